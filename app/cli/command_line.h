@@ -1,0 +1,9 @@
+// The command line: `headwise [FILE]` opens the window, everything else is a subcommand with a file of its own.
+#pragma once
+
+namespace headwise {
+
+// Returns the exit status; prints one line to stderr where something is wrong.
+int run_command_line(int argc, char** argv);
+
+}  // namespace headwise

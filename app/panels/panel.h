@@ -1,0 +1,43 @@
+// What every panel is given and what it may give back. A panel is a state struct and a free draw function
+// `PanelAction draw_NAME(const PanelContext&, NameState&)` that fills the current ImGui window; it changes no data.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/session/selection.h"
+#include "core/picture/color_map.h"
+#include "core/scenario/scenario.h"
+#include "core/scenario/scenario_inputs.h"
+#include "core/trace/trace.h"
+
+namespace headwise {
+
+class HeatmapRenderer;  // app/render
+struct Fonts;           // app/platform
+struct Palette;         // app/widgets: the theme's colours for chrome and for q, k, v labels
+enum class CommandId : int;
+
+struct PanelContext {
+  const Scenario& scenario;        // what is asked for
+  const ScenarioInputs& inputs;    // what the trace was made from
+  const Trace& trace;              // the last good one
+  const Selection& selection;
+  const std::string& last_edit;    // one line: what the last edit changed
+  const std::string& error;        // empty, or why the scenario asked for has no trace
+  HeatmapRenderer& heatmaps;
+  const Fonts& fonts;
+  const Palette& palette;
+  Theme theme = Theme::dark;
+  float scale = 1.0f;              // pixels per design unit (HiDPI × font scale)
+};
+
+struct PanelAction {
+  std::optional<Scenario> scenario;    // an edit
+  std::string edit_label;              // "mute head 5": what undo shows
+  bool edit_continues = false;         // a drag or typing still under way: merges into one undo step
+  std::optional<Selection> selection;  // a new place to look at
+  std::optional<CommandId> command;    // a command of the table, as if its key had been pressed
+};
+
+}  // namespace headwise

@@ -1,0 +1,24 @@
+// Where the person is looking. Not part of a Scenario: it changes no number.
+#pragma once
+
+#include <optional>
+
+#include "core/trace/cell_provenance.h"
+#include "core/trace/steps.h"
+
+namespace headwise {
+
+enum class StageView { one_head, all_heads };
+
+struct Selection {
+  Step step = Step::inputs;
+  StageView view = StageView::one_head;
+  Index batch = 0;
+  Index head = 0;
+  std::optional<CellRef> hovered;      // under the mouse, for this frame
+  std::optional<CellRef> pinned;       // clicked, until Escape
+  std::optional<TensorId> tensor;      // chosen in the graph: shown by itself instead of the step's product
+  friend bool operator==(const Selection&, const Selection&) = default;
+};
+
+}  // namespace headwise

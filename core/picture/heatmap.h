@@ -1,0 +1,46 @@
+// A matrix of a tensor as a picture: what is drawn, before it is known with which pixels.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/picture/color_map.h"
+#include "core/tensor/tensor.h"
+
+namespace headwise {
+
+// Two axes of a tensor at fixed indices of the others; rows and columns may be swapped. The tensor must outlive it.
+struct MatrixView {
+  const Tensor* tensor = nullptr;
+  Index offset = 0;      // of cell (0,0), in elements
+  Index rows = 0, cols = 0;
+  Index row_stride = 0, col_stride = 0;
+
+  Index flat(Index row, Index col) const { return offset + row * row_stride + col * col_stride; }
+  double value(Index row, Index col) const { return tensor->flat(flat(row, col)); }
+  MatrixView transposed() const { return {tensor, offset, cols, rows, col_stride, row_stride}; }
+};
+
+// The last two axes at the given leading index (rank 1: one row; rank 0: one cell).
+MatrixView matrix_view(const Tensor& tensor, std::span<const Index> leading = {});
+
+// Largest magnitudes over the finite values of one view or of many. Diverging: [-m, m]; sequential: [min, max], and
+// [0, max] for probabilities. No finite value: [0,1] or [-1,1].
+ValueRange range_of(std::span<const MatrixView> views, bool diverging, bool probabilities);
+
+struct HeatmapSpec {
+  MatrixView values;
+  std::function<bool(Index row, Index col)> masked;  // empty: nothing is; a masked cell is hatched
+  ColorMap color_map = ColorMap::blue_orange;
+  ValueRange range;
+  std::string range_note;           // what the colour bar speaks of: "this head", "all heads", "fixed"
+  Theme theme = Theme::light;
+  std::string title;                // "attn_weights[0,3] — L×S = 12×12"
+  std::string row_axis, col_axis;   // "query", "key", "d"
+  std::vector<std::string> row_labels, col_labels;  // empty: indices
+  bool digits = true;               // numbers in the cells where they fit
+};
+
+}  // namespace headwise

@@ -1,0 +1,97 @@
+// A Scenario is a value: all that a result depends on. It compares, copies, and reads and writes as JSON
+// (core/scenario/scenario_json.h). Undo is a list of Scenarios. Defaults here are the defaults of the file format; an
+// empty optional is its null: "follows from the rest".
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/attention/attention_options.h"
+
+namespace headwise {
+
+enum class InputSource { random, ones, uniform01, text, file };
+enum class ParameterSource { random, hand_made, file, model };
+enum class ProjectionLayout { packed, separate, per_head };
+enum class Initialisation { xavier_uniform, xavier_normal, normal_dk, uniform01, identity };
+
+struct AttentionSpec {
+  std::int64_t embed_dim = 128;
+  std::int64_t num_heads = 8;
+  std::optional<std::int64_t> num_kv_heads, kdim, vdim, head_dim, v_head_dim;
+  bool bias = true;
+  bool add_bias_kv = false;
+  bool add_zero_attn = false;
+  std::optional<double> scale;
+  double softcap = 0.0;
+  double temperature = 1.0;
+  double dropout = 0.0;
+  std::uint64_t dropout_seed = 0;
+  bool need_weights = true;
+  bool average_attn_weights = true;
+  bool residual = false;
+  bool layer_norm = false;
+  friend bool operator==(const AttentionSpec&, const AttentionSpec&) = default;
+};
+
+struct InputsSpec {
+  InputSource source = InputSource::random;
+  std::uint64_t seed = 0;
+  std::string text;                       // UTF-8; bytes that are not edited stay as they are
+  std::optional<std::string> key_text;    // cross-attention: the second sentence
+  bool positions = true;
+  std::optional<std::string> file;
+  std::int64_t batch = 1;
+  std::int64_t query_length = 10;
+  std::optional<std::int64_t> key_length;
+  bool self_attention = true;
+  bool batch_first = true;
+  friend bool operator==(const InputsSpec&, const InputsSpec&) = default;
+};
+
+struct ParametersSpec {
+  ParameterSource source = ParameterSource::random;
+  ProjectionLayout layout = ProjectionLayout::packed;
+  Initialisation init = Initialisation::xavier_uniform;
+  std::uint64_t seed = 0;
+  std::optional<std::string> file;
+  std::int64_t layer = 0;
+  friend bool operator==(const ParametersSpec&, const ParametersSpec&) = default;
+};
+
+struct MaskSpec {
+  bool is_causal = false;
+  CausalAlignment causal_alignment = CausalAlignment::top_left;
+  std::optional<std::int64_t> sliding_window;
+  // (N), or (N,L) as a list of lists: key j takes part where j < len
+  std::optional<std::vector<std::vector<std::int64_t>>> valid_lens;  // one inner list of 1 entry per batch for (N)
+  bool valid_lens_per_query = false;      // true: (N,L)
+  bool alibi = false;
+  std::optional<std::string> preset;
+  std::optional<std::string> file;
+  std::optional<double> value;            // null is "-inf"
+  std::optional<FullyMaskedRows> fully_masked_rows;
+  friend bool operator==(const MaskSpec&, const MaskSpec&) = default;
+};
+
+struct CellEdit {
+  std::string tensor;
+  std::vector<std::int64_t> index;
+  double value = 0.0;
+  friend bool operator==(const CellEdit&, const CellEdit&) = default;
+};
+
+struct Scenario {
+  Op op = Op::multi_head_attention;
+  AttentionSpec attention;
+  InputsSpec inputs;
+  ParametersSpec parameters;
+  MaskSpec mask;
+  std::optional<std::vector<double>> head_gain;   // heads.gain, one per head
+  std::vector<CellEdit> edits;
+  friend bool operator==(const Scenario&, const Scenario&) = default;
+};
+
+}  // namespace headwise

@@ -1,0 +1,82 @@
+#include "core/tensor/memory.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <optional>
+
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+constexpr Index unasked_bytes = Index{1} << 20;
+
+std::optional<Index> first_number_of(const char* path) {
+  std::ifstream file(path);
+  Index value = 0;
+  if (file >> value) return value;
+  return std::nullopt;  // "max", or no such file
+}
+
+// A line "NAME:   12345 kB" of /proc/meminfo or /proc/self/status, in bytes.
+std::optional<Index> kilobytes_line(const char* path, const std::string& name) {
+  std::ifstream file(path);
+  std::string word;
+  while (file >> word) {
+    if (word == name) {
+      Index kilobytes = 0;
+      if (file >> kilobytes) return kilobytes * 1024;
+      return std::nullopt;
+    }
+    file.ignore(std::numeric_limits<std::streamsize>::max(), '\n');
+  }
+  return std::nullopt;
+}
+
+void lower(Index& least, std::optional<Index> limit, std::optional<Index> used) {
+  if (limit && used && *limit < (Index{1} << 60)) least = std::min(least, std::max<Index>(0, *limit - *used));
+}
+
+std::optional<Index> resource_limit(int resource) {
+  rlimit limit{};
+  if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  return static_cast<Index>(std::min<rlim_t>(limit.rlim_cur, static_cast<rlim_t>(Index{1} << 61)));
+}
+
+}  // namespace
+
+Index available_memory() {
+  Index least = kilobytes_line("/proc/meminfo", "MemAvailable:").value_or(std::numeric_limits<Index>::max());
+  lower(least, first_number_of("/sys/fs/cgroup/memory.max"), first_number_of("/sys/fs/cgroup/memory.current"));
+  lower(least, first_number_of("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+        first_number_of("/sys/fs/cgroup/memory/memory.usage_in_bytes"));
+  lower(least, resource_limit(RLIMIT_AS), kilobytes_line("/proc/self/status", "VmSize:"));
+  lower(least, resource_limit(RLIMIT_DATA), kilobytes_line("/proc/self/status", "VmData:"));
+  return least;
+}
+
+void require_memory(Index bytes, const std::string& what) {
+  if (bytes < unasked_bytes) return;
+  const Index there = available_memory();
+  if (bytes > there / 10 * 9) {
+    throw Error(ExitStatus::memory, {what, "it would not fit in memory", bytes_text(bytes),
+                                     "at most " + bytes_text(there / 10 * 9), "choose smaller sizes"});
+  }
+}
+
+std::string bytes_text(Index bytes) {
+  constexpr const char* units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  while (value >= 1024.0 && unit + 1 < std::size(units)) {
+    value /= 1024.0;
+    ++unit;
+  }
+  return unit == 0 ? fmt::format("{} bytes", bytes) : fmt::format("{:.1f} {}", value, units[unit]);
+}
+
+}  // namespace headwise

@@ -1,0 +1,57 @@
+// A dense, row-major tensor with named axes. Values are float, double, bool (one byte each) or int64; mathematics is
+// done in f32 or f64 only, bool and i64 carry masks and valid_lens.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <variant>
+
+#include "core/tensor/shape.h"
+
+namespace headwise {
+
+enum class DType : std::uint8_t { f32, f64, boolean, i64 };
+
+const char* dtype_name(DType dtype);  // "f32", "f64", "bool", "i64"
+std::size_t dtype_bytes(DType dtype);
+
+class Tensor {
+ public:
+  // Zeros. Throws Error(memory) where the bytes overflow or are not there (core/tensor/memory.h).
+  Tensor(Shape shape, DType dtype);
+  // T is float, double, std::uint8_t (bool) or std::int64_t; values.size() must equal shape.element_count().
+  template <class T>
+  Tensor(Shape shape, std::vector<T> values);
+
+  const Shape& shape() const { return shape_; }
+  DType dtype() const { return static_cast<DType>(storage_.index()); }
+  Index size() const { return shape_.element_count(); }
+  std::size_t bytes() const { return static_cast<std::size_t>(size()) * dtype_bytes(dtype()); }
+
+  // The values as they are stored; T must be the stored type (std::bad_variant_access otherwise).
+  template <class T>
+  std::span<const T> values() const { return std::get<std::vector<T>>(storage_); }
+  template <class T>
+  std::span<T> values() { return std::get<std::vector<T>>(storage_); }
+
+  // Any cell as a double, whatever the type: what views, exporters and provenance read.
+  double flat(Index offset) const;
+  double at(std::span<const Index> index) const { return flat(shape_.offset(index)); }
+  double at(std::initializer_list<Index> index) const { return at(std::span(index.begin(), index.size())); }
+  void set_flat(Index offset, double value);
+
+  // The same numbers under another shape of the same element count.
+  Tensor reshaped(Shape shape) const;
+  Tensor converted(DType dtype) const;
+
+ private:
+  Shape shape_;
+  std::variant<std::vector<float>, std::vector<double>, std::vector<std::uint8_t>, std::vector<std::int64_t>> storage_;
+};
+
+using TensorPtr = std::shared_ptr<const Tensor>;
+
+// Same shape (names included), same type, same bits (so NaN equals NaN and 0 differs from -0).
+bool identical(const Tensor& a, const Tensor& b);
+
+}  // namespace headwise

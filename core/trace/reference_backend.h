@@ -1,0 +1,18 @@
+// The reference: plain, keeps every intermediate, is what the fast backends are tested against.
+#pragma once
+
+#include "core/trace/trace.h"
+
+namespace headwise {
+
+// Shapes, options and their combinations; throws Error(input) that names both shapes and the likely cause.
+void check_attention_inputs(const AttentionInputs& inputs);
+
+// Bytes of all tensors that the forward pass makes beyond its inputs; throws Error(memory) where that overflows.
+Index reference_trace_bytes(const AttentionInputs& inputs);
+
+// The forward pass, F.multi_head_attention_forward or F.scaled_dot_product_attention. Checks the inputs and the memory
+// first. Stages whose key equals the one in `previous` share its tensor; `previous` may be null.
+TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous = nullptr);
+
+}  // namespace headwise

@@ -1,0 +1,41 @@
+// The ten steps of the walk through the operator, and what each one shows.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/trace/trace.h"
+
+namespace headwise {
+
+enum class Step : std::uint8_t {
+  inputs, project, split_heads, scores, scale, mask, softmax, weighted_sum, concat, output,
+};
+inline constexpr int step_count = 10;
+
+struct StepEntry {
+  Step step;
+  std::string_view name;      // in the step bar: "Split heads"
+  std::string_view question;  // one line beside the title: "every query meets every key: how alike are they?"
+  std::string_view formula;   // in the letters: "scoresₕ = Qₕ Kₕᵀ"
+  std::string_view sentence;  // one or two plain sentences
+};
+
+std::span<const StepEntry> step_entries();
+
+// The product (or map) that a step shows: result in the corner, left operand left of it, right operand above it;
+// above_transposed: the operand above is drawn transposed (kᵀ, Wᵀ).
+struct StepPicture {
+  TensorId result{};
+  std::optional<TensorId> left;
+  std::optional<TensorId> above;
+  bool above_transposed = false;
+};
+
+// All pictures of a step that exist in this trace, the main one first (project has q, k and v; split_heads q_heads, k_heads, v_heads).
+std::vector<StepPicture> step_pictures(Step step, const Trace& trace);
+// The first step that makes this tensor.
+Step step_of(TensorId id);
+
+}  // namespace headwise

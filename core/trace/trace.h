@@ -1,0 +1,47 @@
+// All that one run of the operator produced: a named tensor per intermediate. Const once made, shared between views.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "core/attention/attention_options.h"
+#include "core/trace/tensor_names.h"
+
+namespace headwise {
+
+// Which choices and which tensors a stage has read; equal keys mean an equal result, which is then shared, not
+// computed. The pointers are compared as addresses; the trace that holds the key keeps them alive.
+struct StageKey {
+  std::vector<double> choices;
+  std::vector<TensorPtr> sources;
+  friend bool operator==(const StageKey&, const StageKey&) = default;
+};
+
+struct Trace {
+  AttentionOptions options;
+  DType dtype = DType::f32;
+  TraceTensors tensors;
+  TraceTensors grad;                  // all null before a backward pass
+  std::vector<std::string> warnings;  // fully masked rows, non-finite inputs, by index
+  std::map<TensorId, StageKey> stages;
+  std::vector<TensorId> computed;     // the stages that were computed for this trace; the others were shared
+
+  TensorPtr tensor(TensorName name) const {
+    return (name.gradient ? grad : tensors).*(tensor_entry(name.id).member);
+  }
+  TensorPtr tensor(TensorId id) const { return tensor(TensorName{id}); }
+};
+
+using TracePtr = std::shared_ptr<const Trace>;
+
+// The inputs that a backend turns into a Trace: options that are resolved (nothing left to follow from the rest) and
+// the inputs, parameters, masks and gains. `check_attention_inputs` says what must agree.
+struct AttentionInputs {
+  AttentionOptions options;
+  DType dtype = DType::f32;
+  TraceTensors tensors;               // members of role input, parameter and mask; the rest null
+};
+
+}  // namespace headwise
