@@ -1,8 +1,9 @@
 // A matrix of a tensor as a picture: what is drawn, before it is known with which pixels.
 #pragma once
 
-#include <functional>
+#include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,9 +12,9 @@
 
 namespace headwise {
 
-// Two axes of a tensor at fixed indices of the others; rows and columns may be swapped. The tensor must outlive it.
+// Two axes of a tensor at fixed indices of the others; rows and columns may be swapped.
 struct MatrixView {
-  const Tensor* tensor = nullptr;
+  TensorPtr tensor;
   Index offset = 0;      // of cell (0,0), in elements
   Index rows = 0, cols = 0;
   Index row_stride = 0, col_stride = 0;
@@ -24,7 +25,7 @@ struct MatrixView {
 };
 
 // The last two axes at the given leading index (rank 1: one row; rank 0: one cell).
-MatrixView matrix_view(const Tensor& tensor, std::span<const Index> leading = {});
+MatrixView matrix_view(TensorPtr tensor, std::span<const Index> leading = {});
 
 // Largest magnitudes over the finite values of one view or of many. Diverging: [-m, m]; sequential: [min, max], and
 // [0, max] for probabilities. No finite value: [0,1] or [-1,1].
@@ -32,7 +33,10 @@ ValueRange range_of(std::span<const MatrixView> views, bool diverging, bool prob
 
 struct HeatmapSpec {
   MatrixView values;
-  std::function<bool(Index row, Index col)> masked;  // empty: nothing is; a masked cell is hatched
+  // A cell is blocked, and hatched, where the mask (mask_bias at the same cells) is at or below `blocked_at`: -inf, or
+  // the finite number that the scenario fills with. Empty: nothing is blocked.
+  std::optional<MatrixView> mask;
+  double blocked_at = -std::numeric_limits<double>::infinity();
   ColorMap color_map = ColorMap::blue_orange;
   ValueRange range;
   std::string range_note;           // what the colour bar speaks of: "this head", "all heads", "fixed"
