@@ -1,0 +1,66 @@
+#include "app/widgets/palette.h"
+
+#include <algorithm>
+
+namespace headwise {
+namespace {
+
+constexpr Rgba8 rgb(unsigned value) {
+  return {static_cast<std::uint8_t>(value >> 16U), static_cast<std::uint8_t>(value >> 8U),
+          static_cast<std::uint8_t>(value), 255};
+}
+
+constexpr Palette dark_palette{
+    .window = rgb(0x0e1013),
+    .panel = rgb(0x15181d),
+    .border = rgb(0x262b33),
+    .field = rgb(0x0b0d10),
+    .control = rgb(0x2a3039),
+    .control_hover = rgb(0x20252c),
+    .text = rgb(0xdfe3e8),
+    .text_dim = rgb(0x8d96a3),
+    .text_faint = rgb(0x4a525d),
+    .focus = rgb(0xffffff),
+    .q = rgb(0xb69cff),
+    .k = rgb(0xf28fc4),
+    .v = rgb(0x5fcfb3),
+    .bar = rgb(0xd0722f),
+    .warning = rgb(0xe0b050),
+    .error = rgb(0xf07a6a),
+};
+
+constexpr Palette light_palette{
+    .window = rgb(0xf3f4f6),
+    .panel = rgb(0xffffff),
+    .border = rgb(0xd9dde3),
+    .field = rgb(0xf3f4f6),
+    .control = rgb(0xe3e7ec),
+    .control_hover = rgb(0xedf0f3),
+    .text = rgb(0x1c2127),
+    .text_dim = rgb(0x5d6672),
+    .text_faint = rgb(0xb4bbc4),
+    .focus = rgb(0x000000),
+    .q = rgb(0x6a45d6),
+    .k = rgb(0xc0287f),
+    .v = rgb(0x0b8066),
+    .bar = rgb(0xd0722f),
+    .warning = rgb(0x8a5a00),
+    .error = rgb(0xb3261e),
+};
+
+}  // namespace
+
+const Palette& palette_of(Theme theme) {
+  return theme == Theme::dark ? dark_palette : light_palette;
+}
+
+ImU32 im_color(Rgba8 color, float opacity) {
+  const float alpha = static_cast<float>(color.a) * std::clamp(opacity, 0.0f, 1.0f);
+  return IM_COL32(color.r, color.g, color.b, static_cast<int>(alpha + 0.5f));
+}
+
+ImVec4 im_vec4(Rgba8 color, float opacity) {
+  return ImGui::ColorConvertU32ToFloat4(im_color(color, opacity));
+}
+
+}  // namespace headwise

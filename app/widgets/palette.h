@@ -1,0 +1,33 @@
+// The theme's colours. Chrome is neutral; q, k and v have a hue of their own, and only on their labels and
+// outlines, so that every other colour on the screen is data.
+#pragma once
+
+#include <imgui.h>
+
+#include "core/picture/color_map.h"
+
+namespace headwise {
+
+struct Palette {
+  Rgba8 window;   // behind the panels
+  Rgba8 panel;    // ground of a panel: also the middle of the diverging colour map
+  Rgba8 border;   // hairlines around panels and fields
+  Rgba8 field;    // ground of text fields, code boxes and graph nodes
+  Rgba8 control;  // a segment or button that is on
+  Rgba8 control_hover;
+  Rgba8 text;
+  Rgba8 text_dim;    // captions, sizes, what is off
+  Rgba8 text_faint;  // rules and connecting lines
+  Rgba8 focus;       // outline of the cell, head or node that is looked at
+  Rgba8 q, k, v;     // violet, pink, green
+  Rgba8 bar;         // bars that show a magnitude
+  Rgba8 warning, error;
+};
+
+const Palette& palette_of(Theme theme);
+
+// A colour as ImGui takes it; opacity in [0,1].
+ImU32 im_color(Rgba8 color, float opacity = 1.0f);
+ImVec4 im_vec4(Rgba8 color, float opacity = 1.0f);
+
+}  // namespace headwise
