@@ -1,5 +1,5 @@
-// The one kind of exception that Headwise throws on purpose. It carries the exit status of the command line and one
-// line of text: where, what, got, expected, remedy.
+// The one kind of exception that Headwise throws on purpose. It carries the exit status of the command line
+// and one line of text: where, what, got, expected, remedy.
 #pragma once
 
 #include <stdexcept>
@@ -9,17 +9,17 @@ namespace headwise {
 
 enum class ExitStatus {
   done = 0,
-  differs = 1,      // `compare` found a difference
-  usage = 2,        // the command line or the scenario is wrong
-  input = 3,        // an input file is wrong, or its arrays disagree with the scenario
-  output = 4,       // the output could not be written
-  memory = 5,       // it would not fit in memory
+  differs = 1,  // `compare` found a difference
+  usage = 2,    // the command line or the scenario is wrong
+  input = 3,    // an input file is wrong, or its arrays disagree with the scenario
+  output = 4,   // the output could not be written
+  memory = 5,   // it would not fit in memory
   cancelled = 6,
-  no_display = 7,   // no usable GPU or display
+  no_display = 7,  // no usable GPU or display
 };
 
-// Parts that are empty are left out of the line. Control characters are shown escaped, so it stays one line, and
-// each part is cut at 300 bytes, so a hostile file cannot flood a terminal.
+// Parts that are empty are left out of the line. Control characters are shown escaped, so it stays one line,
+// and each part is cut at 300 bytes, so a hostile file cannot flood a terminal.
 struct ErrorParts {
   std::string where;     // file, key or tensor: "scenario.json: attention.num_heads"
   std::string what;      // what is wrong: "num_heads must divide embed_dim"
@@ -37,8 +37,8 @@ class Error : public std::runtime_error {
   ExitStatus status_;
 };
 
-// `text` on one line: control characters escaped as \n or \x1b, bytes that are not UTF-8 as \xNN, cut at `max_bytes`
-// on a character boundary with "…" behind.
+// `text` on one line: control characters escaped as \n or \x1b, bytes that are not UTF-8 as \xNN, cut at
+// `max_bytes` on a character boundary with "…" behind.
 std::string one_line(const std::string& text, std::size_t max_bytes = 300);
 
 }  // namespace headwise

@@ -43,7 +43,8 @@ void lower(Index& least, std::optional<Index> limit, std::optional<Index> used) 
 
 std::optional<Index> resource_limit(int resource) {
   rlimit limit{};
-  if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return {};
+  if (getrlimit(static_cast<__rlimit_resource>(resource), &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+    return {};
   return static_cast<Index>(std::min<rlim_t>(limit.rlim_cur, static_cast<rlim_t>(Index{1} << 61)));
 }
 
@@ -51,7 +52,8 @@ std::optional<Index> resource_limit(int resource) {
 
 Index available_memory() {
   Index least = kilobytes_line("/proc/meminfo", "MemAvailable:").value_or(std::numeric_limits<Index>::max());
-  lower(least, first_number_of("/sys/fs/cgroup/memory.max"), first_number_of("/sys/fs/cgroup/memory.current"));
+  lower(least, first_number_of("/sys/fs/cgroup/memory.max"),
+        first_number_of("/sys/fs/cgroup/memory.current"));
   lower(least, first_number_of("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
         first_number_of("/sys/fs/cgroup/memory/memory.usage_in_bytes"));
   lower(least, resource_limit(RLIMIT_AS), kilobytes_line("/proc/self/status", "VmSize:"));

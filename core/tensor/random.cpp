@@ -14,8 +14,9 @@ Counter philox(Counter counter, std::uint32_t key0, std::uint32_t key1) {
   for (int round = 0; round < 10; ++round) {
     const std::uint64_t product0 = std::uint64_t{0xD2511F53u} * counter[0];
     const std::uint64_t product1 = std::uint64_t{0xCD9E8D57u} * counter[2];
-    counter = {static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key0, static_cast<std::uint32_t>(product1),
-               static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key1, static_cast<std::uint32_t>(product0)};
+    counter = {
+        static_cast<std::uint32_t>(product1 >> 32) ^ counter[1] ^ key0, static_cast<std::uint32_t>(product1),
+        static_cast<std::uint32_t>(product0 >> 32) ^ counter[3] ^ key1, static_cast<std::uint32_t>(product0)};
     key0 += 0x9E3779B9u;
     key1 += 0xBB67AE85u;
   }
@@ -28,7 +29,9 @@ std::uint64_t fnv1a(std::string_view text) {
   return hash;
 }
 
-double to_unit(std::uint64_t bits) { return static_cast<double>(bits >> 11) * 0x1.0p-53; }
+double to_unit(std::uint64_t bits) {
+  return static_cast<double>(bits >> 11) * 0x1.0p-53;
+}
 
 Counter block(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
   return philox({static_cast<std::uint32_t>(index), static_cast<std::uint32_t>(index >> 32),
@@ -36,16 +39,25 @@ Counter block(std::uint64_t seed, std::uint64_t stream, std::uint64_t index) {
                 static_cast<std::uint32_t>(seed), static_cast<std::uint32_t>(seed >> 32));
 }
 
-std::uint64_t low(const Counter& c) { return c[0] | std::uint64_t{c[1]} << 32; }
-std::uint64_t high(const Counter& c) { return c[2] | std::uint64_t{c[3]} << 32; }
+std::uint64_t low(const Counter& c) {
+  return c[0] | std::uint64_t{c[1]} << 32;
+}
+std::uint64_t high(const Counter& c) {
+  return c[2] | std::uint64_t{c[3]} << 32;
+}
 
 }  // namespace
 
-CounterRandom::CounterRandom(std::uint64_t seed, std::string_view stream) : seed_(seed), stream_(fnv1a(stream)) {}
+CounterRandom::CounterRandom(std::uint64_t seed, std::string_view stream)
+    : seed_(seed), stream_(fnv1a(stream)) {}
 
-std::uint64_t CounterRandom::bits(std::uint64_t index) const { return low(block(seed_, stream_, index)); }
+std::uint64_t CounterRandom::bits(std::uint64_t index) const {
+  return low(block(seed_, stream_, index));
+}
 
-double CounterRandom::uniform(std::uint64_t index) const { return to_unit(bits(index)); }
+double CounterRandom::uniform(std::uint64_t index) const {
+  return to_unit(bits(index));
+}
 
 double CounterRandom::normal(std::uint64_t index) const {
   const Counter c = block(seed_, stream_, index);

@@ -1,5 +1,5 @@
-// Counter-based random numbers: (seed, tensor, index) gives the same number on every machine, backend, thread count
-// and tiling. Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
+// Counter-based random numbers: (seed, tensor, index) gives the same number on every machine, backend, thread
+// count and tiling. Philox4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC 2011).
 #pragma once
 
 #include <cstdint>

@@ -9,8 +9,9 @@ namespace headwise {
 Index checked_multiply(Index a, Index b, const std::string& what) {
   Index product = 0;
   if (a < 0 || b < 0 || __builtin_mul_overflow(a, b, &product)) {
-    throw Error(ExitStatus::memory, {what, "the number of elements is out of range", fmt::format("{} × {}", a, b),
-                                     "sizes of 0 or more whose product fits in 63 bits", "choose smaller sizes"});
+    throw Error(ExitStatus::memory,
+                {what, "the number of elements is out of range", fmt::format("{} × {}", a, b),
+                 "sizes of 0 or more whose product fits in 63 bits", "choose smaller sizes"});
   }
   return product;
 }
@@ -48,8 +49,9 @@ Index Shape::offset(std::span<const Index> index) const {
     offset = offset * axes_[i].size + index[i];
   }
   if (!inside) {
-    throw Error(ExitStatus::usage, {"cell index", "there is no such cell", fmt::format("[{}]", fmt::join(index, ",")),
-                                    "an index inside " + to_string(), "count every axis from 0"});
+    throw Error(ExitStatus::usage,
+                {"cell index", "there is no such cell", fmt::format("[{}]", fmt::join(index, ",")),
+                 "an index inside " + to_string(), "count every axis from 0"});
   }
   return offset;
 }
@@ -69,7 +71,9 @@ std::string Shape::letters() const {
   return fmt::format("({})", fmt::join(names, ","));
 }
 
-std::string Shape::sizes_text() const { return fmt::format("({})", fmt::join(sizes(), ",")); }
+std::string Shape::sizes_text() const {
+  return fmt::format("({})", fmt::join(sizes(), ","));
+}
 
 std::string Shape::to_string() const {
   std::vector<std::string> parts;
@@ -77,6 +81,8 @@ std::string Shape::to_string() const {
   return fmt::format("({})", fmt::join(parts, ", "));
 }
 
-bool Shape::same_sizes(const Shape& other) const { return sizes() == other.sizes(); }
+bool Shape::same_sizes(const Shape& other) const {
+  return sizes() == other.sizes();
+}
 
 }  // namespace headwise

@@ -1,6 +1,6 @@
-// Named axes and shapes. Axis names are the letters of the key in README: N batch, L query length, S key length,
-// E model width, H heads, G key/value heads, D head width of q and k, Dv head width of v; joined axes are written
-// "H·D". S′ (the key length with appended columns) is "S′" only where it differs from S.
+// Named axes and shapes. Axis names are the letters of the key in README: N batch, L query length, S key
+// length, E model width, H heads, G key/value heads, D head width of q and k, Dv head width of v; joined axes
+// are written "H·D". S′ (the key length with appended columns) is "S′" only where it differs from S.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ struct Axis {
   friend bool operator==(const Axis&, const Axis&) = default;
 };
 
-// An ordered list of axes, row-major: the last axis is contiguous. Rank 0 is a single number. Sizes are checked when
-// it is made: a negative size, or a product that overflows Index, throws Error(memory).
+// An ordered list of axes, row-major: the last axis is contiguous. Rank 0 is a single number. Sizes are
+// checked when it is made: a negative size, or a product that overflows Index, throws Error(memory).
 class Shape {
  public:
   Shape() = default;
@@ -35,13 +35,14 @@ class Shape {
   std::vector<Index> sizes() const;
   std::vector<Index> strides() const;  // in elements
 
-  // Flat offset of a cell; the index must have one entry per axis, each inside its axis (asserted by Error(usage)).
+  // Flat offset of a cell; the index must have one entry per axis, each inside its axis (asserted by
+  // Error(usage)).
   Index offset(std::span<const Index> index) const;
   std::vector<Index> index_of(Index offset) const;
 
-  std::string letters() const;          // "(N,H,L,S)"
-  std::string sizes_text() const;       // "(1,8,12,12)"
-  std::string to_string() const;        // "(N=1, H=8, L=12, S=12)"
+  std::string letters() const;     // "(N,H,L,S)"
+  std::string sizes_text() const;  // "(1,8,12,12)"
+  std::string to_string() const;   // "(N=1, H=8, L=12, S=12)"
 
   // Same sizes in the same order; names may differ.
   bool same_sizes(const Shape& other) const;

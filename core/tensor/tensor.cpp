@@ -20,22 +20,32 @@ std::size_t dtype_bytes(DType dtype) {
 }
 
 Tensor::Tensor(Shape shape, DType dtype) : shape_(std::move(shape)) {
-  const Index bytes = checked_multiply(size(), static_cast<Index>(dtype_bytes(dtype)), "tensor " + shape_.to_string());
+  const Index bytes =
+      checked_multiply(size(), static_cast<Index>(dtype_bytes(dtype)), "tensor " + shape_.to_string());
   require_memory(bytes, "tensor " + shape_.to_string());
   const auto count = static_cast<std::size_t>(size());
   switch (dtype) {
-    case DType::f32: storage_ = std::vector<float>(count); break;
-    case DType::f64: storage_ = std::vector<double>(count); break;
-    case DType::boolean: storage_ = std::vector<std::uint8_t>(count); break;
-    case DType::i64: storage_ = std::vector<std::int64_t>(count); break;
+    case DType::f32:
+      storage_ = std::vector<float>(count);
+      break;
+    case DType::f64:
+      storage_ = std::vector<double>(count);
+      break;
+    case DType::boolean:
+      storage_ = std::vector<std::uint8_t>(count);
+      break;
+    case DType::i64:
+      storage_ = std::vector<std::int64_t>(count);
+      break;
   }
 }
 
 template <class T>
 Tensor::Tensor(Shape shape, std::vector<T> values) : shape_(std::move(shape)) {
   if (static_cast<Index>(values.size()) != size()) {
-    throw Error(ExitStatus::usage, {"tensor", "the values do not fill the shape", fmt::format("{} values", values.size()),
-                                    fmt::format("{} for {}", size(), shape_.to_string()), ""});
+    throw Error(ExitStatus::usage,
+                {"tensor", "the values do not fill the shape", fmt::format("{} values", values.size()),
+                 fmt::format("{} for {}", size(), shape_.to_string()), ""});
   }
   storage_ = std::move(values);
 }
@@ -46,12 +56,13 @@ template Tensor::Tensor(Shape, std::vector<std::uint8_t>);
 template Tensor::Tensor(Shape, std::vector<std::int64_t>);
 
 double Tensor::flat(Index offset) const {
-  return std::visit([&](const auto& v) { return static_cast<double>(v[static_cast<std::size_t>(offset)]); }, storage_);
+  return std::visit([&](const auto& v) { return static_cast<double>(v[static_cast<std::size_t>(offset)]); },
+                    storage_);
 }
 
 void Tensor::set_flat(Index offset, double value) {
-  std::visit(
-      [&]<class T>(std::vector<T>& v) { v[static_cast<std::size_t>(offset)] = static_cast<T>(value); }, storage_);
+  std::visit([&]<class T>(std::vector<T>& v) { v[static_cast<std::size_t>(offset)] = static_cast<T>(value); },
+             storage_);
 }
 
 Tensor Tensor::reshaped(Shape shape) const {
@@ -79,10 +90,14 @@ bool identical(const Tensor& a, const Tensor& b) {
     return x.empty() || std::memcmp(x.data(), y.data(), x.size_bytes()) == 0;
   };
   switch (a.dtype()) {
-    case DType::f32: return same(a.values<float>(), b.values<float>());
-    case DType::f64: return same(a.values<double>(), b.values<double>());
-    case DType::boolean: return same(a.values<std::uint8_t>(), b.values<std::uint8_t>());
-    case DType::i64: return same(a.values<std::int64_t>(), b.values<std::int64_t>());
+    case DType::f32:
+      return same(a.values<float>(), b.values<float>());
+    case DType::f64:
+      return same(a.values<double>(), b.values<double>());
+    case DType::boolean:
+      return same(a.values<std::uint8_t>(), b.values<std::uint8_t>());
+    case DType::i64:
+      return same(a.values<std::int64_t>(), b.values<std::int64_t>());
   }
   return false;
 }

@@ -1,5 +1,5 @@
-// A dense, row-major tensor with named axes. Values are float, double, bool (one byte each) or int64; mathematics is
-// done in f32 or f64 only, bool and i64 carry masks and valid_lens.
+// A dense, row-major tensor with named axes. Values are float, double, bool (one byte each) or int64;
+// mathematics is done in f32 or f64 only, bool and i64 carry masks and valid_lens.
 #pragma once
 
 #include <memory>
@@ -30,9 +30,13 @@ class Tensor {
 
   // The values as they are stored; T must be the stored type (std::bad_variant_access otherwise).
   template <class T>
-  std::span<const T> values() const { return std::get<std::vector<T>>(storage_); }
+  std::span<const T> values() const {
+    return std::get<std::vector<T>>(storage_);
+  }
   template <class T>
-  std::span<T> values() { return std::get<std::vector<T>>(storage_); }
+  std::span<T> values() {
+    return std::get<std::vector<T>>(storage_);
+  }
 
   // Any cell as a double, whatever the type: what views, exporters and provenance read.
   double flat(Index offset) const;
@@ -46,7 +50,8 @@ class Tensor {
 
  private:
   Shape shape_;
-  std::variant<std::vector<float>, std::vector<double>, std::vector<std::uint8_t>, std::vector<std::int64_t>> storage_;
+  std::variant<std::vector<float>, std::vector<double>, std::vector<std::uint8_t>, std::vector<std::int64_t>>
+      storage_;
 };
 
 using TensorPtr = std::shared_ptr<const Tensor>;

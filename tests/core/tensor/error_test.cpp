@@ -15,8 +15,8 @@ TEST_CASE("an error line holds where, what, got, expected and remedy, and leaves
 TEST_CASE("one_line escapes control characters and bytes that are not UTF-8") {
   CHECK(one_line("a\nb\tc\x1b[31m") == "a\\nb\\tc\\x1b[31m");
   CHECK(one_line("\xff\xc3\xa9\xc3") == "\\xff\xc3\xa9\\xc3");
-  CHECK(one_line("\xc2\x9b") == "\\xc2\\x9b");            // a C1 control introducer
-  CHECK(one_line("\xed\xa0\x80") == "\\xed\\xa0\\x80");   // a surrogate
+  CHECK(one_line("\xc2\x9b") == "\\xc2\\x9b");           // a C1 control introducer
+  CHECK(one_line("\xed\xa0\x80") == "\\xed\\xa0\\x80");  // a surrogate
 }
 
 TEST_CASE("one_line cuts on a character boundary") {

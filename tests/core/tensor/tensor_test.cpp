@@ -48,7 +48,8 @@ TEST_CASE("identical compares bits: NaN equals itself, names count") {
   const Tensor a(Shape{{"E", 1}}, std::vector<double>{nan});
   CHECK(identical(a, a));
   CHECK_FALSE(identical(a, Tensor(Shape{{"L", 1}}, std::vector<double>{nan})));
-  CHECK_FALSE(identical(Tensor(Shape{{"E", 1}}, std::vector<double>{0.0}), Tensor(Shape{{"E", 1}}, std::vector<double>{-0.0})));
+  CHECK_FALSE(identical(Tensor(Shape{{"E", 1}}, std::vector<double>{0.0}),
+                        Tensor(Shape{{"E", 1}}, std::vector<double>{-0.0})));
 }
 
 TEST_CASE("matrix maps the last two axes without a copy") {

@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds and passes every test. Needs no display and no network once the packages are there.
+#   ./test.sh [--preset release|debug|asan|tsan] [ctest arguments, e.g. -R core/attention]
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+. "$root/third_party/setup.sh"
+
+preset=release
+if [ "${1:-}" = --preset ]; then
+  preset=${2:?"--preset needs one of release, debug, asan, tsan"}
+  shift 2
+fi
+
+install_missing build test
+options=()
+[ "${CI:-}" = true ] && options=(-DHEADWISE_WERROR=ON)
+build "$preset" all "${options[@]}"
+
+# Software rendering everywhere, so that the pixels do not depend on the machine.
+export LIBGL_ALWAYS_SOFTWARE=1
+export ASAN_OPTIONS="detect_leaks=1:strict_string_checks=1:${ASAN_OPTIONS:-}"
+export UBSAN_OPTIONS="print_stacktrace=1:halt_on_error=1:${UBSAN_OPTIONS:-}"
+export LSAN_OPTIONS="suppressions=$root/tests/sanitizers/lsan.supp:print_suppressions=0:${LSAN_OPTIONS:-}"
+export TSAN_OPTIONS="halt_on_error=1:suppressions=$root/tests/sanitizers/tsan.supp:${TSAN_OPTIONS:-}"
+ctest --test-dir "$root/build/$preset" --output-on-failure "$@"
