@@ -10,7 +10,16 @@
 namespace headwise {
 
 enum class Step : std::uint8_t {
-  inputs, project, split_heads, scores, scale, mask, softmax, weighted_sum, concat, output,
+  inputs,
+  project,
+  split_heads,
+  scores,
+  scale,
+  mask,
+  softmax,
+  weighted_sum,
+  concat,
+  output,
 };
 inline constexpr int step_count = 10;
 
@@ -24,18 +33,26 @@ struct StepEntry {
 
 std::span<const StepEntry> step_entries();
 
-// The product (or map) that a step shows: result in the corner, left operand left of it, right operand above it;
-// above_transposed: the operand above is drawn transposed (kᵀ, Wᵀ).
+// The product (or map) that a step shows: result in the corner, left operand left of it, right operand above
+// it; above_transposed: the operand above is drawn transposed (kᵀ, Wᵀ).
 struct StepPicture {
   TensorId result{};
   std::optional<TensorId> left;
   std::optional<TensorId> above;
   bool above_transposed = false;
+  // The rows of `above`, as it is stored, that take part: W_k is rows [H·D, H·D+G·D) of in_proj_weight. 0, 0:
+  // all rows.
+  Index above_row_begin = 0, above_row_end = 0;
 };
 
-// All pictures of a step that exist in this trace, the main one first (project has q, k and v; split_heads q_heads, k_heads, v_heads).
+// All pictures of a step that exist in this trace, the main one first (project has q, k and v; split_heads
+// q_heads, k_heads, v_heads). In a map that is no product (scale, mask, softmax, concat …) `left` is the
+// tensor that it was made from, and `above` a second one that is combined with it cell by cell (mask_bias).
+// Empty where this trace has nothing to show for the step: scaled_dot_product_attention has no project,
+// split_heads and concat.
 std::vector<StepPicture> step_pictures(Step step, const Trace& trace);
-// The first step that makes this tensor.
+// The first step that makes this tensor; for parameters and masks, the step that reads it. dropped_weights
+// belong to the softmax, residual_output, layer_norm_output and attn_output_weights to the output.
 Step step_of(TensorId id);
 
 }  // namespace headwise
