@@ -1,0 +1,83 @@
+#include "app/platform/fonts.h"
+
+#include <imgui_freetype.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <span>
+
+#include "core/picture/embedded_fonts.h"
+
+namespace headwise {
+
+namespace {
+
+// Pairs of first and last code point. Only what DejaVu has becomes a glyph.
+constexpr ImWchar symbol_ranges[] = {0x0020, 0x017F,  // Latin, Latin-1, Extended-A
+                                     0x02B0, 0x02FF,  // modifier letters: ʰ ˡ
+                                     0x0370, 0x03FF,  // Greek
+                                     0x0400, 0x045F,  // Cyrillic
+                                     0x1D2C, 0x1D6B,  // superscript and subscript letters: ᵀ ᵢ
+                                     0x2010, 0x205E,  // dashes, quotation marks, ellipsis, primes
+                                     0x2070, 0x209F,  // superscripts and subscripts
+                                     0x20AC, 0x20AC,  // €
+                                     0x2100, 0x214F,  // letterlike: ℝ ℓ
+                                     0x2190, 0x21FF,  // arrows
+                                     0x2200, 0x22FF,  // mathematical operators
+                                     0x2300, 0x23FF,  // technical: ⌈ ⌉ ⏎
+                                     0x2500, 0x257F,  // box drawing
+                                     0x2580, 0x259F,  // blocks
+                                     0x25A0, 0x25FF,  // geometric shapes
+                                     0x2605, 0x2606,  // stars
+                                     0x2713, 0x2718,  // check marks and crosses
+                                     0x27C0, 0x27EF,  // more mathematics: ⟨ ⟩
+                                     0x2C7C, 0x2C7D,  // ⱼ
+                                     0xFFFD, 0xFFFD,  // what stands for a character that is missing
+                                     0};
+
+constexpr ImWchar text_ranges[] = {0x0020, 0x058F,  // Latin, IPA, combining marks, Greek, Cyrillic, Armenian
+                                   0x0590, 0x06FF,  // Hebrew, Arabic
+                                   0x0E3F, 0x0EFF,  // Lao
+                                   0x10A0, 0x10FF,  // Georgian
+                                   0x1D00, 0x1DBF,  // phonetic letters
+                                   0x1E00, 0x1FFF,  // Latin and Greek with marks
+                                   0x2000, 0x2BFF,  // punctuation, symbols, arrows, mathematics, braille
+                                   0x2C60, 0x2C7F,  // Latin Extended-C
+                                   0xFB00, 0xFB4F,  // ligatures
+                                   0xFFFD, 0xFFFD, 0};
+
+ImFont* add(ImFontAtlas& atlas, std::span<const unsigned char> file, float pixels, const ImWchar* ranges,
+            const char* name) {
+  ImFontConfig config;
+  config.FontDataOwnedByAtlas = false;
+  config.OversampleH = config.OversampleV = 1;
+  config.PixelSnapH = true;
+  config.EllipsisChar = 0x2026;
+  std::snprintf(config.Name, sizeof config.Name, "%s %.1f px", name, static_cast<double>(pixels));
+  // The atlas only reads what it does not own, but its interface predates const.
+  return atlas.AddFontFromMemoryTTF(const_cast<unsigned char*>(file.data()), static_cast<int>(file.size()),
+                                    pixels, &config, ranges);
+}
+
+}  // namespace
+
+Fonts build_fonts(ImFontAtlas& atlas, float scale) {
+  const auto pixels = [scale](float design) { return std::max(6.0f, std::round(design * scale)); };
+  Fonts fonts;
+  fonts.sans = add(atlas, embedded::dejavu_sans(), pixels(15), text_ranges, "sans");
+  fonts.bold = add(atlas, embedded::dejavu_sans_bold(), pixels(15), text_ranges, "bold");
+  fonts.mono = add(atlas, embedded::dejavu_sans_mono(), pixels(14), symbol_ranges, "mono");
+  fonts.title = add(atlas, embedded::dejavu_sans_bold(), pixels(20), symbol_ranges, "title");
+  fonts.formula = add(atlas, embedded::dejavu_sans(), pixels(24), symbol_ranges, "formula");
+  fonts.small = add(atlas, embedded::dejavu_sans(), pixels(13), symbol_ranges, "small");
+  fonts.mono_small = add(atlas, embedded::dejavu_sans_mono(), pixels(12), symbol_ranges, "mono small");
+  atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
+  atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
+  atlas.Flags |= ImFontAtlasFlags_NoPowerOfTwoHeight;
+  atlas.TexDesiredWidth = 2048;
+  atlas.Build();
+  return fonts;
+}
+
+}  // namespace headwise

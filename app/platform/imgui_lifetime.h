@@ -1,0 +1,37 @@
+// Dear ImGui from start to end: its context, its OpenGL backend, its fonts. The current GL context must stay
+// current.
+#pragma once
+
+#include <imgui.h>
+
+#include "app/platform/fonts.h"
+
+namespace headwise {
+
+class ImGuiLifetime {
+ public:
+  // scale: pixels per design unit. Keyboard navigation is off: the program has an own focus order. No ini
+  // file is read or written.
+  explicit ImGuiLifetime(float scale = 1.0f);
+  ~ImGuiLifetime();
+  ImGuiLifetime(const ImGuiLifetime&) = delete;
+  ImGuiLifetime& operator=(const ImGuiLifetime&) = delete;
+
+  const Fonts& fonts() const { return fonts_; }
+  float scale() const { return scale_; }
+  // Between frames: builds the fonts anew where the scale has changed.
+  void set_scale(float scale);
+
+  // Everything is measured in pixels of the framebuffer, whatever the display's scale.
+  void begin_frame(int width, int height, double seconds_since_last);
+  // Ends the frame and draws it into the framebuffer that is bound, over `ground` (red, green, blue in
+  // [0,1]).
+  void end_frame(ImVec4 ground);
+
+ private:
+  ImGuiContext* context_;
+  float scale_;
+  Fonts fonts_;
+};
+
+}  // namespace headwise

@@ -1,0 +1,38 @@
+// An OpenGL context without a window or a display (EGL): for tests, for pictures of the window, for GPU work
+// from the command line.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "app/gl/framebuffer.h"
+#include "core/picture/picture.h"
+
+namespace headwise {
+
+class OffscreenContext {
+ public:
+  // Makes an OpenGL core context (4.5 where there is one, else at least 3.3) with debug output, makes it
+  // current in this thread, and gives it a framebuffer of width × height pixels. Throws Error(no_display)
+  // where EGL has none.
+  OffscreenContext(int width, int height);
+  ~OffscreenContext();
+  OffscreenContext(const OffscreenContext&) = delete;
+  OffscreenContext& operator=(const OffscreenContext&) = delete;
+
+  void make_current();
+  int width() const { return framebuffer_->width(); }
+  int height() const { return framebuffer_->height(); }
+  // What was drawn is gone. width, height > 0.
+  void resize(int width, int height);
+  // Further drawing goes to this context's framebuffer.
+  void bind();
+  Image pixels() const;
+
+ private:
+  struct Egl;
+  std::unique_ptr<Egl> egl_;
+  std::optional<gl::Framebuffer> framebuffer_;
+};
+
+}  // namespace headwise
