@@ -15,10 +15,14 @@ struct Selection {
   StageView view = StageView::one_head;
   Index batch = 0;
   Index head = 0;
-  std::optional<CellRef> hovered;      // under the mouse, for this frame
-  std::optional<CellRef> pinned;       // clicked, until Escape
-  std::optional<TensorId> tensor;      // chosen in the graph: shown by itself instead of the step's product
+  std::optional<CellRef> hovered;  // under the mouse, for this frame
+  std::optional<CellRef> pinned;   // clicked, until Escape
+  std::optional<TensorId> tensor;  // chosen in the graph: shown by itself instead of the step's product
   friend bool operator==(const Selection&, const Selection&) = default;
 };
+
+// The same place in another trace: batch and head inside its sizes, and a cell or tensor that it does not
+// have let go.
+Selection selection_within(const Selection& selection, const Trace& trace);
 
 }  // namespace headwise

@@ -1,0 +1,234 @@
+#include "app/session/commands.h"
+
+#include <fmt/format.h>
+
+namespace headwise {
+namespace {
+
+constexpr KeyChord plain(Key key) {
+  return {key, false, false};
+}
+constexpr KeyChord ctrl(Key key) {
+  return {key, true, false};
+}
+constexpr KeyChord ctrl_shift(Key key) {
+  return {key, true, true};
+}
+
+constexpr std::array<CommandEntry, command_count> table{{
+    {CommandId::open_scenario,
+     Menu::file,
+     false,
+     "Open scenario…",
+     "open a scenario file (.json)",
+     {ctrl(letter('O'))}},
+    {CommandId::save_scenario,
+     Menu::file,
+     false,
+     "Save scenario…",
+     "save everything that this result depends on",
+     {ctrl(letter('S'))}},
+    {CommandId::export_picture,
+     Menu::file,
+     true,
+     "Export picture…",
+     "write the picture under focus to a .png, .svg, .csv or .npy file",
+     {ctrl(letter('E'))}},
+    {CommandId::quit, Menu::file, true, "Quit", "close the window", {ctrl(letter('Q'))}},
+    {CommandId::undo, Menu::edit, false, "Undo", "take the last edit back", {ctrl(letter('Z'))}},
+    {CommandId::redo, Menu::edit, false, "Redo", "do it again", {ctrl(letter('Y')), ctrl_shift(letter('Z'))}},
+    {CommandId::copy_value,
+     Menu::edit,
+     true,
+     "Copy value",
+     "copy the number of the cell that is pinned or under the mouse",
+     {ctrl(letter('C'))}},
+    {CommandId::let_go,
+     Menu::edit,
+     false,
+     "Let go",
+     "unpin the cell, leave the field, stop playing",
+     {plain(Key::escape)}},
+    {CommandId::toggle_causal,
+     Menu::edit,
+     true,
+     "Causal mask",
+     "switch the causal mask off or on",
+     {plain(letter('C'))}},
+    {CommandId::toggle_mute,
+     Menu::edit,
+     false,
+     "Mute head",
+     "mute the head that is looked at, or let it speak again",
+     {plain(letter('M'))}},
+    {CommandId::toggle_solo,
+     Menu::edit,
+     false,
+     "Solo head",
+     "hear only the head that is looked at, or all again",
+     {plain(letter('S'))}},
+    {CommandId::look_at_head, Menu::none, false, "Head 0 … 9", "look at this head", {plain(Key::zero)}, 10},
+    {CommandId::next_head, Menu::view, true, "Next head", "look at the next head", {plain(Key::down)}},
+    {CommandId::previous_head,
+     Menu::view,
+     false,
+     "Previous head",
+     "look at the head before",
+     {plain(Key::up)}},
+    {CommandId::next_step,
+     Menu::view,
+     true,
+     "Next step",
+     "go on to the next step",
+     {plain(Key::right), plain(Key::page_down)}},
+    {CommandId::previous_step,
+     Menu::view,
+     false,
+     "Previous step",
+     "go back to the step before",
+     {plain(Key::left), plain(Key::page_up)}},
+    {CommandId::first_step, Menu::view, false, "First step", "back to the inputs", {plain(Key::home)}},
+    {CommandId::last_step, Menu::view, false, "Last step", "on to the output", {plain(Key::end)}},
+    {CommandId::play,
+     Menu::view,
+     false,
+     "Play",
+     "walk through the steps one by one, or stop",
+     {plain(Key::space)}},
+    {CommandId::toggle_view,
+     Menu::view,
+     true,
+     "One head or all",
+     "show one head's product, or all heads side by side",
+     {plain(letter('A'))}},
+    {CommandId::toggle_theme,
+     Menu::view,
+     true,
+     "Dark or light",
+     "switch between the dark and the light theme",
+     {plain(letter('T'))}},
+    {CommandId::larger_text,
+     Menu::view,
+     false,
+     "Larger text",
+     "make everything larger",
+     {ctrl(Key::equal), ctrl_shift(Key::equal), ctrl(Key::keypad_add)}},
+    {CommandId::smaller_text,
+     Menu::view,
+     false,
+     "Smaller text",
+     "make everything smaller",
+     {ctrl(Key::minus), ctrl(Key::keypad_subtract)}},
+    {CommandId::normal_text, Menu::view, false, "Normal text", "back to the normal size", {ctrl(Key::zero)}},
+    {CommandId::full_screen,
+     Menu::view,
+     true,
+     "Full screen",
+     "fill the screen, or go back to a window",
+     {plain(Key::f11)}},
+    {CommandId::show_keys, Menu::help, false, "Keys", "show or hide this sheet", {plain(Key::f1)}},
+    {CommandId::about,
+     Menu::help,
+     false,
+     "About Headwise",
+     "version, and the letters that shapes are written in",
+     {}},
+}};
+
+constexpr bool in_order() {
+  for (int i = 0; i < command_count; ++i) {
+    if (static_cast<int>(table[static_cast<std::size_t>(i)].id) != i) return false;
+  }
+  return true;
+}
+static_assert(in_order(), "the table stands in the order of CommandId");
+
+std::string key_name(Key key) {
+  switch (key) {
+    case Key::none:
+      return "";
+    case Key::space:
+      return "Space";
+    case Key::minus:
+      return "−";
+    case Key::equal:
+      return "+";
+    case Key::escape:
+      return "Esc";
+    case Key::right:
+      return "→";
+    case Key::left:
+      return "←";
+    case Key::down:
+      return "↓";
+    case Key::up:
+      return "↑";
+    case Key::page_up:
+      return "Page Up";
+    case Key::page_down:
+      return "Page Down";
+    case Key::home:
+      return "Home";
+    case Key::end:
+      return "End";
+    case Key::f1:
+      return "F1";
+    case Key::f11:
+      return "F11";
+    case Key::keypad_add:
+      return "keypad +";
+    case Key::keypad_subtract:
+      return "keypad −";
+    case Key::zero:
+      break;
+  }
+  return std::string(1, static_cast<char>(key));
+}
+
+}  // namespace
+
+std::span<const CommandEntry> command_entries() {
+  return table;
+}
+
+const CommandEntry& command_entry(CommandId id) {
+  return table[static_cast<std::size_t>(id)];
+}
+
+std::optional<CommandCall> find_command(KeyChord chord) {
+  for (const CommandEntry& entry : table) {
+    for (const KeyChord& own : entry.keys) {
+      if (own.key == Key::none || own.ctrl != chord.ctrl || own.shift != chord.shift) continue;
+      const int argument = static_cast<int>(chord.key) - static_cast<int>(own.key);
+      if (argument >= 0 && argument < entry.key_count) return CommandCall{entry.id, argument};
+    }
+  }
+  return std::nullopt;
+}
+
+std::string chord_text(KeyChord chord) {
+  if (chord.key == Key::none) return "";
+  // "+" is typed with Shift on most keyboards; saying so would only confuse.
+  const bool say_shift = chord.shift && chord.key != Key::equal;
+  return fmt::format("{}{}{}", chord.ctrl ? "Ctrl+" : "", say_shift ? "Shift+" : "", key_name(chord.key));
+}
+
+std::string first_key_text(CommandId id) {
+  const CommandEntry& entry = command_entry(id);
+  const KeyChord first = entry.keys.front();
+  if (entry.key_count == 1) return chord_text(first);
+  const KeyChord last{static_cast<Key>(static_cast<int>(first.key) + entry.key_count - 1), first.ctrl,
+                      first.shift};
+  return fmt::format("{} … {}", chord_text(first), chord_text(last));
+}
+
+std::string all_keys_text(CommandId id) {
+  std::string text = first_key_text(id);
+  for (const KeyChord& chord : std::span(command_entry(id).keys).subspan(1)) {
+    const std::string more = chord_text(chord);
+    if (!more.empty() && text.find(more) == std::string::npos) text += " or " + more;
+  }
+  return text;
+}
+
+}  // namespace headwise

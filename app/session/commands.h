@@ -1,0 +1,105 @@
+// Every command of the window in one table. The menu, the keys and the F1 sheet are made from it, so that
+// they cannot disagree.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace headwise {
+
+enum class CommandId : int {
+  open_scenario,
+  save_scenario,
+  export_picture,
+  quit,
+  undo,
+  redo,
+  copy_value,
+  let_go,
+  toggle_causal,
+  toggle_mute,
+  toggle_solo,
+  look_at_head,
+  next_head,
+  previous_head,
+  next_step,
+  previous_step,
+  first_step,
+  last_step,
+  play,
+  toggle_view,
+  toggle_theme,
+  larger_text,
+  smaller_text,
+  normal_text,
+  full_screen,
+  show_keys,
+  about,
+};
+inline constexpr int command_count = 27;
+
+// A key of the keyboard, numbered as GLFW numbers it: printable keys by their capital letter in ASCII.
+enum class Key : int {
+  none = 0,
+  space = 32,
+  minus = 45,
+  zero = 48,
+  equal = 61,
+  escape = 256,
+  right = 262,
+  left = 263,
+  down = 264,
+  up = 265,
+  page_up = 266,
+  page_down = 267,
+  home = 268,
+  end = 269,
+  f1 = 290,
+  f11 = 300,
+  keypad_add = 334,
+  keypad_subtract = 333,
+};
+constexpr Key letter(char capital) {
+  return static_cast<Key>(capital);
+}
+
+struct KeyChord {
+  Key key = Key::none;
+  bool ctrl = false;
+  bool shift = false;
+  friend bool operator==(const KeyChord&, const KeyChord&) = default;
+};
+
+enum class Menu { none, file, edit, view, help };
+
+struct CommandEntry {
+  CommandId id;
+  Menu menu;                     // where it stands; none: by key only
+  bool separated;                // a rule above it in the menu
+  std::string_view name;         // in the menu: "Export picture…"
+  std::string_view what;         // in the sheet and in tooltips, one line
+  std::array<KeyChord, 3> keys;  // the first is the one that the menu shows
+  int key_count = 1;  // more than 1: the keys that follow it are the same command with argument 1, 2 …
+};
+
+// All commands; command_entries()[int(id)].id == id.
+std::span<const CommandEntry> command_entries();
+const CommandEntry& command_entry(CommandId id);
+
+struct CommandCall {
+  CommandId id;
+  int argument = 0;
+  friend bool operator==(const CommandCall&, const CommandCall&) = default;
+};
+// The command that a chord stands for; none where the table has no such chord.
+std::optional<CommandCall> find_command(KeyChord chord);
+
+// "Ctrl+Shift+Z", "←", "0 … 9"; every chord of a command is joined by " or ". Empty without a key.
+std::string chord_text(KeyChord chord);
+std::string first_key_text(CommandId id);
+std::string all_keys_text(CommandId id);
+
+}  // namespace headwise

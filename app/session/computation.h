@@ -1,0 +1,27 @@
+// Scenario → ScenarioInputs → Trace, sharing with the computation before.
+#pragma once
+
+#include <memory>
+
+#include "core/scenario/scenario.h"
+#include "core/scenario/scenario_inputs.h"
+#include "core/trace/trace.h"
+
+namespace headwise {
+
+struct Computation {
+  Scenario scenario;
+  ScenarioInputs inputs;
+  TracePtr trace;
+};
+using ComputationPtr = std::shared_ptr<const Computation>;
+
+// By the reference backend in f32. What `previous` has in common is shared with it (it may be null). Throws
+// Error, and nothing but Error: memory that runs out half-way is Error(memory).
+ComputationPtr compute(const Scenario& scenario, const Computation* previous);
+
+// About how many multiply-adds a Scenario costs when nothing can be shared, random numbers included; read off
+// its sizes, without making anything. Never negative; huge for huge sizes.
+double estimated_work(const Scenario& scenario);
+
+}  // namespace headwise

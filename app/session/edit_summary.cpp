@@ -1,0 +1,186 @@
+#include "app/session/edit_summary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+namespace headwise {
+namespace {
+
+std::string capitalised(std::string text) {
+  if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+  return text;
+}
+
+// "7.3 %", "0.042 %", "120 %": two digits that count, without exponents for what a person would meet.
+std::string percent(double share) {
+  const double value = 100.0 * share;
+  if (value >= 99.5) return fmt::format("{:.0f} %", value);
+  return fmt::format("{:.2g} %", value);
+}
+
+double gain_of(const Scenario& scenario, Index head) {
+  if (!scenario.head_gain) return 1.0;
+  const auto at = static_cast<std::size_t>(head);
+  return at < scenario.head_gain->size() ? (*scenario.head_gain)[at] : 1.0;
+}
+
+// "5", "1 and 4", "0, 1, 2 and 7".
+std::string enumerated(const std::vector<Index>& numbers) {
+  std::string text;
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (i > 0) text += i + 1 == numbers.size() ? " and " : ", ";
+    text += std::to_string(numbers[i]);
+  }
+  return text;
+}
+
+std::string heads_text(const std::vector<Index>& heads) {
+  if (heads.size() > 6) return fmt::format("{} heads", heads.size());
+  return fmt::format("{} {}", heads.size() == 1 ? "Head" : "Heads", enumerated(heads));
+}
+
+// What the gains say, or empty where no gain has changed.
+std::string gain_sentence(const Scenario& before, const Scenario& after, const Trace& trace) {
+  const Index heads = trace.options.num_heads;
+  std::vector<Index> muted, heard, changed, speaking;
+  for (Index head = 0; head < heads; ++head) {
+    const double was = gain_of(before, head), is = gain_of(after, head);
+    if (is != 0.0) speaking.push_back(head);
+    if (was == is) continue;
+    if (is == 0.0) {
+      muted.push_back(head);
+    } else if (was == 0.0 && is == 1.0) {
+      heard.push_back(head);
+    } else {
+      changed.push_back(head);
+    }
+  }
+  if (speaking.size() == 1 && heads > 2 && muted.size() + heard.size() > 1) {
+    return fmt::format("Only head {} is heard: every other column of concat is 0", speaking[0]);
+  }
+  if (!muted.empty() && heard.empty() && changed.empty()) {
+    const Index width = trace.options.v_head_dim;
+    if (muted.size() > 1) return fmt::format("{} muted: their columns of concat are 0", heads_text(muted));
+    return fmt::format("Head {} muted: concat[:, {}:{}] is 0", muted[0], muted[0] * width,
+                       (muted[0] + 1) * width);
+  }
+  if (!heard.empty() && muted.empty() && changed.empty()) {
+    if (static_cast<Index>(speaking.size()) == heads) return "All heads are heard again";
+    return fmt::format("{} heard again", heads_text(heard));
+  }
+  if (changed.size() == 1 && muted.empty() && heard.empty()) {
+    return fmt::format("Head {} at {:.3g} times its strength", changed[0], gain_of(after, changed[0]));
+  }
+  if (muted.empty() && heard.empty() && changed.empty()) return "";
+  return "Head gains changed";
+}
+
+// The share of pairs that the masks block.
+std::string blocked_text(const Scenario& scenario, const Trace& trace) {
+  const TensorPtr mask = trace.tensors.mask_bias;
+  if (!mask || mask->size() == 0) return "no pair is blocked";
+  const double blocked_at = scenario.mask.value.value_or(-std::numeric_limits<double>::infinity());
+  Index blocked = 0;
+  for (Index i = 0; i < mask->size(); ++i) blocked += mask->flat(i) <= blocked_at ? 1 : 0;
+  return fmt::format("{} of the pairs are blocked",
+                     percent(static_cast<double>(blocked) / static_cast<double>(mask->size())));
+}
+
+std::string length_sentence(const Trace& before, const Trace& after) {
+  const auto length = [](const Trace& trace) {
+    return trace.tensors.q_heads ? trace.tensors.q_heads->shape().size(2) : 0;
+  };
+  if (length(before) == length(after)) return "";
+  return fmt::format("{} tokens instead of {}", length(after), length(before));
+}
+
+std::string cause(const std::string& label, const Scenario& before, const Trace& trace_before,
+                  const Scenario& after, const Trace& trace_after) {
+  // The one part of the Scenario that differs decides which sentence fits; several parts have only their
+  // label.
+  Scenario only_gains = before, only_mask = before, only_text = before;
+  only_gains.head_gain = after.head_gain;
+  only_mask.mask = after.mask;
+  only_text.inputs = after.inputs;
+  if (only_gains == after) {
+    const std::string sentence = gain_sentence(before, after, trace_after);
+    if (!sentence.empty()) return sentence;
+  }
+  if (only_mask == after && !(before.mask == after.mask))
+    return fmt::format("{}: {}", capitalised(label), blocked_text(after, trace_after));
+  if (only_text == after) {
+    const std::string length = length_sentence(trace_before, trace_after);
+    if (!length.empty()) return fmt::format("{}: {}", capitalised(label), length);
+  }
+  return capitalised(label);
+}
+
+struct Difference {
+  double squares = 0.0;         // Σ (after − before)² over the cells that are numbers in both
+  double squares_before = 0.0;  // Σ before²
+  double largest = 0.0;         // max |after − before|
+  Index not_numbers = 0;        // cells of `after` that are NaN or infinite
+  bool any = false;
+};
+
+Difference difference_of(const Tensor& before, const Tensor& after) {
+  Difference difference;
+  for (Index i = 0; i < after.size(); ++i) {
+    const double a = before.flat(i), b = after.flat(i);
+    if (!std::isfinite(b)) ++difference.not_numbers;
+    if (a == b || (std::isnan(a) && std::isnan(b))) {
+      if (std::isfinite(a)) difference.squares_before += a * a;
+      continue;
+    }
+    difference.any = true;
+    if (!std::isfinite(a) || !std::isfinite(b)) continue;
+    difference.squares_before += a * a;
+    difference.squares += (b - a) * (b - a);
+    difference.largest = std::max(difference.largest, std::abs(b - a));
+  }
+  return difference;
+}
+
+std::string output_effect(const TensorPtr& before, const TensorPtr& after) {
+  if (!before || !after) return "";
+  if (!before->shape().same_sizes(after->shape())) {
+    return fmt::format("the output is {} now", after->shape().sizes_text());
+  }
+  if (before == after) return "the output did not change";
+  const Difference difference = difference_of(*before, *after);
+  if (!difference.any) return "the output did not change";
+  if (difference.not_numbers > 0) {
+    return fmt::format("{} of {} output numbers are NaN or infinite now", difference.not_numbers,
+                       after->size());
+  }
+  if (difference.squares_before == 0.0)
+    return fmt::format("the output moved by up to {:.3g}", difference.largest);
+  return fmt::format("the output moved by {}",
+                     percent(std::sqrt(difference.squares / difference.squares_before)));
+}
+
+std::string weights_effect(const TensorPtr& before, const TensorPtr& after) {
+  if (!before || !after || !before->shape().same_sizes(after->shape())) return "";
+  if (before == after) return " The attention weights did not change.";
+  const Difference difference = difference_of(*before, *after);
+  if (!difference.any) return " The attention weights did not change.";
+  return fmt::format(" The attention weights moved by up to {:.2g}.", difference.largest);
+}
+
+}  // namespace
+
+std::string edit_summary(const std::string& label, const Scenario& scenario_before, const Trace& before,
+                         const Scenario& scenario_after, const Trace& after) {
+  const std::string first = cause(label, scenario_before, before, scenario_after, after);
+  const std::string output = output_effect(before.tensors.output, after.tensors.output);
+  // After a colon there is room for one fact more; else the effect follows the colon.
+  const std::string joint = first.find(": ") == std::string::npos ? ": " : ", ";
+  return first + (output.empty() ? "" : joint + output) + "." +
+         weights_effect(before.tensors.attn_weights, after.tensors.attn_weights);
+}
+
+}  // namespace headwise

@@ -1,0 +1,86 @@
+#include "app/session/history.h"
+
+#include <utility>
+
+namespace headwise {
+
+std::size_t scenario_bytes(const Scenario& scenario) {
+  std::size_t bytes = sizeof(Scenario) + scenario.inputs.text.capacity();
+  for (const auto* text : {&scenario.inputs.key_text, &scenario.inputs.file, &scenario.parameters.file,
+                           &scenario.mask.preset, &scenario.mask.file}) {
+    if (*text) bytes += (*text)->capacity();
+  }
+  if (scenario.mask.valid_lens) {
+    for (const auto& lens : *scenario.mask.valid_lens)
+      bytes += sizeof(lens) + lens.capacity() * sizeof(lens[0]);
+  }
+  if (scenario.head_gain) bytes += scenario.head_gain->capacity() * sizeof(double);
+  for (const CellEdit& edit : scenario.edits) {
+    bytes += sizeof(edit) + edit.tensor.capacity() + edit.index.capacity() * sizeof(std::int64_t);
+  }
+  return bytes;
+}
+
+History::History(Scenario first, std::size_t max_bytes) : max_bytes_(max_bytes) {
+  append(std::move(first), "");
+}
+
+void History::append(Scenario scenario, std::string label) {
+  const std::size_t bytes = scenario_bytes(scenario) + label.capacity();
+  steps_.push_back({std::move(scenario), std::move(label), bytes});
+  bytes_ += bytes;
+}
+
+void History::drop_back() {
+  bytes_ -= steps_.back().bytes;
+  steps_.pop_back();
+}
+
+bool History::push(Scenario scenario, std::string label, bool continues) {
+  const bool merges = open_ && at_ > 0 && steps_[at_].label == label;
+  if (scenario == current()) {
+    open_ = continues && merges;
+    return merges;
+  }
+  while (can_redo()) drop_back();
+  if (merges) {
+    drop_back();
+    --at_;
+  }
+  // Dragged or typed back to where it began: nothing happened.
+  const bool returned = merges && scenario == current();
+  open_ = continues && !returned;
+  if (returned) return true;
+  append(std::move(scenario), std::move(label));
+  ++at_;
+  while (bytes_ > max_bytes_ && at_ > 0) {
+    bytes_ -= steps_.front().bytes;
+    steps_.pop_front();
+    --at_;
+  }
+  return merges;
+}
+
+std::string History::undo_label() const {
+  return can_undo() ? steps_[at_].label : "";
+}
+
+std::string History::redo_label() const {
+  return can_redo() ? steps_[at_ + 1].label : "";
+}
+
+bool History::undo() {
+  open_ = false;
+  if (!can_undo()) return false;
+  --at_;
+  return true;
+}
+
+bool History::redo() {
+  open_ = false;
+  if (!can_redo()) return false;
+  ++at_;
+  return true;
+}
+
+}  // namespace headwise

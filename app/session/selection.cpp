@@ -1,0 +1,31 @@
+#include "app/session/selection.h"
+
+#include <algorithm>
+
+namespace headwise {
+namespace {
+
+bool has_cell(const Trace& trace, const CellRef& cell) {
+  const TensorPtr tensor = trace.tensor(cell.tensor);
+  if (!tensor || static_cast<Index>(cell.index.size()) != tensor->shape().rank()) return false;
+  for (std::size_t axis = 0; axis < cell.index.size(); ++axis) {
+    if (cell.index[axis] < 0 || cell.index[axis] >= tensor->shape().size(static_cast<Index>(axis)))
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+Selection selection_within(const Selection& selection, const Trace& trace) {
+  Selection within = selection;
+  const Index batches = trace.tensors.q_heads ? trace.tensors.q_heads->shape().size(0) : 1;
+  within.batch = std::clamp<Index>(within.batch, 0, std::max<Index>(batches - 1, 0));
+  within.head = std::clamp<Index>(within.head, 0, std::max<Index>(trace.options.num_heads - 1, 0));
+  if (within.hovered && !has_cell(trace, *within.hovered)) within.hovered.reset();
+  if (within.pinned && !has_cell(trace, *within.pinned)) within.pinned.reset();
+  if (within.tensor && !trace.tensor(*within.tensor)) within.tensor.reset();
+  return within;
+}
+
+}  // namespace headwise

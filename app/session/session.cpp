@@ -1,0 +1,126 @@
+#include "app/session/session.h"
+
+#include <exception>
+#include <utility>
+
+#include "app/session/edit_summary.h"
+
+namespace headwise {
+namespace {
+
+// Up to this many multiply-adds are done at once, within the frame: about 30 ms on one core of 2020.
+constexpr double work_at_once = 1e8;
+
+}  // namespace
+
+Session::Session(const Scenario& first, std::function<void()> wake)
+    : asked_(first),
+      good_(compute(first, nullptr)),
+      step_base_(good_),
+      history_(first),
+      background_(std::move(wake)) {}
+
+void Session::edit(const Scenario& scenario, const std::string& label, bool continues) {
+  if (scenario == asked_) {
+    if (!continues) end_step();
+    return;
+  }
+  submit({Request::Kind::edit, scenario, label, continues});
+}
+
+void Session::end_step() {
+  history_.end_step();
+}
+
+bool Session::undo() {
+  history_.end_step();
+  running_.reset();
+  next_.reset();
+  std::string label = "an edit under way";
+  if (asked_ == history_.current()) {
+    if (!history_.can_undo()) return false;
+    label = history_.undo_label();
+    history_.undo();
+  } else if (good_->scenario == history_.current()) {
+    asked_ = history_.current();
+    error_.clear();
+    return true;
+  }
+  submit({Request::Kind::undo, history_.current(), label, false});
+  return true;
+}
+
+bool Session::redo() {
+  if (!history_.can_redo()) return false;
+  running_.reset();
+  next_.reset();
+  const std::string label = history_.redo_label();
+  history_.redo();
+  submit({Request::Kind::redo, history_.current(), label, false});
+  return true;
+}
+
+void Session::submit(Request request) {
+  asked_ = request.scenario;
+  error_.clear();
+  if (estimated_work(request.scenario) <= work_at_once) {
+    // What is under way was asked for before this: its result is no longer wanted.
+    running_.reset();
+    next_.reset();
+    try {
+      adopt(request, compute(request.scenario, good_.get()));
+    } catch (const std::exception& error) {
+      error_ = error.what();
+    }
+    return;
+  }
+  if (background_.busy()) {
+    next_ = std::move(request);
+  } else {
+    start(std::move(request));
+  }
+}
+
+void Session::start(Request request) {
+  background_.start({++job_number_, request.scenario, good_});
+  running_ = std::move(request);
+}
+
+void Session::adopt(const Request& request, ComputationPtr computation) {
+  const ComputationPtr before = good_;
+  good_ = std::move(computation);
+  if (request.kind != Request::Kind::edit) {
+    step_base_ = good_;
+    const std::string effect =
+        edit_summary(request.label, before->scenario, *before->trace, good_->scenario, *good_->trace);
+    last_edit_ = (request.kind == Request::Kind::undo ? "Undone. " : "Redone. ") + effect;
+    return;
+  }
+  if (!history_.push(request.scenario, request.label, request.continues)) step_base_ = before;
+  last_edit_ =
+      edit_summary(request.label, step_base_->scenario, *step_base_->trace, good_->scenario, *good_->trace);
+}
+
+bool Session::poll() {
+  std::optional<Background::Result> result = background_.take();
+  if (!result) return false;
+  take_in(*std::move(result));
+  return true;
+}
+
+void Session::finish() {
+  while (std::optional<Background::Result> result = background_.wait_and_take()) take_in(*std::move(result));
+}
+
+void Session::take_in(Background::Result result) {
+  if (const std::optional<Request> request = std::exchange(running_, std::nullopt)) {
+    if (result.computation) {
+      adopt(*request, std::move(result.computation));
+    } else if (!next_) {
+      error_ = result.error;
+    }
+  }
+  if (next_) start(*std::exchange(next_, std::nullopt));
+}
+
+}  // namespace headwise

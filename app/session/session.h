@@ -1,0 +1,76 @@
+// What the window works on: the Scenario asked for, the last good Trace, and the way back.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "app/session/background.h"
+#include "app/session/computation.h"
+#include "app/session/history.h"
+
+namespace headwise {
+
+class Session {
+ public:
+  // Computes `first` at once and throws its Error where it has no trace. `wake` is called from another thread
+  // when a computation in the background is done: the next poll() takes it in.
+  explicit Session(const Scenario& first, std::function<void()> wake = {});
+
+  // What is asked for. It belongs to trace() unless computing() or error() says otherwise.
+  const Scenario& scenario() const { return asked_; }
+  // The last good result, and the Scenario that it was made from.
+  const ScenarioInputs& inputs() const { return good_->inputs; }
+  const Trace& trace() const { return *good_->trace; }
+  const TracePtr& trace_ptr() const { return good_->trace; }
+  const Scenario& traced_scenario() const { return good_->scenario; }
+  // Why the Scenario asked for has no trace; empty where it has one, or may still get it.
+  const std::string& error() const { return error_; }
+  // What the last edit changed, one line; empty before the first.
+  const std::string& last_edit() const { return last_edit_; }
+  const History& history() const { return history_; }
+  bool computing() const { return running_.has_value() || next_.has_value(); }
+
+  // Asks for another Scenario. Small ones have their trace when this returns, large ones after a later
+  // poll(); one that fails leaves the trace and the history as they are and sets error(). `label` names the
+  // step for undo; `continues` as in History::push.
+  void edit(const Scenario& scenario, const std::string& label, bool continues = false);
+  // The drag or the typing is over.
+  void end_step();
+  // A Scenario without a trace is dropped first; then one step back. False where there is nothing to take
+  // back.
+  bool undo();
+  bool redo();
+  bool can_undo() const { return history_.can_undo() || !(asked_ == history_.current()); }
+  bool can_redo() const { return history_.can_redo(); }
+
+  // Once a frame: takes in what the background has finished. True where something is different now.
+  bool poll();
+  // Waits until nothing is under way (tests, and pictures of the window).
+  void finish();
+
+ private:
+  struct Request {
+    enum class Kind { edit, undo, redo } kind = Kind::edit;
+    Scenario scenario;
+    std::string label;
+    bool continues = false;
+  };
+  void submit(Request request);
+  void start(Request request);
+  void adopt(const Request& request, ComputationPtr computation);
+  void take_in(Background::Result result);
+
+  Scenario asked_;
+  ComputationPtr good_;
+  ComputationPtr step_base_;  // what a drag under way began from: the summary speaks of the whole drag
+  History history_;
+  std::string error_;
+  std::string last_edit_;
+  std::optional<Request> running_;  // in the background; null where its result is no longer wanted
+  std::optional<Request> next_;     // to be started when the background is free
+  std::uint64_t job_number_ = 0;
+  Background background_;
+};
+
+}  // namespace headwise

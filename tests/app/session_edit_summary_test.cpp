@@ -1,0 +1,148 @@
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "app/session/edit_summary.h"
+#include "app/session/selection.h"
+
+using namespace headwise;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+TensorPtr tensor(std::vector<Index> sizes, std::vector<float> values) {
+  std::vector<Axis> axes;
+  for (const Index size : sizes) axes.push_back({"x", size});
+  return std::make_shared<Tensor>(Shape(std::move(axes)), std::move(values));
+}
+
+// 1 batch, 4 heads of width 2, 2 tokens; the output is (1,2,2).
+Trace small_trace() {
+  Trace trace;
+  trace.options.num_heads = trace.options.num_kv_heads = 4;
+  trace.options.embed_dim = 8;
+  trace.options.head_dim = trace.options.v_head_dim = 2;
+  trace.tensors.q_heads = tensor({1, 4, 2, 2}, std::vector<float>(16, 1.0f));
+  trace.tensors.attn_weights = tensor({1, 4, 2, 2}, std::vector<float>(16, 0.5f));
+  trace.tensors.output = tensor({1, 2, 2}, {3, 0, 0, 4});
+  return trace;
+}
+
+Scenario with_gain(std::vector<double> gain) {
+  Scenario scenario;
+  scenario.attention.num_heads = 4;
+  scenario.head_gain = std::move(gain);
+  return scenario;
+}
+
+}  // namespace
+
+TEST_CASE("a muted head is named with its columns, how far the output moved, and what stayed") {
+  const Trace before = small_trace();
+  Trace after = before;
+  after.tensors.output = tensor({1, 2, 2}, {3, 0, 0, 3.635f});  // 0.365 / 5 = 7.3 %
+  CHECK(
+      edit_summary("mute head 1", with_gain({1, 1, 1, 1}), before, with_gain({1, 0, 1, 1}), after) ==
+      "Head 1 muted: concat[:, 2:4] is 0, the output moved by 7.3 %. The attention weights did not change.");
+}
+
+TEST_CASE("gains that are written out as 1 are no change") {
+  const Trace trace = small_trace();
+  Scenario plain = with_gain({});
+  plain.head_gain.reset();
+  CHECK(edit_summary("heads", plain, trace, with_gain({1, 1, 1, 1}), trace) ==
+        "Heads: the output did not change. The attention weights did not change.");
+}
+
+TEST_CASE("several gains are told together") {
+  const Trace trace = small_trace();
+  const auto told = [&](std::vector<double> from, std::vector<double> to) {
+    const std::string line =
+        edit_summary("x", with_gain(std::move(from)), trace, with_gain(std::move(to)), trace);
+    return line.substr(0, line.find(", the output"));
+  };
+  CHECK(told({1, 1, 1, 1}, {0, 1, 0, 1}) == "Heads 0 and 2 muted: their columns of concat are 0");
+  CHECK(told({1, 1, 1, 1}, {0, 0, 1, 0}) == "Only head 2 is heard: every other column of concat is 0");
+  CHECK(told({0, 0, 1, 0}, {1, 1, 1, 1}).starts_with("All heads are heard again: the output"));
+  CHECK(told({0, 0, 1, 1}, {0, 1, 1, 1}).starts_with("Heads 1 heard again") == false);
+  CHECK(told({0, 0, 1, 1}, {0, 1, 1, 1}).starts_with("Head 1 heard again: the output"));
+  CHECK(told({1, 1, 1, 1}, {1, 0.5, 1, 1}).starts_with("Head 1 at 0.5 times its strength: "));
+}
+
+TEST_CASE("a mask edit says which share of the pairs is blocked") {
+  const Trace before = small_trace();
+  Trace after = before;
+  std::vector<float> bias(16, 0.0f);
+  for (std::size_t i = 1; i < 16; i += 4) bias[i] = -std::numeric_limits<float>::infinity();
+  after.tensors.mask_bias = tensor({1, 4, 2, 2}, bias);
+  std::vector<float> weights(16, 0.5f);
+  weights[0] = 0.75f;
+  after.tensors.attn_weights = tensor({1, 4, 2, 2}, weights);
+  Scenario causal;
+  causal.mask.is_causal = true;
+  CHECK(edit_summary("causal mask on", Scenario{}, before, causal, after) ==
+        "Causal mask on: 25 % of the pairs are blocked, the output did not change. The attention weights "
+        "moved by up to "
+        "0.25.");
+  CHECK(edit_summary("causal mask off", causal, after, Scenario{}, before)
+            .starts_with("Causal mask off: no pair is blocked, the output did not change."));
+}
+
+TEST_CASE("a finite mask value counts as blocked where the mask is at or below it") {
+  Trace trace = small_trace();
+  trace.tensors.mask_bias = tensor({1, 1, 2, 2}, {0, -1e9f, 0, 0});
+  Scenario filled;
+  filled.mask.value = -1e9;
+  CHECK(edit_summary("fill", Scenario{}, trace, filled, trace)
+            .starts_with("Fill: 25 % of the pairs are blocked"));
+}
+
+TEST_CASE("another length is told in tokens, and the output by its new shape") {
+  const Trace before = small_trace();
+  Trace after = before;
+  after.tensors.q_heads = tensor({1, 4, 3, 2}, std::vector<float>(24, 1.0f));
+  after.tensors.attn_weights = tensor({1, 4, 3, 3}, std::vector<float>(36, 1.0f / 3));
+  after.tensors.output = tensor({1, 3, 2}, std::vector<float>(6, 1.0f));
+  Scenario longer;
+  longer.inputs.text = "a b c";
+  CHECK(edit_summary("text", Scenario{}, before, longer, after) ==
+        "Text: 3 tokens instead of 2, the output is (1,3,2) now.");
+}
+
+TEST_CASE("numbers that are no longer numbers are counted") {
+  const Trace before = small_trace();
+  Trace after = before;
+  after.tensors.output = tensor({1, 2, 2}, {NAN, 0, static_cast<float>(infinity), 4});
+  CHECK(edit_summary("x", Scenario{}, before, Scenario{}, after)
+            .starts_with("X: 2 of 4 output numbers are NaN or infinite now."));
+  // NaN before and after, at the same place: nothing moved.
+  CHECK(edit_summary("x", Scenario{}, after, Scenario{}, after).starts_with("X: the output did not change."));
+}
+
+TEST_CASE("an output that was all zero has moved by an amount, not by a share") {
+  Trace before = small_trace();
+  before.tensors.output = tensor({1, 2, 2}, {0, 0, 0, 0});
+  Trace after = small_trace();
+  CHECK(edit_summary("x", Scenario{}, before, Scenario{}, after)
+            .starts_with("X: the output moved by up to 4."));
+}
+
+TEST_CASE("a selection is kept inside another trace's sizes") {
+  const Trace trace = small_trace();
+  Selection selection;
+  selection.step = Step::softmax;
+  selection.batch = 3;
+  selection.head = 7;
+  selection.pinned = CellRef{{TensorId::attn_weights}, {0, 3, 1, 1}};
+  selection.hovered = CellRef{{TensorId::attn_weights}, {0, 3, 1, 2}};
+  selection.tensor = TensorId::concat;
+  const Selection within = selection_within(selection, trace);
+  CHECK(within.step == Step::softmax);
+  CHECK(within.batch == 0);
+  CHECK(within.head == 3);
+  CHECK(within.pinned.has_value());
+  CHECK_FALSE(within.hovered.has_value());
+  CHECK_FALSE(within.tensor.has_value());
+}
