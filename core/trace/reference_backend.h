@@ -5,14 +5,17 @@
 
 namespace headwise {
 
-// Shapes, options and their combinations; throws Error(input) that names both shapes and the likely cause.
+// Shapes, types, options and their combinations; throws Error(input) that names both shapes and the likely cause. Inputs
+// and parameters must be of the trace's dtype, masks bool, f32 or f64, valid_lens i64.
 void check_attention_inputs(const AttentionInputs& inputs);
 
 // Bytes of all tensors that the forward pass makes beyond its inputs; throws Error(memory) where that overflows.
 Index reference_trace_bytes(const AttentionInputs& inputs);
 
 // The forward pass, F.multi_head_attention_forward or F.scaled_dot_product_attention. Checks the inputs and the memory
-// first. Stages whose key equals the one in `previous` share its tensor; `previous` may be null.
+// first. Stages whose key equals the one in `previous` share its tensor; `previous` may be null. Every sum is taken in double
+// and rounded once. Where a stage changes nothing the two names hold the same tensor: masked_scores is scaled_scores without
+// masks, dropped_weights is attn_weights without dropout. options.head_gain becomes tensors.head_gain, if that is null.
 TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous = nullptr);
 
 }  // namespace headwise

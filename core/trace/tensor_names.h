@@ -46,7 +46,8 @@ struct TraceTensors {
   // Scaled dot-product attention
   TensorPtr scores;            // (N,H,L,S′)     q·kᵀ, not yet scaled
   TensorPtr scaled_scores;     // (N,H,L,S′)     after scale, temperature and softcap
-  TensorPtr mask_bias;         // (N,H,L,S′)     all masks merged: 0, -inf or a float; null without any mask
+  TensorPtr mask_bias;         // (N,H,L,S′)     all masks merged: 0, -inf or a float; null without any mask. With a finite
+                               //                mask.value the -inf stays: it marks the cells that are filled
   TensorPtr masked_scores;     // (N,H,L,S′)
   TensorPtr attn_weights;      // (N,H,L,S′)     after softmax
   TensorPtr dropped_weights;   // (N,H,L,S′)     after dropout; equals attn_weights at p = 0

@@ -1,0 +1,19 @@
+// Attention with linear biases (Press et al., "Train Short, Test Long", ICLR 2022): what is added grows with
+// distance.
+#pragma once
+
+#include <vector>
+
+#include "core/tensor/shape.h"
+
+namespace headwise {
+
+// m_h = 2^(−8(h+1)/H) where H is a power of two. Else, as the authors publish it: the slopes of the next
+// lower power of two P, then every second slope of 2P, from the first on, until there are H.
+std::vector<double> alibi_slopes(Index heads);
+
+// −m_h·distance, where distance = query + offset − key counts backwards. A key ahead of the query gets
+// −m_h·|distance|; with a causal mask it is blocked anyway and gets 0.
+double alibi_bias(double slope, Index distance, bool is_causal);
+
+}  // namespace headwise

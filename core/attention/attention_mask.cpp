@@ -1,0 +1,191 @@
+#include "core/attention/attention_mask.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/attention/alibi.h"
+#include "core/tensor/float_dispatch.h"
+
+namespace headwise {
+namespace {
+
+template <class T>
+constexpr T blocked = -std::numeric_limits<T>::infinity();
+
+// What one cell of a given mask adds.
+template <class T>
+struct MaskCell {
+  bool true_blocks;
+  T operator()(std::uint8_t cell) const { return (cell != 0) == true_blocks ? blocked<T> : T{0}; }
+  T operator()(float cell) const { return static_cast<T>(cell); }
+  T operator()(double cell) const { return static_cast<T>(cell); }
+};
+
+// The rows of mask_bias, each with its place; a row spans S, without the appended columns.
+template <class T>
+class Rows {
+ public:
+  Rows(Tensor& mask_bias, Index keys)
+      : bias_(mask_bias.values<T>()), shape_(mask_bias.shape()), keys_(keys) {}
+
+  template <class F>
+  void for_each(F&& f) {
+    std::size_t first = 0;
+    for (Index n = 0; n < shape_.size(0); ++n) {
+      for (Index h = 0; h < shape_.size(1); ++h) {
+        for (Index l = 0; l < shape_.size(2); ++l) {
+          f(n, h, l, bias_.subspan(first, static_cast<std::size_t>(keys_)));
+          first += static_cast<std::size_t>(shape_.size(3));
+        }
+      }
+    }
+  }
+
+ private:
+  std::span<T> bias_;
+  const Shape& shape_;
+  Index keys_;
+};
+
+template <class T, class M>
+void add_attn_mask(Rows<T>& rows, std::span<const M> mask, const AttnMaskView& view, bool true_blocks) {
+  const MaskCell<T> added{true_blocks};
+  rows.for_each([&](Index n, Index h, Index l, std::span<T> row) {
+    const Index first = n * view.step_n + h * view.step_h + l * view.step_l;
+    for (Index s = 0; s < static_cast<Index>(row.size()); ++s) {
+      row[static_cast<std::size_t>(s)] +=
+          s < view.keys ? added(mask[static_cast<std::size_t>(first + s * view.step_s)]) : blocked<T>;
+    }
+  });
+}
+
+template <class T, class M>
+void add_key_padding_mask(Rows<T>& rows, std::span<const M> mask) {
+  const MaskCell<T> added{true};
+  rows.for_each([&](Index n, Index, Index, std::span<T> row) {
+    const auto padding = mask.subspan(static_cast<std::size_t>(n) * row.size(), row.size());
+    for (std::size_t s = 0; s < row.size(); ++s) row[s] += added(padding[s]);
+  });
+}
+
+// Calls f with the values of a mask in the type that they are stored in.
+template <class F>
+void visit_mask(const Tensor& mask, F&& f) {
+  switch (mask.dtype()) {
+    case DType::boolean:
+      return f(mask.values<std::uint8_t>());
+    case DType::f32:
+      return f(mask.values<float>());
+    case DType::f64:
+      return f(mask.values<double>());
+    case DType::i64:
+      break;
+  }
+  throw Error(ExitStatus::input, {"mask", "the type is none of a mask", "i64", "bool, f32 or f64", ""});
+}
+
+template <class T>
+void block_beyond_valid_lens(Rows<T>& rows, const Tensor& valid_lens, Index queries) {
+  const auto lens = valid_lens.values<std::int64_t>();
+  const bool per_query = valid_lens.shape().rank() == 2;
+  rows.for_each([&](Index n, Index, Index l, std::span<T> row) {
+    const Index len = lens[static_cast<std::size_t>(per_query ? n * queries + l : n)];
+    for (Index s = std::max<Index>(0, len); s < static_cast<Index>(row.size()); ++s) {
+      row[static_cast<std::size_t>(s)] += blocked<T>;
+    }
+  });
+}
+
+template <class T>
+void block_by_position(Rows<T>& rows, const AttentionOptions& options, Index offset) {
+  const Index window = options.sliding_window.value_or(std::numeric_limits<Index>::max());
+  rows.for_each([&](Index, Index, Index l, std::span<T> row) {
+    for (Index s = 0; s < static_cast<Index>(row.size()); ++s) {
+      const Index distance = l + offset - s;  // how far back the key lies
+      const bool ahead = options.is_causal && distance < 0;
+      const bool outside = distance >= window || distance <= -window;
+      if (ahead || outside) row[static_cast<std::size_t>(s)] += blocked<T>;
+    }
+  });
+}
+
+template <class T>
+void add_alibi(Rows<T>& rows, Index heads, Index offset, bool is_causal) {
+  const std::vector<double> slopes = alibi_slopes(heads);
+  rows.for_each([&](Index, Index h, Index l, std::span<T> row) {
+    for (Index s = 0; s < static_cast<Index>(row.size()); ++s) {
+      row[static_cast<std::size_t>(s)] +=
+          static_cast<T>(alibi_bias(slopes[static_cast<std::size_t>(h)], l + offset - s, is_causal));
+    }
+  });
+}
+
+}  // namespace
+
+std::optional<AttnMaskView> view_attn_mask(Op op, const Shape& mask, Index batch, Index heads, Index queries,
+                                           Index keys) {
+  if (op == Op::multi_head_attention) {
+    const std::vector<Index> sizes = mask.sizes();
+    if (sizes == std::vector<Index>{queries, keys}) return AttnMaskView{0, 0, keys, 1, keys};
+    if (sizes == std::vector<Index>{batch * heads, queries, keys}) {
+      return AttnMaskView{heads * queries * keys, queries * keys, keys, 1, keys};
+    }
+    return std::nullopt;
+  }
+  if (mask.rank() > 4) return std::nullopt;
+  const std::vector<Index> strides = mask.strides();
+  const Index wanted[4] = {batch, heads, queries, keys};
+  Index steps[4] = {0, 0, 0, 0};
+  AttnMaskView view;
+  view.keys = keys;
+  for (Index axis = 0; axis < mask.rank(); ++axis) {
+    const Index target = axis + 4 - mask.rank();  // aligned at the right
+    const Index size = mask.size(axis);
+    const bool repeats = size == 1;
+    const bool is_short = target == 3 && size < keys;
+    if (!repeats && size != wanted[target] && !is_short) return std::nullopt;
+    steps[target] = repeats ? 0 : strides[static_cast<std::size_t>(axis)];
+    if (is_short && !repeats) view.keys = size;
+  }
+  view.step_n = steps[0];
+  view.step_h = steps[1];
+  view.step_l = steps[2];
+  view.step_s = steps[3];
+  return view;
+}
+
+Index causal_offset(CausalAlignment alignment, Index queries, Index keys) {
+  return alignment == CausalAlignment::top_left ? 0 : keys - queries;
+}
+
+bool has_any_mask(const AttentionOptions& options, const GivenMasks& given) {
+  return given.attn_mask || given.key_padding_mask || given.valid_lens || options.is_causal ||
+         options.sliding_window || options.alibi;
+}
+
+Tensor merge_masks(const AttentionOptions& options, const GivenMasks& given, Shape mask_bias, Index keys,
+                   DType dtype) {
+  Tensor bias(std::move(mask_bias), dtype);
+  const Index batch = bias.shape().size(0);
+  const Index heads = bias.shape().size(1);
+  const Index queries = bias.shape().size(2);
+  const Index offset = causal_offset(options.causal_alignment, queries, keys);
+  dispatch_float(dtype, [&]<class T>() {
+    Rows<T> rows(bias, keys);
+    if (given.attn_mask) {
+      const auto view =
+          view_attn_mask(options.op, given.attn_mask->shape(), batch, heads, queries, keys).value();
+      const bool true_blocks = options.op == Op::multi_head_attention;
+      visit_mask(*given.attn_mask, [&](auto cells) { add_attn_mask(rows, cells, view, true_blocks); });
+    }
+    if (given.key_padding_mask) {
+      visit_mask(*given.key_padding_mask, [&](auto cells) { add_key_padding_mask(rows, cells); });
+    }
+    if (given.valid_lens) block_beyond_valid_lens(rows, *given.valid_lens, queries);
+    if (options.is_causal || options.sliding_window) block_by_position(rows, options, offset);
+    if (options.alibi) add_alibi(rows, heads, offset, options.is_causal);
+  });
+  return bias;
+}
+
+}  // namespace headwise

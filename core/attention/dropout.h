@@ -1,0 +1,17 @@
+// Dropout on the probabilities, with random numbers that can be made again.
+#pragma once
+
+#include <cstdint>
+
+#include "core/tensor/tensor.h"
+
+namespace headwise {
+
+// What a weight is multiplied with: 0 where CounterRandom(seed, "dropout").uniform(flat cell) < p, else
+// 1/(1−p). p in [0,1]; at p = 1 all are dropped. The cell is counted flat in (N,H,L,S′).
+double dropout_factor(double p, std::uint64_t seed, Index flat_cell);
+
+// dropped[i] = attn_weights[i]·dropout_factor(p, seed, i). A NaN stays NaN, as in PyTorch.
+Tensor dropout(const Tensor& attn_weights, double p, std::uint64_t seed);
+
+}  // namespace headwise

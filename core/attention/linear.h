@@ -1,0 +1,21 @@
+// The affine map that the input and the output projection are made of: torch.nn.functional.linear.
+#pragma once
+
+#include "core/tensor/tensor.h"
+
+namespace headwise {
+
+// Some neighbouring rows of a weight, with the bias that belongs to them: how q, k and v lie in a packed
+// in_proj_weight.
+struct LinearRows {
+  const Tensor* weight = nullptr;  // (rows ≥ first_weight_row + out_features, in_features)
+  Index first_weight_row = 0;
+  const Tensor* bias = nullptr;  // (entries ≥ first_bias_entry + out_features); null: none
+  Index first_bias_entry = 0;
+};
+
+// y[…,o] = Σ_e x[…,e]·weight[first_weight_row + o, e] + bias[first_bias_entry + o]
+// x (…, in_features); `out` names the result: the leading axes of x, then out_features. Same type throughout.
+Tensor linear(const Tensor& x, const LinearRows& rows, Shape out);
+
+}  // namespace headwise

@@ -1,0 +1,33 @@
+// The parts of Attention(Q,K,V) = softmax(Q·Kᵀ/√D)·V, one function each, in the order they are applied:
+// scores, scale, mask, (softmax, dropout: files of their own), weighted sum. Sources: "Attention Is All You
+// Need", 3.2.1; F.scaled_dot_product_attention; ONNX Attention, opset 23.
+#pragma once
+
+#include <optional>
+
+#include "core/tensor/tensor.h"
+
+namespace headwise {
+
+// 'nhld,ngsd->nhls': scores[n,h,l,s] = Σ_d q_heads[n,h,l,d]·k_heads[n,g,s,d], g = h/(H/G). Not scaled.
+// q_heads (N,H,L,D), k_heads (N,G,S′,D); `out` is (N,H,L,S′).
+Tensor attention_scores(const Tensor& q_heads, const Tensor& k_heads, Shape out);
+
+// How scores become scaled_scores: x = scores·scale/temperature, and with softcap c > 0: c·tanh(x/c).
+struct ScoreScale {
+  double scale = 1.0;        // 1/√D unless given; 0 and negative are valid
+  double temperature = 1.0;  // > 0
+  double softcap = 0.0;      // ≥ 0; 0: none
+};
+Tensor scale_scores(const Tensor& scores, const ScoreScale& scale);
+
+// masked[…] = scaled[…] + mask_bias[…]. With `mask_value`, cells whose mask_bias is -inf are filled with it
+// instead, whatever their score is (masked_fill: NaN too).
+Tensor mask_scores(const Tensor& scaled_scores, const Tensor& mask_bias, std::optional<double> mask_value);
+
+// 'nhls,ngse->nhle': head_output[n,h,l,e] = Σ_s dropped_weights[n,h,l,s]·v_heads[n,g,s,e].
+// dropped_weights (N,H,L,S′), v_heads (N,G,S′,Dv). A weight of 0 does not hide a value that is NaN or
+// infinite.
+Tensor weighted_sum(const Tensor& dropped_weights, const Tensor& v_heads);
+
+}  // namespace headwise

@@ -1,0 +1,287 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/attention/attention_mask.h"
+#include "core/tensor/error.h"
+#include "core/trace/attention_sizes.h"
+#include "core/trace/reference_backend.h"
+
+namespace headwise {
+namespace {
+
+[[noreturn]] void refuse(const ErrorParts& parts) {
+  throw Error(ExitStatus::input, parts);
+}
+
+void require(bool holds, const ErrorParts& parts) {
+  if (!holds) refuse(parts);
+}
+
+std::string letters_and_sizes(const Shape& shape) {
+  return shape.letters() + " = " + shape.sizes_text();
+}
+
+// The likely cause of a wrong shape, where there is one.
+std::string likely_cause(const std::vector<Index>& got, const std::vector<Index>& expected) {
+  const std::vector<Index> reversed(expected.rbegin(), expected.rend());
+  if (got.size() == expected.size() && got.size() == 2 && got == reversed) return "transposed?";
+  if (got.size() == 3 && expected.size() == 3 && got[0] == expected[1] && got[1] == expected[0] &&
+      got[2] == expected[2]) {
+    return "is the batch axis the second one? the trace wants it first";
+  }
+  if (got.size() + 1 == expected.size() && std::equal(got.begin(), got.end(), expected.begin() + 1)) {
+    return "is the first axis missing?";
+  }
+  return "";
+}
+
+void expect_shape(const char* name, const Tensor& tensor, const Shape& expected,
+                  const std::string& remedy = "") {
+  if (tensor.shape().same_sizes(expected)) return;
+  const std::string cause = likely_cause(tensor.shape().sizes(), expected.sizes());
+  refuse({name, "the shape disagrees", tensor.shape().sizes_text(), letters_and_sizes(expected),
+          cause.empty() ? remedy : cause});
+}
+
+void check_options(const AttentionOptions& o, bool sizes_follow_from_arrays) {
+  const auto positive = [](const char* name, Index value) {
+    require(value > 0, {name, "the size is out of range", fmt::format("{}", value), "1 or more", ""});
+  };
+  if (!sizes_follow_from_arrays) {
+    positive("embed_dim", o.embed_dim);
+    positive("num_heads", o.num_heads);
+    positive("num_kv_heads", o.num_kv_heads);
+    positive("kdim", o.kdim);
+    positive("vdim", o.vdim);
+    positive("head_dim", o.head_dim);
+    positive("v_head_dim", o.v_head_dim);
+  }
+  require(o.dropout >= 0.0 && o.dropout <= 1.0,
+          {"dropout", "a probability is out of range", fmt::format("{}", o.dropout), "0 to 1", ""});
+  require(
+      !o.scale || std::isfinite(*o.scale),
+      {"scale", "the number is not finite", fmt::format("{}", o.scale.value_or(0.0)), "a finite number", ""});
+  require(std::isfinite(o.temperature) && o.temperature > 0.0,
+          {"temperature", "the number is out of range", fmt::format("{}", o.temperature),
+           "a finite number above 0", ""});
+  require(std::isfinite(o.softcap) && o.softcap >= 0.0,
+          {"softcap", "the number is out of range", fmt::format("{}", o.softcap),
+           "a finite number, 0 (off) or above", ""});
+  require(!o.mask_value || std::isfinite(*o.mask_value),
+          {"mask.value", "the number is not finite", fmt::format("{}", o.mask_value.value_or(0.0)),
+           "a finite number, or \"-inf\"", ""});
+  require(!o.sliding_window || *o.sliding_window >= 1,
+          {"sliding_window", "the window is empty", fmt::format("{}", o.sliding_window.value_or(0)),
+           "1 (each query sees its own position) or more", ""});
+}
+
+void check_head_counts(Index heads, Index kv_heads) {
+  require(kv_heads > 0 && heads % kv_heads == 0,
+          {"num_heads", "key/value heads must serve equal numbers of query heads",
+           fmt::format("num_heads = {}, num_kv_heads = {}", heads, kv_heads),
+           fmt::format("num_kv_heads a divisor of {}", heads), ""});
+}
+
+void check_types(const AttentionInputs& inputs) {
+  for (const TensorEntry& entry : tensor_entries()) {
+    const TensorPtr& tensor = inputs.tensors.*(entry.member);
+    if (!tensor) continue;
+    const std::string name(entry.name);
+    if (entry.role == TensorRole::intermediate) {
+      refuse({name, "this tensor is computed, it cannot be given", tensor->shape().sizes_text(), "", ""});
+    }
+    if (entry.id == TensorId::valid_lens) {
+      require(tensor->dtype() == DType::i64,
+              {name, "the type is none of lengths", dtype_name(tensor->dtype()), "i64", ""});
+    } else if (entry.role == TensorRole::mask) {
+      require(tensor->dtype() != DType::i64,
+              {name, "the type is none of a mask", dtype_name(tensor->dtype()), "bool, f32 or f64",
+               "1 and 0 may mean blocked or kept: use bool"});
+    } else {
+      require(tensor->dtype() == inputs.dtype,
+              {name, "the type is not that of the trace", dtype_name(tensor->dtype()),
+               dtype_name(inputs.dtype), "convert it first"});
+    }
+  }
+}
+
+void check_masks(const AttentionInputs& inputs, const AttentionSizes& s) {
+  const TraceTensors& t = inputs.tensors;
+  if (t.attn_mask &&
+      !view_attn_mask(inputs.options.op, t.attn_mask->shape(), s.batch, s.heads, s.queries, s.keys)) {
+    const Shape two{{"L", s.queries}, {"S", s.keys}};
+    if (inputs.options.op == Op::multi_head_attention) {
+      const Shape three{
+          {"N·H", checked_multiply(s.batch, s.heads, "attn_mask")}, {"L", s.queries}, {"S", s.keys}};
+      const std::string cause = likely_cause(t.attn_mask->shape().sizes(), two.sizes());
+      refuse({"attn_mask", "the shape disagrees", t.attn_mask->shape().sizes_text(),
+              letters_and_sizes(two) + " or " + letters_and_sizes(three), cause});
+    }
+    refuse({"attn_mask", "the shape does not broadcast", t.attn_mask->shape().sizes_text(),
+            "what broadcasts to " +
+                letters_and_sizes({{"N", s.batch}, {"H", s.heads}, {"L", s.queries}, {"S", s.keys}}),
+            likely_cause(t.attn_mask->shape().sizes(), two.sizes())});
+  }
+  if (t.key_padding_mask)
+    expect_shape("key_padding_mask", *t.key_padding_mask, {{"N", s.batch}, {"S", s.keys}});
+  if (t.valid_lens) {
+    const Shape per_query{{"N", s.batch}, {"L", s.queries}};
+    if (!t.valid_lens->shape().same_sizes(per_query)) {
+      expect_shape("valid_lens", *t.valid_lens, {{"N", s.batch}}, "or " + letters_and_sizes(per_query));
+    }
+    const auto lens = t.valid_lens->values<std::int64_t>();
+    const auto wrong = std::ranges::find_if(lens, [&](Index len) { return len < 0 || len > s.keys; });
+    require(wrong == lens.end(),
+            {"valid_lens", "a length is out of range",
+             wrong == lens.end() ? "" : fmt::format("{} at cell {}", *wrong, wrong - lens.begin()),
+             fmt::format("0 to S = {}", s.keys), ""});
+  }
+}
+
+void check_parameters(const AttentionInputs& inputs, const AttentionSizes& s) {
+  const TraceTensors& t = inputs.tensors;
+  const AttentionOptions& o = inputs.options;
+  const Index q_rows = checked_multiply(s.heads, s.head_dim, "H·D");
+  const Index k_rows = checked_multiply(s.kv_heads, s.head_dim, "G·D");
+  const Index v_rows = checked_multiply(s.kv_heads, s.v_head_dim, "G·Dv");
+  const bool any_separate = t.q_proj_weight || t.k_proj_weight || t.v_proj_weight;
+  require(!(t.in_proj_weight && any_separate),
+          {"parameters", "packed and separate projections exclude each other",
+           "in_proj_weight beside q_proj_weight, k_proj_weight or v_proj_weight", "one or the other",
+           "leave one out"});
+  const char* separate_remedy = "separate parameters are q_proj_weight, k_proj_weight and v_proj_weight";
+  if (t.in_proj_weight) {
+    require(o.kdim == o.embed_dim && o.vdim == o.embed_dim,
+            {"in_proj_weight", "packed parameters need key and value as wide as query",
+             fmt::format("embed_dim = {}, kdim = {}, vdim = {}", o.embed_dim, o.kdim, o.vdim),
+             "kdim = vdim = embed_dim", separate_remedy});
+    expect_shape("in_proj_weight", *t.in_proj_weight,
+                 {{"H·D+G·D+G·Dv", q_rows + k_rows + v_rows}, {"E", o.embed_dim}});
+  } else {
+    const auto weight = [&](const char* name, const TensorPtr& given, bool needed, Axis rows, Axis width) {
+      require(given || !needed,
+              {name, "the parameter is missing", "", letters_and_sizes({rows, width}), separate_remedy});
+      if (given) expect_shape(name, *given, {rows, width});
+    };
+    weight("q_proj_weight", t.q_proj_weight, true, {"H·D", q_rows}, {"E", o.embed_dim});
+    weight("k_proj_weight", t.k_proj_weight, !t.static_k, {"G·D", k_rows}, {"kdim", o.kdim});
+    weight("v_proj_weight", t.v_proj_weight, !t.static_v, {"G·Dv", v_rows}, {"vdim", o.vdim});
+  }
+  if (t.in_proj_bias)
+    expect_shape("in_proj_bias", *t.in_proj_bias, {{"H·D+G·D+G·Dv", q_rows + k_rows + v_rows}});
+
+  require(!t.bias_k == !t.bias_v, {"bias_k", "bias_k and bias_v come together",
+                                   t.bias_k ? "bias_k alone" : "bias_v alone", "both or neither", ""});
+  require(!(t.bias_k && (t.static_k || t.static_v)),
+          {"bias_k", "bias_k and bias_v cannot be appended to static_k and static_v",
+           t.static_k ? "bias_k, bias_v and static_k" : "bias_k, bias_v and static_v", "one or the other",
+           "leave one out"});
+  if (t.bias_k) expect_shape("bias_k", *t.bias_k, {{"G·D", k_rows}});
+  if (t.bias_v) expect_shape("bias_v", *t.bias_v, {{"G·Dv", v_rows}});
+
+  const TensorPtr& out = t.out_proj_weight;
+  const Shape out_shape{{"E", o.embed_dim}, {"H·Dv", checked_multiply(s.heads, s.v_head_dim, "H·Dv")}};
+  require(out != nullptr,
+          {"out_proj.weight", "the parameter is missing", "", letters_and_sizes(out_shape), ""});
+  expect_shape("out_proj.weight", *out, out_shape);
+  if (t.out_proj_bias) expect_shape("out_proj.bias", *t.out_proj_bias, {{"E", o.embed_dim}});
+
+  if (t.head_gain) expect_shape("heads.gain", *t.head_gain, {{"H", s.heads}});
+  const auto gains = static_cast<Index>(o.head_gain.size());
+  require(gains == 0 || gains == s.heads,
+          {"heads.gain", "there must be one gain for each head", fmt::format("{}", gains),
+           fmt::format("num_heads = {}", s.heads), ""});
+}
+
+void expect_rank(const char* name, const TensorPtr& tensor, Index rank, const char* letters,
+                 const std::string& remedy) {
+  require(tensor != nullptr, {name, "the input is missing", "", letters, ""});
+  require(tensor->shape().rank() == rank,
+          {name, "the number of axes disagrees", tensor->shape().sizes_text(), letters, remedy});
+}
+
+void check_multi_head_attention(const AttentionInputs& inputs) {
+  const TraceTensors& t = inputs.tensors;
+  const AttentionOptions& o = inputs.options;
+  check_options(o, false);
+  check_head_counts(o.num_heads, o.num_kv_heads);
+  const char* unbatched = "an unbatched input has N = 1 here";
+  expect_rank("query", t.query, 3, "(N,L,E)", unbatched);
+  expect_rank("key", t.key, 3, "(N,S,kdim)", unbatched);
+  expect_rank("value", t.value, 3, "(N,S,vdim)", unbatched);
+  if (t.static_k)
+    expect_rank("static_k", t.static_k, 4, "(N,G,S,D)", "(N·G,S,D) is split into its two axes first");
+  if (t.static_v)
+    expect_rank("static_v", t.static_v, 4, "(N,G,S,Dv)", "(N·G,S,Dv) is split into its two axes first");
+  const AttentionSizes s = attention_sizes(inputs);
+  const std::string layout = "is batch_first right?";
+  expect_shape("query", *t.query, {{"N", s.batch}, {"L", s.queries}, {"E", o.embed_dim}},
+               "embed_dim must be the width of query");
+  const Index given_keys =
+      t.key->shape().size(1);  // may differ from S where static_k or static_v replace the projection
+  expect_shape("key", *t.key, {{"N", s.batch}, {"S", t.static_k ? given_keys : s.keys}, {"kdim", o.kdim}},
+               layout);
+  expect_shape("value", *t.value,
+               {{"N", s.batch}, {"S", t.static_v ? t.value->shape().size(1) : s.keys}, {"vdim", o.vdim}},
+               "key and value have the same length");
+  if (t.static_k) {
+    expect_shape("static_k", *t.static_k,
+                 {{"N", s.batch}, {"G", s.kv_heads}, {"S", s.keys}, {"D", s.head_dim}});
+  }
+  if (t.static_v) {
+    expect_shape("static_v", *t.static_v,
+                 {{"N", s.batch}, {"G", s.kv_heads}, {"S", s.keys}, {"Dv", s.v_head_dim}});
+  }
+  check_parameters(inputs, s);
+  check_masks(inputs, s);
+}
+
+void check_scaled_dot_product_attention(const AttentionInputs& inputs) {
+  const TraceTensors& t = inputs.tensors;
+  const AttentionOptions& o = inputs.options;
+  check_options(o, true);
+  for (const TensorEntry& entry : tensor_entries()) {
+    require(entry.role != TensorRole::parameter || !(t.*(entry.member)),
+            {std::string(entry.name), "scaled_dot_product_attention has no parameters", "", "",
+             "choose multi_head_attention, or leave it out"});
+  }
+  const auto unknown = [](bool set, const char* name) {
+    require(!set,
+            {name, "scaled_dot_product_attention has no such option", "", "", "choose multi_head_attention"});
+  };
+  unknown(o.add_zero_attn, "add_zero_attn");
+  unknown(o.residual, "residual");
+  unknown(o.layer_norm, "layer_norm");
+  unknown(!o.head_gain.empty(), "heads.gain");
+  expect_rank("query", t.query, 4, "(N,H,L,D)", "");
+  expect_rank("key", t.key, 4, "(N,G,S,D)", "");
+  expect_rank("value", t.value, 4, "(N,G,S,Dv)", "");
+  const AttentionSizes s = attention_sizes(inputs);
+  require(s.heads > 0,
+          {"query", "there is no head", t.query->shape().sizes_text(), "(N,H,L,D) with H of 1 or more", ""});
+  require(s.head_dim > 0, {"query", "the head width is 0", t.query->shape().sizes_text(),
+                           "(N,H,L,D) with D of 1 or more", ""});
+  check_head_counts(s.heads, s.kv_heads);
+  expect_shape("key", *t.key, {{"N", s.batch}, {"G", s.kv_heads}, {"S", s.keys}, {"D", s.head_dim}},
+               "query and key have the same batch and head width");
+  expect_shape("value", *t.value, {{"N", s.batch}, {"G", s.kv_heads}, {"S", s.keys}, {"Dv", s.v_head_dim}},
+               "key and value have the same batch, heads and length");
+  check_masks(inputs, s);
+}
+
+}  // namespace
+
+void check_attention_inputs(const AttentionInputs& inputs) {
+  require(inputs.dtype == DType::f32 || inputs.dtype == DType::f64,
+          {"dtype", "there is no arithmetic in this type", dtype_name(inputs.dtype), "f32 or f64", ""});
+  check_types(inputs);
+  if (inputs.options.op == Op::multi_head_attention) {
+    check_multi_head_attention(inputs);
+  } else {
+    check_scaled_dot_product_attention(inputs);
+  }
+}
+
+}  // namespace headwise

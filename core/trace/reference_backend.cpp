@@ -1,0 +1,211 @@
+#include "core/trace/reference_backend.h"
+
+#include <cmath>
+
+#include "core/attention/add_and_norm.h"
+#include "core/attention/attention_mask.h"
+#include "core/attention/average_weights.h"
+#include "core/attention/dropout.h"
+#include "core/attention/heads.h"
+#include "core/attention/in_projection.h"
+#include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/softmax.h"
+#include "core/tensor/memory.h"
+#include "core/trace/attention_sizes.h"
+#include "core/trace/stage_sharing.h"
+#include "core/trace/trace_warnings.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+double choice(Index size) {
+  return static_cast<double>(size);
+}
+double choice(bool on) {
+  return on ? 1.0 : 0.0;
+}
+
+// q, k and v: the input projection, or static_k and static_v joined over heads, and the appended rows.
+void project(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
+             StageSharing& sharing) {
+  const auto projected = [&](Projection which, const TensorPtr& x, const TensorPtr& own_weight, Shape out) {
+    return linear(
+        *x,
+        in_projection_rows(which, options, t.in_proj_weight.get(), own_weight.get(), t.in_proj_bias.get()),
+        std::move(out));
+  };
+  const std::vector<double> head_sizes{choice(sizes.heads), choice(sizes.kv_heads), choice(sizes.head_dim),
+                                       choice(sizes.v_head_dim), choice(options.add_zero_attn)};
+
+  sharing.stage(Id::q, {head_sizes, {t.query, t.in_proj_weight, t.q_proj_weight, t.in_proj_bias}}, [&] {
+    return projected(Projection::q, t.query, t.q_proj_weight,
+                     {{"N", sizes.batch}, {"L", sizes.queries}, {"H·D", sizes.heads * sizes.head_dim}});
+  });
+
+  const auto project_keys = [&](Id id, Projection which, const TensorPtr& x, const TensorPtr& own_weight,
+                                const TensorPtr& replacement, const TensorPtr& bias_row, Axis width) {
+    StageKey key{head_sizes, {replacement, bias_row}};
+    if (!replacement)
+      key.sources.insert(key.sources.end(), {x, t.in_proj_weight, own_weight, t.in_proj_bias});
+    sharing.stage(id, std::move(key), [&] {
+      Tensor rows = replacement
+                        ? merge_heads(*replacement, nullptr, width.name.c_str())
+                        : projected(which, x, own_weight, {{"N", sizes.batch}, {"S", sizes.keys}, width});
+      if (sizes.all_keys == sizes.keys) return rows;
+      return append_rows(rows, bias_row.get(), options.add_zero_attn);
+    });
+  };
+  project_keys(Id::k, Projection::k, t.key, t.k_proj_weight, t.static_k, t.bias_k,
+               {"G·D", sizes.kv_heads * sizes.head_dim});
+  project_keys(Id::v, Projection::v, t.value, t.v_proj_weight, t.static_v, t.bias_v,
+               {"G·Dv", sizes.kv_heads * sizes.v_head_dim});
+}
+
+void split(TraceTensors& t, const AttentionSizes& sizes, StageSharing& sharing) {
+  const auto cut = [&](Id id, const TensorPtr& x, Index heads, const char* head_axis,
+                       const char* width_axis) {
+    sharing.stage(id, {{choice(heads)}, {x}}, [&] { return split_heads(*x, heads, head_axis, width_axis); });
+  };
+  cut(Id::q_heads, t.q, sizes.heads, "H", "D");
+  cut(Id::k_heads, t.k, sizes.kv_heads, "G", "D");
+  cut(Id::v_heads, t.v, sizes.kv_heads, "G", "Dv");
+}
+
+void mask(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes, DType dtype,
+          StageSharing& sharing) {
+  const GivenMasks given{t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()};
+  if (!has_any_mask(options, given)) {
+    t.masked_scores = t.scaled_scores;
+    return;
+  }
+  const bool by_position = options.is_causal || options.sliding_window || options.alibi;
+  const std::vector<double> choices{choice(static_cast<Index>(options.op)),
+                                    choice(static_cast<Index>(dtype)),
+                                    choice(sizes.batch),
+                                    choice(sizes.heads),
+                                    choice(sizes.queries),
+                                    choice(sizes.keys),
+                                    choice(sizes.all_keys),
+                                    choice(options.is_causal),
+                                    by_position ? choice(static_cast<Index>(options.causal_alignment)) : 0.0,
+                                    choice(options.sliding_window.value_or(0)),
+                                    choice(options.alibi)};
+  sharing.stage(Id::mask_bias, {choices, {t.attn_mask, t.key_padding_mask, t.valid_lens}},
+                [&] { return merge_masks(options, given, sizes.scores_shape(), sizes.keys, dtype); });
+  sharing.stage(Id::masked_scores,
+                {{choice(options.mask_value.has_value()), options.mask_value.value_or(0.0)},
+                 {t.scaled_scores, t.mask_bias}},
+                [&] { return mask_scores(*t.scaled_scores, *t.mask_bias, options.mask_value); });
+}
+
+// From q_heads, k_heads and v_heads to head_output.
+void scaled_dot_product_attention(TraceTensors& t, const AttentionOptions& options,
+                                  const AttentionSizes& sizes, DType dtype, StageSharing& sharing) {
+  sharing.stage(Id::scores, {{}, {t.q_heads, t.k_heads}},
+                [&] { return attention_scores(*t.q_heads, *t.k_heads, sizes.scores_shape()); });
+
+  const ScoreScale scale{options.scale.value_or(1.0 / std::sqrt(static_cast<double>(sizes.head_dim))),
+                         options.temperature, options.softcap};
+  sharing.stage(Id::scaled_scores, {{scale.scale, scale.temperature, scale.softcap}, {t.scores}},
+                [&] { return scale_scores(*t.scores, scale); });
+
+  mask(t, options, sizes, dtype, sharing);
+
+  sharing.stage(Id::attn_weights,
+                {{choice(static_cast<Index>(options.fully_masked_rows))}, {t.masked_scores}},
+                [&] { return softmax(*t.masked_scores, options.fully_masked_rows); });
+
+  if (options.dropout == 0.0) {
+    t.dropped_weights = t.attn_weights;
+  } else {
+    const auto seed_low = static_cast<Index>(options.dropout_seed & 0xFFFFFFFFu);
+    const auto seed_high = static_cast<Index>(options.dropout_seed >> 32);
+    sharing.stage(Id::dropped_weights,
+                  {{options.dropout, choice(seed_low), choice(seed_high)}, {t.attn_weights}},
+                  [&] { return dropout(*t.attn_weights, options.dropout, options.dropout_seed); });
+  }
+
+  sharing.stage(Id::head_output, {{}, {t.dropped_weights, t.v_heads}},
+                [&] { return weighted_sum(*t.dropped_weights, *t.v_heads); });
+}
+
+void merge_and_project(TraceTensors& t, const AttentionSizes& sizes, StageSharing& sharing) {
+  sharing.stage(Id::concat, {{}, {t.head_output, t.head_gain}},
+                [&] { return merge_heads(*t.head_output, t.head_gain.get(), "H·Dv"); });
+  sharing.stage(Id::output, {{}, {t.concat, t.out_proj_weight, t.out_proj_bias}}, [&] {
+    return linear(*t.concat, {t.out_proj_weight.get(), 0, t.out_proj_bias.get(), 0},
+                  {{"N", sizes.batch}, {"L", sizes.queries}, {"E", sizes.embed_dim}});
+  });
+}
+
+void add_and_norm(TraceTensors& t, const AttentionOptions& options, StageSharing& sharing) {
+  if (options.residual) {
+    sharing.stage(Id::residual_output, {{}, {t.query, t.output}},
+                  [&] { return add_residual(*t.query, *t.output); });
+  }
+  if (options.layer_norm) {
+    const TensorPtr& sum = options.residual ? t.residual_output : t.output;
+    sharing.stage(Id::layer_norm_output, {{}, {sum}}, [&] { return layer_norm(*sum); });
+  }
+}
+
+void return_weights(TraceTensors& t, const AttentionOptions& options, StageSharing& sharing) {
+  if (!options.need_weights) return;
+  if (options.average_attn_weights) {
+    sharing.stage(Id::attn_output_weights, {{}, {t.dropped_weights}},
+                  [&] { return average_over_heads(*t.dropped_weights); });
+  } else {
+    t.attn_output_weights = t.dropped_weights;
+  }
+}
+
+// options.head_gain as a tensor, the previous one where it holds the same numbers: equal gains are an equal
+// source.
+TensorPtr head_gain_tensor(const AttentionInputs& inputs, const Trace* previous) {
+  if (inputs.tensors.head_gain || inputs.options.head_gain.empty()) return inputs.tensors.head_gain;
+  const std::vector<double>& gains = inputs.options.head_gain;
+  auto made = std::make_shared<const Tensor>(
+      Tensor(Shape{{"H", static_cast<Index>(gains.size())}}, gains).converted(inputs.dtype));
+  const TensorPtr earlier = previous ? previous->tensors.head_gain : nullptr;
+  return earlier && identical(*earlier, *made) ? earlier : made;
+}
+
+}  // namespace
+
+TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous) {
+  check_attention_inputs(inputs);
+  const AttentionSizes sizes = attention_sizes(inputs);
+  // Beside a trace of the same sizes most tensors are shared: then each new one asks for its own memory.
+  const bool mostly_shared = previous && previous->dtype == inputs.dtype && previous->tensors.scores &&
+                             previous->tensors.scores->shape() == sizes.scores_shape();
+  if (!mostly_shared) require_memory(reference_trace_bytes(inputs), "the trace");
+
+  const auto trace = std::make_shared<Trace>();
+  trace->options = resolved_options(inputs);
+  trace->dtype = inputs.dtype;
+  trace->tensors = inputs.tensors;
+  TraceTensors& t = trace->tensors;
+  StageSharing sharing(*trace, previous);
+  if (inputs.options.op == Op::multi_head_attention) {
+    t.head_gain = head_gain_tensor(inputs, previous);
+    project(t, trace->options, sizes, sharing);
+    split(t, sizes, sharing);
+    scaled_dot_product_attention(t, trace->options, sizes, trace->dtype, sharing);
+    merge_and_project(t, sizes, sharing);
+    add_and_norm(t, trace->options, sharing);
+    return_weights(t, trace->options, sharing);
+  } else {
+    t.q_heads = std::move(t.query);
+    t.k_heads = std::move(t.key);
+    t.v_heads = std::move(t.value);
+    t.query = t.key = t.value = nullptr;
+    scaled_dot_product_attention(t, trace->options, sizes, trace->dtype, sharing);
+    t.output = t.head_output;
+  }
+  trace->warnings = trace_warnings(*trace);
+  return trace;
+}
+
+}  // namespace headwise

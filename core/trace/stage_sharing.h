@@ -1,0 +1,25 @@
+// An edit recomputes only what depends on it: a stage whose choices and source tensors are those of the
+// previous trace takes its tensor from there.
+#pragma once
+
+#include <functional>
+
+#include "core/trace/trace.h"
+
+namespace headwise {
+
+class StageSharing {
+ public:
+  // Both must outlive this; `previous` may be null.
+  StageSharing(Trace& trace, const Trace* previous) : trace_(trace), previous_(previous) {}
+
+  // Puts the tensor `id` into the trace, from `previous` where it holds one under an equal key, else from
+  // `make`, and records the key, and whether it was computed.
+  void stage(TensorId id, StageKey key, const std::function<Tensor()>& make);
+
+ private:
+  Trace& trace_;
+  const Trace* previous_;
+};
+
+}  // namespace headwise

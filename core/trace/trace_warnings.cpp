@@ -1,0 +1,99 @@
+#include "core/trace/trace_warnings.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+
+#include "core/attention/softmax.h"
+#include "core/tensor/float_dispatch.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::size_t named_cells = 4;  // non-finite cells that are named; the rest is counted
+
+// {3,5,6,7} → "3, 5–7"
+std::string ranges_text(const std::vector<Index>& ascending) {
+  std::string text;
+  for (std::size_t i = 0; i < ascending.size();) {
+    std::size_t last = i;
+    while (last + 1 < ascending.size() && ascending[last + 1] == ascending[last] + 1) ++last;
+    if (!text.empty()) text += ", ";
+    text += last == i ? fmt::format("{}", ascending[i]) : fmt::format("{}–{}", ascending[i], ascending[last]);
+    i = last + 1;
+  }
+  return text;
+}
+
+const char* outcome(const AttentionOptions& options) {
+  return options.fully_masked_rows == FullyMaskedRows::nan
+             ? "NaN, as in PyTorch's softmax over nothing but -inf"
+             : "0, so the head adds nothing";
+}
+
+// One warning per batch and set of queries; heads that agree are named together.
+void warn_of_fully_masked_rows(const Trace& trace, std::vector<std::string>& warnings) {
+  const std::vector<Index> rows = fully_masked_rows(*trace.tensors.masked_scores);
+  if (rows.empty()) return;
+  const Shape& shape = trace.tensors.masked_scores->shape();
+  const Index heads = shape.size(1);
+  const Index queries = shape.size(2);
+  std::map<Index, std::map<Index, std::vector<Index>>> queries_of;  // batch → head → queries
+  for (const Index row : rows) {
+    queries_of[row / queries / heads][row / queries % heads].push_back(row % queries);
+  }
+  for (const auto& [batch, by_head] : queries_of) {
+    std::map<std::vector<Index>, std::vector<Index>> heads_of;  // queries → heads
+    for (const auto& [head, which] : by_head) heads_of[which].push_back(head);
+    for (const auto& [which, in_heads] : heads_of) {
+      const bool all = static_cast<Index>(in_heads.size()) == heads;
+      warnings.push_back(
+          fmt::format("attn_weights: batch {}, {}, {} {}: every key is blocked; the row becomes {}", batch,
+                      all ? "every head" : "head " + ranges_text(in_heads),
+                      which.size() == 1 ? "query" : "queries", ranges_text(which), outcome(trace.options)));
+    }
+  }
+}
+
+void warn_of_non_finite(const TensorEntry& entry, const Tensor& tensor, std::vector<std::string>& warnings) {
+  if (tensor.dtype() != DType::f32 && tensor.dtype() != DType::f64) return;
+  const bool is_mask = entry.role == TensorRole::mask;
+  std::vector<std::string> cells;
+  std::size_t count = 0;
+  dispatch_float(tensor.dtype(), [&]<class T>() {
+    const std::span<const T> values = tensor.values<T>();
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      if (std::isfinite(values[i]) || (is_mask && std::isinf(values[i]) && values[i] < 0)) continue;
+      if (++count > named_cells) continue;
+      const std::vector<Index> index = tensor.shape().index_of(static_cast<Index>(i));
+      cells.push_back(fmt::format("[{}] is {}", fmt::join(index, ","), values[i]));
+    }
+  });
+  if (count == 0) return;
+  const std::string more = count > named_cells ? fmt::format(", and {} more", count - named_cells) : "";
+  warnings.push_back(
+      fmt::format("{}{}{}: what is made from it is not finite either, even where a mask blocks it",
+                  entry.name, fmt::join(cells, ", "), more));
+}
+
+}  // namespace
+
+std::vector<std::string> trace_warnings(const Trace& trace) {
+  std::vector<std::string> warnings;
+  for (const TensorEntry& entry : tensor_entries()) {
+    const bool given =
+        entry.role != TensorRole::intermediate ||
+        (trace.options.op == Op::scaled_dot_product_attention &&
+         (entry.id == TensorId::q_heads || entry.id == TensorId::k_heads || entry.id == TensorId::v_heads));
+    const TensorPtr tensor = trace.tensor(entry.id);
+    const bool twice =
+        (entry.id == TensorId::key && tensor == trace.tensors.query) ||
+        (entry.id == TensorId::value && (tensor == trace.tensors.key || tensor == trace.tensors.query));
+    if (given && tensor && !twice) warn_of_non_finite(entry, *tensor, warnings);
+  }
+  if (trace.tensors.masked_scores) warn_of_fully_masked_rows(trace, warnings);
+  return warnings;
+}
+
+}  // namespace headwise
