@@ -15,7 +15,7 @@ namespace headwise {
 // Two axes of a tensor at fixed indices of the others; rows and columns may be swapped.
 struct MatrixView {
   TensorPtr tensor;
-  Index offset = 0;      // of cell (0,0), in elements
+  Index offset = 0;  // of cell (0,0), in elements
   Index rows = 0, cols = 0;
   Index row_stride = 0, col_stride = 0;
 
@@ -24,27 +24,49 @@ struct MatrixView {
   MatrixView transposed() const { return {tensor, offset, cols, rows, col_stride, row_stride}; }
 };
 
-// The last two axes at the given leading index (rank 1: one row; rank 0: one cell).
+// The last two axes at the given leading index, of which missing entries are 0 (rank 1: one row; rank 0: one
+// cell). Throws Error(usage) for an index that is too long or out of its axis.
 MatrixView matrix_view(TensorPtr tensor, std::span<const Index> leading = {});
 
-// Largest magnitudes over the finite values of one view or of many. Diverging: [-m, m]; sequential: [min, max], and
-// [0, max] for probabilities. No finite value: [0,1] or [-1,1].
+// Largest magnitudes over the finite values of one view or of many. Diverging: [-m, m]; sequential: [min,
+// max], and [0, max] for probabilities (lower than 0 only where a value is). No finite value, and
+// probabilities that are all 0: [0,1] or [-1,1].
 ValueRange range_of(std::span<const MatrixView> views, bool diverging, bool probabilities);
 
 struct HeatmapSpec {
   MatrixView values;
-  // A cell is blocked, and hatched, where the mask (mask_bias at the same cells) is at or below `blocked_at`: -inf, or
-  // the finite number that the scenario fills with. Empty: nothing is blocked.
+  // A cell is blocked where the mask (mask_bias at the same cells) is at or below `blocked_at`: -inf, or the
+  // finite number that the scenario fills with. Empty: nothing is blocked.
   std::optional<MatrixView> mask;
   double blocked_at = -std::numeric_limits<double>::infinity();
   ColorMap color_map = ColorMap::blue_orange;
   ValueRange range;
-  std::string range_note;           // what the colour bar speaks of: "this head", "all heads", "fixed"
+  std::string range_note;  // what the colour bar speaks of: "this head", "all heads", "fixed"
   Theme theme = Theme::light;
-  std::string title;                // "attn_weights[0,3] — L×S = 12×12"
-  std::string row_axis, col_axis;   // "query", "key", "d"
+  std::string title;                                // "attn_weights[0,3] — L×S = 12×12"
+  std::string row_axis, col_axis;                   // "query", "key", "d"
   std::vector<std::string> row_labels, col_labels;  // empty: indices
-  bool digits = true;               // numbers in the cells where they fit
+  bool digits = true;                               // numbers in the cells where they fit
 };
+
+// What a cell shows. A blocked cell whose value says nothing more (0, or at or below `blocked_at`) is only
+// hatched; one that still carries a value (a row of which every key is blocked can) shows it under the hatch,
+// and NaN is never hidden.
+enum class CellKind : std::uint8_t { value, blocked, blocked_value, nan, minus_inf, plus_inf };
+CellKind cell_kind(const HeatmapSpec& spec, Index row, Index col);
+
+// How many cells of each kind there are, and the finite values that are shown (not those that are only
+// hatched).
+struct HeatmapContents {
+  Index values = 0, blocked = 0, blocked_values = 0, nans = 0, minus_infs = 0, plus_infs = 0;
+  Index below = 0, above = 0;  // finite values outside spec.range
+  double min = 0.0, max = 0.0;
+  bool finite() const { return values + blocked_values > 0; }
+};
+HeatmapContents heatmap_contents(const HeatmapSpec& spec);
+
+// As above, over what the heatmaps show: cells that are only hatched do not count, so a mask that fills with
+// -1e9 does not flatten the colours of all the rest. The ranges that stand in the specs are not read.
+ValueRange range_of(std::span<const HeatmapSpec> specs, bool diverging, bool probabilities);
 
 }  // namespace headwise

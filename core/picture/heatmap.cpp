@@ -1,0 +1,143 @@
+#include "core/picture/heatmap.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+// The finite extremes of everything that is added.
+struct Extremes {
+  double min = std::numeric_limits<double>::infinity();
+  double max = -std::numeric_limits<double>::infinity();
+
+  void add(double value) {
+    if (!std::isfinite(value)) return;
+    min = std::min(min, value);
+    max = std::max(max, value);
+  }
+  bool empty() const { return min > max; }
+};
+
+ValueRange range_from(const Extremes& extremes, bool diverging, bool probabilities) {
+  if (diverging) {
+    if (extremes.empty()) return {-1.0, 1.0};
+    const double magnitude = std::max(std::abs(extremes.min), std::abs(extremes.max));
+    return {-magnitude, magnitude};
+  }
+  if (extremes.empty()) return {0.0, 1.0};
+  if (!probabilities) return {extremes.min, extremes.max};
+  if (extremes.min >= 0.0 && extremes.max <= 0.0) return {0.0, 1.0};
+  return {std::min(0.0, extremes.min), std::max(0.0, extremes.max)};
+}
+
+}  // namespace
+
+MatrixView matrix_view(TensorPtr tensor, std::span<const Index> leading) {
+  const Shape& shape = tensor->shape();
+  const Index rank = shape.rank();
+  const Index leading_axes = std::max<Index>(rank - 2, 0);
+  const std::vector<Index> strides = shape.strides();
+  if (static_cast<Index>(leading.size()) > leading_axes) {
+    throw Error(ExitStatus::usage,
+                {"matrix", "the index has more entries than the tensor has axes before its last two",
+                 fmt::format("{} entries", leading.size()),
+                 fmt::format("at most {} for {}", leading_axes, shape.to_string()), ""});
+  }
+  MatrixView view{tensor, 0, 1, 1, 0, 0};
+  for (std::size_t axis = 0; axis < leading.size(); ++axis) {
+    const Index size = shape.size(static_cast<Index>(axis));
+    if (leading[axis] < 0 || leading[axis] >= size) {
+      throw Error(
+          ExitStatus::usage,
+          {"matrix", fmt::format("axis {} has no such index", shape.name(static_cast<Index>(axis))),
+           fmt::format("{}", leading[axis]), fmt::format("0 … {} of {}", size - 1, shape.to_string()), ""});
+    }
+    view.offset += leading[axis] * strides[axis];
+  }
+  if (rank >= 1) {
+    view.cols = shape.size(rank - 1);
+    view.col_stride = 1;
+  }
+  if (rank >= 2) {
+    view.rows = shape.size(rank - 2);
+    view.row_stride = strides[static_cast<std::size_t>(rank - 2)];
+  }
+  // A leading axis of size 0 holds no matrix at all, whatever the last two axes say.
+  if (tensor->size() == 0 && view.rows > 0 && view.cols > 0) view.rows = 0;
+  return view;
+}
+
+CellKind cell_kind(const HeatmapSpec& spec, Index row, Index col) {
+  const double value = spec.values.value(row, col);
+  if (std::isnan(value)) return CellKind::nan;
+  const bool blocked = spec.mask && spec.mask->value(row, col) <= spec.blocked_at;
+  if (blocked && (value == 0.0 || value <= spec.blocked_at)) return CellKind::blocked;
+  if (std::isinf(value)) return value < 0 ? CellKind::minus_inf : CellKind::plus_inf;
+  return blocked ? CellKind::blocked_value : CellKind::value;
+}
+
+HeatmapContents heatmap_contents(const HeatmapSpec& spec) {
+  HeatmapContents contents;
+  Extremes extremes;
+  for (Index row = 0; row < spec.values.rows; ++row) {
+    for (Index col = 0; col < spec.values.cols; ++col) {
+      switch (cell_kind(spec, row, col)) {
+        case CellKind::blocked:
+          ++contents.blocked;
+          continue;
+        case CellKind::nan:
+          ++contents.nans;
+          continue;
+        case CellKind::minus_inf:
+          ++contents.minus_infs;
+          continue;
+        case CellKind::plus_inf:
+          ++contents.plus_infs;
+          continue;
+        case CellKind::value:
+          ++contents.values;
+          break;
+        case CellKind::blocked_value:
+          ++contents.blocked_values;
+          break;
+      }
+      const double value = spec.values.value(row, col);
+      extremes.add(value);
+      contents.below += value < spec.range.lo;
+      contents.above += value > spec.range.hi;
+    }
+  }
+  if (!extremes.empty()) {
+    contents.min = extremes.min;
+    contents.max = extremes.max;
+  }
+  return contents;
+}
+
+ValueRange range_of(std::span<const MatrixView> views, bool diverging, bool probabilities) {
+  Extremes extremes;
+  for (const MatrixView& view : views) {
+    for (Index row = 0; row < view.rows; ++row) {
+      for (Index col = 0; col < view.cols; ++col) extremes.add(view.value(row, col));
+    }
+  }
+  return range_from(extremes, diverging, probabilities);
+}
+
+ValueRange range_of(std::span<const HeatmapSpec> specs, bool diverging, bool probabilities) {
+  Extremes extremes;
+  for (const HeatmapSpec& spec : specs) {
+    const HeatmapContents contents = heatmap_contents(spec);
+    if (!contents.finite()) continue;
+    extremes.add(contents.min);
+    extremes.add(contents.max);
+  }
+  return range_from(extremes, diverging, probabilities);
+}
+
+}  // namespace headwise

@@ -1,0 +1,21 @@
+// Pixels.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace headwise {
+
+struct Image {
+  int width = 0, height = 0;
+  std::vector<std::uint8_t> rgba;  // row-major from the top, straight alpha
+};
+
+constexpr int max_image_side = 32768;
+
+// Throws Error(usage) above max_image_side, Error(memory) where four bytes a pixel are not there.
+void check_image_size(double width, double height);
+
+std::vector<std::uint8_t> to_png(const Image& image);
+
+}  // namespace headwise

@@ -1,0 +1,207 @@
+#include "core/picture/plane_rule.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+#include "core/picture/picture.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+// What a column or row of pixels shows of one axis of the matrix.
+struct PixelCells {
+  Index first = 0, last = 0;  // the cells that it stands for: [first, last)
+  int inside = 0;             // its place in the cell: u or v
+  int extent = 1;             // the cell's pixels: cw or ch
+};
+
+std::vector<PixelCells> pixel_cells(Index count, int pixels) {
+  std::vector<PixelCells> out(static_cast<std::size_t>(pixels));
+  for (int x = 0; x < pixels; ++x) {
+    PixelCells& pixel = out[static_cast<std::size_t>(x)];
+    if (pixels < count) {
+      pixel.first = x * count / pixels;
+      pixel.last = ((x + 1) * count + pixels - 1) / pixels;
+    } else {
+      pixel.first = (2 * x + 1) * count / (2 * pixels);
+      pixel.last = pixel.first + 1;
+      const int begin = cell_begin(pixel.first, count, pixels);
+      pixel.inside = x - begin;
+      pixel.extent = cell_begin(pixel.last, count, pixels) - begin;
+    }
+  }
+  return out;
+}
+
+// A cell as it is painted.
+struct CellPaint {
+  CellKind kind = CellKind::blocked;
+  double telling = -1.0;  // higher is shown where several cells share a pixel
+  Rgba8 color, ink;
+};
+
+class CellPainter {
+ public:
+  explicit CellPainter(const HeatmapSpec& spec)
+      : spec_(spec),
+        table_(color_table(spec.color_map, spec.theme)),
+        neutral_(color_map_entry(spec.color_map).diverging ? 127.5 : 0.0) {}
+
+  // The most telling of the cells [rows.first, rows.last) × [cols.first, cols.last).
+  CellPaint paint(const PixelCells& rows, const PixelCells& cols) const {
+    CellPaint best;
+    bool first = true;
+    for (Index row = rows.first; row < rows.last; ++row) {
+      for (Index col = cols.first; col < cols.last; ++col) {
+        const CellKind kind = cell_kind(spec_, row, col);
+        const double telling = telling_of(kind, row, col);
+        if (!first && telling <= best.telling) continue;
+        first = false;
+        best = {kind, telling, color_of(kind, row, col), {}};
+      }
+    }
+    best.ink = ink_on(best.color);
+    return best;
+  }
+
+ private:
+  double telling_of(CellKind kind, Index row, Index col) const {
+    switch (kind) {
+      case CellKind::nan:
+        return 1e3;
+      case CellKind::minus_inf:
+      case CellKind::plus_inf:
+        return 5e2;
+      case CellKind::blocked:
+        return -1.0;
+      case CellKind::value:
+      case CellKind::blocked_value:
+        break;
+    }
+    return std::abs(color_position(spec_.values.value(row, col), spec_.range) - neutral_);
+  }
+
+  Rgba8 color_of(CellKind kind, Index row, Index col) const {
+    switch (kind) {
+      case CellKind::nan:
+        return nan_color(spec_.theme);
+      case CellKind::minus_inf:
+        return table_.front();
+      case CellKind::plus_inf:
+        return table_.back();
+      case CellKind::blocked:
+        return blocked_color(spec_.theme);
+      case CellKind::value:
+      case CellKind::blocked_value:
+        break;
+    }
+    return color_at(spec_.values.value(row, col), spec_.range, table_);
+  }
+
+  const HeatmapSpec& spec_;
+  const ColorTable& table_;
+  double neutral_;
+};
+
+bool on_mark(CellKind kind, const PixelCells& col, const PixelCells& row, int mark) {
+  const int a = std::abs(2 * col.inside + 1 - col.extent), b = std::abs(2 * row.inside + 1 - row.extent);
+  const bool minus = b <= mark && 2 * a <= col.extent;
+  switch (kind) {
+    case CellKind::nan:
+      return std::abs(a * row.extent - b * col.extent) <= mark * std::max(col.extent, row.extent) &&
+             4 * a <= 3 * col.extent;
+    case CellKind::minus_inf:
+      return minus;
+    case CellKind::plus_inf:
+      return minus || (a <= mark && 2 * b <= row.extent);
+    default:
+      return false;
+  }
+}
+
+void check_plane(const HeatmapSpec& spec, int width, int height) {
+  const MatrixView& values = spec.values;
+  if (spec.mask && (spec.mask->rows != values.rows || spec.mask->cols != values.cols)) {
+    throw Error(ExitStatus::usage, {"heatmap", "the mask does not lie on the cells",
+                                    fmt::format("{}×{}", spec.mask->rows, spec.mask->cols),
+                                    fmt::format("{}×{}", values.rows, values.cols), ""});
+  }
+  check_image_size(width, height);
+}
+
+}  // namespace
+
+PlaneRule plane_rule(Index rows, Index cols, int width, int height) {
+  const int side = static_cast<int>(std::min(width / cols, height / rows));
+  PlaneRule rule;
+  rule.side = side;
+  rule.gap = side < 10 ? 0 : 1 + side / 48;
+  rule.hatch_period = std::clamp(side / 4, 4, 16);
+  rule.hatch_width = rule.hatch_period / 4;
+  rule.mark = side < 5 ? 0 : std::max(1, side / 8);
+  return rule;
+}
+
+int cell_begin(Index index, Index count, int pixels) {
+  return static_cast<int>((2 * index * pixels + count - 1) / (2 * count));
+}
+
+Image rasterise_plane(const HeatmapSpec& spec, int width, int height) {
+  check_plane(spec, width, height);
+  Image image{
+      width, height,
+      std::vector<std::uint8_t>(4 * static_cast<std::size_t>(width) * static_cast<std::size_t>(height))};
+  if (image.rgba.empty() || spec.values.rows == 0 || spec.values.cols == 0) return image;
+
+  const PlaneRule rule = plane_rule(spec.values.rows, spec.values.cols, width, height);
+  const std::vector<PixelCells> cols = pixel_cells(spec.values.cols, width);
+  const std::vector<PixelCells> rows = pixel_cells(spec.values.rows, height);
+  const CellPainter painter(spec);
+  const Rgba8 hatch = hatch_color(spec.theme);
+  std::vector<CellPaint> paints(cols.size());  // of the row of cells at hand, a pixel column each
+
+  for (int y = 0; y < height; ++y) {
+    const PixelCells& row = rows[static_cast<std::size_t>(y)];
+    if (y == 0 || row.first != rows[static_cast<std::size_t>(y) - 1].first ||
+        row.last != rows[static_cast<std::size_t>(y) - 1].last) {
+      for (std::size_t x = 0; x < cols.size(); ++x) {
+        const bool same_cell =
+            x > 0 && cols[x].first == cols[x - 1].first && cols[x].last == cols[x - 1].last;
+        paints[x] = same_cell ? paints[x - 1] : painter.paint(row, cols[x]);
+      }
+    }
+    if (row.first > 0 && row.inside < rule.gap) continue;
+    std::uint8_t* out = &image.rgba[4 * static_cast<std::size_t>(y) * static_cast<std::size_t>(width)];
+    for (int x = 0; x < width; ++x, out += 4) {
+      const PixelCells& col = cols[static_cast<std::size_t>(x)];
+      if (col.first > 0 && col.inside < rule.gap) continue;
+      const CellPaint& paint = paints[static_cast<std::size_t>(x)];
+      Rgba8 color = paint.color;
+      const bool hatched = paint.kind == CellKind::blocked || paint.kind == CellKind::blocked_value;
+      if (hatched && (x + y) % rule.hatch_period < rule.hatch_width) color = hatch;
+      if (rule.mark > 0 && on_mark(paint.kind, col, row, rule.mark)) color = paint.ink;
+      out[0] = color.r;
+      out[1] = color.g;
+      out[2] = color.b;
+      out[3] = color.a;
+    }
+  }
+  return image;
+}
+
+Image rasterise_plane(const HeatmapSpec& spec, int cell_pixels) {
+  if (cell_pixels < 1) {
+    throw Error(ExitStatus::usage, {"heatmap", "a cell cannot be that small",
+                                    fmt::format("{} pixels", cell_pixels), "1 or more", ""});
+  }
+  const Index width = checked_multiply(spec.values.cols, cell_pixels, "the plane of cells");
+  const Index height = checked_multiply(spec.values.rows, cell_pixels, "the plane of cells");
+  check_image_size(static_cast<double>(width), static_cast<double>(height));
+  return rasterise_plane(spec, static_cast<int>(width), static_cast<int>(height));
+}
+
+}  // namespace headwise

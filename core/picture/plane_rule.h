@@ -1,0 +1,48 @@
+// The plane of cells, pixel for pixel: the rule that rasterise_plane follows and that the window's shader
+// repeats.
+//
+// R×C cells lie on W×H pixels; all below is in integers, and x, y count pixels from the plane's upper left
+// corner.
+//
+// Cells.   Column c owns the pixels x0(c) <= x < x0(c+1) with x0(c) = cell_begin(c, C, W): those whose
+// centres lie in
+//          [c, c+1)·W/C. Rows likewise. So pixel x lies in column floor((2x+1)·C / (2W)). Below, cw = x0(c+1)
+//          − x0(c), ch likewise, and u = x − x0(c), v = y − y0(r).
+// Smaller  Where there are fewer pixels than cells (W < C), pixel x stands for all columns that it touches,
+// cells.   floor(x·C/W) <= c < ceil((x+1)·C/W), and shows the most telling of these cells, so that no spike
+// disappears:
+//          NaN before ±inf before the finite value farthest from the table's neutral (its middle for a
+//          diverging map, its lower end else) before a cell that is only blocked; of equals the first in
+//          row-major order.
+// Gap.     In every column but the first the pixels u < gap are clear (r = g = b = a = 0): the ground shows.
+// Rows likewise. Colour.  By CellKind: value and blocked_value color_at; blocked blocked_color; nan
+// nan_color; minus_inf and plus_inf
+//          the first and the last entry of the table.
+// Hatch.   blocked and blocked_value: pixels with (x + y) mod hatch_period < hatch_width are hatch_color.
+// Marks.   Where mark > 0, with a = |2u + 1 − cw| and b = |2v + 1 − ch|, in ink_on(the cell's colour):
+//          nan        a cross:  |a·ch − b·cw| <= mark·max(cw, ch)  and  4a <= 3cw
+//          minus_inf  a minus:  b <= mark and 2a <= cw
+//          plus_inf   a plus:   that, or a <= mark and 2b <= ch
+#pragma once
+
+#include "core/picture/heatmap.h"
+
+namespace headwise {
+
+struct PlaneRule {
+  int side = 0;          // the shorter side of a cell, rounded down; 0 where a cell is smaller than a pixel
+  int gap = 0;           // no gap below 10 pixels a side, then 1 + side / 48
+  int hatch_period = 4;  // side / 4, within 4 … 16
+  int hatch_width = 1;   // hatch_period / 4
+  int mark = 0;          // no mark below 5 pixels a side, then side / 8, at least 1
+  friend bool operator==(const PlaneRule&, const PlaneRule&) = default;
+};
+
+// rows, cols, width and height > 0.
+PlaneRule plane_rule(Index rows, Index cols, int width, int height);
+
+// The first pixel of cell `index` of `count` along `pixels`: ceil(index·pixels/count − 1/2). For index =
+// count: pixels.
+int cell_begin(Index index, Index count, int pixels);
+
+}  // namespace headwise
