@@ -1,0 +1,60 @@
+// The types of numbers that files hold, and how they become tensors. f16 and bf16 are widened to f32
+// (exactly), integers to i64; 8-bit floats and complex numbers are named, so that a file can be described,
+// but not read.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/files/input_file.h"
+#include "core/tensor/tensor.h"
+
+namespace headwise {
+
+// clang-format off
+enum class ElementType : std::uint8_t {
+  boolean, u8, i8, u16, i16, u32, i32, u64, i64, f16, bf16, f32, f64, f8_e4m3, f8_e5m2, c64, c128,
+};
+// clang-format on
+
+struct ElementTypeEntry {
+  ElementType type;
+  std::string_view name;         // "f16", as Headwise writes it everywhere
+  std::string_view npy;          // "f2": kind and bytes, without the byte order; empty where npy has none
+  std::string_view safetensors;  // "F16"; empty where safetensors has none
+  Index bytes;
+  std::optional<DType> becomes;  // none: it cannot be read
+};
+std::span<const ElementTypeEntry> element_types();  // in the order of the enumeration
+const ElementTypeEntry& element_type(ElementType type);
+ElementType element_type_of(DType dtype);  // what a tensor is written as
+
+// An array as a file describes it.
+struct StoredArray {
+  std::string name;
+  ElementType type = ElementType::f32;
+  std::vector<Index> sizes;  // outermost axis first; empty: a single number
+  bool big_endian = false;
+  bool fortran_order = false;  // the first axis is contiguous
+};
+
+// Bytes in the file, and bytes of the tensor that they become. Throws Error(input), beginning with `where`,
+// for more than 64 axes or sizes whose product overflows (a size of 0 does not hide it).
+Index stored_bytes(const StoredArray& array, const std::string& where);
+Index tensor_bytes(const StoredArray& array, const std::string& where);
+
+// Reads the array's bytes and makes the tensor; its axes are named "axis0", "axis1" …: a file knows no
+// better. Throws Error(input) for a type that cannot be read or an unsigned number above the range of i64,
+// Error(memory).
+TensorPtr read_tensor(const StoredArray& array, const ByteSource& source, const std::string& where);
+
+// The tensor's numbers as they lie in memory: row-major, little-endian; what writers write.
+std::span<const std::byte> tensor_storage(const Tensor& tensor);
+
+float half_to_float(std::uint16_t bits);      // IEEE 754 binary16, subnormals and NaN included
+float bfloat16_to_float(std::uint16_t bits);  // the upper half of a binary32
+
+}  // namespace headwise

@@ -1,0 +1,89 @@
+#include "core/files/input_file.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "core/tensor/error.h"
+#include "core/tensor/memory.h"
+
+namespace headwise {
+namespace {
+
+const char* kind_of(mode_t mode) {
+  if (S_ISDIR(mode)) return "a folder";
+  if (S_ISFIFO(mode)) return "a pipe";
+  if (S_ISSOCK(mode)) return "a socket";
+  if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
+  return "no regular file";
+}
+
+}  // namespace
+
+InputFile::InputFile(const std::string& path) : path_(path) {
+  // Not blocking: opening a pipe that nobody writes to would wait for ever.
+  descriptor_ = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  struct stat status {};
+  if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {
+    const int error = errno;
+    if (descriptor_ >= 0) close(descriptor_);
+    throw Error(ExitStatus::input,
+                {path, "the file cannot be opened", std::strerror(error), "a file that can be read", ""});
+  }
+  const char* problem = !S_ISREG(status.st_mode) ? kind_of(status.st_mode)
+                        : status.st_size <= 0    ? "an empty file"
+                                                 : nullptr;
+  if (problem != nullptr) {
+    close(descriptor_);
+    throw Error(ExitStatus::input,
+                {path, "there are no arrays to read", problem, "a .npy, .npz or .safetensors file", ""});
+  }
+  size_ = static_cast<std::uint64_t>(status.st_size);
+}
+
+InputFile::~InputFile() {
+  close(descriptor_);
+}
+
+void InputFile::require_inside(std::uint64_t offset, std::uint64_t count) const {
+  if (offset <= size_ && count <= size_ - offset) return;
+  throw Error(ExitStatus::input, {path_, "the file ends too early", fmt::format("{} bytes", size_),
+                                  fmt::format("{} bytes from byte {}", count, offset),
+                                  "the file may have been cut off: fetch or save it again"});
+}
+
+void InputFile::read(std::uint64_t offset, std::span<std::byte> into) const {
+  require_inside(offset, into.size());
+  while (!into.empty()) {
+    const ssize_t count = pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
+    if (count < 0 && errno == EINTR) continue;
+    if (count <= 0) {
+      throw Error(ExitStatus::input,
+                  {path_, "the file cannot be read",
+                   count < 0 ? std::strerror(errno) : "it became shorter while it was read", "", ""});
+    }
+    into = into.subspan(static_cast<std::size_t>(count));
+    offset += static_cast<std::uint64_t>(count);
+  }
+}
+
+std::string InputFile::read_text(std::uint64_t offset, std::uint64_t count) const {
+  require_inside(offset, count);
+  require_memory(static_cast<Index>(count), path_);
+  std::string text(count, '\0');
+  read(offset, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+ByteSource InputFile::source(std::uint64_t offset) const {
+  return [this, offset](std::span<std::byte> into) mutable {
+    read(offset, into);
+    offset += into.size();
+  };
+}
+
+}  // namespace headwise

@@ -1,0 +1,43 @@
+// A file that is read and not trusted: opened without waiting, only where it is a regular file, read only
+// inside its size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+
+namespace headwise {
+
+// Fills the whole span with the next bytes of something; throws Error(input) where there are not so many.
+using ByteSource = std::function<void(std::span<std::byte>)>;
+
+class InputFile {
+ public:
+  // Throws Error(input): no such file, no permission, a folder, a pipe, a device, an empty file.
+  explicit InputFile(const std::string& path);
+  ~InputFile();
+  InputFile(const InputFile&) = delete;
+  InputFile& operator=(const InputFile&) = delete;
+
+  const std::string& path() const { return path_; }
+  std::uint64_t size() const { return size_; }  // when it was opened; > 0
+
+  // Fills `into` from `offset`. Throws Error(input) where that is not inside the file, or the file has shrunk
+  // since.
+  void read(std::uint64_t offset, std::span<std::byte> into) const;
+  // The bytes [offset, offset + count), checked before memory is taken for them.
+  std::string read_text(std::uint64_t offset, std::uint64_t count) const;
+  // Reads on from `offset`, call by call. The file must outlive the source.
+  ByteSource source(std::uint64_t offset) const;
+
+ private:
+  void require_inside(std::uint64_t offset, std::uint64_t count) const;
+
+  std::string path_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace headwise

@@ -1,0 +1,211 @@
+#include "core/files/npy_format.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <optional>
+
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::uint32_t max_header_bytes =
+    10'000;  // as numpy has it: a Python dict of three keys needs far less
+constexpr std::size_t data_alignment = 64;
+
+[[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,
+                       const std::string& expected, const std::string& remedy = "") {
+  throw Error(ExitStatus::input, {where, what, got, expected, remedy});
+}
+
+std::optional<ElementType> find_element_type(std::string_view npy) {
+  for (const ElementTypeEntry& entry : element_types()) {
+    if (!npy.empty() && entry.npy == npy) return entry.type;
+  }
+  return std::nullopt;
+}
+
+// Reads the one Python literal that occurs here: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }
+class DictParser {
+ public:
+  DictParser(std::string_view text, const std::string& where) : text_(text), where_(where) {}
+
+  StoredArray parse() {
+    expect('{');
+    while (!accept('}')) {
+      const std::string key = string();
+      expect(':');
+      if (key == "descr" && !has_type_) {
+        type();
+      } else if (key == "fortran_order" && !has_order_) {
+        array_.fortran_order = boolean();
+        has_order_ = true;
+      } else if (key == "shape" && !has_shape_) {
+        shape();
+      } else {
+        wrong(fmt::format("the key '{}'", key));
+      }
+      if (!accept(',')) {
+        expect('}');
+        break;
+      }
+    }
+    skip_space();
+    if (at_ != text_.size()) wrong("text behind the dict");
+    if (!has_type_ || !has_order_ || !has_shape_) wrong(fmt::format("{}", text_));
+    return array_;
+  }
+
+ private:
+  [[noreturn]] void wrong(const std::string& got) const {
+    fail(where_, "the npy header is damaged", got,
+         "a dict of 'descr', 'fortran_order' and 'shape', each once");
+  }
+
+  void skip_space() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')) ++at_;
+  }
+  bool accept(char wanted) {
+    skip_space();
+    if (at_ == text_.size() || text_[at_] != wanted) return false;
+    ++at_;
+    return true;
+  }
+  void expect(char wanted) {
+    if (!accept(wanted)) wrong(fmt::format("'{}' at byte {}", text_.substr(at_, 20), at_));
+  }
+
+  std::string string() {
+    skip_space();
+    const char quote = at_ < text_.size() ? text_[at_] : '\0';
+    const std::size_t end =
+        quote == '\'' || quote == '"' ? text_.find(quote, at_ + 1) : std::string_view::npos;
+    if (end == std::string_view::npos) wrong(fmt::format("'{}' at byte {}", text_.substr(at_, 20), at_));
+    const std::string_view content = text_.substr(at_ + 1, end - at_ - 1);
+    if (content.find('\\') != std::string_view::npos) wrong("a backslash in a string");
+    at_ = end + 1;
+    return std::string(content);
+  }
+
+  bool boolean() {
+    skip_space();
+    for (const std::string_view word : {"True", "False"}) {
+      if (!text_.substr(at_).starts_with(word)) continue;
+      at_ += word.size();
+      return word == "True";
+    }
+    wrong(fmt::format("'{}' at byte {}", text_.substr(at_, 20), at_));
+  }
+
+  void type() {
+    skip_space();
+    if (at_ < text_.size() && text_[at_] == '[') {
+      fail(where_, "an array of records is not read", std::string(text_.substr(at_)), "an array of numbers",
+           "save each field as an array of its own");
+    }
+    const std::string descr = string();
+    std::string_view kind = descr;
+    const char order = kind.empty() ? '\0' : kind.front();
+    if (order == '<' || order == '>' || order == '|' || order == '=') kind.remove_prefix(1);
+    if (kind.starts_with('O')) {
+      fail(where_, "an array of Python objects is code in disguise and is not read", "dtype '" + descr + "'",
+           "an array of numbers",
+           "convert it in Python: numpy.save(FILE, numpy.array(ARRAY.tolist(), 'float32'))");
+    }
+    const std::optional<ElementType> found = find_element_type(kind);
+    if (!found)
+      fail(where_, "numbers of this type are not read", "dtype '" + descr + "'",
+           "f2, f4, f8, b1, i1 to i8 or u1 to u8");
+    array_.type = *found;
+    array_.big_endian = order == '>';
+    has_type_ = true;
+  }
+
+  void shape() {
+    expect('(');
+    while (!accept(')')) {
+      skip_space();
+      Index size = 0;
+      const char* begin = text_.data() + at_;
+      const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), size);
+      if (error != std::errc() || *begin == '-') wrong(fmt::format("the size '{}'", text_.substr(at_, 24)));
+      at_ += static_cast<std::size_t>(end - begin);
+      accept('L');  // numpy under Python 2 wrote long integers so
+      array_.sizes.push_back(size);
+      if (!accept(',')) {
+        if (array_.sizes.size() == 1) wrong("a shape that is no tuple");  // (3) is a number in Python
+        expect(')');
+        break;
+      }
+    }
+    has_shape_ = true;
+  }
+
+  std::string_view text_;
+  const std::string& where_;
+  std::size_t at_ = 0;
+  StoredArray array_;
+  bool has_type_ = false, has_order_ = false, has_shape_ = false;
+};
+
+}  // namespace
+
+NpyHeader read_npy_header(const ByteSource& source, std::uint64_t total_bytes, const std::string& where) {
+  constexpr std::size_t magic_bytes = 6, version_bytes = 2;
+  unsigned char start[magic_bytes + version_bytes] = {};
+  if (total_bytes < sizeof start + 2)
+    fail(where, "this is no npy array", fmt::format("{} bytes", total_bytes), "a header");
+  source(std::as_writable_bytes(std::span(start)));
+  if (std::string_view(reinterpret_cast<const char*>(start), magic_bytes) != npy_magic) {
+    fail(where, "this is no npy array", "another beginning", "the magic string \\x93NUMPY");
+  }
+  const unsigned major = start[magic_bytes], minor = start[magic_bytes + 1];
+  if (major < 1 || major > 3 || minor != 0) {
+    fail(where, "this npy version is not known", fmt::format("{}.{}", major, minor), "1.0, 2.0 or 3.0");
+  }
+  unsigned char length_bytes[4] = {};
+  const std::size_t length_size = major == 1 ? 2 : 4;
+  const std::uint64_t text_begin = sizeof start + length_size;
+  if (total_bytes < text_begin)
+    fail(where, "the npy header is cut off", fmt::format("{} bytes", total_bytes), "a header");
+  source(std::as_writable_bytes(std::span(length_bytes).first(length_size)));
+  std::uint32_t length = 0;
+  for (std::size_t i = length_size; i-- > 0;) length = length << 8 | length_bytes[i];
+  if (length > max_header_bytes || length > total_bytes - text_begin) {
+    fail(where, "the length of the npy header is wrong", fmt::format("{} bytes", length),
+         fmt::format("at most {} that are in the file", max_header_bytes));
+  }
+  std::string text(length, '\0');
+  source(std::as_writable_bytes(std::span(text)));
+
+  const NpyHeader header{DictParser(text, where).parse(), text_begin + length};
+  const auto needed = static_cast<std::uint64_t>(stored_bytes(header.array, where));
+  if (needed != total_bytes - header.header_bytes) {
+    fail(where, "the data does not fill the shape",
+         fmt::format("{} bytes of data", total_bytes - header.header_bytes),
+         fmt::format("{} for {} of shape ({})", needed, element_type(header.array.type).name,
+                     fmt::join(header.array.sizes, ",")),
+         "the file may have been cut off: fetch or save it again");
+  }
+  return header;
+}
+
+std::string npy_header_for(const Tensor& tensor) {
+  const std::string_view type = element_type(element_type_of(tensor.dtype())).npy;
+  std::string shape;
+  for (const Index size : tensor.shape().sizes())
+    shape += fmt::format("{}{}", shape.empty() ? "" : " ", size) + ",";
+  if (tensor.shape().rank() > 1) shape.pop_back();  // (3,) but (3, 4)
+  std::string dict = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
+                                 tensor.dtype() == DType::boolean ? '|' : '<', type, shape);
+  constexpr std::size_t prefix = 10;
+  dict.append(data_alignment - 1 - (prefix + dict.size()) % data_alignment, ' ');
+  dict += '\n';
+  const auto length = static_cast<std::uint16_t>(dict.size());
+  std::string header(npy_magic);
+  header += {'\1', '\0', static_cast<char>(length & 0xFF), static_cast<char>(length >> 8)};
+  return header + dict;
+}
+
+}  // namespace headwise

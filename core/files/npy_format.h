@@ -1,0 +1,28 @@
+// The header of a .npy array, as numpy.lib.format describes it: a magic string, a version, a length and a
+// Python dict.
+#pragma once
+
+#include <string>
+
+#include "core/files/element_type.h"
+
+namespace headwise {
+
+inline constexpr std::string_view npy_magic = "\x93NUMPY";
+
+struct NpyHeader {
+  StoredArray array;
+  std::uint64_t header_bytes = 0;  // magic, length and dict: where the data begins
+};
+
+// Reads the header of an array of `total_bytes` (header and data) from its beginning; versions 1, 2 and 3.
+// The dict is parsed as data, never run. Throws Error(input), beginning with `where`: no npy, a header above
+// 10,000 bytes or that is not the three keys, an array of objects, text or records, and data of another size
+// than the shape needs.
+NpyHeader read_npy_header(const ByteSource& source, std::uint64_t total_bytes, const std::string& where);
+
+// Magic, length and dict for a tensor that is written row-major and little-endian; a multiple of 64 bytes
+// long.
+std::string npy_header_for(const Tensor& tensor);
+
+}  // namespace headwise

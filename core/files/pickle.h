@@ -1,0 +1,19 @@
+// Python pickles, which .pt, .pth, .bin, .ckpt and .pkl files are: programs that make objects when they are
+// loaded. They are recognised and refused, never read.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "core/tensor/error.h"
+
+namespace headwise {
+
+// Whether the first bytes of a file are those of a pickle (protocols 2 to 5).
+bool looks_like_pickle(std::string_view beginning);
+
+// What to throw: Error(input) with the two lines of Python that convert the file. `torch`: it was saved by
+// PyTorch.
+Error refused_pickle(const std::string& path, bool torch);
+
+}  // namespace headwise
