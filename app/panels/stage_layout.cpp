@@ -1,0 +1,290 @@
+#include "app/panels/stage_layout.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace headwise {
+namespace {
+
+// In units. Tuned by eye at 1280×720 and 1600×1000 with 12 tokens, 8 heads and embed_dim 128.
+constexpr double line_height = 15.0;
+constexpr double label_gap = 8.0;
+constexpr double widest_cell = 60.0;
+constexpr double tallest_cell = 42.0;
+constexpr double widest_inner_cell = 30.0;
+constexpr double tallest_inner_cell = 18.0;
+constexpr double figure_width = 44.0;
+constexpr double figure_gap = 6.0;
+constexpr double bias_height = 12.0;
+constexpr double bar_width = 150.0;
+constexpr double bar_gap = 30.0;
+constexpr double bar_block_height = 44.0;
+constexpr double largest_thumbnail = 64.0;
+constexpr double smallest_corner_thumbnail = 30.0;
+constexpr double smallest_band_thumbnail = 22.0;
+constexpr double head_number_height = 15.0;
+constexpr double head_caption_height = 20.0;
+constexpr double largest_band_share = 0.34;
+// An operand gets less room than the result, and more the longer it is; never less than a fifth, never more than half.
+constexpr double operand_weight = 0.6;
+
+double operand_share(Index inner, Index outer) {
+  const double a = operand_weight * std::sqrt(static_cast<double>(inner));
+  const double b = std::sqrt(static_cast<double>(outer));
+  return std::clamp(a / (a + b), 0.22, 0.5);
+}
+
+// Whole pixels where a cell has some: lines between cells then stay sharp.
+double snapped(double cell) { return cell >= 6.0 ? std::floor(cell) : cell; }
+
+// Side of a cell so that `count` of them fill `length`, at most `largest`.
+double cell_side(double length, Index count, double largest) {
+  if (count <= 0) return 0.0;
+  return std::max(0.0, snapped(std::min(length / static_cast<double>(count), largest)));
+}
+
+double slanted_height(double text_width, double u) {
+  const double angle = label_slant_degrees * std::numbers::pi / 180.0;
+  return text_width * std::sin(angle) + line_height * u;
+}
+
+double slanted_overhang(double text_width) {
+  return text_width * std::cos(label_slant_degrees * std::numbers::pi / 180.0);
+}
+
+struct Widths {
+  double left_cell = 0, result_cell = 0;
+};
+
+Widths cell_widths(const StageShape& shape, double width, double u) {
+  Widths widths;
+  if (!shape.left_cols) {
+    widths.result_cell = cell_side(width, shape.cols, widest_cell * u);
+    return widths;
+  }
+  if (shape.cell_for_cell) {
+    widths.result_cell = cell_side(width, shape.cols + *shape.left_cols, widest_cell * u);
+    widths.left_cell = widths.result_cell;
+    return widths;
+  }
+  const double share = operand_share(*shape.left_cols, shape.cols);
+  widths.left_cell = cell_side(width * share, *shape.left_cols, widest_inner_cell * u);
+  widths.result_cell =
+      cell_side(width - widths.left_cell * static_cast<double>(*shape.left_cols), shape.cols, widest_cell * u);
+  widths.left_cell = cell_side(width - widths.result_cell * static_cast<double>(shape.cols), *shape.left_cols,
+                               widest_inner_cell * u);
+  return widths;
+}
+
+// Height of the thumbnails' band over the whole width.
+double band_height(const StageShape& shape, RectF area, double u) {
+  const double most = area.height * largest_band_share;
+  for (double height = 60.0 * u;; height += 4.0 * u) {
+    const HeadGrid grid = head_grid(shape.heads, {area.x, area.y, area.width, height}, u, largest_thumbnail * u);
+    const bool large = grid.side >= 52.0 * u;
+    const bool enough = grid.side >= smallest_band_thumbnail * u && height >= 0.7 * most;
+    if (large || enough || height >= most) return height;
+  }
+}
+
+}  // namespace
+
+RectF HeadGrid::thumbnail(Index head) const {
+  const double column = static_cast<double>(head % columns), row = static_cast<double>(head / columns);
+  return {area.x + column * pitch_x, area.y + row * pitch_y, side, side};
+}
+
+RectF HeadGrid::number_line(Index head) const {
+  const RectF above = thumbnail(head);
+  return {above.x, above.y + above.height, above.width, pitch_y - side};
+}
+
+HeadGrid head_grid(Index heads, RectF area, double scale, double largest) {
+  HeadGrid grid;
+  grid.caption = {area.x, area.y, area.width, head_caption_height * scale};
+  area.y += grid.caption.height;
+  area.height -= grid.caption.height;
+  grid.area = area;
+  const double gap = (heads > 16 ? 5.0 : 9.0) * scale;
+  const double under = head_number_height * scale;
+  for (Index columns = 1; columns <= std::max<Index>(heads, 1); ++columns) {
+    const double c = static_cast<double>(columns);
+    const double r = std::ceil(static_cast<double>(heads) / c);
+    const double side = std::floor(std::min({(area.width - (c - 1) * gap) / c,
+                                             (area.height - r * under - (r - 1) * gap * 0.5) / r, largest}));
+    if (side > grid.side || grid.columns == 0) {
+      grid.side = std::max(0.0, side);
+      grid.columns = columns;
+    }
+  }
+  grid.pitch_x = grid.side + gap;
+  grid.pitch_y = grid.side + under + gap * 0.5;
+  return grid;
+}
+
+StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
+  const double u = scale;
+  StageLayout layout;
+
+  // Widths first: they decide whether labels have to be slanted, which decides heights.
+  const double labels = shape.row_label_width > 0 ? shape.row_label_width + label_gap * u : 0.0;
+  const double figures = shape.row_figures * (figure_width + figure_gap) * u;
+  double gap = 0.0;
+  if (shape.left_cols) {
+    gap = std::clamp(area.width * 0.06, 26.0 * u, 72.0 * u);
+    gap = std::max(gap, shape.above_label_width + 2 * label_gap * u);
+  }
+  const double before = shape.left_cols ? labels : std::max(labels, shape.above_label_width + label_gap * u);
+  const double width = area.width - before - gap - figures;
+  Widths cells = cell_widths(shape, width, u);
+  layout.slanted = shape.col_label_width + 6.0 * u > cells.result_cell && shape.col_label_width > 0;
+  if (layout.slanted) {
+    const double overhang = std::max(0.0, slanted_overhang(shape.col_label_width) - 0.4 * cells.result_cell);
+    cells = cell_widths(shape, width - overhang, u);
+  }
+  layout.left_slanted = shape.left_col_label_width + 6.0 * u > cells.left_cell && shape.left_col_label_width > 0;
+
+  // Under the matrices: labels, then the colour bars, beside the result's labels where they fit there.
+  const double caption = line_height * u + 4.0 * u;
+  const double result_foot = layout.slanted ? slanted_height(shape.col_label_width, u) : caption;
+  double left_foot = 0.0;
+  if (shape.left_cols) left_foot = layout.left_slanted ? slanted_height(shape.left_col_label_width, u) : caption;
+  const double left_width = cells.left_cell * static_cast<double>(shape.left_cols.value_or(0));
+  const double result_x = area.x + before + left_width + gap + figures;
+  const double bars_block = shape.bars > 0 ? bar_block_height * u : 0.0;
+  const double one_bar = shape.bars > 0 ? std::min(bar_width * u, (area.width - (shape.bars - 1) * bar_gap * u) /
+                                                                       static_cast<double>(shape.bars))
+                                        : 0.0;
+  const double bars_width = shape.bars * one_bar + (shape.bars - 1) * bar_gap * u;
+  const bool bars_beside = shape.left_cols && area.x + bars_width + 12.0 * u <= result_x;
+  const double foot =
+      bars_beside ? std::max(result_foot, left_foot + bars_block) : std::max(result_foot, left_foot) + bars_block;
+
+  // Thumbnails go into the corner that the product leaves free; where there is none, or it is too small, above it all.
+  const double title = title_height_units * u;
+  RectF body = area;
+  bool in_corner = false;
+  const auto heights = [&](double height) {
+    struct { double above = 0, result = 0; } cell;
+    const double bias = shape.bias_row ? bias_height * u + 4.0 * u : 0.0;
+    const double titles = shape.above_rows ? 2 * title + 4.0 * u : title;
+    const double room = height - titles - bias - foot;
+    if (!shape.above_rows) {
+      cell.result = cell_side(room, shape.rows, tallest_cell * u);
+    } else if (shape.cell_for_cell) {
+      cell.result = cell.above = cell_side(room, shape.rows + *shape.above_rows, tallest_cell * u);
+    } else {
+      const double share = operand_share(*shape.above_rows, shape.rows);
+      cell.above = cell_side(room * share, *shape.above_rows, tallest_inner_cell * u);
+      cell.result = cell_side(room - cell.above * static_cast<double>(*shape.above_rows), shape.rows, tallest_cell * u);
+    }
+    return cell;
+  };
+  if (shape.heads > 0) {
+    if (shape.left_cols && shape.above_rows) {
+      const double above_height = title + heights(area.height).above * static_cast<double>(*shape.above_rows);
+      const double corner_width = result_x - figures - shape.above_label_width - 2 * label_gap * u - area.x;
+      const RectF corner{area.x, area.y, corner_width, above_height};
+      const HeadGrid grid = head_grid(shape.heads, corner, u, largest_thumbnail * u);
+      in_corner = grid.side >= smallest_corner_thumbnail * u;
+      if (in_corner) layout.heads = grid;
+    }
+    if (!in_corner) {
+      const double band = band_height(shape, area, u);
+      layout.heads = head_grid(shape.heads, {area.x, area.y, area.width, band}, u, largest_thumbnail * u);
+      const Index grid_rows = (shape.heads + layout.heads->columns - 1) / layout.heads->columns;
+      const double used = layout.heads->caption.height + static_cast<double>(grid_rows) * layout.heads->pitch_y;
+      body.y += used + 6.0 * u;
+      body.height -= used + 6.0 * u;
+    }
+  }
+
+  const auto cell_heights = heights(body.height);
+  double y = body.y + title;
+  const double result_width = cells.result_cell * static_cast<double>(shape.cols);
+  if (shape.above_rows) {
+    layout.above = {result_x, y, result_width, cell_heights.above * static_cast<double>(*shape.above_rows)};
+    y += layout.above->height + 4.0 * u;
+    if (shape.bias_row) {
+      layout.bias = {result_x, y, result_width, bias_height * u};
+      y += (bias_height + 4.0) * u;
+    }
+    y += title;
+  } else if (shape.bias_row) {
+    layout.bias = {result_x, y, result_width, bias_height * u};
+    y += (bias_height + 4.0) * u;
+  }
+  const double result_height = cell_heights.result * static_cast<double>(shape.rows);
+  layout.result = {result_x, y, result_width, result_height};
+  if (shape.left_cols) layout.left = RectF{area.x + before, y, left_width, result_height};
+  for (int i = 0; i < shape.row_figures; ++i) {
+    const double x = result_x - figures + i * (figure_width + figure_gap) * u;
+    layout.row_figures.push_back({x, y, figure_width * u, result_height});
+  }
+  const double bars_y =
+      y + result_height + (bars_beside ? left_foot : std::max(left_foot, result_foot)) + (line_height + 3.0) * u;
+  for (int i = 0; i < shape.bars; ++i) {
+    layout.bars.push_back({area.x + i * (one_bar + bar_gap * u), bars_y, one_bar, 8.0 * u});
+  }
+  return layout;
+}
+
+RectF MapGrid::map(Index i) const {
+  const double column = static_cast<double>(i % columns), row = static_cast<double>(i / columns);
+  return {area.x + column * pitch_x, area.y + row * pitch_y, map_width, map_height};
+}
+
+MapGrid map_grid(Index count, const StageShape& shape, RectF area, double scale) {
+  const double u = scale;
+  const double title = title_height_units * u;
+  const double gap = (count > 16 ? 8.0 : 16.0) * u;
+  const double bars_block = shape.bars > 0 ? bar_block_height * u + 4.0 * u : 0.0;
+  const auto with_labels = [&](bool row_labels, bool col_labels) {
+    MapGrid grid;
+    const double labels = row_labels ? shape.row_label_width + label_gap * u : 0.0;
+    const double foot = col_labels ? slanted_height(shape.col_label_width, u) : 4.0 * u;
+    const double overhang = col_labels ? slanted_overhang(shape.col_label_width) * 0.6 : 0.0;
+    grid.area = {area.x + labels, area.y + title, area.width - labels - overhang,
+                 area.height - title - foot - bars_block};
+    double best = 0.0;
+    for (Index columns = 1; columns <= count; ++columns) {
+      const double c = static_cast<double>(columns);
+      const double r = std::ceil(static_cast<double>(count) / c);
+      const double w = cell_side((grid.area.width - (c - 1) * gap) / c, shape.cols, widest_inner_cell * u);
+      const double h = cell_side((grid.area.height - (r - 1) * (title + gap * 0.5)) / r, shape.rows,
+                                 widest_inner_cell * u);
+      // Cells up to twice as wide as high, or three times as high as wide, so that wide heads stay readable.
+      const double cell_w = std::min(w, 2.0 * h), cell_h = std::min(h, 3.0 * w);
+      if (cell_w * cell_h > best) {
+        best = cell_w * cell_h;
+        grid.columns = columns;
+        grid.map_width = cell_w * static_cast<double>(shape.cols);
+        grid.map_height = cell_h * static_cast<double>(shape.rows);
+      }
+    }
+    if (grid.columns == 0) grid.columns = std::max<Index>(1, count);
+    grid.pitch_x = grid.map_width + gap;
+    grid.pitch_y = grid.map_height + title + gap * 0.5;
+    grid.row_labels = row_labels;
+    grid.col_labels = col_labels;
+    return grid;
+  };
+  const bool has_rows = shape.row_label_width > 0, has_cols = shape.col_label_width > 0;
+  MapGrid grid = with_labels(has_rows, has_cols);
+  const bool rows_fit = grid.map_height >= 9.0 * u * static_cast<double>(shape.rows);
+  const bool cols_fit = grid.map_width >= 9.0 * u * static_cast<double>(shape.cols);
+  if ((has_rows && !rows_fit) || (has_cols && !cols_fit)) {
+    grid = with_labels(has_rows && rows_fit, has_cols && cols_fit);
+  }
+  const Index grid_rows = (count + grid.columns - 1) / grid.columns;
+  const double foot = grid.col_labels ? slanted_height(shape.col_label_width, u) : 4.0 * u;
+  const double bottom = grid.area.y + static_cast<double>(grid_rows - 1) * grid.pitch_y + grid.map_height + foot;
+  for (int i = 0; i < shape.bars; ++i) {
+    grid.bars.push_back(
+        {area.x + i * (bar_width + bar_gap) * u, bottom + (line_height + 3.0) * u, bar_width * u, 8.0 * u});
+  }
+  return grid;
+}
+
+}  // namespace headwise

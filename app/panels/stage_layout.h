@@ -1,0 +1,71 @@
+// Where the parts of a product lie on the stage: the left operand left of the result, row for row; the operand above it,
+// column for column. A function of shapes, measured text and the free rectangle alone, so it is tested without a window.
+// All lengths are pixels except where "units" is said; `scale` is pixels per unit.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "core/picture/picture.h"
+
+namespace headwise {
+
+// What has to be placed. Text widths are of the widest label, in pixels; 0 where there are no labels.
+struct StageShape {
+  Index rows = 0, cols = 0;         // of the result, both > 0
+  std::optional<Index> left_cols;   // the left operand has the rows of the result
+  std::optional<Index> above_rows;  // the operand above has the columns of the result
+  bool cell_for_cell = false;       // operands have the result's own shape: they get cells of the same size
+  bool bias_row = false;            // one row between the operand above and the result
+  int row_figures = 0;              // columns of one number per row, between left operand and result
+  Index heads = 0;                  // thumbnails; 0: none
+  int bars = 1;                     // colour bars at the foot
+  double row_label_width = 0;       // left of the leftmost matrix
+  double above_label_width = 0;     // left of the operand above
+  double col_label_width = 0;       // under the result
+  double left_col_label_width = 0;  // under the left operand
+};
+
+// Square thumbnails in rows from the top left, a caption above them and a line with number and dot under each.
+struct HeadGrid {
+  RectF area;
+  Index columns = 0;
+  double side = 0, pitch_x = 0, pitch_y = 0;
+  RectF caption;
+
+  RectF thumbnail(Index head) const;
+  RectF number_line(Index head) const;  // under the thumbnail, as wide as it
+};
+
+struct StageLayout {
+  RectF result;
+  std::optional<RectF> left, above, bias;
+  std::vector<RectF> row_figures;
+  std::vector<RectF> bars;        // the strips of colour; caption above, ticks below
+  std::optional<HeadGrid> heads;
+  bool slanted = false;           // labels under the result
+  bool left_slanted = false;      // labels under the left operand
+};
+
+inline constexpr double label_slant_degrees = 40.0;
+inline constexpr double title_height_units = 20.0;  // a line over each matrix with its name and sizes
+
+StageLayout stage_layout(const StageShape& shape, RectF area, double scale);
+
+// The largest thumbnails that fit, at most `largest` pixels a side.
+HeadGrid head_grid(Index heads, RectF area, double scale, double largest);
+
+// `count` maps of the same shape as a grid, each under a title line; labels only where they fit.
+struct MapGrid {
+  Index columns = 0;
+  double map_width = 0, map_height = 0;
+  double pitch_x = 0, pitch_y = 0;
+  RectF area;
+  bool row_labels = false, col_labels = false;  // of the first column, of the last row
+  std::vector<RectF> bars;
+
+  RectF map(Index i) const;
+};
+MapGrid map_grid(Index count, const StageShape& shape, RectF area, double scale);
+
+}  // namespace headwise
