@@ -1,5 +1,6 @@
 // What every panel is given and what it may give back. A panel is a state struct and a free draw function
-// `PanelAction draw_NAME(const PanelContext&, NameState&)` that fills the current ImGui window; it changes no data.
+// `PanelAction draw_NAME(const PanelContext&, NameState&)` that fills the current ImGui window; it changes no
+// data.
 #pragma once
 
 #include <optional>
@@ -19,17 +20,17 @@ struct Palette;         // app/widgets: the theme's colours for chrome and for q
 enum class CommandId : int;
 
 struct PanelContext {
-  const Scenario& scenario;        // what is asked for
-  const ScenarioInputs& inputs;    // what the trace was made from
-  const Trace& trace;              // the last good one
+  const Scenario& scenario;      // what is asked for
+  const ScenarioInputs& inputs;  // what the trace was made from
+  const Trace& trace;            // the last good one
   const Selection& selection;
-  const std::string& last_edit;    // one line: what the last edit changed
-  const std::string& error;        // empty, or why the scenario asked for has no trace
+  const std::string& last_edit;  // one line: what the last edit changed
+  const std::string& error;      // empty, or why the scenario asked for has no trace
   HeatmapRenderer& heatmaps;
   const Fonts& fonts;
   const Palette& palette;
   Theme theme = Theme::dark;
-  float scale = 1.0f;              // pixels per design unit (HiDPI × font scale)
+  float scale = 1.0f;  // pixels per design unit (HiDPI × font scale)
 };
 
 struct PanelAction {

@@ -18,6 +18,7 @@ constexpr double figure_width = 44.0;
 constexpr double figure_gap = 6.0;
 constexpr double bias_height = 12.0;
 constexpr double bar_width = 150.0;
+constexpr double bar_height = 8.0;
 constexpr double bar_gap = 30.0;
 constexpr double bar_block_height = 44.0;
 constexpr double largest_thumbnail = 64.0;
@@ -26,7 +27,8 @@ constexpr double smallest_band_thumbnail = 22.0;
 constexpr double head_number_height = 15.0;
 constexpr double head_caption_height = 20.0;
 constexpr double largest_band_share = 0.34;
-// An operand gets less room than the result, and more the longer it is; never less than a fifth, never more than half.
+// An operand gets less room than the result, and more the longer it is; never less than a fifth, never more
+// than half.
 constexpr double operand_weight = 0.6;
 
 double operand_share(Index inner, Index outer) {
@@ -36,7 +38,9 @@ double operand_share(Index inner, Index outer) {
 }
 
 // Whole pixels where a cell has some: lines between cells then stay sharp.
-double snapped(double cell) { return cell >= 6.0 ? std::floor(cell) : cell; }
+double snapped(double cell) {
+  return cell >= 6.0 ? std::floor(cell) : cell;
+}
 
 // Side of a cell so that `count` of them fill `length`, at most `largest`.
 double cell_side(double length, Index count, double largest) {
@@ -51,6 +55,27 @@ double slanted_height(double text_width, double u) {
 
 double slanted_overhang(double text_width) {
   return text_width * std::cos(label_slant_degrees * std::numbers::pi / 180.0);
+}
+
+// Strips side by side, each with room for its caption; narrower where they would not fit.
+std::vector<RectF> bar_rects(const std::vector<double>& captions, RectF line, double u) {
+  std::vector<RectF> bars;
+  double wanted = 0.0;
+  for (const double caption : captions) wanted += std::max(bar_width * u, caption) + bar_gap * u;
+  const double shrink = std::min(1.0, (line.width + bar_gap * u) / std::max(wanted, 1.0));
+  double x = line.x;
+  for (const double caption : captions) {
+    const double pitch = (std::max(bar_width * u, caption) + bar_gap * u) * shrink;
+    bars.push_back({x, line.y, std::min(bar_width * u, pitch - bar_gap * u * shrink), bar_height * u});
+    x += pitch;
+  }
+  return bars;
+}
+
+double bars_total_width(const std::vector<double>& captions, double width, double u) {
+  double total = captions.empty() ? 0.0 : -bar_gap * u;
+  for (const double caption : captions) total += std::max(bar_width * u, caption) + bar_gap * u;
+  return std::min(total, width);
 }
 
 struct Widths {
@@ -70,8 +95,8 @@ Widths cell_widths(const StageShape& shape, double width, double u) {
   }
   const double share = operand_share(*shape.left_cols, shape.cols);
   widths.left_cell = cell_side(width * share, *shape.left_cols, widest_inner_cell * u);
-  widths.result_cell =
-      cell_side(width - widths.left_cell * static_cast<double>(*shape.left_cols), shape.cols, widest_cell * u);
+  widths.result_cell = cell_side(width - widths.left_cell * static_cast<double>(*shape.left_cols), shape.cols,
+                                 widest_cell * u);
   widths.left_cell = cell_side(width - widths.result_cell * static_cast<double>(shape.cols), *shape.left_cols,
                                widest_inner_cell * u);
   return widths;
@@ -81,7 +106,8 @@ Widths cell_widths(const StageShape& shape, double width, double u) {
 double band_height(const StageShape& shape, RectF area, double u) {
   const double most = area.height * largest_band_share;
   for (double height = 60.0 * u;; height += 4.0 * u) {
-    const HeadGrid grid = head_grid(shape.heads, {area.x, area.y, area.width, height}, u, largest_thumbnail * u);
+    const HeadGrid grid =
+        head_grid(shape.heads, {area.x, area.y, area.width, height}, u, largest_thumbnail * u);
     const bool large = grid.side >= 52.0 * u;
     const bool enough = grid.side >= smallest_band_thumbnail * u && height >= 0.7 * most;
     if (large || enough || height >= most) return height;
@@ -111,8 +137,8 @@ HeadGrid head_grid(Index heads, RectF area, double scale, double largest) {
   for (Index columns = 1; columns <= std::max<Index>(heads, 1); ++columns) {
     const double c = static_cast<double>(columns);
     const double r = std::ceil(static_cast<double>(heads) / c);
-    const double side = std::floor(std::min({(area.width - (c - 1) * gap) / c,
-                                             (area.height - r * under - (r - 1) * gap * 0.5) / r, largest}));
+    const double side = std::floor(std::min(
+        {(area.width - (c - 1) * gap) / c, (area.height - r * under - (r - 1) * gap * 0.5) / r, largest}));
     if (side > grid.side || grid.columns == 0) {
       grid.side = std::max(0.0, side);
       grid.columns = columns;
@@ -143,30 +169,32 @@ StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
     const double overhang = std::max(0.0, slanted_overhang(shape.col_label_width) - 0.4 * cells.result_cell);
     cells = cell_widths(shape, width - overhang, u);
   }
-  layout.left_slanted = shape.left_col_label_width + 6.0 * u > cells.left_cell && shape.left_col_label_width > 0;
+  layout.left_slanted =
+      shape.left_col_label_width + 6.0 * u > cells.left_cell && shape.left_col_label_width > 0;
 
   // Under the matrices: labels, then the colour bars, beside the result's labels where they fit there.
   const double caption = line_height * u + 4.0 * u;
   const double result_foot = layout.slanted ? slanted_height(shape.col_label_width, u) : caption;
   double left_foot = 0.0;
-  if (shape.left_cols) left_foot = layout.left_slanted ? slanted_height(shape.left_col_label_width, u) : caption;
+  if (shape.left_cols)
+    left_foot = layout.left_slanted ? slanted_height(shape.left_col_label_width, u) : caption;
   const double left_width = cells.left_cell * static_cast<double>(shape.left_cols.value_or(0));
   const double result_x = area.x + before + left_width + gap + figures;
-  const double bars_block = shape.bars > 0 ? bar_block_height * u : 0.0;
-  const double one_bar = shape.bars > 0 ? std::min(bar_width * u, (area.width - (shape.bars - 1) * bar_gap * u) /
-                                                                       static_cast<double>(shape.bars))
-                                        : 0.0;
-  const double bars_width = shape.bars * one_bar + (shape.bars - 1) * bar_gap * u;
+  const double bars_block = shape.bar_captions.empty() ? 0.0 : bar_block_height * u;
+  const double bars_width = bars_total_width(shape.bar_captions, area.width, u);
   const bool bars_beside = shape.left_cols && area.x + bars_width + 12.0 * u <= result_x;
-  const double foot =
-      bars_beside ? std::max(result_foot, left_foot + bars_block) : std::max(result_foot, left_foot) + bars_block;
+  const double foot = bars_beside ? std::max(result_foot, left_foot + bars_block)
+                                  : std::max(result_foot, left_foot) + bars_block;
 
-  // Thumbnails go into the corner that the product leaves free; where there is none, or it is too small, above it all.
+  // Thumbnails go into the corner that the product leaves free; where there is none, or it is too small,
+  // above it all.
   const double title = title_height_units * u;
   RectF body = area;
   bool in_corner = false;
   const auto heights = [&](double height) {
-    struct { double above = 0, result = 0; } cell;
+    struct {
+      double above = 0, result = 0;
+    } cell;
     const double bias = shape.bias_row ? bias_height * u + 4.0 * u : 0.0;
     const double titles = shape.above_rows ? 2 * title + 4.0 * u : title;
     const double room = height - titles - bias - foot;
@@ -177,7 +205,8 @@ StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
     } else {
       const double share = operand_share(*shape.above_rows, shape.rows);
       cell.above = cell_side(room * share, *shape.above_rows, tallest_inner_cell * u);
-      cell.result = cell_side(room - cell.above * static_cast<double>(*shape.above_rows), shape.rows, tallest_cell * u);
+      cell.result =
+          cell_side(room - cell.above * static_cast<double>(*shape.above_rows), shape.rows, tallest_cell * u);
     }
     return cell;
   };
@@ -194,7 +223,8 @@ StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
       const double band = band_height(shape, area, u);
       layout.heads = head_grid(shape.heads, {area.x, area.y, area.width, band}, u, largest_thumbnail * u);
       const Index grid_rows = (shape.heads + layout.heads->columns - 1) / layout.heads->columns;
-      const double used = layout.heads->caption.height + static_cast<double>(grid_rows) * layout.heads->pitch_y;
+      const double used =
+          layout.heads->caption.height + static_cast<double>(grid_rows) * layout.heads->pitch_y;
       body.y += used + 6.0 * u;
       body.height -= used + 6.0 * u;
     }
@@ -222,11 +252,9 @@ StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
     const double x = result_x - figures + i * (figure_width + figure_gap) * u;
     layout.row_figures.push_back({x, y, figure_width * u, result_height});
   }
-  const double bars_y =
-      y + result_height + (bars_beside ? left_foot : std::max(left_foot, result_foot)) + (line_height + 3.0) * u;
-  for (int i = 0; i < shape.bars; ++i) {
-    layout.bars.push_back({area.x + i * (one_bar + bar_gap * u), bars_y, one_bar, 8.0 * u});
-  }
+  const double bars_y = y + result_height + (bars_beside ? left_foot : std::max(left_foot, result_foot)) +
+                        (line_height + 3.0) * u;
+  layout.bars = bar_rects(shape.bar_captions, {area.x, bars_y, area.width, 0}, u);
   return layout;
 }
 
@@ -239,7 +267,7 @@ MapGrid map_grid(Index count, const StageShape& shape, RectF area, double scale)
   const double u = scale;
   const double title = title_height_units * u;
   const double gap = (count > 16 ? 8.0 : 16.0) * u;
-  const double bars_block = shape.bars > 0 ? bar_block_height * u + 4.0 * u : 0.0;
+  const double bars_block = shape.bar_captions.empty() ? 0.0 : bar_block_height * u + 4.0 * u;
   const auto with_labels = [&](bool row_labels, bool col_labels) {
     MapGrid grid;
     const double labels = row_labels ? shape.row_label_width + label_gap * u : 0.0;
@@ -279,11 +307,9 @@ MapGrid map_grid(Index count, const StageShape& shape, RectF area, double scale)
   }
   const Index grid_rows = (count + grid.columns - 1) / grid.columns;
   const double foot = grid.col_labels ? slanted_height(shape.col_label_width, u) : 4.0 * u;
-  const double bottom = grid.area.y + static_cast<double>(grid_rows - 1) * grid.pitch_y + grid.map_height + foot;
-  for (int i = 0; i < shape.bars; ++i) {
-    grid.bars.push_back(
-        {area.x + i * (bar_width + bar_gap) * u, bottom + (line_height + 3.0) * u, bar_width * u, 8.0 * u});
-  }
+  const double bottom =
+      grid.area.y + static_cast<double>(grid_rows - 1) * grid.pitch_y + grid.map_height + foot;
+  grid.bars = bar_rects(shape.bar_captions, {area.x, bottom + (line_height + 3.0) * u, area.width, 0}, u);
   return grid;
 }
 

@@ -1,6 +1,7 @@
-// Where the parts of a product lie on the stage: the left operand left of the result, row for row; the operand above it,
-// column for column. A function of shapes, measured text and the free rectangle alone, so it is tested without a window.
-// All lengths are pixels except where "units" is said; `scale` is pixels per unit.
+// Where the parts of a product lie on the stage: the left operand left of the result, row for row; the
+// operand above it, column for column. A function of shapes, measured text and the free rectangle alone, so
+// it is tested without a window. All lengths are pixels except where "units" is said; `scale` is pixels per
+// unit.
 #pragma once
 
 #include <optional>
@@ -19,14 +20,15 @@ struct StageShape {
   bool bias_row = false;            // one row between the operand above and the result
   int row_figures = 0;              // columns of one number per row, between left operand and result
   Index heads = 0;                  // thumbnails; 0: none
-  int bars = 1;                     // colour bars at the foot
+  std::vector<double> bar_captions;  // widths of the captions of the colour bars at the foot
   double row_label_width = 0;       // left of the leftmost matrix
   double above_label_width = 0;     // left of the operand above
   double col_label_width = 0;       // under the result
   double left_col_label_width = 0;  // under the left operand
 };
 
-// Square thumbnails in rows from the top left, a caption above them and a line with number and dot under each.
+// Square thumbnails in rows from the top left, a caption above them and a line with number and dot under
+// each.
 struct HeadGrid {
   RectF area;
   Index columns = 0;
@@ -41,10 +43,10 @@ struct StageLayout {
   RectF result;
   std::optional<RectF> left, above, bias;
   std::vector<RectF> row_figures;
-  std::vector<RectF> bars;        // the strips of colour; caption above, ticks below
+  std::vector<RectF> bars;  // the strips of colour; caption above, ticks below
   std::optional<HeadGrid> heads;
-  bool slanted = false;           // labels under the result
-  bool left_slanted = false;      // labels under the left operand
+  bool slanted = false;       // labels under the result
+  bool left_slanted = false;  // labels under the left operand
 };
 
 inline constexpr double label_slant_degrees = 40.0;

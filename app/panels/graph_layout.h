@@ -1,0 +1,42 @@
+// The tensors of a trace as a graph from left to right: which nodes there are, what flows where, and where
+// each node lies. Derived from what the steps show (core/trace/steps.h); drawn by graph_panel.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/picture/picture.h"
+#include "core/trace/trace.h"
+
+namespace headwise {
+
+struct GraphNode {
+  TensorId id{};
+  std::string name;   // "q_heads"; "key, value" where both are one tensor
+  std::string sizes;  // without the batch axis where N = 1: "8·12×16"
+  int column = 0;     // 0 is leftmost; a node lies right of everything that it is made from
+  double lane = 0;    // -1 … 1, top to bottom
+  RectF rect;
+};
+
+struct GraphEdge {
+  std::size_t from = 0, to = 0;  // into GraphLayout::nodes
+  bool below = false;            // goes along the bottom, under everything between (the residual)
+  friend bool operator==(const GraphEdge&, const GraphEdge&) = default;
+};
+
+struct GraphLayout {
+  std::vector<GraphNode> nodes;
+  std::vector<GraphEdge> edges;
+  bool two_lines = false;  // sizes under the names: they would not fit beside them
+  double width = 0;        // of everything; more than the area's only where even that does not fit
+};
+
+// Width in pixels of a name or, if `sizes`, of the smaller text with the sizes.
+using GraphTextWidth = std::function<double(std::string_view text, bool sizes)>;
+
+GraphLayout graph_layout(const Trace& trace, RectF area, double scale, const GraphTextWidth& text_width);
+
+}  // namespace headwise
