@@ -26,7 +26,8 @@ constexpr double smallest_corner_thumbnail = 30.0;
 constexpr double smallest_band_thumbnail = 22.0;
 constexpr double head_number_height = 15.0;
 constexpr double head_caption_height = 20.0;
-constexpr double largest_band_share = 0.34;
+constexpr double largest_band_share = 0.44;
+
 // An operand gets less room than the result, and more the longer it is; never less than a fifth, never more
 // than half.
 constexpr double operand_weight = 0.6;
@@ -104,7 +105,8 @@ Widths cell_widths(const StageShape& shape, double width, double u) {
 
 // Height of the thumbnails' band over the whole width.
 double band_height(const StageShape& shape, RectF area, double u) {
-  const double most = area.height * largest_band_share;
+  const double most =
+      area.height * std::min(largest_band_share, 0.28 + 0.0015 * static_cast<double>(shape.heads));
   for (double height = 60.0 * u;; height += 4.0 * u) {
     const HeadGrid grid =
         head_grid(shape.heads, {area.x, area.y, area.width, height}, u, largest_thumbnail * u);

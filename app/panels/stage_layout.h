@@ -13,18 +13,18 @@ namespace headwise {
 
 // What has to be placed. Text widths are of the widest label, in pixels; 0 where there are no labels.
 struct StageShape {
-  Index rows = 0, cols = 0;         // of the result, both > 0
-  std::optional<Index> left_cols;   // the left operand has the rows of the result
-  std::optional<Index> above_rows;  // the operand above has the columns of the result
-  bool cell_for_cell = false;       // operands have the result's own shape: they get cells of the same size
-  bool bias_row = false;            // one row between the operand above and the result
-  int row_figures = 0;              // columns of one number per row, between left operand and result
-  Index heads = 0;                  // thumbnails; 0: none
-  std::vector<double> bar_captions;  // widths of the captions of the colour bars at the foot
-  double row_label_width = 0;       // left of the leftmost matrix
-  double above_label_width = 0;     // left of the operand above
-  double col_label_width = 0;       // under the result
-  double left_col_label_width = 0;  // under the left operand
+  Index rows = 0, cols = 0;              // of the result, both > 0
+  std::optional<Index> left_cols = {};   // the left operand has the rows of the result
+  std::optional<Index> above_rows = {};  // the operand above has the columns of the result
+  bool cell_for_cell = false;  // operands have the result's own shape: they get cells of the same size
+  bool bias_row = false;       // one row between the operand above and the result
+  int row_figures = 0;         // columns of one number per row, between left operand and result
+  Index heads = 0;             // thumbnails; 0: none
+  std::vector<double> bar_captions = {};  // widths of the captions of the colour bars at the foot
+  double row_label_width = 0;             // left of the leftmost matrix
+  double above_label_width = 0;           // left of the operand above
+  double col_label_width = 0;             // under the result
+  double left_col_label_width = 0;        // under the left operand
 };
 
 // Square thumbnails in rows from the top left, a caption above them and a line with number and dot under
