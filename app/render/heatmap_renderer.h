@@ -1,0 +1,78 @@
+// Draws the planes of heatmaps: values as a texture, colours by the rule of core/picture in a fragment
+// shader. A change of range, colour map or theme uploads nothing; a new tensor, another view of it or (below
+// a pixel a cell) another size on the screen does.
+#pragma once
+
+#include <deque>
+#include <vector>
+
+#include "app/gl/program.h"
+#include "app/gl/vertex_array.h"
+#include "app/render/texel_cache.h"
+#include "core/picture/plane_rule.h"
+
+namespace headwise {
+
+// Pixels of the framebuffer from its top left corner, half-open.
+struct PixelRect {
+  int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+  int width() const { return x1 - x0; }
+  int height() const { return y1 - y0; }
+  bool empty() const { return x1 <= x0 || y1 <= y0; }
+};
+PixelRect intersection(const PixelRect& a, const PixelRect& b);
+
+class HeatmapRenderer {
+ public:
+  // A plane, or the tile of one that a texture holds.
+  struct Tile {
+    const CachedTexels* texels = nullptr;
+    TexelGrid grid;
+    PixelRect plane, on_screen;
+    PlaneRule rule;
+    ValueRange range;
+    ColorMap color_map = ColorMap::viridis;
+    Theme theme = Theme::light;
+  };
+  // Planes that one call draws.
+  struct Batch {
+    HeatmapRenderer* renderer;
+    std::vector<Tile> tiles;
+  };
+
+  // Needs a current context of OpenGL 3.3 core or newer, here and in every call. Throws Error(no_display)
+  // where the shader does not compile.
+  HeatmapRenderer();
+  HeatmapRenderer(const HeatmapRenderer&) = delete;
+  HeatmapRenderer& operator=(const HeatmapRenderer&) = delete;
+
+  // A batch to be drawn in the frame of this number. It stays where it is until the first call with another
+  // number, which also lets go of textures (TexelCache::forget).
+  Batch& new_batch(int frame);
+  // Uploads what is missing of the part of the plane that lies inside the clip. A view without cells or a
+  // rectangle without pixels adds nothing.
+  void add(Batch& batch, const HeatmapSpec& spec, const PixelRect& plane, const PixelRect& clip);
+  // Into the bound framebuffer of this size. Leaves its program, vertex array, textures of units 0 and 1 and
+  // scissor behind: the caller sets its own state anew.
+  void draw(const Batch& batch, int framebuffer_width, int framebuffer_height, const PixelRect& clip);
+
+  const TexelCache& cache() const { return cache_; }
+
+ private:
+  void set_colors(ColorMap map, Theme theme);
+  void draw(const Tile& tile);
+
+  gl::Program program_;
+  gl::VertexArray vertex_array_;
+  struct Uniforms {
+    GLint framebuffer_size, on_screen, plane, base_pixel, base_cell, tile_cell, cells, pixels, pixel_rest,
+        cell_rest, rule, position, state_colors, inks;
+  } uniforms_;
+  std::map<std::pair<ColorMap, Theme>, gl::Texture> colors_;
+  TexelCache cache_;
+  std::deque<Batch> batches_;
+  int tile_side_;
+  int frame_ = -1;
+};
+
+}  // namespace headwise

@@ -1,0 +1,45 @@
+#include "app/widgets/heatmap_plane.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headwise {
+
+namespace {
+
+PixelRect to_pixels(ImVec2 min, ImVec2 max) {
+  // Far outside of any screen, and still inside an int.
+  const auto pixel = [](float x) { return static_cast<int>(std::round(std::clamp(x, -1e8f, 1e8f))); };
+  return {pixel(min.x), pixel(min.y), pixel(max.x), pixel(max.y)};
+}
+
+// ImGui calls this while it draws the frame.
+void draw_batch(const ImDrawList*, const ImDrawCmd* command) {
+  const auto& batch = *static_cast<const HeatmapRenderer::Batch*>(command->UserCallbackData);
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  const ImVec4& clip = command->ClipRect;
+  batch.renderer->draw(batch, static_cast<int>(size.x), static_cast<int>(size.y),
+                       to_pixels(ImVec2(clip.x, clip.y), ImVec2(clip.z, clip.w)));
+}
+
+}  // namespace
+
+void draw_heatmap_planes(ImDrawList* list, HeatmapRenderer& renderer, std::span<const HeatmapPlane> planes) {
+  HeatmapRenderer::Batch& batch = renderer.new_batch(ImGui::GetFrameCount());
+  const PixelRect clip = to_pixels(list->GetClipRectMin(), list->GetClipRectMax());
+  for (const HeatmapPlane& plane : planes)
+    // Written so that a corner that is NaN draws nothing.
+    if (plane.max.x > plane.min.x && plane.max.y > plane.min.y)
+      renderer.add(batch, *plane.spec, to_pixels(plane.min, plane.max), clip);
+  if (batch.tiles.empty()) return;
+  list->AddCallback(draw_batch, &batch);
+  list->AddCallback(ImDrawCallback_ResetRenderState, nullptr);
+}
+
+void draw_heatmap_plane(ImDrawList* list, HeatmapRenderer& renderer, const HeatmapSpec& spec, ImVec2 min,
+                        ImVec2 max) {
+  const HeatmapPlane plane = {&spec, min, max};
+  draw_heatmap_planes(list, renderer, {&plane, 1});
+}
+
+}  // namespace headwise
