@@ -2,6 +2,7 @@
 // long as the tensor lives.
 #pragma once
 
+#include <limits>
 #include <map>
 #include <memory>
 #include <utility>
@@ -12,15 +13,18 @@ namespace headwise {
 
 class ValueRanges {
  public:
-  // Over every map that the tensor has in this batch (all heads).
-  ValueRange of(const TensorPtr& tensor, Index batch, bool probabilities);
+  // Over every map that the tensor has in this batch (all heads). Cells that `mask`, of the same shape,
+  // blocks do not count where nothing but the hatch is shown of them (core/picture/heatmap.h).
+  ValueRange of(const TensorPtr& tensor, Index batch, bool probabilities, const TensorPtr& mask = nullptr,
+                double blocked_at = -std::numeric_limits<double>::infinity());
 
   // Ranges of tensors that are gone are forgotten.
   void forget_dead();
 
  private:
   struct Entry {
-    std::weak_ptr<const Tensor> tensor;
+    std::weak_ptr<const Tensor> tensor, mask;
+    double blocked_at;
     ValueRange range;
   };
   std::map<std::pair<const Tensor*, Index>, Entry> entries_;
