@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/session/selection.h"
+#include "app/widgets/widget_context.h"
 #include "core/picture/color_map.h"
 #include "core/scenario/scenario.h"
 #include "core/scenario/scenario_inputs.h"
@@ -15,8 +16,6 @@
 namespace headwise {
 
 class HeatmapRenderer;  // app/render
-struct Fonts;           // app/platform
-struct Palette;         // app/widgets: the theme's colours for chrome and for q, k, v labels
 enum class CommandId : int;
 
 struct PanelContext {
@@ -30,7 +29,12 @@ struct PanelContext {
   const Fonts& fonts;
   const Palette& palette;
   Theme theme = Theme::dark;
-  float scale = 1.0f;  // pixels per design unit (HiDPI × font scale)
+  float scale = 1.0f;           // pixels per design unit (HiDPI × font scale)
+  FocusOrder* focus = nullptr;  // which control the keyboard speaks to; null: none of this panel
+  double* wake_after =
+      nullptr;  // seconds until another frame is wanted although nothing happens: panels lower it
+
+  WidgetContext widgets() const { return {palette, fonts, scale, focus, wake_after}; }
 };
 
 struct PanelAction {

@@ -155,6 +155,16 @@ std::string key_name(Key key) {
       return "+";
     case Key::escape:
       return "Esc";
+    case Key::enter:
+      return "Enter";
+    case Key::tab:
+      return "Tab";
+    case Key::backspace:
+      return "Backspace";
+    case Key::insert:
+      return "Insert";
+    case Key::del:
+      return "Delete";
     case Key::right:
       return "→";
     case Key::left:
@@ -175,6 +185,8 @@ std::string key_name(Key key) {
       return "F1";
     case Key::f11:
       return "F11";
+    case Key::keypad_enter:
+      return "keypad Enter";
     case Key::keypad_add:
       return "keypad +";
     case Key::keypad_subtract:

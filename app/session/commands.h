@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include "app/session/keys.h"
+
 namespace headwise {
 
 enum class CommandId : int {
@@ -40,38 +42,6 @@ enum class CommandId : int {
   about,
 };
 inline constexpr int command_count = 27;
-
-// A key of the keyboard, numbered as GLFW numbers it: printable keys by their capital letter in ASCII.
-enum class Key : int {
-  none = 0,
-  space = 32,
-  minus = 45,
-  zero = 48,
-  equal = 61,
-  escape = 256,
-  right = 262,
-  left = 263,
-  down = 264,
-  up = 265,
-  page_up = 266,
-  page_down = 267,
-  home = 268,
-  end = 269,
-  f1 = 290,
-  f11 = 300,
-  keypad_add = 334,
-  keypad_subtract = 333,
-};
-constexpr Key letter(char capital) {
-  return static_cast<Key>(capital);
-}
-
-struct KeyChord {
-  Key key = Key::none;
-  bool ctrl = false;
-  bool shift = false;
-  friend bool operator==(const KeyChord&, const KeyChord&) = default;
-};
 
 enum class Menu { none, file, edit, view, help };
 

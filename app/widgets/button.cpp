@@ -1,0 +1,85 @@
+#include "app/widgets/button.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/widgets/focus_order.h"
+
+namespace headwise {
+namespace {
+
+struct ButtonState {
+  ImVec2 min, max;
+  bool pressed, hovered, focused;
+};
+
+ButtonState button_item(const WidgetContext& context, const char* id, ImVec2 size, bool enabled) {
+  ButtonState state{};
+  state.min = ImGui::GetCursorScreenPos();
+  state.max = {state.min.x + size.x, state.min.y + size.y};
+  state.pressed = ImGui::InvisibleButton(id, size) && enabled;
+  state.hovered = enabled && ImGui::IsItemHovered();
+  if (enabled) state.focused = focus_stop(context.focus, ImGui::GetID(id), FocusKeys::press);
+  if (state.focused && (key_pressed(Key::enter, false) || key_pressed(Key::space, false)))
+    state.pressed = true;
+  return state;
+}
+
+void draw_ground(const WidgetContext& context, const ButtonState& state, ButtonLook look) {
+  const Palette& palette = context.palette;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float rounding = context.px(4);
+  if (look == ButtonLook::filled || state.hovered) {
+    const Rgba8 ground =
+        look == ButtonLook::filled && !state.hovered ? palette.control : palette.control_hover;
+    draw.AddRectFilled(state.min, state.max, im_color(ground), rounding);
+  }
+  if (look == ButtonLook::filled || state.focused) {
+    draw.AddRect(state.min, state.max, im_color(state.focused ? palette.text_dim : palette.border), rounding,
+                 0, std::max(1.0f, std::floor(context.scale)));
+  }
+}
+
+}  // namespace
+
+bool text_button(const WidgetContext& context, const char* id, std::string_view label, ButtonLook look,
+                 bool enabled) {
+  ImFont* font = context.fonts.small;
+  const char* end = label.data() + label.size();
+  const float text_width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, label.data(), end).x;
+  const ImVec2 size{std::ceil(text_width + 2 * context.px(12)), std::round(context.px(26))};
+  const ButtonState state = button_item(context, id, size, enabled);
+  draw_ground(context, state, look);
+  const ImVec2 at{std::round(0.5f * (state.min.x + state.max.x - text_width)),
+                  std::round(0.5f * (state.min.y + state.max.y - font->FontSize))};
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at,
+                                      im_color(enabled ? context.palette.text : context.palette.text_faint),
+                                      label.data(), end);
+  return state.pressed;
+}
+
+bool sign_button(const WidgetContext& context, const char* id, ButtonSign sign, float side, bool enabled) {
+  const ButtonState state = button_item(context, id, {side, side}, enabled);
+  draw_ground(context, state, ButtonLook::plain);
+  const ImU32 ink = im_color(enabled ? context.palette.text : context.palette.text_faint);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const ImVec2 c{std::round(0.5f * (state.min.x + state.max.x)),
+                 std::round(0.5f * (state.min.y + state.max.y))};
+  const float r = std::round(context.px(5));
+  switch (sign) {
+    case ButtonSign::back:
+      draw.AddTriangleFilled({c.x - r, c.y}, {c.x + r, c.y - r}, {c.x + r, c.y + r}, ink);
+      break;
+    case ButtonSign::play:
+    case ButtonSign::forward:
+      draw.AddTriangleFilled({c.x + r, c.y}, {c.x - r, c.y + r}, {c.x - r, c.y - r}, ink);
+      break;
+    case ButtonSign::pause:
+      draw.AddRectFilled({c.x - r, c.y - r}, {c.x - 0.25f * r, c.y + r}, ink);
+      draw.AddRectFilled({c.x + 0.25f * r, c.y - r}, {c.x + r, c.y + r}, ink);
+      break;
+  }
+  return state.pressed;
+}
+
+}  // namespace headwise

@@ -1,0 +1,11 @@
+// The look of everything that ImGui draws by itself: menus, tooltips, scroll bars, popups.
+#pragma once
+
+#include "app/widgets/palette.h"
+
+namespace headwise {
+
+// Writes ImGui's style: flat, neutral, rounded by 4 design units.
+void apply_style(const Palette& palette, float scale);
+
+}  // namespace headwise

@@ -1,0 +1,278 @@
+#include "app/widgets/text_field.h"
+
+#include <imgui_internal.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/widgets/focus_order.h"
+
+namespace headwise {
+namespace {
+
+// The text as the fonts can draw it: U+FFFD for bytes that are no UTF-8 and for what lies beyond 16 bits, a
+// blank for control characters.
+std::string drawable(std::string_view text) {
+  std::string shown;
+  for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) {
+    const char32_t point = code_point(text, at);
+    append_utf8(shown, point < 0x20 || point == 0x7F ? U' ' : point > 0xFFFF ? U'\uFFFD' : point);
+  }
+  return shown;
+}
+
+struct Layout {
+  ImFont* font;
+  float line_height;
+  ImVec2 origin;  // of the first line, before scrolling
+  float width;    // of a line
+  bool multi_line;
+  bool align_right;
+  std::vector<TextLine> lines;
+
+  float advance(char32_t point) const {
+    if (point == U'\n') return 0.0f;
+    if (point < 0x20) point = U' ';
+    return font->GetCharAdvance(point > 0xFFFF ? ImWchar{0xFFFD} : static_cast<ImWchar>(point));
+  }
+  float width_of(std::string_view text, std::size_t begin, std::size_t end) const {
+    float sum = 0.0f;
+    for (std::size_t at = begin; at < end; at = next_character(text, at))
+      sum += advance(code_point(text, at));
+    return sum;
+  }
+  // Where a line begins: numbers stand at the right edge.
+  float left_of(std::string_view text, const TextLine& line) const {
+    if (!align_right) return 0.0f;
+    return std::max(0.0f, width - width_of(text, line.begin, line.end));
+  }
+  // The start of a character nearest to a place of the line.
+  std::size_t place_at(std::string_view text, std::size_t line_number, float x) const {
+    const TextLine& line = lines[line_number];
+    float left = left_of(text, line);
+    std::size_t at = line.begin;
+    while (at < line.end && text[at] != '\n') {
+      const float step = advance(code_point(text, at));
+      if (x < left + 0.5f * step) break;
+      left += step;
+      at = next_character(text, at);
+    }
+    // Behind the blank that ends a wrapped line is the next line: stay before it.
+    if (at == line.end && at < text.size() && at > line.begin) at = previous_character(text, at);
+    return at;
+  }
+};
+
+bool control_or_shift(bool control) {
+  return control ? ImGui::GetIO().KeyCtrl : ImGui::GetIO().KeyShift;
+}
+
+void move_cursor(const Layout& layout, const std::string& text, TextCursor& cursor) {
+  const bool word = control_or_shift(true), selecting = control_or_shift(false);
+  const std::size_t line = line_of(layout.lines, cursor.at);
+  const auto to_line = [&](std::size_t target) {
+    const float x =
+        layout.left_of(text, layout.lines[line]) + layout.width_of(text, layout.lines[line].begin, cursor.at);
+    cursor.move(layout.place_at(text, target, x), selecting);
+  };
+  if (key_pressed(Key::left)) {
+    const bool collapse = cursor.has_selection() && !selecting && !word;
+    cursor.move(collapse ? cursor.first()
+                : word   ? previous_word(text, cursor.at)
+                         : previous_character(text, cursor.at),
+                selecting);
+  }
+  if (key_pressed(Key::right)) {
+    const bool collapse = cursor.has_selection() && !selecting && !word;
+    cursor.move(collapse ? cursor.last()
+                : word   ? next_word(text, cursor.at)
+                         : next_character(text, cursor.at),
+                selecting);
+  }
+  if (key_pressed(Key::home)) cursor.move(word ? 0 : layout.lines[line].begin, selecting);
+  if (key_pressed(Key::end)) {
+    const TextLine& here = layout.lines[line];
+    const bool last = line + 1 == layout.lines.size();
+    cursor.move(word || last ? text.size() : previous_character(text, here.end), selecting);
+  }
+  if (layout.multi_line && key_pressed(Key::up)) {
+    line > 0 ? to_line(line - 1) : cursor.move(0, selecting);
+  }
+  if (layout.multi_line && key_pressed(Key::down)) {
+    line + 1 < layout.lines.size() ? to_line(line + 1) : cursor.move(text.size(), selecting);
+  }
+}
+
+// One line takes no line break: pasted ones become blanks.
+std::string fitting(std::string_view text, bool multi_line) {
+  std::string out(text);
+  std::erase(out, '\r');
+  if (!multi_line) std::replace(out.begin(), out.end(), '\n', ' ');
+  return out;
+}
+
+bool edit_by_keys(const Layout& layout, std::string& text, TextCursor& cursor) {
+  ImGuiIO& io = ImGui::GetIO();
+  const std::string before = text;
+  if (key_pressed(Key::backspace)) erase_backward(text, cursor, io.KeyCtrl);
+  if (key_pressed(Key::del)) erase_forward(text, cursor, io.KeyCtrl);
+  if (layout.multi_line && (key_pressed(Key::enter) || key_pressed(Key::keypad_enter))) {
+    insert_text(text, cursor, "\n");
+  }
+  if (io.KeyCtrl && !io.KeyAlt) {
+    const std::string selected = text.substr(cursor.first(), cursor.last() - cursor.first());
+    if (key_pressed(letter('A'), false)) cursor = {text.size(), 0};
+    if (key_pressed(letter('C'), false) && !selected.empty()) ImGui::SetClipboardText(selected.c_str());
+    if (key_pressed(letter('X'), false) && !selected.empty()) {
+      ImGui::SetClipboardText(selected.c_str());
+      erase_backward(text, cursor);
+    }
+    if (key_pressed(letter('V'), true)) {
+      if (const char* clipboard = ImGui::GetClipboardText()) {
+        insert_text(text, cursor, fitting(clipboard, layout.multi_line));
+      }
+    }
+  } else {
+    for (const ImWchar typed : io.InputQueueCharacters) {
+      if (typed < 0x20 || typed == 0x7F) continue;
+      std::string bytes;
+      append_utf8(bytes, typed);
+      insert_text(text, cursor, bytes);
+    }
+  }
+  return text != before;
+}
+
+void follow_mouse(const Layout& layout, const std::string& text, TextCursor& cursor, float scroll_x,
+                  float scroll_y) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const float y = io.MousePos.y - layout.origin.y + scroll_y;
+  const auto line = static_cast<std::size_t>(
+      std::clamp(std::floor(y / layout.line_height), 0.0f, static_cast<float>(layout.lines.size() - 1)));
+  const std::size_t place = layout.place_at(text, line, io.MousePos.x - layout.origin.x + scroll_x);
+  if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+    const std::size_t begin = previous_word(text, next_character(text, place));
+    std::size_t end = next_word(text, begin);
+    while (end > begin && text[end - 1] == ' ') --end;
+    cursor = {end, begin};
+  } else if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    cursor.move(place, io.KeyShift);
+  } else if (ImGui::IsMouseDragging(ImGuiMouseButton_Left)) {
+    cursor.move(place, true);
+  }
+}
+
+void draw_lines(const WidgetContext& context, const Layout& layout, const std::string& text, ImVec2 shift,
+                const TextCursor* cursor, ImVec2 clip_min, ImVec2 clip_max) {
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const std::size_t cursor_line = cursor ? line_of(layout.lines, cursor->at) : layout.lines.size();
+  for (std::size_t i = 0; i < layout.lines.size(); ++i) {
+    const TextLine& line = layout.lines[i];
+    const float top = layout.origin.y - shift.y + static_cast<float>(i) * layout.line_height;
+    if (top > clip_max.y) break;
+    if (top + layout.line_height < clip_min.y) continue;
+    const float left = layout.origin.x - shift.x + layout.left_of(text, line);
+    const auto x_of = [&](std::size_t at) { return left + layout.width_of(text, line.begin, at); };
+    if (cursor && cursor->first() < line.end && cursor->last() > line.begin) {
+      const float from = x_of(std::max(cursor->first(), line.begin)),
+                  to = x_of(std::min(cursor->last(), line.end));
+      draw.AddRectFilled({from, top}, {to, top + layout.line_height}, im_color(context.palette.q, 0.35f));
+    }
+    const std::string shown = drawable(std::string_view(text).substr(line.begin, line.end - line.begin));
+    draw.AddText(layout.font, layout.font->FontSize, {std::round(left), std::round(top)},
+                 im_color(context.palette.text), shown.data(), shown.data() + shown.size());
+    if (i == cursor_line) {
+      const float x = std::round(x_of(cursor->at));
+      draw.AddRectFilled({x, top},
+                         {x + std::max(1.0f, std::floor(1.5f * context.scale)), top + layout.line_height},
+                         im_color(context.palette.focus));
+    }
+  }
+}
+
+}  // namespace
+
+TextFieldResult text_field(const WidgetContext& context, const char* id, std::string& text,
+                           const TextFieldOptions& options) {
+  TextFieldResult result;
+  ImFont* font = options.mono ? context.fonts.mono : options.small ? context.fonts.small : context.fonts.sans;
+  const bool multi_line = options.lines > 1;
+  const ImVec2 padding{context.px(options.small ? 7.0f : 8.0f), context.px(options.small ? 3.0f : 7.0f)};
+  const float width =
+      std::max(options.width > 0.0f ? options.width : ImGui::GetContentRegionAvail().x, context.px(20));
+  Layout layout{font,       font->FontSize + (multi_line ? context.px(4) : 0.0f),
+                {},         width - 2 * padding.x,
+                multi_line, options.align_right && !multi_line,
+                {}};
+  const auto advance = [&](char32_t point) { return layout.advance(point); };
+  const auto lay_out = [&] {
+    layout.lines =
+        multi_line ? wrap_lines(text, layout.width, advance) : std::vector<TextLine>{{0, text.size()}};
+  };
+  lay_out();
+  const float line_count = static_cast<float>(std::clamp<std::size_t>(
+      layout.lines.size(), multi_line ? 2 : 1, static_cast<std::size_t>(options.lines)));
+  const ImVec2 size{width, std::round(line_count * layout.line_height + 2 * padding.y)};
+
+  const ImVec2 min = ImGui::GetCursorScreenPos(), max{min.x + size.x, min.y + size.y};
+  layout.origin = {min.x + padding.x, min.y + padding.y};
+  ImGui::InvisibleButton(id, size);
+  const ImGuiID item = ImGui::GetID(id);
+  const bool hovered = ImGui::IsItemHovered();
+  if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
+  result.focused = focus_stop(context.focus, item, FocusKeys::text);
+  // Where a long text is scrolled to stays with the field, focused or not.
+  float& scroll_y = *ImGui::GetStateStorage()->GetFloatRef(item, 0.0f);
+  float scroll_x = 0.0f;
+
+  if (result.focused) {
+    FocusOrder& focus = *context.focus;
+    TextCursor& cursor = focus.cursor;
+    keep_inside(cursor, text);
+    // Reached by Tab: everything is selected, so that typing replaces it.
+    if (focus.moved) cursor = {text.size(), 0};
+    move_cursor(layout, text, cursor);
+    result.changed = edit_by_keys(layout, text, cursor);
+    result.entered = !multi_line && (key_pressed(Key::enter, false) || key_pressed(Key::keypad_enter, false));
+    if (result.changed) lay_out();
+    scroll_x = focus.scroll;
+    if (ImGui::IsItemActive()) follow_mouse(layout, text, cursor, scroll_x, scroll_y);
+    const float x = layout.width_of(text, layout.lines[line_of(layout.lines, cursor.at)].begin, cursor.at);
+    if (!multi_line) scroll_x = std::clamp(scroll_x, std::max(0.0f, x - layout.width), x);
+    focus.scroll = scroll_x;
+    const float top = static_cast<float>(line_of(layout.lines, cursor.at)) * layout.line_height;
+    const bool typed = result.changed || key_pressed(Key::up) || key_pressed(Key::down) ||
+                       key_pressed(Key::left) || key_pressed(Key::right) || key_pressed(Key::home) ||
+                       key_pressed(Key::end);
+    if (typed) scroll_y = std::clamp(scroll_y, top + layout.line_height - (size.y - 2 * padding.y), top);
+  }
+  const float overflow =
+      static_cast<float>(layout.lines.size()) * layout.line_height - (size.y - 2 * padding.y);
+  if (hovered && multi_line && overflow > 0.0f) {
+    ImGui::SetItemUsingMouseWheel();
+    scroll_y -= ImGui::GetIO().MouseWheel * 2 * layout.line_height;
+  }
+  scroll_y = std::clamp(scroll_y, 0.0f, std::max(0.0f, overflow));
+
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float rounding = context.px(4);
+  draw.AddRectFilled(min, max, im_color(context.palette.field), rounding);
+  const Rgba8 outline = options.wrong    ? context.palette.error
+                        : result.focused ? context.palette.text_dim
+                                         : context.palette.border;
+  draw.AddRect(min, max, im_color(outline), rounding, 0, std::max(1.0f, std::floor(context.scale)));
+  draw.PushClipRect({min.x + 1, min.y + 1}, {max.x - 1, max.y - 1}, true);
+  if (text.empty() && !options.placeholder.empty()) {
+    const std::string placeholder(options.placeholder);
+    const float dim_width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, placeholder.c_str()).x;
+    const float left = layout.align_right ? std::max(0.0f, layout.width - dim_width) : 0.0f;
+    draw.AddText(font, font->FontSize, {std::round(layout.origin.x + left), std::round(layout.origin.y)},
+                 im_color(context.palette.text_dim), placeholder.c_str());
+  }
+  draw_lines(context, layout, text, {scroll_x, scroll_y}, result.focused ? &context.focus->cursor : nullptr,
+             min, max);
+  draw.PopClipRect();
+  return result;
+}
+
+}  // namespace headwise

@@ -1,0 +1,34 @@
+#include "app/widgets/tooltip.h"
+
+#include <imgui_internal.h>
+
+#include <algorithm>
+
+namespace headwise {
+namespace {
+
+constexpr double delay_seconds = 0.45;
+constexpr float width = 300.0f;  // design units, where the text wraps
+
+}  // namespace
+
+void tooltip(const WidgetContext& context, std::string_view text) {
+  if (text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsAnyMouseDown())
+    return;
+  const double rested = static_cast<double>(GImGui->HoveredIdTimer);
+  if (rested < delay_seconds) {
+    if (context.wake_after) *context.wake_after = std::min(*context.wake_after, delay_seconds - rested);
+    return;
+  }
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {context.px(10), context.px(8)});
+  ImGui::BeginTooltip();
+  ImGui::PushFont(context.fonts.small);
+  ImGui::PushTextWrapPos(context.px(width));
+  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  ImGui::PopTextWrapPos();
+  ImGui::PopFont();
+  ImGui::EndTooltip();
+  ImGui::PopStyleVar();
+}
+
+}  // namespace headwise

@@ -1,0 +1,22 @@
+// What every widget is drawn with.
+#pragma once
+
+#include "app/platform/fonts.h"
+#include "app/widgets/palette.h"
+
+namespace headwise {
+
+struct FocusOrder;
+
+struct WidgetContext {
+  const Palette& palette;
+  const Fonts& fonts;
+  float scale = 1.0f;           // pixels per design unit
+  FocusOrder* focus = nullptr;  // null: the keyboard reaches nothing here
+  // Seconds until another frame is wanted although nothing happens (a tooltip that is due): widgets lower it.
+  double* wake_after = nullptr;
+
+  float px(float design) const { return design * scale; }
+};
+
+}  // namespace headwise
