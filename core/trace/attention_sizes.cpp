@@ -7,29 +7,36 @@ Shape AttentionSizes::scores_shape() const {
 }
 
 AttentionSizes attention_sizes(const AttentionInputs& inputs) {
-  const TraceTensors& t = inputs.tensors;
+  return attention_sizes(inputs.options, inputs.tensors);
+}
+
+AttentionSizes attention_sizes(const AttentionOptions& options, const TraceTensors& t) {
   AttentionSizes sizes;
-  sizes.batch = t.query->shape().size(0);
-  if (inputs.options.op == Op::scaled_dot_product_attention) {
-    sizes.heads = t.query->shape().size(1);
-    sizes.queries = t.query->shape().size(2);
-    sizes.head_dim = t.query->shape().size(3);
-    sizes.kv_heads = t.key->shape().size(1);
-    sizes.keys = sizes.all_keys = t.key->shape().size(2);
-    sizes.v_head_dim = t.value->shape().size(3);
+  if (options.op == Op::scaled_dot_product_attention) {
+    const Shape& query = (t.query ? t.query : t.q_heads)->shape();
+    const Shape& key = (t.key ? t.key : t.k_heads)->shape();
+    const Shape& value = (t.value ? t.value : t.v_heads)->shape();
+    sizes.batch = query.size(0);
+    sizes.heads = query.size(1);
+    sizes.queries = query.size(2);
+    sizes.head_dim = query.size(3);
+    sizes.kv_heads = key.size(1);
+    sizes.keys = sizes.all_keys = key.size(2);
+    sizes.v_head_dim = value.size(3);
     sizes.embed_dim = checked_multiply(sizes.heads, sizes.v_head_dim, "embed_dim");
     return sizes;
   }
+  sizes.batch = t.query->shape().size(0);
   sizes.queries = t.query->shape().size(1);
   sizes.keys = t.static_k   ? t.static_k->shape().size(2)
                : t.static_v ? t.static_v->shape().size(2)
                             : t.key->shape().size(1);
-  sizes.all_keys = sizes.keys + (t.bias_k ? 1 : 0) + (inputs.options.add_zero_attn ? 1 : 0);
-  sizes.embed_dim = inputs.options.embed_dim;
-  sizes.heads = inputs.options.num_heads;
-  sizes.kv_heads = inputs.options.num_kv_heads;
-  sizes.head_dim = inputs.options.head_dim;
-  sizes.v_head_dim = inputs.options.v_head_dim;
+  sizes.all_keys = sizes.keys + (t.bias_k ? 1 : 0) + (options.add_zero_attn ? 1 : 0);
+  sizes.embed_dim = options.embed_dim;
+  sizes.heads = options.num_heads;
+  sizes.kv_heads = options.num_kv_heads;
+  sizes.head_dim = options.head_dim;
+  sizes.v_head_dim = options.v_head_dim;
   return sizes;
 }
 

@@ -21,8 +21,10 @@ struct AttentionSizes {
   Shape scores_shape() const;  // (N,H,L,S′)
 };
 
-// query, key and value must be there, of rank 3 (multi_head_attention) or 4 (scaled_dot_product_attention).
+// query, key and value must be there, of rank 3 (multi_head_attention) or 4 (scaled_dot_product_attention;
+// q_heads, k_heads and v_heads in their place, as a trace names them, will do).
 AttentionSizes attention_sizes(const AttentionInputs& inputs);
+AttentionSizes attention_sizes(const AttentionOptions& options, const TraceTensors& tensors);
 
 // The options with all sizes that follow from the arrays: scaled_dot_product_attention takes H, G and the
 // widths from them.

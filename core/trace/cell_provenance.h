@@ -1,27 +1,17 @@
-// Where a number came from: for any cell of any tensor of a trace, which cells it was made from and how they were combined.
-// Derived from the rule that each tensor declares (core/trace/rules.h), never written a second time.
+// Where a number came from: for any cell of any tensor of a trace, which cells it was made from and how they
+// were combined. Derived from the rule that each tensor declares (core/trace/rules.h), never written a second
+// time.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
-#include "core/trace/trace.h"
+#include "core/trace/rules.h"
 
 namespace headwise {
-
-enum class Combine {
-  given,         // an input or a parameter
-  copy,          // one source cell as it is (split, repeat, append)
-  product_sum,   // Σ of products, each of one or more factors (projections, scores, head_output, concat with its gain)
-  scale,         // a source cell times a constant, temperature and softcap included
-  merge_masks,   // the masks' contributions added (or filled)
-  add_mask,      // scaled score + mask_bias
-  softmax,       // exp(x − max) / Σ exp
-  dropout,       // the source times 0 or 1/(1−p)
-  mean,          // mean over an axis
-  layer_norm,
-};
 
 struct CellRef {
   TensorName tensor;
@@ -36,28 +26,45 @@ struct BoxRef {
   friend bool operator==(const BoxRef&, const BoxRef&) = default;
 };
 
-// One addend: the product of its factors; `value` is that product (for softmax: exp(x − max) of that source).
+// One addend: the product of its factors. `value` is that product; for softmax exp(x − max) of that source,
+// for merge_masks what that mask adds (0, −inf or a number). A mask that follows from the place of the cell,
+// causal say, has no factors and is named by `label`.
 struct Term {
   std::vector<CellRef> factors;
   double value = 0.0;
+  std::string label;
 };
 
 struct CellProvenance {
   CellRef cell;
-  double value = 0.0;           // as stored in the trace
-  Combine combine = Combine::given;
-  std::string formula;          // with this cell's indices: "scores[0,0,8,1] = Σ_d q_heads[0,0,8,d] · k_heads[0,0,1,d]"
-  std::vector<BoxRef> sources;  // what it was made from
-  std::vector<Term> terms;      // in index order; views sort by size
-  std::vector<std::pair<std::string, double>> quantities;  // "scale", "row maximum", "Σ exp", "1/(1−p)" …
+  double value = 0.0;  // as stored in the trace
+  Combine combine =
+      Combine::given;  // of this cell: a row that bias_k appends is a copy where k is a product_sum
+  std::string
+      formula;  // with this cell's indices: "scores[0,0,8,1] = Σ_d q_heads[0,0,8,d] · k_heads[0,0,1,d]"
+  std::vector<BoxRef> sources;                             // what it was made from
+  std::vector<Term> terms;                                 // in index order; views sort by size
+  std::vector<std::pair<std::string, double>> quantities;  // "scale", "row maximum", "Σ exp" …
+  std::string note;  // a plain sentence on what is special about this cell; mostly empty
 };
 
-CellProvenance cell_provenance(const Trace& trace, TensorName tensor, const std::vector<Index>& index);
+// A quantity by its name; none where the cell has no such quantity.
+std::optional<double> quantity(const CellProvenance& provenance, std::string_view name);
 
-// The number again, from the provenance alone (its terms, quantities and the trace's source cells), in double.
+// Throws Error(usage) where the trace has no such tensor, has not kept one that it is made from, or the index
+// is outside.
+CellProvenance cell_provenance(const Trace& trace, TensorName tensor, const std::vector<Index>& index);
+// The same from a rule that is at hand; its result and sources must be in the trace.
+CellProvenance provenance_by_rule(const Trace& trace, const Rule& rule, const std::vector<Index>& index);
+
+// The number again, from the provenance alone (its terms, quantities and the trace's source cells), in
+// double.
 double recompute_from_provenance(const Trace& trace, const CellProvenance& provenance);
 
-// What a cell feeds directly: boxes of the tensors that are made from its tensor.
+// What a cell feeds directly: boxes of the tensors that are made from its tensor, the rules run backwards. A
+// cell of a result is in one of the boxes if and only if this cell is in one of its `sources`.
 std::vector<BoxRef> cell_consumers(const Trace& trace, TensorName tensor, const std::vector<Index>& index);
+// The same for one rule, which must know the tensor under this name (first_name).
+std::vector<BoxRef> cells_made_from(const Rule& rule, TensorName tensor, const std::vector<Index>& index);
 
 }  // namespace headwise

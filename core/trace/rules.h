@@ -1,0 +1,102 @@
+// The rule that each tensor of a trace declares: from which tensors it is made, by which maps between their
+// axes, and how the numbers are combined. One declaration a tensor; the explanation of a cell, its
+// highlights, its formula and what it feeds (core/trace/cell_provenance.h) all follow from it. A rule never
+// lists cells: its size does not depend on the tensors' sizes.
+//
+// Read it as an einsum with functions on top. scores: one product, summed over d,
+//     scores[n,h,l,s] = Σ_d q_heads[n, h, l, d] · k_heads[n, h/(H/G), s, d]
+// k with bias: two products that hold for rows s < S, and a third that holds for the row that bias_k appends,
+//     k[n,s,c] = Σ_e key[n, s, e] · in_proj_weight[H·D + c, e]  +  in_proj_bias[H·D + c]     where s in [0,
+//     S) k[n,s,c] = bias_k[c]                                                                   where s in
+//     [S, S+1)
+// and nothing at all for the row of zeros behind it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/trace/axis_map.h"
+#include "core/trace/trace.h"
+
+namespace headwise {
+
+// How the products of a rule make one number. Where only some products hold for a cell, only they count.
+enum class Combine {
+  given,        // an input or a parameter: no products
+  copy,         // one source cell as it is (split, repeat, append)
+  product_sum,  // Σ of products, each of one or more factors (projections, scores, head_output, concat with
+                // its gain)
+  scale,        // a source cell times a constant, temperature and softcap included
+  merge_masks,  // the masks' contributions added
+  add_mask,     // scaled score + mask_bias, or the fill value where mask_bias is −inf
+  softmax,      // exp(x − max) / Σ exp(x − max) along the row
+  dropout,      // the source times 0 or 1/(1−p)
+  mean,         // mean over the summed axis
+  layer_norm,   // (x − mean) / √(variance + ε) along the row
+};
+
+// What a product of merge_masks adds to a score: the number in its factor, or 0 / −inf as its factor or the
+// place of the cell decides.
+enum class MaskReading {
+  added,             // a float mask: its number
+  blocked_if_true,   // key_padding_mask, and attn_mask of multi_head_attention
+  blocked_if_false,  // attn_mask of scaled_dot_product_attention
+  blocked_from,      // valid_lens: every key at or behind the number
+  blocked,           // no factor: keys that a short mask does not reach
+  causal,            // no factor: keys behind the query
+  sliding_window,    // no factor: keys too far from the query
+  alibi,             // no factor: −m_h · distance
+};
+
+// One factor: the cell of `tensor` whose index on axis a is axes[a] of the rule's variables.
+struct Operand {
+  TensorName tensor;
+  std::vector<AxisMap> axes;
+};
+
+// A summed axis: the letter that formulas show, and its size.
+struct SummedAxis {
+  std::string letter;
+  Index size = 0;
+};
+
+// The cells of the result that a product holds for: those with an index in `range` on `axis`.
+struct Where {
+  int axis = 0;
+  Interval range;
+};
+
+// Σ over `sums` of the product of `factors`. Variables 0 … rank−1 are the result's axes, those from rank on
+// are `sums`.
+struct Product {
+  std::vector<Operand> factors;
+  std::vector<SummedAxis> sums;
+  std::vector<Where> where;                  // empty: everywhere
+  MaskReading reading = MaskReading::added;  // in merge_masks only
+  std::string label;                         // in merge_masks only: "attn_mask", "causal" …
+};
+
+struct Rule {
+  TensorName result;
+  std::vector<Index> sizes;  // of the result
+  Combine combine = Combine::given;
+  std::vector<Product> products;
+};
+
+// The rule of a tensor of this trace. Throws Error(usage) where the trace does not have it.
+Rule declared_rule(const Trace& trace, TensorName tensor);
+
+// The tensors that a rule reads, each once, in the order of its products: the edges of the graph of tensors.
+std::vector<TensorName> rule_sources(const Rule& rule);
+
+// In self-attention query, key and value are one array: rules know it by its first name. Other names stay as
+// they are.
+TensorName first_name(const Trace& trace, TensorName tensor);
+
+// Does the product hold for this cell of the result?
+bool holds_at(const Product& product, std::span<const Index> index);
+
+// The range of each variable of a product: the result's axes inside `where`, then the summed axes.
+std::vector<Interval> variable_ranges(const Rule& rule, const Product& product);
+
+}  // namespace headwise
