@@ -77,7 +77,9 @@ Cell cell_of(const Trace& trace, TensorName tensor, const std::vector<Index>& in
 
 void append_box(const Trace& trace, const BoxRef& box, std::vector<Cell>& cells) {
   std::vector<Index> index = box.begin;
-  for (std::size_t axis = 0; axis < index.size(); ++axis) REQUIRE(box.begin[axis] < box.end[axis]);
+  for (std::size_t axis = 0; axis < index.size(); ++axis) {
+    if (box.begin[axis] >= box.end[axis]) FAIL("an empty box of ", to_string(box.tensor));
+  }
   for (;;) {
     cells.push_back(cell_of(trace, box.tensor, index));
     std::size_t axis = index.size();
