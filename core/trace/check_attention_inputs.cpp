@@ -216,13 +216,16 @@ void check_multi_head_attention(const AttentionInputs& inputs) {
   if (t.static_v)
     expect_rank("static_v", t.static_v, 4, "(N,G,S,Dv)", "(N·G,S,Dv) is split into its two axes first");
   const AttentionSizes s = attention_sizes(inputs);
-  const std::string layout = "is batch_first right?";
   expect_shape("query", *t.query, {{"N", s.batch}, {"L", s.queries}, {"E", o.embed_dim}},
                "embed_dim must be the width of query");
   const Index given_keys =
       t.key->shape().size(1);  // may differ from S where static_k or static_v replace the projection
+  require(t.key->shape().size(0) == s.batch,
+          {"key", "key and query have different batch sizes", t.key->shape().sizes_text(),
+           fmt::format("(N,S,kdim) = ({},S,{})", s.batch, o.kdim),
+           given_keys == s.batch ? "is the batch axis the second one? the trace wants it first" : ""});
   expect_shape("key", *t.key, {{"N", s.batch}, {"S", t.static_k ? given_keys : s.keys}, {"kdim", o.kdim}},
-               layout);
+               "kdim must be the width of key");
   expect_shape("value", *t.value,
                {{"N", s.batch}, {"S", t.static_v ? t.value->shape().size(1) : s.keys}, {"vdim", o.vdim}},
                "key and value have the same length");

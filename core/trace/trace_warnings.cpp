@@ -72,9 +72,9 @@ void warn_of_non_finite(const TensorEntry& entry, const Tensor& tensor, std::vec
   });
   if (count == 0) return;
   const std::string more = count > named_cells ? fmt::format(", and {} more", count - named_cells) : "";
-  warnings.push_back(
-      fmt::format("{}{}{}: what is made from it is not finite either, even where a mask blocks it",
-                  entry.name, fmt::join(cells, ", "), more));
+  const char* effect = is_mask ? "the rows that it is added to are not finite either"
+                               : "what reads it is not finite either, even where a mask blocks it";
+  warnings.push_back(fmt::format("{}{}{}: {}", entry.name, fmt::join(cells, ", "), more, effect));
 }
 
 }  // namespace

@@ -1,0 +1,121 @@
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "core/trace/reference_backend.h"
+#include "tests/core/attention/random_inputs.h"
+
+using namespace headwise;
+using namespace headwise::test;
+
+namespace {
+
+using Ids = std::vector<TensorId>;
+using Id = TensorId;
+
+AttentionInputs causal_inputs() {
+  AttentionInputs inputs = random_inputs(small_options());
+  inputs.options.is_causal = true;
+  return inputs;
+}
+
+// Every tensor that is shared is the very tensor of before, every other one is what a fresh run computes.
+void check_against_fresh_run(const AttentionInputs& inputs, const Trace& trace) {
+  const TracePtr fresh = reference_forward(inputs);
+  for (const TensorEntry& entry : tensor_entries()) {
+    const TensorPtr got = trace.tensor(entry.id);
+    const TensorPtr expected = fresh->tensor(entry.id);
+    REQUIRE_MESSAGE(!got == !expected, entry.name);
+    if (got) CHECK_MESSAGE(identical(*got, *expected), entry.name);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("nothing is computed again when nothing changed") {
+  const AttentionInputs inputs = causal_inputs();
+  const TracePtr first = reference_forward(inputs);
+  const TracePtr second = reference_forward(inputs, first.get());
+  CHECK(second->computed.empty());
+  for (const TensorEntry& entry : tensor_entries())
+    CHECK(second->tensor(entry.id) == first->tensor(entry.id));
+}
+
+TEST_CASE("the first run computes every stage") {
+  const TracePtr trace = reference_forward(causal_inputs());
+  CHECK(trace->computed == Ids{Id::q, Id::k, Id::v, Id::q_heads, Id::k_heads, Id::v_heads, Id::scores,
+                               Id::scaled_scores, Id::mask_bias, Id::masked_scores, Id::attn_weights,
+                               Id::head_output, Id::concat, Id::output, Id::attn_output_weights});
+}
+
+TEST_CASE("an edit computes what depends on it and nothing else") {
+  const AttentionInputs before = causal_inputs();
+  const TracePtr first = reference_forward(before);
+  struct Edit {
+    const char* what;
+    void (*apply)(AttentionInputs&);
+    Ids computed;
+  };
+  const Edit edits[] = {
+      {"a head gain",
+       [](AttentionInputs& i) {
+         i.options.head_gain = {1, 0, 1, 1};
+       },
+       {Id::concat, Id::output}},
+      {"temperature",
+       [](AttentionInputs& i) { i.options.temperature = 2.0; },
+       {Id::scaled_scores, Id::masked_scores, Id::attn_weights, Id::head_output, Id::concat, Id::output,
+        Id::attn_output_weights}},
+      {"a window",
+       [](AttentionInputs& i) { i.options.sliding_window = 1; },
+       {Id::mask_bias, Id::masked_scores, Id::attn_weights, Id::head_output, Id::concat, Id::output,
+        Id::attn_output_weights}},
+      {"no mask at all",
+       [](AttentionInputs& i) { i.options.is_causal = false; },
+       {Id::attn_weights, Id::head_output, Id::concat, Id::output, Id::attn_output_weights}},
+      {"dropout",
+       [](AttentionInputs& i) { i.options.dropout = 0.5; },
+       {Id::dropped_weights, Id::head_output, Id::concat, Id::output, Id::attn_output_weights}},
+      {"values",
+       [](AttentionInputs& i) { i.tensors.value = random_tensor(i.tensors.value->shape(), "other"); },
+       {Id::v, Id::v_heads, Id::head_output, Id::concat, Id::output}},
+      {"the output bias", [](AttentionInputs& i) { i.tensors.out_proj_bias = nullptr; }, {Id::output}},
+      {"no weights wanted", [](AttentionInputs& i) { i.options.need_weights = false; }, {}},
+      {"a residual", [](AttentionInputs& i) { i.options.residual = true; }, {Id::residual_output}},
+  };
+  for (const Edit& edit : edits) {
+    AttentionInputs after = before;
+    edit.apply(after);
+    const TracePtr second = reference_forward(after, first.get());
+    CHECK_MESSAGE(second->computed == edit.computed, edit.what);
+    check_against_fresh_run(after, *second);
+  }
+}
+
+TEST_CASE("equal gains are an equal source, another gain is not") {
+  AttentionInputs inputs = causal_inputs();
+  inputs.options.head_gain = {1, 0, 1, 1};
+  const TracePtr first = reference_forward(inputs);
+  CHECK(reference_forward(inputs, first.get())->computed.empty());
+  inputs.options.head_gain = {1, 1, 0, 1};
+  CHECK(reference_forward(inputs, first.get())->computed == Ids{Id::concat, Id::output});
+}
+
+TEST_CASE("sizes that change leave nothing of the old sizes behind") {
+  const TracePtr first = reference_forward(causal_inputs());
+  for (const AttentionOptions& options :
+       {small_options(2, 2, 6), small_options(4, 2, 3), small_options(6, 6, 2)}) {
+    AttentionInputs inputs = random_inputs(options, {3, 2, 5});
+    check_against_fresh_run(inputs, *reference_forward(inputs, first.get()));
+  }
+  AttentionInputs regrouped = causal_inputs();  // the same arrays under another number of heads
+  regrouped.options.num_heads = regrouped.options.num_kv_heads = 2;
+  regrouped.options.head_dim = regrouped.options.v_head_dim = 6;
+  check_against_fresh_run(regrouped, *reference_forward(regrouped, first.get()));
+}
+
+TEST_CASE("f32 and f64 share nothing") {
+  const TracePtr first = reference_forward(random_inputs(small_options(), {}, DType::f64));
+  const AttentionInputs inputs = random_inputs(small_options(), {}, DType::f32);
+  check_against_fresh_run(inputs, *reference_forward(inputs, first.get()));
+}
