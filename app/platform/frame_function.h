@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include <functional>
+#include <limits>
 #include <string>
 
 #include "app/platform/fonts.h"
@@ -13,6 +14,8 @@ namespace headwise {
 
 struct FrameResult {
   bool animating = false;  // draw the next frame at once; otherwise sleep until something happens
+  // Not animating: seconds until the next frame although nothing happens (a tooltip or the next step is due).
+  double wake_after = std::numeric_limits<double>::infinity();
   bool quit = false;
   std::string title;        // of the window; empty: as it is
   float font_scale = 1.0f;  // the person's, on top of the display's; from the next frame on
