@@ -37,19 +37,10 @@ std::vector<PixelCells> pixel_cells(Index count, int pixels) {
   return out;
 }
 
-// What decides between cells that share a pixel: the class first, within values the distance from the
-// neutral. Not the place in the table: cells beyond a range that is fixed are told apart, so that a range can
-// change without choosing anew.
-struct Telling {
-  int rank = 0;  // 0 blocked, 1 value, 2 ±inf, 3 NaN
-  double distance = 0.0;
-  auto operator<=>(const Telling&) const = default;
-};
-
 // A cell as it is painted.
 struct CellPaint {
   CellKind kind = CellKind::blocked;
-  Telling telling;
+  double telling = -1.0;  // higher is shown where several cells share a pixel
   Rgba8 color, ink;
 };
 
@@ -58,7 +49,7 @@ class CellPainter {
   explicit CellPainter(const HeatmapSpec& spec)
       : spec_(spec),
         table_(color_table(spec.color_map, spec.theme)),
-        diverging_(color_map_entry(spec.color_map).diverging) {}
+        neutral_(color_map_entry(spec.color_map).diverging ? 127.5 : 0.0) {}
 
   // The most telling of the cells [rows.first, rows.last) × [cols.first, cols.last).
   CellPaint paint(const PixelCells& rows, const PixelCells& cols) const {
@@ -67,8 +58,8 @@ class CellPainter {
     for (Index row = rows.first; row < rows.last; ++row) {
       for (Index col = cols.first; col < cols.last; ++col) {
         const CellKind kind = cell_kind(spec_, row, col);
-        const Telling telling = telling_of(kind, row, col);
-        if (!first && !(telling > best.telling)) continue;
+        const double telling = telling_of(kind, row, col);
+        if (!first && telling <= best.telling) continue;
         first = false;
         best = {kind, telling, color_of(kind, row, col), {}};
       }
@@ -78,21 +69,20 @@ class CellPainter {
   }
 
  private:
-  Telling telling_of(CellKind kind, Index row, Index col) const {
+  double telling_of(CellKind kind, Index row, Index col) const {
     switch (kind) {
       case CellKind::nan:
-        return {3, 0.0};
+        return 1e3;
       case CellKind::minus_inf:
       case CellKind::plus_inf:
-        return {2, 0.0};
+        return 5e2;
       case CellKind::blocked:
-        return {0, 0.0};
+        return -1.0;
       case CellKind::value:
       case CellKind::blocked_value:
         break;
     }
-    const double value = spec_.values.value(row, col);
-    return {1, diverging_ ? std::abs(value) : value};
+    return std::abs(color_position(spec_.values.value(row, col), spec_.range) - neutral_);
   }
 
   Rgba8 color_of(CellKind kind, Index row, Index col) const {
@@ -114,7 +104,7 @@ class CellPainter {
 
   const HeatmapSpec& spec_;
   const ColorTable& table_;
-  bool diverging_;
+  double neutral_;
 };
 
 bool on_mark(CellKind kind, const PixelCells& col, const PixelCells& row, int mark) {
