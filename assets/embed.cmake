@@ -21,6 +21,7 @@ function(headwise_embed target unit)
       "}  // namespace headwise::embedded\n")
   endwhile()
   file(CONFIGURE OUTPUT "${source}" CONTENT "${text}" @ONLY)
-  set_source_files_properties("${source}" PROPERTIES OBJECT_DEPENDS "${files}")
+  # The target may belong to another folder than the caller; a property set here alone would not reach it.
+  set_source_files_properties("${source}" TARGET_DIRECTORY ${target} PROPERTIES OBJECT_DEPENDS "${files}")
   target_sources(${target} PRIVATE "${source}")
 endfunction()

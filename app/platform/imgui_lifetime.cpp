@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "app/platform/imgui_keys.h"
+
 namespace headwise {
 
 ImGuiLifetime::ImGuiLifetime(float scale) : context_(ImGui::CreateContext()), scale_(scale) {
@@ -14,6 +16,9 @@ ImGuiLifetime::ImGuiLifetime(float scale) : context_(ImGui::CreateContext()), sc
   io.LogFilename = nullptr;
   io.ConfigFlags &= ~(ImGuiConfigFlags_NavEnableKeyboard | ImGuiConfigFlags_NavEnableGamepad);
   io.ConfigWindowsMoveFromTitleBarOnly = true;
+  // A text cursor that blinks would wake the sleeping program twice a second.
+  io.ConfigInputTextCursorBlink = false;
+  map_imgui_keys(io);
   fonts_ = build_fonts(*io.Fonts, scale_);
   ImGui_ImplOpenGL3_Init("#version 330 core");
 }

@@ -37,10 +37,19 @@ std::vector<PixelCells> pixel_cells(Index count, int pixels) {
   return out;
 }
 
+// What decides between cells that share a pixel: the class first, within values the distance from the
+// neutral. Not the place in the table: cells beyond a range that is fixed are told apart, so that a range can
+// change without choosing anew.
+struct Telling {
+  int rank = 0;  // 0 blocked, 1 value, 2 ±inf, 3 NaN
+  double distance = 0.0;
+  auto operator<=>(const Telling&) const = default;
+};
+
 // A cell as it is painted.
 struct CellPaint {
   CellKind kind = CellKind::blocked;
-  double telling = -1.0;  // higher is shown where several cells share a pixel
+  Telling telling;
   Rgba8 color, ink;
 };
 
@@ -49,7 +58,7 @@ class CellPainter {
   explicit CellPainter(const HeatmapSpec& spec)
       : spec_(spec),
         table_(color_table(spec.color_map, spec.theme)),
-        neutral_(color_map_entry(spec.color_map).diverging ? 127.5 : 0.0) {}
+        diverging_(color_map_entry(spec.color_map).diverging) {}
 
   // The most telling of the cells [rows.first, rows.last) × [cols.first, cols.last).
   CellPaint paint(const PixelCells& rows, const PixelCells& cols) const {
@@ -58,8 +67,8 @@ class CellPainter {
     for (Index row = rows.first; row < rows.last; ++row) {
       for (Index col = cols.first; col < cols.last; ++col) {
         const CellKind kind = cell_kind(spec_, row, col);
-        const double telling = telling_of(kind, row, col);
-        if (!first && telling <= best.telling) continue;
+        const Telling telling = telling_of(kind, row, col);
+        if (!first && !(telling > best.telling)) continue;
         first = false;
         best = {kind, telling, color_of(kind, row, col), {}};
       }
@@ -69,20 +78,21 @@ class CellPainter {
   }
 
  private:
-  double telling_of(CellKind kind, Index row, Index col) const {
+  Telling telling_of(CellKind kind, Index row, Index col) const {
     switch (kind) {
       case CellKind::nan:
-        return 1e3;
+        return {3, 0.0};
       case CellKind::minus_inf:
       case CellKind::plus_inf:
-        return 5e2;
+        return {2, 0.0};
       case CellKind::blocked:
-        return -1.0;
+        return {0, 0.0};
       case CellKind::value:
       case CellKind::blocked_value:
         break;
     }
-    return std::abs(color_position(spec_.values.value(row, col), spec_.range) - neutral_);
+    const double value = spec_.values.value(row, col);
+    return {1, diverging_ ? std::abs(value) : value};
   }
 
   Rgba8 color_of(CellKind kind, Index row, Index col) const {
@@ -104,7 +114,7 @@ class CellPainter {
 
   const HeatmapSpec& spec_;
   const ColorTable& table_;
-  double neutral_;
+  bool diverging_;
 };
 
 bool on_mark(CellKind kind, const PixelCells& col, const PixelCells& row, int mark) {

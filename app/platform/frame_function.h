@@ -1,0 +1,30 @@
+// What the event loop asks for each frame, whatever fills the window.
+#pragma once
+
+#include <imgui.h>
+
+#include <functional>
+#include <limits>
+#include <string>
+
+#include "app/platform/fonts.h"
+#include "app/platform/input_queue.h"
+
+namespace headwise {
+
+struct FrameResult {
+  bool animating = false;  // draw the next frame at once; otherwise sleep until something happens
+  // Not animating: seconds until the next frame although nothing happens (a tooltip or the next step is due).
+  double wake_after = std::numeric_limits<double>::infinity();
+  bool quit = false;
+  std::string title;        // of the window; empty: as it is
+  float font_scale = 1.0f;  // the person's, on top of the display's; from the next frame on
+  bool full_screen = false;
+  ImVec4 ground = {0, 0, 0, 1};  // behind all that is drawn
+};
+
+// Called between ImGui::NewFrame and ImGui::Render, with the fonts and the pixels per design unit of this
+// frame.
+using FrameFunction = std::function<FrameResult(const FrameInput&, const Fonts&, float scale)>;
+
+}  // namespace headwise

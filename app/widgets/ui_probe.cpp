@@ -1,0 +1,37 @@
+#include "app/widgets/ui_probe.h"
+
+#include <fmt/format.h>
+
+namespace headwise {
+
+namespace {
+
+UiProbes* listener = nullptr;
+
+}  // namespace
+
+void set_ui_probes(UiProbes* probes) {
+  listener = probes;
+}
+
+bool ui_probes_wanted() {
+  return listener != nullptr;
+}
+
+void ui_probe(std::string_view name, ImVec2 min, ImVec2 max) {
+  if (listener != nullptr) listener->insert_or_assign(std::string(name), UiRect{min, max});
+}
+
+void ui_probe(std::string_view name, int index, ImVec2 min, ImVec2 max) {
+  if (listener != nullptr) ui_probe(fmt::format("{}/{}", name, index), min, max);
+}
+
+void ui_probe_item(std::string_view name) {
+  if (listener != nullptr) ui_probe(name, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
+}
+
+void ui_probe_item(std::string_view name, int index) {
+  if (listener != nullptr) ui_probe(name, index, ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
+}
+
+}  // namespace headwise

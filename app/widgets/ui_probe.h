@@ -1,0 +1,31 @@
+// Where things stand on the screen, by name, so that tests click on "step_bar/scores" and not on a pixel.
+// Nobody listens outside of tests, and then a call costs one comparison.
+#pragma once
+
+#include <imgui.h>
+
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace headwise {
+
+struct UiRect {
+  ImVec2 min, max;
+};
+
+// What the last frame has drawn. Names are "panel/thing", with indices behind: "heads/thumbnail/3".
+using UiProbes = std::map<std::string, UiRect, std::less<>>;
+
+// Where ui_probe() writes to; null: nowhere. Whoever sets it clears it before each frame.
+void set_ui_probes(UiProbes* probes);
+bool ui_probes_wanted();
+
+void ui_probe(std::string_view name, ImVec2 min, ImVec2 max);
+// The same with "/index" behind the name.
+void ui_probe(std::string_view name, int index, ImVec2 min, ImVec2 max);
+// The rectangle of ImGui's last item.
+void ui_probe_item(std::string_view name);
+void ui_probe_item(std::string_view name, int index);
+
+}  // namespace headwise

@@ -1,0 +1,84 @@
+// Drives a frame function as a person would, without a display: an offscreen context, ImGui, and the window's
+// own input queue. Things are found by the names that panels report (app/widgets/ui_probe.h).
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/gl/debug_output.h"
+#include "app/platform/frame_function.h"
+#include "app/platform/imgui_lifetime.h"
+#include "app/platform/offscreen_context.h"
+#include "app/widgets/ui_probe.h"
+#include "core/picture/picture.h"
+
+namespace headwise {
+
+class UiDriver {
+ public:
+  // Null, and says SKIPPED aloud, where there is no EGL.
+  static std::unique_ptr<UiDriver> start(int width = 1600, int height = 1000, float scale = 1.0f);
+  ~UiDriver();
+  UiDriver(const UiDriver&) = delete;
+  UiDriver& operator=(const UiDriver&) = delete;
+
+  // What is drawn from now on. GL objects may be made before this, the context is current.
+  void set_frame(FrameFunction frame) { frame_ = std::move(frame); }
+  const Fonts& fonts() const { return imgui_.fonts(); }
+
+  // Each of these draws until all its events have been seen, and two frames more.
+  void move_to(double x, double y);
+  void click(double x, double y, int button = 0);
+  void double_click(double x, double y);
+  void drag(double from_x, double from_y, double to_x, double to_y, int steps = 8);
+  void wheel(double notches);
+  // "A", "7", "Left", "Space", "F1", "Escape", "PageDown" …; chords as "Ctrl+Z", "Ctrl+Shift+P". Pressed and
+  // let go.
+  void key(std::string_view chord);
+  void hold(std::string_view key_name);
+  void let_go(std::string_view key_name);
+  void type(std::string_view utf8);
+  void resize(int width, int height);
+  void push(InputEvent event);
+
+  // By name: at the middle of the rectangle. A name that the last frame did not report fails the test, and
+  // says which names there are.
+  UiRect rect(std::string_view name) const;
+  bool has(std::string_view name) const { return probes_.contains(name); }
+  std::vector<std::string> names() const;
+  void move_to(std::string_view name);
+  void click(std::string_view name, int button = 0);
+  void double_click(std::string_view name);
+
+  void run_frames(int count);
+  // Frames until the frame function no longer says that it is animating, at most `limit`; false where it
+  // still does.
+  bool run_until_still(int limit = 600);
+  const FrameResult& result() const { return result_; }
+
+  // Of the last frame.
+  Image pixels() const { return context_.pixels(); }
+  Rgba8 pixel(int x, int y) const;
+  // Errors and warnings that the driver of the graphics card reported; checked to be none when this ends.
+  const std::vector<std::string>& gl_messages() const { return *gl_messages_; }
+
+ private:
+  UiDriver(int width, int height, float scale);
+  void one_frame();
+  void settle();
+
+  OffscreenContext context_;
+  std::unique_ptr<std::vector<std::string>> gl_messages_;
+  gl::DebugOutput debug_output_;
+  ImGuiLifetime imgui_;
+  InputQueue queue_;
+  FrameInput input_;
+  FrameFunction frame_;
+  FrameResult result_;
+  UiProbes probes_;
+};
+
+}  // namespace headwise
