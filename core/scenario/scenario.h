@@ -1,10 +1,11 @@
 // A Scenario is a value: all that a result depends on. It compares, copies, and reads and writes as JSON
-// (core/scenario/scenario_json.h). Undo is a list of Scenarios. Defaults here are the defaults of the file format; an
-// empty optional is its null: "follows from the rest".
+// (core/scenario/scenario_json.h). Undo is a list of Scenarios. Defaults here are the defaults of the file
+// format; an empty optional is its null: "follows from the rest".
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -39,8 +40,8 @@ struct AttentionSpec {
 struct InputsSpec {
   InputSource source = InputSource::random;
   std::uint64_t seed = 0;
-  std::string text;                       // UTF-8; bytes that are not edited stay as they are
-  std::optional<std::string> key_text;    // cross-attention: the second sentence
+  std::string text;                     // UTF-8; bytes that are not edited stay as they are
+  std::optional<std::string> key_text;  // cross-attention: the second sentence
   bool positions = true;
   std::optional<std::string> file;
   std::int64_t batch = 1;
@@ -66,12 +67,13 @@ struct MaskSpec {
   CausalAlignment causal_alignment = CausalAlignment::top_left;
   std::optional<std::int64_t> sliding_window;
   // (N), or (N,L) as a list of lists: key j takes part where j < len
-  std::optional<std::vector<std::vector<std::int64_t>>> valid_lens;  // one inner list of 1 entry per batch for (N)
-  bool valid_lens_per_query = false;      // true: (N,L)
+  std::optional<std::vector<std::vector<std::int64_t>>>
+      valid_lens;                     // one inner list of 1 entry per batch for (N)
+  bool valid_lens_per_query = false;  // true: (N,L)
   bool alibi = false;
   std::optional<std::string> preset;
   std::optional<std::string> file;
-  std::optional<double> value;            // null is "-inf"
+  std::optional<double> value;  // null is "-inf"
   std::optional<FullyMaskedRows> fully_masked_rows;
   friend bool operator==(const MaskSpec&, const MaskSpec&) = default;
 };
@@ -83,14 +85,22 @@ struct CellEdit {
   friend bool operator==(const CellEdit&, const CellEdit&) = default;
 };
 
+// Where a Scenario came from. Not part of its value: scenarios that differ only in this are equal.
+struct ScenarioOrigin {
+  std::string folder;  // the files that it names are relative to this folder; empty: to the working folder
+  std::set<std::string> written;  // the keys that somebody wrote, their defaults too: "attention.embed_dim"
+  friend bool operator==(const ScenarioOrigin&, const ScenarioOrigin&) { return true; }
+};
+
 struct Scenario {
   Op op = Op::multi_head_attention;
   AttentionSpec attention;
   InputsSpec inputs;
   ParametersSpec parameters;
   MaskSpec mask;
-  std::optional<std::vector<double>> head_gain;   // heads.gain, one per head
+  std::optional<std::vector<double>> head_gain;  // heads.gain, one per head
   std::vector<CellEdit> edits;
+  ScenarioOrigin origin;
   friend bool operator==(const Scenario&, const Scenario&) = default;
 };
 

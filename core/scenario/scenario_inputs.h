@@ -5,32 +5,35 @@
 #include <string>
 #include <vector>
 
+#include "core/scenario/array_sources.h"
+#include "core/scenario/made_tensors.h"
 #include "core/scenario/scenario.h"
 #include "core/trace/trace.h"
 
 namespace headwise {
 
-// Arrays given from outside (--input), under PyTorch's names and in PyTorch's layouts; f32, f64, bool or i64 (f16 and
-// bf16 widened by the reader). They override what the scenario would make.
-using GivenArrays = std::map<std::string, TensorPtr>;
-
 // What the rows and columns of a picture are called.
 struct TokenLabels {
   std::vector<std::string> query;  // one per query position; "q 3" where there is no text
-  std::vector<std::string> key;    // one per key position of S′: appended columns are "bias_k" and "zero"
+  std::vector<std::string>
+      key;  // one per key position of S′, "k 3" without text; appended columns: "bias_k", "zero"
 };
 
 struct ScenarioInputs {
   AttentionInputs attention;
-  TensorPtr grad_output;           // null: all ones
+  TensorPtr grad_output;  // null: all ones
   TokenLabels labels;
-  bool unbatched = false;          // the given arrays had no batch axis; the trace has N = 1
-  std::vector<std::string> notes;  // what a person should know: text cut, sizes taken from the arrays …
+  bool unbatched = false;  // the given arrays had no batch axis; the trace has N = 1
+  std::vector<std::string>
+      notes;         // what a person should know: arrays that are not used, numbers beyond f32 …
+  MadeTensors made;  // what the tensors were made from: lets the next call share those that stay
+  ArrayFiles files;  // the array files that were read, so that an edit does not read them again
 };
 
-// Throws Error(usage) for a scenario that contradicts itself, Error(input) for arrays that disagree with it or with each
-// other, Error(memory) before taking memory that is not there. Tensors that do not change between `previous` and this
-// scenario are shared with it (same pointer), so that the stages that read them are shared too; `previous` may be null.
+// Throws Error(usage) for a scenario that contradicts itself, Error(input) for arrays that disagree with it
+// or with each other, Error(memory) before taking memory that is not there. Tensors that do not change
+// between `previous` and this scenario are shared with it (same pointer), so that the stages that read them
+// are shared too; `previous` may be null.
 ScenarioInputs make_scenario_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given = {},
                                     const ScenarioInputs* previous = nullptr,
                                     const Scenario* previous_scenario = nullptr);

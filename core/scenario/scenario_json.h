@@ -8,8 +8,8 @@
 
 namespace headwise {
 
-// Throws Error(usage): malformed JSON (line and column), an unknown key (with the nearest one), a duplicate key, a wrong
-// type, a value out of range. `where` begins the error line: the file's name.
+// Throws Error(usage): malformed JSON (line and column), an unknown key (with the nearest one), a duplicate
+// key, a wrong type, a value out of range. `where` begins the error line: the file's name.
 Scenario scenario_from_json(std::string_view json, const std::string& where);
 
 // Keys in the order of the format; only those that differ from their default, unless `complete`.

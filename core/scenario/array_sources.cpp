@@ -1,0 +1,111 @@
+#include "core/scenario/array_sources.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <initializer_list>
+
+#include "core/files/array_files.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+namespace fs = std::filesystem;
+
+using Names = std::initializer_list<const char*>;
+
+constexpr Names input_names{"query", "key", "value", "grad_output"};
+constexpr Names parameter_names{"in_proj_weight", "q_proj_weight",   "k_proj_weight", "v_proj_weight",
+                                "in_proj_bias",   "bias_k",          "bias_v",        "static_k",
+                                "static_v",       "out_proj.weight", "out_proj.bias"};
+constexpr Names mask_names{"attn_mask", "key_padding_mask", "valid_lens"};
+
+const ArrayFile& opened(const std::string& path, const ArrayFiles* earlier, ArrayFiles& files) {
+  const auto open = files.find(path);
+  if (open != files.end()) return open->second;
+  std::error_code error;
+  ArrayFile file;
+  file.modified = static_cast<std::int64_t>(fs::last_write_time(path, error).time_since_epoch().count());
+  file.bytes = fs::file_size(path, error);
+  if (earlier != nullptr) {
+    const auto same = earlier->find(path);
+    if (same != earlier->end() && same->second.modified == file.modified &&
+        same->second.bytes == file.bytes) {
+      return files[path] = same->second;
+    }
+  }
+  for (const NamedTensor& array : read_array_file(path)) file.arrays[array.name] = array.tensor;
+  return files[path] = std::move(file);
+}
+
+[[noreturn]] void missing(const std::string& path, const std::string& what, const GivenArrays& arrays) {
+  std::vector<std::string> there;
+  for (const auto& [name, unused] : arrays) there.push_back(name);
+  throw Error(ExitStatus::input,
+              {.where = path,
+               .what = what + " is missing",
+               .got = there.empty() ? "no arrays" : fmt::format("{}", fmt::join(there, ", "))});
+}
+
+// Adds those of `names` that the file has and that nobody gave already.
+Index add(GivenArrays& all, const GivenArrays& from, Names names) {
+  Index found = 0;
+  for (const char* name : names) {
+    const auto array = from.find(name);
+    if (array == from.end()) continue;
+    ++found;
+    all.insert(*array);
+  }
+  return found;
+}
+
+}  // namespace
+
+GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, const ArrayFiles* earlier,
+                          ArrayFiles& files) {
+  GivenArrays all = given;
+  const auto path_of = [&](const std::string& file) {
+    return (fs::path(scenario.origin.folder) / file).string();
+  };
+  if (scenario.inputs.source == InputSource::file && scenario.inputs.file) {
+    const std::string path = path_of(*scenario.inputs.file);
+    const GivenArrays& arrays = opened(path, earlier, files).arrays;
+    add(all, arrays, input_names);
+    if (!all.contains("query")) missing(path, "query", arrays);
+  }
+  if (scenario.op == Op::multi_head_attention && scenario.parameters.source == ParameterSource::file &&
+      scenario.parameters.file) {
+    const std::string path = path_of(*scenario.parameters.file);
+    const GivenArrays& arrays = opened(path, earlier, files).arrays;
+    // Packed or separate is decided by who comes first: one of the two from --input hides the other in the
+    // file.
+    const bool separate_given =
+        all.contains("q_proj_weight") || all.contains("k_proj_weight") || all.contains("v_proj_weight");
+    const bool packed_given = all.contains("in_proj_weight");
+    GivenArrays parameters;
+    add(parameters, arrays, parameter_names);
+    if (separate_given) parameters.erase("in_proj_weight");
+    if (packed_given) {
+      for (const char* name : {"q_proj_weight", "k_proj_weight", "v_proj_weight"}) parameters.erase(name);
+    }
+    all.merge(parameters);
+    if (!all.contains("out_proj.weight")) missing(path, "out_proj.weight", arrays);
+    if (!all.contains("in_proj_weight")) {
+      for (const char* name : {"q_proj_weight", "k_proj_weight", "v_proj_weight"}) {
+        const bool replaced =
+            (name[0] == 'k' && all.contains("static_k")) || (name[0] == 'v' && all.contains("static_v"));
+        if (!all.contains(name) && !replaced)
+          missing(path, std::string("in_proj_weight, or ") + name + ",", arrays);
+      }
+    }
+  }
+  if (scenario.mask.file) {
+    const std::string path = path_of(*scenario.mask.file);
+    const GivenArrays& arrays = opened(path, earlier, files).arrays;
+    if (add(all, arrays, mask_names) == 0) missing(path, "attn_mask, key_padding_mask or valid_lens", arrays);
+  }
+  return all;
+}
+
+}  // namespace headwise

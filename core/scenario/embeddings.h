@@ -1,0 +1,45 @@
+// Seeded embeddings of words, with a layout that a person can read: every feature is an angle, stored as the
+// pair (sin, cos), and the columns of an embedding are three groups of such pairs.
+//
+//   columns                     what                                                     angle of pair p
+//   [0, 2·word_pairs)           which word it is                                         uniform in [0, 2π),
+//   from (seed, word, p) [2·word_pairs, …)           where it stands: sinusoidal positions position ·
+//   10000^(-p/position_pairs) the last pair               a constant, (0, 1): what every word has in common 0
+//
+// So the dot product of two words' codes is word_pairs for equal words and near 0 for others, and the dot
+// product of two positions' codes depends on their distance alone. At width 128: 32 word pairs in columns
+// 0…63, 31 position pairs in columns 64…125, the constant in columns 126 and 127. An odd last column is 0;
+// widths below 6 have no constant. Adding the positions and giving them columns of their own are the same
+// sum: the word's code is 0 in those columns.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "core/scenario/tokens.h"
+#include "core/tensor/tensor.h"
+
+namespace headwise {
+
+struct EmbeddingLayout {
+  Index width = 0;  // E, kdim or vdim
+  Index word_pairs = 0;
+  Index position_pairs = 0;
+  Index constant_pairs = 0;  // 0 or 1
+  Index position_column() const { return 2 * word_pairs; }
+  Index constant_column() const { return 2 * (word_pairs + position_pairs) + 1; }  // the cosine, 1
+};
+
+EmbeddingLayout embedding_layout(Index width);
+
+// The angle of one pair of a word's code, in [0, 2π). Words with the same lookup form have the same angles.
+double word_angle(std::uint64_t seed, std::string_view lookup, Index pair);
+
+// (N,L,width): the same sentence in each batch entry. Without positions their columns are 0. `axes` are the
+// names of the three axes.
+Tensor text_embeddings(const std::vector<Token>& tokens, Index batch, const EmbeddingLayout& layout,
+                       std::uint64_t seed, bool positions, DType dtype, const char* length_axis,
+                       const char* width_axis);
+
+}  // namespace headwise

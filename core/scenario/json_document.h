@@ -1,0 +1,25 @@
+// JSON as strictly as a file format wants it: nothing is repaired, dropped or guessed. Private to
+// core/scenario.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+
+namespace headwise {
+
+using Json = nlohmann::json;
+
+// Parses RFC 8259 JSON (a UTF-8 byte order mark is skipped). Throws Error(usage) naming line and column for
+// malformed text, and for duplicate keys, NaN, Infinity and numbers beyond double (1e400), more than 16
+// levels, more than 256 keys in an object and more than 4 million values.
+Json parse_json(std::string_view text, const std::string& where);
+
+// The value as an error line shows it: "8", "\"random\"", "a list of 3", "an object".
+std::string describe(const Json& value);
+
+// "got" and "expected" of a wrong type or a value out of range: throws Error(usage).
+[[noreturn]] void wrong_value(const std::string& where, const std::string& what, const std::string& got,
+                              const std::string& expected, const std::string& remedy = {});
+
+}  // namespace headwise

@@ -1,0 +1,25 @@
+// Scenarios that are in the program: the welcome one and those of the menu, of `list presets` and of `bench
+// --preset`.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "core/scenario/scenario.h"
+
+namespace headwise {
+
+struct Preset {
+  std::string_view name;   // "welcome"
+  std::string_view title;  // in a menu: "Hand-made heads"
+  std::string_view what;   // one line
+  std::string_view json;   // the scenario file
+};
+
+std::span<const Preset> presets();  // the welcome scenario first
+
+// Throws Error(usage) that names the nearest one.
+Scenario preset_scenario(std::string_view name);
+
+}  // namespace headwise

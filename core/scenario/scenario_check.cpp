@@ -1,0 +1,49 @@
+// Ranges of a Scenario that was made by hand and not read: the same schema, visited once more.
+#include <fmt/format.h>
+
+#include "core/scenario/scenario_plan.h"
+#include "core/scenario/scenario_schema.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+struct RangeChecker {
+  [[noreturn]] static void refuse(const char* section, const char* key, const std::string& got,
+                                  const std::string& expected) {
+    throw Error(ExitStatus::usage, {.where = fmt::format("{}{}{}", section, *section == '\0' ? "" : ".", key),
+                                    .what = "out of range",
+                                    .got = got,
+                                    .expected = expected});
+  }
+
+  template <class T>
+  void field(const char*, const char*, const T&) {}  // nothing that could be out of range
+
+  template <class T, class Range>
+  void field(const char* section, const char* key, const T& member, const Range& range) {
+    if (!range.contains(member)) refuse(section, key, fmt::format("{}", member), range.text());
+  }
+  template <class T, class Range>
+  void field(const char* section, const char* key, const std::optional<T>& member, const Range& range) {
+    if (member) field(section, key, *member, range);
+  }
+  void mask_value(const char* section, const char* key, const std::optional<double>& member) {
+    if (member && !std::isfinite(*member))
+      refuse(section, key, fmt::format("{}", *member), "\"-inf\" or a finite number");
+  }
+  void valid_lens(const char*, const char*, const MaskSpec&) {}  // its range is S: checked with the plan
+  void gain(const char* section, const char* key, const std::optional<std::vector<double>>& member) {
+    for (const double gain : member.value_or(std::vector<double>{})) field(section, key, gain, NumberRange{});
+  }
+  void edits(const char*, const char*, const std::vector<CellEdit>&) {}  // checked where they are made
+};
+
+}  // namespace
+
+void check_scenario(const Scenario& scenario) {
+  RangeChecker checker;
+  visit_scenario(scenario, checker);
+}
+
+}  // namespace headwise

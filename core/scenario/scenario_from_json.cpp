@@ -1,0 +1,355 @@
+// JSON → Scenario: a visitor of the schema that takes each key that is there and knows those that may be.
+#include <fmt/format.h>
+
+#include <map>
+#include <vector>
+
+#include "core/scenario/json_document.h"
+#include "core/scenario/scenario_json.h"
+#include "core/scenario/scenario_schema.h"
+#include "core/tensor/edit_distance.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+constexpr double largest_exact_integer = 9007199254740992.0;  // 2^53: beyond it, 8.0 need not mean 8
+constexpr std::size_t most_index_entries = 8;
+
+// Section → its keys, "" being the top level.
+using KnownKeys = std::map<std::string, std::vector<std::string>>;
+
+struct KeyCollector {
+  KnownKeys keys;
+  template <class... Rest>
+  void field(const char* section, const char* key, Rest&&...) {
+    keys[section].push_back(key);
+  }
+  template <class T>
+  void valid_lens(const char* section, const char* key, T&) {
+    field(section, key);
+  }
+  template <class T>
+  void mask_value(const char* section, const char* key, T&) {
+    field(section, key);
+  }
+  template <class T>
+  void gain(const char* section, const char* key, T&) {
+    field(section, key);
+  }
+  template <class T>
+  void edits(const char* section, const char* key, T&) {
+    field(section, key);
+  }
+};
+
+KnownKeys known_keys() {
+  KeyCollector collector;
+  const Scenario scenario;
+  visit_scenario(scenario, collector);
+  std::vector<std::string>& top = collector.keys[""];
+  for (const auto& [section, keys] : collector.keys) {
+    if (!section.empty()) top.push_back(section);
+  }
+  top.push_back("headwise");
+  return collector.keys;
+}
+
+std::string dotted(const std::string& section, const std::string& key) {
+  return section.empty() ? key : section + "." + key;
+}
+
+void refuse_unknown_key(const std::string& where, const std::string& section, const std::string& key,
+                        const KnownKeys& known) {
+  std::string nearest = dotted(section, nearest_name(key, known.at(section)));
+  for (const auto& [other, keys] : known) {  // the right key in the wrong place
+    for (const std::string& candidate : keys) {
+      if (candidate == key) nearest = dotted(other, key);
+    }
+  }
+  wrong_value(where, fmt::format("unknown key \"{}\"", dotted(section, key)), "", "",
+              fmt::format("did you mean \"{}\"?", nearest));
+}
+
+void check_keys(const Json& root, const std::string& where, const KnownKeys& known) {
+  for (const auto& [key, value] : root.items()) {
+    if (std::ranges::find(known.at(""), key) == known.at("").end()) refuse_unknown_key(where, "", key, known);
+    const auto section = known.find(key);
+    if (section == known.end()) continue;
+    if (!value.is_object()) wrong_value(where + ": " + key, "wrong type", describe(value), "an object");
+    for (const auto& [inner, unused] : value.items()) {
+      if (std::ranges::find(section->second, inner) == section->second.end()) {
+        refuse_unknown_key(where, key, inner, known);
+      }
+    }
+  }
+}
+
+void check_version(const Json& root, const std::string& where) {
+  const auto version = root.find("headwise");
+  if (version == root.end()) return;
+  const std::string place = where + ": headwise";
+  if (!version->is_number()) wrong_value(place, "wrong type", describe(*version), "the format's version, 1");
+  if (version->get<double>() == scenario_format_version) return;
+  const bool newer = version->get<double>() > scenario_format_version;
+  wrong_value(place,
+              newer ? "this scenario was written by a newer Headwise" : "unknown version of the format",
+              "version " + describe(*version), "version 1",
+              newer ? "open it with that version, or save it there for this one" : "");
+}
+
+// Values of one kind each. `place` is the key as an error line names it.
+
+bool read_boolean(const Json& value, const std::string& place) {
+  if (!value.is_boolean()) wrong_value(place, "wrong type", describe(value), "true or false");
+  return value.get<bool>();
+}
+
+std::string read_string(const Json& value, const std::string& place) {
+  if (!value.is_string()) wrong_value(place, "wrong type", describe(value), "a string");
+  return value.get<std::string>();
+}
+
+std::int64_t read_integer(const Json& value, const std::string& place, const IntegerRange& range) {
+  if (!value.is_number()) wrong_value(place, "wrong type", describe(value), range.text());
+  std::int64_t integer = 0;
+  if (value.is_number_float()) {
+    const double number = value.get<double>();
+    if (number != std::floor(number)) wrong_value(place, "not a whole number", describe(value), range.text());
+    if (std::abs(number) > largest_exact_integer) {
+      wrong_value(place, "out of range", describe(value), range.text() + " and at most 9223372036854775807");
+    }
+    integer = static_cast<std::int64_t>(number);
+  } else if (value.is_number_unsigned() && value.get<std::uint64_t>() > std::uint64_t{INT64_MAX}) {
+    wrong_value(place, "out of range", describe(value), range.text() + " and at most 9223372036854775807");
+  } else {
+    integer = value.get<std::int64_t>();
+  }
+  if (!range.contains(integer)) wrong_value(place, "out of range", describe(value), range.text());
+  return integer;
+}
+
+std::uint64_t read_seed(const Json& value, const std::string& place) {
+  if (value.is_number_unsigned()) return value.get<std::uint64_t>();
+  const std::string expected = "an integer from 0 to 18446744073709551615";
+  if (!value.is_number()) wrong_value(place, "wrong type", describe(value), expected);
+  const double number = value.get<double>();
+  if (number != std::floor(number)) wrong_value(place, "not a whole number", describe(value), expected);
+  if (number < 0 || number > largest_exact_integer)
+    wrong_value(place, "out of range", describe(value), expected);
+  return static_cast<std::uint64_t>(number);
+}
+
+double read_number(const Json& value, const std::string& place, const NumberRange& range) {
+  if (!value.is_number()) wrong_value(place, "wrong type", describe(value), range.text());
+  const double number = value.get<double>();
+  if (!range.contains(number)) wrong_value(place, "out of range", describe(value), range.text());
+  return number;
+}
+
+template <class Enum>
+Enum read_choice(const Json& value, const std::string& place) {
+  constexpr auto& names = ChoiceNames<Enum>::names;
+  const std::string expected = fmt::format("one of {}", fmt::join(names, ", "));
+  if (!value.is_string()) wrong_value(place, "wrong type", describe(value), expected);
+  const auto found = std::ranges::find(names, value.get_ref<const std::string&>());
+  if (found == names.end()) {
+    const std::string nearest =
+        nearest_name(value.get_ref<const std::string&>(), {names.begin(), names.end()});
+    wrong_value(place, "unknown choice", describe(value), expected,
+                fmt::format("did you mean \"{}\"?", nearest));
+  }
+  return static_cast<Enum>(found - names.begin());
+}
+
+CellEdit read_edit(const Json& value, const std::string& place) {
+  if (!value.is_object())
+    wrong_value(place, "wrong type", describe(value), "an object with tensor, index and value");
+  for (const auto& [key, unused] : value.items()) {
+    if (key != "tensor" && key != "index" && key != "value") {
+      wrong_value(place, fmt::format("unknown key \"{}\"", key), "", "",
+                  fmt::format("did you mean \"{}\"?", nearest_name(key, {"tensor", "index", "value"})));
+    }
+  }
+  for (const char* key : {"tensor", "index", "value"}) {
+    if (!value.contains(key))
+      wrong_value(place, fmt::format("the key \"{}\" is missing", key), describe(value),
+                  "tensor, index and value");
+  }
+  CellEdit edit;
+  edit.tensor = read_string(value["tensor"], place + ".tensor");
+  const Json& index = value["index"];
+  if (!index.is_array() || index.size() > most_index_entries) {
+    wrong_value(place + ".index", "wrong type", describe(index),
+                "a list of at most 8 integers, one per axis");
+  }
+  for (const Json& entry : index)
+    edit.index.push_back(read_integer(entry, place + ".index", IntegerRange{0}));
+  const Json& number = value["value"];
+  // JSON has no numbers for these; a painted mask and a lesson about NaN need them.
+  if (number == "-inf")
+    edit.value = -std::numeric_limits<double>::infinity();
+  else if (number == "inf")
+    edit.value = std::numeric_limits<double>::infinity();
+  else if (number == "nan")
+    edit.value = std::numeric_limits<double>::quiet_NaN();
+  else
+    edit.value = read_number(number, place + ".value", {.words = "a number, \"-inf\", \"inf\" or \"nan\""});
+  return edit;
+}
+
+struct Reader {
+  const Json& root;
+  const std::string& where;
+  std::set<std::string> written;
+  std::string place;  // of the key that was found last
+
+  // The key's value, or null where the file leaves it out.
+  const Json* find(const std::string& section, const char* key) {
+    const Json* parent = &root;
+    if (!section.empty()) {
+      const auto found = root.find(section);
+      if (found == root.end()) return nullptr;
+      parent = &*found;
+    }
+    const auto value = parent->find(key);
+    if (value == parent->end()) return nullptr;
+    written.insert(dotted(section, key));
+    place = where + ": " + dotted(section, key);
+    return &*value;
+  }
+
+  void field(const char* section, const char* key, bool& member) {
+    if (const Json* value = find(section, key)) member = read_boolean(*value, place);
+  }
+  void field(const char* section, const char* key, std::string& member) {
+    if (const Json* value = find(section, key)) member = read_string(*value, place);
+  }
+  void field(const char* section, const char* key, std::optional<std::string>& member) {
+    if (const Json* value = find(section, key)) {
+      if (value->is_null())
+        member.reset();
+      else
+        member = read_string(*value, place);
+    }
+  }
+  void field(const char* section, const char* key, std::uint64_t& member) {
+    if (const Json* value = find(section, key)) member = read_seed(*value, place);
+  }
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  void field(const char* section, const char* key, Enum& member) {
+    if (const Json* value = find(section, key)) member = read_choice<Enum>(*value, place);
+  }
+  template <class Enum>
+  requires std::is_enum_v<Enum>
+  void field(const char* section, const char* key, std::optional<Enum>& member) {
+    if (const Json* value = find(section, key)) {
+      if (value->is_null())
+        member.reset();
+      else
+        member = read_choice<Enum>(*value, place);
+    }
+  }
+  void field(const char* section, const char* key, std::int64_t& member, const IntegerRange& range) {
+    if (const Json* value = find(section, key)) member = read_integer(*value, place, range);
+  }
+  void field(const char* section, const char* key, std::optional<std::int64_t>& member,
+             const IntegerRange& range) {
+    if (const Json* value = find(section, key)) {
+      if (value->is_null())
+        member.reset();
+      else
+        member = read_integer(*value, place, range);
+    }
+  }
+  void field(const char* section, const char* key, double& member, const NumberRange& range) {
+    if (const Json* value = find(section, key)) member = read_number(*value, place, range);
+  }
+  void field(const char* section, const char* key, std::optional<double>& member, const NumberRange& range) {
+    if (const Json* value = find(section, key)) {
+      if (value->is_null())
+        member.reset();
+      else
+        member = read_number(*value, place, range);
+    }
+  }
+
+  void mask_value(const char* section, const char* key, std::optional<double>& member) {
+    const Json* value = find(section, key);
+    if (value == nullptr) return;
+    if (*value == "-inf")
+      member.reset();
+    else
+      member = read_number(*value, place, {.words = "\"-inf\" or a finite number"});
+  }
+
+  // (N): a list of integers; (N,L): a list of N lists of L integers.
+  void valid_lens(const char* section, const char* key, MaskSpec& mask) {
+    const Json* value = find(section, key);
+    if (value == nullptr) return;
+    mask.valid_lens.reset();
+    mask.valid_lens_per_query = false;
+    if (value->is_null()) return;
+    if (!value->is_array())
+      wrong_value(place, "wrong type", describe(*value), "a list (N), or a list of lists (N,L), of integers");
+    std::vector<std::vector<std::int64_t>> lens;
+    const bool per_query = !value->empty() && value->front().is_array();
+    for (const Json& entry : *value) {
+      std::vector<std::int64_t>& row = lens.emplace_back();
+      if (entry.is_array() != per_query) {
+        wrong_value(place, "integers and lists mixed", describe(entry),
+                    "either integers (N) or lists of integers (N,L)");
+      }
+      if (!per_query) {
+        row.push_back(read_integer(entry, place, IntegerRange{0}));
+        continue;
+      }
+      for (const Json& length : entry) row.push_back(read_integer(length, place, IntegerRange{0}));
+      if (row.size() != lens.front().size()) {
+        wrong_value(place, "lists of different lengths",
+                    fmt::format("{} and {}", lens.front().size(), row.size()), "L integers in each list");
+      }
+    }
+    mask.valid_lens = std::move(lens);
+    mask.valid_lens_per_query = per_query;
+  }
+
+  void gain(const char* section, const char* key, std::optional<std::vector<double>>& member) {
+    const Json* value = find(section, key);
+    if (value == nullptr) return;
+    member.reset();
+    if (value->is_null()) return;
+    if (!value->is_array())
+      wrong_value(place, "wrong type", describe(*value), "a list of numbers, one per head");
+    member.emplace();
+    for (const Json& entry : *value) member->push_back(read_number(entry, place, {}));
+  }
+
+  void edits(const char* section, const char* key, std::vector<CellEdit>& member) {
+    const Json* value = find(section, key);
+    if (value == nullptr) return;
+    if (!value->is_array()) wrong_value(place, "wrong type", describe(*value), "a list of edits");
+    member.clear();
+    for (const Json& entry : *value)
+      member.push_back(read_edit(entry, fmt::format("{}[{}]", place, member.size())));
+  }
+};
+
+}  // namespace
+
+Scenario scenario_from_json(std::string_view json, const std::string& where) {
+  const Json root = parse_json(json, where);
+  if (!root.is_object())
+    wrong_value(where, "a scenario is a JSON object", describe(root), "{\"headwise\": 1, …}");
+  check_version(root, where);
+  static const KnownKeys known = known_keys();
+  check_keys(root, where, known);
+  Scenario scenario;
+  Reader reader{.root = root, .where = where, .written = {}, .place = {}};
+  visit_scenario(scenario, reader);
+  scenario.origin.written = std::move(reader.written);
+  return scenario;
+}
+
+}  // namespace headwise

@@ -1,0 +1,283 @@
+// Scenario → AttentionInputs, in this order: arrays gathered, texts cut into tokens, the plan (every size and
+// option), the memory asked for, tensors made or shared, edits applied, labels written.
+#include "core/scenario/scenario_inputs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/scenario/cell_edits.h"
+#include "core/scenario/embeddings.h"
+#include "core/scenario/given_arrays.h"
+#include "core/scenario/scenario_plan.h"
+#include "core/scenario/scenario_schema.h"
+#include "core/scenario/tokens.h"
+#include "core/scenario/weight_initialisation.h"
+#include "core/tensor/error.h"
+#include "core/tensor/memory.h"
+#include "core/tensor/random.h"
+
+namespace headwise {
+namespace {
+
+// The texts of the scenario, cut; empty where the inputs are not text.
+struct Texts {
+  std::optional<std::vector<Token>> query, key;
+  TextLengths lengths() const {
+    TextLengths lengths;
+    if (query) lengths.query = static_cast<Index>(query->size());
+    if (key) lengths.key = static_cast<Index>(key->size());
+    return lengths;
+  }
+};
+
+Texts cut_texts(const InputsSpec& inputs) {
+  Texts texts;
+  if (inputs.source != InputSource::text) return texts;
+  texts.query = tokenise(inputs.text);
+  texts.key = inputs.key_text ? tokenise(*inputs.key_text) : *texts.query;
+  return texts;
+}
+
+// (N,length,heads·width) → (N,heads,length,width)
+template <class T>
+void copy_heads(const Tensor& from, Tensor& to) {
+  const Index batch = to.shape().size(0), heads = to.shape().size(1), length = to.shape().size(2),
+              width = to.shape().size(3);
+  const auto source = from.values<T>();
+  auto target = to.values<T>().begin();
+  for (Index n = 0; n < batch; ++n) {
+    for (Index h = 0; h < heads; ++h) {
+      for (Index l = 0; l < length; ++l) {
+        target = std::copy_n(source.begin() + ((n * length + l) * heads + h) * width, width, target);
+      }
+    }
+  }
+}
+
+template <class T>
+void fill_numbers(Tensor& tensor, InputSource source, const CounterRandom& random) {
+  std::uint64_t number = 0;
+  for (T& value : tensor.values<T>()) {
+    value = source == InputSource::ones        ? T{1}
+            : source == InputSource::uniform01 ? static_cast<T>(random.uniform(number))
+                                               : static_cast<T>(random.normal(number));
+    ++number;
+  }
+}
+
+// What a scenario makes when nothing is given: one of query, key and value.
+struct InputOrder {
+  const char* name;                  // also the stream of its random numbers
+  const std::vector<Token>* tokens;  // null: numbers
+  Index length;
+  const char *length_axis, *width_axis;
+  Index width;  // E, kdim or vdim; D or Dv with heads
+  Index heads;  // 0: multi_head_attention
+};
+
+Tensor made_input(const InputOrder& order, const InputsSpec& inputs, Index batch, DType dtype) {
+  const bool sdpa = order.heads > 0;
+  std::vector<Axis> axes{{"N", batch}, {order.length_axis, order.length}, {order.width_axis, order.width}};
+  if (sdpa) axes.insert(axes.begin() + 1, {*order.length_axis == 'L' ? "H" : "G", order.heads});
+  if (order.tokens != nullptr) {
+    const Index width = sdpa ? checked_multiply(order.heads, order.width, order.name) : order.width;
+    Tensor text = text_embeddings(*order.tokens, batch, embedding_layout(width), inputs.seed,
+                                  inputs.positions, dtype, order.length_axis, order.width_axis);
+    if (!sdpa) return text;
+    Tensor heads(Shape(std::move(axes)), dtype);
+    if (dtype == DType::f64)
+      copy_heads<double>(text, heads);
+    else
+      copy_heads<float>(text, heads);
+    return heads;
+  }
+  Tensor tensor(Shape(std::move(axes)), dtype);
+  const CounterRandom random(inputs.seed, order.name);
+  if (dtype == DType::f64)
+    fill_numbers<double>(tensor, inputs.source, random);
+  else
+    fill_numbers<float>(tensor, inputs.source, random);
+  return tensor;
+}
+
+// All that making one scenario's tensors needs, so that each group is one short function.
+struct Workshop {
+  const Scenario& scenario;
+  const ScenarioPlan& plan;
+  const GivenArrays& given;
+  const Texts& texts;
+  DType dtype;
+  TensorMaker& maker;
+  std::vector<std::string>& notes;
+
+  // The given array in the layout of the trace, or null.
+  TensorPtr given_or_null(const std::string& name) const {
+    const auto found = given.find(name);
+    if (found == given.end()) return nullptr;
+    const AttentionOptions& o = plan.options;
+    const bool batch_first = scenario.inputs.batch_first;
+    const std::string recipe =
+        fmt::format("given {} {} {} {}", dtype_name(dtype), batch_first, plan.batch, o.num_kv_heads);
+    return maker.get(name, recipe, {found->second}, [&] {
+      return given_tensor(name, *found->second, o, plan.batch, batch_first, dtype, notes);
+    });
+  }
+
+  TensorPtr input(const InputOrder& order) const {
+    if (TensorPtr tensor = given_or_null(order.name)) return tensor;
+    const InputsSpec& i = scenario.inputs;
+    std::string recipe = fmt::format("{} {} {} {} {} {} {} {}", dtype_name(dtype), choice_name(i.source),
+                                     i.seed, i.positions, plan.batch, order.length, order.width, order.heads);
+    if (order.tokens != nullptr) {
+      for (const Token& token : *order.tokens) recipe += '\n' + token.lookup;
+    }
+    return maker.get(order.name, recipe, {}, [&] { return made_input(order, i, plan.batch, dtype); });
+  }
+
+  void make_inputs(TraceTensors& t) const {
+    const AttentionOptions& o = plan.options;
+    const bool sdpa = o.op == Op::scaled_dot_product_attention;
+    const Index L = plan.query_length, S = plan.key_length;
+    // A text stands for its input only where no array has taken the place and brought another length.
+    const auto tokens = [](const std::optional<std::vector<Token>>& text, Index length) {
+      return text && static_cast<Index>(text->size()) == length ? &*text : nullptr;
+    };
+    const std::vector<Token>* query = tokens(texts.query, L);
+    const std::vector<Token>* key = tokens(texts.key, S);
+    t.query = input(
+        {"query", query, L, "L", sdpa ? "D" : "E", sdpa ? o.head_dim : o.embed_dim, sdpa ? o.num_heads : 0});
+    if (plan.self_attention) {
+      t.key = t.value = t.query;
+      return;
+    }
+    t.key = input(
+        {"key", key, S, "S", sdpa ? "D" : "kdim", sdpa ? o.head_dim : o.kdim, sdpa ? o.num_kv_heads : 0});
+    t.value = plan.value_is_key ? t.key
+                                : input({"value", key, S, "S", sdpa ? "Dv" : "vdim",
+                                         sdpa ? o.v_head_dim : o.vdim, sdpa ? o.num_kv_heads : 0});
+  }
+
+  // A parameter: given, or made by `make`, whose numbers depend on the options' sizes and on `more`.
+  TensorPtr parameter(const char* name, const std::function<Tensor()>& make) const {
+    if (TensorPtr tensor = given_or_null(name)) return tensor;
+    const ParametersSpec& p = scenario.parameters;
+    const AttentionOptions& o = plan.options;
+    const std::string recipe = fmt::format(
+        "{} {} {} {} {} {} {} {} {} {} {}", dtype_name(dtype), choice_name(p.source), choice_name(p.init),
+        p.seed, o.embed_dim, o.kdim, o.vdim, o.num_heads, o.num_kv_heads, o.head_dim, o.v_head_dim);
+    return maker.get(name, recipe, {}, make);
+  }
+
+  void make_parameters(TraceTensors& t) const {
+    const AttentionOptions& o = plan.options;
+    const Initialisation init = scenario.parameters.init;
+    const std::uint64_t seed = scenario.parameters.seed;
+    const auto projection = [&](const char* name, Projection which) {
+      return parameter(name, [&, which] { return random_projection_weight(which, o, init, seed, dtype); });
+    };
+    t.static_k = given_or_null("static_k");
+    t.static_v = given_or_null("static_v");
+    if (plan.packed) {
+      t.in_proj_weight =
+          parameter("in_proj_weight", [&] { return random_packed_weight(o, init, seed, dtype); });
+    } else {
+      t.q_proj_weight = projection("q_proj_weight", Projection::q);
+      t.k_proj_weight = projection("k_proj_weight", Projection::k);
+      t.v_proj_weight = projection("v_proj_weight", Projection::v);
+    }
+    t.out_proj_weight = parameter("out_proj.weight", [&] { return random_out_weight(o, init, seed, dtype); });
+    if (scenario.attention.bias) {
+      const ProjectionRows rows = projection_rows(o);
+      t.in_proj_bias = parameter("in_proj_bias", [&] {
+        return Tensor({{"H·D+G·D+G·Dv", rows.q + rows.k + rows.v}}, dtype);
+      });
+      t.out_proj_bias = parameter("out_proj.bias", [&] { return Tensor({{"E", o.embed_dim}}, dtype); });
+    }
+    if (scenario.attention.add_bias_kv || given.contains("bias_k")) {
+      t.bias_k = parameter("bias_k", [&] { return random_bias_k(o, init, seed, dtype); });
+      t.bias_v = parameter("bias_v", [&] { return random_bias_v(o, init, seed, dtype); });
+    }
+  }
+
+  void make_masks(TraceTensors& t) const {
+    t.attn_mask = given_or_null("attn_mask");
+    t.key_padding_mask = given_or_null("key_padding_mask");
+    t.valid_lens = given_or_null("valid_lens");
+    const MaskSpec& m = scenario.mask;
+    if (t.valid_lens || !m.valid_lens) return;
+    std::vector<Index> lens;
+    for (const auto& row : *m.valid_lens) lens.insert(lens.end(), row.begin(), row.end());
+    std::vector<Axis> axes{{"N", plan.batch}};
+    if (m.valid_lens_per_query) axes.push_back({"L", plan.query_length});
+    t.valid_lens = maker.get("valid_lens", fmt::format("{} {}", axes.size(), fmt::join(lens, ",")), {},
+                             [&] { return Tensor(Shape(axes), lens); });
+  }
+
+  static std::vector<std::string> positions_or_words(const std::optional<std::vector<Token>>& text,
+                                                     Index length, const char* letter) {
+    std::vector<std::string> labels;
+    labels.reserve(static_cast<std::size_t>(length) + 2);
+    const bool words = text && static_cast<Index>(text->size()) == length;
+    for (Index i = 0; i < length; ++i) {
+      labels.push_back(words ? (*text)[static_cast<std::size_t>(i)].text : fmt::format("{} {}", letter, i));
+    }
+    return labels;
+  }
+
+  TokenLabels labels(const TraceTensors& t) const {
+    TokenLabels labels;
+    labels.query = positions_or_words(texts.query, plan.query_length, "q");
+    const TensorPtr fixed = t.static_k ? t.static_k : t.static_v;
+    const Index keys = fixed ? fixed->shape().size(2) : plan.key_length;
+    labels.key = positions_or_words(plan.self_attention ? texts.query : texts.key, keys, "k");
+    if (t.bias_k) labels.key.push_back("bias_k");
+    if (plan.options.add_zero_attn) labels.key.push_back("zero");
+    return labels;
+  }
+};
+
+// Names that nothing reads: most likely a typing error. The trace's own names pass, so that a file that `run`
+// wrote can be given back.
+void note_unused(const GivenArrays& given, std::vector<std::string>& notes) {
+  for (const auto& [name, unused] : given) {
+    const auto names = given_array_names();
+    if (std::ranges::find(names, name) != names.end()) continue;
+    const auto known = find_tensor_name(name);
+    if (known && tensor_entry(known->id).role == TensorRole::intermediate) continue;
+    if (known && known->gradient) continue;
+    notes.push_back(fmt::format("the array \"{}\" is not used; the names are {}", one_line(name, 60),
+                                fmt::join(names, ", ")));
+  }
+}
+
+}  // namespace
+
+ScenarioInputs make_scenario_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given,
+                                    const ScenarioInputs* previous, const Scenario*) {
+  check_scenario(scenario);
+  ScenarioInputs inputs;
+  const GivenArrays arrays =
+      gather_arrays(scenario, given, previous ? &previous->files : nullptr, inputs.files);
+  const GivenSizes sizes = given_sizes(arrays, scenario.op, scenario.inputs.batch_first);
+  const Texts texts = cut_texts(scenario.inputs);
+  const ScenarioPlan plan = plan_scenario(scenario, arrays, sizes, texts.lengths());
+  require_memory(planned_bytes(plan, scenario, dtype), "the inputs and parameters of the scenario");
+
+  note_unused(given, inputs.notes);
+  TensorMaker maker(previous ? &previous->made : nullptr, inputs.made);
+  const Workshop workshop{scenario, plan, arrays, texts, dtype, maker, inputs.notes};
+  inputs.attention.options = plan.options;
+  inputs.attention.dtype = dtype;
+  TraceTensors& tensors = inputs.attention.tensors;
+  workshop.make_inputs(tensors);
+  if (scenario.op == Op::multi_head_attention) workshop.make_parameters(tensors);
+  workshop.make_masks(tensors);
+  apply_edits(scenario, plan, maker, inputs.attention);
+  inputs.grad_output = workshop.given_or_null("grad_output");
+  inputs.unbatched = sizes.unbatched;
+  inputs.labels = workshop.labels(tensors);
+  return inputs;
+}
+
+}  // namespace headwise

@@ -1,0 +1,334 @@
+#include "core/scenario/scenario_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include <initializer_list>
+
+#include "core/scenario/scenario_schema.h"
+#include "core/scenario/weight_initialisation.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+// Everything that is wrong at once, so that a person mends it in one go.
+class Contradictions {
+ public:
+  void add(std::string cause, bool from_arrays = false) {
+    causes_.push_back(std::move(cause));
+    arrays_ = arrays_ || from_arrays;
+  }
+  void check(bool holds, const std::string& cause, bool from_arrays = false) {
+    if (!holds) add(cause, from_arrays);
+  }
+  void throw_if_any() const {
+    if (causes_.empty()) return;
+    throw Error(arrays_ ? ExitStatus::input : ExitStatus::usage,
+                {.where = "scenario",
+                 .what = causes_.size() == 1 ? causes_.front()
+                                             : fmt::format("{} contradictions: {}", causes_.size(),
+                                                           fmt::join(causes_, "; "))});
+  }
+
+ private:
+  std::vector<std::string> causes_;
+  bool arrays_ = false;
+};
+
+// Somebody wrote it, or set it to something that is not its default.
+template <class T>
+bool is_written(const Scenario& scenario, const char* path, const T& value, const T& default_value) {
+  return value != default_value || scenario.origin.written.contains(path);
+}
+
+[[noreturn]] void disagree(const std::string& path, Index written, const char* letter, const SizeFact& fact) {
+  throw Error(ExitStatus::input, {.where = "attention." + path,
+                                  .what = "the scenario and the arrays disagree",
+                                  .got = fmt::format("{} = {} written, {} = {} in {}", path, written, letter,
+                                                     fact.size, fact.source),
+                                  .expected = "the same",
+                                  .remedy = fmt::format("leave {} out, or set it to {}", path, fact.size)});
+}
+
+// A size with a default: the arrays decide, unless the scenario wrote another one.
+Index size_of(const Scenario& scenario, const char* name, const char* letter, Index value,
+              Index default_value, const std::optional<SizeFact>& fact) {
+  if (!fact) return value;
+  if (fact->size != value &&
+      is_written(scenario, (std::string("attention.") + name).c_str(), value, default_value)) {
+    disagree(name, value, letter, *fact);
+  }
+  return fact->size;
+}
+
+// A size that may be null: written, from the arrays, or what follows.
+Index size_of(const char* name, const char* letter, const std::optional<Index>& value,
+              const std::optional<SizeFact>& fact, Index follows) {
+  if (value && fact && *value != fact->size) disagree(name, *value, letter, *fact);
+  return value ? *value : fact ? fact->size : follows;
+}
+
+std::string from(const std::optional<SizeFact>& fact) {
+  return fact ? " of " + fact->source : std::string();
+}
+
+// H, G, D, Dv; E, kdim and vdim are known by now. Where H does not divide E the head width is 0 and the cause
+// is told.
+void plan_heads(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& sizes,
+                Contradictions& wrong) {
+  const AttentionSpec& a = scenario.attention;
+  AttentionOptions& o = plan.options;
+  o.num_heads = size_of(scenario, "num_heads", "H", a.num_heads, AttentionSpec{}.num_heads, sizes.num_heads);
+  o.num_kv_heads = size_of("num_kv_heads", "G", a.num_kv_heads, sizes.num_kv_heads, o.num_heads);
+  const bool needs_division = !a.head_dim && !sizes.head_dim;
+  wrong.check(!needs_division || (o.num_heads > 0 && o.embed_dim % o.num_heads == 0),
+              fmt::format("num_heads = {} does not divide embed_dim = {}{}: set num_heads to a divisor, or "
+                          "attention.head_dim to choose the head width freely",
+                          o.num_heads, o.embed_dim, from(sizes.embed_dim)),
+              sizes.embed_dim.has_value());
+  wrong.check(o.num_kv_heads > 0 && o.num_heads % o.num_kv_heads == 0,
+              fmt::format("num_kv_heads = {}{} does not divide num_heads = {}{}", o.num_kv_heads,
+                          from(sizes.num_kv_heads), o.num_heads, from(sizes.num_heads)),
+              sizes.num_heads || sizes.num_kv_heads);
+  o.head_dim =
+      size_of("head_dim", "D", a.head_dim, sizes.head_dim, o.num_heads > 0 ? o.embed_dim / o.num_heads : 0);
+  o.v_head_dim = size_of("v_head_dim", "Dv", a.v_head_dim, sizes.v_head_dim, o.head_dim);
+}
+
+void copy_options(AttentionOptions& o, const Scenario& scenario) {
+  const AttentionSpec& a = scenario.attention;
+  const MaskSpec& m = scenario.mask;
+  o.op = scenario.op;
+  o.add_zero_attn = a.add_zero_attn;
+  o.scale = a.scale;
+  o.softcap = a.softcap;
+  o.temperature = a.temperature;
+  o.dropout = a.dropout;
+  o.dropout_seed = a.dropout_seed;
+  o.need_weights = a.need_weights;
+  o.average_attn_weights = a.average_attn_weights;
+  o.residual = a.residual;
+  o.layer_norm = a.layer_norm;
+  o.is_causal = m.is_causal || m.preset == "causal";
+  o.causal_alignment = m.causal_alignment;
+  o.sliding_window = m.sliding_window;
+  o.alibi = m.alibi;
+  o.mask_value = m.value;
+  // PyTorch >= 2.5: the path that returns weights adds -inf and divides 0 by 0, the fused one guards it.
+  const bool guarded = scenario.op == Op::scaled_dot_product_attention || !a.need_weights;
+  o.fully_masked_rows = m.fully_masked_rows.value_or(guarded ? FullyMaskedRows::zero : FullyMaskedRows::nan);
+  if (scenario.head_gain) o.head_gain = *scenario.head_gain;
+}
+
+// N, L and S: arrays first, then the text, then what only masks tell, then what is written.
+void plan_lengths(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& sizes,
+                  const TextLengths& text, Contradictions& wrong) {
+  const InputsSpec& i = scenario.inputs;
+  const auto first = [](std::initializer_list<std::optional<Index>> choices, Index otherwise) {
+    for (const std::optional<Index>& choice : choices) {
+      if (choice) return *choice;
+    }
+    return otherwise;
+  };
+  const auto size = [](const std::optional<SizeFact>& fact) {
+    return fact ? std::optional<Index>(fact->size) : std::nullopt;
+  };
+  plan.batch = first({size(sizes.batch), size(sizes.mask_batch)}, i.batch);
+  plan.query_length = first({size(sizes.query_length), text.query, size(sizes.mask_query_length),
+                             plan.self_attention ? size(sizes.mask_key_length) : std::nullopt},
+                            i.query_length);
+  if (plan.self_attention) {
+    plan.key_length = plan.query_length;
+    const bool said = i.key_length && !sizes.query_length && !text.query;
+    wrong.check(!said || *i.key_length == plan.query_length,
+                fmt::format("key_length = {} and query_length = {} differ in self-attention: set "
+                            "inputs.self_attention to false",
+                            i.key_length.value_or(0), plan.query_length));
+  } else {
+    plan.key_length = first({size(sizes.key_length), text.key, size(sizes.mask_key_length), i.key_length},
+                            plan.query_length);
+  }
+}
+
+void check_multi_head_attention(const ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& sizes,
+                                Contradictions& wrong) {
+  const AttentionOptions& o = plan.options;
+  wrong.check(
+      !plan.self_attention || (o.kdim == o.embed_dim && o.vdim == o.embed_dim),
+      fmt::format("in self-attention key and value are the query, but kdim = {}{} and vdim = {}{} beside "
+                  "embed_dim = {}{}: set inputs.self_attention to false",
+                  o.kdim, from(sizes.kdim), o.vdim, from(sizes.vdim), o.embed_dim, from(sizes.embed_dim)),
+      sizes.kdim || sizes.vdim || sizes.embed_dim);
+  wrong.check(!scenario.head_gain || static_cast<Index>(scenario.head_gain->size()) == o.num_heads,
+              fmt::format("heads.gain has {} numbers, num_heads is {}", o.head_gain.size(), o.num_heads));
+  wrong.check(scenario.parameters.source != ParameterSource::model,
+              "parameters.source \"model\" is not available here: use \"random\", \"hand_made\" or \"file\"");
+  wrong.check(scenario.parameters.source != ParameterSource::file || scenario.parameters.file.has_value(),
+              "parameters.source is \"file\" but parameters.file is null");
+}
+
+void check_scaled_dot_product_attention(const Scenario& scenario, const GivenArrays& given,
+                                        Contradictions& wrong) {
+  const AttentionSpec& a = scenario.attention;
+  const auto absent = [&](bool set, const char* option) {
+    wrong.check(!set, fmt::format("scaled_dot_product_attention has no {}", option));
+  };
+  absent(a.add_bias_kv, "add_bias_kv");
+  absent(a.add_zero_attn, "add_zero_attn");
+  absent(a.residual, "residual");
+  absent(a.layer_norm, "layer_norm");
+  absent(scenario.head_gain.has_value(), "heads.gain");
+  for (const std::string_view name : given_array_names()) {
+    const bool parameter = name.find("proj") != std::string_view::npos || name.starts_with("bias_") ||
+                           name.starts_with("static_");
+    if (parameter && given.contains(std::string(name))) {
+      wrong.add(fmt::format("scaled_dot_product_attention has no parameters, but {} is given", name), true);
+    }
+  }
+}
+
+void check_inputs_and_masks(const ScenarioPlan& plan, const Scenario& scenario, const GivenArrays& given,
+                            Contradictions& wrong) {
+  const MaskSpec& m = scenario.mask;
+  wrong.check(scenario.inputs.source != InputSource::file || scenario.inputs.file.has_value(),
+              "inputs.source is \"file\" but inputs.file is null");
+  wrong.check(
+      !m.preset || *m.preset == "causal",
+      fmt::format("mask.preset \"{}\" is not available: there is \"causal\"; is_causal, sliding_window, "
+                  "valid_lens and alibi make the others",
+                  m.preset.value_or("")));
+  if (!m.valid_lens || given.contains("valid_lens")) return;
+  const auto rows = static_cast<Index>(m.valid_lens->size());
+  wrong.check(rows == plan.batch, fmt::format("mask.valid_lens has {} entries, N is {}", rows, plan.batch));
+  for (const auto& row : *m.valid_lens) {
+    const Index expected = m.valid_lens_per_query ? plan.query_length : 1;
+    if (static_cast<Index>(row.size()) != expected) {
+      wrong.add(fmt::format("mask.valid_lens has a list of {}, L is {}", row.size(), plan.query_length));
+      break;
+    }
+    const auto outside = std::ranges::find_if(row, [&](Index n) { return n < 0 || n > plan.key_length; });
+    if (outside != row.end()) {
+      wrong.add(
+          fmt::format("mask.valid_lens has the length {}, expected 0 to S = {}", *outside, plan.key_length));
+      break;
+    }
+  }
+}
+
+bool decide_packed(const ScenarioPlan& plan, const Scenario& scenario, const GivenArrays& given,
+                   Contradictions& wrong) {
+  std::string separate;
+  for (const char* name : {"q_proj_weight", "k_proj_weight", "v_proj_weight"}) {
+    if (given.contains(name)) separate = name;
+  }
+  if (given.contains("in_proj_weight")) {
+    wrong.check(
+        separate.empty(),
+        fmt::format("in_proj_weight (packed) and {} (separate) are both given: leave one out", separate),
+        true);
+    return true;
+  }
+  const AttentionOptions& o = plan.options;
+  return separate.empty() && o.kdim == o.embed_dim && o.vdim == o.embed_dim &&
+         scenario.parameters.layout == ProjectionLayout::packed;
+}
+
+void check_biases(const Scenario& scenario, const GivenArrays& given, Contradictions& wrong) {
+  for (const char* name : {"in_proj_bias", "out_proj.bias"}) {
+    wrong.check(scenario.attention.bias || !given.contains(name),
+                fmt::format("attention.bias is false, but {} is given", name), true);
+  }
+  const bool bias_k = given.contains("bias_k"), bias_v = given.contains("bias_v");
+  wrong.check(bias_k == bias_v,
+              fmt::format("{} is given without {}: both or neither", bias_k ? "bias_k" : "bias_v",
+                          bias_k ? "bias_v" : "bias_k"),
+              true);
+  const char* fixed = given.contains("static_k")   ? "static_k"
+                      : given.contains("static_v") ? "static_v"
+                                                   : nullptr;
+  if (fixed != nullptr && (bias_k || bias_v || scenario.attention.add_bias_kv)) {
+    wrong.add(fmt::format("{} excludes {}: a static array takes no appended row", fixed,
+                          bias_k || bias_v ? "bias_k and bias_v" : "attention.add_bias_kv"),
+              true);
+  }
+}
+
+Index checked_add(Index a, Index b) {
+  Index sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) {
+    throw Error(ExitStatus::memory, {.where = "scenario", .what = "the sizes are beyond any memory"});
+  }
+  return sum;
+}
+
+Index product(std::initializer_list<Index> sizes) {
+  Index all = 1;
+  for (const Index size : sizes) all = checked_multiply(all, size, "scenario");
+  return all;
+}
+
+}  // namespace
+
+ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, const GivenSizes& sizes,
+                           const TextLengths& text) {
+  const AttentionSpec& a = scenario.attention;
+  const bool sdpa = scenario.op == Op::scaled_dot_product_attention;
+  Contradictions wrong;
+  ScenarioPlan plan;
+  AttentionOptions& o = plan.options;
+  copy_options(o, scenario);
+  plan.self_attention =
+      !sdpa && scenario.inputs.self_attention && !given.contains("key") && !given.contains("value");
+
+  o.embed_dim = size_of(scenario, "embed_dim", "E", a.embed_dim, AttentionSpec{}.embed_dim, sizes.embed_dim);
+  o.kdim = size_of("kdim", "kdim", a.kdim, sizes.kdim, o.embed_dim);
+  o.vdim = size_of("vdim", "vdim", a.vdim, sizes.vdim, o.embed_dim);
+  plan_heads(plan, scenario, sizes, wrong);
+  plan_lengths(plan, scenario, sizes, text, wrong);
+  check_inputs_and_masks(plan, scenario, given, wrong);
+  if (sdpa) {
+    check_scaled_dot_product_attention(scenario, given, wrong);
+    wrong.throw_if_any();
+    o.embed_dim = checked_multiply(o.num_heads, o.v_head_dim, "embed_dim");
+    o.kdim = o.vdim = o.embed_dim;
+    return plan;
+  }
+  check_multi_head_attention(plan, scenario, sizes, wrong);
+  check_biases(scenario, given, wrong);
+  plan.packed = decide_packed(plan, scenario, given, wrong);
+  plan.value_is_key = !plan.self_attention && !given.contains("value") && o.kdim == o.vdim;
+  wrong.throw_if_any();
+  return plan;
+}
+
+Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dtype) {
+  constexpr Index label_bytes = 2 * sizeof(std::string);
+  const AttentionOptions& o = plan.options;
+  const Index labels =
+      checked_multiply(checked_add(plan.query_length, plan.key_length), label_bytes, "labels");
+  Index cells = 0;
+  if (o.op == Op::scaled_dot_product_attention) {
+    cells = product({plan.batch, o.num_heads, plan.query_length, o.head_dim});
+    cells = checked_add(cells, product({plan.batch, o.num_kv_heads, plan.key_length, o.head_dim}));
+    cells = checked_add(cells, product({plan.batch, o.num_kv_heads, plan.key_length, o.v_head_dim}));
+  } else {
+    const ProjectionRows rows = projection_rows(o);
+    cells = product({plan.batch, plan.query_length, o.embed_dim});
+    if (!plan.self_attention) cells = checked_add(cells, product({plan.batch, plan.key_length, o.kdim}));
+    if (!plan.self_attention && !plan.value_is_key) {
+      cells = checked_add(cells, product({plan.batch, plan.key_length, o.vdim}));
+    }
+    cells = checked_add(cells, product({rows.q, o.embed_dim}));
+    cells = checked_add(cells, product({rows.k, o.kdim}));
+    cells = checked_add(cells, product({rows.v, o.vdim}));
+    cells = checked_add(cells, product({o.embed_dim, o.num_heads, o.v_head_dim}));
+    if (scenario.attention.bias)
+      cells = checked_add(cells, checked_add(o.embed_dim, checked_add(rows.q, checked_add(rows.k, rows.v))));
+  }
+  const Index bytes = checked_multiply(cells, static_cast<Index>(dtype_bytes(dtype)), "scenario");
+  return checked_add(bytes, labels);
+}
+
+}  // namespace headwise

@@ -1,0 +1,41 @@
+// A scenario with nothing left open: every size and option, from what is written, what the arrays say and
+// what follows from the rest. No tensor is made here, so sizes that cannot be are refused before memory is
+// taken.
+#pragma once
+
+#include <optional>
+
+#include "core/attention/attention_options.h"
+#include "core/scenario/given_arrays.h"
+#include "core/scenario/scenario.h"
+
+namespace headwise {
+
+struct ScenarioPlan {
+  AttentionOptions options;
+  Index batch = 0;              // N
+  Index query_length = 0;       // L
+  Index key_length = 0;         // S, of key and value as they come in
+  bool self_attention = false;  // key and value are the query
+  bool value_is_key = false;    // cross-attention: one memory for both
+  bool packed = false;          // in_proj_weight, else q, k and v each their own
+};
+
+// How many tokens the texts have; none where the inputs are not text.
+struct TextLengths {
+  std::optional<Index> query, key;
+};
+
+// Ranges of everything, for a Scenario that was not read from JSON: throws Error(usage).
+void check_scenario(const Scenario& scenario);
+
+// Throws Error(usage) for a scenario that contradicts itself, every cause named, and Error(input) where
+// arrays are the cause. `given` are the arrays that `sizes` were read from.
+ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, const GivenSizes& sizes,
+                           const TextLengths& text);
+
+// Bytes of the inputs, parameters and labels that the plan leads to. Throws Error(memory) where that
+// overflows.
+Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dtype);
+
+}  // namespace headwise

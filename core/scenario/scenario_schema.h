@@ -1,0 +1,145 @@
+// The scenario format, declared once: every key, where it lives in the struct, what it may be. Reading,
+// writing and checking are visitors of this declaration; none of them knows a key of its own.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "core/scenario/scenario.h"
+
+namespace headwise {
+
+// The words of an enumeration, in the order of its enumerators.
+template <class Enum>
+struct ChoiceNames;
+template <>
+struct ChoiceNames<Op> {
+  static constexpr std::array<std::string_view, 2> names{"multi_head_attention",
+                                                         "scaled_dot_product_attention"};
+};
+template <>
+struct ChoiceNames<InputSource> {
+  static constexpr std::array<std::string_view, 5> names{"random", "ones", "uniform01", "text", "file"};
+};
+template <>
+struct ChoiceNames<ParameterSource> {
+  static constexpr std::array<std::string_view, 4> names{"random", "hand_made", "file", "model"};
+};
+template <>
+struct ChoiceNames<ProjectionLayout> {
+  static constexpr std::array<std::string_view, 3> names{"packed", "separate", "per_head"};
+};
+template <>
+struct ChoiceNames<Initialisation> {
+  static constexpr std::array<std::string_view, 5> names{"xavier_uniform", "xavier_normal", "normal_dk",
+                                                         "uniform01", "identity"};
+};
+template <>
+struct ChoiceNames<CausalAlignment> {
+  static constexpr std::array<std::string_view, 2> names{"top_left", "bottom_right"};
+};
+template <>
+struct ChoiceNames<FullyMaskedRows> {
+  static constexpr std::array<std::string_view, 2> names{"nan", "zero"};
+};
+
+template <class Enum>
+std::string_view choice_name(Enum value) {
+  return ChoiceNames<Enum>::names[static_cast<std::size_t>(value)];
+}
+
+struct IntegerRange {
+  std::int64_t least = 0;
+  bool contains(std::int64_t value) const { return value >= least; }
+  std::string text() const { return "an integer of at least " + std::to_string(least); }
+};
+
+struct NumberRange {
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+  bool open = false;  // `least` itself is outside
+  const char* words = "a finite number";
+  bool contains(double value) const {
+    return std::isfinite(value) && (open ? value > least : value >= least) && value <= most;
+  }
+  std::string text() const { return words; }
+};
+
+inline constexpr int scenario_format_version = 1;
+
+// S is Scenario or const Scenario. The visitor has
+//   field(section, key, member)         bool, string, optional string, seed, enumeration, optional
+//   enumeration field(section, key, member, range)  (optional) integers and numbers mask_value, valid_lens,
+//   gain, edits for the keys with a form of their own.
+// `section` is "" at the top level.
+template <class S, class Visitor>
+void visit_scenario(S& s, Visitor& visit) {
+  constexpr IntegerRange positive{1}, natural{0};
+  constexpr NumberRange any{},
+      not_negative{0, std::numeric_limits<double>::infinity(), false, "a finite number ≥ 0"};
+  constexpr NumberRange above_zero{0, std::numeric_limits<double>::infinity(), true, "a finite number > 0"};
+  constexpr NumberRange probability{0, 1, false, "a number from 0 to 1"};
+
+  visit.field("", "op", s.op);
+  auto& a = s.attention;
+  visit.field("attention", "embed_dim", a.embed_dim, positive);
+  visit.field("attention", "num_heads", a.num_heads, positive);
+  visit.field("attention", "num_kv_heads", a.num_kv_heads, positive);
+  visit.field("attention", "kdim", a.kdim, positive);
+  visit.field("attention", "vdim", a.vdim, positive);
+  visit.field("attention", "head_dim", a.head_dim, positive);
+  visit.field("attention", "v_head_dim", a.v_head_dim, positive);
+  visit.field("attention", "bias", a.bias);
+  visit.field("attention", "add_bias_kv", a.add_bias_kv);
+  visit.field("attention", "add_zero_attn", a.add_zero_attn);
+  visit.field("attention", "scale", a.scale, any);
+  visit.field("attention", "softcap", a.softcap, not_negative);
+  visit.field("attention", "temperature", a.temperature, above_zero);
+  visit.field("attention", "dropout", a.dropout, probability);
+  visit.field("attention", "dropout_seed", a.dropout_seed);
+  visit.field("attention", "need_weights", a.need_weights);
+  visit.field("attention", "average_attn_weights", a.average_attn_weights);
+  visit.field("attention", "residual", a.residual);
+  visit.field("attention", "layer_norm", a.layer_norm);
+
+  auto& i = s.inputs;
+  visit.field("inputs", "source", i.source);
+  visit.field("inputs", "seed", i.seed);
+  visit.field("inputs", "text", i.text);
+  visit.field("inputs", "key_text", i.key_text);
+  visit.field("inputs", "positions", i.positions);
+  visit.field("inputs", "file", i.file);
+  visit.field("inputs", "batch", i.batch, natural);
+  visit.field("inputs", "query_length", i.query_length, natural);
+  visit.field("inputs", "key_length", i.key_length, natural);
+  visit.field("inputs", "self_attention", i.self_attention);
+  visit.field("inputs", "batch_first", i.batch_first);
+
+  auto& p = s.parameters;
+  visit.field("parameters", "source", p.source);
+  visit.field("parameters", "layout", p.layout);
+  visit.field("parameters", "init", p.init);
+  visit.field("parameters", "seed", p.seed);
+  visit.field("parameters", "file", p.file);
+  visit.field("parameters", "layer", p.layer, natural);
+
+  auto& m = s.mask;
+  visit.field("mask", "is_causal", m.is_causal);
+  visit.field("mask", "causal_alignment", m.causal_alignment);
+  visit.field("mask", "sliding_window", m.sliding_window, positive);
+  visit.valid_lens("mask", "valid_lens", m);
+  visit.field("mask", "alibi", m.alibi);
+  visit.field("mask", "preset", m.preset);
+  visit.field("mask", "file", m.file);
+  visit.mask_value("mask", "value", m.value);
+  visit.field("mask", "fully_masked_rows", m.fully_masked_rows);
+
+  visit.gain("heads", "gain", s.head_gain);
+  visit.edits("", "edits", s.edits);
+}
+
+}  // namespace headwise

@@ -1,0 +1,168 @@
+// Scenario → JSON, and --set, which is a change of that JSON read again.
+#include <fmt/format.h>
+
+#include "core/scenario/json_document.h"
+#include "core/scenario/scenario_json.h"
+#include "core/scenario/scenario_schema.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+// A number that JSON has no literal for is written as the word that the reader takes back.
+OrderedJson number_or_word(double value) {
+  if (std::isnan(value)) return "nan";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  return value;
+}
+
+// Every key with its value, in the order of the format.
+struct Writer {
+  OrderedJson root = OrderedJson::object();
+
+  OrderedJson& at(const std::string& section, const char* key) {
+    return section.empty() ? root[key] : root[section][key];
+  }
+
+  template <class T, class... Range>
+  void field(const char* section, const char* key, const T& member, const Range&...) {
+    if constexpr (std::is_enum_v<T>)
+      at(section, key) = choice_name(member);
+    else
+      at(section, key) = member;
+  }
+  template <class T, class... Range>
+  void field(const char* section, const char* key, const std::optional<T>& member, const Range&... range) {
+    if (member)
+      field(section, key, *member, range...);
+    else
+      at(section, key) = nullptr;
+  }
+  void mask_value(const char* section, const char* key, const std::optional<double>& member) {
+    at(section, key) = number_or_word(member.value_or(-std::numeric_limits<double>::infinity()));
+  }
+  void valid_lens(const char* section, const char* key, const MaskSpec& mask) {
+    OrderedJson& value = at(section, key) = nullptr;
+    if (!mask.valid_lens) return;
+    value = OrderedJson::array();
+    for (const auto& row : *mask.valid_lens) {
+      if (mask.valid_lens_per_query)
+        value.push_back(row);
+      else
+        value.push_back(row.at(0));
+    }
+  }
+  void gain(const char* section, const char* key, const std::optional<std::vector<double>>& member) {
+    field(section, key, member);
+  }
+  void edits(const char* section, const char* key, const std::vector<CellEdit>& member) {
+    OrderedJson& value = at(section, key) = OrderedJson::array();
+    for (const CellEdit& edit : member) {
+      value.push_back(
+          {{"tensor", edit.tensor}, {"index", edit.index}, {"value", number_or_word(edit.value)}});
+    }
+  }
+};
+
+OrderedJson all_keys(const Scenario& scenario) {
+  Writer writer;
+  writer.root["headwise"] = scenario_format_version;
+  visit_scenario(scenario, writer);
+  return writer.root;
+}
+
+// Without the keys that nobody wrote and that have their default.
+OrderedJson own_keys(const Scenario& scenario) {
+  const OrderedJson all = all_keys(scenario), defaults = all_keys(Scenario{});
+  const std::set<std::string>& written = scenario.origin.written;
+  OrderedJson own;
+  for (const auto& [key, value] : all.items()) {
+    if (!value.is_object()) {
+      if (key == "headwise" || value != defaults[key] || written.contains(key)) own[key] = value;
+      continue;
+    }
+    for (const auto& [inner, entry] : value.items()) {
+      if (entry != defaults[key][inner] || written.contains(key + "." + inner)) own[key][inner] = entry;
+    }
+  }
+  return own;
+}
+
+// A line per key; the edits, of which there may be many, a line each.
+std::string layout(const OrderedJson& root) {
+  std::string text = "{";
+  const char* comma = "";
+  for (const auto& [key, value] : root.items()) {
+    text += fmt::format("{}\n  {}: ", comma, OrderedJson(key).dump());
+    comma = ",";
+    if (!value.is_structured() || value.empty()) {
+      text += value.dump();
+      continue;
+    }
+    text += value.is_object() ? "{" : "[";
+    const char* inner_comma = "";
+    for (const auto& [inner, entry] : value.items()) {
+      text += fmt::format("{}\n    ", inner_comma);
+      if (value.is_object()) text += OrderedJson(inner).dump() + ": ";
+      text += entry.dump();
+      inner_comma = ",";
+    }
+    text += value.is_object() ? "\n  }" : "\n  ]";
+  }
+  return text + "\n}\n";
+}
+
+}  // namespace
+
+std::string scenario_to_json(const Scenario& scenario, bool complete) {
+  try {
+    return layout(complete ? all_keys(scenario) : own_keys(scenario));
+  } catch (const OrderedJson::type_error& error) {
+    throw Error(ExitStatus::usage, {.where = "scenario",
+                                    .what = "a text is not UTF-8, and JSON holds nothing else",
+                                    .got = error.what(),
+                                    .expected = "UTF-8"});
+  }
+}
+
+Scenario with_setting(const Scenario& scenario, std::string_view path_equals_value) {
+  const std::string where = "--set " + std::string(path_equals_value);
+  const std::size_t equals = path_equals_value.find('=');
+  if (equals == std::string_view::npos || equals == 0) {
+    wrong_value(where, "not a setting", "", "PATH=VALUE, as in attention.num_heads=4");
+  }
+  const std::string path(path_equals_value.substr(0, equals));
+  const std::string text(path_equals_value.substr(equals + 1));
+  OrderedJson value;
+  if (OrderedJson::accept(text)) {
+    parse_json(text, where);  // refuses what `accept` lets pass: duplicate keys, too many levels
+    value = OrderedJson::parse(text);
+  } else {
+    value = text;
+  }
+  OrderedJson root = own_keys(scenario);
+  const std::size_t dot = path.find('.');
+  if (dot == std::string::npos) {
+    root[path] = value;
+  } else {
+    OrderedJson& section = root[path.substr(0, dot)];
+    if (!section.is_null() && !section.is_object()) {
+      wrong_value(where, fmt::format("\"{}\" has no parts", path.substr(0, dot)), "", "its whole value");
+    }
+    section[path.substr(dot + 1)] = value;
+  }
+
+  std::string json;
+  try {
+    json = root.dump();
+  } catch (const OrderedJson::type_error&) {
+    wrong_value(where, "the setting is not UTF-8", "", "UTF-8");
+  }
+  Scenario changed = scenario_from_json(json, where);
+  changed.origin.folder = scenario.origin.folder;
+  return changed;
+}
+
+}  // namespace headwise

@@ -1,0 +1,170 @@
+#include "core/scenario/weight_initialisation.h"
+
+#include <cmath>
+
+#include "core/tensor/random.h"
+
+namespace headwise {
+namespace {
+
+// How the numbers of one matrix are distributed.
+struct Distribution {
+  enum class Kind { uniform, normal, uniform01, identity } kind;
+  double width = 0.0;  // uniform: ±width; normal: deviation
+};
+
+template <class T>
+void fill(Tensor& tensor, const Distribution& distribution, const CounterRandom& random, Index first_number) {
+  const std::span<T> values = tensor.values<T>();
+  const Index rank = tensor.shape().rank();
+  const Index cols = tensor.shape().size(rank - 1);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto number = static_cast<std::uint64_t>(first_number) + i;
+    double value = 0.0;
+    switch (distribution.kind) {
+      case Distribution::Kind::uniform:
+        value = distribution.width * (2.0 * random.uniform(number) - 1.0);
+        break;
+      case Distribution::Kind::normal:
+        value = distribution.width * random.normal(number);
+        break;
+      case Distribution::Kind::uniform01:
+        value = random.uniform(number);
+        break;
+      case Distribution::Kind::identity:
+        value = rank == 2 && static_cast<Index>(i) / cols == static_cast<Index>(i) % cols ? 1.0 : 0.0;
+        break;
+    }
+    values[i] = static_cast<T>(value);
+  }
+}
+
+// `first_number` is the counter of the first cell: a slice of a larger matrix continues that matrix's
+// numbers.
+Tensor made(Shape shape, DType dtype, const Distribution& distribution, std::uint64_t seed,
+            const char* stream, Index first_number = 0) {
+  Tensor tensor(std::move(shape), dtype);
+  const CounterRandom random(seed, stream);
+  if (dtype == DType::f64)
+    fill<double>(tensor, distribution, random, first_number);
+  else
+    fill<float>(tensor, distribution, random, first_number);
+  return tensor;
+}
+
+Distribution normal(double fan_sum) {
+  return {Distribution::Kind::normal, std::sqrt(2.0 / fan_sum)};
+}
+
+// Of a projection with these fans; `head_width` is D for q and k and Dv for v.
+Distribution projection_distribution(Initialisation init, Index fan_in, Index fan_out, Index head_width) {
+  const double fan_sum = static_cast<double>(fan_in) + static_cast<double>(fan_out);
+  switch (init) {
+    case Initialisation::xavier_uniform:
+      return {Distribution::Kind::uniform, std::sqrt(6.0 / fan_sum)};
+    case Initialisation::xavier_normal:
+      return normal(fan_sum);
+    case Initialisation::normal_dk:
+      return normal(static_cast<double>(fan_in) + static_cast<double>(head_width));
+    case Initialisation::uniform01:
+      return {Distribution::Kind::uniform01};
+    case Initialisation::identity:
+      break;
+  }
+  return {Distribution::Kind::identity};
+}
+
+Distribution appended_row_distribution(Initialisation init, Index width) {
+  if (init == Initialisation::uniform01) return {Distribution::Kind::uniform01};
+  if (init == Initialisation::identity) return {Distribution::Kind::identity};
+  // xavier_normal_ of a (1,1,E) tensor: fan_in = fan_out = E.
+  return normal(2.0 * static_cast<double>(width));
+}
+
+bool one_width(const AttentionOptions& o) {
+  return o.kdim == o.embed_dim && o.vdim == o.embed_dim;
+}
+
+// Where each projection lies in the packed matrix, and its own sizes.
+struct Slice {
+  Index first_row, rows, cols, head_width;
+  const char *stream, *axis;
+};
+
+Slice slice_of(Projection which, const AttentionOptions& o) {
+  const ProjectionRows rows = projection_rows(o);
+  switch (which) {
+    case Projection::q:
+      return {0, rows.q, o.embed_dim, o.head_dim, "q_proj_weight", "H·D"};
+    case Projection::k:
+      return {rows.q, rows.k, o.kdim, o.head_dim, "k_proj_weight", "G·D"};
+    case Projection::v:
+      break;
+  }
+  return {rows.q + rows.k, rows.v, o.vdim, o.v_head_dim, "v_proj_weight", "G·Dv"};
+}
+
+const char* column_axis(Projection which) {
+  return which == Projection::q ? "E" : which == Projection::k ? "kdim" : "vdim";
+}
+
+Index packed_rows(const AttentionOptions& o) {
+  const ProjectionRows rows = projection_rows(o);
+  return rows.q + rows.k + rows.v;
+}
+
+}  // namespace
+
+ProjectionRows projection_rows(const AttentionOptions& o) {
+  return {checked_multiply(o.num_heads, o.head_dim, "q_proj_weight"),
+          checked_multiply(o.num_kv_heads, o.head_dim, "k_proj_weight"),
+          checked_multiply(o.num_kv_heads, o.v_head_dim, "v_proj_weight")};
+}
+
+Tensor random_projection_weight(Projection which, const AttentionOptions& o, Initialisation init,
+                                std::uint64_t seed, DType dtype) {
+  const Slice slice = slice_of(which, o);
+  const bool packed = one_width(o);
+  const Distribution distribution =
+      projection_distribution(init, slice.cols, packed ? packed_rows(o) : slice.rows, slice.head_width);
+  return made({{slice.axis, slice.rows}, {column_axis(which), slice.cols}}, dtype, distribution, seed,
+              packed ? "in_proj_weight" : slice.stream,
+              packed ? checked_multiply(slice.first_row, slice.cols, "in_proj_weight") : 0);
+}
+
+Tensor random_packed_weight(const AttentionOptions& o, Initialisation init, std::uint64_t seed, DType dtype) {
+  Tensor packed({{"H·D+G·D+G·Dv", packed_rows(o)}, {"E", o.embed_dim}}, dtype);
+  Index row = 0;
+  for (const Projection which : {Projection::q, Projection::k, Projection::v}) {
+    const Tensor part = random_projection_weight(which, o, init, seed, dtype);
+    const auto offset = static_cast<std::size_t>(row * o.embed_dim);
+    if (dtype == DType::f64)
+      std::ranges::copy(part.values<double>(), packed.values<double>().subspan(offset).begin());
+    else
+      std::ranges::copy(part.values<float>(), packed.values<float>().subspan(offset).begin());
+    row += part.shape().size(0);
+  }
+  return packed;
+}
+
+Tensor random_out_weight(const AttentionOptions& o, Initialisation init, std::uint64_t seed, DType dtype) {
+  const Index fan_in = checked_multiply(o.num_heads, o.v_head_dim, "out_proj.weight");
+  Distribution distribution = projection_distribution(init, fan_in, o.embed_dim, o.v_head_dim);
+  if (init == Initialisation::xavier_uniform) {
+    distribution.width = 1.0 / std::sqrt(static_cast<double>(fan_in));  // nn.Linear: kaiming_uniform_(a = √5)
+  }
+  if (init == Initialisation::normal_dk) distribution = normal(static_cast<double>(fan_in + o.embed_dim));
+  return made({{"E", o.embed_dim}, {"H·Dv", fan_in}}, dtype, distribution, seed, "out_proj.weight");
+}
+
+Tensor random_bias_k(const AttentionOptions& o, Initialisation init, std::uint64_t seed, DType dtype) {
+  const Index width = projection_rows(o).k;
+  return made({{"G·D", width}}, dtype, appended_row_distribution(init, width), seed, "bias_k");
+}
+
+Tensor random_bias_v(const AttentionOptions& o, Initialisation init, std::uint64_t seed, DType dtype) {
+  const Index width = projection_rows(o).v;
+  return made({{"G·Dv", width}}, dtype, appended_row_distribution(init, width), seed, "bias_v");
+}
+
+}  // namespace headwise
