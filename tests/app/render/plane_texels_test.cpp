@@ -1,0 +1,90 @@
+#include "app/render/plane_texels.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+using namespace headwise;
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+HeatmapSpec spec_of(Index rows, Index cols, const std::vector<double>& values) {
+  HeatmapSpec spec;
+  spec.values = matrix_view(std::make_shared<const Tensor>(Shape({{"L", rows}, {"S", cols}}), values));
+  return spec;
+}
+
+TexelGrid whole(int rows, int cols) {
+  return {rows, cols, 0, 0, rows, cols};
+}
+
+double value_at(const PlaneTexels& texels, std::size_t i) {
+  return std::ldexp(static_cast<double>(texels.texels[2 * i]), texels.exponent) + texels.offset;
+}
+CellKind kind_at(const PlaneTexels& texels, std::size_t i) {
+  return static_cast<CellKind>(static_cast<int>(texels.texels[2 * i + 1]));
+}
+
+}  // namespace
+
+TEST_CASE("a spike, an infinity and a NaN outlive any reduction, in this order") {
+  std::vector<double> values(10000, 0.25);
+  values[4321] = -9.0;
+  HeatmapSpec spec = spec_of(100, 100, values);
+  CHECK(value_at(plane_texels(spec, whole(1, 1)), 0) == -9.0);
+  // A sequential map tells large from small, not far from near 0.
+  spec.color_map = ColorMap::viridis;
+  CHECK(value_at(plane_texels(spec, whole(1, 1)), 0) == 0.25);
+  values[77] = -inf;
+  CHECK(kind_at(plane_texels(spec_of(100, 100, values), whole(1, 1)), 0) == CellKind::minus_inf);
+  values[78] = std::nan("");
+  CHECK(kind_at(plane_texels(spec_of(100, 100, values), whole(1, 1)), 0) == CellKind::nan);
+}
+
+TEST_CASE("every cell is under some texel, whatever the grid") {
+  for (const int grid : {1, 2, 3, 7, 16, 36, 37})
+    for (std::size_t spike = 0; spike < 37; ++spike) {
+      std::vector<double> values(37, 0.0);
+      values[spike] = 1.0;
+      const PlaneTexels texels = plane_texels(spec_of(1, 37, values), whole(1, grid));
+      double largest = 0.0;
+      for (std::size_t i = 0; i < static_cast<std::size_t>(grid); ++i)
+        largest = std::max(largest, value_at(texels, i));
+      CHECK(largest == 1.0);
+    }
+}
+
+TEST_CASE("a texel is blocked only where all its cells are") {
+  HeatmapSpec spec = spec_of(1, 4, {-inf, -inf, -inf, 0.5});
+  spec.mask = matrix_view(std::make_shared<const Tensor>(Shape({{"L", 1}, {"S", 4}}),
+                                                         std::vector<double>{-inf, -inf, -inf, 0.0}));
+  const PlaneTexels texels = plane_texels(spec, whole(1, 2));
+  CHECK(kind_at(texels, 0) == CellKind::blocked);
+  CHECK(kind_at(texels, 1) == CellKind::value);
+  CHECK(value_at(texels, 1) == 0.5);
+}
+
+TEST_CASE("values of any magnitude fit into a float with its full precision") {
+  for (const double magnitude : {1.0, 1e-320, 1e-300, 1e300, 1.7e308}) {
+    const std::vector<double> values = {-magnitude, magnitude / 3, magnitude};
+    const PlaneTexels texels = plane_texels(spec_of(1, 3, values), whole(1, 3));
+    for (std::size_t i = 0; i < 3; ++i) {
+      CHECK(std::abs(texels.texels[2 * i]) <= 1.0f);
+      CHECK(std::abs(value_at(texels, i) / magnitude - values[i] / magnitude) < 1e-6);
+    }
+  }
+}
+
+TEST_CASE("a box of the grid holds what the whole grid holds there") {
+  std::vector<double> values;
+  for (int i = 0; i < 20 * 30; ++i) values.push_back(std::sin(i * 0.7));
+  const HeatmapSpec spec = spec_of(20, 30, values);
+  const PlaneTexels all = plane_texels(spec, whole(7, 11));
+  const PlaneTexels box = plane_texels(spec, {7, 11, 2, 3, 4, 5});
+  for (std::size_t r = 0; r < 4; ++r)
+    for (std::size_t c = 0; c < 5; ++c)
+      CHECK(value_at(box, r * 5 + c) == doctest::Approx(value_at(all, (r + 2) * 11 + c + 3)));
+}
