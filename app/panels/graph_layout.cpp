@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "core/trace/steps.h"
+#include "core/trace/rules.h"
 
 namespace headwise {
 namespace {
@@ -122,11 +122,9 @@ struct Builder {
   }
 
   void add_edges() {
-    for (int step = 0; step < step_count; ++step) {
-      for (const StepPicture& picture : step_pictures(static_cast<Step>(step), trace)) {
-        if (picture.left) connect(*picture.left, picture.result);
-        if (picture.above) connect(*picture.above, picture.result);
-      }
+    for (const GraphNode& node : layout.nodes) {
+      for (const TensorName source : rule_sources(declared_rule(trace, {node.id})))
+        connect(source.id, node.id);
     }
     // Longest path from the left; nodes stand in the order of computation, so one pass over the targets is
     // enough.

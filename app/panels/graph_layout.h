@@ -1,5 +1,5 @@
 // The tensors of a trace as a graph from left to right: which nodes there are, what flows where, and where
-// each node lies. Derived from what the steps show (core/trace/steps.h); drawn by graph_panel.
+// each node lies. Derived from the rules that the tensors declare (core/trace/rules.h); drawn by graph_panel.
 #pragma once
 
 #include <functional>

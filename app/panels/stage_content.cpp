@@ -269,17 +269,38 @@ class Builder {
     }
   }
 
+  // Thumbnails are the step's own maps; behind the softmax, where those are no longer telling, the attention
+  // weights, by which a head is known.
   void choose_heads(const StepPicture& picture) {
     const auto per_head = [&](Id id) {
       const TensorPtr tensor = trace_.tensor(id);
       return tensor && tensor->shape().rank() == 4 && tensor->size() > 0;
     };
-    if (per_head(picture.result)) {
-      content_.heads = picture.result;
-    } else if (selection_.step >= Step::concat && per_head(Id::head_output)) {
-      content_.heads = Id::head_output;
+    const Id weights = trace_.options.dropout > 0 ? Id::dropped_weights : Id::attn_weights;
+    if (selection_.step >= Step::weighted_sum && per_head(weights)) {
+      content_.head_map = part(weights, false, 0, 0);
+    } else if (per_head(picture.result)) {
+      content_.head_map = content_.result;
+    } else {
+      return;
     }
-    if (content_.heads) content_.head_total = trace_.options.num_heads;
+    content_.head_total = trace_.options.num_heads;
+    if (!content_.head_map->spec.values.tensor) color_heads();
+  }
+
+  // In the colours of the same tensor, where it stands on the stage too.
+  void color_heads() {
+    const Id id = content_.head_map->matrix.name.id;
+    const TensorPtr tensor = trace_.tensor(id);
+    for (const StagePart* shown : parts_of(content_)) {
+      if (shown->matrix.view.tensor != tensor) continue;
+      content_.head_map->spec = shown->spec;
+      content_.head_map->bar = shown->bar;
+      content_.head_map->spec.values = content_.head_map->matrix.view;
+      set_mask(*content_.head_map);
+      return;
+    }
+    share_bar({&*content_.head_map});
   }
 
   const Trace& trace_;

@@ -38,8 +38,8 @@ struct StageContent {
   bool row_figures = false;    // the softmax: row maximum and Σ exp stand before the result
   std::string sign;            // between left operand and result where it is no product: "× 0.25"
   std::vector<StageBar> bars;
-  std::optional<TensorId> heads;  // the tensor whose maps are the thumbnails
-  Index head_total = 0;           // how many thumbnails: every query head
+  std::optional<StagePart> head_map;  // the thumbnails are this part at each of the query heads
+  Index head_total = 0;               // how many thumbnails: every query head
 };
 
 StageContent stage_content(const Trace& trace, const TokenLabels& labels, const Selection& selection,

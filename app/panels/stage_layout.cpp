@@ -30,7 +30,7 @@ constexpr double largest_band_share = 0.44;
 
 // An operand gets less room than the result, and more the longer it is; never less than a fifth, never more
 // than half.
-constexpr double operand_weight = 0.6;
+constexpr double operand_weight = 0.52;
 
 double operand_share(Index inner, Index outer) {
   const double a = operand_weight * std::sqrt(static_cast<double>(inner));
@@ -161,7 +161,7 @@ StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
   double gap = 0.0;
   if (shape.left_cols) {
     gap = std::clamp(area.width * 0.06, 26.0 * u, 72.0 * u);
-    gap = std::max(gap, shape.above_label_width + 2 * label_gap * u);
+    gap = std::max({gap, shape.above_label_width + 2 * label_gap * u, shape.sign_width + 2 * label_gap * u});
   }
   const double before = shape.left_cols ? labels : std::max(labels, shape.above_label_width + label_gap * u);
   const double width = area.width - before - gap - figures;

@@ -24,6 +24,7 @@ struct StageShape {
   double row_label_width = 0;             // left of the leftmost matrix
   double above_label_width = 0;           // left of the operand above
   double col_label_width = 0;             // under the result
+  double sign_width = 0;                  // of the word between left operand and result
   double left_col_label_width = 0;        // under the left operand
 };
 

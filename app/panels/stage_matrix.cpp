@@ -49,7 +49,7 @@ std::optional<StageMatrix> stage_matrix(const Trace& trace, TensorName name, Sta
   if (!tensor) return std::nullopt;
   const Shape& shape = tensor->shape();
   StageMatrix matrix;
-  matrix.name = name;
+  matrix.name = first_name(trace, name);
   matrix.transposed = transposed;
   matrix.row_begin = row_begin;
   for (Index axis = 0; axis + 2 < shape.rank(); ++axis) {

@@ -6,16 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "app/widgets/cell_geometry.h"
 #include "core/picture/heatmap.h"
 #include "core/trace/cell_provenance.h"
 
 namespace headwise {
-
-// Drawn cells [row_begin, row_end) × [col_begin, col_end).
-struct CellBox {
-  Index row_begin = 0, row_end = 0, col_begin = 0, col_end = 0;
-  friend bool operator==(const CellBox&, const CellBox&) = default;
-};
 
 struct StageMatrix {
   TensorName name;

@@ -58,4 +58,8 @@ void ImGuiLifetime::end_frame(ImVec4 ground) {
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 
+void ImGuiLifetime::discard_frame() {
+  ImGui::EndFrame();
+}
+
 }  // namespace headwise

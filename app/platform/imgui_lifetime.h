@@ -27,6 +27,8 @@ class ImGuiLifetime {
   // Ends the frame and draws it into the framebuffer that is bound, over `ground` (red, green, blue in
   // [0,1]).
   void end_frame(ImVec4 ground);
+  // Ends the frame and draws nothing.
+  void discard_frame();
 
  private:
   ImGuiContext* context_;

@@ -58,7 +58,7 @@ using InputEvent =
 struct FrameInput {
   int width = 0, height = 0;         // of the framebuffer, in pixels
   float content_scale = 1.0f;        // pixels per design unit, from the display
-  double seconds = 1.0 / 60.0;       // since the last frame
+  double seconds = 1.0 / 60.0;       // since the last frame; 1/60 at most after a sleep without an end
   std::vector<std::string> dropped;  // files and folders
   bool close_requested = false;      // by the window's own button
 };

@@ -1,0 +1,31 @@
+// The heads as live thumbnails: a click looks at one, its dot mutes it, a double click hears it alone.
+#pragma once
+
+#include <vector>
+
+#include "app/panels/panel.h"
+#include "app/panels/stage_content.h"
+#include "app/panels/stage_layout.h"
+#include "app/widgets/heatmap_plane.h"
+
+namespace headwise {
+
+// The maps of all heads, in the colours of content.head_map. Empty where the step has none.
+std::vector<StagePart> thumbnail_parts(const PanelContext& context, const StageContent& content);
+
+// Adds the planes of all thumbnails to those that are drawn in one call; `parts` must outlive that call.
+void add_thumbnail_planes(const HeadGrid& grid, const std::vector<StagePart>& parts,
+                          std::vector<HeatmapPlane>& planes);
+
+// Everything but the planes, over them, and what the mouse asks for.
+PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& grid);
+
+// Under a map: the head's number, left, and its dot, right: full where the head is heard, a ring where it is
+// muted. Gives what a click on the dot (mute) or on the rest of `line` (look) asks for.
+PanelAction draw_head_number(const PanelContext& context, const RectF& line, Index head,
+                             const std::string& number);
+
+// The selection moved to another head; a pinned cell that belongs to a head moves along.
+Selection looking_at_head(const PanelContext& context, Index head);
+
+}  // namespace headwise

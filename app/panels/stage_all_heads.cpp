@@ -1,0 +1,120 @@
+#include "app/panels/stage_all_heads.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+#include <cmath>
+
+#include "app/panels/head_thumbnails.h"
+#include "app/panels/stage_drawing.h"
+#include "app/panels/stage_layout.h"
+#include "app/platform/fonts.h"
+#include "app/session/head_gains.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/color_bar.h"
+#include "app/widgets/heatmap_plane.h"
+#include "app/widgets/heatmap_view.h"
+
+namespace headwise {
+namespace {
+
+struct HeadMap {
+  StagePart part;
+  PlaneGeometry plane;
+  Index head = 0;      // the first query head that reads this map
+  std::string number;  // "3", or "4–7" where several query heads share a key/value head
+};
+
+std::vector<HeadMap> maps_of(const PanelContext& context, const StagePart& result, const MapGrid& grid,
+                             Index count) {
+  std::vector<HeadMap> maps;
+  maps.reserve(static_cast<std::size_t>(count));
+  for (Index i = 0; i < count; ++i) {
+    HeadMap map;
+    map.head = head_of_map(context.trace, result.matrix.name, i);
+    const Index next = i + 1 < count ? head_of_map(context.trace, result.matrix.name, i + 1)
+                                     : context.trace.options.num_heads;
+    map.number = next - map.head > 1 ? fmt::format("{}–{}", map.head, next - 1) : fmt::format("{}", map.head);
+    map.part = part_at_head(result, context.trace, context.selection.batch, map.head);
+    map.plane = plane_geometry(grid.map(i), map.part.matrix.view.rows, map.part.matrix.view.cols);
+    maps.push_back(std::move(map));
+  }
+  return maps;
+}
+
+ImVec2 corner(const PlaneGeometry& p) {
+  return {static_cast<float>(p.x), static_cast<float>(p.y)};
+}
+ImVec2 far_corner(const PlaneGeometry& p) {
+  return {static_cast<float>(p.x + p.width), static_cast<float>(p.y + p.height)};
+}
+
+}  // namespace
+
+PanelAction draw_all_heads(const PanelContext& context, const StageContent& content, RectF area,
+                           std::optional<CellRef>& under_mouse) {
+  PanelAction action;
+  const WidgetContext widgets = widget_context(context);
+  const StagePart& result = *content.result;
+  const StageBar& bar = content.bars[result.bar];
+  StageShape shape;
+  shape.rows = result.matrix.view.rows;
+  shape.cols = result.matrix.view.cols;
+  if (result.row_labels) shape.row_label_width = label_width(widgets, *result.row_labels, shape.rows);
+  if (result.col_labels) shape.col_label_width = label_width(widgets, *result.col_labels, shape.cols);
+  shape.bar_captions = {static_cast<double>(bar.caption.size())};
+  const Index count = head_count(context.trace, result.matrix.name);
+  const MapGrid grid = map_grid(count, shape, area, context.scale);
+  const std::vector<HeadMap> maps = maps_of(context, result, grid, count);
+
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  std::vector<HeatmapPlane> planes;
+  for (const HeadMap& map : maps)
+    planes.push_back({&map.part.spec, corner(map.plane), far_corner(map.plane)});
+  draw_heatmap_planes(list, context.heatmaps, planes);
+
+  const std::vector<StageMark> marks = stage_marks(context.trace, context.selection);
+  const double title = title_height_units * context.scale;
+  for (std::size_t i = 0; i < maps.size(); ++i) {
+    const HeadMap& map = maps[i];
+    draw_part_overlay(context, map.part, map.plane, marks);
+    const RectF rect{static_cast<double>(map.plane.x), static_cast<double>(map.plane.y),
+                     static_cast<double>(map.plane.width), static_cast<double>(map.plane.height)};
+    if (head_gain_of(context.scenario, map.head) == 0.0) draw_muted(widgets, list, rect);
+    const bool chosen = map.number == fmt::format("{}", context.selection.head) ||
+                        (context.selection.head >= map.head &&
+                         context.selection.head < map.head + context.trace.options.num_heads / count);
+    if (chosen) {
+      const float out = std::round(2.0f * context.scale);
+      list->AddRect(ImVec2(corner(map.plane).x - out, corner(map.plane).y - out),
+                    ImVec2(far_corner(map.plane).x + out, far_corner(map.plane).y + out),
+                    im_color(context.palette.focus), 2.0f * context.scale, 0,
+                    std::round(1.5f * context.scale));
+    }
+    if (const auto cell = cell_under_mouse(map.part, map.plane)) under_mouse = cell;
+    const auto index = static_cast<Index>(i);
+    if (grid.row_labels && index % grid.columns == 0)
+      draw_part_row_labels(context, map.part, map.plane, marks);
+    if (grid.col_labels && index + grid.columns >= count) {
+      draw_part_column_labels(context, map.part, map.plane, marks, true);
+    }
+    PanelAction number =
+        draw_head_number(context, {rect.x, rect.y - title, rect.width, title}, map.head, map.number);
+    if (number.scenario || number.selection) action = std::move(number);
+  }
+  for (const RectF& strip : grid.bars) {
+    draw_color_bar(widgets, list, strip, bar.color_map, context.theme, bar.range, bar.caption);
+  }
+  // A cell of another head looks at that head too when it is pinned.
+  if (under_mouse && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    for (const HeadMap& map : maps) {
+      if (cell_under_mouse(map.part, map.plane) && count == context.trace.options.num_heads) {
+        action.selection = context.selection;
+        action.selection->head = map.head;
+      }
+    }
+  }
+  return action;
+}
+
+}  // namespace headwise

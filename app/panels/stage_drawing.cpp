@@ -1,0 +1,211 @@
+#include "app/panels/stage_drawing.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+
+#include "app/panels/stage_layout.h"
+#include "app/platform/fonts.h"
+#include "app/session/head_gains.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/heatmap_view.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+float width_of(ImFont* font, const std::string& text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+}
+
+// Which of q, k and v a matrix belongs to; 0 for none. The three parts of in_proj_weight are told apart by
+// their rows.
+char family(const PanelContext& context, const StageMatrix& matrix) {
+  const AttentionOptions& o = context.trace.options;
+  if (matrix.name.id == Id::in_proj_weight || matrix.name.id == Id::in_proj_bias) {
+    const Index q_rows = o.num_heads * o.head_dim, k_rows = o.num_kv_heads * o.head_dim;
+    if (matrix.transposed || matrix.view.rows == 1) {
+      return matrix.row_begin < q_rows ? 'q' : matrix.row_begin < q_rows + k_rows ? 'k' : 'v';
+    }
+    return 0;
+  }
+  switch (matrix.name.id) {
+    case Id::q:
+    case Id::q_heads:
+    case Id::q_proj_weight:
+      return 'q';
+    case Id::k:
+    case Id::k_heads:
+    case Id::k_proj_weight:
+    case Id::bias_k:
+    case Id::static_k:
+      return 'k';
+    case Id::v:
+    case Id::v_heads:
+    case Id::v_proj_weight:
+    case Id::bias_v:
+    case Id::static_v:
+      return 'v';
+    default:
+      return 0;
+  }
+}
+
+Rgba8 hue_of(const Palette& palette, char family) {
+  return family == 'q' ? palette.q : family == 'k' ? palette.k : family == 'v' ? palette.v : palette.focus;
+}
+
+// "d 0 … 15"
+std::string axis_caption(const std::string& axis, Index count) {
+  std::string name = axis.empty() ? "index" : axis;
+  if (name == "D" || name == "Dv" || name == "E" || name == "L")
+    name[0] = static_cast<char>(std::tolower(name[0]));
+  return count == 1 ? fmt::format("{} 0", name) : fmt::format("{} 0 … {}", name, count - 1);
+}
+
+std::optional<Index> chosen_block(const PanelContext& context, Index block, Index size) {
+  if (block <= 0) return std::nullopt;
+  const Index blocks = size / block;
+  if (blocks <= 1) return std::nullopt;
+  // k and v have a block per key/value head; several query heads share one.
+  const Index per_block = std::max<Index>(1, context.trace.options.num_heads / blocks);
+  return std::min(context.selection.head / per_block, blocks - 1);
+}
+
+}  // namespace
+
+WidgetContext widget_context(const PanelContext& context) {
+  return {context.palette, context.fonts, context.scale};
+}
+
+Rgba8 tensor_hue(const Palette& palette, TensorId id) {
+  switch (id) {
+    case Id::q:
+    case Id::q_heads:
+    case Id::q_proj_weight:
+      return palette.q;
+    case Id::k:
+    case Id::k_heads:
+    case Id::k_proj_weight:
+    case Id::bias_k:
+    case Id::static_k:
+      return palette.k;
+    case Id::v:
+    case Id::v_heads:
+    case Id::v_proj_weight:
+    case Id::bias_v:
+    case Id::static_v:
+      return palette.v;
+    default:
+      return palette.text;
+  }
+}
+
+void draw_part_title(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
+                     float width, const std::string& sign) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Palette& palette = context.palette;
+  const float bottom = static_cast<float>(plane.y) - 4.0f * context.scale;
+  float x = static_cast<float>(plane.x);
+  const float end = x + width;
+  const auto write = [&](ImFont* font, Rgba8 color, const std::string& text, float gap) {
+    const float room = end - x;
+    if (room <= 0.0f) return;
+    const std::string fitted = fitted_text(text, font, room);
+    if (fitted == "…") return;
+    list->AddText(font, font->FontSize, ImVec2(std::floor(x), std::floor(bottom - font->FontSize)),
+                  im_color(color), fitted.c_str());
+    x += width_of(font, fitted) + gap * context.scale;
+  };
+  if (!sign.empty()) write(context.fonts.mono, palette.text_dim, sign, 6);
+  const char letter = family(context, part.matrix);
+  if (letter != 0) {
+    const bool weight = tensor_entry(part.matrix.name.id).role == TensorRole::parameter;
+    write(context.fonts.bold, hue_of(palette, letter),
+          weight ? fmt::format("W_{}", letter) : std::string(1, letter), 7);
+  }
+  const std::string name = matrix_name(part.matrix), sizes = matrix_sizes(part.matrix);
+  write(context.fonts.mono_small, palette.text, name, 7);
+  // Sizes are left out rather than cut: half a size would be a wrong one.
+  if (width_of(context.fonts.mono_small, sizes) <= end - x)
+    write(context.fonts.mono_small, palette.text_dim, sizes, 0);
+}
+
+void draw_part_overlay(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
+                       const std::vector<StageMark>& marks) {
+  const WidgetContext widgets = widget_context(context);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_column_blocks(widgets, list, plane, part.col_block);
+  draw_row_blocks(widgets, list, plane, part.row_block);
+  draw_cell_digits(widgets, list, plane, part.spec, tensor_entry(part.matrix.name.id).probabilities);
+
+  const float thin = std::max(1.0f, std::round(context.scale));
+  const float thick = std::max(2.0f, std::round(2.0f * context.scale));
+  const Rgba8 hue = hue_of(context.palette, family(context, part.matrix));
+  if (const auto block = chosen_block(context, part.col_block, plane.cols)) {
+    const CellBox box{0, plane.rows, *block * part.col_block, (*block + 1) * part.col_block};
+    draw_box_outline(widgets, list, plane, box, im_color(hue), thin);
+  }
+  if (const auto block = chosen_block(context, part.row_block, plane.rows)) {
+    const CellBox box{*block * part.row_block, (*block + 1) * part.row_block, 0, plane.cols};
+    draw_box_outline(widgets, list, plane, box, im_color(hue), thin);
+  }
+  for (const StageMark& mark : marks) {
+    const auto box = drawn_box(part.matrix, mark.box);
+    if (!box) continue;
+    const bool own = mark.kind == MarkKind::cell || mark.kind == MarkKind::pinned;
+    const ImU32 color =
+        own ? im_color(context.palette.focus) : im_color(hue, mark.kind == MarkKind::consumer ? 0.6f : 1.0f);
+    draw_box_outline(widgets, list, plane, *box, color, mark.kind == MarkKind::consumer ? thin : thick);
+  }
+}
+
+void draw_part_row_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
+                          const std::vector<StageMark>& marks) {
+  if (!part.row_labels) return;
+  draw_row_labels(widget_context(context), ImGui::GetWindowDrawList(), plane, *part.row_labels,
+                  marked_row(part.matrix, marks));
+}
+
+void draw_part_column_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
+                             const std::vector<StageMark>& marks, bool slanted) {
+  const WidgetContext widgets = widget_context(context);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (part.col_labels) {
+    draw_column_labels(widgets, list, plane, *part.col_labels, marked_col(part.matrix, marks),
+                       slanted ? static_cast<float>(label_slant_degrees) : 0.0f);
+    return;
+  }
+  ImFont* font = context.fonts.mono_small;
+  const float y = static_cast<float>(plane.y + plane.height) + 4.0f * context.scale;
+  const ImU32 dim = im_color(context.palette.text_dim);
+  const Index blocks = part.col_block > 0 ? plane.cols / part.col_block : 0;
+  const float block_width = blocks > 0 ? static_cast<float>(plane.width) / static_cast<float>(blocks) : 0.0f;
+  if (blocks > 1 && block_width >= width_of(font, "95 ")) {
+    const auto chosen = chosen_block(context, part.col_block, plane.cols);
+    for (Index block = 0; block < blocks; ++block) {
+      const bool bold = block == chosen;
+      const std::string number = fmt::format("{}", block);
+      const std::string text = block_width >= width_of(font, "head 95 ") ? "head " + number : number;
+      const float middle = static_cast<float>(plane.x) + (static_cast<float>(block) + 0.5f) * block_width;
+      list->AddText(font, font->FontSize, ImVec2(std::floor(middle - width_of(font, text) / 2), y),
+                    bold ? im_color(context.palette.text) : dim, text.c_str());
+    }
+    return;
+  }
+  const std::string caption = axis_caption(part.matrix.col_axis, plane.cols);
+  list->AddText(font, font->FontSize, ImVec2(static_cast<float>(plane.x), y), dim, caption.c_str());
+}
+
+std::optional<CellRef> cell_under_mouse(const StagePart& part, const PlaneGeometry& plane) {
+  if (!ImGui::IsWindowHovered()) return std::nullopt;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const auto cell = plane.cell_at(mouse.x, mouse.y);
+  if (!cell) return std::nullopt;
+  return cell_at(part.matrix, cell->first, cell->second);
+}
+
+}  // namespace headwise

@@ -1,0 +1,37 @@
+// How one part of the stage is drawn around its plane of cells: title, labels, numbers, marks.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/panels/panel.h"
+#include "app/panels/stage_content.h"
+#include "app/panels/stage_marks.h"
+#include "app/widgets/cell_geometry.h"
+#include "app/widgets/widget_context.h"
+
+namespace headwise {
+
+WidgetContext widget_context(const PanelContext& context);
+
+// The hue of what belongs to q, k or v; the neutral colour of all else.
+Rgba8 tensor_hue(const Palette& palette, TensorId id);
+
+// "k  k_heads[0,0]ᵀ  D×S 16×12" over the plane, cut to `width` pixels. `sign` stands before it ("+").
+void draw_part_title(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
+                     float width, const std::string& sign = {});
+
+// Digits, lines between heads, the chosen head's block, and the marks.
+void draw_part_overlay(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
+                       const std::vector<StageMark>& marks);
+
+// Tokens where there are any, else a caption: "d 0 … 15", or the number of the head under each of its blocks.
+void draw_part_row_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
+                          const std::vector<StageMark>& marks);
+void draw_part_column_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
+                             const std::vector<StageMark>& marks, bool slanted);
+
+// The cell under the mouse, where the mouse is on the plane and the window has it.
+std::optional<CellRef> cell_under_mouse(const StagePart& part, const PlaneGeometry& plane);
+
+}  // namespace headwise

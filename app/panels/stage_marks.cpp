@@ -1,0 +1,53 @@
+#include "app/panels/stage_marks.h"
+
+namespace headwise {
+namespace {
+
+// The mark that counts most for the labels: the cell itself, then what it was made from, then what it feeds.
+template <class Single>
+std::optional<Index> singled_out(const StageMatrix& matrix, const std::vector<StageMark>& marks,
+                                 Single single) {
+  for (const MarkKind kind : {MarkKind::cell, MarkKind::source, MarkKind::consumer, MarkKind::pinned}) {
+    for (const StageMark& mark : marks) {
+      if (mark.kind != kind) continue;
+      const auto box = drawn_box(matrix, mark.box);
+      if (!box) continue;
+      if (const auto index = single(*box)) return index;
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::vector<StageMark> stage_marks(const Trace& trace, const Selection& selection) {
+  std::vector<StageMark> marks;
+  const std::optional<CellRef>& cell = selection.hovered ? selection.hovered : selection.pinned;
+  if (!cell || !trace.tensor(cell->tensor)) return marks;
+  for (BoxRef& box : cell_consumers(trace, cell->tensor, cell->index)) {
+    marks.push_back({std::move(box), MarkKind::consumer});
+  }
+  for (BoxRef& box : cell_provenance(trace, cell->tensor, cell->index).sources) {
+    marks.push_back({std::move(box), MarkKind::source});
+  }
+  if (selection.pinned && *selection.pinned != *cell)
+    marks.push_back({box_of(*selection.pinned), MarkKind::pinned});
+  marks.push_back({box_of(*cell), MarkKind::cell});
+  return marks;
+}
+
+std::optional<Index> marked_row(const StageMatrix& matrix, const std::vector<StageMark>& marks) {
+  return singled_out(matrix, marks, [&](const CellBox& box) -> std::optional<Index> {
+    return box.row_end - box.row_begin == 1 && matrix.view.rows > 1 ? std::optional(box.row_begin)
+                                                                    : std::nullopt;
+  });
+}
+
+std::optional<Index> marked_col(const StageMatrix& matrix, const std::vector<StageMark>& marks) {
+  return singled_out(matrix, marks, [&](const CellBox& box) -> std::optional<Index> {
+    return box.col_end - box.col_begin == 1 && matrix.view.cols > 1 ? std::optional(box.col_begin)
+                                                                    : std::nullopt;
+  });
+}
+
+}  // namespace headwise

@@ -1,0 +1,27 @@
+// What the cell that is looked at lights up on the stage: itself, what it was made from, what it feeds.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "app/panels/stage_matrix.h"
+#include "app/session/selection.h"
+
+namespace headwise {
+
+enum class MarkKind { cell, pinned, source, consumer };
+
+struct StageMark {
+  BoxRef box;
+  MarkKind kind = MarkKind::cell;
+};
+
+// The cell under the mouse or, without one, the pinned cell, with its sources and consumers; the pinned cell
+// is marked in any case. Sources come first, so that the cell is drawn over them.
+std::vector<StageMark> stage_marks(const Trace& trace, const Selection& selection);
+
+// The one row (column) of a matrix that a mark singles out; null where there is none.
+std::optional<Index> marked_row(const StageMatrix& matrix, const std::vector<StageMark>& marks);
+std::optional<Index> marked_col(const StageMatrix& matrix, const std::vector<StageMark>& marks);
+
+}  // namespace headwise

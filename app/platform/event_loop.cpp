@@ -1,0 +1,88 @@
+#include "app/platform/event_loop.h"
+
+#include <epoxy/gl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <limits>
+
+namespace headwise {
+
+namespace {
+
+// ImGui settles a frame or two after an event (what is hovered, what a popup covers), so some frames follow
+// each one.
+constexpr int settling_frames = 3;
+
+// An animation that begins after a sleep begins at its beginning, however long the sleep was.
+constexpr double usual_seconds = 1.0 / 60.0;
+
+constexpr double forever = std::numeric_limits<double>::infinity();
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) {
+  return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+class EventLoop {
+ public:
+  EventLoop(Window& window, ImGuiLifetime& imgui, const FrameFunction& frame)
+      : window_(window), imgui_(imgui), frame_(frame) {
+    window.share_clipboard();
+  }
+
+  void run() {
+    while (!result_.quit) {
+      sleep();
+      if (window_.input().pending()) frames_due_ = settling_frames;
+      if (frames_due_ > 0 || result_.animating || seconds_since(last_frame_) >= result_.wake_after) draw();
+    }
+  }
+
+ private:
+  void sleep() {
+    if (window_.input().pending() || frames_due_ > 0) return window_.poll_events();
+    if (window_.minimised()) return window_.wait_events(forever);
+    // Where the driver does not wait for the display, frames that nobody can see would be drawn.
+    const double until_next = result_.animating ? window_.refresh_seconds() : result_.wake_after;
+    window_.wait_events(until_next - seconds_since(last_frame_));
+  }
+
+  void draw() {
+    --frames_due_;
+    const double elapsed = seconds_since(last_frame_);
+    last_frame_ = Clock::now();
+    const bool slept = !result_.animating && std::isinf(result_.wake_after);
+    input_.seconds = slept ? std::min(elapsed, usual_seconds) : elapsed;
+    window_.input().feed_frame(input_);
+    imgui_.set_scale(input_.content_scale * result_.font_scale);
+    const int width = std::max(1, input_.width), height = std::max(1, input_.height);
+    imgui_.begin_frame(width, height, elapsed);
+    result_ = frame_(input_, imgui_.fonts(), imgui_.scale());
+    if (window_.minimised()) return imgui_.discard_frame();
+    glViewport(0, 0, width, height);
+    imgui_.end_frame(result_.ground);
+    window_.show_mouse_cursor();
+    if (!result_.title.empty()) window_.set_title(result_.title);
+    window_.set_full_screen(result_.full_screen);
+    window_.swap_buffers();
+  }
+
+  Window& window_;
+  ImGuiLifetime& imgui_;
+  const FrameFunction& frame_;
+  FrameInput input_;
+  FrameResult result_;
+  Clock::time_point last_frame_ = Clock::now();
+  int frames_due_ = 0;
+};
+
+}  // namespace
+
+void run_event_loop(Window& window, ImGuiLifetime& imgui, const FrameFunction& frame) {
+  EventLoop(window, imgui, frame).run();
+}
+
+}  // namespace headwise

@@ -1,0 +1,13 @@
+// Runs the window: events in, frames out, asleep in between. Knows nothing of what is in the frames.
+#pragma once
+
+#include "app/platform/frame_function.h"
+#include "app/platform/imgui_lifetime.h"
+#include "app/platform/window.h"
+
+namespace headwise {
+
+// Until the frame function quits. Nothing is drawn while nothing happens, nor while the window is minimised.
+void run_event_loop(Window& window, ImGuiLifetime& imgui, const FrameFunction& frame);
+
+}  // namespace headwise

@@ -1,0 +1,272 @@
+#include "app/platform/window.h"
+
+#include <epoxy/gl.h>
+
+#define GLFW_INCLUDE_NONE
+#include <GLFW/glfw3.h>
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdlib>
+#include <iterator>
+
+#include "app/platform/lost_display.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+
+namespace {
+
+// GLFW tells the reason of a failure through a callback only.
+std::string last_glfw_error;
+std::atomic<bool> woken = false;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? fmt::format("{} not set", name) : fmt::format("{}={}", name, value);
+}
+
+Error no_display() {
+  return Error(ExitStatus::no_display,
+               {.where = "window",
+                .what = "no display could be opened",
+                .got = fmt::format("{}, {}", environment("DISPLAY"), environment("WAYLAND_DISPLAY")),
+                .expected = "an X11 or Wayland session",
+                .remedy = "start it from a desktop; `headwise export` and `headwise run` need no display"});
+}
+
+Error no_opengl(const std::string& got) {
+  return Error(ExitStatus::no_display,
+               {.where = "window",
+                .what = "the display has no usable OpenGL",
+                .got = got,
+                .expected = "OpenGL 3.3 core or newer",
+                .remedy = "update the graphics driver, or set LIBGL_ALWAYS_SOFTWARE=1"});
+}
+
+std::string gl_text(GLenum name) {
+  const GLubyte* text = glGetString(name);
+  return text == nullptr ? "unknown" : reinterpret_cast<const char*>(text);
+}
+
+// By ImGuiMouseCursor_; 0: GLFW 3.3 has no such shape, the arrow serves.
+constexpr int cursor_shapes[] = {GLFW_ARROW_CURSOR,
+                                 GLFW_IBEAM_CURSOR,
+                                 0,
+                                 GLFW_VRESIZE_CURSOR,
+                                 GLFW_HRESIZE_CURSOR,
+                                 0,
+                                 0,
+                                 GLFW_HAND_CURSOR,
+                                 0};
+static_assert(std::size(cursor_shapes) == ImGuiMouseCursor_COUNT);
+
+}  // namespace
+
+Window::Glfw::Glfw() {
+  glfwSetErrorCallback([](int, const char* text) { last_glfw_error = text; });
+  if (glfwInit() != GLFW_TRUE) throw no_display();
+  report_lost_display();
+}
+
+Window::Glfw::~Glfw() {
+  glfwTerminate();
+}
+
+Window::Window(const std::string& title, int width, int height) : title_(title) {
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MAJOR, 3);
+  glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
+  glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
+  glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
+  // Everything is drawn with its own edges: neither depth nor samples are needed.
+  glfwWindowHint(GLFW_DEPTH_BITS, 0);
+  glfwWindowHint(GLFW_STENCIL_BITS, 0);
+  glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
+  glfwWindowHintString(GLFW_X11_CLASS_NAME, "headwise");
+  glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "headwise");
+  const bool wants_debug = std::getenv("HEADWISE_GL_DEBUG") != nullptr;
+  glfwWindowHint(GLFW_OPENGL_DEBUG_CONTEXT, wants_debug ? GLFW_TRUE : GLFW_FALSE);
+  if (GLFWmonitor* monitor = glfwGetPrimaryMonitor()) {
+    int x = 0, y = 0, room_width = 0, room_height = 0;
+    float scale = 1.0f, scale_y = 1.0f;
+    glfwGetMonitorWorkarea(monitor, &x, &y, &room_width, &room_height);
+    glfwGetMonitorContentScale(monitor, &scale, &scale_y);
+    const auto fitting = [scale](int wanted, int room) {
+      return room > 0 ? std::min(wanted, static_cast<int>(static_cast<float>(room) / scale)) : wanted;
+    };
+    width = fitting(width, room_width);
+    height = fitting(height, room_height);
+  }
+  window_ = glfwCreateWindow(width, height, title.c_str(), nullptr, nullptr);
+  if (window_ == nullptr) throw no_opengl(last_glfw_error);
+  glfwMakeContextCurrent(window_);
+  if (epoxy_gl_version() < 33)
+    throw no_opengl(fmt::format("OpenGL {} ({})", gl_text(GL_VERSION), gl_text(GL_RENDERER)));
+  if (wants_debug)
+    debug_output_.emplace([](const gl::DebugMessage& message) {
+      fmt::print(stderr, "headwise: OpenGL: {}\n", one_line(message.text));
+    });
+  glfwSwapInterval(1);
+  connect();
+  input_.push(WindowResized{framebuffer_width(), framebuffer_height()});
+  input_.push(ScaleChanged{content_scale()});
+}
+
+Window::~Window() {
+  debug_output_.reset();
+  for (GLFWcursor* cursor : cursors_)
+    if (cursor != nullptr) glfwDestroyCursor(cursor);
+  glfwDestroyWindow(window_);
+}
+
+void Window::connect() {
+  glfwSetWindowUserPointer(window_, this);
+  // GLFW's callbacks are plain functions: each finds its window again by the pointer that the window carries.
+  static const auto queue = [](GLFWwindow* window) -> InputQueue& {
+    return static_cast<Window*>(glfwGetWindowUserPointer(window))->input_;
+  };
+  glfwSetCursorPosCallback(window_, [](GLFWwindow* window, double x, double y) {
+    // Some displays count in points, of which a pixel is a part.
+    int width = 0, height = 0, pixels_x = 0, pixels_y = 0;
+    glfwGetWindowSize(window, &width, &height);
+    glfwGetFramebufferSize(window, &pixels_x, &pixels_y);
+    if (width > 0 && height > 0) queue(window).push(MouseMoved{x * pixels_x / width, y * pixels_y / height});
+  });
+  glfwSetCursorEnterCallback(window_, [](GLFWwindow* window, int entered) {
+    if (entered == GLFW_FALSE) queue(window).push(MouseLeft{});
+  });
+  glfwSetMouseButtonCallback(window_, [](GLFWwindow* window, int button, int action, int) {
+    queue(window).push(MouseButtonChanged{button, action == GLFW_PRESS});
+  });
+  glfwSetScrollCallback(window_, [](GLFWwindow* window, double x, double y) {
+    queue(window).push(MouseWheelTurned{x, y});
+  });
+  glfwSetKeyCallback(window_, [](GLFWwindow* window, int key, int scancode, int action, int) {
+    // A repeat only has to wake the program: ImGui counts for how long a key is held.
+    if (action == GLFW_REPEAT) return queue(window).push(RedrawRequested{});
+    const bool down = action == GLFW_PRESS;
+    KeyboardLayout& layout = static_cast<Window*>(glfwGetWindowUserPointer(window))->layout_;
+    queue(window).push(KeyChanged{layout.translate(key, scancode, down), down});
+  });
+  glfwSetCharCallback(window_, [](GLFWwindow* window, unsigned character) {
+    queue(window).push(TextEntered{static_cast<char32_t>(character)});
+  });
+  glfwSetFramebufferSizeCallback(window_, [](GLFWwindow* window, int width, int height) {
+    queue(window).push(WindowResized{width, height});
+  });
+  glfwSetWindowContentScaleCallback(
+      window_, [](GLFWwindow* window, float scale, float) { queue(window).push(ScaleChanged{scale}); });
+  glfwSetWindowFocusCallback(window_, [](GLFWwindow* window, int focused) {
+    queue(window).push(FocusChanged{focused == GLFW_TRUE});
+  });
+  glfwSetWindowIconifyCallback(window_,
+                               [](GLFWwindow* window, int) { queue(window).push(RedrawRequested{}); });
+  glfwSetWindowRefreshCallback(window_, [](GLFWwindow* window) { queue(window).push(RedrawRequested{}); });
+  glfwSetDropCallback(window_, [](GLFWwindow* window, int count, const char** paths) {
+    queue(window).push(FilesDropped{{paths, paths + count}});
+  });
+  glfwSetWindowCloseCallback(window_, [](GLFWwindow* window) {
+    // Whether the window closes is for the frame function to say.
+    glfwSetWindowShouldClose(window, GLFW_FALSE);
+    queue(window).push(CloseRequested{});
+  });
+}
+
+void Window::poll_events() {
+  glfwPollEvents();
+  if (woken.exchange(false)) input_.push(RedrawRequested{});
+}
+
+void Window::wait_events(double seconds) {
+  if (std::isinf(seconds))
+    glfwWaitEvents();
+  else if (seconds > 0)
+    glfwWaitEventsTimeout(seconds);
+  poll_events();
+}
+
+void Window::wake() {
+  woken = true;
+  glfwPostEmptyEvent();
+}
+
+bool Window::minimised() const {
+  return glfwGetWindowAttrib(window_, GLFW_ICONIFIED) == GLFW_TRUE;
+}
+
+int Window::framebuffer_width() const {
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(window_, &width, &height);
+  return width;
+}
+
+int Window::framebuffer_height() const {
+  int width = 0, height = 0;
+  glfwGetFramebufferSize(window_, &width, &height);
+  return height;
+}
+
+float Window::content_scale() const {
+  float x = 1.0f, y = 1.0f;
+  glfwGetWindowContentScale(window_, &x, &y);
+  return x;
+}
+
+double Window::refresh_seconds() const {
+  GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+  const GLFWvidmode* mode = monitor == nullptr ? nullptr : glfwGetVideoMode(monitor);
+  return 1.0 / (mode == nullptr || mode->refreshRate <= 0 ? 60 : mode->refreshRate);
+}
+
+void Window::set_title(const std::string& title) {
+  if (title == title_) return;
+  title_ = title;
+  glfwSetWindowTitle(window_, title_.c_str());
+}
+
+void Window::set_full_screen(bool full_screen) {
+  if (full_screen == full_screen_) return;
+  full_screen_ = full_screen;
+  GLFWmonitor* monitor = glfwGetPrimaryMonitor();
+  if (!full_screen) {
+    glfwSetWindowMonitor(window_, nullptr, windowed_.x, windowed_.y, windowed_.width, windowed_.height,
+                         GLFW_DONT_CARE);
+  } else if (const GLFWvidmode* mode = monitor == nullptr ? nullptr : glfwGetVideoMode(monitor)) {
+    glfwGetWindowPos(window_, &windowed_.x, &windowed_.y);
+    glfwGetWindowSize(window_, &windowed_.width, &windowed_.height);
+    glfwSetWindowMonitor(window_, monitor, 0, 0, mode->width, mode->height, mode->refreshRate);
+  } else {
+    full_screen_ = false;
+  }
+}
+
+void Window::show_mouse_cursor() {
+  const int wanted = ImGui::GetMouseCursor();
+  const int shape = wanted < 0 ? ImGuiMouseCursor_Arrow : wanted;
+  if (shape == shown_cursor_) return;
+  shown_cursor_ = shape;
+  const auto at = static_cast<std::size_t>(shape);
+  if (cursors_[at] == nullptr && cursor_shapes[at] != 0)
+    cursors_[at] = glfwCreateStandardCursor(cursor_shapes[at]);
+  glfwSetCursor(window_, cursors_[at]);
+}
+
+void Window::share_clipboard() {
+  ImGuiIO& io = ImGui::GetIO();
+  io.GetClipboardTextFn = [](void*) { return glfwGetClipboardString(nullptr); };
+  io.SetClipboardTextFn = [](void*, const char* text) { glfwSetClipboardString(nullptr, text); };
+}
+
+void Window::swap_buffers() {
+  glfwSwapBuffers(window_);
+}
+
+std::string Window::renderer() const {
+  const int version = epoxy_gl_version();
+  return fmt::format("{}, OpenGL {}.{}", gl_text(GL_RENDERER), version / 10, version % 10);
+}
+
+}  // namespace headwise

@@ -1,0 +1,118 @@
+#include "app/widgets/axis_labels.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+namespace headwise {
+namespace {
+
+constexpr float row_gap = 8.0f;        // units between a row label and its matrix
+constexpr float column_gap = 4.0f;     // units between a matrix and the labels below it
+constexpr float closest_rows = 13.0f;  // units between labels that are drawn
+constexpr float closest_turned = 18.0f;
+
+float width_of(ImFont* font, const std::string& text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
+}
+
+// Every how many of them can be drawn.
+Index step_for(double pitch, double closest) {
+  return pitch <= 0 ? 1 : std::max<Index>(1, static_cast<Index>(std::ceil(closest / pitch)));
+}
+
+// The chosen one is always drawn; those too near to it give way.
+bool is_drawn(Index i, Index step, std::optional<Index> chosen) {
+  if (i == chosen) return true;
+  if (i % step != 0) return false;
+  return !chosen || step == 1 || std::abs(i - *chosen) >= step;
+}
+
+}  // namespace
+
+std::string fitted_text(const std::string& text, ImFont* font, float width) {
+  if (width_of(font, text) <= width) return text;
+  std::string cut = text;
+  while (!cut.empty()) {
+    // One character less: continuation bytes go with the byte that they continue.
+    while (!cut.empty() && (static_cast<unsigned char>(cut.back()) & 0xC0U) == 0x80U) cut.pop_back();
+    if (!cut.empty()) cut.pop_back();
+    if (width_of(font, cut + "…") <= width) break;
+  }
+  return cut + "…";
+}
+
+float label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count) {
+  float widest = 0.0f;
+  const std::size_t shown = std::min(labels.size(), static_cast<std::size_t>(std::max<Index>(count, 0)));
+  const float most = context.px(longest_label_units);
+  for (std::size_t i = 0; i < shown && widest < most; ++i) {
+    widest = std::max(widest, width_of(context.fonts.bold, labels[i]));
+  }
+  return std::min(widest, most);
+}
+
+void draw_row_labels(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
+                     const std::vector<std::string>& labels, std::optional<Index> chosen) {
+  const double pitch =
+      static_cast<double>(plane.height) / static_cast<double>(std::max<Index>(plane.rows, 1));
+  const Index step = step_for(pitch, context.px(closest_rows));
+  for (Index row = 0; row < plane.rows && row < static_cast<Index>(labels.size()); ++row) {
+    if (!is_drawn(row, step, chosen)) continue;
+    const bool bold = row == chosen;
+    ImFont* font = bold                      ? context.fonts.bold
+                   : pitch >= context.px(17) ? context.fonts.sans
+                                             : context.fonts.small;
+    const std::string text =
+        fitted_text(labels[static_cast<std::size_t>(row)], font, context.px(longest_label_units));
+    const RectF cell = plane.cell(row, 0);
+    const ImVec2 at(std::floor(static_cast<float>(cell.x) - context.px(row_gap) - width_of(font, text)),
+                    std::floor(static_cast<float>(cell.y + cell.height / 2) - font->FontSize / 2));
+    list->AddText(font, font->FontSize, at, im_color(bold ? context.palette.text : context.palette.text_dim),
+                  text.c_str());
+  }
+}
+
+void draw_column_labels(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
+                        const std::vector<std::string>& labels, std::optional<Index> chosen, float degrees) {
+  const double pitch = static_cast<double>(plane.width) / static_cast<double>(std::max<Index>(plane.cols, 1));
+  const Index step = degrees > 0 ? step_for(pitch, context.px(closest_turned)) : 1;
+  for (Index col = 0; col < plane.cols && col < static_cast<Index>(labels.size()); ++col) {
+    if (!is_drawn(col, step, chosen)) continue;
+    const bool bold = col == chosen;
+    ImFont* font = bold                      ? context.fonts.bold
+                   : pitch >= context.px(24) ? context.fonts.sans
+                                             : context.fonts.small;
+    const std::string text =
+        fitted_text(labels[static_cast<std::size_t>(col)], font, context.px(longest_label_units));
+    const ImU32 color = im_color(bold ? context.palette.text : context.palette.text_dim);
+    const RectF cell = plane.cell(plane.rows - 1, col);
+    const float x = static_cast<float>(cell.x + cell.width / 2);
+    const float y = static_cast<float>(plane.y + plane.height) + context.px(column_gap);
+    if (degrees > 0) {
+      draw_turned_text(list, font, ImVec2(x - context.px(3), y + context.px(4)), degrees, color, text);
+    } else {
+      list->AddText(font, font->FontSize, ImVec2(std::floor(x - width_of(font, text) / 2), std::floor(y)),
+                    color, text.c_str());
+    }
+  }
+}
+
+void draw_turned_text(ImDrawList* list, ImFont* font, ImVec2 pivot, float degrees, ImU32 color,
+                      const std::string& text) {
+  // ImGui leaves out letters outside the clip rectangle before they are turned, so they are set in its corner
+  // first.
+  const ImVec2 corner = list->GetClipRectMin();
+  const ImVec2 from(std::ceil(corner.x), std::ceil(corner.y));
+  const int first = list->VtxBuffer.Size;
+  list->AddText(font, font->FontSize, from, color, text.c_str());
+  const float angle = degrees * std::numbers::pi_v<float> / 180.0f;
+  const float c = std::cos(angle), s = std::sin(angle);
+  for (int i = first; i < list->VtxBuffer.Size; ++i) {
+    ImVec2& p = list->VtxBuffer[i].pos;
+    const float x = p.x - from.x, y = p.y - from.y - font->FontSize / 2;
+    p = ImVec2(pivot.x + c * x - s * y, pivot.y + s * x + c * y);
+  }
+}
+
+}  // namespace headwise

@@ -1,0 +1,34 @@
+// The names of rows and columns beside a matrix: thinned where they would run into each other, the ones that
+// are looked at always there and bold.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/widgets/cell_geometry.h"
+#include "app/widgets/widget_context.h"
+
+namespace headwise {
+
+// Names longer than this are cut, in units.
+inline constexpr float longest_label_units = 92.0f;
+
+// The text, cut with "…" where it is wider than `width` pixels.
+std::string fitted_text(const std::string& text, ImFont* font, float width);
+
+// Width of the widest label as it is drawn, in pixels.
+float label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count);
+
+// Right-aligned, left of the plane.
+void draw_row_labels(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
+                     const std::vector<std::string>& labels, std::optional<Index> chosen);
+// Below the plane, centred, or slanted by `degrees` > 0 from the column's middle down to the right.
+void draw_column_labels(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
+                        const std::vector<std::string>& labels, std::optional<Index> chosen, float degrees);
+
+// Text whose left end, at half its height, lies at `pivot`, turned by `degrees` clockwise.
+void draw_turned_text(ImDrawList* list, ImFont* font, ImVec2 pivot, float degrees, ImU32 color,
+                      const std::string& text);
+
+}  // namespace headwise

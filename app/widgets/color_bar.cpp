@@ -1,0 +1,50 @@
+#include "app/widgets/color_bar.h"
+
+#include <cmath>
+
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/number_text.h"
+
+namespace headwise {
+namespace {
+
+constexpr int pieces = 64;  // of one colour into the next; 64 are smooth at 150 pixels
+
+}  // namespace
+
+void draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF& strip, ColorMap map,
+                    Theme theme, ValueRange range, const std::string& caption) {
+  const ColorTable& table = color_table(map, theme);
+  const ImVec2 min(std::round(static_cast<float>(strip.x)), std::round(static_cast<float>(strip.y)));
+  const ImVec2 max(min.x + std::round(static_cast<float>(strip.width)),
+                   min.y + std::max(4.0f, std::round(static_cast<float>(strip.height))));
+  const float width = (max.x - min.x) / pieces;
+  for (int i = 0; i < pieces; ++i) {
+    const ImU32 left = im_color(table[static_cast<std::size_t>(i * 255 / pieces)]);
+    const ImU32 right = im_color(table[static_cast<std::size_t>((i + 1) * 255 / pieces)]);
+    list->AddRectFilledMultiColor(ImVec2(min.x + static_cast<float>(i) * width, min.y),
+                                  ImVec2(min.x + static_cast<float>(i + 1) * width, max.y), left, right,
+                                  right, left);
+  }
+  ImFont* font = context.fonts.small;
+  const ImU32 dim = im_color(context.palette.text_dim);
+  list->AddText(font, font->FontSize, ImVec2(min.x, min.y - font->FontSize - context.px(3)), dim,
+                caption.c_str());
+
+  ImFont* mono = context.fonts.mono_small;
+  const float y = max.y + context.px(2);
+  const auto tick = [&](double value, float at, float align) {
+    const int decimals = value == 0.0 ? 0 : cell_decimals(range) + (range.hi < 1.0 ? 1 : 0);
+    const std::string text = number_text(value, decimals);
+    const float text_width = mono->CalcTextSizeA(mono->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+    list->AddText(mono, mono->FontSize, ImVec2(std::floor(at - text_width * align), y), dim, text.c_str());
+    return text_width;
+  };
+  const float used = tick(range.lo, min.x, 0.0f) + tick(range.hi, max.x, 1.0f);
+  if (range.lo < 0.0 && range.hi > 0.0 && used < (max.x - min.x) * 0.75f) {
+    const double zero = -range.lo / (range.hi - range.lo);
+    tick(0.0, min.x + (max.x - min.x) * static_cast<float>(zero), 0.5f);
+  }
+}
+
+}  // namespace headwise

@@ -1,0 +1,15 @@
+// A strip of the colour map with what it speaks of above it and its ends below.
+#pragma once
+
+#include <string>
+
+#include "app/widgets/widget_context.h"
+#include "core/picture/picture.h"
+
+namespace headwise {
+
+// `strip` is the strip alone; caption and ticks take a line each above and below it.
+void draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF& strip, ColorMap map,
+                    Theme theme, ValueRange range, const std::string& caption);
+
+}  // namespace headwise

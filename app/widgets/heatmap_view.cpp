@@ -1,0 +1,136 @@
+#include "app/widgets/heatmap_view.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "app/widgets/number_text.h"
+
+namespace headwise {
+namespace {
+
+ImVec2 top_left(const RectF& r) {
+  return {static_cast<float>(r.x), static_cast<float>(r.y)};
+}
+ImVec2 bottom_right(const RectF& r) {
+  return {static_cast<float>(r.x + r.width), static_cast<float>(r.y + r.height)};
+}
+
+// First and one past the last index of `count` cells that a span of pixels touches.
+std::pair<Index, Index> visible(float from, float to, int begin, int pixels, Index count) {
+  const double cell = static_cast<double>(pixels) / static_cast<double>(count);
+  const auto first = static_cast<Index>(std::floor((from - static_cast<float>(begin)) / cell));
+  const auto last = static_cast<Index>(std::ceil((to - static_cast<float>(begin)) / cell));
+  return {std::clamp<Index>(first, 0, count), std::clamp<Index>(last, 0, count)};
+}
+
+}  // namespace
+
+bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
+                      const HeatmapSpec& spec, bool probability) {
+  if (plane.rows <= 0 || plane.cols <= 0) return false;
+  const double cell_width = static_cast<double>(plane.width) / static_cast<double>(plane.cols) - plane.gap;
+  const double cell_height = static_cast<double>(plane.height) / static_cast<double>(plane.rows) - plane.gap;
+  ImFont* font = context.fonts.mono_small;
+  const float letter = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, "0").x;
+  const auto letters = [&](int decimals) {
+    std::size_t most = 0;
+    for (const double end : {spec.range.lo, spec.range.hi}) {
+      const std::string text = cell_text(end, decimals, probability);
+      most = std::max(most, text.size() - (text.starts_with("−") ? 2 : 0));
+    }
+    return static_cast<float>(most);
+  };
+  // The font as it is, else a little smaller; then a decimal less, but never none where the numbers are
+  // small.
+  int decimals = cell_decimals(spec.range);
+  float size = font->FontSize;
+  const auto fits = [&] {
+    const float shrink = size / font->FontSize;
+    return letters(decimals) * letter * shrink + context.px(2) <= cell_width &&
+           size + context.px(4) <= cell_height;
+  };
+  if (!fits()) size = std::round(font->FontSize * 0.84f);
+  if (!fits() && decimals == 2) --decimals;
+  if (!fits()) return false;
+
+  const ColorTable& table = color_table(spec.color_map, spec.theme);
+  const ImVec2 clip_min = list->GetClipRectMin(), clip_max = list->GetClipRectMax();
+  const auto [row_begin, row_end] = visible(clip_min.y, clip_max.y, plane.y, plane.height, plane.rows);
+  const auto [col_begin, col_end] = visible(clip_min.x, clip_max.x, plane.x, plane.width, plane.cols);
+  for (Index row = row_begin; row < row_end; ++row) {
+    for (Index col = col_begin; col < col_end; ++col) {
+      const CellKind kind = cell_kind(spec, row, col);
+      if (kind != CellKind::value && kind != CellKind::blocked_value) continue;
+      const double value = spec.values.value(row, col);
+      const std::string text = cell_text(value, decimals, probability);
+      const ImVec2 extent = font->CalcTextSizeA(size, FLT_MAX, 0.0f, text.c_str());
+      const RectF cell = plane.cell(row, col);
+      if (extent.x > cell.width) continue;  // a value far outside the range of the colours
+      const ImVec2 at(std::floor(static_cast<float>(cell.x + cell.width / 2) - extent.x / 2),
+                      std::floor(static_cast<float>(cell.y + cell.height / 2) - extent.y / 2));
+      const Rgba8 ink = ink_on(color_at(value, spec.range, table));
+      list->AddText(font, size, at, im_color(ink, 0.92f), text.c_str());
+    }
+  }
+  return true;
+}
+
+void draw_column_blocks(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
+                        Index block) {
+  if (block <= 0) return;
+  const float width =
+      std::max(1.0f, std::round(context.px(plane.width / (plane.cols / block + 1) > 24 ? 3.0f : 1.0f)));
+  for (Index col = block; col < plane.cols; col += block) {
+    const float x = std::floor(static_cast<float>(plane.rect({0, 1, col, col + 1}).x) - width / 2);
+    list->AddRectFilled(ImVec2(x, static_cast<float>(plane.y)),
+                        ImVec2(x + width, static_cast<float>(plane.y + plane.height)),
+                        im_color(context.palette.panel));
+  }
+}
+
+void draw_row_blocks(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
+                     Index block) {
+  if (block <= 0) return;
+  const float width =
+      std::max(1.0f, std::round(context.px(plane.height / (plane.rows / block + 1) > 24 ? 3.0f : 1.0f)));
+  for (Index row = block; row < plane.rows; row += block) {
+    const float y = std::floor(static_cast<float>(plane.rect({row, row + 1, 0, 1}).y) - width / 2);
+    list->AddRectFilled(ImVec2(static_cast<float>(plane.x), y),
+                        ImVec2(static_cast<float>(plane.x + plane.width), y + width),
+                        im_color(context.palette.panel));
+  }
+}
+
+void draw_box_outline(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
+                      const CellBox& box, ImU32 color, float width) {
+  const RectF rect = plane.rect(box);
+  const float around = std::floor(width / 2);
+  const ImVec2 min(top_left(rect).x - around, top_left(rect).y - around);
+  const ImVec2 max(bottom_right(rect).x + around, bottom_right(rect).y + around);
+  const float hairline = std::max(1.0f, std::round(context.scale));
+  const float out = width / 2 + hairline / 2;
+  const ImU32 ground = im_color(context.palette.panel, 0.8f);
+  list->AddRect(ImVec2(min.x - out, min.y - out), ImVec2(max.x + out, max.y + out), ground, 0.0f, 0,
+                hairline);
+  if (rect.width > 4 * width && rect.height > 4 * width) {
+    list->AddRect(ImVec2(min.x + out, min.y + out), ImVec2(max.x - out, max.y - out), ground, 0.0f, 0,
+                  hairline);
+  }
+  list->AddRect(min, max, color, 0.0f, 0, width);
+}
+
+void draw_muted(const WidgetContext& context, ImDrawList* list, const RectF& rect) {
+  const ImVec2 min = top_left(rect), max = bottom_right(rect);
+  list->AddRectFilled(min, max, im_color(context.palette.panel, 0.55f));
+  list->PushClipRect(min, max, true);
+  const float step = std::max(4.0f, std::round(context.px(6)));
+  const float height = max.y - min.y;
+  for (float x = min.x - height; x < max.x; x += step) {
+    list->AddLine(ImVec2(x, max.y), ImVec2(x + height, min.y), im_color(context.palette.panel),
+                  context.px(2));
+  }
+  list->PopClipRect();
+}
+
+}  // namespace headwise

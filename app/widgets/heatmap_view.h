@@ -1,0 +1,28 @@
+// What stands on a plane of cells: numbers where they fit, lines between the blocks of heads, outlines.
+#pragma once
+
+#include "app/widgets/cell_geometry.h"
+#include "app/widgets/widget_context.h"
+#include "core/picture/heatmap.h"
+
+namespace headwise {
+
+// Numbers in the cells, where the widest of this range fits; only cells inside the list's clip rectangle are
+// looked at. False where they do not fit, and then nothing is drawn.
+bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
+                      const HeatmapSpec& spec, bool probability);
+
+// A line of the ground's colour between blocks of `block` columns (or rows); nothing for 0.
+void draw_column_blocks(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
+                        Index block);
+void draw_row_blocks(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane, Index block);
+
+// `width` in pixels, outside of the box's cells, with a hairline of the ground's colour around it so that it
+// stands out on any cell.
+void draw_box_outline(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
+                      const CellBox& box, ImU32 color, float width);
+
+// Diagonal lines of the ground's colour over the whole plane, and the plane itself paler: what is muted.
+void draw_muted(const WidgetContext& context, ImDrawList* list, const RectF& rect);
+
+}  // namespace headwise

@@ -1,0 +1,52 @@
+#include "app/widgets/number_text.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+
+namespace headwise {
+namespace {
+
+std::string with_minus_sign(std::string text) {
+  for (std::size_t at = 0; (at = text.find('-', at)) != std::string::npos; at += 3) text.replace(at, 1, "−");
+  return text;
+}
+
+std::string not_finite(double value) {
+  return std::isnan(value) ? "NaN" : value > 0 ? "∞" : "−∞";
+}
+
+// Without the minus before a number that is rounded to nothing.
+std::string fixed(double value, int decimals) {
+  std::string text = fmt::format("{:.{}f}", value, decimals);
+  if (text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos) text.erase(0, 1);
+  return text;
+}
+
+}  // namespace
+
+std::string number_text(double value, int decimals) {
+  if (!std::isfinite(value)) return not_finite(value);
+  const double magnitude = std::abs(value);
+  if (magnitude != 0.0 && (magnitude < 0.5 * std::pow(10.0, -decimals) || magnitude >= 1e7)) {
+    return with_minus_sign(fmt::format("{:.2g}", value));
+  }
+  return with_minus_sign(fixed(value, decimals));
+}
+
+int cell_decimals(ValueRange range) {
+  const double largest = std::max(std::abs(range.lo), std::abs(range.hi));
+  if (largest >= 100.0) return 0;
+  if (largest >= 3.0) return 1;
+  return 2;
+}
+
+std::string cell_text(double value, int decimals, bool probability) {
+  if (!std::isfinite(value)) return not_finite(value);
+  if (std::abs(value) >= 1e5) return with_minus_sign(fmt::format("{:.0e}", value));
+  std::string text = fixed(value, decimals);
+  if (probability && text.starts_with("0.")) text.erase(0, 1);
+  return with_minus_sign(std::move(text));
+}
+
+}  // namespace headwise
