@@ -15,7 +15,7 @@ using Id = TensorId;
 // In units.
 constexpr double padding = 8.0;
 constexpr double name_gap = 5.0;
-constexpr double widest_gap = 26.0;
+constexpr double widest_gap = 56.0;
 constexpr double narrowest_gap = 9.0;
 constexpr double one_line_height = 24.0;
 constexpr double two_line_height = 34.0;

@@ -38,7 +38,7 @@ class Builder {
   StageContent build() {
     choose_picture();
     if (!content_.nothing.empty()) return std::move(content_);
-    const StepPicture picture = shown_picture();
+    const StepPicture picture = *shown_picture(trace_, selection_);
     content_.result = part(picture.result, false, 0, 0);
     if (picture.left) content_.left = part(*picture.left, false, 0, 0);
     if (picture.above) {
@@ -66,11 +66,6 @@ class Builder {
               ? "scaled_dot_product_attention has no such step: its inputs are split into heads already"
               : "this trace has nothing to show here";
     }
-  }
-
-  StepPicture shown_picture() const {
-    if (content_.picture < content_.pictures.size()) return content_.pictures[content_.picture];
-    return {*selection_.tensor, {}, {}, false, 0, 0};
   }
 
   StagePart part(Id id, bool transposed, Index row_begin, Index row_end) const {
@@ -312,6 +307,17 @@ class Builder {
 };
 
 }  // namespace
+
+std::optional<StepPicture> shown_picture(const Trace& trace, const Selection& selection) {
+  const std::vector<StepPicture> pictures = step_pictures(selection.step, trace);
+  if (selection.tensor && trace.tensor(*selection.tensor)) {
+    const auto found = std::ranges::find(pictures, *selection.tensor, &StepPicture::result);
+    if (found == pictures.end()) return StepPicture{*selection.tensor, {}, {}, false, 0, 0};
+    return *found;
+  }
+  if (pictures.empty()) return std::nullopt;
+  return pictures.front();
+}
 
 StageContent stage_content(const Trace& trace, const TokenLabels& labels, const Selection& selection,
                            Theme theme, ValueRanges& ranges) {

@@ -42,6 +42,10 @@ struct StageContent {
   Index head_total = 0;               // how many thumbnails: every query head
 };
 
+// The picture that the stage shows: the one that makes the chosen tensor, or the tensor by itself where the
+// step has no such picture, or the step's main one. Null where there is nothing.
+std::optional<StepPicture> shown_picture(const Trace& trace, const Selection& selection);
+
 StageContent stage_content(const Trace& trace, const TokenLabels& labels, const Selection& selection,
                            Theme theme, ValueRanges& ranges);
 

@@ -108,7 +108,7 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
                      float width, const std::string& sign) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Palette& palette = context.palette;
-  const float bottom = static_cast<float>(plane.y) - 4.0f * context.scale;
+  const float baseline = std::floor(static_cast<float>(plane.y) - 7.0f * context.scale);
   float x = static_cast<float>(plane.x);
   const float end = x + width;
   const auto write = [&](ImFont* font, Rgba8 color, const std::string& text, float gap) {
@@ -116,7 +116,7 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
     if (room <= 0.0f) return;
     const std::string fitted = fitted_text(text, font, room);
     if (fitted == "…") return;
-    list->AddText(font, font->FontSize, ImVec2(std::floor(x), std::floor(bottom - font->FontSize)),
+    list->AddText(font, font->FontSize, ImVec2(std::floor(x), std::floor(baseline - font->Ascent)),
                   im_color(color), fitted.c_str());
     x += width_of(font, fitted) + gap * context.scale;
   };

@@ -160,7 +160,7 @@ void draw_row_figures(const PanelContext& context, StageState& state, const Stag
   if (static_cast<float>(rows.height) < static_cast<float>(rows.rows) * mono->FontSize) return;
   for (Index row = 0; row < rows.rows; ++row) {
     const RectF cell = rows.cell(row, 0);
-    const std::string text = number_text(state.figures.exp_sum[static_cast<std::size_t>(row)], 2);
+    const std::string text = decimal_text(state.figures.exp_sum[static_cast<std::size_t>(row)], 2);
     list->AddText(mono, mono->FontSize,
                   ImVec2(std::floor(static_cast<float>(cell.x + cell.width) - width_of(mono, text)),
                          std::floor(static_cast<float>(cell.y + cell.height / 2) - mono->FontSize / 2)),

@@ -35,7 +35,7 @@ void draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF&
   const float y = max.y + context.px(2);
   const auto tick = [&](double value, float at, float align) {
     const int decimals = value == 0.0 ? 0 : cell_decimals(range) + (range.hi < 1.0 ? 1 : 0);
-    const std::string text = number_text(value, decimals);
+    const std::string text = decimal_text(value, decimals);
     const float text_width = mono->CalcTextSizeA(mono->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
     list->AddText(mono, mono->FontSize, ImVec2(std::floor(at - text_width * align), y), dim, text.c_str());
     return text_width;

@@ -25,7 +25,7 @@ std::string fixed(double value, int decimals) {
 
 }  // namespace
 
-std::string number_text(double value, int decimals) {
+std::string decimal_text(double value, int decimals) {
   if (!std::isfinite(value)) return not_finite(value);
   const double magnitude = std::abs(value);
   if (magnitude != 0.0 && (magnitude < 0.5 * std::pow(10.0, -decimals) || magnitude >= 1e7)) {

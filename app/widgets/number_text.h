@@ -10,7 +10,7 @@ namespace headwise {
 
 // "−14.113", "NaN", "∞", "−∞". Magnitudes that `decimals` would hide or that have more than 7 digits before
 // the point are written with an exponent, "1.2e−09".
-std::string number_text(double value, int decimals = 3);
+std::string decimal_text(double value, int decimals = 3);
 
 // As many decimals as make numbers of this range tell themselves apart in a cell: 1 for scores up to 99, 2
 // below 10.

@@ -1,0 +1,122 @@
+#include "app/panels/graph_panel.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "app/panels/graph_layout.h"
+#include "app/panels/stage_content.h"
+#include "app/panels/stage_drawing.h"
+#include "app/platform/fonts.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+float width_of(ImFont* font, std::string_view text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
+}
+
+// From the right side of one node to the left side of the next: level, down or up in the gap before it,
+// level.
+void draw_edge(const PanelContext& context, const GraphNode& from, const GraphNode& to, bool below,
+               float bottom, float shift) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float u = context.scale;
+  const ImU32 color = im_color(context.palette.text_faint);
+  const ImVec2 begin(static_cast<float>(from.rect.x + from.rect.width) + shift,
+                     std::floor(static_cast<float>(from.rect.y + from.rect.height / 2)) + 0.5f);
+  const ImVec2 end(static_cast<float>(to.rect.x) + shift,
+                   std::floor(static_cast<float>(to.rect.y + to.rect.height / 2)) + 0.5f);
+  if (below) {
+    const ImVec2 down(begin.x - static_cast<float>(from.rect.width) / 2,
+                      static_cast<float>(from.rect.y + from.rect.height));
+    const ImVec2 up(end.x + static_cast<float>(to.rect.width) / 2,
+                    static_cast<float>(to.rect.y + to.rect.height));
+    const ImVec2 path[] = {down, ImVec2(down.x, bottom), ImVec2(up.x, bottom), up};
+    list->AddPolyline(path, 4, color, ImDrawFlags_None, u);
+    return;
+  }
+  const float turn = std::min(11.0f * u, (end.x - begin.x));
+  const ImVec2 path[] = {begin, ImVec2(end.x - turn, begin.y), end};
+  list->AddPolyline(path, 3, color, ImDrawFlags_None, u);
+}
+
+}  // namespace
+
+PanelAction draw_graph(const PanelContext& context, GraphState& state) {
+  PanelAction action;
+  const ImVec2 origin = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
+  ImFont* small = context.fonts.small;
+  ImFont* mono = context.fonts.mono_small;
+  const GraphLayout layout =
+      graph_layout(context.trace, {origin.x, origin.y, size.x, size.y}, context.scale,
+                   [&](std::string_view text, bool sizes) { return width_of(sizes ? mono : small, text); });
+
+  const float overflow = std::max(0.0f, static_cast<float>(layout.width) - size.x);
+  if (ImGui::IsWindowHovered() && overflow > 0.0f)
+    state.scroll -= ImGui::GetIO().MouseWheel * 60.0f * context.scale;
+  state.scroll = std::clamp(state.scroll, 0.0f, overflow);
+  const float shift = -state.scroll;
+
+  const std::optional<StepPicture> shown = shown_picture(context.trace, context.selection);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float bottom = std::floor(origin.y + size.y) - 1.5f;
+  for (const GraphEdge& edge : layout.edges) {
+    draw_edge(context, layout.nodes[edge.from], layout.nodes[edge.to], edge.below, bottom, shift);
+  }
+  const WidgetContext widgets = widget_context(context);
+  for (std::size_t i = 0; i < layout.nodes.size(); ++i) {
+    const GraphNode& node = layout.nodes[i];
+    const ImVec2 min(static_cast<float>(node.rect.x) + shift, static_cast<float>(node.rect.y));
+    const ImVec2 max(min.x + static_cast<float>(node.rect.width),
+                     min.y + static_cast<float>(node.rect.height));
+    ImGui::SetCursorScreenPos(min);
+    ImGui::PushID(static_cast<int>(i));
+    const bool pressed = ImGui::InvisibleButton("node", ImVec2(max.x - min.x, max.y - min.y));
+    const bool hovered = ImGui::IsItemHovered();
+    tooltip(widgets, std::string(tensor_entry(node.id).what) + "  " +
+                         context.trace.tensor(node.id)->shape().to_string());
+    ImGui::PopID();
+    ui_probe("graph/" + std::string(tensor_entry(node.id).name), min, max);
+    const bool present =
+        shown && first_name(context.trace, {shown->result}) == first_name(context.trace, {node.id});
+    const Palette& palette = context.palette;
+    const float rounding = 3.0f * context.scale;
+    list->AddRectFilled(min, max, im_color(present ? palette.control : palette.field), rounding);
+    list->AddRect(min, max,
+                  im_color(present   ? palette.focus
+                           : hovered ? palette.text_faint
+                                     : palette.border),
+                  rounding, 0, std::max(1.0f, std::round((present ? 1.5f : 1.0f) * context.scale)));
+    const Rgba8 color = tensor_hue(palette, node.id);
+    const float x = min.x + 8.0f * context.scale;
+    const float middle = (min.y + max.y) / 2;
+    ImFont* font = small;
+    if (layout.two_lines) {
+      list->AddText(font, font->FontSize, ImVec2(x, std::floor(middle - font->FontSize - 1.0f)),
+                    im_color(color), node.name.c_str());
+      list->AddText(mono, mono->FontSize, ImVec2(x, std::floor(middle + 1.0f)), im_color(palette.text_dim),
+                    node.sizes.c_str());
+    } else {
+      list->AddText(font, font->FontSize, ImVec2(x, std::floor(middle - font->FontSize / 2)), im_color(color),
+                    node.name.c_str());
+      list->AddText(mono, mono->FontSize,
+                    ImVec2(x + width_of(font, node.name) + 5.0f * context.scale,
+                           std::floor(middle - mono->FontSize / 2)),
+                    im_color(palette.text_dim), node.sizes.c_str());
+    }
+    if (pressed) {
+      action.selection = context.selection;
+      action.selection->step = step_of(node.id);
+      action.selection->tensor = node.id;
+    }
+  }
+  return action;
+}
+
+}  // namespace headwise

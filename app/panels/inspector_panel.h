@@ -1,0 +1,16 @@
+// The inspector: what this step computes, where the number under the mouse (or the pinned one) came from and
+// where it goes, and the line of PyTorch that does the same.
+#pragma once
+
+#include "app/panels/panel.h"
+
+namespace headwise {
+
+struct InspectorState {
+  bool hovering = false;  // a link of the inspector previewed a cell in the last frame
+};
+
+// Fills the current ImGui window.
+PanelAction draw_inspector(const PanelContext& context, InspectorState& state);
+
+}  // namespace headwise

@@ -1,0 +1,174 @@
+#include "app/widgets/text_column.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/formula_text.h"
+#include "app/widgets/tooltip.h"
+
+namespace headwise {
+namespace {
+
+float width_of(ImFont* font, std::string_view text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
+}
+
+bool breaks_behind(char c) {
+  return c == ' ' || c == ',' || c == '(';
+}
+
+}  // namespace
+
+TextColumn::TextColumn(const WidgetContext& context)
+    : context_(context), width_(ImGui::GetContentRegionAvail().x) {}
+
+ImVec2 TextColumn::cursor() const {
+  return ImGui::GetCursorScreenPos();
+}
+
+void TextColumn::skip(float pixels) {
+  const ImVec2 spacing = ImGui::GetStyle().ItemSpacing;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(spacing.x, 0.0f));
+  ImGui::Dummy(ImVec2(width_, std::round(pixels)));
+  ImGui::PopStyleVar();
+}
+
+void TextColumn::space(float units) {
+  skip(context_.px(units));
+}
+
+void TextColumn::heading(std::string_view text) {
+  ImFont* font = context_.fonts.small;
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, cursor(), im_color(context_.palette.text_dim),
+                                      text.data(), text.data() + text.size());
+  skip(font->FontSize + context_.px(8));
+}
+
+void TextColumn::paragraph(std::string_view text, Rgba8 color) {
+  ImFont* font = context_.fonts.sans;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float line = std::round(font->FontSize * 1.38f);
+  const char* at = text.data();
+  const char* end = at + text.size();
+  while (at < end) {
+    const char* stop = font->CalcWordWrapPositionA(1.0f, at, end, width_);
+    if (stop == at) ++stop;
+    list->AddText(font, font->FontSize, cursor(), im_color(color), at, stop);
+    skip(line);
+    at = stop;
+    while (at < end && (*at == ' ' || *at == '\n')) ++at;
+  }
+}
+
+void TextColumn::formula(std::string_view text) {
+  ImFont* font =
+      formula_width(text, context_.fonts.formula) <= width_ ? context_.fonts.formula : context_.fonts.sans;
+  skip(draw_formula(context_, ImGui::GetWindowDrawList(), cursor(), width_, text, font));
+}
+
+void TextColumn::row(std::string_view name, std::string_view number, std::string_view remark) {
+  ImFont* sans = context_.fonts.sans;
+  ImFont* mono = context_.fonts.mono;
+  ImFont* small = context_.fonts.small;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImVec2 at = cursor();
+  const float line = std::round(sans->FontSize * 1.42f);
+  const float remark_width = remark.empty() ? 0.0f : width_of(small, remark) + context_.px(8);
+  const float number_x = at.x + width_ - remark_width - width_of(mono, number);
+  const std::string fitted =
+      fitted_text(std::string(name), sans, std::max(0.0f, number_x - at.x - context_.px(8)));
+  list->AddText(sans, sans->FontSize, at, im_color(context_.palette.text_dim), fitted.c_str());
+  const float base = at.y + sans->FontSize;
+  list->AddText(mono, mono->FontSize, ImVec2(std::floor(number_x), std::floor(base - mono->FontSize)),
+                im_color(context_.palette.text), number.data(), number.data() + number.size());
+  if (!remark.empty()) {
+    list->AddText(
+        small, small->FontSize,
+        ImVec2(std::floor(at.x + width_ - width_of(small, remark)), std::floor(base - small->FontSize)),
+        im_color(context_.palette.text_dim), remark.data(), remark.data() + remark.size());
+  }
+  skip(line);
+}
+
+bool TextColumn::code(const char* id, const std::vector<Line>& lines) {
+  ImFont* font = context_.fonts.mono_small;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float pad = context_.px(10), line_height = std::round(font->FontSize * 1.5f);
+  const auto columns = static_cast<std::size_t>(std::max(8.0f, (width_ - 2 * pad) / width_of(font, "0")));
+  std::vector<Line> wrapped;
+  std::string copied;
+  for (const Line& line : lines) {
+    for (std::string& part : wrapped_code(line.text, columns))
+      wrapped.push_back({std::move(part), line.comment});
+    copied += line.text + "\n";
+  }
+  const ImVec2 at = cursor();
+  const float height = static_cast<float>(wrapped.size()) * line_height + 2 * pad - context_.px(4);
+  const ImVec2 spacing = ImGui::GetStyle().ItemSpacing;
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(spacing.x, 0.0f));
+  const bool pressed = ImGui::InvisibleButton(id, ImVec2(width_, height));
+  ImGui::PopStyleVar();
+  const bool hovered = ImGui::IsItemHovered();
+  const ImVec2 end(at.x + width_, at.y + height);
+  list->AddRectFilled(at, end, im_color(context_.palette.field), context_.px(4));
+  list->AddRect(at, end, im_color(hovered ? context_.palette.text_faint : context_.palette.border),
+                context_.px(4));
+  float y = at.y + pad;
+  for (const Line& line : wrapped) {
+    list->AddText(font, font->FontSize, ImVec2(at.x + pad, std::floor(y)),
+                  im_color(line.comment ? context_.palette.text_dim : context_.palette.text),
+                  line.text.c_str());
+    y += line_height;
+  }
+  tooltip(context_, "click to copy");
+  if (pressed) ImGui::SetClipboardText(copied.c_str());
+  return pressed;
+}
+
+TextColumn::Link TextColumn::link(const char* id, std::string_view text, Rgba8 color) {
+  ImFont* font = context_.fonts.mono_small;
+  const ImVec2 at = cursor();
+  const ImVec2 size(width_of(font, text), std::round(font->FontSize * 1.45f));
+  Link link;
+  link.clicked = ImGui::InvisibleButton(id, size);
+  link.hovered = ImGui::IsItemHovered();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddText(font, font->FontSize, at, im_color(color), text.data(), text.data() + text.size());
+  if (link.hovered) {
+    const float y = std::floor(at.y + font->FontSize + context_.px(2));
+    list->AddLine(ImVec2(at.x, y), ImVec2(at.x + size.x, y), im_color(color, 0.7f), context_.scale);
+  }
+  return link;
+}
+
+std::vector<std::string> wrapped_code(const std::string& line, std::size_t columns) {
+  std::vector<std::string> lines;
+  std::string rest = line;
+  // Characters, not bytes: arrows and ᵀ have three bytes each.
+  const auto bytes_of = [](const std::string& text, std::size_t characters) {
+    std::size_t at = 0;
+    for (std::size_t count = 0; at < text.size(); ++at) {
+      if ((static_cast<unsigned char>(text[at]) & 0xC0U) != 0x80U && count++ == characters) break;
+    }
+    return at;
+  };
+  columns = std::max<std::size_t>(columns, 8);
+  while (true) {
+    const std::size_t most = bytes_of(rest, columns);
+    if (most >= rest.size()) break;
+    std::size_t cut = most;
+    while (cut > 3 && !breaks_behind(rest[cut - 1]) && rest[cut] != '.') --cut;
+    if (cut <= 3) cut = most;
+    lines.push_back(rest.substr(0, cut));
+    while (cut < rest.size() && rest[cut] == ' ') ++cut;
+    rest = "  " + rest.substr(cut);
+  }
+  lines.push_back(rest);
+  for (std::string& each : lines) {
+    while (!each.empty() && each.back() == ' ') each.pop_back();
+  }
+  return lines;
+}
+
+}  // namespace headwise

@@ -1,0 +1,53 @@
+// A column of text as the inspector needs it: headings, paragraphs, rows of name and number, boxes of code.
+// Each call draws at the cursor of the current ImGui window and moves it down.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/widgets/widget_context.h"
+
+namespace headwise {
+
+class TextColumn {
+ public:
+  explicit TextColumn(const WidgetContext& context);
+
+  float width() const { return width_; }
+  void space(float units);
+  // "THIS CELL": small, dim, with what is special about it behind, "PINNED".
+  void heading(std::string_view text);
+  void paragraph(std::string_view text, Rgba8 color);
+  void paragraph(std::string_view text) { paragraph(text, context_.palette.text); }
+  // As large as fits in one line, else in lines of ordinary size.
+  void formula(std::string_view text);
+  // Name left, number right in mono, with a dim remark behind it.
+  void row(std::string_view name, std::string_view number, std::string_view remark = {});
+  // Lines of code and of comment in a box; a click copies the code. True in the frame in which it was copied.
+  struct Line {
+    std::string text;
+    bool comment = false;
+  };
+  bool code(const char* id, const std::vector<Line>& lines);
+  // A name that leads somewhere: mono, underlined under the mouse. `after`: behind what stands in the line
+  // already.
+  struct Link {
+    bool clicked = false, hovered = false;
+  };
+  Link link(const char* id, std::string_view text, Rgba8 color);
+
+  // The left upper corner of the next line on the screen, and a line's height as ImGui's item.
+  ImVec2 cursor() const;
+  void skip(float pixels);
+
+ private:
+  const WidgetContext& context_;
+  float width_;
+};
+
+// Lines of at most `columns` characters, broken behind a space, comma, bracket or before a dot; the lines
+// that follow are indented by two.
+std::vector<std::string> wrapped_code(const std::string& line, std::size_t columns);
+
+}  // namespace headwise
