@@ -47,6 +47,12 @@ constexpr ImWchar text_ranges[] = {0x0020, 0x058F,  // Latin, IPA, combining mar
                                    0xFB00, 0xFB4F,  // ligatures
                                    0xFFFD, 0xFFFD, 0};
 
+// All glyphs fill about 1.7 million pixels at scale 1. Every driver takes textures of 8192 a side, few take
+// more than 16384.
+int texture_width(float scale) {
+  return scale <= 1.5f ? 2048 : scale <= 3.0f ? 4096 : 8192;
+}
+
 ImFont* add(ImFontAtlas& atlas, std::span<const unsigned char> file, float pixels, const ImWchar* ranges,
             const char* name) {
   ImFontConfig config;
@@ -62,22 +68,20 @@ ImFont* add(ImFontAtlas& atlas, std::span<const unsigned char> file, float pixel
 
 }  // namespace
 
-Fonts build_fonts(ImFontAtlas& atlas, float scale) {
+FontAtlas::FontAtlas(float scale) : scale_(scale) {
   const auto pixels = [scale](float design) { return std::max(6.0f, std::round(design * scale)); };
-  Fonts fonts;
-  fonts.sans = add(atlas, embedded::dejavu_sans(), pixels(15), text_ranges, "sans");
-  fonts.bold = add(atlas, embedded::dejavu_sans_bold(), pixels(15), text_ranges, "bold");
-  fonts.mono = add(atlas, embedded::dejavu_sans_mono(), pixels(14), symbol_ranges, "mono");
-  fonts.title = add(atlas, embedded::dejavu_sans_bold(), pixels(20), symbol_ranges, "title");
-  fonts.formula = add(atlas, embedded::dejavu_sans(), pixels(24), symbol_ranges, "formula");
-  fonts.small = add(atlas, embedded::dejavu_sans(), pixels(13), symbol_ranges, "small");
-  fonts.mono_small = add(atlas, embedded::dejavu_sans_mono(), pixels(12), symbol_ranges, "mono small");
-  atlas.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
-  atlas.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
-  atlas.Flags |= ImFontAtlasFlags_NoPowerOfTwoHeight;
-  atlas.TexDesiredWidth = 2048;
-  atlas.Build();
-  return fonts;
+  fonts_.sans = add(glyphs_, embedded::dejavu_sans(), pixels(15), text_ranges, "sans");
+  fonts_.bold = add(glyphs_, embedded::dejavu_sans_bold(), pixels(15), text_ranges, "bold");
+  fonts_.mono = add(glyphs_, embedded::dejavu_sans_mono(), pixels(14), symbol_ranges, "mono");
+  fonts_.title = add(glyphs_, embedded::dejavu_sans_bold(), pixels(20), symbol_ranges, "title");
+  fonts_.formula = add(glyphs_, embedded::dejavu_sans(), pixels(24), symbol_ranges, "formula");
+  fonts_.small = add(glyphs_, embedded::dejavu_sans(), pixels(13), symbol_ranges, "small");
+  fonts_.mono_small = add(glyphs_, embedded::dejavu_sans_mono(), pixels(12), symbol_ranges, "mono small");
+  glyphs_.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
+  glyphs_.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
+  glyphs_.Flags |= ImFontAtlasFlags_NoPowerOfTwoHeight;
+  glyphs_.TexDesiredWidth = texture_width(scale);
+  glyphs_.Build();
 }
 
 }  // namespace headwise

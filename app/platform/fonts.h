@@ -5,8 +5,9 @@
 
 namespace headwise {
 
-// Valid while the ImGuiLifetime lives that made them; rebuilt in place when its scale changes, so keep a
-// reference to the struct and not the pointers.
+// Design units from the highest ascender to the lowest descender. Valid as long as their atlas; an
+// ImGuiLifetime makes a new one when its scale changes, so keep a reference to its struct and not the
+// pointers.
 struct Fonts {
   ImFont* sans = nullptr;        // 15: text, labels, tokens
   ImFont* bold = nullptr;        // 15: what is chosen
@@ -17,10 +18,23 @@ struct Fonts {
   ImFont* mono_small = nullptr;  // 12: sizes beside names, digits in cells
 };
 
-// Adds every font to the atlas, which must be empty, at `scale` pixels per design unit, and builds it with
-// FreeType. sans becomes the default. Every font has Latin, Greek, Cyrillic, superscripts and subscripts,
-// arrows, mathematical operators and geometric shapes; sans and bold also have the other scripts of DejaVu,
-// for the person's own words.
-Fonts build_fonts(ImFontAtlas& atlas, float scale);
+// The fonts as pictures of their glyphs, at one scale. Building it takes about 0.1 s, needs neither a context
+// of ImGui nor one of GL, and may be done in another thread as long as no context of ImGui exists.
+class FontAtlas {
+ public:
+  // scale: pixels per design unit. Every font has Latin, Greek, Cyrillic, superscripts and subscripts,
+  // arrows, mathematical operators and geometric shapes; sans and bold also have the other scripts of DejaVu,
+  // for the person's own words.
+  explicit FontAtlas(float scale);
+
+  float scale() const { return scale_; }
+  const Fonts& fonts() const { return fonts_; }
+  ImFontAtlas& glyphs() { return glyphs_; }  // sans is its first font and so ImGui's default
+
+ private:
+  ImFontAtlas glyphs_;
+  Fonts fonts_;
+  float scale_;
+};
 
 }  // namespace headwise

@@ -9,7 +9,8 @@
 
 namespace headwise {
 
-ImGuiLifetime::ImGuiLifetime(float scale) : context_(ImGui::CreateContext()), scale_(scale) {
+ImGuiLifetime::ImGuiLifetime(std::shared_ptr<FontAtlas> fonts)
+    : atlas_(std::move(fonts)), context_(ImGui::CreateContext(&atlas_->glyphs())), fonts_(atlas_->fonts()) {
   ImGui::SetCurrentContext(context_);
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
@@ -19,8 +20,9 @@ ImGuiLifetime::ImGuiLifetime(float scale) : context_(ImGui::CreateContext()), sc
   // A text cursor that blinks would wake the sleeping program twice a second.
   io.ConfigInputTextCursorBlink = false;
   map_imgui_keys(io);
-  fonts_ = build_fonts(*io.Fonts, scale_);
   ImGui_ImplOpenGL3_Init("#version 330 core");
+  ImGui_ImplOpenGL3_CreateDeviceObjects();
+  texture_ = io.Fonts->TexID;
 }
 
 ImGuiLifetime::~ImGuiLifetime() {
@@ -30,14 +32,15 @@ ImGuiLifetime::~ImGuiLifetime() {
 }
 
 void ImGuiLifetime::set_scale(float scale) {
-  if (scale == scale_) return;
-  scale_ = scale;
+  if (scale == atlas_->scale()) return;
+  auto atlas = std::make_shared<FontAtlas>(scale);
   ImGui::SetCurrentContext(context_);
-  ImFontAtlas& atlas = *ImGui::GetIO().Fonts;
   ImGui_ImplOpenGL3_DestroyFontsTexture();
-  atlas.Clear();
-  fonts_ = build_fonts(atlas, scale_);
+  ImGui::GetIO().Fonts = &atlas->glyphs();
   ImGui_ImplOpenGL3_CreateFontsTexture();
+  texture_ = ImGui::GetIO().Fonts->TexID;
+  atlas_ = std::move(atlas);
+  fonts_ = atlas_->fonts();
 }
 
 void ImGuiLifetime::begin_frame(int width, int height, double seconds_since_last) {
@@ -47,6 +50,7 @@ void ImGuiLifetime::begin_frame(int width, int height, double seconds_since_last
   io.DisplayFramebufferScale = ImVec2(1, 1);
   // ImGui refuses a step of no length; more than a second after a sleep would skip what fades or blinks.
   io.DeltaTime = static_cast<float>(std::clamp(seconds_since_last, 1e-4, 1.0));
+  io.Fonts->SetTexID(texture_);
   ImGui_ImplOpenGL3_NewFrame();
   ImGui::NewFrame();
 }

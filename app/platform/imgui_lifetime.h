@@ -4,6 +4,8 @@
 
 #include <imgui.h>
 
+#include <memory>
+
 #include "app/platform/fonts.h"
 
 namespace headwise {
@@ -12,13 +14,15 @@ class ImGuiLifetime {
  public:
   // scale: pixels per design unit. Keyboard navigation is off: the program has an own focus order. No ini
   // file is read or written.
-  explicit ImGuiLifetime(float scale = 1.0f);
+  explicit ImGuiLifetime(float scale = 1.0f) : ImGuiLifetime(std::make_shared<FontAtlas>(scale)) {}
+  // Fonts that were built before, perhaps in another thread.
+  explicit ImGuiLifetime(std::shared_ptr<FontAtlas> fonts);
   ~ImGuiLifetime();
   ImGuiLifetime(const ImGuiLifetime&) = delete;
   ImGuiLifetime& operator=(const ImGuiLifetime&) = delete;
 
   const Fonts& fonts() const { return fonts_; }
-  float scale() const { return scale_; }
+  float scale() const { return atlas_->scale(); }
   // Between frames: builds the fonts anew where the scale has changed.
   void set_scale(float scale);
 
@@ -31,8 +35,9 @@ class ImGuiLifetime {
   void discard_frame();
 
  private:
+  std::shared_ptr<FontAtlas> atlas_;
   ImGuiContext* context_;
-  float scale_;
+  ImTextureID texture_ = nullptr;  // the atlas on this GL context; others may share the atlas
   Fonts fonts_;
 };
 

@@ -60,6 +60,14 @@ std::vector<int> keys_of(std::string_view chord) {
   return keys;
 }
 
+// Built once for all tests that need the scale: a tenth of a second each would add up.
+std::shared_ptr<FontAtlas> shared_fonts(float scale) {
+  static std::map<float, std::shared_ptr<FontAtlas>> built;
+  std::shared_ptr<FontAtlas>& fonts = built[scale];
+  if (fonts == nullptr) fonts = std::make_shared<FontAtlas>(scale);
+  return fonts;
+}
+
 }  // namespace
 
 std::unique_ptr<UiDriver> UiDriver::start(int width, int height, float scale) {
@@ -78,7 +86,7 @@ UiDriver::UiDriver(int width, int height, float scale)
       debug_output_([messages = gl_messages_.get()](const gl::DebugMessage& message) {
         messages->push_back(message.text);
       }),
-      imgui_(scale) {
+      imgui_(shared_fonts(scale)) {
   input_.width = width;
   input_.height = height;
   input_.content_scale = scale;
