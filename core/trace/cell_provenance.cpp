@@ -307,13 +307,10 @@ std::vector<BoxRef> cell_consumers(const Trace& trace, TensorName tensor, const 
   kept_tensor(trace, tensor, tensor).shape().offset(index);  // throws where the index is outside
   const TensorName source = first_name(trace, tensor);
   std::vector<BoxRef> consumers;
-  for (const bool gradient : {false, true}) {
-    for (const TensorEntry& entry : tensor_entries()) {
-      const TensorName name{entry.id, gradient};
-      if (!trace.tensor(name)) continue;
-      for (BoxRef& box : cells_made_from(declared_rule(trace, name), source, index)) {
-        add_box(consumers, std::move(box));
-      }
+  for (const TensorEntry& entry : tensor_entries()) {
+    if (!trace.tensor(entry.id)) continue;
+    for (BoxRef& box : cells_made_from(declared_rule(trace, {entry.id}), source, index)) {
+      add_box(consumers, std::move(box));
     }
   }
   return consumers;

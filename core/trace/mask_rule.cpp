@@ -27,6 +27,10 @@ Position position(const Trace& trace, std::span<const Index> index) {
   return {index[l], causal_offset(trace.options.causal_alignment, sizes.queries, sizes.keys), index[s]};
 }
 
+double alibi_slope(const Trace& trace, std::span<const Index> index) {
+  return alibi_slopes(trace.options.num_heads)[static_cast<std::size_t>(index[h])];
+}
+
 Product mask_product(MaskReading reading, std::string label, Interval keys,
                      std::vector<Operand> factors = {}) {
   Product product;
@@ -113,10 +117,9 @@ double mask_contribution(const Trace& trace, const Product& product, std::span<c
       return blocked_if(position(trace, index).distance() < 0);
     case MaskReading::sliding_window:
       return blocked_if(std::abs(position(trace, index).distance()) >= *trace.options.sliding_window);
-    case MaskReading::alibi: {
-      const double slope = alibi_slopes(trace.options.num_heads)[static_cast<std::size_t>(index[h])];
-      return alibi_bias(slope, position(trace, index).distance(), trace.options.is_causal);
-    }
+    case MaskReading::alibi:
+      return alibi_bias(alibi_slope(trace, index), position(trace, index).distance(),
+                        trace.options.is_causal);
   }
   return 0.0;
 }
@@ -143,7 +146,8 @@ std::string mask_contribution_text(const Trace& trace, const Product& product, s
     case MaskReading::sliding_window:
       return fmt::format("(−∞ if |{} − {}| ≥ {})", query, index[s], *trace.options.sliding_window);
     case MaskReading::alibi:
-      return fmt::format("ALiBi(m_{}, {} − {})", index[h], query, index[s]);
+      if (trace.options.is_causal && at.distance() < 0) return "(0, ahead of the query)";
+      return fmt::format("(−{:.6g}·|{} − {}|)", alibi_slope(trace, index), query, index[s]);
   }
   return {};
 }

@@ -11,10 +11,13 @@ Rule declared_rule(const Trace& trace, TensorName tensor) {
   if (!values) {
     throw Error(ExitStatus::usage, {to_string(tensor), "this trace has no such tensor", "", "", ""});
   }
+  if (tensor.gradient) {
+    throw Error(ExitStatus::usage, {to_string(tensor), "no rule is declared for gradients", "", "", ""});
+  }
   Rule rule;
   rule.result = tensor;
   rule.sizes = values->shape().sizes();
-  if (!tensor.gradient) declare_forward_rule(trace, rule);
+  declare_forward_rule(trace, rule);
   return rule;
 }
 

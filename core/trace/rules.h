@@ -83,7 +83,8 @@ struct Rule {
   std::vector<Product> products;
 };
 
-// The rule of a tensor of this trace. Throws Error(usage) where the trace does not have it.
+// The rule of a tensor of this trace. Throws Error(usage) where the trace does not have it, and for
+// gradients.
 Rule declared_rule(const Trace& trace, TensorName tensor);
 
 // The tensors that a rule reads, each once, in the order of its products: the edges of the graph of tensors.

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "core/trace/rules.h"
+
 namespace headwise {
 namespace {
 
@@ -114,7 +116,8 @@ void add_projections(const Trace& trace, Pictures& pictures) {
   const Index q_rows = o.num_heads * o.head_dim;
   const Index k_rows = o.num_kv_heads * o.head_dim;
   const Index v_rows = o.num_kv_heads * o.v_head_dim;
-  const auto add = [&](Id result, Id left, Id separate, Index row_begin, Index rows) {
+  const auto add = [&](Id result, Id x, Id separate, Index row_begin, Index rows) {
+    const Id left = first_name(trace, {x}).id;  // in self-attention all three read query
     if (t.in_proj_weight) {
       pictures.product_transposed(result, left, Id::in_proj_weight, row_begin, row_begin + rows);
     } else {

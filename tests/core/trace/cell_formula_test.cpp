@@ -91,6 +91,17 @@ TEST_CASE("a merged mask names every mask that had a say, and appended columns n
   CHECK(note(*trace, Id::mask_bias, {1, 0, 1, 6}) == "An appended column is blocked by no mask.");
 }
 
+TEST_CASE(
+    "ALiBi shows the head's slope and the distance, and that a key ahead of a causal query gets nothing") {
+  AttentionInputs inputs = grouped_inputs();
+  inputs.options.alibi = true;
+  CHECK(formula(*reference_forward(inputs), Id::mask_bias, {0, 1, 3, 1}) ==
+        "mask_bias[0,1,3,1] = (−0.0625·|3 − 1|)");
+  inputs.options.is_causal = true;
+  CHECK(formula(*reference_forward(inputs), Id::mask_bias, {0, 1, 2, 3}) ==
+        "mask_bias[0,1,2,3] = (−∞ if 3 > 2) + (0, ahead of the query)");
+}
+
 TEST_CASE("a filled cell says which number filled it and why") {
   AttentionInputs inputs = grouped_inputs();
   inputs.options.is_causal = true;

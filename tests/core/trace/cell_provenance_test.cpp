@@ -11,6 +11,7 @@
 
 #include "core/tensor/error.h"
 #include "core/trace/reference_backend.h"
+#include "core/trace/steps.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
 
@@ -272,6 +273,23 @@ TEST_CASE("a changed number in the trace no longer agrees with its provenance") 
     tensor.set_flat(tensor.size() - 1, tensor.flat(tensor.size() - 1) + 1e-9);
     changed.tensors.*(tensor_entry(id).member) = std::make_shared<const Tensor>(std::move(tensor));
     CHECK(first_unexplained(changed) != "");
+  }
+}
+
+TEST_CASE("the operands that a step shows are those that the rule of its result reads") {
+  for (const NamedInputs& named : single_option_inputs()) {
+    CAPTURE(named.name);
+    const TracePtr trace = reference_forward(named.inputs);
+    for (const StepEntry& entry : step_entries()) {
+      for (const StepPicture& picture : step_pictures(entry.step, *trace)) {
+        CAPTURE(to_string({picture.result}));
+        const std::vector<TensorName> sources = rule_sources(declared_rule(*trace, {picture.result}));
+        const auto reads = [&](Id id) { return std::ranges::find(sources, TensorName{id}) != sources.end(); };
+        CHECK((!picture.left || reads(*picture.left)));
+        CHECK((!picture.above || reads(*picture.above)));
+        CHECK((picture.left || sources.empty()));
+      }
+    }
   }
 }
 
