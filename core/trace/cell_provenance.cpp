@@ -95,29 +95,26 @@ void add_sources(const Product& product, const std::vector<Index>& index, std::v
   }
 }
 
-struct RowStatistics {
+struct SoftmaxRow {
   double maximum = minus_infinity;
   double sum_exp = 0.0;  // Σ exp(x − maximum)
-  double mean = 0.0;
-  double variance = 0.0;  // divided by the row's length
+
+  explicit SoftmaxRow(const std::vector<double>& row) {
+    for (const double x : row) maximum = std::max(maximum, x);
+    for (const double x : row) sum_exp += std::exp(x - maximum);
+  }
 };
 
-RowStatistics softmax_statistics(const std::vector<double>& row) {
-  RowStatistics statistics;
-  for (const double x : row) statistics.maximum = std::max(statistics.maximum, x);
-  for (const double x : row) statistics.sum_exp += std::exp(x - statistics.maximum);
-  return statistics;
-}
+struct NormalRow {
+  double mean = 0.0;
+  double variance = 0.0;  // divided by the row's length
 
-RowStatistics normal_statistics(const std::vector<double>& row) {
-  RowStatistics statistics;
-  const auto length = static_cast<double>(row.size());
-  for (const double x : row) statistics.mean += x;
-  statistics.mean /= length;
-  for (const double x : row) statistics.variance += (x - statistics.mean) * (x - statistics.mean);
-  statistics.variance /= length;
-  return statistics;
-}
+  explicit NormalRow(const std::vector<double>& row) {
+    const auto length = static_cast<double>(row.size());
+    for (const double x : row) mean += x / length;
+    for (const double x : row) variance += (x - mean) * (x - mean) / length;
+  }
+};
 
 std::vector<double> source_row(const Trace& trace, const CellProvenance& provenance) {
   std::vector<double> row;
@@ -151,7 +148,7 @@ void add_quantities(const Trace& trace, CellProvenance& provenance) {
         quantities.emplace_back("fill", *o.mask_value);
       break;
     case Combine::softmax: {
-      const RowStatistics row = softmax_statistics(source_row(trace, provenance));
+      const SoftmaxRow row(source_row(trace, provenance));
       for (Term& term : provenance.terms) term.value = std::exp(term.value - row.maximum);
       quantities.emplace_back("row maximum", row.maximum);
       quantities.emplace_back("exp(x − max)", provenance.terms.at(own_term(provenance)).value);
@@ -168,7 +165,7 @@ void add_quantities(const Trace& trace, CellProvenance& provenance) {
       quantities.emplace_back("number of heads", static_cast<double>(provenance.terms.size()));
       break;
     case Combine::layer_norm: {
-      const RowStatistics row = normal_statistics(source_row(trace, provenance));
+      const NormalRow row(source_row(trace, provenance));
       quantities.emplace_back("mean", row.mean);
       quantities.emplace_back("variance", row.variance);
       quantities.emplace_back("ε", layer_norm_epsilon);
@@ -193,14 +190,14 @@ double recompute_softmax(const Trace& trace, const CellProvenance& provenance) {
   const std::vector<double> row = source_row(trace, provenance);
   const bool all_blocked = std::ranges::all_of(row, [](double x) { return x == minus_infinity; });
   if (all_blocked && trace.options.fully_masked_rows == FullyMaskedRows::zero) return 0.0;
-  const RowStatistics statistics = softmax_statistics(row);
+  const SoftmaxRow statistics(row);
   const double own = row.at(own_term(provenance));
   return std::exp(own - statistics.maximum) / statistics.sum_exp;
 }
 
 double recompute_layer_norm(const Trace& trace, const CellProvenance& provenance) {
   const std::vector<double> row = source_row(trace, provenance);
-  const RowStatistics statistics = normal_statistics(row);
+  const NormalRow statistics(row);
   const double own = row.at(own_term(provenance));
   return (own - statistics.mean) / std::sqrt(statistics.variance + quantity(provenance, "ε").value_or(0.0));
 }
