@@ -9,6 +9,7 @@
 #include "core/scenario/cell_edits.h"
 #include "core/scenario/embeddings.h"
 #include "core/scenario/given_arrays.h"
+#include "core/scenario/hand_made_heads.h"
 #include "core/scenario/scenario_plan.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/scenario/tokens.h"
@@ -169,24 +170,35 @@ struct Workshop {
     return maker.get(name, recipe, {}, make);
   }
 
+  Tensor projection(Projection which) const {
+    const ParametersSpec& p = scenario.parameters;
+    return p.source == ParameterSource::hand_made
+               ? hand_made_projection(which, plan.options, p.seed, dtype)
+               : random_projection_weight(which, plan.options, p.init, p.seed, dtype);
+  }
+
   void make_parameters(TraceTensors& t) const {
     const AttentionOptions& o = plan.options;
-    const Initialisation init = scenario.parameters.init;
-    const std::uint64_t seed = scenario.parameters.seed;
-    const auto projection = [&](const char* name, Projection which) {
-      return parameter(name, [&, which] { return random_projection_weight(which, o, init, seed, dtype); });
+    const ParametersSpec& p = scenario.parameters;
+    const auto separate = [&](const char* name, Projection which) {
+      return parameter(name, [this, which] { return projection(which); });
     };
     t.static_k = given_or_null("static_k");
     t.static_v = given_or_null("static_v");
     if (plan.packed) {
-      t.in_proj_weight =
-          parameter("in_proj_weight", [&] { return random_packed_weight(o, init, seed, dtype); });
+      t.in_proj_weight = parameter("in_proj_weight", [this] {
+        return packed_projections(projection(Projection::q), projection(Projection::k),
+                                  projection(Projection::v));
+      });
     } else {
-      t.q_proj_weight = projection("q_proj_weight", Projection::q);
-      t.k_proj_weight = projection("k_proj_weight", Projection::k);
-      t.v_proj_weight = projection("v_proj_weight", Projection::v);
+      t.q_proj_weight = separate("q_proj_weight", Projection::q);
+      t.k_proj_weight = separate("k_proj_weight", Projection::k);
+      t.v_proj_weight = separate("v_proj_weight", Projection::v);
     }
-    t.out_proj_weight = parameter("out_proj.weight", [&] { return random_out_weight(o, init, seed, dtype); });
+    t.out_proj_weight = parameter("out_proj.weight", [&] {
+      return p.source == ParameterSource::hand_made ? hand_made_out_weight(o, dtype)
+                                                    : random_out_weight(o, p.init, p.seed, dtype);
+    });
     if (scenario.attention.bias) {
       const ProjectionRows rows = projection_rows(o);
       t.in_proj_bias = parameter("in_proj_bias", [&] {
@@ -195,8 +207,8 @@ struct Workshop {
       t.out_proj_bias = parameter("out_proj.bias", [&] { return Tensor({{"E", o.embed_dim}}, dtype); });
     }
     if (scenario.attention.add_bias_kv || given.contains("bias_k")) {
-      t.bias_k = parameter("bias_k", [&] { return random_bias_k(o, init, seed, dtype); });
-      t.bias_v = parameter("bias_v", [&] { return random_bias_v(o, init, seed, dtype); });
+      t.bias_k = parameter("bias_k", [&] { return random_bias_k(o, p.init, p.seed, dtype); });
+      t.bias_v = parameter("bias_v", [&] { return random_bias_v(o, p.init, p.seed, dtype); });
     }
   }
 
@@ -212,6 +224,22 @@ struct Workshop {
     if (m.valid_lens_per_query) axes.push_back({"L", plan.query_length});
     t.valid_lens = maker.get("valid_lens", fmt::format("{} {}", axes.size(), fmt::join(lens, ",")), {},
                              [&] { return Tensor(Shape(axes), lens); });
+  }
+
+  // The hand-made heads, where they are in use and can see what they were made for.
+  void describe_heads(std::vector<HeadDescription>& heads) const {
+    const bool replaced = given.contains("in_proj_weight") || given.contains("q_proj_weight") ||
+                          given.contains("k_proj_weight");
+    if (scenario.op != Op::multi_head_attention || scenario.parameters.source != ParameterSource::hand_made ||
+        replaced) {
+      return;
+    }
+    heads = describe_hand_made_heads(plan.options.num_heads);
+    if (scenario.inputs.source != InputSource::text || given.contains("query") || given.contains("key")) {
+      notes.push_back("the hand-made heads read the layout of text embeddings; these inputs do not have it");
+    } else if (!scenario.inputs.positions) {
+      notes.push_back("positions are off: the hand-made heads that look at positions cannot tell them apart");
+    }
   }
 
   static std::vector<std::string> positions_or_words(const std::optional<std::vector<Token>>& text,
@@ -277,6 +305,7 @@ ScenarioInputs make_scenario_inputs(const Scenario& scenario, DType dtype, const
   inputs.grad_output = workshop.given_or_null("grad_output");
   inputs.unbatched = sizes.unbatched;
   inputs.labels = workshop.labels(tensors);
+  workshop.describe_heads(inputs.heads);
   return inputs;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/scenario/array_sources.h"
+#include "core/scenario/hand_made_heads.h"
 #include "core/scenario/made_tensors.h"
 #include "core/scenario/scenario.h"
 #include "core/trace/trace.h"
@@ -23,6 +24,8 @@ struct ScenarioInputs {
   AttentionInputs attention;
   TensorPtr grad_output;  // null: all ones
   TokenLabels labels;
+  std::vector<HeadDescription>
+      heads;               // what each head was made for; empty where the parameters are not hand-made
   bool unbatched = false;  // the given arrays had no batch axis; the trace has N = 1
   std::vector<std::string>
       notes;         // what a person should know: arrays that are not used, numbers beyond f32 …

@@ -163,6 +163,10 @@ void check_multi_head_attention(const ScenarioPlan& plan, const Scenario& scenar
       sizes.kdim || sizes.vdim || sizes.embed_dim);
   wrong.check(!scenario.head_gain || static_cast<Index>(scenario.head_gain->size()) == o.num_heads,
               fmt::format("heads.gain has {} numbers, num_heads is {}", o.head_gain.size(), o.num_heads));
+  wrong.check(scenario.parameters.source != ParameterSource::hand_made ||
+                  (o.kdim == o.embed_dim && o.vdim == o.embed_dim),
+              fmt::format("parameters.source \"hand_made\" needs kdim = vdim = embed_dim: got {}, {} and {}",
+                          o.kdim, o.vdim, o.embed_dim));
   wrong.check(scenario.parameters.source != ParameterSource::model,
               "parameters.source \"model\" is not available here: use \"random\", \"hand_made\" or \"file\"");
   wrong.check(scenario.parameters.source != ParameterSource::file || scenario.parameters.file.has_value(),

@@ -1,6 +1,8 @@
 #include "core/scenario/weight_initialisation.h"
 
+#include <algorithm>
 #include <cmath>
+#include <initializer_list>
 
 #include "core/tensor/random.h"
 
@@ -108,6 +110,12 @@ const char* column_axis(Projection which) {
   return which == Projection::q ? "E" : which == Projection::k ? "kdim" : "vdim";
 }
 
+template <class T>
+void stack(std::initializer_list<const Tensor*> parts, Tensor& whole) {
+  auto target = whole.values<T>().begin();
+  for (const Tensor* part : parts) target = std::ranges::copy(part->values<T>(), target).out;
+}
+
 Index packed_rows(const AttentionOptions& o) {
   const ProjectionRows rows = projection_rows(o);
   return rows.q + rows.k + rows.v;
@@ -121,6 +129,16 @@ ProjectionRows projection_rows(const AttentionOptions& o) {
           checked_multiply(o.num_kv_heads, o.v_head_dim, "v_proj_weight")};
 }
 
+Tensor packed_projections(const Tensor& q, const Tensor& k, const Tensor& v) {
+  const Index rows = q.shape().size(0) + k.shape().size(0) + v.shape().size(0);
+  Tensor packed({{"H·D+G·D+G·Dv", rows}, {"E", q.shape().size(1)}}, q.dtype());
+  if (q.dtype() == DType::f64)
+    stack<double>({&q, &k, &v}, packed);
+  else
+    stack<float>({&q, &k, &v}, packed);
+  return packed;
+}
+
 Tensor random_projection_weight(Projection which, const AttentionOptions& o, Initialisation init,
                                 std::uint64_t seed, DType dtype) {
   const Slice slice = slice_of(which, o);
@@ -130,21 +148,6 @@ Tensor random_projection_weight(Projection which, const AttentionOptions& o, Ini
   return made({{slice.axis, slice.rows}, {column_axis(which), slice.cols}}, dtype, distribution, seed,
               packed ? "in_proj_weight" : slice.stream,
               packed ? checked_multiply(slice.first_row, slice.cols, "in_proj_weight") : 0);
-}
-
-Tensor random_packed_weight(const AttentionOptions& o, Initialisation init, std::uint64_t seed, DType dtype) {
-  Tensor packed({{"H·D+G·D+G·Dv", packed_rows(o)}, {"E", o.embed_dim}}, dtype);
-  Index row = 0;
-  for (const Projection which : {Projection::q, Projection::k, Projection::v}) {
-    const Tensor part = random_projection_weight(which, o, init, seed, dtype);
-    const auto offset = static_cast<std::size_t>(row * o.embed_dim);
-    if (dtype == DType::f64)
-      std::ranges::copy(part.values<double>(), packed.values<double>().subspan(offset).begin());
-    else
-      std::ranges::copy(part.values<float>(), packed.values<float>().subspan(offset).begin());
-    row += part.shape().size(0);
-  }
-  return packed;
 }
 
 Tensor random_out_weight(const AttentionOptions& o, Initialisation init, std::uint64_t seed, DType dtype) {
