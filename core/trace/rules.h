@@ -6,9 +6,8 @@
 // Read it as an einsum with functions on top. scores: one product, summed over d,
 //     scores[n,h,l,s] = Σ_d q_heads[n, h, l, d] · k_heads[n, h/(H/G), s, d]
 // k with bias: two products that hold for rows s < S, and a third that holds for the row that bias_k appends,
-//     k[n,s,c] = Σ_e key[n, s, e] · in_proj_weight[H·D + c, e]  +  in_proj_bias[H·D + c]     where s in [0,
-//     S) k[n,s,c] = bias_k[c]                                                                   where s in
-//     [S, S+1)
+//     s in [0,S):    k[n,s,c] = Σ_e key[n, s, e] · in_proj_weight[H·D + c, e]  +  in_proj_bias[H·D + c]
+//     s in [S,S+1):  k[n,s,c] = bias_k[c]
 // and nothing at all for the row of zeros behind it.
 #pragma once
 
@@ -43,7 +42,7 @@ enum class MaskReading {
   blocked_if_false,  // attn_mask of scaled_dot_product_attention
   blocked_from,      // valid_lens: every key at or behind the number
   blocked,           // no factor: keys that a short mask does not reach
-  causal,            // no factor: keys behind the query
+  causal,            // no factor: keys after the query
   sliding_window,    // no factor: keys too far from the query
   alibi,             // no factor: −m_h · distance
 };
