@@ -24,14 +24,14 @@ enum class CommandId : int {
   toggle_causal,
   toggle_mute,
   toggle_solo,
-  look_at_head,
-  next_head,
-  previous_head,
   next_step,
   previous_step,
   first_step,
   last_step,
   play,
+  look_at_head,
+  next_head,
+  previous_head,
   toggle_view,
   toggle_theme,
   larger_text,
@@ -52,7 +52,8 @@ struct CommandEntry {
   std::string_view name;         // in the menu: "Export picture…"
   std::string_view what;         // in the sheet and in tooltips, one line
   std::array<KeyChord, 3> keys;  // the first is the one that the menu shows
-  int key_count = 1;  // more than 1: the keys that follow it are the same command with argument 1, 2 …
+  int key_count = 1;     // more than 1: the keys that follow it are the same command with argument 1, 2 …
+  bool repeats = false;  // while its key is held
 };
 
 // All commands; command_entries()[int(id)].id == id.

@@ -3,27 +3,24 @@
 #include <algorithm>
 #include <new>
 
+#include "core/scenario/tokens.h"
 #include "core/tensor/error.h"
 #include "core/trace/reference_backend.h"
 
 namespace headwise {
 namespace {
 
-// Characters a token, for guessing at the length of a text: short words, so that the guess is rather too
-// long.
-constexpr double characters_per_token = 4.0;
 // A random number of the normal distribution costs about as much as this many multiply-adds (Philox and
 // Box-Muller; measured at 25 ns against 0.6 ns).
 constexpr double work_per_random = 40.0;
 // exp, the masks and the copies of one score, in multiply-adds.
 constexpr double work_per_score = 20.0;
 
+// About 30 ms on one core of 2020.
+constexpr double work_at_once = 1e8;
+
 double at_least_0(double value) {
   return std::max(value, 0.0);
-}
-
-double token_count(const std::string& text) {
-  return 1.0 + static_cast<double>(text.size()) / characters_per_token;
 }
 
 }  // namespace
@@ -50,9 +47,10 @@ double estimated_work(const Scenario& scenario) {
   const InputsSpec& in = scenario.inputs;
   const bool text = in.source == InputSource::text;
   const double batch = at_least_0(static_cast<double>(in.batch));
-  const double query_length = text ? token_count(in.text) : at_least_0(static_cast<double>(in.query_length));
+  const double query_length =
+      text ? static_cast<double>(token_count(in.text)) : at_least_0(static_cast<double>(in.query_length));
   double key_length = query_length;
-  if (text && in.key_text) key_length = token_count(*in.key_text);
+  if (text && in.key_text) key_length = static_cast<double>(token_count(*in.key_text));
   if (!text && in.key_length) key_length = at_least_0(static_cast<double>(*in.key_length));
   const double heads = at_least_0(static_cast<double>(a.num_heads));
   const double width = at_least_0(static_cast<double>(a.embed_dim));
@@ -63,6 +61,10 @@ double estimated_work(const Scenario& scenario) {
   const double scores = batch * heads * query_length * key_length * (2.0 * head_width + work_per_score);
   const double randoms = 4.0 * width * inner + batch * (query_length + key_length) * width;
   return projections + scores + work_per_random * randoms;
+}
+
+bool computes_at_once(const Scenario& scenario) {
+  return estimated_work(scenario) <= work_at_once;
 }
 
 }  // namespace headwise

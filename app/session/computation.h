@@ -23,5 +23,7 @@ ComputationPtr compute(const Scenario& scenario, const Computation* previous);
 // About how many multiply-adds a Scenario costs when nothing can be shared, random numbers included; read off
 // its sizes, without making anything. Never negative; huge for huge sizes.
 double estimated_work(const Scenario& scenario);
+// Whether that is little enough to be done within a frame.
+bool computes_at_once(const Scenario& scenario);
 
 }  // namespace headwise

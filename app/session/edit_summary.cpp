@@ -5,7 +5,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <vector>
+
+#include "core/scenario/scenario_json.h"
 
 namespace headwise {
 namespace {
@@ -98,6 +101,25 @@ std::string length_sentence(const Trace& before, const Trace& after) {
   return fmt::format("{} tokens instead of {}", length(after), length(before));
 }
 
+// "embed_dim 128 → 64", where one key of the scenario is all that differs; else empty.
+std::string key_sentence(const Scenario& before, const Scenario& after) {
+  const auto flat = [](const Scenario& scenario) {
+    return nlohmann::json::parse(scenario_to_json(scenario, true)).flatten();
+  };
+  const nlohmann::json was = flat(before), is = flat(after);
+  std::string sentence;
+  for (const auto& [path, value] : is.items()) {
+    const auto old = was.find(path);
+    if (old == was.end() || *old == value) continue;
+    if (!sentence.empty()) return "";
+    const auto text = [](const nlohmann::json& v) {
+      return v.is_null() ? std::string("automatic") : v.is_string() ? v.get<std::string>() : v.dump();
+    };
+    sentence = fmt::format("{} {} → {}", path.substr(path.rfind('/') + 1), text(*old), text(value));
+  }
+  return was.size() == is.size() && sentence.size() < 60 ? sentence : "";
+}
+
 std::string cause(const std::string& label, const Scenario& before, const Trace& trace_before,
                   const Scenario& after, const Trace& trace_after) {
   // The one part of the Scenario that differs decides which sentence fits; several parts have only their
@@ -116,6 +138,8 @@ std::string cause(const std::string& label, const Scenario& before, const Trace&
     const std::string length = length_sentence(trace_before, trace_after);
     if (!length.empty()) return fmt::format("{}: {}", capitalised(label), length);
   }
+  const std::string key = key_sentence(before, after);
+  if (!key.empty()) return key;
   return capitalised(label);
 }
 

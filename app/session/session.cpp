@@ -6,12 +6,6 @@
 #include "app/session/edit_summary.h"
 
 namespace headwise {
-namespace {
-
-// Up to this many multiply-adds are done at once, within the frame: about 30 ms on one core of 2020.
-constexpr double work_at_once = 1e8;
-
-}  // namespace
 
 Session::Session(const Scenario& first, std::function<void()> wake)
     : asked_(first),
@@ -30,6 +24,10 @@ void Session::edit(const Scenario& scenario, const std::string& label, bool cont
 
 void Session::end_step() {
   history_.end_step();
+}
+
+std::string Session::undo_label() const {
+  return asked_ == history_.current() ? history_.undo_label() : "what cannot be shown";
 }
 
 bool Session::undo() {
@@ -63,7 +61,7 @@ bool Session::redo() {
 void Session::submit(Request request) {
   asked_ = request.scenario;
   error_.clear();
-  if (estimated_work(request.scenario) <= work_at_once) {
+  if (computes_at_once(request.scenario)) {
     // What is under way was asked for before this: its result is no longer wanted.
     running_.reset();
     next_.reset();

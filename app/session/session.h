@@ -24,6 +24,8 @@ class Session {
   const Trace& trace() const { return *good_->trace; }
   const TracePtr& trace_ptr() const { return good_->trace; }
   const Scenario& traced_scenario() const { return good_->scenario; }
+  // All of that together, to be held while the session goes on.
+  const ComputationPtr& computation() const { return good_; }
   // Why the Scenario asked for has no trace; empty where it has one, or may still get it.
   const std::string& error() const { return error_; }
   // What the last edit changed, one line; empty before the first.
@@ -41,8 +43,9 @@ class Session {
   // back.
   bool undo();
   bool redo();
-  bool can_undo() const { return history_.can_undo() || !(asked_ == history_.current()); }
-  bool can_redo() const { return history_.can_redo(); }
+  // What they would take back or do again, for a menu; empty where there is nothing.
+  std::string undo_label() const;
+  std::string redo_label() const { return history_.redo_label(); }
 
   // Once a frame: takes in what the background has finished. True where something is different now.
   bool poll();

@@ -58,26 +58,37 @@ bool text_button(const WidgetContext& context, const char* id, std::string_view 
   return state.pressed;
 }
 
-bool sign_button(const WidgetContext& context, const char* id, ButtonSign sign, float side, bool enabled) {
-  const ButtonState state = button_item(context, id, {side, side}, enabled);
+bool sign_button(const WidgetContext& context, const char* id, ButtonSign sign, float height,
+                 std::string_view label, bool enabled) {
+  ImFont* font = context.fonts.sans;
+  const char* end = label.data() + label.size();
+  const float text_width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, label.data(), end).x;
+  const float beside = label.empty() ? 0.0f : std::ceil(text_width + context.px(6));
+  const ButtonState state = button_item(context, id, {height + beside, height}, enabled);
   draw_ground(context, state, ButtonLook::plain);
   const ImU32 ink = im_color(enabled ? context.palette.text : context.palette.text_faint);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const ImVec2 c{std::round(0.5f * (state.min.x + state.max.x)),
-                 std::round(0.5f * (state.min.y + state.max.y))};
-  const float r = std::round(context.px(5));
+  const ImVec2 c{std::round(state.min.x + 0.5f * height), std::round(0.5f * (state.min.y + state.max.y))};
+  const float r = std::round(context.px(5)), bar = std::max(1.0f, std::round(context.px(1.5f)));
   switch (sign) {
     case ButtonSign::back:
       draw.AddTriangleFilled({c.x - r, c.y}, {c.x + r, c.y - r}, {c.x + r, c.y + r}, ink);
       break;
     case ButtonSign::play:
+      draw.AddTriangleFilled({c.x + r, c.y}, {c.x - r, c.y + r}, {c.x - r, c.y - r}, ink);
+      break;
     case ButtonSign::forward:
       draw.AddTriangleFilled({c.x + r, c.y}, {c.x - r, c.y + r}, {c.x - r, c.y - r}, ink);
+      draw.AddRectFilled({c.x + r, c.y - r}, {c.x + r + bar, c.y + r}, ink);
       break;
     case ButtonSign::pause:
       draw.AddRectFilled({c.x - r, c.y - r}, {c.x - 0.25f * r, c.y + r}, ink);
       draw.AddRectFilled({c.x + 0.25f * r, c.y - r}, {c.x + r, c.y + r}, ink);
       break;
+  }
+  if (!label.empty()) {
+    draw.AddText(font, font->FontSize, {c.x + r + context.px(6), std::round(c.y - 0.5f * font->FontSize)},
+                 ink, label.data(), end);
   }
   return state.pressed;
 }

@@ -8,11 +8,12 @@ bool key_pressed(Key key, bool repeat) {
   return ImGui::IsKeyPressed(static_cast<int>(key), repeat);
 }
 
-void take_focus(FocusOrder& focus, ImGuiID id) {
+void take_focus(FocusOrder& focus, ImGuiID id, std::size_t cursor_at) {
   focus.focused = id;
-  focus.cursor = {};
+  focus.cursor = {cursor_at, cursor_at};
   focus.scroll = 0.0f;
   focus.draft.clear();
+  focus.draft_of = 0;
 }
 
 void release_focus(FocusOrder& focus) {

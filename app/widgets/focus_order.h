@@ -30,6 +30,7 @@ struct FocusOrder {
   TextCursor cursor;
   float scroll = 0.0f;  // pixels, of a line that is longer than its field
   std::string draft;    // what is typed, where the value cannot hold it ("1." of 1.5, "abc")
+  ImGuiID draft_of = 0;
 
   struct Stop {
     ImGuiID id;
@@ -44,8 +45,9 @@ void begin_focus_frame(FocusOrder& focus);
 // Of each control, right after its ImGui item: true where it has the focus. A press of the mouse on it takes
 // it.
 bool focus_stop(FocusOrder* focus, ImGuiID id, FocusKeys keys);
-// Gives the focus to a control that is drawn in this frame or the next.
-void take_focus(FocusOrder& focus, ImGuiID id);
+// Gives the focus to a control that is drawn in this frame or the next; in a text field the cursor stands at
+// this byte.
+void take_focus(FocusOrder& focus, ImGuiID id, std::size_t cursor_at = 0);
 // Back to the stage.
 void release_focus(FocusOrder& focus);
 

@@ -16,7 +16,7 @@ struct TextFieldOptions {
   bool align_right = false;      // of one line
   bool small = false;            // the height of a row of the setup
   bool wrong = false;            // outlined as an error
-  std::string_view placeholder;  // shown dim while the text is empty
+  std::string_view placeholder = {};  // shown dim while the text is empty
 };
 
 struct TextFieldResult {

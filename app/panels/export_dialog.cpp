@@ -1,0 +1,103 @@
+#include "app/panels/export_dialog.h"
+
+#include <array>
+#include <filesystem>
+#include <utility>
+
+#include "app/panels/overlay.h"
+#include "app/session/folder_listing.h"
+#include "app/widgets/button.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/labelled_field.h"
+#include "app/widgets/text_field.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::array<std::string_view, 2> themes{"light", "dark"};
+constexpr std::array<std::string_view, 2> ranges{"own", "shared"};
+constexpr std::array<std::string_view, 2> heads{"this one", "all"};
+
+void draw_options(const WidgetContext& context, ExportDialogState& state) {
+  TensorExport& what = state.what;
+  if (state.has_heads) {
+    int all = what.head ? 0 : 1;
+    if (choice_row(context,
+                   {"export/heads", "heads", "",
+                    "The head that is looked at, or all of them as a grid (in a table: "
+                    "with the head's number before each row)."},
+                   heads, all)) {
+      what.head = all == 1 ? std::nullopt : std::optional(state.head);
+    }
+  }
+  std::vector<std::string_view> maps{"by kind"};
+  for (const ColorMapEntry& entry : color_map_entries()) maps.push_back(entry.name);
+  int map = what.color_map ? static_cast<int>(*what.color_map) + 1 : 0;
+  if (choice_row(context,
+                 {"export/color_map", "colour map", "",
+                  "By kind: viridis for probabilities, a diverging map centred at 0 "
+                  "for signed values."},
+                 maps, map)) {
+    what.color_map =
+        map == 0 ? std::nullopt : std::optional(color_map_entries()[static_cast<std::size_t>(map - 1)].map);
+  }
+  int range = what.range_kind == ExportRange::own ? 0 : 1;
+  if (choice_row(context,
+                 {"export/range", "range", "",
+                  "Own: from this matrix alone. Shared: the same colours for all heads, so that "
+                  "their pictures can be compared."},
+                 ranges, range)) {
+    what.range_kind = range == 0 ? ExportRange::own : ExportRange::shared;
+  }
+  int theme = what.theme == Theme::light ? 0 : 1;
+  if (choice_row(context,
+                 {"export/theme", "ground", "", "Light for paper and slides, whatever theme the window has."},
+                 themes, theme)) {
+    what.theme = theme == 0 ? Theme::light : Theme::dark;
+  }
+  std::optional<std::int64_t> pixels = static_cast<std::int64_t>(what.cell_pixels);
+  const FieldResult field = integer_row(
+      context, {"export/cell_pixels", "pixels per cell", "", "The side of a cell in the picture."}, pixels,
+      {.required = true, .least = 1});
+  if (field.changed && pixels) what.cell_pixels = static_cast<double>(*pixels);
+  if (!field.error.empty()) error_line(context, field.error);
+}
+
+}  // namespace
+
+bool draw_export_dialog(const WidgetContext& context, ExportDialogState& state) {
+  if (!begin_overlay(context, "overlay/export", "Export picture", state.open,
+                     {.width = 520, .closes_outside = false})) {
+    return false;
+  }
+  dim_text(context, state.what.head ? state.title : state.title_of_all);
+  ImGui::Dummy({1, context.px(2)});
+  if (std::exchange(state.appearing, false) && context.focus) {
+    take_focus(*context.focus, ImGui::GetID("path"), state.path.size());
+  }
+  const TextFieldResult field =
+      text_field(context, "path", state.path,
+                 {.wrong = !state.error.empty(), .placeholder = "a file name: .png, .svg, .csv or .npy"});
+  ui_probe_item("export/path");
+  if (field.changed) state.error.clear();
+  if (!state.error.empty()) error_line(context, state.error);
+  std::error_code ignored;
+  if (state.error.empty() && std::filesystem::is_regular_file(expanded_path(state.path), ignored)) {
+    dim_text(context, "This file exists and will be replaced.");
+  }
+  ImGui::Dummy({1, context.px(4)});
+  draw_options(context, state);
+  ImGui::Dummy({1, context.px(6)});
+  const bool named = !state.path.empty() && !state.path.ends_with('/');
+  bool accepted = field.entered && named;
+  accepted |= text_button(context, "accept", "Export", ButtonLook::filled, named);
+  ui_probe_item("export/accept");
+  ImGui::SameLine();
+  if (text_button(context, "cancel", "Cancel", ButtonLook::plain)) state.open = false;
+  ui_probe_item("export/cancel");
+  end_overlay();
+  return accepted;
+}
+
+}  // namespace headwise

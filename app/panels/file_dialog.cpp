@@ -1,0 +1,119 @@
+#include "app/panels/file_dialog.h"
+
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include "app/panels/overlay.h"
+#include "app/widgets/button.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/labelled_field.h"
+#include "app/widgets/text_field.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::array<std::string_view, 1> scenario_extensions{".json"};
+
+std::string parent_of(const std::string& folder) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path absolute = fs::absolute(folder, error);
+  const fs::path here = absolute.has_filename() ? absolute : absolute.parent_path();
+  const std::string parent = here.parent_path().string();
+  return parent.ends_with('/') ? parent : parent + "/";
+}
+
+// One line of the listing; true where it was pressed.
+bool entry_line(const WidgetContext& context, const std::string& text, int number, bool is_folder) {
+  ImGui::PushID(number);
+  const ImVec2 min = ImGui::GetCursorScreenPos();
+  const ImVec2 size{std::max(1.0f, ImGui::GetContentRegionAvail().x), std::round(context.px(22))};
+  const bool pressed = ImGui::InvisibleButton("entry", size);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  if (ImGui::IsItemHovered()) {
+    draw.AddRectFilled(min, {min.x + size.x, min.y + size.y}, im_color(context.palette.control_hover),
+                       context.px(4));
+  }
+  ImFont* font = context.fonts.small;
+  draw.AddText(font, font->FontSize,
+               {min.x + context.px(8), std::round(min.y + 0.5f * (size.y - font->FontSize))},
+               im_color(is_folder ? context.palette.text_dim : context.palette.text), text.c_str());
+  ui_probe_item("file_dialog/entry", number);
+  ImGui::PopID();
+  return pressed;
+}
+
+// Where a press on the listing leads; the path as it was where nothing was pressed.
+std::string draw_listing(const WidgetContext& context, FileDialogState& state) {
+  std::string path = state.path;
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, im_color(context.palette.field));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {context.px(4), context.px(4)});
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
+  ImGui::BeginChild("listing", {0, std::round(context.px(220))}, true);
+  const std::string folder = state.listing.folder == "." ? "" : state.listing.folder;
+  if (entry_line(context, "..", -1, true)) path = parent_of(state.listing.folder);
+  for (std::size_t i = 0; i < state.listing.entries.size(); ++i) {
+    const FolderEntry& entry = state.listing.entries[i];
+    const std::string text = entry.is_folder ? entry.name + "/" : entry.name;
+    if (entry_line(context, text, static_cast<int>(i), entry.is_folder)) path = folder + text;
+  }
+  if (!state.listing.note.empty()) dim_text(context, state.listing.note);
+  ImGui::EndChild();
+  ImGui::PopStyleVar(2);
+  ImGui::PopStyleColor();
+  return path;
+}
+
+}  // namespace
+
+void open_file_dialog(FileDialogState& state, FileDialogPurpose purpose, const std::string& path) {
+  state = {};
+  state.open = true;
+  state.appearing = true;
+  state.purpose = purpose;
+  state.path = path;
+}
+
+std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDialogState& state) {
+  const bool saves = state.purpose == FileDialogPurpose::save_scenario;
+  const char* title = saves ? "Save scenario" : "Open scenario";
+  if (!begin_overlay(context, "overlay/file", title, state.open, {.width = 560, .closes_outside = false}))
+    return {};
+  const std::string folder = folder_of(expanded_path(state.path));
+  if (state.listing.folder != folder) state.listing = list_folder(folder, scenario_extensions);
+
+  if (std::exchange(state.appearing, false) && context.focus)
+    take_focus(*context.focus, ImGui::GetID("path"), state.path.size());
+  const TextFieldResult field = text_field(
+      context, "path", state.path, {.wrong = !state.error.empty(), .placeholder = "a file name, .json"});
+  ui_probe_item("file_dialog/path");
+  if (field.changed) state.error.clear();
+  ImGui::Dummy({1, context.px(2)});
+  const std::string chosen = draw_listing(context, state);
+  if (chosen != state.path) {
+    state.path = chosen;
+    state.error.clear();
+    if (context.focus) take_focus(*context.focus, ImGui::GetID("path"), state.path.size());
+  }
+  if (!state.error.empty()) error_line(context, state.error);
+  std::error_code ignored;
+  const std::string target =
+      saves ? with_extension(expanded_path(state.path), ".json") : expanded_path(state.path);
+  const bool is_file = std::filesystem::is_regular_file(target, ignored);
+  if (saves && is_file) dim_text(context, "This file exists and will be replaced.");
+
+  ImGui::Dummy({1, context.px(4)});
+  const bool names_a_file = !state.path.empty() && !state.path.ends_with('/');
+  bool accepted = field.entered && names_a_file;
+  accepted |= text_button(context, "accept", saves ? "Save" : "Open", ButtonLook::filled, names_a_file);
+  ui_probe_item("file_dialog/accept");
+  ImGui::SameLine();
+  if (text_button(context, "cancel", "Cancel", ButtonLook::plain)) state.open = false;
+  end_overlay();
+  return accepted ? std::optional(target) : std::nullopt;
+}
+
+}  // namespace headwise

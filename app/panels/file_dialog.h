@@ -1,0 +1,29 @@
+// Asks for a scenario file, to open or to save: a path to type, and beside it what the folder holds.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "app/session/folder_listing.h"
+#include "app/widgets/widget_context.h"
+
+namespace headwise {
+
+enum class FileDialogPurpose { open_scenario, save_scenario };
+
+struct FileDialogState {
+  bool open = false;
+  FileDialogPurpose purpose = FileDialogPurpose::open_scenario;
+  std::string path;       // as typed
+  std::string error;      // why the last try failed
+  bool appearing = false; // the path gets the focus in the next frame
+  FolderListing listing;  // of the folder that the path names
+};
+
+// `path` is what is offered first.
+void open_file_dialog(FileDialogState& state, FileDialogPurpose purpose, const std::string& path);
+
+// The path that was accepted in this frame; the caller does it, and closes the dialog or sets its error.
+std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDialogState& state);
+
+}  // namespace headwise

@@ -1,0 +1,15 @@
+// F1: every key, from the command table, and the letters that shapes are written in.
+#pragma once
+
+#include "app/widgets/widget_context.h"
+
+namespace headwise {
+
+struct HelpSheetState {
+  bool keys = false;   // the sheet of keys is open
+  bool about = false;  // what Headwise is, its version, the letters
+};
+
+void draw_help_sheet(const WidgetContext& context, HelpSheetState& state);
+
+}  // namespace headwise

@@ -1,0 +1,208 @@
+#include "app/panels/main_window.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/panels/menu_bar.h"
+#include "app/panels/window_commands.h"
+#include "app/panels/window_files.h"
+#include "app/widgets/style.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+constexpr double never = std::numeric_limits<double>::infinity();
+
+// Begins a panel at a rectangle of the window; false where it has no room (then nothing is to be ended).
+bool begin_panel(const char* name, const RectF& rect, float padding_x, float padding_y,
+                 ImGuiWindowFlags flags = 0) {
+  if (rect.width < 1.0 || rect.height < 1.0) return false;
+  const ImVec2 min{static_cast<float>(rect.x), static_cast<float>(rect.y)};
+  const ImVec2 size{static_cast<float>(rect.width), static_cast<float>(rect.height)};
+  ImGui::SetCursorScreenPos(min);
+  ImGui::PushStyleColor(ImGuiCol_ChildBg, ImGui::GetStyleColorVec4(ImGuiCol_WindowBg));
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {padding_x, padding_y});
+  ImGui::BeginChild(name, size, true, ImGuiWindowFlags_AlwaysUseWindowPadding | flags);
+  ImGui::PopStyleVar();
+  ImGui::PopStyleColor();
+  ui_probe(name, min, {min.x + size.x, min.y + size.y});
+  return true;
+}
+
+}  // namespace
+
+bool MainWindow::overlay_open() const {
+  return state_.help.keys || state_.help.about || state_.files.open || state_.export_dialog.open;
+}
+
+void MainWindow::take_keys() {
+  const ImGuiIO& io = ImGui::GetIO();
+  if (io.KeyAlt || io.KeySuper) return;
+  const bool overlay = overlay_open();
+  for (const CommandEntry& entry : command_entries()) {
+    // What lies over the window has the keys to itself; F1 takes its sheet away again.
+    if (overlay && !(state_.help.keys && entry.id == CommandId::show_keys)) continue;
+    for (const KeyChord& first : entry.keys) {
+      if (first.key == Key::none || first.ctrl != io.KeyCtrl || first.shift != io.KeyShift) continue;
+      for (int argument = 0; argument < entry.key_count; ++argument) {
+        const KeyChord chord{static_cast<Key>(static_cast<int>(first.key) + argument), first.ctrl,
+                             first.shift};
+        if (!key_pressed(chord.key, entry.repeats) || focus_keeps(state_.focus, chord)) continue;
+        perform(state_, {entry.id, argument});
+      }
+    }
+  }
+}
+
+void MainWindow::play(double seconds, double& wake_after) {
+  if (!state_.steps.playing) return;
+  state_.seconds_to_next_step -= std::min(seconds, 1.0);
+  if (state_.seconds_to_next_step <= 0.0) {
+    state_.seconds_to_next_step = seconds_per_step;
+    perform(state_, {CommandId::next_step});
+    if (state_.selection.step == Step::output) state_.steps.playing = false;
+  }
+  if (state_.steps.playing) wake_after = std::min(wake_after, state_.seconds_to_next_step);
+}
+
+void MainWindow::take_dropped(const FrameInput& input) {
+  if (!input.dropped.empty()) open_file(state_, input.dropped.front());
+}
+
+void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale,
+                             double& wake_after) {
+  // What the panels look at stays the same for the whole frame, whatever they ask for.
+  const TracePtr trace = state_.session.trace_ptr();
+  const ComputationPtr computation = state_.session.computation();
+  const Scenario scenario = state_.session.scenario();
+  const std::string error = state_.session.error();
+  const std::string last_edit = state_.session.computing() ? "Computing …" : state_.session.last_edit();
+  Selection selection = state_.selection;
+  state_.focus.enabled = !overlay_open();
+  const PanelContext context{.scenario = scenario,
+                             .inputs = computation->inputs,
+                             .trace = *trace,
+                             .selection = selection,
+                             .last_edit = last_edit,
+                             .error = error,
+                             .heatmaps = heatmaps_,
+                             .fonts = fonts,
+                             .palette = palette_of(state_.settings.theme),
+                             .theme = state_.settings.theme,
+                             .scale = scale,
+                             .focus = &state_.focus,
+                             .wake_after = &wake_after};
+  std::vector<std::pair<PanelAction, bool>> actions;
+  // A new place to look at is taken at once, so that the inspector speaks of the cell under the mouse in this
+  // frame.
+  const auto take = [&](PanelAction action, bool from_setup = false) {
+    if (action.selection) selection = *action.selection;
+    actions.emplace_back(std::move(action), from_setup);
+  };
+  const auto px = [scale](float units) { return std::round(units * scale); };
+
+  ImGui::PushStyleVar(
+      ImGuiStyleVar_FramePadding,
+      {8 * scale, std::max(0.0f, 0.5f * (static_cast<float>(layout.menu.height) - fonts.sans->FontSize))});
+  take(draw_menu_bar(context, {.undo_label = state_.session.undo_label(),
+                               .redo_label = state_.session.redo_label(),
+                               .playing = state_.steps.playing,
+                               .full_screen = state_.full_screen}));
+  ImGui::PopStyleVar();
+  if (begin_panel("panel/steps", layout.steps, px(8), px(2),
+                  ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
+    take(draw_step_bar(context, state_.steps));
+    ImGui::EndChild();
+  }
+  if (begin_panel("panel/setup", layout.setup, px(16), px(14))) {
+    take(draw_setup_panel(context, state_.setup), true);
+    ImGui::EndChild();
+  }
+  if (begin_panel("panel/stage", layout.stage, px(18), px(14))) {
+    take(draw_stage(context, stage_));
+    ImGui::EndChild();
+  }
+  if (begin_panel("panel/inspector", layout.inspector, px(16), px(14))) {
+    take(draw_inspector(context, inspector_));
+    ImGui::EndChild();
+  }
+  if (begin_panel("panel/graph", layout.graph, px(12), px(8))) {
+    take(draw_graph(context, graph_));
+    ImGui::EndChild();
+  }
+  for (const auto& [action, from_setup] : actions) take_action(state_, action, from_setup);
+}
+
+void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_after) {
+  state_.focus.enabled = true;
+  const WidgetContext widgets{palette_of(state_.settings.theme), fonts, scale, &state_.focus, &wake_after};
+  draw_help_sheet(widgets, state_.help);
+  if (const std::optional<std::string> path = draw_file_dialog(widgets, state_.files))
+    accept_file(state_, *path);
+  if (draw_export_dialog(widgets, state_.export_dialog)) accept_export(state_);
+}
+
+FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float scale) {
+  double wake_after = never;
+  const TracePtr trace_before = state_.session.trace_ptr();
+  const Selection selection_before = state_.selection;
+  const Settings settings_before = state_.settings;
+  if (state_.session.poll()) state_.selection = selection_within(state_.selection, state_.session.trace());
+  apply_style(palette_of(state_.settings.theme), scale);
+  const ImGuiID focus_before = state_.focus.focused;
+  begin_focus_frame(state_.focus);
+  take_dropped(input);
+  take_keys();
+  play(input.seconds, wake_after);
+  if (input.close_requested) state_.quit = true;
+
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  const WindowLayout layout = window_layout(size.x, size.y, scale);
+  const Palette& palette = palette_of(state_.settings.theme);
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize(size);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0f);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0f);
+  // A menu bar is as high as its text with this padding: exactly the layout's.
+  const float menu_padding = 0.5f * (static_cast<float>(layout.menu.height) - fonts.sans->FontSize);
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {8 * scale, std::max(0.0f, menu_padding)});
+  ImGui::PushStyleColor(ImGuiCol_WindowBg, im_color(palette.window));
+  ImGui::Begin("headwise", nullptr,
+               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                   ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav |
+                   ImGuiWindowFlags_MenuBar | ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::PopStyleColor();
+  ImGui::PopStyleVar(4);
+  draw_panels(layout, fonts, scale, wake_after);
+  draw_overlays(fonts, scale, wake_after);
+  ImGui::End();
+  // An edit of the setup that has no trace is told there; any other over the stage.
+  const std::string lasting = state_.setup.edited_row.empty() ? state_.session.error() : "";
+  const WidgetContext widgets{palette, fonts, scale, nullptr, &wake_after};
+  draw_notices(widgets, state_.notices, lasting, layout.stage, input.seconds);
+
+  if (state_.focus.focused != focus_before || (state_.focus.focused == 0 && !ImGui::IsAnyMouseDown())) {
+    state_.session.end_step();
+  }
+  if (!state_.clipboard.empty()) {
+    ImGui::SetClipboardText(state_.clipboard.c_str());
+    state_.clipboard.clear();
+  }
+
+  FrameResult result;
+  const bool changed = trace_before != state_.session.trace_ptr() ||
+                       !(selection_before == state_.selection) || !(settings_before == state_.settings) ||
+                       focus_before != state_.focus.focused;
+  result.animating = changed;
+  result.wake_after = wake_after;
+  result.quit = state_.quit;
+  result.font_scale = state_.settings.font_scale;
+  result.full_screen = state_.full_screen;
+  result.ground = im_vec4(palette.window);
+  return result;
+}
+
+}  // namespace headwise

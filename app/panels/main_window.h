@@ -1,0 +1,44 @@
+// The window's frame function: menu, steps, setup, stage, inspector and graph, put together.
+#pragma once
+
+#include <functional>
+#include <utility>
+
+#include "app/panels/graph_panel.h"
+#include "app/panels/inspector_panel.h"
+#include "app/panels/stage_panel.h"
+#include "app/panels/window_layout.h"
+#include "app/panels/window_state.h"
+#include "app/platform/frame_function.h"
+#include "app/render/heatmap_renderer.h"
+
+namespace headwise {
+
+class MainWindow {
+ public:
+  // Needs a current GL context, here and in every frame. Throws Error where `first` has no trace. `wake` is called
+  // from another thread when a computation in the background is done and a frame is wanted.
+  explicit MainWindow(const Scenario& first, std::function<void()> wake = {}) : state_(first, std::move(wake)) {}
+
+  // One frame, between ImGui::NewFrame and ImGui::Render.
+  FrameResult frame(const FrameInput& input, const Fonts& fonts, float scale);
+
+  const WindowState& state() const { return state_; }
+  WindowState& state() { return state_; }
+
+ private:
+  bool overlay_open() const;
+  void take_keys();
+  void play(double seconds, double& wake_after);
+  void take_dropped(const FrameInput& input);
+  void draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale, double& wake_after);
+  void draw_overlays(const Fonts& fonts, float scale, double& wake_after);
+
+  WindowState state_;
+  HeatmapRenderer heatmaps_;
+  StageState stage_;
+  InspectorState inspector_;
+  GraphState graph_;
+};
+
+}  // namespace headwise

@@ -1,0 +1,131 @@
+#include "app/panels/menu_bar.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "app/session/commands.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+constexpr struct {
+  Menu menu;
+  const char* name;
+} menus[] = {{Menu::file, "File"}, {Menu::edit, "Edit"}, {Menu::view, "View"}, {Menu::help, "Help"}};
+
+std::string item_name(const CommandEntry& entry, const MenuBarInfo& info) {
+  switch (entry.id) {
+    case CommandId::undo:
+      return info.undo_label.empty() ? "Undo" : "Undo " + info.undo_label;
+    case CommandId::redo:
+      return info.redo_label.empty() ? "Redo" : "Redo " + info.redo_label;
+    case CommandId::play:
+      return info.playing ? "Pause" : "Play";
+    default:
+      return std::string(entry.name);
+  }
+}
+
+bool is_enabled(const PanelContext& context, CommandId id, const MenuBarInfo& info) {
+  switch (id) {
+    case CommandId::undo:
+      return !info.undo_label.empty();
+    case CommandId::redo:
+      return !info.redo_label.empty();
+    case CommandId::copy_value:
+      return context.selection.pinned.has_value();
+    default:
+      return true;
+  }
+}
+
+bool is_checked(const PanelContext& context, CommandId id, const MenuBarInfo& info) {
+  return (id == CommandId::toggle_causal && context.scenario.mask.is_causal) ||
+         (id == CommandId::full_screen && info.full_screen);
+}
+
+void draw_sizes(const PanelContext& context) {
+  const Op op = context.trace.options.op;
+  const char* name = op == Op::multi_head_attention ? "multi_head_attention" : "scaled_dot_product_attention";
+  const std::string sizes = sizes_text(context.trace);
+  ImFont* sans = context.fonts.sans;
+  ImFont* mono = context.fonts.mono;
+  const float name_width = sans->CalcTextSizeA(sans->FontSize, FLT_MAX, 0.0f, name).x;
+  const float sizes_width = mono->CalcTextSizeA(mono->FontSize, FLT_MAX, 0.0f, sizes.c_str()).x;
+  const float gap = context.widgets().px(8), margin = context.widgets().px(28);
+  const ImVec2 origin = ImGui::GetWindowPos();
+  const float height = ImGui::GetFrameHeight();
+  const float right = origin.x + ImGui::GetWindowWidth() - margin;
+  const float menus_end = ImGui::GetCursorScreenPos().x + gap;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const auto put = [&](ImFont* font, float x, Rgba8 ink, const char* text) {
+    draw.AddText(font, font->FontSize,
+                 {std::round(x), std::round(origin.y + 0.5f * (height - font->FontSize))}, im_color(ink),
+                 text);
+  };
+  // A narrow window keeps the sizes and lets the name go, then both.
+  if (right - sizes_width < menus_end) return;
+  put(mono, right - sizes_width, context.palette.text, sizes.c_str());
+  if (right - sizes_width - gap - name_width < menus_end) return;
+  put(sans, right - sizes_width - gap - name_width, context.palette.text_dim, name);
+}
+
+}  // namespace
+
+std::string sizes_text(const Trace& trace) {
+  const AttentionOptions& o = trace.options;
+  std::string text;
+  const auto add = [&text](const char* letter, Index size) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : " · ", letter, size);
+  };
+  if (!trace.tensors.q_heads || !trace.tensors.k_heads) return text;
+  const Shape& q = trace.tensors.q_heads->shape();  // (N,H,L,D)
+  const Shape& k = trace.tensors.k_heads->shape();  // (N,G,S′,D)
+  if (q.size(0) != 1) add("N", q.size(0));
+  if (o.op == Op::multi_head_attention) add("E", o.embed_dim);
+  add("H", q.size(1));
+  if (k.size(1) != q.size(1)) add("G", k.size(1));
+  add("D", q.size(3));
+  add("L", q.size(2));
+  if (k.size(2) != q.size(2)) add("S", k.size(2));
+  return text;
+}
+
+PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) {
+  PanelAction action;
+  const WidgetContext widgets = context.widgets();
+  if (!ImGui::BeginMenuBar()) return action;
+  ImGui::SetCursorPosX(widgets.px(18));
+  ImGui::PushFont(context.fonts.bold);
+  ImGui::TextUnformatted("headwise");
+  ImGui::PopFont();
+  ImGui::PushFont(context.fonts.sans);
+  for (const auto& menu : menus) {
+    ImGui::PushStyleColor(ImGuiCol_Text, im_color(context.palette.text_dim));
+    const bool open = ImGui::BeginMenu(menu.name);
+    ImGui::PopStyleColor();
+    ui_probe_item(fmt::format("menu/{}", menu.name));
+    if (!open) continue;
+    ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {widgets.px(10), widgets.px(7)});
+    for (const CommandEntry& entry : command_entries()) {
+      if (entry.menu != menu.menu) continue;
+      if (entry.separated) ImGui::Separator();
+      const std::string name = item_name(entry, info);
+      if (ImGui::MenuItem(name.c_str(), first_key_text(entry.id).c_str(), is_checked(context, entry.id, info),
+                          is_enabled(context, entry.id, info))) {
+        action.command = entry.id;
+      }
+      ui_probe_item(fmt::format("menu/{}", entry.name));
+    }
+    ImGui::PopStyleVar();
+    ImGui::EndMenu();
+  }
+  draw_sizes(context);
+  ImGui::PopFont();
+  ImGui::EndMenuBar();
+  return action;
+}
+
+}  // namespace headwise

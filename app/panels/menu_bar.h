@@ -1,0 +1,20 @@
+// The menus, made from the command table, and at the right the operator and its sizes.
+#pragma once
+
+#include "app/panels/panel.h"
+
+namespace headwise {
+
+struct MenuBarInfo {
+  std::string undo_label, redo_label;  // empty: nothing to undo or redo
+  bool playing = false;
+  bool full_screen = false;
+};
+
+// Fills the menu bar of the current window.
+PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info);
+
+// "E 128 · H 8 · D 16 · L 12": G, S and N too where they are not H, L and 1.
+std::string sizes_text(const Trace& trace);
+
+}  // namespace headwise

@@ -1,0 +1,33 @@
+// What the window has to say: a file was written, an edit cannot be shown. Over the foot of the stage, where the person
+// looks; nothing waits for an answer.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/widgets/widget_context.h"
+#include "core/picture/picture.h"
+
+namespace headwise {
+
+struct Notice {
+  std::string text;
+  bool error = false;
+  double seconds_left = 0.0;
+  bool shown = false;  // in a frame before: the time before the first does not count
+};
+
+struct NoticesState {
+  std::vector<Notice> notices;  // the newest last; at most three are kept
+
+  void say(std::string text);
+  void complain(std::string text);  // in the colour of errors, and for longer
+  // False where there was none.
+  bool dismiss_all();
+};
+
+// `lasting`: an error that stays as long as it is true; empty: none. `area` is in pixels. `seconds` since the last frame.
+void draw_notices(const WidgetContext& context, NoticesState& state, const std::string& lasting, const RectF& area,
+                  double seconds);
+
+}  // namespace headwise

@@ -1,0 +1,48 @@
+#include "app/panels/overlay.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/widgets/focus_order.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+
+bool begin_overlay(const WidgetContext& context, const char* id, const char* title, bool& open,
+                   const OverlayOptions& options) {
+  if (!open) {
+    // Closed from elsewhere: ImGui still has to be told.
+    if (ImGui::IsPopupOpen(id) && ImGui::BeginPopupModal(id)) {
+      ImGui::CloseCurrentPopup();
+      ImGui::EndPopup();
+    }
+    return false;
+  }
+  if (!ImGui::IsPopupOpen(id)) ImGui::OpenPopup(id);
+  const ImVec2 window = ImGui::GetIO().DisplaySize;
+  const float margin = context.px(16);
+  const float width = std::clamp(context.px(options.width), 1.0f, std::max(1.0f, window.x - 2 * margin));
+  ImGui::SetNextWindowPos({std::round(0.5f * window.x), std::round(0.5f * window.y)}, ImGuiCond_Always, {0.5f, 0.5f});
+  ImGui::SetNextWindowSizeConstraints({width, 0.0f}, {width, std::max(1.0f, window.y - 2 * margin)});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {context.px(22), context.px(18)});
+  const bool visible = ImGui::BeginPopupModal(
+      id, nullptr, ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove |
+                       ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav);
+  ImGui::PopStyleVar();
+  if (!visible) return false;
+  const bool beside = options.closes_outside && !ImGui::IsWindowAppearing() && !ImGui::IsWindowHovered() &&
+                      !ImGui::IsAnyItemHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+  if (beside || (key_pressed(Key::escape, false) && !ImGui::IsWindowAppearing())) open = false;
+  ImGui::PushFont(context.fonts.title);
+  ImGui::TextUnformatted(title);
+  ImGui::PopFont();
+  ui_probe(id, ImGui::GetWindowPos(), {ImGui::GetWindowPos().x + ImGui::GetWindowWidth(),
+                                       ImGui::GetWindowPos().y + ImGui::GetWindowHeight()});
+  ImGui::Dummy({1, context.px(4)});
+  if (!open) ImGui::CloseCurrentPopup();
+  return true;
+}
+
+void end_overlay() { ImGui::EndPopup(); }
+
+}  // namespace headwise

@@ -1,0 +1,19 @@
+// The frame of everything that lies over the window for a while: the key sheet, dialogs. What is behind gets no mouse.
+#pragma once
+
+#include "app/widgets/widget_context.h"
+
+namespace headwise {
+
+struct OverlayOptions {
+  float width = 420.0f;          // design units; narrower where the window is
+  bool closes_outside = true;    // by a click beside it
+};
+
+// While `open`: centres the overlay, dims the window, writes the title, and returns true; the caller fills it and then
+// calls end_overlay(). Escape clears `open`.
+bool begin_overlay(const WidgetContext& context, const char* id, const char* title, bool& open,
+                   const OverlayOptions& options = {});
+void end_overlay();
+
+}  // namespace headwise

@@ -1,0 +1,16 @@
+// The setup at the left: text, sizes, masks, scale and dropout, and the line that says what the last edit changed.
+#pragma once
+
+#include "app/panels/panel.h"
+
+namespace headwise {
+
+struct SetupState {
+  std::string edited_row;  // id of the row whose edit was asked for last: an error sentence stands under it
+};
+
+// Every edit comes back as a Scenario while it is typed. What is no number is told under its field and asked for by
+// nobody; what is impossible is asked for, gets context.error, and that is told there too.
+PanelAction draw_setup_panel(const PanelContext& context, SetupState& state);
+
+}  // namespace headwise

@@ -1,0 +1,138 @@
+#include "app/panels/step_bar.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "app/session/commands.h"
+#include "app/widgets/button.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+constexpr float chip_padding = 10.0f;  // design units left and right of a step's name
+constexpr float separator_width = 14.0f;
+
+float text_width(ImFont* font, std::string_view text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
+}
+
+std::string tooltip_of(CommandId id) {
+  const CommandEntry& entry = command_entry(id);
+  return fmt::format("{} ({})", entry.what, all_keys_text(id));
+}
+
+void draw_buttons(const PanelContext& context, const StepBarState& state, float height, PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  const float side = std::round(widgets.px(26));
+  const float y = ImGui::GetCursorPosY() + std::round(0.5f * (height - side));
+  const struct {
+    const char* id;
+    ButtonSign sign;
+    const char* label;
+    CommandId command;
+    bool enabled;
+  } buttons[] = {
+      {"step_bar/back", ButtonSign::back, "", CommandId::previous_step,
+       context.selection.step != Step::inputs},
+      {"step_bar/play", state.playing ? ButtonSign::pause : ButtonSign::play,
+       state.playing ? "pause" : "play", CommandId::play, true},
+      {"step_bar/forward", ButtonSign::forward, "", CommandId::next_step,
+       context.selection.step != Step::output},
+  };
+  for (const auto& button : buttons) {
+    ImGui::SetCursorPosY(y);
+    if (sign_button(widgets, button.id, button.sign, side, button.label, button.enabled))
+      action.command = button.command;
+    ui_probe_item(button.id);
+    tooltip(widgets, tooltip_of(button.command));
+    ImGui::SameLine(0, widgets.px(2));
+  }
+}
+
+}  // namespace
+
+PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
+  PanelAction action;
+  const WidgetContext widgets = context.widgets();
+  const Palette& palette = context.palette;
+  const float height = ImGui::GetContentRegionAvail().y;
+  draw_buttons(context, state, height, action);
+
+  ImGui::SameLine(0, widgets.px(14));
+  const ImVec2 origin{ImGui::GetCursorScreenPos().x,
+                      ImGui::GetWindowPos().y + ImGui::GetWindowContentRegionMin().y};
+  const float available = std::max(1.0f, ImGui::GetContentRegionAvail().x);
+  // The chosen name is bold, which is wider; the chips keep their places all the same.
+  std::vector<float> left{0.0f};
+  for (const StepEntry& entry : step_entries()) {
+    left.push_back(left.back() +
+                   std::ceil(text_width(context.fonts.bold, entry.name) * context.fonts.sans->FontSize /
+                             context.fonts.bold->FontSize) +
+                   2 * widgets.px(chip_padding) + widgets.px(separator_width));
+  }
+  const auto current = static_cast<std::size_t>(context.selection.step);
+  // Where they do not all fit, the current one stays in the middle.
+  float shift = 0.0f;
+  if (left.back() > available) {
+    shift = std::clamp(0.5f * (left[current] + left[current + 1]) - 0.5f * available, 0.0f,
+                       left.back() - available);
+  }
+
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.PushClipRect({origin.x, origin.y}, {origin.x + available, origin.y + height}, true);
+  const float chip_height = std::round(widgets.px(26));
+  const float top = origin.y + std::round(0.5f * (height - chip_height));
+  for (const StepEntry& entry : step_entries()) {
+    const auto i = static_cast<std::size_t>(entry.step);
+    const ImVec2 min{std::round(origin.x + left[i] - shift), top};
+    const ImVec2 max{std::round(origin.x + left[i + 1] - widgets.px(separator_width) - shift),
+                     top + chip_height};
+    if (max.x < origin.x || min.x > origin.x + available) continue;
+    ImGui::PushID(static_cast<int>(i));
+    ImGui::SetCursorScreenPos(min);
+    const bool pressed = ImGui::InvisibleButton("step", {std::max(1.0f, max.x - min.x), chip_height});
+    const bool focused = focus_stop(context.focus, ImGui::GetID("step"), FocusKeys::press);
+    const bool hovered = ImGui::IsItemHovered();
+    if (pressed || (focused && (key_pressed(Key::enter, false) || key_pressed(Key::space, false)))) {
+      Selection selection = context.selection;
+      selection.step = entry.step;
+      selection.tensor.reset();
+      action.selection = selection;
+    }
+    ui_probe_item("step_bar/step", static_cast<int>(i));
+    tooltip(widgets, entry.question);
+    ImGui::PopID();
+
+    const bool on = i == current;
+    if (on || hovered) {
+      draw.AddRectFilled(min, max, im_color(on ? palette.control : palette.control_hover), widgets.px(6));
+    }
+    if (focused) draw.AddRect(min, max, im_color(palette.text_dim), widgets.px(6));
+    ImFont* font = on ? context.fonts.bold : context.fonts.sans;
+    const float size = context.fonts.sans->FontSize;
+    const float width =
+        font->CalcTextSizeA(size, FLT_MAX, 0.0f, entry.name.data(), entry.name.data() + entry.name.size()).x;
+    const Rgba8 ink = on ? palette.focus : i < current ? palette.text : palette.text_dim;
+    draw.AddText(font, size,
+                 {std::round(0.5f * (min.x + max.x - width)), std::round(0.5f * (min.y + max.y - size))},
+                 im_color(ink), entry.name.data(), entry.name.data() + entry.name.size());
+    if (i + 1 < step_entries().size()) {
+      const std::string_view sign = "›";
+      const float sign_width = text_width(context.fonts.sans, sign);
+      draw.AddText(context.fonts.sans, size,
+                   {std::round(max.x + 0.5f * (widgets.px(separator_width) - sign_width)),
+                    std::round(0.5f * (min.y + max.y - size))},
+                   im_color(palette.text_faint), sign.data(), sign.data() + sign.size());
+    }
+  }
+  draw.PopClipRect();
+  return action;
+}
+
+}  // namespace headwise

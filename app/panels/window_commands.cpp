@@ -1,0 +1,193 @@
+#include "app/panels/window_commands.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/panels/window_files.h"
+#include "app/session/head_gains.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+void edit(WindowState& window, const Scenario& scenario, const std::string& label) {
+  window.setup.edited_row.clear();
+  window.session.edit(scenario, label);
+}
+
+void go_to_step(WindowState& window, int step) {
+  window.selection.step = static_cast<Step>(std::clamp(step, 0, step_count - 1));
+  window.selection.tensor.reset();
+}
+
+void go_to_head(WindowState& window, Index head) {
+  const Index heads = window.session.trace().options.num_heads;
+  if (head < 0 || head >= heads) return;
+  window.selection.head = head;
+}
+
+void copy_value(WindowState& window) {
+  const std::optional<CellRef>& cell = window.selection.pinned ? window.selection.pinned : window.selection.hovered;
+  const TensorPtr tensor = cell ? window.session.trace().tensor(cell->tensor) : nullptr;
+  if (!tensor) {
+    window.notices.say("No cell to copy: click one to pin it, or rest the mouse on it.");
+    return;
+  }
+  window.clipboard = fmt::format("{:.9g}", tensor->at(cell->index));
+  window.notices.say(fmt::format("Copied {} ({}[{}])", window.clipboard, to_string(cell->tensor),
+                                 fmt::join(cell->index, ",")));
+}
+
+// One thing at a time, the nearest first.
+void let_go(WindowState& window) {
+  Selection& selection = window.selection;
+  if (window.focus.focused != 0) {
+    release_focus(window.focus);
+  } else if (window.steps.playing) {
+    window.steps.playing = false;
+  } else if (window.notices.dismiss_all()) {
+  } else if (!window.session.error().empty()) {
+    window.session.undo();
+  } else if (selection.pinned) {
+    selection.pinned.reset();
+  } else {
+    selection.tensor.reset();
+  }
+}
+
+void change_settings(WindowState& window, const Settings& settings) {
+  window.settings = settings;
+  try {
+    save_settings(window.settings_file, settings);
+  } catch (const Error& error) {
+    window.notices.complain(error.what());
+  }
+}
+
+void scale_text(WindowState& window, float scale) {
+  Settings settings = window.settings;
+  settings.font_scale = std::clamp(scale, Settings::smallest_font_scale, Settings::largest_font_scale);
+  change_settings(window, settings);
+}
+
+}  // namespace
+
+void perform(WindowState& window, CommandCall call) {
+  Selection& selection = window.selection;
+  const Scenario& scenario = window.session.scenario();
+  const int step = static_cast<int>(selection.step);
+  switch (call.id) {
+    case CommandId::open_scenario:
+      ask_for_scenario(window, FileDialogPurpose::open_scenario);
+      break;
+    case CommandId::save_scenario:
+      ask_for_scenario(window, FileDialogPurpose::save_scenario);
+      break;
+    case CommandId::export_picture:
+      ask_for_export(window);
+      break;
+    case CommandId::quit:
+      window.quit = true;
+      break;
+    case CommandId::undo:
+      window.setup.edited_row.clear();
+      window.session.undo();
+      break;
+    case CommandId::redo:
+      window.setup.edited_row.clear();
+      window.session.redo();
+      break;
+    case CommandId::copy_value:
+      copy_value(window);
+      break;
+    case CommandId::let_go:
+      let_go(window);
+      break;
+    case CommandId::toggle_causal: {
+      Scenario edited = scenario;
+      edited.mask.is_causal = !edited.mask.is_causal;
+      edit(window, edited, edited.mask.is_causal ? "causal mask on" : "causal mask off");
+      break;
+    }
+    case CommandId::toggle_mute: {
+      const GainEdit muted = toggle_mute(scenario, selection.head);
+      edit(window, muted.scenario, muted.label);
+      break;
+    }
+    case CommandId::toggle_solo: {
+      const GainEdit solo = toggle_solo(scenario, selection.head);
+      edit(window, solo.scenario, solo.label);
+      break;
+    }
+    case CommandId::look_at_head:
+      go_to_head(window, call.argument);
+      break;
+    case CommandId::next_head:
+      go_to_head(window, selection.head + 1);
+      break;
+    case CommandId::previous_head:
+      go_to_head(window, selection.head - 1);
+      break;
+    case CommandId::next_step:
+      go_to_step(window, step + 1);
+      break;
+    case CommandId::previous_step:
+      go_to_step(window, step - 1);
+      break;
+    case CommandId::first_step:
+      go_to_step(window, 0);
+      break;
+    case CommandId::last_step:
+      go_to_step(window, step_count - 1);
+      break;
+    case CommandId::play:
+      window.steps.playing = !window.steps.playing;
+      window.seconds_to_next_step = seconds_per_step;
+      // From the end it begins again.
+      if (window.steps.playing && selection.step == Step::output) go_to_step(window, 0);
+      break;
+    case CommandId::toggle_view:
+      selection.view = selection.view == StageView::one_head ? StageView::all_heads : StageView::one_head;
+      break;
+    case CommandId::toggle_theme: {
+      Settings settings = window.settings;
+      settings.theme = settings.theme == Theme::dark ? Theme::light : Theme::dark;
+      change_settings(window, settings);
+      break;
+    }
+    case CommandId::larger_text:
+      scale_text(window, window.settings.font_scale + 0.125f);
+      break;
+    case CommandId::smaller_text:
+      scale_text(window, window.settings.font_scale - 0.125f);
+      break;
+    case CommandId::normal_text:
+      scale_text(window, 1.0f);
+      break;
+    case CommandId::full_screen:
+      window.full_screen = !window.full_screen;
+      break;
+    case CommandId::show_keys:
+      window.help.keys = !window.help.keys;
+      break;
+    case CommandId::about:
+      window.help.about = true;
+      break;
+  }
+  selection = selection_within(selection, window.session.trace());
+}
+
+void take_action(WindowState& window, const PanelAction& action, bool from_setup) {
+  if (action.scenario) {
+    if (!from_setup) window.setup.edited_row.clear();
+    window.session.edit(*action.scenario, action.edit_label, action.edit_continues);
+  }
+  if (action.selection) window.selection = *action.selection;
+  if (action.scenario || action.selection) {
+    window.selection = selection_within(window.selection, window.session.trace());
+  }
+  if (action.command) perform(window, {*action.command});
+}
+
+}  // namespace headwise

@@ -1,0 +1,14 @@
+// What each command of the table does.
+#pragma once
+
+#include "app/panels/window_state.h"
+#include "app/session/commands.h"
+
+namespace headwise {
+
+void perform(WindowState& window, CommandCall call);
+
+// An edit, or a new place to look at, as a panel asks for it. `from_setup`: an error sentence stands in the setup.
+void take_action(WindowState& window, const PanelAction& action, bool from_setup);
+
+}  // namespace headwise

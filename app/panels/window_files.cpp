@@ -1,0 +1,127 @@
+#include "app/panels/window_files.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/scenario/scenario_json.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string working_folder() {
+  std::error_code error;
+  const std::string folder = fs::current_path(error).string();
+  return error || folder.ends_with('/') ? folder : folder + "/";
+}
+
+bool is_array_file(const std::string& path) {
+  return path.ends_with(".npy") || path.ends_with(".npz") || path.ends_with(".safetensors");
+}
+
+void open_scenario(WindowState& window, const std::string& path) {
+  const Scenario scenario = scenario_of_file(path);
+  window.setup.edited_row.clear();
+  window.session.edit(scenario, "open " + fs::path(path).filename().string());
+  window.selection = selection_within(window.selection, window.session.trace());
+  window.scenario_path = path;
+}
+
+// The tensor that the stage shows: chosen in the graph, else the result of the step.
+std::optional<TensorId> tensor_under_focus(const WindowState& window) {
+  const Selection& selection = window.selection;
+  if (selection.tensor) return selection.tensor;
+  const std::vector<StepPicture> pictures = step_pictures(selection.step, window.session.trace());
+  if (pictures.empty()) return std::nullopt;
+  return pictures.front().result;
+}
+
+}  // namespace
+
+Scenario scenario_of_file(const std::string& path) {
+  if (!is_array_file(path)) return read_scenario_file(path);
+  Scenario scenario;
+  scenario.inputs.source = InputSource::file;
+  scenario.inputs.file = path;
+  return scenario;
+}
+
+void ask_for_scenario(WindowState& window, FileDialogPurpose purpose) {
+  const std::string known = window.scenario_path.empty() ? working_folder() : window.scenario_path;
+  const bool saves = purpose == FileDialogPurpose::save_scenario;
+  std::string offered = saves ? known : folder_of(known);
+  if (saves && offered.ends_with('/')) offered += "scenario.json";
+  open_file_dialog(window.files, purpose, offered);
+}
+
+void ask_for_export(WindowState& window) {
+  const std::optional<TensorId> id = tensor_under_focus(window);
+  const TensorPtr tensor = id ? window.session.trace().tensor(*id) : nullptr;
+  if (!tensor) {
+    window.notices.say("This step has no picture to export.");
+    return;
+  }
+  const Selection& selection = window.selection;
+  ExportDialogState& dialog = window.export_dialog;
+  const TensorExport before = dialog.what;
+  const std::string folder = dialog.path.empty() ? working_folder() : folder_of(dialog.path);
+  dialog = {};
+  dialog.open = dialog.appearing = true;
+  // Colours stay as they were chosen the last time; what is exported follows the stage.
+  dialog.what = before;
+  dialog.what.tensor = {*id};
+  dialog.what.batch = selection.batch;
+  dialog.head = export_head_of(window.session.trace(), {*id}, selection.head);
+  dialog.has_heads = export_head_count(window.session.trace(), {*id}) > 1;
+  TensorExport one = dialog.what, all_heads = dialog.what;
+  one.head = dialog.head;
+  all_heads.head.reset();
+  dialog.title = export_title(window.session.trace(), one);
+  dialog.title_of_all = export_title(window.session.trace(), all_heads);
+  const bool all = dialog.has_heads && selection.view == StageView::all_heads;
+  dialog.what.head = all ? std::nullopt : std::optional(dialog.head);
+  std::string name(tensor_entry(*id).name);
+  if (dialog.has_heads) name += all ? "-heads" : fmt::format("-head-{}", dialog.head);
+  dialog.path = folder + name + ".png";
+}
+
+void open_file(WindowState& window, const std::string& path) {
+  try {
+    open_scenario(window, path);
+  } catch (const Error& error) {
+    window.notices.complain(error.what());
+  }
+}
+
+void accept_file(WindowState& window, const std::string& path) {
+  FileDialogState& dialog = window.files;
+  try {
+    if (dialog.purpose == FileDialogPurpose::open_scenario) {
+      open_scenario(window, path);
+    } else {
+      write_scenario_file(window.session.scenario(), path);
+      window.scenario_path = path;
+      window.notices.say("Saved " + path);
+    }
+    dialog.open = false;
+  } catch (const Error& error) {
+    dialog.error = error.what();
+  }
+}
+
+void accept_export(WindowState& window) {
+  ExportDialogState& dialog = window.export_dialog;
+  const std::string path = expanded_path(dialog.path);
+  try {
+    export_tensor(window.session.trace(), window.session.inputs().labels, dialog.what, path);
+    dialog.open = false;
+    window.notices.say(fmt::format("Exported {} to {}", to_string(dialog.what.tensor), path));
+  } catch (const Error& error) {
+    dialog.error = error.what();
+  }
+}
+
+}  // namespace headwise

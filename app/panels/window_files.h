@@ -1,0 +1,27 @@
+// Opening, saving and exporting: what the dialogs and dropped files do.
+#pragma once
+
+#include <string>
+
+#include "app/panels/window_state.h"
+
+namespace headwise {
+
+// Opens the dialog where the last file was.
+void ask_for_scenario(WindowState& window, FileDialogPurpose purpose);
+// Opens the dialog for the picture under focus.
+void ask_for_export(WindowState& window);
+
+// The scenario of a file: itself, or one whose inputs are the arrays of a .npy, .npz or .safetensors file.
+// Throws Error.
+Scenario scenario_of_file(const std::string& path);
+// A scenario file becomes the scenario asked for, an array file (.npy, .npz, .safetensors) its inputs; a file
+// that is neither is told in a notice. Undo goes back to what was there before.
+void open_file(WindowState& window, const std::string& path);
+
+// What the dialog accepted: opens or saves; where that fails the dialog stays and says why.
+void accept_file(WindowState& window, const std::string& path);
+// Writes the picture that the dialog describes.
+void accept_export(WindowState& window);
+
+}  // namespace headwise

@@ -1,0 +1,50 @@
+#include "app/panels/window_layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace headwise {
+namespace {
+
+// Design units
+constexpr double margin = 12, gap = 10;
+constexpr double menu_height = 42, steps_height = 44;
+
+}  // namespace
+
+WindowLayout window_layout(double width, double height, double scale) {
+  WindowLayout layout;
+  const auto px = [scale](double units) { return std::round(units * scale); };
+  const auto rect = [](double x, double y, double w, double h) {
+    return w >= 1 && h >= 1 ? RectF{x, y, w, h} : RectF{};
+  };
+  const double units_wide = width / scale, units_high = height / scale;
+  const double left = px(margin), right = width - px(margin);
+  layout.menu = rect(0, 0, width, std::min(px(menu_height), height));
+  double top = px(menu_height);
+  layout.steps = rect(left, top, right - left, std::min(px(steps_height), height - top));
+  top += px(steps_height) + px(gap);
+
+  double bottom = height - px(margin);
+  if (units_high >= 560) {
+    const double graph_height = px(std::clamp(0.112 * units_high, 92.0, 132.0));
+    layout.graph = rect(left, bottom - graph_height, right - left, graph_height);
+    bottom -= graph_height + px(gap);
+  }
+
+  double stage_left = left, stage_right = right;
+  if (units_wide >= 420) {
+    const double setup_width = px(std::clamp(0.16 * units_wide, 244.0, 300.0));
+    layout.setup = rect(left, top, setup_width, bottom - top);
+    stage_left += setup_width + px(gap);
+  }
+  if (units_wide >= 620) {
+    const double inspector_width = px(std::clamp(0.24 * units_wide, 236.0, 440.0));
+    layout.inspector = rect(right - inspector_width, top, inspector_width, bottom - top);
+    stage_right -= inspector_width + px(gap);
+  }
+  layout.stage = rect(stage_left, top, stage_right - stage_left, bottom - top);
+  return layout;
+}
+
+}  // namespace headwise

@@ -1,0 +1,18 @@
+// Where the panels stand in the window. A function of its size, so that it is tested without one.
+#pragma once
+
+#include "core/picture/picture.h"
+
+namespace headwise {
+
+// Pixels; sizes are never negative. A panel that has no room is 0 × 0 and is not drawn.
+struct WindowLayout {
+  RectF menu, steps, setup, stage, inspector, graph;
+};
+
+// `scale`: pixels per design unit. Proportions are those of 1600 × 1000 units: setup 256 wide, inspector 384, graph 112
+// high. Narrower windows give the side panels less; below 560 units of height the graph goes, below 620 units of width
+// the inspector, below 420 the setup.
+WindowLayout window_layout(double width, double height, double scale);
+
+}  // namespace headwise

@@ -1,0 +1,47 @@
+// All that the window remembers between two frames, whoever draws it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "app/panels/export_dialog.h"
+#include "app/panels/file_dialog.h"
+#include "app/panels/help_sheet.h"
+#include "app/panels/notices.h"
+#include "app/panels/setup_panel.h"
+#include "app/panels/step_bar.h"
+#include "app/session/session.h"
+#include "app/session/settings.h"
+#include "app/widgets/focus_order.h"
+
+namespace headwise {
+
+// How long the walk through the steps stays with each.
+inline constexpr double seconds_per_step = 2.0;
+
+struct WindowState {
+  // Throws Error where `first` has no trace. `wake` as in Session.
+  explicit WindowState(const Scenario& first, std::function<void()> wake = {}) : session(first, std::move(wake)) {}
+
+  Session session;
+  Selection selection;
+  Settings settings;
+  std::string settings_file;  // empty: nothing is remembered
+
+  FocusOrder focus;
+  StepBarState steps;
+  SetupState setup;
+  NoticesState notices;
+  HelpSheetState help;
+  FileDialogState files;
+  ExportDialogState export_dialog;
+
+  std::string scenario_path;          // of the file that was opened or saved last; empty: none
+  double seconds_to_next_step = 0.0;  // while playing
+  bool full_screen = false;
+  bool quit = false;
+  std::string clipboard;  // to be put there in this frame; empty: nothing
+};
+
+}  // namespace headwise

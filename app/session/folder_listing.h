@@ -1,0 +1,33 @@
+// What a folder holds, for a dialog that asks for a file.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headwise {
+
+struct FolderEntry {
+  std::string name;
+  bool is_folder = false;
+  friend bool operator==(const FolderEntry&, const FolderEntry&) = default;
+};
+
+struct FolderListing {
+  std::string folder;               // as it was asked for
+  std::vector<FolderEntry> entries; // folders first, each group by name; hidden ones are left out
+  std::string note;                 // why it is empty or not complete; empty: it is complete
+};
+
+// The files with one of these extensions (".json"), and all folders. At most 2,000 entries. Never throws.
+FolderListing list_folder(const std::string& folder, std::span<const std::string_view> extensions);
+
+// The folder part of a path that somebody types: "/a/b/" for "/a/b/c.json" and for "/a/b/"; "." where it has none.
+std::string folder_of(const std::string& path);
+// "~/x" with the home folder in its place; other paths as they are.
+std::string expanded_path(const std::string& path);
+// `path` with `extension` behind it where it has none of its own.
+std::string with_extension(const std::string& path, std::string_view extension);
+
+}  // namespace headwise

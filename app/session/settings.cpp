@@ -1,0 +1,86 @@
+#include "app/session/settings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "core/files/atomic_file.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t largest_file = 1U << 20U;
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+// Throws where the file is no settings file.
+Settings parse(const std::string& path) {
+  if (fs::file_size(path) > largest_file) throw std::runtime_error("too large");
+  std::ifstream file(path, std::ios::binary);
+  const nlohmann::json json = nlohmann::json::parse(file);
+  if (!json.is_object()) throw std::runtime_error("no object");
+  Settings settings;
+  if (const auto theme = json.find("theme"); theme != json.end()) {
+    settings.theme = theme->get<std::string>() == "light" ? Theme::light : Theme::dark;
+  }
+  if (const auto scale = json.find("font_scale"); scale != json.end()) {
+    settings.font_scale =
+        std::clamp(scale->get<float>(), Settings::smallest_font_scale, Settings::largest_font_scale);
+  }
+  return settings;
+}
+
+}  // namespace
+
+std::string settings_path() {
+  std::string folder = environment("XDG_CONFIG_HOME");
+  // The specification says that a relative path is to be ignored.
+  if (folder.empty() || folder[0] != '/') {
+    const std::string home = environment("HOME");
+    if (home.empty()) return "";
+    folder = home + "/.config";
+  }
+  return folder + "/headwise/settings.json";
+}
+
+LoadedSettings load_settings(const std::string& path) {
+  std::error_code ignored;
+  if (path.empty() || !fs::is_regular_file(path, ignored)) return {};
+  try {
+    return {parse(path), ""};
+  } catch (const std::exception&) {
+    const std::string aside = path + ".damaged";
+    std::error_code failed;
+    fs::rename(path, aside, failed);
+    return {{}, failed ? fmt::format("{} could not be read; the defaults are used", path)
+                       : fmt::format("{} was damaged and is kept as {}; the defaults are used", path, aside)};
+  }
+}
+
+void save_settings(const std::string& path, const Settings& settings) {
+  if (path.empty()) return;
+  std::error_code error;
+  fs::create_directories(fs::path(path).parent_path(), error);
+  if (error) {
+    throw Error(ExitStatus::output, {.where = path,
+                                     .what = "the folder of the settings cannot be made",
+                                     .got = error.message(),
+                                     .expected = "",
+                                     .remedy = ""});
+  }
+  const nlohmann::ordered_json json{{"theme", settings.theme == Theme::light ? "light" : "dark"},
+                                    {"font_scale", settings.font_scale}};
+  write_file_atomically(path, json.dump(2) + "\n");
+}
+
+}  // namespace headwise

@@ -1,0 +1,30 @@
+// What the window remembers from one start to the next. Kept in the XDG folders, written whole or not at all.
+#pragma once
+
+#include <string>
+
+#include "core/picture/color_map.h"
+
+namespace headwise {
+
+struct Settings {
+  static constexpr float smallest_font_scale = 0.75f, largest_font_scale = 3.0f;
+
+  Theme theme = Theme::dark;
+  float font_scale = 1.0f;  // on top of the display's own scale
+  friend bool operator==(const Settings&, const Settings&) = default;
+};
+
+// $XDG_CONFIG_HOME/headwise/settings.json, else ~/.config/headwise/settings.json; empty where neither is set.
+std::string settings_path();
+
+struct LoadedSettings {
+  Settings settings;
+  std::string notice;  // not empty: the file was damaged and has been set aside under the name said here
+};
+// A file that is missing, or an empty path, gives the defaults; keys of a newer version are ignored. Never throws.
+LoadedSettings load_settings(const std::string& path);
+// Makes the folder where it is missing. Throws Error(output); an empty path does nothing.
+void save_settings(const std::string& path, const Settings& settings);
+
+}  // namespace headwise

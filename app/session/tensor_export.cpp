@@ -1,0 +1,244 @@
+#include "app/session/tensor_export.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+
+#include "core/files/array_files.h"
+#include "core/files/atomic_file.h"
+#include "core/picture/picture.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+[[noreturn]] void refuse(const std::string& where, const std::string& what, const std::string& got,
+                         const std::string& expected) {
+  throw Error(ExitStatus::usage, {.where = where, .what = what, .got = got, .expected = expected, .remedy = ""});
+}
+
+TensorPtr tensor_of(const Trace& trace, TensorName name) {
+  TensorPtr tensor = trace.tensor(name);
+  if (!tensor) refuse(to_string(name), "this scenario has no such tensor", "", "");
+  return tensor;
+}
+
+bool is_head_axis(const std::string& name) { return name == "H" || name == "G"; }
+
+// Heads that the tensor has an axis for; 1 where it has none. An axis of key/value heads counts those.
+Index head_count(const Tensor& tensor) {
+  Index heads = 1;
+  for (Index axis = 0; axis + 2 < tensor.shape().rank(); ++axis) {
+    if (is_head_axis(tensor.shape().name(axis))) heads = tensor.shape().size(axis);
+  }
+  return heads;
+}
+
+Index checked(const std::string& where, const char* what, Index index, Index size) {
+  if (index < 0 || index >= size) {
+    refuse(where, fmt::format("there is no {} {}", what, index), "",
+           size == 0 ? fmt::format("no {} at all", what) : fmt::format("0 to {}", size - 1));
+  }
+  return index;
+}
+
+// The index of all axes but the last two, for one head.
+std::vector<Index> leading_index(const Tensor& tensor, const TensorExport& what, Index head) {
+  const std::string name = to_string(what.tensor);
+  std::vector<Index> leading;
+  for (Index axis = 0; axis + 2 < tensor.shape().rank(); ++axis) {
+    const std::string& letter = tensor.shape().name(axis);
+    const Index size = tensor.shape().size(axis);
+    if (is_head_axis(letter)) {
+      leading.push_back(checked(name, "head", head, size));
+    } else {
+      leading.push_back(checked(name, "batch", letter == "N" ? what.batch : 0, size));
+    }
+  }
+  return leading;
+}
+
+std::vector<Index> heads_of(const Tensor& tensor, const TensorExport& what) {
+  const Index count = head_count(tensor);
+  if (what.head) {
+    const bool has_heads = leading_index(tensor, what, 0).size() >= 2;
+    return {has_heads ? *what.head : 0};
+  }
+  std::vector<Index> heads(static_cast<std::size_t>(count));
+  for (Index head = 0; head < count; ++head) heads[static_cast<std::size_t>(head)] = head;
+  return heads;
+}
+
+// Masks act on these: their blocked cells are hatched.
+bool is_masked(TensorName name) {
+  return !name.gradient && (name.id == TensorId::masked_scores || name.id == TensorId::attn_weights ||
+                            name.id == TensorId::dropped_weights || name.id == TensorId::mask_bias);
+}
+
+struct AxisNames {
+  std::string caption;
+  std::vector<std::string> labels;
+};
+
+AxisNames axis_names(const Tensor& tensor, Index axis, const TokenLabels& labels) {
+  if (axis < 0) return {};
+  const std::string& letter = tensor.shape().name(axis);
+  const auto size = static_cast<std::size_t>(tensor.shape().size(axis));
+  if (letter == "L" && labels.query.size() == size) return {"query", labels.query};
+  if ((letter == "S" || letter == "S′") && labels.key.size() >= size) {
+    return {"key", {labels.key.begin(), labels.key.begin() + static_cast<std::ptrdiff_t>(size)}};
+  }
+  return {letter, {}};
+}
+
+std::string matrix_title(const Tensor& tensor, const TensorExport& what, const std::vector<Index>& leading) {
+  const Shape& shape = tensor.shape();
+  std::string title = to_string(what.tensor);
+  if (!leading.empty()) title += fmt::format("[{}]", fmt::join(leading, ","));
+  const Index rank = shape.rank();
+  if (rank >= 2) {
+    title += fmt::format(" — {}×{} = {}×{}", shape.name(rank - 2), shape.name(rank - 1), shape.size(rank - 2),
+                         shape.size(rank - 1));
+  }
+  return title;
+}
+
+std::string csv_text(const std::vector<HeatmapSpec>& specs, bool with_heads) {
+  std::string text;
+  for (std::size_t head = 0; head < specs.size(); ++head) {
+    const MatrixView& view = specs[head].values;
+    for (Index row = 0; row < view.rows; ++row) {
+      if (with_heads) text += fmt::format("{}{}", head, view.cols > 0 ? "," : "");
+      for (Index col = 0; col < view.cols; ++col) {
+        const double value = view.value(row, col);
+        // A float in as many digits as a float needs.
+        const std::string number = view.tensor->dtype() == DType::f32 ? fmt::format("{}", static_cast<float>(value))
+                                                                      : fmt::format("{}", value);
+        text += col == 0 ? number : "," + number;
+      }
+      text += '\n';
+    }
+  }
+  return text;
+}
+
+// The matrices as one array of their own: (rows, cols), or (heads, rows, cols).
+Tensor stacked(const std::vector<HeatmapSpec>& specs, bool with_heads) {
+  const MatrixView& first = specs.front().values;
+  std::vector<Axis> axes{{"rows", first.rows}, {"cols", first.cols}};
+  if (with_heads) axes.insert(axes.begin(), {"heads", static_cast<Index>(specs.size())});
+  Tensor array(Shape(std::move(axes)), first.tensor->dtype());
+  Index at = 0;
+  for (const HeatmapSpec& spec : specs) {
+    for (Index row = 0; row < first.rows; ++row) {
+      for (Index col = 0; col < first.cols; ++col) array.set_flat(at++, spec.values.value(row, col));
+    }
+  }
+  return array;
+}
+
+}  // namespace
+
+ExportFormat export_format(const std::string& path) {
+  const std::size_t slash = path.rfind('/'), dot = path.rfind('.');
+  std::string extension;
+  if (dot != std::string::npos && (slash == std::string::npos || dot > slash)) extension = path.substr(dot + 1);
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  if (extension == "png") return ExportFormat::png;
+  if (extension == "svg") return ExportFormat::svg;
+  if (extension == "csv") return ExportFormat::csv;
+  if (extension == "npy") return ExportFormat::npy;
+  refuse(path, "the extension says what is written",
+         extension.empty() ? "a name without an extension" : "." + extension, ".png, .svg, .csv or .npy");
+}
+
+Index export_head_count(const Trace& trace, TensorName tensor) { return head_count(*tensor_of(trace, tensor)); }
+
+Index export_head_of(const Trace& trace, TensorName tensor, Index query_head) {
+  const Index maps = export_head_count(trace, tensor), heads = std::max<Index>(trace.options.num_heads, 1);
+  return std::clamp<Index>(query_head * maps / heads, 0, std::max<Index>(maps - 1, 0));
+}
+
+std::string export_title(const Trace& trace, const TensorExport& what) {
+  const TensorPtr tensor = tensor_of(trace, what.tensor);
+  if (what.head || head_count(*tensor) == 1) {
+    return matrix_title(*tensor, what, leading_index(*tensor, what, heads_of(*tensor, what).front()));
+  }
+  return fmt::format("{}[{},:] — {} heads", to_string(what.tensor), what.batch, head_count(*tensor));
+}
+
+std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& labels, const TensorExport& what) {
+  const TensorPtr tensor = tensor_of(trace, what.tensor);
+  if (tensor->size() == 0) {
+    refuse(to_string(what.tensor), "this tensor has no cells", tensor->shape().to_string(), "");
+  }
+  const Index rank = tensor->shape().rank();
+  const bool probabilities = tensor_entry(what.tensor.id).probabilities && !what.tensor.gradient;
+  const ColorMap map = what.color_map.value_or(probabilities ? ColorMap::viridis : ColorMap::blue_orange);
+  const AxisNames rows = axis_names(*tensor, rank - 2, labels), cols = axis_names(*tensor, rank - 1, labels);
+  const TensorPtr mask = is_masked(what.tensor) ? trace.tensors.mask_bias : nullptr;
+
+  const auto heatmap_of = [&](Index head) {
+    const std::vector<Index> leading = leading_index(*tensor, what, head);
+    HeatmapSpec spec;
+    spec.values = matrix_view(tensor, leading);
+    if (mask && mask->shape().same_sizes(tensor->shape())) {
+      spec.mask = matrix_view(mask, leading);
+      if (trace.options.mask_value) spec.blocked_at = *trace.options.mask_value;
+    }
+    spec.color_map = map;
+    spec.theme = what.theme;
+    spec.title = matrix_title(*tensor, what, leading);
+    spec.row_axis = rows.caption;
+    spec.col_axis = cols.caption;
+    spec.row_labels = rows.labels;
+    spec.col_labels = cols.labels;
+    return spec;
+  };
+  std::vector<HeatmapSpec> specs;
+  for (const Index head : heads_of(*tensor, what)) specs.push_back(heatmap_of(head));
+
+  const bool diverging = color_map_entries()[static_cast<std::size_t>(map)].diverging;
+  if (what.range_kind == ExportRange::shared) {
+    std::vector<HeatmapSpec> all;
+    for (Index head = 0; head < head_count(*tensor); ++head) all.push_back(heatmap_of(head));
+    const ValueRange range = range_of(all, diverging, probabilities);
+    for (HeatmapSpec& spec : specs) spec.range = range;
+  }
+  for (HeatmapSpec& spec : specs) {
+    if (what.range_kind == ExportRange::own) spec.range = range_of(std::span(&spec, 1), diverging, probabilities);
+    if (what.range_kind == ExportRange::fixed) spec.range = what.range;
+    spec.range_note = what.range_kind == ExportRange::fixed        ? "fixed"
+                      : what.range_kind == ExportRange::shared     ? "all heads"
+                      : head_count(*tensor) > 1                    ? "this head"
+                                                                   : "";
+  }
+  return specs;
+}
+
+void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorExport& what, const std::string& path) {
+  const ExportFormat format = export_format(path);
+  const std::vector<HeatmapSpec> specs = export_heatmaps(trace, labels, what);
+  const bool with_heads = !what.head && head_count(*trace.tensor(what.tensor)) > 1;
+  if (format == ExportFormat::csv) {
+    write_file_atomically(path, csv_text(specs, with_heads));
+    return;
+  }
+  if (format == ExportFormat::npy) {
+    write_npy(path, stacked(specs, with_heads));
+    return;
+  }
+  const Picture picture = specs.size() == 1
+                              ? heatmap_picture(specs.front(), what.cell_pixels)
+                              : heatmap_grid_picture(specs, export_title(trace, what), what.cell_pixels);
+  if (format == ExportFormat::svg) {
+    write_file_atomically(path, to_svg(picture));
+    return;
+  }
+  const std::vector<std::uint8_t> png = to_png(rasterise(picture));
+  write_file_atomically(path, std::string_view(reinterpret_cast<const char*>(png.data()), png.size()));
+}
+
+}  // namespace headwise

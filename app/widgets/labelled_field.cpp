@@ -1,0 +1,219 @@
+#include "app/widgets/labelled_field.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+
+#include "app/widgets/focus_order.h"
+#include "app/widgets/segmented_control.h"
+#include "app/widgets/text_field.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+constexpr float field_width = 54.0f;  // design units
+constexpr float row_height = 22.0f;
+constexpr float row_gap = 4.0f;
+
+float text_width(ImFont* font, std::string_view text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
+}
+
+void draw_text(ImFont* font, ImVec2 at, Rgba8 color, std::string_view text) {
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {std::round(at.x), std::round(at.y)},
+                                      im_color(color), text.data(), text.data() + text.size());
+}
+
+// Draws the name and leaves ImGui's cursor where a control of this width stands at the right edge. Where both
+// do not fit side by side the control goes under the name.
+void begin_row(const WidgetContext& context, const RowLabel& label, float control_width) {
+  ImFont* font = context.fonts.sans;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float available = ImGui::GetContentRegionAvail().x;
+  const float height = std::round(context.px(row_height));
+  const float name_width = text_width(font, label.name);
+  const float letters_width = label.letters.empty() ? 0.0f : text_width(font, label.letters) + context.px(5);
+  const bool beside = name_width + letters_width + control_width + context.px(6) <= available;
+  const float y = at.y + 0.5f * (height - font->FontSize);
+  draw_text(font, {at.x, y}, context.palette.text, label.name);
+  if (!label.letters.empty())
+    draw_text(font, {at.x + name_width + context.px(5), y}, context.palette.text_dim, label.letters);
+  ImGui::PushID(label.id);
+  const float hover_width = beside ? std::max(1.0f, available - control_width) : std::max(1.0f, available);
+  ImGui::Dummy({hover_width, height});
+  tooltip(context, label.tooltip);
+  ImGui::SetCursorScreenPos(
+      {std::max(at.x, at.x + available - control_width), beside ? at.y : at.y + height});
+}
+
+void end_row(const WidgetContext& context, const RowLabel& label, float top_of_next) {
+  tooltip(context, label.tooltip);
+  ui_probe_item(label.id);
+  ImGui::PopID();
+  const ImVec2 here = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos({here.x, std::max(here.y, top_of_next)});
+}
+
+std::string text_of(std::int64_t value) {
+  return std::to_string(value);
+}
+// The shortest text that reads back as the same number: looking at a value must never change it.
+std::string text_of(double value) {
+  return fmt::format("{}", value);
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+bool parse(std::string_view text, std::int64_t& value) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+bool parse(std::string_view text, double& value) {
+  if (text.starts_with('+')) text.remove_prefix(1);
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+}
+
+constexpr const char* kind_of(std::int64_t) {
+  return "a whole number";
+}
+constexpr const char* kind_of(double) {
+  return "a number";
+}
+
+template <class T>
+FieldResult value_row(const WidgetContext& context, const RowLabel& label, std::optional<T>& value,
+                      const FieldOptions& options) {
+  FieldResult result;
+  const std::string stored = value ? text_of(*value) : "";
+  const float width = std::round(context.px(field_width));
+  const float next = ImGui::GetCursorScreenPos().y + std::round(context.px(row_height + row_gap));
+  begin_row(context, label, width);
+  if (options.read_only) {
+    WidgetContext unreachable = context;
+    unreachable.focus = nullptr;
+    std::string nothing;
+    text_field(
+        unreachable, "field", nothing,
+        {.width = width, .mono = true, .align_right = true, .small = true, .placeholder = options.derived});
+    end_row(context, label, next);
+    return result;
+  }
+
+  FocusOrder* focus = context.focus;
+  const ImGuiID id = ImGui::GetID("field");
+  const bool focused = focus && focus->focused == id;
+  std::optional<T> typed = value;
+  const auto read = [&](const std::string& text) {
+    T number{};
+    const std::string_view bare = trimmed(text);
+    typed.reset();
+    result.error.clear();
+    if (bare.empty() && !options.required) return;
+    if (parse(bare, number) && (!options.least || number >= static_cast<T>(*options.least))) {
+      typed = number;
+      return;
+    }
+    typed = value;
+    const std::string least = options.least ? fmt::format(" of at least {}", *options.least) : "";
+    result.error = fmt::format("{} is {}{}: got {}", label.name, kind_of(T{}), least,
+                               bare.empty() ? "nothing" : one_line(std::string(bare), 40));
+  };
+  // What is typed lives in the focus order, so that "1." is not rewritten to "1" under the fingers; it is
+  // fetched anew where the value was changed by somebody else (undo).
+  if (focused) {
+    read(focus->draft);
+    if (focus->draft_of != id || (result.error.empty() && typed != value)) focus->draft = stored;
+    focus->draft_of = id;
+  }
+  std::string shown = focused ? focus->draft : stored;
+  read(shown);
+  const TextFieldResult field = text_field(context, "field", shown,
+                                           {.width = width,
+                                            .mono = true,
+                                            .align_right = true,
+                                            .small = true,
+                                            .wrong = options.wrong || !result.error.empty(),
+                                            .placeholder = options.derived});
+  result.focused = field.focused;
+  if (field.focused) {
+    focus->draft = shown;
+    focus->draft_of = id;
+    read(shown);
+    result.changed = typed != value;
+    value = typed;
+  }
+  end_row(context, label, next);
+  return result;
+}
+
+}  // namespace
+
+void section_caption(const WidgetContext& context, std::string_view caption) {
+  ImFont* font = context.fonts.small;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const bool first = ImGui::GetCursorPosY() <= ImGui::GetStyle().WindowPadding.y + 1.0f;
+  const float above = first ? 0.0f : context.px(10);
+  draw_text(font, {at.x, at.y + above}, context.palette.text_dim, caption);
+  ImGui::Dummy({1, std::round(above + context.px(20))});
+}
+
+FieldResult integer_row(const WidgetContext& context, const RowLabel& label,
+                        std::optional<std::int64_t>& value, const FieldOptions& options) {
+  return value_row(context, label, value, options);
+}
+
+FieldResult number_row(const WidgetContext& context, const RowLabel& label, std::optional<double>& value,
+                       const FieldOptions& options) {
+  return value_row(context, label, value, options);
+}
+
+bool choice_row(const WidgetContext& context, const RowLabel& label, std::span<const std::string_view> labels,
+                int& chosen, bool enabled) {
+  const ImVec2 size = segmented_control_size(context, labels);
+  const float next = ImGui::GetCursorScreenPos().y + std::round(context.px(row_height + row_gap));
+  begin_row(context, label, size.x);
+  const bool changed = segmented_control(context, "field", labels, chosen, {.enabled = enabled});
+  for (std::size_t i = 0; i < labels.size() && ui_probes_wanted(); ++i) {
+    const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
+    const float part = (max.x - min.x) / static_cast<float>(labels.size());
+    ui_probe(fmt::format("{}/{}", label.id, labels[i]), {min.x + part * static_cast<float>(i), min.y},
+             {min.x + part * static_cast<float>(i + 1), max.y});
+  }
+  end_row(context, label, next);
+  return changed;
+}
+
+void error_line(const WidgetContext& context, std::string_view sentence) {
+  ImGui::PushFont(context.fonts.small);
+  ImGui::PushTextWrapPos(0.0f);
+  ImGui::PushStyleColor(ImGuiCol_Text, im_color(context.palette.error));
+  ImGui::TextUnformatted(sentence.data(), sentence.data() + sentence.size());
+  ui_probe_item("error");
+  ImGui::PopStyleColor();
+  ImGui::PopTextWrapPos();
+  ImGui::PopFont();
+}
+
+void dim_text(const WidgetContext& context, std::string_view text) {
+  ImGui::PushFont(context.fonts.small);
+  ImGui::PushTextWrapPos(0.0f);
+  ImGui::PushStyleColor(ImGuiCol_Text, im_color(context.palette.text_dim));
+  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  ImGui::PopStyleColor();
+  ImGui::PopTextWrapPos();
+  ImGui::PopFont();
+}
+
+}  // namespace headwise

@@ -1,0 +1,229 @@
+#include <doctest/doctest.h>
+
+#include <atomic>
+
+#include "app/session/session.h"
+#include "core/tensor/error.h"
+
+using namespace headwise;
+
+namespace {
+
+Scenario small() {
+  Scenario scenario;
+  scenario.attention.embed_dim = 32;
+  scenario.attention.num_heads = 4;
+  scenario.inputs.source = InputSource::text;
+  scenario.inputs.text = "The cat sat on the mat";
+  return scenario;
+}
+
+// Too large to be computed within a frame, small enough for a test.
+Scenario large() {
+  Scenario scenario = small();
+  scenario.attention.embed_dim = 512;
+  scenario.attention.num_heads = 8;
+  scenario.inputs.source = InputSource::random;
+  scenario.inputs.query_length = 160;
+  return scenario;
+}
+
+Scenario muted(Scenario scenario, std::size_t head) {
+  scenario.head_gain = std::vector<double>(static_cast<std::size_t>(scenario.attention.num_heads), 1.0);
+  (*scenario.head_gain)[head] = 0.0;
+  return scenario;
+}
+
+void check_identical(const Trace& a, const Trace& b) {
+  for (const TensorEntry& entry : tensor_entries()) {
+    const TensorPtr x = a.tensor(entry.id), y = b.tensor(entry.id);
+    INFO(entry.name);
+    REQUIRE((x == nullptr) == (y == nullptr));
+    if (x) CHECK(identical(*x, *y));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("muting a head changes the output at once and shares what comes before the concat") {
+  Session session(small());
+  const TracePtr before = session.trace_ptr();
+  session.edit(muted(small(), 2), "mute head 2");
+  CHECK_FALSE(session.computing());
+  CHECK_FALSE(identical(*before->tensors.output, *session.trace().tensors.output));
+  CHECK(before->tensors.attn_weights == session.trace().tensors.attn_weights);
+  CHECK(before->tensors.head_output == session.trace().tensors.head_output);
+  CHECK(session.last_edit().starts_with("Head 2 muted: concat[:, 16:24] is 0, the output moved by "));
+  CHECK(session.last_edit().ends_with("The attention weights did not change."));
+}
+
+TEST_CASE("undo restores the trace exactly, redo does so too") {
+  Session session(small());
+  const TracePtr first = session.trace_ptr();
+  Scenario causal = small();
+  causal.mask.is_causal = true;
+  session.edit(causal, "causal mask on");
+  const TracePtr second = session.trace_ptr();
+  session.edit(muted(causal, 1), "mute head 1");
+  CHECK(session.undo());
+  CHECK(session.scenario() == causal);
+  check_identical(session.trace(), *second);
+  CHECK(session.undo());
+  CHECK(session.scenario() == small());
+  check_identical(session.trace(), *first);
+  CHECK_FALSE(session.undo());
+  CHECK(session.redo());
+  check_identical(session.trace(), *second);
+  CHECK(session.last_edit().starts_with("Redone. Causal mask on: "));
+}
+
+TEST_CASE("an impossible edit keeps the trace and the history and says why") {
+  Session session(small());
+  const TracePtr before = session.trace_ptr();
+  Scenario impossible = small();
+  impossible.attention.num_heads = 5;
+  session.edit(impossible, "num_heads", true);
+  CHECK_FALSE(session.error().empty());
+  CHECK(session.error().find("5") != std::string::npos);
+  CHECK(session.error().find('\n') == std::string::npos);
+  CHECK(session.trace_ptr() == before);
+  CHECK(session.scenario() == impossible);
+  CHECK(session.traced_scenario() == small());
+  CHECK_FALSE(session.history().can_undo());
+
+  // Another number makes it possible: one step, from the last good one.
+  Scenario possible = impossible;
+  possible.attention.embed_dim = 40;
+  session.edit(possible, "embed_dim", true);
+  CHECK(session.error().empty());
+  CHECK(session.trace().options.num_heads == 5);
+  CHECK(session.undo());
+  CHECK(session.scenario() == small());
+}
+
+TEST_CASE("undo first drops what could not be shown") {
+  Session session(small());
+  Scenario causal = small();
+  causal.mask.is_causal = true;
+  session.edit(causal, "causal mask on");
+  const TracePtr good = session.trace_ptr();
+  Scenario impossible = causal;
+  impossible.attention.embed_dim = -1;
+  session.edit(impossible, "embed_dim");
+  CHECK_FALSE(session.error().empty());
+  CHECK(session.undo_label() == "what cannot be shown");
+  CHECK(session.undo());
+  CHECK(session.error().empty());
+  CHECK(session.scenario() == causal);
+  CHECK(session.trace_ptr() == good);
+  CHECK(session.undo_label() == "causal mask on");
+}
+
+TEST_CASE("typing is one undo step, and its summary speaks of the whole of it") {
+  Session session(small());
+  Scenario typed = small();
+  for (const char* text : {"The cat sat on the m", "The cat sat on the", "The cat sat on the rug today"}) {
+    typed.inputs.text = text;
+    session.edit(typed, "text", true);
+  }
+  session.end_step();
+  CHECK(session.last_edit().find("7 tokens instead of 6") != std::string::npos);
+  CHECK(session.undo());
+  CHECK(session.scenario() == small());
+  CHECK_FALSE(session.undo());
+}
+
+TEST_CASE("a large scenario is computed behind the window, which is woken when it is done") {
+  std::atomic<int> woken = 0;
+  Session session(small(), [&] { ++woken; });
+  const TracePtr before = session.trace_ptr();
+  REQUIRE(estimated_work(large()) > 1e8);
+  session.edit(large(), "sizes");
+  CHECK(session.computing());
+  CHECK(session.trace_ptr() == before);
+  CHECK(session.scenario() == large());
+  session.finish();
+  CHECK_FALSE(session.computing());
+  CHECK(woken == 1);
+  CHECK(session.trace().options.embed_dim == 512);
+  CHECK(session.history().step_count() == 2);
+  CHECK(session.undo());
+  session.finish();
+  check_identical(session.trace(), *before);
+}
+
+TEST_CASE("what is asked for later wins over what is still under way") {
+  Session session(small());
+  session.edit(large(), "sizes");
+  REQUIRE(session.computing());
+  const Scenario after = muted(small(), 0);
+  session.edit(after, "mute head 0");
+  CHECK(session.traced_scenario() == after);
+  session.finish();
+  CHECK(session.scenario() == after);
+  CHECK(session.traced_scenario() == after);
+  CHECK(session.trace().options.embed_dim == 32);
+}
+
+TEST_CASE("undo while a large scenario is under way goes back to what is shown") {
+  Session session(small());
+  session.edit(large(), "sizes");
+  REQUIRE(session.computing());
+  CHECK(session.undo());
+  CHECK(session.scenario() == small());
+  session.finish();
+  CHECK(session.traced_scenario() == small());
+  CHECK(session.error().empty());
+}
+
+TEST_CASE("several large edits in a row end with the last one") {
+  Session session(small());
+  Scenario asked = large();
+  for (const std::int64_t length : {161, 162, 163, 164}) {
+    asked.inputs.query_length = length;
+    session.edit(asked, "query length", true);
+  }
+  session.finish();
+  CHECK(session.traced_scenario() == asked);
+  CHECK(session.trace().tensors.query->shape().size(1) == 164);
+  CHECK(session.undo());
+  session.finish();
+  CHECK(session.traced_scenario() == small());
+}
+
+TEST_CASE("a large scenario that fails in the background leaves the picture and says why") {
+  Session session(small());
+  const TracePtr before = session.trace_ptr();
+  Scenario huge = small();
+  huge.attention.embed_dim = 1'000'000'000;
+  huge.attention.num_heads = 1;
+  session.edit(huge, "embed_dim");
+  session.finish();
+  CHECK_FALSE(session.error().empty());
+  CHECK(session.trace_ptr() == before);
+  CHECK_FALSE(session.history().can_undo());
+  CHECK(session.undo());
+  CHECK(session.error().empty());
+}
+
+TEST_CASE("a session can be thrown away while it computes") {
+  Session session(small());
+  session.edit(large(), "sizes");
+  CHECK(session.computing());
+}
+
+TEST_CASE("a first scenario without a trace is an Error") {
+  Scenario impossible = small();
+  impossible.attention.num_heads = 0;
+  CHECK_THROWS_AS(Session{impossible}, Error);
+}
+
+TEST_CASE("the work of a scenario is guessed from its sizes alone") {
+  CHECK(estimated_work(small()) < 1e7);
+  Scenario absurd;
+  absurd.attention.embed_dim = std::int64_t{1} << 60U;
+  CHECK(estimated_work(absurd) > 1e30);
+  absurd.attention.num_heads = -5;
+  absurd.inputs.batch = -1;
+  CHECK(estimated_work(absurd) >= 0.0);
+}

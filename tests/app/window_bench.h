@@ -1,0 +1,37 @@
+// The whole window on an offscreen context, driven by real events.
+#pragma once
+
+#include <memory>
+
+#include "app/panels/main_window.h"
+#include "core/scenario/presets.h"
+#include "tests/app/ui_driver.h"
+
+namespace headwise {
+
+struct WindowBench {
+  std::unique_ptr<UiDriver> ui;  // null where there is no EGL: the test is skipped
+  std::unique_ptr<MainWindow> window;
+
+  const Session& session() const { return window->state().session; }
+  const Scenario& scenario() const { return session().scenario(); }
+  const Trace& trace() const { return session().trace(); }
+  const Selection& selection() const { return window->state().selection; }
+  double output(Index i) const { return trace().tensors.output->flat(i); }
+};
+
+inline WindowBench open_window(int width = 1600, int height = 1000,
+                               const Scenario& first = preset_scenario("welcome"), float scale = 1.0f) {
+  WindowBench bench;
+  bench.ui = UiDriver::start(width, height, scale);
+  if (!bench.ui) return bench;
+  bench.window = std::make_unique<MainWindow>(first);
+  MainWindow* window = bench.window.get();
+  bench.ui->set_frame([window](const FrameInput& input, const Fonts& fonts, float pixels) {
+    return window->frame(input, fonts, pixels);
+  });
+  bench.ui->run_frames(3);
+  return bench;
+}
+
+}  // namespace headwise
