@@ -3,7 +3,7 @@
 // picture. Texels of a plane whose cells are smaller than a pixel are the most telling cells already, one a pixel.
 
 uniform sampler2D texels;  // value, kind
-uniform sampler2D colors;  // 256 × 1: the colour table
+uniform sampler2D colors;  // the colour table, 16 steps from entry to entry
 
 uniform vec2 framebuffer_size;  // pixels
 uniform ivec2 plane;            // the plane's top left corner in the framebuffer
@@ -34,11 +34,7 @@ uvec2 quotient(uvec2 n, uvec2 d) {
   return q;
 }
 
-vec4 entry(float at) {
-  int below = int(at);
-  return mix(texelFetch(colors, ivec2(below, 0), 0), texelFetch(colors, ivec2(min(below + 1, 255), 0), 0),
-             at - float(below));
-}
+vec4 entry(float at) { return texelFetch(colors, ivec2(int(at * 16.0 + 0.5), 0), 0); }
 
 bool on_mark(int kind, ivec2 inside, ivec2 extent, int mark) {
   ivec2 from_middle = abs(2 * inside + 1 - extent);

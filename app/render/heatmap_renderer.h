@@ -4,44 +4,25 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <vector>
 
-#include "app/gl/program.h"
 #include "app/gl/vertex_array.h"
+#include "app/render/plane_program.h"
 #include "app/render/texel_cache.h"
-#include "core/picture/plane_rule.h"
 
 namespace headwise {
 
-// Pixels of the framebuffer from its top left corner, half-open.
-struct PixelRect {
-  int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
-  int width() const { return x1 - x0; }
-  int height() const { return y1 - y0; }
-  bool empty() const { return x1 <= x0 || y1 <= y0; }
-};
-PixelRect intersection(const PixelRect& a, const PixelRect& b);
-
 class HeatmapRenderer {
  public:
-  // A plane, or the tile of one that a texture holds.
-  struct Tile {
-    const CachedTexels* texels = nullptr;
-    TexelGrid grid;
-    PixelRect plane, on_screen;
-    PlaneRule rule;
-    ValueRange range;
-    ColorMap color_map = ColorMap::viridis;
-    Theme theme = Theme::light;
-  };
   // Planes that one call draws.
   struct Batch {
     HeatmapRenderer* renderer;
-    std::vector<Tile> tiles;
+    std::vector<PlaneTile> tiles;
   };
 
   // Needs a current context of OpenGL 3.3 core or newer, here and in every call. Throws Error(no_display)
-  // where the shader does not compile.
+  // where a shader does not compile.
   HeatmapRenderer();
   HeatmapRenderer(const HeatmapRenderer&) = delete;
   HeatmapRenderer& operator=(const HeatmapRenderer&) = delete;
@@ -59,15 +40,10 @@ class HeatmapRenderer {
   const TexelCache& cache() const { return cache_; }
 
  private:
-  void set_colors(ColorMap map, Theme theme);
-  void draw(const Tile& tile);
+  void bind_colors(ColorMap map, Theme theme);
 
-  gl::Program program_;
+  PlaneProgram every_kind_, plain_;
   gl::VertexArray vertex_array_;
-  struct Uniforms {
-    GLint framebuffer_size, on_screen, plane, base_pixel, base_cell, tile_cell, cells, pixels, pixel_rest,
-        cell_rest, rule, position, state_colors, inks;
-  } uniforms_;
   std::map<std::pair<ColorMap, Theme>, gl::Texture> colors_;
   TexelCache cache_;
   std::deque<Batch> batches_;

@@ -88,6 +88,7 @@ PlaneTexels plane_texels(const HeatmapSpec& spec, const TexelGrid& grid) {
         shows_value(texel.kind) ? std::ldexp(texel.value - result.offset, -result.exponent) : 0.0;
     result.texels.push_back(static_cast<float>(value));
     result.texels.push_back(static_cast<float>(texel.kind));
+    result.plain = result.plain && texel.kind == CellKind::value;
   }
   return result;
 }

@@ -22,6 +22,7 @@ struct PlaneTexels {
   std::vector<float> texels;
   double offset = 0.0;
   int exponent = 0;
+  bool plain = true;  // every texel is CellKind::value
 };
 
 PlaneTexels plane_texels(const HeatmapSpec& spec, const TexelGrid& grid);

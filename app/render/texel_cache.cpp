@@ -48,7 +48,7 @@ const CachedTexels& TexelCache::find(const HeatmapSpec& spec, const TexelGrid& g
     const PlaneTexels texels = plane_texels(spec, grid);
     entry.cached = {gl::Texture("heatmap cells", gl::TexelFormat::rg32f, grid.box_cols, grid.box_rows,
                                 texels.texels.data()),
-                    texels.offset, texels.exponent};
+                    texels.offset, texels.exponent, texels.plain};
     bytes_ += bytes_of(entry.cached.texture);
     ++uploads_;
   }

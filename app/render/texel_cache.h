@@ -15,6 +15,7 @@ struct CachedTexels {
   gl::Texture texture;
   double offset = 0.0;
   int exponent = 0;
+  bool plain = false;  // PlaneTexels
 };
 
 class TexelCache {

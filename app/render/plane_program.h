@@ -1,0 +1,68 @@
+// The shader program that draws planes of cells, with a setter for what it needs.
+#pragma once
+
+#include <span>
+
+#include "app/gl/program.h"
+#include "app/render/texel_cache.h"
+#include "core/picture/plane_rule.h"
+
+namespace headwise {
+
+// Pixels of the framebuffer from its top left corner, half-open.
+struct PixelRect {
+  int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
+  int width() const { return x1 - x0; }
+  int height() const { return y1 - y0; }
+  bool empty() const { return x1 <= x0 || y1 <= y0; }
+};
+PixelRect intersection(const PixelRect& a, const PixelRect& b);
+
+// Where the shader starts to count along one axis: the first cell that is seen and the pixel where it begins.
+// What follows is small then, whatever the size of the plane, and 32 bits are enough for it.
+struct AxisBase {
+  Index cell = 0, pixel = 0;            // in the plane
+  Index pixel_rest = 0, cell_rest = 0;  // shaders/heatmap_plane.frag
+  Index largest = 0;                    // the largest product that the shader meets
+};
+AxisBase axis_base(Index first_seen, Index seen, Index cells, Index pixels);
+
+// A plane, or the tile of one that a texture holds.
+struct PlaneTile {
+  const CachedTexels* texels = nullptr;
+  TexelGrid grid;
+  PixelRect plane, on_screen;
+  PlaneRule rule;
+  ValueRange range;
+  ColorMap color_map = ColorMap::viridis;
+  Theme theme = Theme::light;
+  AxisBase x, y;
+
+  // Whether shaders/heatmap_plane_plain.frag draws it right.
+  bool plain() const;
+};
+
+class PlaneProgram {
+ public:
+  static constexpr int texels_unit = 0, colors_unit = 1;  // of the textures
+  // The colour table as the shader reads it: so many steps from entry to entry, which differ by less than a
+  // colour.
+  static constexpr int steps = 16;
+  static gl::Texture color_texture(const ColorTable& table);
+
+  PlaneProgram(std::string_view label, std::span<const unsigned char> fragment);
+
+  void use(int framebuffer_width, int framebuffer_height) const;
+  // While in use:
+  void set_theme(ColorMap map, Theme theme) const;
+  void draw(const PlaneTile& tile) const;
+
+ private:
+  gl::Program program_;
+  struct Uniforms {
+    GLint framebuffer_size, on_screen, plane, base_pixel, base_cell, tile_cell, cells, pixels, pixel_rest,
+        cell_rest, rule, position, state_colors, inks;
+  } uniforms_;
+};
+
+}  // namespace headwise
