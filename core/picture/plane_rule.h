@@ -1,28 +1,28 @@
 // The plane of cells, pixel for pixel: the rule that rasterise_plane follows and that the window's shader
-// repeats.
+// repeats. R×C cells lie on W×H pixels; all is in integers; x, y count pixels from the upper left corner.
 //
-// R×C cells lie on W×H pixels; all below is in integers, and x, y count pixels from the plane's upper left
-// corner.
+// Cells: column c owns the pixels x0(c) <= x < x0(c+1) with x0(c) = cell_begin(c, C, W): those whose centres
+// lie in [c, c+1)·W/C, so pixel x lies in column floor((2x+1)·C / (2W)). Rows likewise. Below, u = x − x0(c)
+// and cw = x0(c+1) − x0(c); v and ch likewise.
 //
-// Cells.   Column c owns the pixels x0(c) <= x < x0(c+1) with x0(c) = cell_begin(c, C, W): those whose
-// centres lie in
-//          [c, c+1)·W/C. Rows likewise. So pixel x lies in column floor((2x+1)·C / (2W)). Below, cw = x0(c+1)
-//          − x0(c), ch likewise, and u = x − x0(c), v = y − y0(r).
-// Smaller  Where there are fewer pixels than cells (W < C), pixel x stands for all columns that it touches,
-// cells.   floor(x·C/W) <= c < ceil((x+1)·C/W), and shows the most telling of these cells, so that no spike
-// disappears:
-//          NaN before ±inf before the finite value farthest from the table's neutral (its middle for a
-//          diverging map, its lower end else) before a cell that is only blocked; of equals the first in
-//          row-major order.
-// Gap.     In every column but the first the pixels u < gap are clear (r = g = b = a = 0): the ground shows.
-// Rows likewise. Colour.  By CellKind: value and blocked_value color_at; blocked blocked_color; nan
-// nan_color; minus_inf and plus_inf
-//          the first and the last entry of the table.
-// Hatch.   blocked and blocked_value: pixels with (x + y) mod hatch_period < hatch_width are hatch_color.
-// Marks.   Where mark > 0, with a = |2u + 1 − cw| and b = |2v + 1 − ch|, in ink_on(the cell's colour):
-//          nan        a cross:  |a·ch − b·cw| <= mark·max(cw, ch)  and  4a <= 3cw
-//          minus_inf  a minus:  b <= mark and 2a <= cw
-//          plus_inf   a plus:   that, or a <= mark and 2b <= ch
+// Smaller cells: where there are fewer pixels than cells (W < C), pixel x stands for all the columns that it
+// touches, floor(x·C/W) <= c < ceil((x+1)·C/W), with u = 0 and cw = 1. It shows the most telling of its
+// cells, so that no spike disappears: NaN before ±inf before the finite value farthest from the table's
+// neutral (its middle for a diverging map, its lower end else) before a cell that is only blocked; of equals
+// the first in row-major order.
+//
+// Gap: in every column but the first, the pixels u < gap are clear (r = g = b = a = 0), so that the ground
+// shows. Rows likewise.
+//
+// Colour, by CellKind: value and blocked_value color_at; blocked blocked_color; nan nan_color; minus_inf and
+// plus_inf the first and the last entry of the table.
+//
+// Hatch, of blocked and blocked_value: pixels with (x + y) mod hatch_period < hatch_width are hatch_color.
+//
+// Marks, where mark > 0, in ink_on(the cell's colour), with a = |2u + 1 − cw| and b = |2v + 1 − ch|:
+//   nan        a cross:  |a·ch − b·cw| <= mark·max(cw, ch)  and  4a <= 3cw
+//   minus_inf  a minus:  b <= mark and 2a <= cw
+//   plus_inf   a plus:   that, or a <= mark and 2b <= ch
 #pragma once
 
 #include "core/picture/heatmap.h"
