@@ -50,17 +50,19 @@ void main() {
   uvec2 from_base = uvec2(in_plane - base_pixel);
   uvec2 cell = quotient(2u * from_base * cells + pixel_rest, 2u * pixels);
   ivec2 inside = ivec2(0), extent = ivec2(1);
+  bool in_gap = false;
   if (rule.x > 0 || rule.w > 0) {
     ivec2 begin = ivec2(quotient(2u * cell * pixels + cell_rest, 2u * cells));
     ivec2 end = ivec2(quotient(2u * (cell + 1u) * pixels + cell_rest, 2u * cells));
     inside = ivec2(from_base) - begin;
     extent = end - begin;
     bvec2 after_first = greaterThan(ivec2(cell) + base_cell, ivec2(0));
-    if ((after_first.x && inside.x < rule.x) || (after_first.y && inside.y < rule.x)) discard;
+    in_gap = (after_first.x && inside.x < rule.x) || (after_first.y && inside.y < rule.x);
   }
 
   vec2 texel = texelFetch(texels, ivec2(cell) + base_cell - tile_cell, 0).rg;
   int kind = int(texel.g);
+  if (in_gap && kind != BLOCKED) discard;
   float ink = -1.0;
   if (kind == VALUE || kind == BLOCKED_VALUE) {
     color = entry(clamp(position.x + texel.r * position.y, 0.0, 255.0));

@@ -16,6 +16,8 @@ constexpr int max_image_side = 32768;
 // Throws Error(usage) above max_image_side, Error(memory) where four bytes a pixel are not there.
 void check_image_size(double width, double height);
 
+// The same image gives the same bytes (for one version of libpng and zlib). Opaque images are stored as RGB.
+// Throws Error(usage) for an image without a pixel.
 std::vector<std::uint8_t> to_png(const Image& image);
 
 }  // namespace headwise

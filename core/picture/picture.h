@@ -6,55 +6,34 @@
 #include <string>
 #include <vector>
 
+#include "core/picture/font.h"
 #include "core/picture/heatmap.h"
 #include "core/picture/image.h"
 
 namespace headwise {
-
-enum class FontFace { sans, bold, mono };
-enum class TextAnchor { start, middle, end };
-
-struct PointF {
-  double x = 0, y = 0;
-};
-struct RectF {
-  double x = 0, y = 0, width = 0, height = 0;
-};
 
 // The plane of cells of a heatmap: painted by rule (color_map.h), not as shapes.
 struct PlaneItem {
   RectF rect;
   HeatmapSpec spec;
 };
-// A strip of the colour map from range.lo to range.hi, left to right.
+// The colours of a range from lo to hi, left to right; of a range of no width, its one colour.
 struct ColorBarItem {
   RectF rect;
   ColorMap color_map;
   Theme theme;
-};
-struct TextItem {
-  PointF baseline;
-  std::string text;
-  FontFace face;
-  double size;
-  Rgba8 color;
-  TextAnchor anchor;
-  double degrees;
+  ValueRange range;
 };
 struct LineItem {
   PointF from, to;
   double width;
   Rgba8 color;
 };
-struct RectItem {
-  RectF rect;
-  Rgba8 fill;
-};
 
+// Painted in the order of the members.
 struct Picture {
   double width = 0, height = 0;
   Rgba8 ground;
-  std::vector<RectItem> rects;
   std::vector<PlaneItem> planes;
   std::vector<ColorBarItem> bars;
   std::vector<LineItem> lines;
@@ -68,12 +47,11 @@ Picture heatmap_picture(const HeatmapSpec& spec, double cell_pixels);
 Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::string& title,
                              double cell_pixels);
 
-// Width in pixels of a line of text, from the same font that is painted (DejaVu, embedded).
-double text_width(const std::string& text, FontFace face, double size);
-
 // Throws Error(memory) where the image would not fit, Error(usage) above 32,768 pixels a side.
 Image rasterise(const Picture& picture);
-// Planes as embedded PNG images (one pixel a cell, not smoothed), everything else as vectors.
+// Each plane's colours as an embedded PNG (not smoothed; enlarged by whole pixels, for viewers that smooth
+// all the same), its gaps, hatch and marks and everything else as vectors; a plane with more than 250,000
+// cells, or with cells smaller than a pixel, as it is rasterised.
 std::string to_svg(const Picture& picture);
 
 // The plane of cells alone, on width×height pixels: what the window's shader draws, pixel for pixel, by the

@@ -73,7 +73,7 @@ class CellPainter {
         best = {kind, telling, color_of(kind, row, col), {}};
       }
     }
-    best.ink = ink_on(best.color);
+    if (best.kind != CellKind::value && best.kind != CellKind::blocked) best.ink = ink_on(best.color);
     return best;
   }
 
@@ -150,8 +150,8 @@ PlaneRule plane_rule(Index rows, Index cols, int width, int height) {
   PlaneRule rule;
   rule.side = side;
   rule.gap = side < 10 ? 0 : 1 + side / 48;
-  rule.hatch_period = std::clamp(side / 4, 4, 16);
-  rule.hatch_width = rule.hatch_period / 4;
+  rule.hatch_period = std::clamp(side / 4, 6, 16);
+  rule.hatch_width = rule.hatch_period / 6;
   rule.mark = side < 5 ? 0 : std::max(1, side / 8);
   return rule;
 }
@@ -160,14 +160,11 @@ int cell_begin(Index index, Index count, int pixels) {
   return static_cast<int>((2 * index * pixels + count - 1) / (2 * count));
 }
 
-Image rasterise_plane(const HeatmapSpec& spec, int width, int height) {
+Image rasterise_plane(const HeatmapSpec& spec, int width, int height, const PlaneRule& rule) {
   check_plane(spec, width, height);
-  Image image{
-      width, height,
-      std::vector<std::uint8_t>(4 * static_cast<std::size_t>(width) * static_cast<std::size_t>(height))};
+  Image image{width, height, {}};
+  image.rgba.resize(4 * static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
   if (image.rgba.empty() || spec.values.rows == 0 || spec.values.cols == 0) return image;
-
-  const PlaneRule rule = plane_rule(spec.values.rows, spec.values.cols, width, height);
   const std::vector<PixelCells> cols = pixel_cells(spec.values.cols, width);
   const std::vector<PixelCells> rows = pixel_cells(spec.values.rows, height);
   const CellPainter painter(spec);
@@ -184,12 +181,13 @@ Image rasterise_plane(const HeatmapSpec& spec, int width, int height) {
         paints[x] = same_cell ? paints[x - 1] : painter.paint(row, cols[x]);
       }
     }
-    if (row.first > 0 && row.inside < rule.gap) continue;
+    const bool in_row_gap = row.first > 0 && row.inside < rule.gap;
     std::uint8_t* out = &image.rgba[4 * static_cast<std::size_t>(y) * static_cast<std::size_t>(width)];
     for (int x = 0; x < width; ++x, out += 4) {
       const PixelCells& col = cols[static_cast<std::size_t>(x)];
-      if (col.first > 0 && col.inside < rule.gap) continue;
       const CellPaint& paint = paints[static_cast<std::size_t>(x)];
+      const bool in_gap = in_row_gap || (col.first > 0 && col.inside < rule.gap);
+      if (in_gap && paint.kind != CellKind::blocked) continue;
       Rgba8 color = paint.color;
       const bool hatched = paint.kind == CellKind::blocked || paint.kind == CellKind::blocked_value;
       if (hatched && (x + y) % rule.hatch_period < rule.hatch_width) color = hatch;
@@ -201,6 +199,12 @@ Image rasterise_plane(const HeatmapSpec& spec, int width, int height) {
     }
   }
   return image;
+}
+
+Image rasterise_plane(const HeatmapSpec& spec, int width, int height) {
+  const Index rows = spec.values.rows, cols = spec.values.cols;
+  const bool any = rows > 0 && cols > 0;
+  return rasterise_plane(spec, width, height, any ? plane_rule(rows, cols, width, height) : PlaneRule{});
 }
 
 Image rasterise_plane(const HeatmapSpec& spec, int cell_pixels) {

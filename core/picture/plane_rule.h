@@ -12,7 +12,7 @@
 // the first in row-major order.
 //
 // Gap: in every column but the first, the pixels u < gap are clear (r = g = b = a = 0), so that the ground
-// shows. Rows likewise.
+// shows. Rows likewise. Not in cells of the kind blocked: an area that is blocked is one calm hatched area.
 //
 // Colour, by CellKind: value and blocked_value color_at; blocked blocked_color; nan nan_color; minus_inf and
 // plus_inf the first and the last entry of the table.
@@ -26,14 +26,15 @@
 #pragma once
 
 #include "core/picture/heatmap.h"
+#include "core/picture/image.h"
 
 namespace headwise {
 
 struct PlaneRule {
   int side = 0;          // the shorter side of a cell, rounded down; 0 where a cell is smaller than a pixel
   int gap = 0;           // no gap below 10 pixels a side, then 1 + side / 48
-  int hatch_period = 4;  // side / 4, within 4 … 16
-  int hatch_width = 1;   // hatch_period / 4
+  int hatch_period = 6;  // side / 4, within 6 … 16
+  int hatch_width = 1;   // hatch_period / 6
   int mark = 0;          // no mark below 5 pixels a side, then side / 8, at least 1
   friend bool operator==(const PlaneRule&, const PlaneRule&) = default;
 };
@@ -44,5 +45,9 @@ PlaneRule plane_rule(Index rows, Index cols, int width, int height);
 // The first pixel of cell `index` of `count` along `pixels`: ceil(index·pixels/count − 1/2). For index =
 // count: pixels.
 int cell_begin(Index index, Index count, int pixels);
+
+// rasterise_plane under another rule than its own: without gaps (gap = 0), hatch (hatch_width = 0) or marks
+// (mark = 0), for painters that draw those in their own way.
+Image rasterise_plane(const HeatmapSpec& spec, int width, int height, const PlaneRule& rule);
 
 }  // namespace headwise

@@ -92,9 +92,17 @@ TEST_CASE("blocked cells are hatched on their own ground, one with a value left 
   for (int y = 0; y < 9; ++y) {
     for (int x = 0; x < 18; ++x) {
       const Rgba8 ground = x < 9 ? blocked_color(Theme::light) : color_at(0.5, spec.range, table());
-      CHECK(pixel(image, x, y) == ((x + y) % 4 == 0 ? hatch_color(Theme::light) : ground));
+      REQUIRE(pixel(image, x, y) == ((x + y) % 6 == 0 ? hatch_color(Theme::light) : ground));
     }
   }
+}
+
+TEST_CASE("a blocked area is one hatched area without gaps, and gapped off from cells with a value") {
+  HeatmapSpec spec = heatmap(1, 4, {1, 0, 0, 1});
+  spec.mask = heatmap(1, 4, {0, -infinity, -infinity, 0}).values;
+  const Image image = rasterise_plane(spec, 20);
+  for (int x = 20; x < 60; ++x) CHECK(pixel(image, x, 10).a == 255);
+  CHECK(pixel(image, 60, 10).a == 0);
 }
 
 TEST_CASE("NaN is a cross on its own colour, infinity a plus or a minus on the end of the table") {

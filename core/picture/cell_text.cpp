@@ -1,0 +1,85 @@
+#include "core/picture/cell_text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/picture/font.h"
+#include "core/picture/plane_rule.h"
+
+namespace headwise {
+namespace {
+
+constexpr Index most_cells = 40000;
+constexpr double least_size = 8.0;       // pixels; smaller digits of DejaVu Sans Mono run together
+constexpr double share_of_height = 0.4;  // of a cell
+
+bool is_whole(DType dtype) {
+  return dtype == DType::boolean || dtype == DType::i64;
+}
+
+// Ems of the widest number: every glyph of the mono face is as wide as every other, so glyphs are counted.
+double widest(const HeatmapSpec& spec, const CellDigits& digits) {
+  std::ptrdiff_t glyphs = 0;
+  for (Index row = 0; row < spec.values.rows; ++row) {
+    for (Index col = 0; col < spec.values.cols; ++col) {
+      const CellKind kind = cell_kind(spec, row, col);
+      if (kind != CellKind::value && kind != CellKind::blocked_value) continue;
+      const std::string text = cell_text(spec.values.value(row, col), digits);
+      const auto begins_glyph = [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; };
+      glyphs = std::max(glyphs, std::count_if(text.begin(), text.end(), begins_glyph));
+    }
+  }
+  return static_cast<double>(glyphs) * text_width("0", FontFace::mono, 1.0);
+}
+
+}  // namespace
+
+std::string cell_text(double value, const CellDigits& digits) {
+  std::string text = digits.scientific ? fmt::format("{:.{}e}", value, digits.decimals)
+                                       : fmt::format("{:.{}f}", value, digits.decimals);
+  if (text.find_first_of("123456789") == std::string::npos)
+    text = fmt::format("{:.{}f}", 0.0, digits.decimals);
+  if (const std::size_t e = text.find('e'); e != std::string::npos) {
+    // "1.2e-07" as "1.2e−7", "3e+05" as "3e5".
+    const std::size_t first = std::min(text.find_first_not_of("+-0", e + 1), text.size() - 1);
+    text = text.substr(0, e + 1) + (text[e + 1] == '-' ? "−" : "") + text.substr(first);
+  }
+  if (text.front() == '-') text.replace(0, 1, "−");
+  return text;
+}
+
+std::optional<CellDigits> cell_digits(const HeatmapSpec& spec, const HeatmapContents& contents,
+                                      double cell_width, double cell_height) {
+  const MatrixView& values = spec.values;
+  if (!spec.digits || !contents.finite() || values.rows * values.cols > most_cells) return std::nullopt;
+  if (std::min(cell_width, cell_height) < least_size) return std::nullopt;
+  const auto fitted = [&](CellDigits digits) -> std::optional<CellDigits> {
+    const double breathing = 2.0 + 0.04 * cell_width;  // pixels, the gap included
+    const double width = widest(spec, digits);
+    digits.size = std::min(share_of_height * cell_height, (cell_width - breathing) / width);
+    // In a large cell a number may take half the size it could have, not less: rather a decimal fewer.
+    const double least = std::max(least_size, 0.25 * std::min(cell_height, cell_width));
+    return digits.size >= least ? std::optional(digits) : std::nullopt;
+  };
+
+  const double largest = std::max(std::abs(contents.min), std::abs(contents.max));
+  if (largest == 0.0 || is_whole(values.tensor->dtype())) {
+    if (largest < 1e15) return fitted({0, false, 0.0});
+  }
+  const int magnitude = static_cast<int>(std::floor(std::log10(largest)));
+  if (magnitude >= -3 && magnitude < 7) {
+    const int most = magnitude >= 0 ? std::max(0, 2 - magnitude) : 1 - magnitude;
+    const int least = std::max(0, -magnitude);
+    for (int decimals = most; decimals >= least; --decimals) {
+      if (const auto digits = fitted({decimals, false, 0.0})) return digits;
+    }
+  }
+  for (const int decimals : {1, 0}) {
+    if (const auto digits = fitted({decimals, true, 0.0})) return digits;
+  }
+  return std::nullopt;
+}
+
+}  // namespace headwise

@@ -1,0 +1,27 @@
+// Numbers in cells: one format for all the cells of a heatmap, so that they can be compared.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/picture/heatmap.h"
+
+namespace headwise {
+
+struct CellDigits {
+  int decimals = 0;         // behind the point, or of the mantissa
+  bool scientific = false;  // "3.1e−7"
+  double size = 0.0;        // of the type (FontFace::mono), in pixels
+};
+
+// The format with which every number fits into a cell of cell_width × cell_height pixels (its gap included)
+// in type of 8 pixels or more: as many decimals as tell the largest number to about three digits, fewer where
+// there is no room for them. None where even the shortest does not fit, where the spec wants no digits, where
+// there are no numbers, and above 40,000 cells (an SVG with that many texts is of no use to anyone).
+std::optional<CellDigits> cell_digits(const HeatmapSpec& spec, const HeatmapContents& contents,
+                                      double cell_width, double cell_height);
+
+// With a real minus sign; never "−0.0".
+std::string cell_text(double value, const CellDigits& digits);
+
+}  // namespace headwise

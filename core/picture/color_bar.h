@@ -1,0 +1,29 @@
+// The colour bar and the legend of a heatmap: what the colours say, and what the cells say that are no
+// colour.
+#pragma once
+
+#include <string>
+
+#include "core/picture/picture_builder.h"
+
+namespace headwise {
+
+// The ends of a range in words: digits enough that the rounding is below a two-hundredth of its width; "≤ −1"
+// and "≥ 1" where values beyond them are drawn in the end's colour; the zero tick only where 0 lies between.
+struct RangeTicks {
+  std::string lo, hi;
+  bool zero = false;
+};
+RangeTicks range_ticks(ValueRange range, bool clipped_below, bool clipped_above);
+
+// The strip of colours with `spec.range_note` above and ticks below; its strip starts at x = 0, its box at y
+// = 0. `width` is what is wished for; it becomes wider where the ticks need it. `contents` tells what is
+// clipped.
+PictureBuilder color_bar(const HeatmapSpec& spec, const HeatmapContents& contents, double width, double size);
+
+// One entry for each kind of cell in `contents` that is not a plain value, in lines of at most `width` pixels
+// (one entry a line at least). Empty where there is none.
+PictureBuilder cell_legend(const HeatmapSpec& spec, const HeatmapContents& contents, double width,
+                           double size);
+
+}  // namespace headwise

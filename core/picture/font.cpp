@@ -1,0 +1,183 @@
+#include "core/picture/font.h"
+
+#include <ft2build.h>
+#include FT_FREETYPE_H
+#include FT_OUTLINE_H
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <memory>
+#include <numbers>
+#include <span>
+#include <stdexcept>
+#include <unordered_map>
+
+#include "core/picture/embedded_fonts.h"
+#include "core/picture/label_text.h"
+
+namespace headwise {
+namespace {
+
+struct LibraryDeleter {
+  void operator()(FT_Library library) const { FT_Done_FreeType(library); }
+};
+struct FaceDeleter {
+  void operator()(FT_Face face) const { FT_Done_Face(face); }
+};
+
+// The embedded fonts are part of the program: that they cannot be opened is a broken build, not a user's
+// error.
+void expect(FT_Error error) {
+  if (error != 0) throw std::logic_error("an embedded font cannot be read");
+}
+
+// One opened face. FreeType objects are not shared between threads: each thread has its own (see `font`).
+class Font {
+ public:
+  Font(FT_Library library, std::span<const unsigned char> file) {
+    FT_Face face = nullptr;
+    expect(FT_New_Memory_Face(library, file.data(), static_cast<FT_Long>(file.size()), 0, &face));
+    face_.reset(face);
+  }
+
+  // 0 for a character that is only a hint to others (joiners, variation selectors), which has no glyph of its
+  // own.
+  double advance_em(char32_t code) {
+    const auto [entry, is_new] = advances_.try_emplace(code, 0.0);
+    if (is_new && !is_invisible(code)) {
+      expect(FT_Load_Glyph(face_.get(), FT_Get_Char_Index(face_.get(), code), FT_LOAD_NO_SCALE));
+      entry->second = static_cast<double>(face_->glyph->metrics.horiAdvance) / face_->units_per_EM;
+    }
+    return entry->second;
+  }
+
+  static bool is_invisible(char32_t code) {
+    return code == 0x200B || code == 0x200C || code == 0x200D || code == 0x2060 || code == 0xFEFF ||
+           code == 0x00AD || (code >= 0xFE00 && code <= 0xFE0F) || (code >= 0xE0000 && code <= 0xE0FFF);
+  }
+
+  void set_size(double size) {
+    expect(FT_Set_Char_Size(face_.get(), static_cast<FT_F26Dot6>(std::lround(size * 64.0)), 0, 72, 72));
+  }
+
+  // The coverage of a glyph whose origin lies `fraction` of a pixel right of and below a pixel corner.
+  // Upright text is hinted vertically, which keeps stems of small letters sharp; turned text is not.
+  FT_GlyphSlot render(char32_t code, PointF fraction, const FT_Matrix* turn) {
+    const FT_UInt glyph = FT_Get_Char_Index(face_.get(), code);
+    expect(FT_Load_Glyph(face_.get(), glyph,
+                         FT_LOAD_NO_BITMAP | (turn ? FT_LOAD_NO_HINTING : FT_LOAD_TARGET_LIGHT)));
+    FT_Outline* outline = &face_->glyph->outline;
+    if (turn) FT_Outline_Transform(outline, turn);
+    FT_Outline_Translate(outline, std::lround(fraction.x * 64.0), -std::lround(fraction.y * 64.0));
+    expect(FT_Render_Glyph(face_->glyph, FT_RENDER_MODE_NORMAL));
+    return face_->glyph;
+  }
+
+ private:
+  std::unique_ptr<FT_FaceRec_, FaceDeleter> face_;
+  std::unordered_map<char32_t, double> advances_;
+};
+
+class Fonts {
+ public:
+  Fonts() {
+    FT_Library library = nullptr;
+    expect(FT_Init_FreeType(&library));
+    library_.reset(library);
+    fonts_ = {std::make_unique<Font>(library, embedded::dejavu_sans()),
+              std::make_unique<Font>(library, embedded::dejavu_sans_bold()),
+              std::make_unique<Font>(library, embedded::dejavu_sans_mono())};
+  }
+  Font& operator[](FontFace face) { return *fonts_[static_cast<std::size_t>(face)]; }
+
+ private:
+  std::unique_ptr<FT_LibraryRec_, LibraryDeleter> library_;
+  std::array<std::unique_ptr<Font>, 3> fonts_;
+};
+
+Font& font(FontFace face) {
+  thread_local Fonts fonts;
+  return fonts[face];
+}
+
+double anchor_share(TextAnchor anchor) {
+  return anchor == TextAnchor::start ? 0.0 : anchor == TextAnchor::middle ? 0.5 : 1.0;
+}
+
+// Unit vector along the text; quarter turns are exact.
+PointF direction_of(double degrees) {
+  const double quarters = degrees / 90.0;
+  if (quarters == std::round(quarters)) {
+    constexpr std::array<PointF, 4> exact = {PointF{1, 0}, PointF{0, 1}, PointF{-1, 0}, PointF{0, -1}};
+    return exact[static_cast<std::size_t>((static_cast<long>(quarters) % 4 + 4) % 4)];
+  }
+  const double radians = degrees * std::numbers::pi / 180.0;
+  return {std::cos(radians), std::sin(radians)};
+}
+
+void blend(Image& image, int x, int y, Rgba8 ink, int coverage) {
+  if (x < 0 || y < 0 || x >= image.width || y >= image.height) return;
+  std::uint8_t* pixel = &image.rgba[4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) +
+                                         static_cast<std::size_t>(x))];
+  const std::array<int, 3> channels = {ink.r, ink.g, ink.b};
+  for (std::size_t c = 0; c < 3; ++c) {
+    pixel[c] = static_cast<std::uint8_t>((pixel[c] * (255 - coverage) + channels[c] * coverage + 127) / 255);
+  }
+}
+
+}  // namespace
+
+double text_width(const std::string& text, FontFace face, double size) {
+  Font& used = font(face);
+  double ems = 0.0;
+  for (const char32_t code : visual_order(printable(text))) ems += used.advance_em(code);
+  return ems * size;
+}
+
+TextBox text_box(const TextItem& item) {
+  const double width = text_width(item.text, item.face, item.size);
+  const double left = -anchor_share(item.anchor) * width;
+  const double top = -text_ascent * item.size, bottom = text_descent * item.size;
+  const PointF along = direction_of(item.degrees);
+  const auto place = [&](double x, double y) {
+    return PointF{item.baseline.x + x * along.x - y * along.y, item.baseline.y + x * along.y + y * along.x};
+  };
+  return {{place(left, top), place(left + width, top), place(left + width, bottom), place(left, bottom)}};
+}
+
+void draw_text(Image& image, const TextItem& item) {
+  Font& used = font(item.face);
+  used.set_size(item.size);
+  const PointF along = direction_of(item.degrees);
+  const bool upright = item.degrees == 0.0;
+  const auto fixed = [](double v) { return static_cast<FT_Fixed>(std::lround(v * 65536.0)); };
+  // FreeType's y points up, so a clockwise turn on the screen has its sine negated.
+  const FT_Matrix turn = {fixed(along.x), fixed(along.y), fixed(-along.y), fixed(along.x)};
+
+  double x = item.baseline.x, y = upright ? std::round(item.baseline.y) : item.baseline.y;
+  const double start = -anchor_share(item.anchor) * text_width(item.text, item.face, item.size);
+  x += start * along.x;
+  y += start * along.y;
+  for (const char32_t code : visual_order(printable(item.text))) {
+    if (Font::is_invisible(code)) continue;
+    const double corner_x = std::floor(x), corner_y = std::floor(y);
+    const FT_GlyphSlot slot = used.render(code, {x - corner_x, y - corner_y}, upright ? nullptr : &turn);
+    const FT_Bitmap& bitmap = slot->bitmap;
+    const int left = static_cast<int>(corner_x) + slot->bitmap_left,
+              top = static_cast<int>(corner_y) - slot->bitmap_top;
+    for (unsigned row = 0; row < bitmap.rows; ++row) {
+      const unsigned char* line = bitmap.buffer + static_cast<std::ptrdiff_t>(row) * bitmap.pitch;
+      for (unsigned col = 0; col < bitmap.width; ++col) {
+        if (line[col] != 0)
+          blend(image, left + static_cast<int>(col), top + static_cast<int>(row), item.color, line[col]);
+      }
+    }
+    const double advance = used.advance_em(code) * item.size;
+    x += advance * along.x;
+    y += advance * along.y;
+  }
+}
+
+}  // namespace headwise

@@ -1,0 +1,96 @@
+#include "core/picture/table.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+#include "core/picture/label_text.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+// As RFC 4180 quotes a field. What is not UTF-8 is replaced, so that the file as a whole is UTF-8.
+std::string field(const std::string& label) {
+  std::string text = valid_utf8(label);
+  if (!text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos)
+    text.insert(0, 1, '\'');
+  if (text.find_first_of(",\"\r\n") == std::string::npos &&
+      (text.empty() || (text.front() != ' ' && text.back() != ' '))) {
+    return text;
+  }
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+  return quoted + '"';
+}
+
+std::string heading(const std::vector<std::string>& labels, Index index) {
+  const auto i = static_cast<std::size_t>(index);
+  return i < labels.size() ? field(labels[i]) : std::to_string(index);
+}
+
+void append_number(std::string& line, const Tensor& tensor, Index flat) {
+  const auto out = std::back_inserter(line);
+  const double value = tensor.flat(flat);
+  if (tensor.dtype() == DType::i64) {  // not through a double, which rounds above 2^53
+    fmt::format_to(out, "{}", tensor.values<std::int64_t>()[static_cast<std::size_t>(flat)]);
+  } else if (std::isnan(value)) {
+    line += "nan";
+  } else if (std::isinf(value)) {
+    line += value < 0 ? "-inf" : "inf";
+  } else if (tensor.dtype() == DType::f32) {
+    fmt::format_to(out, "{}", static_cast<float>(value));
+  } else {
+    fmt::format_to(out, "{}", value);
+  }
+}
+
+void write_rows(const TableSpec& table, const std::string& lead, const TextSink& sink) {
+  std::string line;
+  for (Index row = 0; row < table.values.rows; ++row) {
+    line = lead + heading(table.row_labels, row);
+    for (Index col = 0; col < table.values.cols; ++col) {
+      line += ',';
+      append_number(line, *table.values.tensor, table.values.flat(row, col));
+    }
+    line += "\r\n";
+    sink(line);
+  }
+}
+
+void write_headings(const TableSpec& table, const std::string& lead, const TextSink& sink) {
+  std::string line =
+      lead + field(table.row_axis.empty() ? table.col_axis : table.row_axis + "\\" + table.col_axis);
+  for (Index col = 0; col < table.values.cols; ++col) line += ',' + heading(table.col_labels, col);
+  line += "\r\n";
+  sink(line);
+}
+
+}  // namespace
+
+void write_csv(const TableSpec& table, const TextSink& sink) {
+  write_headings(table, "", sink);
+  write_rows(table, "", sink);
+}
+
+void write_csv(const std::vector<TableSpec>& tables, const std::string& axis,
+               const std::vector<std::string>& indices, const TextSink& sink) {
+  if (indices.size() != tables.size()) {
+    throw Error(ExitStatus::usage,
+                {"table", "the leading column does not name the tables one by one",
+                 fmt::format("{} names", indices.size()), fmt::format("{}", tables.size()), ""});
+  }
+  for (const TableSpec& table : tables) {
+    if (table.values.cols != tables.front().values.cols) {
+      throw Error(ExitStatus::usage,
+                  {"table", "the matrices are not equally wide", fmt::format("{} columns", table.values.cols),
+                   fmt::format("{} as in the first", tables.front().values.cols), ""});
+    }
+  }
+  if (tables.empty()) return;
+  write_headings(tables.front(), field(axis) + ",", sink);
+  for (std::size_t i = 0; i < tables.size(); ++i) write_rows(tables[i], field(indices[i]) + ",", sink);
+}
+
+}  // namespace headwise
