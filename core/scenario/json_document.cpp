@@ -85,6 +85,13 @@ class Guard {
 }  // namespace
 
 Json parse_json(std::string_view text, const std::string& where) {
+  // The parser takes a zero byte for the end and would not look behind it.
+  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos) {
+    throw Error(ExitStatus::usage, {.where = where + ": " + line_and_column(text, zero + 1),
+                                    .what = "this is not JSON",
+                                    .got = "a zero byte",
+                                    .expected = "JSON (RFC 8259)"});
+  }
   try {
     Guard guard(where);
     // The callback is copied by the parser: hand it a reference, so that there is one state.
