@@ -34,7 +34,9 @@ constexpr const char* whole_schema = R"({
   "edits": [ { "tensor": "query", "index": [0, 1, 2], "value": 0.1 }, { "tensor": "attn_mask", "index": [], "value": "-inf" } ]
 })";
 
-Scenario read(const std::string& json) { return scenario_from_json(json, "test.json"); }
+Scenario read(const std::string& json) {
+  return scenario_from_json(json, "test.json");
+}
 
 }  // namespace
 
@@ -113,7 +115,8 @@ TEST_CASE("writing and reading again gives the same scenario, to the last bit an
   CHECK(scenario_to_json(read(scenario_to_json(whole))) == scenario_to_json(whole));
 
   Scenario numbers;
-  for (const double value : {0.1, 1.0 / 3.0, -0.0, 5e-324, 1.7976931348623157e308, 9007199254740993.0, 1e22, 123456.789e-7}) {
+  for (const double value :
+       {0.1, 1.0 / 3.0, -0.0, 5e-324, 1.7976931348623157e308, 9007199254740993.0, 1e22, 123456.789e-7}) {
     numbers.edits.push_back({"query", {0, 0, 0}, value});
   }
   numbers.edits.push_back({"query", {0}, std::numeric_limits<double>::quiet_NaN()});
@@ -126,7 +129,8 @@ TEST_CASE("writing and reading again gives the same scenario, to the last bit an
   CHECK(std::isnan(again.edits.back().value));
 
   Scenario text;
-  text.inputs.text = "e\u0301 \u00e9 \u200d \U0001F469\u200D\U0001F467 \t\x7f \\ \" / \u2028";  // not normalised
+  text.inputs.text =
+      "e\u0301 \u00e9 \u200d \U0001F469\u200D\U0001F467 \t\x7f \\ \" / \u2028";  // not normalised
   CHECK(read(scenario_to_json(text)).inputs.text == text.inputs.text);
 }
 
@@ -134,13 +138,16 @@ TEST_CASE("only what differs from its default is written, unless all is asked fo
   CHECK(scenario_to_json(Scenario{}) == "{\n  \"headwise\": 1\n}\n");
   Scenario scenario;
   scenario.attention.num_heads = 4;
-  CHECK(scenario_to_json(scenario) == "{\n  \"headwise\": 1,\n  \"attention\": {\n    \"num_heads\": 4\n  }\n}\n");
+  CHECK(scenario_to_json(scenario) ==
+        "{\n  \"headwise\": 1,\n  \"attention\": {\n    \"num_heads\": 4\n  }\n}\n");
   const std::string complete = scenario_to_json(Scenario{}, true);
-  for (const char* key : {"\"embed_dim\": 128", "\"kdim\": null", "\"value\": \"-inf\"", "\"edits\": []", "\"gain\": null"}) {
+  for (const char* key :
+       {"\"embed_dim\": 128", "\"kdim\": null", "\"value\": \"-inf\"", "\"edits\": []", "\"gain\": null"}) {
     CHECK(complete.find(key) != std::string::npos);
   }
   CHECK(read(complete) == Scenario{});
-  CHECK(scenario_to_json(read(R"({"attention":{"embed_dim":128}})")).find("\"embed_dim\": 128") != std::string::npos);
+  CHECK(scenario_to_json(read(R"({"attention":{"embed_dim":128}})")).find("\"embed_dim\": 128") !=
+        std::string::npos);
 }
 
 TEST_CASE("who wrote a key is no part of the scenario's value") {
@@ -179,7 +186,8 @@ TEST_CASE("--set changes one key: JSON where it is JSON, else a string") {
   CHECK(with_setting(base, "mask.value=-1e9").mask.value == -1e9);
   CHECK_FALSE(with_setting(with_setting(base, "mask.value=-1e9"), "mask.value=-inf").mask.value.has_value());
   CHECK(with_setting(base, "heads.gain=[1,0]").head_gain->size() == 2);
-  CHECK_FALSE(with_setting(with_setting(base, "attention.kdim=5"), "attention.kdim=null").attention.kdim.has_value());
+  CHECK_FALSE(
+      with_setting(with_setting(base, "attention.kdim=5"), "attention.kdim=null").attention.kdim.has_value());
   CHECK(with_setting(base, R"(mask={"is_causal":true})").mask.is_causal);
   CHECK(with_setting(base, "op=scaled_dot_product_attention").op == Op::scaled_dot_product_attention);
   CHECK(with_setting(base, R"(edits=[{"tensor":"query","index":[0,0,0],"value":1}])").edits.size() == 1);
@@ -208,7 +216,8 @@ TEST_CASE("a scenario file keeps what it names when it is saved into another fol
 }
 
 TEST_CASE("a scenario file that is missing or a folder ends with status 2") {
-  for (const std::string& path : {std::string("/no/such/file.json"), std::filesystem::temp_directory_path().string()}) {
+  for (const std::string& path :
+       {std::string("/no/such/file.json"), std::filesystem::temp_directory_path().string()}) {
     try {
       read_scenario_file(path);
       FAIL("no error");

@@ -17,13 +17,16 @@ Words words(std::string_view text) {
   return all;
 }
 
-std::string lookup(std::string_view word) { return tokenise(word).at(0).lookup; }
+std::string lookup(std::string_view word) {
+  return tokenise(word).at(0).lookup;
+}
 
 }  // namespace
 
 TEST_CASE("a sentence becomes words and punctuation") {
-  CHECK(words("The animal didn't cross the street because it was too tired") ==
-        Words{"The", "animal", "did", "n't", "cross", "the", "street", "because", "it", "was", "too", "tired"});
+  CHECK(
+      words("The animal didn't cross the street because it was too tired") ==
+      Words{"The", "animal", "did", "n't", "cross", "the", "street", "because", "it", "was", "too", "tired"});
   CHECK(words("Hello, world! (Really?)") == Words{"Hello", ",", "world", "!", "(", "Really", "?", ")"});
   CHECK(words("").empty());
   CHECK(words(" \t\r\n\u00a0\u3000\u2028").empty());
@@ -42,7 +45,8 @@ TEST_CASE("English contractions part as in the Penn Treebank, with either apostr
 TEST_CASE("numbers and joined words stay whole") {
   CHECK(words("3.14 1,000,000 2-3 well-known snake_case B12") ==
         Words{"3.14", "1,000,000", "2-3", "well-known", "snake_case", "B12"});
-  CHECK(words("end.Next a,b 5. -1 --") == Words{"end", ".", "Next", "a", ",", "b", "5", ".", "-", "1", "-", "-"});
+  CHECK(words("end.Next a,b 5. -1 --") ==
+        Words{"end", ".", "Next", "a", ",", "b", "5", ".", "-", "1", "-", "-"});
 }
 
 TEST_CASE("combining marks and emoji sequences stay with their base") {

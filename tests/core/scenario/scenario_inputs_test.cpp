@@ -1,0 +1,284 @@
+#include "core/scenario/scenario_inputs.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "core/scenario/presets.h"
+#include "core/scenario/scenario_json.h"
+#include "core/tensor/error.h"
+#include "core/trace/reference_backend.h"
+
+using namespace headwise;
+
+namespace {
+
+Scenario read(const std::string& json) {
+  return scenario_from_json(json, "test.json");
+}
+
+ScenarioInputs make(const std::string& json, DType dtype = DType::f64) {
+  return make_scenario_inputs(read(json), dtype);
+}
+
+std::string sizes(const TensorPtr& tensor) {
+  return tensor ? tensor->shape().sizes_text() : "none";
+}
+
+// The error of a scenario that must be refused: "status: line".
+std::string refusal(const std::string& json) {
+  try {
+    make(json);
+  } catch (const Error& error) {
+    return std::to_string(static_cast<int>(error.status())) + ": " + error.what();
+  }
+  return "no error";
+}
+
+void check_refused(const std::string& json, const std::vector<const char*>& words) {
+  CAPTURE(json);
+  const std::string line = refusal(json);
+  CAPTURE(line);
+  for (const char* word : words) {
+    CAPTURE(word);
+    CHECK(line.find(word) != std::string::npos);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the shortest scenario gives PyTorch's module in self-attention over random numbers") {
+  const ScenarioInputs inputs = make(R"({"headwise":1})");
+  const TraceTensors& t = inputs.attention.tensors;
+  CHECK(sizes(t.query) == "(1,10,128)");
+  CHECK(t.key == t.query);
+  CHECK(t.value == t.query);
+  CHECK(sizes(t.in_proj_weight) == "(384,128)");
+  CHECK(sizes(t.in_proj_bias) == "(384)");
+  CHECK(sizes(t.out_proj_weight) == "(128,128)");
+  CHECK(sizes(t.out_proj_bias) == "(128)");
+  CHECK(t.q_proj_weight == nullptr);
+  CHECK(t.attn_mask == nullptr);
+  CHECK(inputs.attention.options == AttentionOptions{});
+  CHECK(inputs.labels.query[3] == "q 3");
+  CHECK(inputs.labels.key[3] == "k 3");
+  CHECK_FALSE(inputs.unbatched);
+  CHECK(inputs.grad_output == nullptr);
+}
+
+TEST_CASE("null follows from the rest") {
+  const AttentionOptions o =
+      make(
+          R"({"attention":{"embed_dim":24,"num_heads":6,"num_kv_heads":2,"kdim":10},"inputs":{"self_attention":false}})")
+          .attention.options;
+  CHECK(o.head_dim == 4);
+  CHECK(o.v_head_dim == 4);
+  CHECK(o.kdim == 10);
+  CHECK(o.vdim == 24);
+  CHECK(o.num_kv_heads == 2);
+  CHECK(make(R"({"attention":{"embed_dim":10,"num_heads":3,"head_dim":5,"v_head_dim":2}})")
+            .attention.options.v_head_dim == 2);
+}
+
+TEST_CASE("fully masked rows are NaN where weights are wanted, zero elsewhere, unless the scenario says") {
+  const auto rows = [](const char* json) { return make(json).attention.options.fully_masked_rows; };
+  CHECK(rows("{}") == FullyMaskedRows::nan);
+  CHECK(rows(R"({"attention":{"need_weights":false}})") == FullyMaskedRows::zero);
+  CHECK(rows(R"({"op":"scaled_dot_product_attention"})") == FullyMaskedRows::zero);
+  CHECK(rows(R"({"mask":{"fully_masked_rows":"zero"}})") == FullyMaskedRows::zero);
+  CHECK(rows(R"({"op":"scaled_dot_product_attention","mask":{"fully_masked_rows":"nan"}})") ==
+        FullyMaskedRows::nan);
+}
+
+TEST_CASE("every option reaches the operator") {
+  const AttentionOptions o =
+      make(R"({"attention":{"scale":0.5,"softcap":3,"temperature":2,"dropout":0.25,"dropout_seed":7,
+      "add_zero_attn":true,"need_weights":false,"average_attn_weights":false,"residual":true,"layer_norm":true},
+      "mask":{"is_causal":true,"causal_alignment":"bottom_right","sliding_window":3,"alibi":true,"value":-5},
+      "heads":{"gain":[0,1,1,1,1,1,1,2]}})")
+          .attention.options;
+  CHECK(o.scale == 0.5);
+  CHECK(o.softcap == 3.0);
+  CHECK(o.temperature == 2.0);
+  CHECK(o.dropout == 0.25);
+  CHECK(o.dropout_seed == 7);
+  CHECK(o.add_zero_attn);
+  CHECK_FALSE(o.need_weights);
+  CHECK_FALSE(o.average_attn_weights);
+  CHECK(o.residual);
+  CHECK(o.layer_norm);
+  CHECK(o.is_causal);
+  CHECK(o.causal_alignment == CausalAlignment::bottom_right);
+  CHECK(o.sliding_window == 3);
+  CHECK(o.alibi);
+  CHECK(o.mask_value == -5.0);
+  CHECK(o.head_gain == std::vector<double>{0, 1, 1, 1, 1, 1, 1, 2});
+}
+
+TEST_CASE("cross-attention: one memory is key and value, unless their widths differ") {
+  const ScenarioInputs one = make(
+      R"({"attention":{"embed_dim":8,"num_heads":2},"inputs":{"self_attention":false,"query_length":3,"key_length":5,"batch":2}})");
+  CHECK(sizes(one.attention.tensors.query) == "(2,3,8)");
+  CHECK(sizes(one.attention.tensors.key) == "(2,5,8)");
+  CHECK(one.attention.tensors.value == one.attention.tensors.key);
+  const ScenarioInputs two = make(
+      R"({"attention":{"embed_dim":8,"num_heads":2,"kdim":6,"vdim":4},"inputs":{"self_attention":false,"query_length":3,"key_length":5}})");
+  CHECK(sizes(two.attention.tensors.key) == "(1,5,6)");
+  CHECK(sizes(two.attention.tensors.value) == "(1,5,4)");
+  CHECK(sizes(two.attention.tensors.k_proj_weight) == "(8,6)");
+  CHECK(sizes(two.attention.tensors.v_proj_weight) == "(8,4)");
+  CHECK_NOTHROW(reference_forward(two.attention));
+}
+
+TEST_CASE("two sentences: the second one is the key, and both label their axis") {
+  const ScenarioInputs inputs = make_scenario_inputs(preset_scenario("cross_attention"), DType::f32);
+  CHECK(inputs.labels.query == std::vector<std::string>{"Das", "Tier", "war", "müde"});
+  CHECK(inputs.labels.key.size() == 9);
+  CHECK(inputs.labels.key.back() == "street");
+  CHECK(sizes(inputs.attention.tensors.key) == "(1,9,128)");
+}
+
+TEST_CASE("appended columns have labels of their own") {
+  const ScenarioInputs inputs = make(
+      R"({"attention":{"add_bias_kv":true,"add_zero_attn":true},"inputs":{"source":"text","text":"a b a"}})");
+  CHECK(inputs.labels.query == std::vector<std::string>{"a", "b", "a"});
+  CHECK(inputs.labels.key == std::vector<std::string>{"a", "b", "a", "bias_k", "zero"});
+  CHECK(sizes(inputs.attention.tensors.bias_k) == "(128)");
+  CHECK(reference_forward(inputs.attention)->tensors.scores->shape().size(3) == 5);
+}
+
+TEST_CASE("ones are ones, uniform01 lies in [0,1), batches differ, seeds differ, and f32 is f64 rounded") {
+  const ScenarioInputs ones = make(R"({"inputs":{"source":"ones"}})");
+  for (const double value : ones.attention.tensors.query->values<double>()) REQUIRE(value == 1.0);
+  const ScenarioInputs uniform = make(R"({"inputs":{"source":"uniform01"}})");
+  for (const double value : uniform.attention.tensors.query->values<double>())
+    REQUIRE((value >= 0.0 && value < 1.0));
+  const ScenarioInputs wide = make(R"({"inputs":{"batch":2}})");
+  const Tensor& random = *wide.attention.tensors.query;
+  CHECK(random.at({0, 0, 0}) != random.at({1, 0, 0}));
+  CHECK(random.at({0, 0, 0}) != make(R"({"inputs":{"seed":1}})").attention.tensors.query->at({0, 0, 0}));
+  const ScenarioInputs narrow = make(R"({"inputs":{"batch":2}})", DType::f32);
+  CHECK(identical(*narrow.attention.tensors.query, random.converted(DType::f32)));
+}
+
+TEST_CASE("sizes of zero are sizes") {
+  for (const char* json :
+       {R"({"inputs":{"query_length":0}})", R"({"inputs":{"batch":0}})",
+        R"({"inputs":{"self_attention":false,"key_length":0}})", R"({"inputs":{"source":"text","text":""}})",
+        R"({"inputs":{"source":"text","text":"a b","key_text":"","self_attention":false}})"}) {
+    CAPTURE(json);
+    const ScenarioInputs inputs = make(json);
+    CHECK_NOTHROW(reference_forward(inputs.attention));
+  }
+}
+
+TEST_CASE("scaled_dot_product_attention takes its heads from the options, a text is cut into them") {
+  const ScenarioInputs random = make(
+      R"({"op":"scaled_dot_product_attention","attention":{"embed_dim":24,"num_heads":4,"num_kv_heads":2,"v_head_dim":5},"inputs":{"query_length":3,"key_length":7,"batch":2}})");
+  CHECK(sizes(random.attention.tensors.query) == "(2,4,3,6)");
+  CHECK(sizes(random.attention.tensors.key) == "(2,2,7,6)");
+  CHECK(sizes(random.attention.tensors.value) == "(2,2,7,5)");
+  CHECK(random.attention.tensors.in_proj_weight == nullptr);
+  CHECK_NOTHROW(reference_forward(random.attention));
+
+  const ScenarioInputs text =
+      make(R"({"op":"scaled_dot_product_attention","inputs":{"source":"text","text":"a b c"}})");
+  const ScenarioInputs whole = make(R"({"inputs":{"source":"text","text":"a b c"}})");
+  for (Index head = 0; head < 8; ++head) {  // head h holds columns 16h … 16h+15 of the embedding
+    CHECK(text.attention.tensors.query->at({0, head, 2, 5}) ==
+          whole.attention.tensors.query->at({0, 2, head * 16 + 5}));
+  }
+}
+
+TEST_CASE("valid_lens become a tensor of integers, per sentence or per query") {
+  CHECK(sizes(make(R"({"inputs":{"batch":2},"mask":{"valid_lens":[3,10]}})").attention.tensors.valid_lens) ==
+        "(2)");
+  const TensorPtr per_query =
+      make(R"({"inputs":{"query_length":2},"mask":{"valid_lens":[[1,2]]}})").attention.tensors.valid_lens;
+  CHECK(sizes(per_query) == "(1,2)");
+  CHECK(per_query->dtype() == DType::i64);
+  CHECK(per_query->at({0, 1}) == 2.0);
+}
+
+TEST_CASE("a scenario that contradicts itself is refused, every cause named") {
+  check_refused(R"({"attention":{"num_heads":7}})",
+                {"2: ", "num_heads = 7", "embed_dim = 128", "attention.head_dim"});
+  check_refused(R"({"attention":{"num_kv_heads":3}})", {"2: ", "num_kv_heads = 3", "num_heads = 8"});
+  check_refused(R"({"attention":{"kdim":64}})", {"2: ", "kdim = 64", "inputs.self_attention"});
+  check_refused(R"({"attention":{"vdim":64}})", {"2: ", "vdim = 64"});
+  check_refused(R"({"inputs":{"query_length":4,"key_length":6}})",
+                {"2: ", "key_length = 6", "inputs.self_attention"});
+  check_refused(R"({"heads":{"gain":[1,1]}})", {"2: ", "heads.gain has 2", "num_heads is 8"});
+  check_refused(R"({"mask":{"valid_lens":[1,2]}})", {"2: ", "2 entries", "N is 1"});
+  check_refused(R"({"mask":{"valid_lens":[11]}})", {"2: ", "11", "S = 10"});
+  check_refused(R"({"mask":{"valid_lens":[[1,2]]}})", {"2: ", "L is 10"});
+  check_refused(R"({"inputs":{"source":"file"}})", {"2: ", "inputs.file is null"});
+  check_refused(R"({"parameters":{"source":"file"}})", {"2: ", "parameters.file is null"});
+  check_refused(R"({"parameters":{"source":"model"}})", {"2: ", "model"});
+  check_refused(R"({"mask":{"preset":"prefix"}})", {"2: ", "\"prefix\"", "sliding_window"});
+  check_refused(
+      R"({"parameters":{"source":"hand_made"},"attention":{"kdim":64},"inputs":{"self_attention":false}})",
+      {"2: ", "hand_made", "kdim = vdim = embed_dim"});
+  check_refused(
+      R"({"op":"scaled_dot_product_attention","attention":{"residual":true,"layer_norm":true,"add_bias_kv":true,"add_zero_attn":true},"heads":{"gain":[1]}})",
+      {"2: ", "5 contradictions", "residual", "layer_norm", "add_bias_kv", "add_zero_attn", "heads.gain"});
+  check_refused(R"({"attention":{"num_heads":7,"num_kv_heads":3},"inputs":{"key_length":3}})",
+                {"2: ", "3 contradictions", "num_heads = 7", "num_kv_heads = 3", "key_length = 3"});
+}
+
+TEST_CASE("sizes beyond any memory are refused before anything is taken") {
+  check_refused(R"({"attention":{"embed_dim":1000000000000}})", {"5: "});
+  check_refused(R"({"attention":{"embed_dim":4611686018427387904,"num_heads":1}})", {"5: "});
+  check_refused(R"({"attention":{"head_dim":9223372036854775807}})", {"5: "});
+  check_refused(R"({"attention":{"num_heads":9223372036854775807,"head_dim":1}})", {"5: "});
+  check_refused(R"({"inputs":{"query_length":1000000000000}})", {"5: "});
+  check_refused(R"({"inputs":{"query_length":9223372036854775807,"batch":9223372036854775807}})", {"5: "});
+  check_refused(R"({"inputs":{"batch":0,"query_length":1000000000000000}})",
+                {"5: "});  // the labels would not fit
+  check_refused(R"({"inputs":{"batch":1000000000000,"source":"text","text":"a"}})", {"5: "});
+}
+
+TEST_CASE("a Scenario that was made by hand is checked like one that was read") {
+  Scenario scenario;
+  scenario.attention.dropout = 2.0;
+  CHECK_THROWS_WITH_AS(make_scenario_inputs(scenario, DType::f32), doctest::Contains("attention.dropout"),
+                       Error);
+  scenario = {};
+  scenario.attention.scale = std::nan("");
+  CHECK_THROWS_WITH_AS(make_scenario_inputs(scenario, DType::f32), doctest::Contains("attention.scale"),
+                       Error);
+  scenario = {};
+  scenario.attention.embed_dim = 0;
+  CHECK_THROWS_WITH_AS(make_scenario_inputs(scenario, DType::f32), doctest::Contains("attention.embed_dim"),
+                       Error);
+  scenario = {};
+  scenario.head_gain = std::vector<double>(8, INFINITY);
+  CHECK_THROWS_WITH_AS(make_scenario_inputs(scenario, DType::f32), doctest::Contains("heads.gain"), Error);
+}
+
+TEST_CASE("what an edit of the scenario does not touch is shared with the inputs before it") {
+  const Scenario before = preset_scenario("welcome");
+  const ScenarioInputs first = make_scenario_inputs(before, DType::f32);
+  const auto again = [&](const char* setting) {
+    return make_scenario_inputs(with_setting(before, setting), DType::f32, {}, &first, &before);
+  };
+  const TraceTensors& t = first.attention.tensors;
+  for (const char* setting : {"mask.is_causal=true", "attention.scale=0.1", "heads.gain=[0,1,1,1,1,1,1,1]",
+                              "attention.dropout=0.5", "mask.valid_lens=[5]"}) {
+    CAPTURE(setting);
+    const ScenarioInputs next = again(setting);
+    CHECK(next.attention.tensors.query == t.query);
+    CHECK(next.attention.tensors.in_proj_weight == t.in_proj_weight);
+    CHECK(next.attention.tensors.out_proj_weight == t.out_proj_weight);
+    CHECK(next.attention.tensors.in_proj_bias == t.in_proj_bias);
+  }
+  const ScenarioInputs text = again("inputs.text=another sentence");
+  CHECK(text.attention.tensors.query != t.query);
+  CHECK(text.attention.tensors.in_proj_weight == t.in_proj_weight);
+  const ScenarioInputs parameters = again("parameters.seed=1");
+  CHECK(parameters.attention.tensors.query == t.query);
+  CHECK(parameters.attention.tensors.in_proj_weight != t.in_proj_weight);
+  const ScenarioInputs f64 = make_scenario_inputs(before, DType::f64, {}, &first, &before);
+  CHECK(f64.attention.tensors.query != t.query);
+  CHECK(f64.attention.tensors.query->dtype() == DType::f64);
+}
