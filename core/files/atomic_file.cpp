@@ -80,7 +80,7 @@ std::string link_target(const std::string& path) {
 // A pipe or a device is written as it is. A pipe that nobody reads is waited for a moment, not for ever.
 void write_directly(const std::string& path, const std::function<void(const ByteSink&)>& write) {
   constexpr auto pause = std::chrono::milliseconds(20);
-  constexpr int attempts = 100;
+  constexpr int attempts = 50;
   int number = -1;
   for (int i = 0; i < attempts; ++i) {
     number = open(path.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);

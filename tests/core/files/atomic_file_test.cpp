@@ -1,0 +1,185 @@
+#include "core/files/atomic_file.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <thread>
+
+#include "core/tensor/error.h"
+#include "tests/core/files/temporary_folder.h"
+
+using namespace headwise;
+
+namespace {
+
+std::string failure_of(const std::string& path, std::string_view content = "new") {
+  try {
+    write_file_atomically(path, content);
+  } catch (const Error& error) {
+    CHECK(error.status() == ExitStatus::output);
+    CHECK(std::string(error.what()).starts_with(path.substr(0, 200)));
+    return error.what();
+  }
+  FAIL_CHECK("written without complaint: " << path);
+  return "";
+}
+
+mode_t mode_of(const std::string& path) {
+  struct stat status {};
+  REQUIRE(stat(path.c_str(), &status) == 0);
+  return status.st_mode & 07777;
+}
+
+}  // namespace
+
+TEST_CASE("a file is written, and written again") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.txt");
+  write_file_atomically(path, "first");
+  CHECK(content_of(path) == "first");
+  write_file_atomically(path, "second");
+  CHECK(content_of(path) == "second");
+  CHECK(folder.count_files() == 1);
+}
+
+TEST_CASE("when writing is broken off, the old file stays and nothing is left behind") {
+  const TemporaryFolder folder;
+  const std::string path = folder.with_file("a.txt", "old");
+  CHECK_THROWS_AS(write_file_atomically(path,
+                                        [](const ByteSink& sink) {
+                                          sink(std::as_bytes(std::span("half", 4)));
+                                          throw std::runtime_error("broken off");
+                                        }),
+                  std::runtime_error);
+  CHECK(content_of(path) == "old");
+  CHECK(folder.count_files() == 1);
+}
+
+TEST_CASE("the old file is whole until the new one is") {
+  const TemporaryFolder folder;
+  const std::string path = folder.with_file("a.txt", "old");
+  write_file_atomically(path, [&](const ByteSink& sink) {
+    sink(std::as_bytes(std::span("new", 3)));
+    CHECK(content_of(path) == "old");
+  });
+  CHECK(content_of(path) == "new");
+}
+
+TEST_CASE("the permissions of an existing file are kept, a new one follows the umask") {
+  const TemporaryFolder folder;
+  const std::string path = folder.with_file("a.txt", "old");
+  REQUIRE(chmod(path.c_str(), 0640) == 0);
+  const mode_t before = umask(027);
+  write_file_atomically(path, "new");
+  write_file_atomically(folder.file("b.txt"), "new");
+  umask(before);
+  CHECK(mode_of(path) == 0640);
+  CHECK(mode_of(folder.file("b.txt")) == 0640);
+}
+
+TEST_CASE("a symbolic link stays one, and its target is written") {
+  const TemporaryFolder folder;
+  folder.with_file("target.txt", "old");
+  const std::string link = folder.file("link.txt"), dangling = folder.file("dangling.txt");
+  REQUIRE(symlink("target.txt", link.c_str()) == 0);
+  REQUIRE(symlink("made.txt", dangling.c_str()) == 0);
+  write_file_atomically(link, "new");
+  write_file_atomically(dangling, "new");
+  CHECK(std::filesystem::is_symlink(link));
+  CHECK(std::filesystem::is_symlink(dangling));
+  CHECK(content_of(folder.file("target.txt")) == "new");
+  CHECK(content_of(folder.file("made.txt")) == "new");
+  const std::string loop = folder.file("loop.txt");
+  REQUIRE(symlink("loop.txt", loop.c_str()) == 0);
+  failure_of(loop);
+}
+
+TEST_CASE("places where no file can be written are refused by name") {
+  const TemporaryFolder folder;
+  CHECK(failure_of(folder.file("missing/a.txt")).find("make the folder first") != std::string::npos);
+  CHECK(failure_of(folder.file(".")).find("Is a directory") != std::string::npos);
+  failure_of(folder.file("missing/"));
+  failure_of(folder.with_file("file.txt", "") + "/a.txt");
+  failure_of(folder.file(std::string(300, 'a')));
+  failure_of("");
+  failure_of("/proc/a.txt");
+}
+
+TEST_CASE("a name as long as the file system allows can be written") {
+  const TemporaryFolder folder;
+  const std::string path = folder.file(std::string(255, 'a'));
+  write_file_atomically(path, "new");
+  CHECK(content_of(path) == "new");
+}
+
+TEST_CASE("a file or folder without write permission is refused, and the file stays") {
+  if (geteuid() == 0) {
+    MESSAGE("skipped: root may write everywhere");
+    return;
+  }
+  const TemporaryFolder folder;
+  const std::string path = folder.with_file("a.txt", "old");
+  REQUIRE(chmod(path.c_str(), 0444) == 0);
+  failure_of(path);
+  CHECK(content_of(path) == "old");
+  REQUIRE(chmod(folder.file(".").c_str(), 0555) == 0);
+  failure_of(folder.file("b.txt"));
+  REQUIRE(chmod(folder.file(".").c_str(), 0755) == 0);
+}
+
+TEST_CASE("a device is written as it is: a full one is an error") {
+  CHECK(failure_of("/dev/full").find("No space left") != std::string::npos);
+  write_file_atomically("/dev/null", "gone");
+}
+
+TEST_CASE("a pipe is written where somebody reads it, and refused where nobody does") {
+  const TemporaryFolder folder;
+  const std::string pipe = folder.file("pipe");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  std::string read;
+  std::thread reader([&] { read = content_of(pipe); });
+  write_file_atomically(pipe, "through the pipe");
+  reader.join();
+  CHECK(read == "through the pipe");
+  CHECK(failure_of(pipe).find("nobody reads this pipe") != std::string::npos);
+}
+
+TEST_CASE("a file above the size limit is an error, the old one stays") {
+  const TemporaryFolder folder;
+  const std::string path = folder.with_file("a.txt", "old");
+  rlimit before{};
+  REQUIRE(getrlimit(RLIMIT_FSIZE, &before) == 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit small = before;
+  small.rlim_cur = 1000;
+  REQUIRE(setrlimit(RLIMIT_FSIZE, &small) == 0);
+  std::string message;
+  try {
+    write_file_atomically(path, std::string(5000, 'x'));
+  } catch (const Error& error) {
+    message = error.what();
+  }
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  CHECK(message.find("ulimit -f") != std::string::npos);
+  CHECK(content_of(path) == "old");
+  CHECK(folder.count_files() == 1);
+}
+
+TEST_CASE("a process that is ended by a signal can remove what it was writing") {
+  const TemporaryFolder folder;
+  const auto cancelled_midway = [&] {
+    write_file_atomically(folder.file("a.txt"), [&](const ByteSink&) {
+      CHECK(folder.count_files() == 1);
+      remove_unfinished_file();
+      CHECK(folder.count_files() == 0);
+      throw std::runtime_error("ended");
+    });
+  };
+  CHECK_THROWS_AS(cancelled_midway(), std::runtime_error);
+  remove_unfinished_file();  // nothing is being written: nothing happens
+}

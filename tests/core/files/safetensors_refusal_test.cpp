@@ -1,0 +1,128 @@
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "tests/core/files/refusal.h"
+
+using namespace headwise;
+
+namespace {
+
+std::string safetensors(const std::string& json, std::size_t data_bytes, std::uint64_t length_lie = 0) {
+  const std::uint64_t length = json.size() + length_lie;
+  std::string bytes(8, '\0');
+  std::memcpy(bytes.data(), &length, 8);
+  return bytes + json + std::string(data_bytes, '\0');
+}
+
+}  // namespace
+
+TEST_CASE("the smallest header that the refusals vary is itself read, whitespace behind it too") {
+  const TemporaryFolder folder;
+  for (const char* json : {R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
+                           "{\"a\":{\"data_offsets\":[0,8],\"shape\":[2],\"dtype\":\"F32\"}}   "}) {
+    CHECK(read_array_file(folder.with_file("a.safetensors", safetensors(json, 8))).at(0).tensor->size() == 2);
+  }
+  CHECK(read_array_file(folder.with_file("a.safetensors", safetensors("{}", 0))).empty());
+}
+
+TEST_CASE("a header that the safetensors format does not allow is refused") {
+  const TemporaryFolder folder;
+  for (
+      const char* json : {
+          "",
+          "[]",
+          "{",
+          "null",
+          " {}",
+          R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}}x)",
+          R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},})",
+          R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]})",
+          R"({"a":{"dtype":"F32","shape":[2]}})",
+          R"({"a":{"dtype":"F32","data_offsets":[0,8]}})",
+          R"({"a":{"shape":[2],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8],"more":1}})",
+          R"({"a":{"dtype":"F32","dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F32","shape":[2],"shape":[2],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
+          R"({"\u0061":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
+          R"({"a":{"dtype":"F31","shape":[2],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"f32","shape":[2],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":32,"shape":[2],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F8_E4M3","shape":[8],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F32","shape":2,"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F32","shape":[[2]],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F32","shape":[-2],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F32","shape":[2.0],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F32","shape":["2"],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F32","shape":[null],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F32","shape":[2,true],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F32","shape":[3],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F32","shape":[9223372036854775808],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F32","shape":[36893488147419103232],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F32","shape":[4611686018427387906],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F32","shape":[4294967296,4294967296,2],"data_offsets":[0,8]}})",
+          R"({"a":{"dtype":"F32","shape":[0,4294967296,4294967296],"data_offsets":[0,0]}})",
+          R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0]}})",
+          R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[]}})",
+          R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8,8]}})",
+          R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[8,0]}})",
+          R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,9]}})",
+          R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[1,9]}})",
+          R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[-8,0]}})",
+          R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[18446744073709551608,0]}})",
+          R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[18446744073709551608,18446744073709551615]}})",
+          R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+          R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
+          R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4]},"b":{"dtype":"F32","shape":[1],"data_offsets":[0,4]}})",
+          R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]},"b":{"dtype":"F32","shape":[1],"data_offsets":[4,8]}})",
+          R"({"a":{"dtype":"U8","shape":[3],"data_offsets":[0,3]},"b":{"dtype":"U8","shape":[4],"data_offsets":[4,8]}})",
+          R"({"a":[],"b":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
+          R"({"a":1})",
+          R"({"a":null})",
+          R"({"__metadata__":1,"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
+          R"({"__metadata__":{"k":1},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
+          R"({"__metadata__":{"k":{}},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
+          R"({"__metadata__":{"k":"1","k":"2"},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
+          R"({"__metadata__":{},"__metadata__":{},"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})",
+          "{\"\xff\":{\"dtype\":\"F32\",\"shape\":[2],\"data_offsets\":[0,8]}}",
+      }) {
+    CAPTURE(json);
+    refusal_of(folder.with_file("a.safetensors", safetensors(json, 8)));
+  }
+}
+
+TEST_CASE("a header length that leaves the file, overflows or exceeds 100,000,000 bytes is refused") {
+  const TemporaryFolder folder;
+  const std::string json = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
+  for (const std::uint64_t lie :
+       {std::uint64_t{9}, std::uint64_t{100'000'000}, ~std::uint64_t{0} - json.size(),
+        ~std::uint64_t{0} - json.size() - 8, std::uint64_t{1} << 63}) {
+    CAPTURE(lie);
+    CHECK(refusal_of(folder.with_file("a.safetensors", safetensors(json, 8, lie))).find("length") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("nothing can be hidden behind a zero byte in the header") {
+  const TemporaryFolder folder;
+  const std::string json = R"({"a":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})";
+  CHECK(refusal_of(folder.with_file("a.safetensors", safetensors(json + std::string("\0hidden", 7), 8)))
+            .find("zero byte") != std::string::npos);
+}
+
+TEST_CASE("deep nesting in the header is refused at once") {
+  const TemporaryFolder folder;
+  const std::size_t depth = 1'000'000;
+  refusal_of(folder.with_file("a.safetensors", safetensors("{\"a\":" + std::string(depth, '['), 0)));
+  std::string objects;
+  for (std::size_t i = 0; i < 100'000; ++i) objects += "{\"a\":";
+  refusal_of(folder.with_file("a.safetensors", safetensors(objects, 0)));
+}
+
+TEST_CASE("a safetensors file cut off anywhere is refused, and no changed byte does harm") {
+  const TemporaryFolder folder;
+  check_truncations_and_flips(folder, "a.safetensors",
+                              content_of(HEADWISE_SOURCE_DIR "/tests/core/files/corpus/small.safetensors"));
+}

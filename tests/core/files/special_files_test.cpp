@@ -1,0 +1,79 @@
+#include <doctest/doctest.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "core/files/pickle.h"
+#include "tests/core/files/refusal.h"
+
+using namespace headwise;
+
+TEST_CASE("what is no regular file is refused by name and never waited for") {
+  const TemporaryFolder folder;
+  CHECK(refusal_of(folder.file("missing.npz")).find("No such file") != std::string::npos);
+  CHECK(refusal_of(folder.file(".")).find("a folder") != std::string::npos);
+  const std::string pipe = folder.file("pipe.npz");
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(refusal_of(pipe).find("a pipe") != std::string::npos);
+  CHECK(refusal_of("/dev/zero").find("a device") != std::string::npos);
+  CHECK(refusal_of("/dev/null").find("a device") != std::string::npos);
+  CHECK(refusal_of(folder.with_file("empty.npz", "")).find("an empty file") != std::string::npos);
+  const std::string loop = folder.file("loop.npz");
+  REQUIRE(symlink(loop.c_str(), loop.c_str()) == 0);
+  refusal_of(loop);
+  CHECK_THROWS_AS(read_array_file(""), Error);
+}
+
+TEST_CASE("a file without read permission is refused") {
+  const TemporaryFolder folder;
+  const std::string path = folder.with_file("a.npz", "PK");
+  REQUIRE(chmod(path.c_str(), 0) == 0);
+  if (geteuid() == 0) {
+    MESSAGE("skipped: root may read everything");
+    return;
+  }
+  CHECK(refusal_of(path).find("Permission denied") != std::string::npos);
+}
+
+TEST_CASE("the content tells the format, not the name") {
+  const TemporaryFolder folder;
+  const std::string corpus = HEADWISE_SOURCE_DIR "/tests/core/files/corpus/";
+  CHECK(read_array_file_info(folder.with_file("x.dat", content_of(corpus + "le_f4.npy"))).format == "npy");
+  CHECK(read_array_file(folder.with_file("query.dat", content_of(corpus + "le_f4.npy"))).at(0).name ==
+        "query");
+  CHECK(read_array_file_info(folder.with_file("x.npy", content_of(corpus + "stored.npz"))).format == "npz");
+  CHECK(read_array_file_info(folder.with_file("x.pt", content_of(corpus + "small.safetensors"))).format ==
+        "safetensors");
+  CHECK(refusal_of(folder.with_file("x.dat", "anything else")).find("not recognised") != std::string::npos);
+  CHECK(refusal_of(folder.with_file("x.npy", "anything else")).find("no npy array") != std::string::npos);
+  CHECK(refusal_of(folder.with_file("x.npz", "anything else")).find("ZIP") != std::string::npos);
+  CHECK(refusal_of(folder.with_file("x.safetensors", "anything else")).find("length") != std::string::npos);
+}
+
+TEST_CASE("a pickle is refused with the two lines of Python that convert it") {
+  const TemporaryFolder folder;
+  const std::string legacy("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15);
+  const std::string torch = refusal_of(folder.with_file("model.pt", legacy));
+  CHECK(torch.find("import torch, safetensors.torch as st; st.save_file(") != std::string::npos);
+  CHECK(torch.find("torch.load('model.pt', 'cpu', weights_only=True)") != std::string::npos);
+  CHECK(torch.ends_with("'model.safetensors')"));
+  const std::string plain = refusal_of(folder.with_file("arrays.pkl", "\x80\x04\x95rest"));
+  CHECK(plain.ends_with(
+      "import numpy, pickle; numpy.savez('arrays.npz', **pickle.load(open('arrays.pkl', 'rb')))"));
+  CHECK(refusal_of(folder.with_file("ascii.pkl", "(dp0\n.")).find("a Python pickle") != std::string::npos);
+  CHECK(refusal_of(folder.with_file("it's; rm -rf.pkl", "\x80\x04rest")).find("open('FILE', 'rb')") !=
+        std::string::npos);
+}
+
+TEST_CASE("a pickle inside a ZIP archive, as torch.save writes it, is refused") {
+  const TemporaryFolder folder;
+  // An archive of one empty, stored entry "model/data.pkl".
+  const std::string name = "model/data.pkl", fields(22, '\0');
+  const std::string local = std::string("PK\3\4", 4) + fields + std::string("\x0e\0\0\0", 4) + name;
+  const std::string directory =
+      std::string("PK\1\2\0\0", 6) + fields + std::string("\x0e\0\0\0", 4) + std::string(14, '\0') + name;
+  const std::string end =
+      std::string("PK\5\6\0\0\0\0\1\0\1\0", 12) + std::string("\x3c\0\0\0\x2c\0\0\0\0\0", 10);
+  const std::string line = refusal_of(folder.with_file("model.bin", local + directory + end));
+  CHECK(line.find("torch.load('model.bin'") != std::string::npos);
+}
