@@ -1,12 +1,131 @@
 #include "app/cli/command_line.h"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <new>
+#include <stdexcept>
+
+#include "app/cli/standard_streams.h"
+#include "app/cli/subcommand.h"
+#include "core/files/atomic_file.h"
+#include "core/tensor/error.h"
 
 namespace headwise {
+namespace {
 
-int run_command_line(int, char**) {
-  fmt::print("headwise {}\n", HEADWISE_VERSION);
-  return 0;
+std::string overview() {
+  std::string text =
+      "Headwise: see multi-head attention happen, number by number.\n\n"
+      "Usage:\n"
+      "  headwise [FILE]        open the window: on a scenario, an array file, or the welcome scenario\n";
+  for (const Subcommand& command : subcommands())
+    text += fmt::format("  headwise {:<12}  {}\n", command.name, command.what);
+  text +=
+      "  headwise --help        print this; headwise COMMAND --help tells more\n"
+      "  headwise --version     print the version\n\n"
+      "Examples:\n";
+  for (const Subcommand& command : subcommands())
+    text += command.examples.substr(0, command.examples.find('\n') + 1);
+  return text +
+         "\nExit status: 0 done; 1 a comparison found a difference; 2 the command line or the scenario is "
+         "wrong; 3 an input\n"
+         "file is wrong; 4 the output could not be written; 5 it would not fit in memory; 6 cancelled; 7 no "
+         "usable GPU or\n"
+         "display.\n";
+}
+
+// Ctrl+C and a polite kill while a file is being written: nothing half is left behind.
+void cancelled(int) {
+  remove_unfinished_file();
+  constexpr char line[] = "headwise: cancelled\n";
+  [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
+  _exit(static_cast<int>(ExitStatus::cancelled));
+}
+
+void set_signals() {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), not the end
+  std::signal(SIGXFSZ, SIG_IGN);  // so is a file above the size limit
+}
+
+void cancel_on_signals() {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    if (std::signal(signal, cancelled) == SIG_IGN) std::signal(signal, SIG_IGN);  // nohup stays nohup
+  }
+}
+
+void run_subcommand(const Subcommand& command, const Words& words) {
+  cancel_on_signals();
+  CLI::App app(std::string(command.what), std::string(command.name));
+  app.footer("Examples:\n" + std::string(command.examples));
+  command.run(app, words);
+}
+
+int open_window(const Words& words) {
+  if (words.size() > 1) {
+    throw Error(ExitStatus::usage, {"", "one file can be opened", fmt::format("{} words", words.size()),
+                                    "headwise [FILE]", "see headwise --help"});
+  }
+  if (!words.empty()) {
+    struct stat status {};
+    if (words[0].starts_with('-')) {
+      throw Error(ExitStatus::usage, {"", "there is no such option", words[0],
+                                      "--help, --version or a command", "see headwise --help"});
+    }
+    if (stat(words[0].c_str(), &status) != 0) {
+      throw Error(ExitStatus::usage,
+                  {"", "there is no such command or file", words[0], "", "see headwise --help"});
+    }
+  }
+  throw Error(ExitStatus::no_display,
+              {"", "this build has no window", "", "", "see headwise --help for the commands"});
+}
+
+int dispatch(const Words& words) {
+  const std::string first = words.empty() ? "" : words[0];
+  if (first == "--help" || first == "-h" || first == "help") {
+    print(overview());
+    return 0;
+  }
+  if (first == "--version") {
+    print("headwise " HEADWISE_VERSION "\n");
+    return 0;
+  }
+  for (const Subcommand& command : subcommands()) {
+    if (command.name != first) continue;
+    run_subcommand(command, Words(words.begin() + 1, words.end()));
+    return 0;
+  }
+  return open_window(words);
+}
+
+int status(ExitStatus status) {
+  return static_cast<int>(status);
+}
+
+}  // namespace
+
+int run_command_line(int argc, char** argv) {
+  keep_standard_descriptors();
+  set_signals();
+  try {
+    return dispatch(Words(argv + std::min(argc, 1), argv + argc));
+  } catch (const Error& error) {
+    print_error(error.what());
+    return status(error.status());
+  } catch (const std::bad_alloc&) {
+    print_error("it would not fit in memory; choose smaller sizes");
+    return status(ExitStatus::memory);
+  } catch (const std::length_error&) {
+    print_error("it would not fit in memory; choose smaller sizes");
+    return status(ExitStatus::memory);
+  } catch (const std::exception& error) {
+    print_error(std::string("this should not have happened: ") + error.what());
+    return status(ExitStatus::usage);
+  }
 }
 
 }  // namespace headwise

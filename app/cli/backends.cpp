@@ -1,0 +1,36 @@
+#include "app/cli/backends.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::array entries{
+    BackendEntry{"reference", "plain, keeps every intermediate tensor; what the others are tested against"},
+};
+
+}  // namespace
+
+std::span<const BackendEntry> backends() {
+  return entries;
+}
+
+void require_backend(std::string_view name) {
+  std::string names;
+  for (const BackendEntry& entry : entries) {
+    if (entry.name == name) return;
+    names += (names.empty() ? "" : ", ") + std::string(entry.name);
+  }
+  const bool planned = name == "fused" || name == "gl";
+  throw Error(ExitStatus::usage,
+              {"--backend", planned ? "this build does not have that backend" : "there is no such backend",
+               std::string(name), names, ""});
+}
+
+}  // namespace headwise

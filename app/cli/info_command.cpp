@@ -1,0 +1,74 @@
+// headwise info: what is in an array file.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/cli/standard_streams.h"
+#include "app/cli/subcommand.h"
+#include "core/files/array_files.h"
+#include "core/tensor/error.h"
+#include "core/tensor/memory.h"
+
+namespace headwise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string shape_text(const std::vector<Index>& sizes) {
+  return fmt::format("({})", fmt::join(sizes, ","));
+}
+
+Index total_bytes(const ArrayFileInfo& info) {
+  Index total = 0;
+  for (const ArrayInfo& array : info.arrays) total += array.bytes;
+  return total;
+}
+
+std::string as_text(const std::string& path, const ArrayFileInfo& info) {
+  std::size_t name_width = 4, dtype_width = 5, shape_width = 5;
+  for (const ArrayInfo& array : info.arrays) {
+    name_width = std::max(name_width, one_line(array.name).size());
+    dtype_width = std::max(dtype_width, array.stored_dtype.size());
+    shape_width = std::max(shape_width, shape_text(array.sizes).size());
+  }
+  std::string text =
+      fmt::format("{}: {}, {} {}, {}\n", one_line(path), info.format, info.arrays.size(),
+                  info.arrays.size() == 1 ? "tensor" : "tensors", bytes_text(total_bytes(info)));
+  for (const ArrayInfo& array : info.arrays) {
+    text +=
+        fmt::format("  {:<{}}  {:<{}}  {:<{}}  {}\n", one_line(array.name), name_width, array.stored_dtype,
+                    dtype_width, shape_text(array.sizes), shape_width, bytes_text(array.bytes));
+  }
+  if (!info.metadata.empty()) text += "metadata\n";
+  for (const auto& [key, value] : info.metadata)
+    text += fmt::format("  {}: {}\n", one_line(key), one_line(value));
+  return text;
+}
+
+std::string as_json(const std::string& path, const ArrayFileInfo& info) {
+  Json tensors = Json::array();
+  for (const ArrayInfo& array : info.arrays) {
+    tensors.push_back({{"name", array.name},
+                       {"dtype", array.stored_dtype},
+                       {"shape", array.sizes},
+                       {"bytes", array.bytes}});
+  }
+  const Json document{
+      {"file", path}, {"format", info.format}, {"tensors", tensors}, {"metadata", Json(info.metadata)}};
+  // Names in a ZIP archive need not be UTF-8; JSON has to be.
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+void run_info(CLI::App& app, const Words& words) {
+  std::string path;
+  bool json = false;
+  app.add_option("FILE", path, "A .npy, .npz or .safetensors file")->required();
+  app.add_flag("--json", json, "Print JSON");
+  if (!parse_words(app, words)) return;
+  const ArrayFileInfo info = read_array_file_info(path);
+  print(json ? as_json(path, info) : as_text(path, info));
+}
+
+}  // namespace headwise

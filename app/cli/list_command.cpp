@@ -1,0 +1,103 @@
+// headwise list: the names that the other commands take.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/cli/backends.h"
+#include "app/cli/standard_streams.h"
+#include "app/cli/subcommand.h"
+#include "core/picture/color_map.h"
+#include "core/scenario/presets.h"
+#include "core/tensor/error.h"
+#include "core/trace/tensor_names.h"
+
+namespace headwise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// A list is an array of flat JSON objects; the table is made from the same.
+Json preset_list() {
+  Json list = Json::array();
+  for (const Preset& preset : presets()) {
+    list.push_back({{"name", preset.name}, {"title", preset.title}, {"what", preset.what}});
+  }
+  return list;
+}
+
+Json tensor_list() {
+  constexpr const char* roles[] = {"input", "parameter", "mask", "intermediate"};
+  Json list = Json::array();
+  for (const TensorEntry& entry : tensor_entries()) {
+    list.push_back({{"name", entry.name},
+                    {"shape", entry.shape},
+                    {"role", roles[static_cast<std::size_t>(entry.role)]},
+                    {"what", entry.what}});
+  }
+  return list;
+}
+
+Json color_map_list() {
+  Json list = Json::array();
+  for (const ColorMapEntry& entry : color_map_entries()) {
+    list.push_back(
+        {{"name", entry.name}, {"kind", entry.diverging ? "diverging" : "sequential"}, {"what", entry.what}});
+  }
+  return list;
+}
+
+Json backend_list() {
+  Json list = Json::array();
+  for (const BackendEntry& entry : backends()) list.push_back({{"name", entry.name}, {"what", entry.what}});
+  return list;
+}
+
+std::string as_table(const Json& list) {
+  std::map<std::string, std::size_t> widths;
+  const auto width_of = [](const std::string& text) {  // in characters: shapes hold · and ′
+    return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+  };
+  for (const Json& row : list) {
+    for (const auto& [key, value] : row.items())
+      widths[key] = std::max(widths[key], width_of(value.get<std::string>()));
+  }
+  std::string text;
+  for (const Json& row : list) {
+    std::string line;
+    for (const auto& [key, value] : row.items()) {
+      const std::string word = value.get<std::string>();
+      line += word + std::string(widths[key] - width_of(word) + 2, ' ');
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+struct ListEntry {
+  std::string_view name;
+  Json (*list)();
+};
+constexpr ListEntry lists[] = {{"presets", preset_list},
+                               {"tensors", tensor_list},
+                               {"colormaps", color_map_list},
+                               {"backends", backend_list}};
+
+}  // namespace
+
+void run_list(CLI::App& app, const Words& words) {
+  std::string kind;
+  bool json = false;
+  app.add_option("KIND", kind, "presets, tensors, colormaps or backends")->required();
+  app.add_flag("--json", json, "Print JSON");
+  if (!parse_words(app, words)) return;
+  for (const ListEntry& entry : lists) {
+    if (entry.name != kind) continue;
+    const Json list = entry.list();
+    return print(json ? list.dump(2) + "\n" : as_table(list));
+  }
+  throw Error(ExitStatus::usage,
+              {"list", "there is no such list", kind, "presets, tensors, colormaps or backends", ""});
+}
+
+}  // namespace headwise

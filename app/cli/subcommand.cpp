@@ -1,0 +1,75 @@
+#include "app/cli/subcommand.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+
+#include "app/cli/standard_streams.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::array commands{
+    Subcommand{
+        "run", "Compute a scenario and write every tensor of it to a file",
+        "  headwise run welcome -o trace.npz\n"
+        "  headwise run mha.json --input inputs.npz --input weights.safetensors --dtype f64 -o trace.npz\n"
+        "  headwise run mha.json --set attention.num_heads=4 --only attn_weights,output -o two.safetensors\n",
+        run_run},
+    Subcommand{"info", "Say what is in a .npy, .npz or .safetensors file",
+               "  headwise info model.safetensors\n"
+               "  headwise info trace.npz --json\n",
+               run_info},
+    Subcommand{"list", "List what Headwise knows: presets, tensors, colormaps, backends",
+               "  headwise list tensors\n"
+               "  headwise list presets --json\n",
+               run_list},
+};
+
+template <class T>
+T whole_word(const std::string& option, const std::string& word, const char* expected) {
+  T value{};
+  const char* end = word.data() + word.size();
+  const auto [stop, error] = std::from_chars(word.data(), end, value);
+  bool valid = error == std::errc() && stop == end;
+  if constexpr (std::is_floating_point_v<T>) valid = valid && std::isfinite(value);
+  if (!valid) throw Error(ExitStatus::usage, {option, "the value is wrong", word, expected, ""});
+  return value;
+}
+
+}  // namespace
+
+std::span<const Subcommand> subcommands() {
+  return commands;
+}
+
+bool parse_words(CLI::App& app, const Words& words) {
+  const std::string remedy = fmt::format("see headwise {} --help", app.get_name());
+  app.allow_extras();
+  try {
+    app.parse(Words(words.rbegin(), words.rend()));  // CLI11 takes them from the back
+  } catch (const CLI::CallForHelp&) {
+    print(app.help());
+    return false;
+  } catch (const CLI::ParseError& error) {
+    throw Error(ExitStatus::usage, {app.get_name(), error.what(), "", "", remedy});
+  }
+  for (const std::string& word : app.remaining()) {
+    const char* what = word.starts_with('-') ? "there is no such option" : "there is a word too many";
+    throw Error(ExitStatus::usage, {app.get_name(), what, word, "", remedy});
+  }
+  return true;
+}
+
+long long integer_of(const std::string& option, const std::string& word) {
+  return whole_word<long long>(option, word, "a whole number");
+}
+
+double number_of(const std::string& option, const std::string& word) {
+  return whole_word<double>(option, word, "a finite number");
+}
+
+}  // namespace headwise

@@ -1,0 +1,85 @@
+#include "app/cli/trace_request.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+
+#include "app/cli/backends.h"
+#include "app/cli/standard_streams.h"
+#include "core/files/array_files.h"
+#include "core/scenario/presets.h"
+#include "core/scenario/scenario_json.h"
+#include "core/tensor/error.h"
+#include "core/trace/reference_backend.h"
+
+namespace headwise {
+namespace {
+
+// A name without a folder or an extension is a preset, unless a file of that name lies here.
+Scenario read_scenario(const std::string& name) {
+  const bool preset = std::ranges::any_of(presets(), [&](const Preset& entry) { return entry.name == name; });
+  return preset && access(name.c_str(), F_OK) != 0 ? preset_scenario(name) : read_scenario_file(name);
+}
+
+GivenArrays read_inputs(const std::vector<std::string>& paths) {
+  GivenArrays given;
+  std::map<std::string, std::string> origin;
+  for (const std::string& path : paths) {
+    for (NamedTensor& array : read_array_file(path)) {
+      if (!given.emplace(array.name, std::move(array.tensor)).second) {
+        throw Error(ExitStatus::input,
+                    {path, "an array is given twice", array.name, "every array in one file",
+                     "it is in " + origin[array.name] + " too"});
+      }
+      origin[array.name] = path;
+    }
+  }
+  return given;
+}
+
+DType dtype_of(const std::string& name) {
+  if (name == "f32") return DType::f32;
+  if (name == "f64") return DType::f64;
+  throw Error(ExitStatus::usage, {"--dtype", "there is no such type to compute in", name, "f32 or f64", ""});
+}
+
+}  // namespace
+
+void add_trace_flags(CLI::App& app, TraceRequest& request) {
+  app.add_option("SCENARIO", request.scenario, "A scenario file (.json), or the name of a preset")
+      ->required();
+  app.add_option("--input", request.inputs,
+                 "Arrays under PyTorch's names: .npz, .safetensors, or one .npy named after its array")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  app.add_option("--set", request.settings, "Change the scenario: attention.num_heads=4")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--backend", request.backend, "Who computes (see: headwise list backends)")
+      ->type_name("NAME")
+      ->capture_default_str();
+  app.add_option("--dtype", request.dtype, "Precision of the computation: f32 or f64")
+      ->type_name("TYPE")
+      ->capture_default_str();
+  app.add_flag("--backward", request.backward, "Compute the gradients too");
+}
+
+ComputedTrace compute_trace(const TraceRequest& request) {
+  require_backend(request.backend);
+  const DType dtype = dtype_of(request.dtype);
+  if (request.backward) {
+    throw Error(ExitStatus::usage,
+                {"--backward", "this build does not compute gradients", "", "a run without --backward", ""});
+  }
+  Scenario scenario = read_scenario(request.scenario);
+  for (const std::string& setting : request.settings) scenario = with_setting(scenario, setting);
+  ComputedTrace computed{make_scenario_inputs(scenario, dtype, read_inputs(request.inputs)), nullptr};
+  for (const std::string& note : computed.inputs.notes) print_warning(note);
+  computed.trace = reference_forward(computed.inputs.attention);
+  for (const std::string& warning : computed.trace->warnings) print_warning(warning);
+  return computed;
+}
+
+}  // namespace headwise

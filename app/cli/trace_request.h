@@ -1,0 +1,35 @@
+// The flags that `run` and `export` share: a scenario, arrays from files, settings, and how to compute.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/cli/subcommand.h"
+#include "core/scenario/scenario_inputs.h"
+#include "core/trace/trace.h"
+
+namespace headwise {
+
+struct TraceRequest {
+  std::string scenario;               // a file, or the name of a preset
+  std::vector<std::string> inputs;    // array files
+  std::vector<std::string> settings;  // PATH=VALUE
+  std::string backend = "reference";
+  std::string dtype = "f32";
+  bool backward = false;
+};
+
+// `request` must live until the words are parsed.
+void add_trace_flags(CLI::App& app, TraceRequest& request);
+
+struct ComputedTrace {
+  ScenarioInputs inputs;
+  TracePtr trace;
+};
+
+// Reads the files, makes the inputs and computes; prints the warnings. Throws Error(usage), Error(input),
+// Error(memory).
+ComputedTrace compute_trace(const TraceRequest& request);
+
+}  // namespace headwise

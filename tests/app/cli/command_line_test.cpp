@@ -1,0 +1,124 @@
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/cli/subcommand.h"
+#include "tests/app/cli/program_run.h"
+#include "tests/core/files/temporary_folder.h"
+
+using namespace headwise;
+
+namespace {
+
+void check_refused(const std::vector<std::string>& words, int status, const std::string& part) {
+  CAPTURE(words);
+  const ProgramResult result = run_program(words);
+  CAPTURE(result.err);
+  CHECK(result.status == status);
+  CHECK(result.out.empty());
+  CHECK(is_one_line(result.err));
+  CHECK(result.err.find(part) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("version and help are printed on stdout") {
+  CHECK(run_program({"--version"}).out == "headwise " HEADWISE_VERSION "\n");
+  const ProgramResult help = run_program({"--help"});
+  CHECK(help.status == 0);
+  CHECK(help.err.empty());
+  for (const Subcommand& command : subcommands()) {
+    const std::string name(command.name);
+    CHECK(help.out.find("headwise " + name) != std::string::npos);
+    const ProgramResult more = run_program({name, "--help"});
+    CHECK(more.status == 0);
+    CHECK(more.err.empty());
+    CHECK(more.out.find("Examples:\n  headwise " + name) != std::string::npos);
+  }
+}
+
+TEST_CASE("a wrong command line is one line on stderr and status 2") {
+  check_refused({"nonsense"}, 2, "nonsense");
+  check_refused({"--nonsense"}, 2, "--nonsense");
+  check_refused({"one.json", "two.json"}, 2, "2 words");
+  check_refused({""}, 2, "headwise");
+  check_refused({"run"}, 2, "SCENARIO");
+  check_refused({"run", "welcome"}, 2, "--output");
+  check_refused({"run", "welcome", "-o"}, 2, "--output");
+  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "more"}, 2, "more");
+  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--nonsense"}, 2, "--nonsense");
+  check_refused({"run", "welcome", "-o", "/tmp/x.txt"}, 2, ".safetensors");
+  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--dtype", "f16"}, 2, "f32 or f64");
+  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--backend", "abacus"}, 2, "reference");
+  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--only", "attn_weight"}, 2, "attn_weights");
+  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--only", "static_k"}, 2, "static_k");
+  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--set", "attention.num_head=4"}, 2, "num_heads");
+  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--set", "attention.num_heads=7"}, 2, "7");
+  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--set", "nonsense"}, 2, "nonsense");
+  check_refused({"run", "/nowhere/scenario.json", "-o", "/tmp/x.npz"}, 2, "/nowhere/scenario.json");
+  check_refused({"run", "/tmp", "-o", "/tmp/x.npz"}, 2, "/tmp");
+  check_refused({"run", "/dev/zero", "-o", "/tmp/x.npz"}, 2, "/dev/zero");
+  check_refused({"info"}, 2, "FILE");
+  check_refused({"list"}, 2, "KIND");
+  check_refused({"list", "nonsense"}, 2, "presets, tensors, colormaps or backends");
+}
+
+TEST_CASE("words that would break the line do not") {
+  check_refused({"info", "a\nb\x1b[31m\xff"}, 3, "a\\nb\\x1b[31m\\xff");
+  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--set", "a\nb=1"}, 2, "");
+  check_refused({"list", "a\nb"}, 2, "a\\nb");
+  check_refused({"run", "welcome", "--a\nb"}, 2, "");
+}
+
+TEST_CASE("lists are tables for people and JSON for programs") {
+  const ProgramResult table = run_program({"list", "tensors"});
+  CHECK(table.out.find("\nattn_weights ") != std::string::npos);
+  for (const char* kind : {"presets", "tensors", "colormaps", "backends"}) {
+    const ProgramResult result = run_program({"list", kind, "--json"});
+    CHECK(result.status == 0);
+    CHECK(result.err.empty());
+    const nlohmann::json list = nlohmann::json::parse(result.out);
+    CHECK(list.is_array());
+    CHECK_FALSE(list.empty());
+    for (const auto& entry : list) CHECK_FALSE(entry.at("name").get<std::string>().empty());
+  }
+}
+
+TEST_CASE("a reader that has seen enough is no error, a stdout that cannot be written is") {
+  const TemporaryFolder folder;
+  const ProgramResult pipe_closed = run_program({"list", "tensors"}, {"",
+                                                                      [] {
+                                                                        int ends[2];
+                                                                        if (pipe(ends) != 0) _exit(97);
+                                                                        dup2(ends[1], STDOUT_FILENO);
+                                                                        close(ends[0]);
+                                                                        close(ends[1]);
+                                                                      },
+                                                                      {}});
+  CHECK(pipe_closed.status == 0);
+  CHECK(pipe_closed.err.empty());
+  const ProgramResult closed = run_program({"list", "tensors"}, {"", [] { close(STDOUT_FILENO); }, {}});
+  CHECK(closed.status == 4);
+  CHECK(is_one_line(closed.err));
+  const ProgramResult full =
+      run_program({"--help"}, {"", [] { dup2(open("/dev/full", O_WRONLY), STDOUT_FILENO); }, {}});
+  CHECK(full.status == 4);
+  CHECK(is_one_line(full.err));
+}
+
+TEST_CASE("a file that is opened never becomes stdout") {
+  const TemporaryFolder folder;
+  const std::string output = folder.file("out.npz");
+  const ProgramResult closed = run_program({"run", "welcome", "-o", output}, {"",
+                                                                              [] {
+                                                                                close(STDIN_FILENO);
+                                                                                close(STDOUT_FILENO);
+                                                                                close(STDERR_FILENO);
+                                                                              },
+                                                                              {}});
+  CHECK(closed.status == 0);
+  const ProgramResult open = run_program({"run", "welcome", "-o", folder.file("again.npz")});
+  CHECK(content_of(output) == content_of(folder.file("again.npz")));
+}

@@ -1,0 +1,50 @@
+#include "tests/app/cli/program_run.h"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "tests/core/files/temporary_folder.h"
+
+namespace headwise {
+
+ProgramResult run_program(const std::vector<std::string>& words, const ProgramOptions& options) {
+  const TemporaryFolder streams;
+  const std::string out = streams.file("out"), err = streams.file("err");
+  std::vector<std::string> copies{HEADWISE_PROGRAM};
+  copies.insert(copies.end(), words.begin(), words.end());
+  std::vector<char*> arguments;
+  for (std::string& word : copies) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+
+  const pid_t process = fork();
+  REQUIRE(process >= 0);
+  if (process == 0) {
+    constexpr int flags = O_WRONLY | O_CREAT | O_TRUNC;
+    dup2(open(out.c_str(), flags, 0600), STDOUT_FILENO);
+    dup2(open(err.c_str(), flags, 0600), STDERR_FILENO);
+    if (!options.folder.empty() && chdir(options.folder.c_str()) != 0) _exit(99);
+    alarm(60);
+    if (options.in_child) options.in_child();
+    execv(HEADWISE_PROGRAM, arguments.data());
+    _exit(98);
+  }
+  if (options.in_test) options.in_test(process);
+  int status = 0;
+  REQUIRE(waitpid(process, &status, 0) == process);
+  ProgramResult result;
+  result.status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  result.out = content_of(out);
+  result.err = content_of(err);
+  return result;
+}
+
+bool is_one_line(const std::string& err) {
+  return err.starts_with("headwise: ") && err.ends_with('\n') && std::ranges::count(err, '\n') == 1;
+}
+
+}  // namespace headwise
