@@ -52,7 +52,7 @@ bool parse_words(CLI::App& app, const Words& words) {
   try {
     app.parse(Words(words.rbegin(), words.rend()));  // CLI11 takes them from the back
   } catch (const CLI::CallForHelp&) {
-    print(app.help());
+    print(app.help("headwise"));
     return false;
   } catch (const CLI::ParseError& error) {
     throw Error(ExitStatus::usage, {app.get_name(), error.what(), "", "", remedy});

@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 #include <fcntl.h>
+#include <fmt/format.h>
 #include <unistd.h>
 
 #include <nlohmann/json.hpp>
@@ -13,7 +14,7 @@ using namespace headwise;
 namespace {
 
 void check_refused(const std::vector<std::string>& words, int status, const std::string& part) {
-  CAPTURE(words);
+  CAPTURE(fmt::format("{}", fmt::join(words, " ")));
   const ProgramResult result = run_program(words);
   CAPTURE(result.err);
   CHECK(result.status == status);

@@ -21,6 +21,8 @@ ProgramResult run_program(const std::vector<std::string>& words, const ProgramOp
   for (std::string& word : copies) arguments.push_back(word.data());
   arguments.push_back(nullptr);
 
+  int started[2];  // closed in the child as soon as it has become the program
+  REQUIRE(pipe2(started, O_CLOEXEC) == 0);
   const pid_t process = fork();
   REQUIRE(process >= 0);
   if (process == 0) {
@@ -33,6 +35,10 @@ ProgramResult run_program(const std::vector<std::string>& words, const ProgramOp
     execv(HEADWISE_PROGRAM, arguments.data());
     _exit(98);
   }
+  close(started[1]);
+  char nothing;
+  REQUIRE(read(started[0], &nothing, 1) == 0);
+  close(started[0]);
   if (options.in_test) options.in_test(process);
   int status = 0;
   REQUIRE(waitpid(process, &status, 0) == process);

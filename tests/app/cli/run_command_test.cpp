@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,7 +42,7 @@ NamedTensor random_array(const std::string& name, const std::vector<Index>& size
 
 void check_refused(const std::vector<std::string>& words, int status, const std::string& part,
                    const ProgramOptions& options = {}) {
-  CAPTURE(words);
+  CAPTURE(fmt::format("{}", fmt::join(words, " ")));
   const ProgramResult result = run_program(words, options);
   CAPTURE(result.err);
   CHECK(result.status == status);
@@ -187,8 +188,9 @@ TEST_CASE("what would not fit in memory is status 5, at once") {
     const rlimit limit{rlim_t{200} << 20, rlim_t{200} << 20};
     setrlimit(RLIMIT_DATA, &limit);
   };
-  check_refused({"run", "random", "--set", "inputs.query_length=4000", "-o", folder.file("out.npz")}, 5,
-                "memory", {"", little_memory, {}});
+  check_refused({"run", "random", "--set", "inputs.source=random", "--set", "inputs.query_length=4000", "-o",
+                 folder.file("out.npz")},
+                5, "memory", {"", little_memory, {}});
   CHECK(folder.count_files() == 0);
 }
 
@@ -204,8 +206,9 @@ TEST_CASE("Ctrl+C ends a run with status 6 and nothing is left behind") {
     }
     kill(process, SIGINT);
   };
-  check_refused({"run", "random", "--set", "inputs.query_length=1500", "-o", folder.file("out.npz")}, 6,
-                "cancelled", {"", {}, interrupt});
+  check_refused({"run", "random", "--set", "inputs.source=random", "--set", "inputs.query_length=1500", "-o",
+                 folder.file("out.npz")},
+                6, "cancelled", {"", {}, interrupt});
   CHECK(folder.count_files() == 0);
 }
 
