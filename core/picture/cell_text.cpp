@@ -56,7 +56,7 @@ std::optional<CellDigits> cell_digits(const HeatmapSpec& spec, const HeatmapCont
   if (!spec.digits || !contents.finite() || values.rows * values.cols > most_cells) return std::nullopt;
   if (std::min(cell_width, cell_height) < least_size) return std::nullopt;
   const auto fitted = [&](CellDigits digits) -> std::optional<CellDigits> {
-    const double breathing = 2.0 + 0.04 * cell_width;  // pixels, the gap included
+    const double breathing = std::max(3.0, 0.1 * cell_width);  // pixels, the gap included
     const double width = widest(spec, digits);
     digits.size = std::min(share_of_height * cell_height, (cell_width - breathing) / width);
     // In a large cell a number may take half the size it could have, not less: rather a decimal fewer.

@@ -34,10 +34,10 @@ using ArmKnots = std::array<std::uint32_t, 5>;
 struct DivergingKnots {
   ArmKnots below, above;
 };
-constexpr DivergingKnots light_knots = {{0xf1f2f2, 0xa3bfde, 0x4d88c7, 0x235997, 0x0c3262},
-                                        {0xf1f2f2, 0xe3b48f, 0xd0742f, 0x9c4a17, 0x702a05}};
-constexpr DivergingKnots dark_knots = {{0x20242b, 0x2b4668, 0x3a72af, 0x70a4dc, 0xb9dcff},
-                                       {0x20242b, 0x5f3f2b, 0xa85f2c, 0xdc8d4c, 0xffd8ae}};
+constexpr DivergingKnots light_knots = {{0xf1f2f2, 0xa6c2e4, 0x5a90d0, 0x275f9f, 0x0c3262},
+                                        {0xf1f2f2, 0xecb78e, 0xd27b37, 0x9c4c18, 0x642503}};
+constexpr DivergingKnots dark_knots = {{0x20242b, 0x26466f, 0x3a79bf, 0x76ace8, 0xb9dcff},
+                                       {0x20242b, 0x703e1c, 0xbc6020, 0xe8964c, 0xffd4a6}};
 
 using LinearRgb = std::array<double, 3>;
 
