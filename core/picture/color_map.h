@@ -39,7 +39,8 @@ std::optional<ColorMap> find_color_map(std::string_view name);
 // theme. Entries 127 and 128 of the diverging map are the same neutral, so 0 is exactly neutral.
 const ColorTable& color_table(ColorMap map, Theme theme);
 
-// lo <= hi, both finite. For a diverging map lo = -hi.
+// lo <= hi, both finite. For a diverging map lo = -hi, unless a person asked for other ends: then its neutral
+// lies in their middle, and the colour bar shows where 0 is.
 struct ValueRange {
   double lo = 0.0, hi = 1.0;
   friend bool operator==(const ValueRange&, const ValueRange&) = default;
