@@ -15,6 +15,7 @@ struct MadeTensor {
   std::string recipe;
   std::vector<TensorPtr> sources;  // compared as addresses; kept alive, so that an address is not used twice
   TensorPtr tensor;
+  std::vector<std::string> notes;  // what was told when it was made, and holds as long as it is used
 };
 
 using MadeTensors = std::map<std::string, MadeTensor>;  // by name; "query edited" beside "query"
@@ -27,15 +28,23 @@ class TensorMaker {
 
   TensorPtr get(const std::string& name, const std::string& recipe, const std::vector<TensorPtr>& sources,
                 const std::function<Tensor()>& make) {
-    MadeTensor& made = now_[name] = {recipe, sources, nullptr};
+    MadeTensor& made = now_[name] = {recipe, sources, nullptr, {}};
     if (previous_ != nullptr) {
       const auto earlier = previous_->find(name);
       if (earlier != previous_->end() && earlier->second.recipe == recipe &&
           earlier->second.sources == sources) {
-        return made.tensor = earlier->second.tensor;
+        made = earlier->second;
+        return made.tensor;
       }
     }
     return made.tensor = std::make_shared<const Tensor>(make());
+  }
+
+  // Adds to the notes of the tensor that was got last under this name; returns all of them.
+  const std::vector<std::string>& notes(const std::string& name, const std::vector<std::string>& fresh) {
+    std::vector<std::string>& all = now_[name].notes;
+    all.insert(all.end(), fresh.begin(), fresh.end());
+    return all;
   }
 
  private:

@@ -120,9 +120,13 @@ struct Workshop {
     const bool batch_first = scenario.inputs.batch_first;
     const std::string recipe =
         fmt::format("given {} {} {} {}", dtype_name(dtype), batch_first, plan.batch, o.num_kv_heads);
-    return maker.get(name, recipe, {found->second}, [&] {
-      return given_tensor(name, *found->second, o, plan.batch, batch_first, dtype, notes);
+    std::vector<std::string> fresh;
+    const TensorPtr tensor = maker.get(name, recipe, {found->second}, [&] {
+      return given_tensor(name, *found->second, o, plan.batch, batch_first, dtype, fresh);
     });
+    const std::vector<std::string>& all = maker.notes(name, fresh);
+    notes.insert(notes.end(), all.begin(), all.end());
+    return tensor;
   }
 
   TensorPtr input(const InputOrder& order) const {

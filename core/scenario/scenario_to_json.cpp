@@ -48,10 +48,10 @@ struct Writer {
     if (!mask.valid_lens) return;
     value = OrderedJson::array();
     for (const auto& row : *mask.valid_lens) {
-      if (mask.valid_lens_per_query)
+      if (mask.valid_lens_per_query || row.size() != 1)
         value.push_back(row);
       else
-        value.push_back(row.at(0));
+        value.push_back(row.front());
     }
   }
   void gain(const char* section, const char* key, const std::optional<std::vector<double>>& member) {

@@ -168,6 +168,35 @@ TEST_CASE("a scenario that is nested or large without end is refused and costs l
   refused("{\"inputs\":{\"" + std::string(1'000'000, 'x') + "\":1}}", "unknown key");
 }
 
+TEST_CASE("a scenario that is cut at any byte is refused, and one changed byte is never more than an error") {
+  Scenario whole;
+  whole.attention.num_kv_heads = 4;
+  whole.attention.scale = -0.125;
+  whole.inputs.text = "Ça 🙂 \"va\"";
+  whole.mask.valid_lens = std::vector<std::vector<std::int64_t>>{{1, 2}, {3, 4}};
+  whole.mask.valid_lens_per_query = true;
+  whole.head_gain = std::vector<double>{1, 0.5};
+  whole.edits = {{"query", {0, 1, 2}, 1e-3}};
+  const std::string json = scenario_to_json(whole);
+  REQUIRE(scenario_from_json(json, "x") == whole);
+  for (std::size_t length = 0; length + 2 < json.size(); ++length) {  // the last two are "}" and a new line
+    CHECK_THROWS_AS(scenario_from_json(json.substr(0, length), "x"), Error);
+  }
+  int read = 0;
+  for (std::size_t at = 0; at < json.size(); ++at) {
+    for (const char byte : {'\0', '"', '{', ']', '9', '-', ' ', 'e', '\xff'}) {
+      std::string changed = json;
+      changed[at] = byte;
+      try {
+        read += scenario_to_json(scenario_from_json(changed, "x")).empty() ? 0 : 1;
+      } catch (const Error& error) {
+        REQUIRE(error.status() == ExitStatus::usage);
+      }
+    }
+  }
+  CHECK(read > 0);
+}
+
 TEST_CASE("--set that cannot be is refused with the same words") {
   const auto refused = [](const char* setting, const char* word) {
     CAPTURE(setting);
