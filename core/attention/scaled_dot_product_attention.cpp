@@ -17,12 +17,18 @@ Tensor attention_scores(const Tensor& q_heads, const Tensor& k_heads, Shape out)
   dispatch_float(q_heads.dtype(), [&]<class T>() {
     for (Index n = 0; n < batch; ++n) {
       for (Index h = 0; h < heads; ++h) {
-        multiply_transposed<T>(matrix<T>(scores, n * heads + h), matrix<T>(q_heads, n * heads + h),
-                               matrix<T>(k_heads, n * kv_heads + kv_head_of(h, heads, kv_heads)));
+        const Index g = kv_head_of(h, heads, kv_heads);
+        multiply<T>(matrix<T>(scores, n * heads + h), matrix<T>(q_heads, n * heads + h),
+                    matrix<T>(k_heads, n * kv_heads + g).transpose());
       }
     }
   });
   return scores;
+}
+
+ScoreScale score_scale(const AttentionOptions& options) {
+  return {options.scale.value_or(1.0 / std::sqrt(static_cast<double>(options.head_dim))), options.temperature,
+          options.softcap};
 }
 
 Tensor scale_scores(const Tensor& scores, const ScoreScale& scale) {

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "core/attention/attention_options.h"
 #include "core/tensor/tensor.h"
 
 namespace headwise {
@@ -19,6 +20,8 @@ struct ScoreScale {
   double temperature = 1.0;  // > 0
   double softcap = 0.0;      // ≥ 0; 0: none
 };
+// What the options say, D being options.head_dim.
+ScoreScale score_scale(const AttentionOptions& options);
 Tensor scale_scores(const Tensor& scores, const ScoreScale& scale);
 
 // masked[…] = scaled[…] + mask_bias[…]. With `mask_value`, cells whose mask_bias is -inf are filled with it

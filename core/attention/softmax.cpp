@@ -18,14 +18,15 @@ bool all_blocked(std::span<const T> row) {
 // In double, with std::exp: Eigen's vectorised exp(-inf) is 2.9e-39, not 0, and its maxCoeff() may miss a
 // NaN. Here a NaN need not be found by the maximum: it reaches the sum, and from there the whole row.
 template <class T>
-void softmax_row(std::span<const T> x, std::span<T> weights) {
+void softmax_row(std::span<const T> x, std::span<T> weights, std::vector<double>& exponentials) {
   double maximum = -std::numeric_limits<double>::infinity();
   for (const T value : x) maximum = std::max(maximum, static_cast<double>(value));
   double sum = 0.0;
-  for (const T value : x) sum += std::exp(static_cast<double>(value) - maximum);
   for (std::size_t s = 0; s < x.size(); ++s) {
-    weights[s] = static_cast<T>(std::exp(static_cast<double>(x[s]) - maximum) / sum);
+    exponentials[s] = std::exp(static_cast<double>(x[s]) - maximum);
+    sum += exponentials[s];
   }
+  for (std::size_t s = 0; s < x.size(); ++s) weights[s] = static_cast<T>(exponentials[s] / sum);
 }
 
 }  // namespace
@@ -34,11 +35,12 @@ Tensor softmax(const Tensor& masked_scores, FullyMaskedRows fully_masked) {
   Tensor weights(masked_scores.shape(), masked_scores.dtype());
   if (weights.size() == 0) return weights;
   const auto keys = static_cast<std::size_t>(masked_scores.shape().size(masked_scores.shape().rank() - 1));
+  std::vector<double> exponentials(keys);
   dispatch_float(masked_scores.dtype(), [&]<class T>() {
     for (std::size_t first = 0; first < static_cast<std::size_t>(weights.size()); first += keys) {
       const std::span<const T> row = masked_scores.values<T>().subspan(first, keys);
       if (fully_masked == FullyMaskedRows::zero && all_blocked(row)) continue;  // zeros already
-      softmax_row<T>(row, weights.values<T>().subspan(first, keys));
+      softmax_row<T>(row, weights.values<T>().subspan(first, keys), exponentials);
     }
   });
   return weights;

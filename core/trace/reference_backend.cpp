@@ -1,7 +1,5 @@
 #include "core/trace/reference_backend.h"
 
-#include <cmath>
-
 #include "core/attention/add_and_norm.h"
 #include "core/attention/attention_mask.h"
 #include "core/attention/average_weights.h"
@@ -106,8 +104,7 @@ void scaled_dot_product_attention(TraceTensors& t, const AttentionOptions& optio
   sharing.stage(Id::scores, {{}, {t.q_heads, t.k_heads}},
                 [&] { return attention_scores(*t.q_heads, *t.k_heads, sizes.scores_shape()); });
 
-  const ScoreScale scale{options.scale.value_or(1.0 / std::sqrt(static_cast<double>(sizes.head_dim))),
-                         options.temperature, options.softcap};
+  const ScoreScale scale = score_scale(options);
   sharing.stage(Id::scaled_scores, {{scale.scale, scale.temperature, scale.softcap}, {t.scores}},
                 [&] { return scale_scores(*t.scores, scale); });
 

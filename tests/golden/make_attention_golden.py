@@ -10,6 +10,8 @@ shape and amplitude. Arrays are in the layout of a trace: batch first, with head
 
 A case: {"name", "by", "seed", "options", "arrays": {name: array}, "expected": {name: array}}; "key": "query" in "arrays"
 is self-attention. An array: {"shape"} and one of "amplitude" (random), "f64", "bool", "i64" (base64, little-endian).
+"expected" holds gradients too, "grad.NAME" as autograd has them, of the loss Σ grad_output · the last output; "grad_output" is
+a random array where "arrays" has it, else all ones.
 """
 
 import argparse
@@ -23,6 +25,7 @@ import random
 import numpy
 import torch
 import torch.nn.functional as F
+from torch.nn.utils.stateless import functional_call
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 INF = float("inf")
@@ -163,18 +166,19 @@ def composed(o, a):
             a.get("q_proj_weight"), a.get("k_proj_weight"), a.get("v_proj_weight")]
         biases = a["in_proj_bias"].split(sizes) if "in_proj_bias" in a else [None] * 3
         N = a["query"].shape[0]
-        q = F.linear(a["query"], weights[0], biases[0]).unflatten(-1, (H, D)).transpose(1, 2)
-        k = a["static_k"] if "static_k" in a else F.linear(a["key"], weights[1], biases[1]).unflatten(-1, (G, D)).transpose(1, 2)
-        v = a["static_v"] if "static_v" in a else F.linear(a["value"], weights[2], biases[2]).unflatten(-1, (G, Dv)).transpose(1, 2)
-        S = k.shape[2]
+        join = lambda x: x.transpose(1, 2).flatten(2)
+        r["q"] = F.linear(a["query"], weights[0], biases[0])
+        k = join(a["static_k"]) if "static_k" in a else F.linear(a["key"], weights[1], biases[1])
+        v = join(a["static_v"]) if "static_v" in a else F.linear(a["value"], weights[2], biases[2])
+        S = k.shape[1]
         if "bias_k" in a:
-            k = torch.cat([k, a["bias_k"].reshape(1, G, 1, D).expand(N, -1, -1, -1)], dim=2)
-            v = torch.cat([v, a["bias_v"].reshape(1, G, 1, Dv).expand(N, -1, -1, -1)], dim=2)
+            k = torch.cat([k, a["bias_k"].expand(N, 1, -1)], dim=1)
+            v = torch.cat([v, a["bias_v"].expand(N, 1, -1)], dim=1)
         if o["add_zero_attn"]:
-            k = torch.cat([k, torch.zeros(N, G, 1, D)], dim=2)
-            v = torch.cat([v, torch.zeros(N, G, 1, Dv)], dim=2)
-        r["q"], r["k"], r["v"] = (x.transpose(1, 2).flatten(2) for x in (q, k, v))
-        r["q_heads"], r["k_heads"], r["v_heads"] = q, k, v
+            k, v = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1))
+        r["k"], r["v"] = k, v
+        split = lambda x, heads: x.unflatten(-1, (heads, x.shape[-1] // heads)).transpose(1, 2)
+        r["q_heads"], r["k_heads"], r["v_heads"] = q, k, v = split(r["q"], H), split(k, G), split(v, G)
     N, _, L, _ = q.shape
     keys, values = k.repeat_interleave(H // G, dim=1), v.repeat_interleave(H // G, dim=1)
     r["scores"] = torch.einsum("nhld,nhsd->nhls", q, keys)
@@ -205,8 +209,9 @@ def composed(o, a):
     r["head_output"] = heads
     if sdpa:
         return r
-    gain = torch.tensor(o["head_gain"]) if o["head_gain"] else torch.ones(H)
-    r["concat"] = (heads * gain[:, None, None]).transpose(1, 2).flatten(2)
+    if "heads.gain" in a:
+        heads = heads * a["heads.gain"][:, None, None]
+    r["concat"] = heads.transpose(1, 2).flatten(2)
     r["output"] = F.linear(r["concat"], a["out_proj.weight"], a.get("out_proj.bias"))
     last = r["output"]
     if o["residual"]:
@@ -252,11 +257,12 @@ def by_torch(o, a, batch_first):
                                    "out_proj.weight", "out_proj.bias") if n in a}
         if "bias_k" in a:
             state.update(bias_k=a["bias_k"].reshape(1, 1, E), bias_v=a["bias_v"].reshape(1, 1, E))
-        m.load_state_dict(state)
         turn = (lambda x: x) if batch_first else (lambda x: x.transpose(0, 1))
-        out, weights = m(turn(a["query"]), turn(a["key"]), turn(a["value"]), key_padding_mask=a.get("key_padding_mask"),
-                         attn_mask=a.get("attn_mask"), need_weights=o["need_weights"],
-                         average_attn_weights=o["average_attn_weights"])
+        inputs = turn(a["query"]), turn(a["key"]), turn(a["value"])
+        masks_and_wishes = dict(key_padding_mask=a.get("key_padding_mask"), attn_mask=a.get("attn_mask"),
+                                need_weights=o["need_weights"], average_attn_weights=o["average_attn_weights"])
+        assert set(state) == set(m.state_dict())
+        out, weights = functional_call(m, state, inputs, masks_and_wishes)
         return "torch.nn.MultiheadAttention", turn(out), weights
     separate = "in_proj_weight" not in a
     turn = lambda x: x.transpose(0, 1)
@@ -272,6 +278,10 @@ def by_torch(o, a, batch_first):
     return "F.multi_head_attention_forward", turn(out), weights
 
 
+# What a trace calls the inputs of scaled_dot_product_attention.
+HEADS_NAMES = {"query": "q_heads", "key": "k_heads", "value": "v_heads"}
+
+
 # ---- cases --------------------------------------------------------------------------------------------------------------
 
 
@@ -280,8 +290,8 @@ class Case:
 
     def __init__(self, name, N=2, L=3, S=4, options=None, separate=None, bias=True, out_bias=True, bias_kv=False, static="",
                  self_attention=False, masks=None, special=None, amplitude=2.0, weight_amplitude=0.5, batch_first=True,
-                 keep=None):
-        self.name, self.keep, self.batch_first = name, keep, batch_first
+                 keep=None, ones=False):
+        self.name, self.keep, self.batch_first, self.ones = name, keep, batch_first, ones
         self.options = o = resolve(options or {})
         H, G, D, Dv, E = o["num_heads"], o["num_kv_heads"], o["head_dim"], o["v_head_dim"], o["embed_dim"]
         self.random = {}  # name -> (shape, amplitude)
@@ -318,6 +328,8 @@ class Case:
         self.random["out_proj.weight"] = ((E, H * Dv), weight_amplitude)
         if out_bias and bias:
             self.random["out_proj.bias"] = ((E,), weight_amplitude)
+        if o["head_gain"]:
+            self.given["heads.gain"] = torch.tensor(o["head_gain"])
         self.given.update(special or {})
 
     def arrays(self, seed):
@@ -330,15 +342,16 @@ class Case:
 
     def to_json(self, seed):
         a = self.arrays(seed)
-        r = composed(self.options, a)
+        grad_output = self.grad_output(seed)
+        r, gradients, last = self.with_gradients(composed, a, grad_output)
         by = "composed from torch primitives"
         if self.options["op"] == "multi_head_attention" and torch_has(self.options, a):
-            by, out, weights = by_torch(self.options, a, self.batch_first)
-            assert torch.allclose(out, r["output"], rtol=1e-12, atol=1e-13, equal_nan=True), self.name
-            r["output"] = out
-            if weights is not None:
-                assert torch.allclose(weights, r["attn_output_weights"], rtol=1e-12, atol=1e-14, equal_nan=True), self.name
-                r["attn_output_weights"] = weights
+            torchs, torchs_gradients, _ = self.with_gradients(by_torch, a, grad_output)
+            by = torchs.pop("by")
+            for mine, theirs in [(r, torchs), (gradients, torchs_gradients)]:
+                for name, value in theirs.items():
+                    assert torch.allclose(value, mine[name], rtol=1e-11, atol=1e-13, equal_nan=True), (self.name, name)
+                    mine[name] = value
         arrays = {}
         for name, value in a.items():
             if self.self_attention and name in ("key", "value"):
@@ -347,9 +360,48 @@ class Case:
                 arrays[name] = encoded(value)
             else:
                 arrays[name] = {"shape": list(value.shape), "amplitude": self.random[name][1]}
+        if grad_output is not None:
+            arrays["grad_output"] = {"shape": list(last.shape), "amplitude": 1.0}
         expected = {n: encoded(x) for n, x in r.items() if self.keep is None or n in self.keep}
+        for name, value in gradients.items():
+            given = name.removeprefix("grad.") in [*a, *HEADS_NAMES.values()]
+            if self.keep is None or name in self.keep or given and "grad" in self.keep:
+                expected[name] = encoded(value)
         options = {n: x for n, x in self.options.items() if x != DEFAULTS[n]}
         return {"name": self.name, "by": by, "seed": seed, "options": options, "arrays": arrays, "expected": expected}
+
+    def grad_output(self, seed):
+        """A function of the last output's shape, or None: all ones."""
+        return None if self.ones else lambda shape: random_array(seed, "grad_output", shape, 1.0)
+
+    def with_gradients(self, function, a, grad_output):
+        """(the tensors that the function makes, the gradients of what it read and made, the last output)"""
+        leaves = {n: x.clone().requires_grad_() if x.is_floating_point() else x for n, x in a.items()}
+        if self.self_attention:
+            leaves["key"] = leaves["value"] = leaves["query"]
+        if function is by_torch:
+            by, output, weights = by_torch(self.options, leaves, self.batch_first)
+            r = {"by": by, "output": output}
+            if weights is not None:
+                r["attn_output_weights"] = weights
+        else:
+            r = function(self.options, leaves)
+        made = {n: x for n, x in r.items() if torch.is_tensor(x) and n != "attn_output_weights"}
+        last = next(made[n] for n in ("layer_norm_output", "residual_output", "output", "head_output") if n in made)
+        for x in made.values():
+            if x.requires_grad:
+                x.retain_grad()
+        (last if grad_output is None else last * grad_output(last.shape)).sum().backward()
+        gradients = {}
+        for name, x in {**leaves, **made}.items():
+            if not x.is_floating_point() or (self.self_attention and name in ("key", "value")):
+                continue
+            if name in made and x.grad is None:
+                continue  # not on the way to the loss
+            if self.options["op"] == "scaled_dot_product_attention":
+                name = HEADS_NAMES.get(name, name)
+            gradients["grad." + name] = torch.zeros_like(x) if x.grad is None else x.grad
+        return {n: x.detach() if torch.is_tensor(x) else x for n, x in r.items()}, gradients, last
 
 
 def bools(rng, shape, share):
@@ -381,6 +433,7 @@ def named_cases():
     yield Case("self-attention", self_attention=True, S=3)
     yield Case("self-attention, sequence first", self_attention=True, S=3, batch_first=False)
     yield Case("cross-attention")
+    yield Case("cross-attention, a loss that is the sum of the output", ones=True)
     yield Case("one head", options=mha(num_heads=1))
     yield Case("heads of width 1", options=mha(num_heads=8))
     yield Case("one token meets one token", N=1, L=1, S=1)
@@ -472,7 +525,7 @@ def named_cases():
     yield Case("scaled dot product, a NaN value that nobody looks at", options=sdpa(fully_masked_rows="zero"),
                special={"value": put((0, 0, 3, 1), math.nan)}, masks={"attn_mask": torch.tensor([True, True, True, False])})
     yield Case("model width 512", N=1, L=4, S=5, options=mha(embed_dim=512, num_heads=8), weight_amplitude=0.0625,
-               amplitude=1.0, keep=["output", "attn_output_weights"])
+               amplitude=1.0, keep=["output", "attn_output_weights", "grad.query", "grad.out_proj.bias"])
 
 
 def drawn_case(rng, number):
@@ -524,7 +577,8 @@ def drawn_case(rng, number):
         shape = pick([(N,), (N, L)])
         masks["valid_lens"] = torch.tensor([rng.randint(0, S) for _ in range(int(numpy.prod(shape)))]).reshape(shape)
     return Case(f"drawn {number}", N=N, L=L, S=S, options=o, masks=masks, **extra,
-                keep=["output", "head_output", "attn_weights", "attn_output_weights", "layer_norm_output"])
+                ones=chance(0.2),
+                keep=["output", "head_output", "attn_weights", "attn_output_weights", "layer_norm_output", "grad"])
 
 
 def main():

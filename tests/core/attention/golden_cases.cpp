@@ -128,12 +128,15 @@ GoldenCase read_case(const Json& json) {
   golden.inputs.options = read_options(json.at("options"));
   TraceTensors& tensors = golden.inputs.tensors;
   for (const auto& [name, array] : json.at("arrays").items()) {
+    if (!array.is_object()) continue;
+    auto read = std::make_shared<const Tensor>(read_array(array, name, json.at("seed").get<std::uint64_t>()));
+    if (name == "grad_output") {
+      golden.grad_output = std::move(read);
+      continue;
+    }
     const auto found = find_tensor_name(name);
     REQUIRE_MESSAGE(found.has_value(), name);
-    if (array.is_object()) {
-      tensors.*(tensor_entry(found->id).member) =
-          std::make_shared<const Tensor>(read_array(array, name, json.at("seed").get<std::uint64_t>()));
-    }
+    tensors.*(tensor_entry(found->id).member) = std::move(read);
   }
   if (!tensors.key) tensors.key = tensors.value = tensors.query;  // "key": "query"
   for (const auto& [name, array] : json.at("expected").items())

@@ -13,7 +13,8 @@ struct GoldenCase {
   std::string name;
   std::string by;                          // which function of PyTorch computed it
   AttentionInputs inputs;                  // f64
-  std::map<std::string, Tensor> expected;  // by the names of the trace, f64
+  TensorPtr grad_output;                   // null: all ones
+  std::map<std::string, Tensor> expected;  // by the names of the trace, gradients too, f64
 };
 
 // All cases, read once.

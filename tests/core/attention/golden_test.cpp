@@ -1,5 +1,6 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/attention/heads.h"
@@ -15,15 +16,23 @@ using namespace headwise::test;
 
 namespace {
 
-// The first tensor of the trace that is not what PyTorch computed, in the order of computation.
-std::optional<std::string> first_difference(const Trace& trace, const GoldenCase& golden, double tolerance) {
-  for (const TensorEntry& entry : tensor_entries()) {
-    const auto expected = golden.expected.find(std::string(entry.name));
+// The first value of the trace, or gradient, that is not what PyTorch computed; values in the order of
+// computation, gradients from the output back.
+std::optional<std::string> first_difference(const Trace& trace, const GoldenCase& golden, bool gradients,
+                                            double tolerance) {
+  std::vector<TensorName> names;
+  for (const TensorEntry& entry : tensor_entries()) names.push_back({entry.id, gradients});
+  if (gradients) std::ranges::reverse(names);
+  for (const TensorName name : names) {
+    const auto expected = golden.expected.find(to_string(name));
     if (expected == golden.expected.end()) continue;
-    const TensorPtr got = trace.tensor(entry.id);
-    if (!got) return std::string(entry.name) + " is missing";
-    if (auto difference = test::first_difference(expected->first, *got, expected->second, tolerance))
+    const TensorPtr got = trace.tensor(name);
+    if (!got) return to_string(name) + " is missing";
+    const double least_scale = gradients ? 0.1 : 0.0;
+    if (auto difference =
+            test::first_difference(expected->first, *got, expected->second, tolerance, least_scale)) {
       return difference;
+    }
   }
   return std::nullopt;
 }
@@ -40,7 +49,7 @@ double f32_tolerance(const GoldenCase& golden) {
 TEST_CASE("the reference agrees with PyTorch in f64, in every configuration and tensor") {
   CHECK(golden_cases().size() >= 60);
   for (const GoldenCase& golden : golden_cases()) {
-    const auto difference = first_difference(*reference_forward(golden.inputs), golden, 1e-12);
+    const auto difference = first_difference(*reference_forward(golden.inputs), golden, false, 1e-12);
     CHECK_MESSAGE(!difference, golden.name, " (", golden.by, "): ", difference.value_or(""));
   }
 }
@@ -48,7 +57,27 @@ TEST_CASE("the reference agrees with PyTorch in f64, in every configuration and 
 TEST_CASE("the reference agrees with PyTorch's f64 when it computes in f32") {
   for (const GoldenCase& golden : golden_cases()) {
     const TracePtr trace = reference_forward(converted(golden.inputs, DType::f32));
-    const auto difference = first_difference(*trace, golden, f32_tolerance(golden));
+    const auto difference = first_difference(*trace, golden, false, f32_tolerance(golden));
+    CHECK_MESSAGE(!difference, golden.name, " (", golden.by, "): ", difference.value_or(""));
+  }
+}
+
+TEST_CASE("every gradient agrees with PyTorch's autograd in f64, in every configuration") {
+  for (const GoldenCase& golden : golden_cases()) {
+    const TracePtr trace = reference_backward(*reference_forward(golden.inputs), golden.grad_output);
+    const auto difference = first_difference(*trace, golden, true, 1e-11);
+    CHECK_MESSAGE(!difference, golden.name, " (", golden.by, "): ", difference.value_or(""));
+  }
+}
+
+TEST_CASE("gradients in f32 are those of f64, rounded") {
+  for (const GoldenCase& golden : golden_cases()) {
+    const AttentionInputs inputs = converted(golden.inputs, DType::f32);
+    const TensorPtr grad_output =
+        golden.grad_output ? std::make_shared<const Tensor>(golden.grad_output->converted(DType::f32))
+                           : nullptr;
+    const auto difference = first_difference(*reference_backward(*reference_forward(inputs), grad_output),
+                                             golden, true, 10.0 * f32_tolerance(golden));
     CHECK_MESSAGE(!difference, golden.name, " (", golden.by, "): ", difference.value_or(""));
   }
 }
