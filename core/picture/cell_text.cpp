@@ -60,7 +60,7 @@ std::optional<CellDigits> cell_digits(const HeatmapSpec& spec, const HeatmapCont
     const double width = widest(spec, digits);
     digits.size = std::min(share_of_height * cell_height, (cell_width - breathing) / width);
     // In a large cell a number may take half the size it could have, not less: rather a decimal fewer.
-    const double least = std::max(least_size, 0.25 * std::min(cell_height, cell_width));
+    const double least = std::max(least_size, 0.22 * std::min(cell_height, cell_width));
     return digits.size >= least ? std::optional(digits) : std::nullopt;
   };
 
