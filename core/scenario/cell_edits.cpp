@@ -66,9 +66,9 @@ TensorId input_of_heads(TensorId id) {
 Tensor empty_mask(TensorId id, std::size_t rank, const ScenarioPlan& plan) {
   const AttentionOptions& o = plan.options;
   if (id == TensorId::key_padding_mask)
-    return Tensor({{"N", plan.batch}, {"S", plan.key_length}}, DType::boolean);
+    return Tensor({{"N", plan.batch}, {"S", plan.masked_keys}}, DType::boolean);
   const bool sdpa = o.op == Op::scaled_dot_product_attention;
-  std::vector<Axis> axes{{"L", plan.query_length}, {"S", plan.key_length}};
+  std::vector<Axis> axes{{"L", plan.query_length}, {"S", plan.masked_keys}};
   if (rank == 3 && !sdpa)
     axes.insert(axes.begin(), {"N·H", checked_multiply(plan.batch, o.num_heads, "attn_mask")});
   if (rank == 3 && sdpa) axes.insert(axes.begin(), {"H", o.num_heads});
@@ -158,7 +158,7 @@ void apply_edits(const Scenario& scenario, const ScenarioPlan& plan, TensorMaker
     }
     if (!tensor)
       recipe +=
-          fmt::format("{} {} {} {}", plan.batch, plan.options.num_heads, plan.query_length, plan.key_length);
+          fmt::format("{} {} {} {}", plan.batch, plan.options.num_heads, plan.query_length, plan.masked_keys);
     const TensorPtr before = tensor;
     tensor = maker.get(name + " edited", recipe, {before}, [&] {
       Tensor edited = before ? *before : empty_mask(id, edits.front().index.size(), plan);

@@ -75,7 +75,7 @@ SequenceAxes sequence_axes(const std::string& name, const Tensor& array, bool ba
 
 void enter_sequences(const SizeCollector& arrays, GivenSizes& sizes, bool batch_first) {
   std::optional<SizeFact> rank;
-  const auto enter = [&](const char* name, std::optional<SizeFact>* length, const char* letter,
+  const auto enter = [&](const char* name, std::optional<SizeFact>& length, const char* letter,
                          std::optional<SizeFact>& width, const char* width_name) {
     const Tensor* array = arrays.array(name);
     if (array == nullptr) return;
@@ -83,15 +83,13 @@ void enter_sequences(const SizeCollector& arrays, GivenSizes& sizes, bool batch_
     SizeCollector::enter(rank, "being batched", name, *array, array->shape().rank(),
                          "query, key and value have the same number of axes");
     SizeCollector::enter(sizes.batch, "N", name, *array, axes.batch, layout_remedy);
-    if (length != nullptr) SizeCollector::enter(*length, letter, name, *array, axes.length, layout_remedy);
+    SizeCollector::enter(length, letter, name, *array, axes.length, layout_remedy);
     SizeCollector::enter(width, width_name, name, *array, axes.width);
     sizes.unbatched = array->shape().rank() == 2;
   };
-  // Where static_k and static_v replace the projected key and value, S is theirs.
-  const bool fixed_k = arrays.array("static_k") != nullptr, fixed_v = arrays.array("static_v") != nullptr;
-  enter("query", &sizes.query_length, "L", sizes.embed_dim, "embed_dim");
-  enter("key", fixed_k ? nullptr : &sizes.key_length, "S", sizes.kdim, "kdim");
-  enter("value", fixed_v ? nullptr : &sizes.key_length, "S", sizes.vdim, "vdim");
+  enter("query", sizes.query_length, "L", sizes.embed_dim, "embed_dim");
+  enter("key", sizes.key_length, "S", sizes.kdim, "kdim");
+  enter("value", sizes.key_length, "S", sizes.vdim, "vdim");
 }
 
 void enter_parameters(const SizeCollector& arrays, GivenSizes& sizes) {
@@ -114,12 +112,14 @@ void enter_parameters(const SizeCollector& arrays, GivenSizes& sizes) {
     if (array->shape().rank() != rank) wrong_rank(name, *array, rank == 2 ? "(E,H·Dv)" : "(E)");
     SizeCollector::enter(sizes.embed_dim, "embed_dim", name, *array, array->shape().size(0));
   }
+  std::optional<SizeFact> fixed = {};
   for (const char* name : {"static_k", "static_v"}) {
     const Tensor* array = arrays.array(name);
     if (array == nullptr) continue;
     const Index rank = array->shape().rank();
     if (rank != 3 && rank != 4) wrong_rank(name, *array, "(N·H,S,width)");
-    SizeCollector::enter(sizes.key_length, "S", name, *array, array->shape().size(rank - 2));
+    SizeCollector::enter(fixed, "S", name, *array, array->shape().size(rank - 2));
+    sizes.static_key_length = fixed->size;
   }
 }
 

@@ -25,6 +25,7 @@ struct SizeFact {
 struct GivenSizes {
   bool unbatched = false;
   std::optional<SizeFact> batch, query_length, key_length, embed_dim, kdim, vdim;
+  std::optional<Index> static_key_length;  // S of static_k and static_v; key and value may have another
   std::optional<SizeFact> num_heads, num_kv_heads, head_dim, v_head_dim;  // scaled_dot_product_attention only
   std::optional<SizeFact> mask_batch, mask_query_length, mask_key_length;
 };

@@ -118,8 +118,8 @@ struct Workshop {
     if (found == given.end()) return nullptr;
     const AttentionOptions& o = plan.options;
     const bool batch_first = scenario.inputs.batch_first;
-    const std::string recipe =
-        fmt::format("given {} {} {} {}", dtype_name(dtype), batch_first, plan.batch, o.num_kv_heads);
+    const std::string recipe = fmt::format("given {} {} {} {} {}", choice_name(o.op), dtype_name(dtype),
+                                           batch_first, plan.batch, o.num_kv_heads);
     std::vector<std::string> fresh;
     const TensorPtr tensor = maker.get(name, recipe, {found->second}, [&] {
       return given_tensor(name, *found->second, o, plan.batch, batch_first, dtype, fresh);
@@ -163,7 +163,8 @@ struct Workshop {
                                          sdpa ? o.v_head_dim : o.vdim, sdpa ? o.num_kv_heads : 0});
   }
 
-  // A parameter: given, or made by `make`, whose numbers depend on the options' sizes and on `more`.
+  // A parameter: given, or made by `make`, whose numbers depend on the parameters' specification and the
+  // sizes.
   TensorPtr parameter(const char* name, const std::function<Tensor()>& make) const {
     if (TensorPtr tensor = given_or_null(name)) return tensor;
     const ParametersSpec& p = scenario.parameters;
@@ -260,9 +261,7 @@ struct Workshop {
   TokenLabels labels(const TraceTensors& t) const {
     TokenLabels labels;
     labels.query = positions_or_words(texts.query, plan.query_length, "q");
-    const TensorPtr fixed = t.static_k ? t.static_k : t.static_v;
-    const Index keys = fixed ? fixed->shape().size(2) : plan.key_length;
-    labels.key = positions_or_words(plan.self_attention ? texts.query : texts.key, keys, "k");
+    labels.key = positions_or_words(plan.self_attention ? texts.query : texts.key, plan.masked_keys, "k");
     if (t.bias_k) labels.key.push_back("bias_k");
     if (plan.options.add_zero_attn) labels.key.push_back("zero");
     return labels;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-
 #include <initializer_list>
 
 #include "core/scenario/scenario_schema.h"
@@ -147,9 +146,11 @@ void plan_lengths(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes
                             "inputs.self_attention to false",
                             i.key_length.value_or(0), plan.query_length));
   } else {
-    plan.key_length = first({size(sizes.key_length), text.key, size(sizes.mask_key_length), i.key_length},
+    plan.key_length = first({size(sizes.key_length), sizes.static_key_length, text.key,
+                             size(sizes.mask_key_length), i.key_length},
                             plan.query_length);
   }
+  plan.masked_keys = sizes.static_key_length ? *sizes.static_key_length : plan.key_length;
 }
 
 void check_multi_head_attention(const ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& sizes,
@@ -212,10 +213,10 @@ void check_inputs_and_masks(const ScenarioPlan& plan, const Scenario& scenario, 
       wrong.add(fmt::format("mask.valid_lens has a list of {}, L is {}", row.size(), plan.query_length));
       break;
     }
-    const auto outside = std::ranges::find_if(row, [&](Index n) { return n < 0 || n > plan.key_length; });
+    const auto outside = std::ranges::find_if(row, [&](Index n) { return n < 0 || n > plan.masked_keys; });
     if (outside != row.end()) {
       wrong.add(
-          fmt::format("mask.valid_lens has the length {}, expected 0 to S = {}", *outside, plan.key_length));
+          fmt::format("mask.valid_lens has the length {}, expected 0 to S = {}", *outside, plan.masked_keys));
       break;
     }
   }

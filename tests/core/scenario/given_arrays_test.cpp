@@ -137,6 +137,11 @@ TEST_CASE("bias_k is (1,1,E) or (E), static_k (N·H,S,D) becomes (N,H,S,D)") {
   CHECK(fixed.attention.tensors.static_k->at({2, 1, 4, 1}) == ((2 * 2 + 1) * 5 + 4) * 2 + 1);
   CHECK(fixed.labels.key.size() == 5);
   CHECK_NOTHROW(reference_forward(fixed.attention));
+  const ScenarioInputs masked = make(
+      R"({"attention":{"num_heads":2},"mask":{"valid_lens":[5]},"edits":[{"tensor":"attn_mask","index":[1,4],"value":1}]})",
+      {{"query", counted({1, 2, 4})}, {"static_k", counted({2, 5, 2})}, {"static_v", counted({2, 5, 2})}});
+  CHECK(sizes(masked.attention.tensors.attn_mask) == "(2,5)");  // masks see the static keys
+  CHECK_NOTHROW(reference_forward(masked.attention));
 }
 
 TEST_CASE("masks keep their kind: bool stays bool, floats get the type of the run, lengths stay integers") {
