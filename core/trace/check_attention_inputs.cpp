@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "core/attention/attention_mask.h"
 #include "core/tensor/error.h"
@@ -279,6 +280,11 @@ void check_scaled_dot_product_attention(const AttentionInputs& inputs) {
 void check_attention_inputs(const AttentionInputs& inputs) {
   require(inputs.dtype == DType::f32 || inputs.dtype == DType::f64,
           {"dtype", "there is no arithmetic in this type", dtype_name(inputs.dtype), "f32 or f64", ""});
+  const double mask_value = inputs.options.mask_value.value_or(0.0);
+  require(inputs.dtype == DType::f64 || !(std::abs(mask_value) > std::numeric_limits<float>::max()),
+          {"mask.value", "the number is infinite in f32", fmt::format("{}", mask_value),
+           fmt::format("at most {:g} in magnitude", std::numeric_limits<float>::max()),
+           "choose f64, or \"-inf\""});
   check_types(inputs);
   if (inputs.options.op == Op::multi_head_attention) {
     check_multi_head_attention(inputs);

@@ -171,6 +171,15 @@ TEST_CASE("numbers out of range are refused") {
         }) == "valid_lens: a length is out of range: got 7 at cell 1; expected 0 to S = 6");
 }
 
+TEST_CASE("a mask value that f32 cannot hold is refused there: it would block instead of fill") {
+  AttentionInputs inputs = random_inputs(small_options(), {}, DType::f32);
+  inputs.options.mask_value = -1e39;
+  CHECK_THROWS_AS(check_attention_inputs(inputs), Error);
+  inputs.options.mask_value = -1e38;
+  check_attention_inputs(inputs);
+  CHECK(refusal([](AttentionInputs& i) { i.options.mask_value = -1e39; }) == "accepted");
+}
+
 TEST_CASE("scaled dot-product attention takes arrays of heads and masks that broadcast, and nothing else") {
   CHECK(heads_refusal([](AttentionInputs& i) {
           i.tensors.key = array({{"N", 2}, {"G", 3}, {"S", 6}, {"D", 5}});
