@@ -19,7 +19,7 @@ void linear_into(Tensor& y, const Tensor& x, const LinearRows& rows) {
   const Index count = y.size() / out_features;
   const ConstMatrixMap<T> weight(rows.weight->values<T>().data() + rows.first_weight_row * in_features,
                                  out_features, in_features);
-  const RowMatrix<double> wide_weight = weight.template cast<double>();
+  const RowMatrix<double> wide_weight = weight.transpose().template cast<double>();  // (in, out)
   Eigen::RowVectorXd bias = Eigen::RowVectorXd::Zero(out_features);
   if (rows.bias) {
     const auto given = rows.bias->values<T>().subspan(static_cast<std::size_t>(rows.first_bias_entry));
@@ -27,11 +27,9 @@ void linear_into(Tensor& y, const Tensor& x, const LinearRows& rows) {
   }
   for (Index first = 0; first < count; first += block_rows) {
     const Index block = std::min(block_rows, count - first);
-    RowMatrix<double> wide_y = bias.replicate(block, 1);
-    if (in_features > 0) {
-      const ConstMatrixMap<T> x_block(x.values<T>().data() + first * in_features, block, in_features);
-      wide_y.noalias() += RowMatrix<double>(x_block.template cast<double>()) * wide_weight.transpose();
-    }
+    const ConstMatrixMap<T> x_block(x.values<T>().data() + first * in_features, block, in_features);
+    RowMatrix<double> wide_y = double_product(x_block.template cast<double>(), wide_weight);
+    wide_y.rowwise() += bias;
     MatrixMap<T>(y.values<T>().data() + first * out_features, block, out_features) =
         wide_y.template cast<T>();
   }
