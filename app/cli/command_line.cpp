@@ -1,7 +1,6 @@
 #include "app/cli/command_line.h"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
+#include "app/panels/run_window.h"
 #include "core/files/atomic_file.h"
 #include "core/tensor/error.h"
 
@@ -65,23 +65,21 @@ void run_subcommand(const Subcommand& command, const Words& words) {
 }
 
 int open_window(const Words& words) {
+  const std::string remedy = "see headwise --help";
   if (words.size() > 1) {
-    throw Error(ExitStatus::usage, {"", "one file can be opened", fmt::format("{} words", words.size()),
-                                    "headwise [FILE]", "see headwise --help"});
+    throw Error(ExitStatus::usage, {"", "there are words too many", fmt::format("{} words", words.size()),
+                                    "one file, or a command and its options", remedy});
   }
-  if (!words.empty()) {
-    struct stat status {};
-    if (words[0].starts_with('-')) {
-      throw Error(ExitStatus::usage, {"", "there is no such option", words[0],
-                                      "--help, --version or a command", "see headwise --help"});
-    }
-    if (stat(words[0].c_str(), &status) != 0) {
-      throw Error(ExitStatus::usage,
-                  {"", "there is no such command or file", words[0], "", "see headwise --help"});
-    }
+  if (words.empty()) return run_window({});
+  const std::string& path = words[0];
+  if (path.starts_with('-')) {
+    throw Error(ExitStatus::usage,
+                {"", "there is no such option", path, "--help, --version or a command", remedy});
   }
-  throw Error(ExitStatus::no_display,
-              {"", "this build has no window", "", "", "see headwise --help for the commands"});
+  if (access(path.c_str(), F_OK) != 0) {
+    throw Error(ExitStatus::usage, {"", "there is no such command or file", path, "", remedy});
+  }
+  return run_window({path});
 }
 
 int dispatch(const Words& words) {

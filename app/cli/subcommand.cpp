@@ -19,6 +19,11 @@ constexpr std::array commands{
         "  headwise run mha.json --input inputs.npz --input weights.safetensors --dtype f64 -o trace.npz\n"
         "  headwise run mha.json --set attention.num_heads=4 --only attn_weights,output -o two.safetensors\n",
         run_run},
+    Subcommand{"export", "Write a tensor of a scenario as a picture, a table or an array",
+               "  headwise export welcome --tensor attn_weights --head 3 -o head3.png\n"
+               "  headwise export welcome --tensor attn_weights --head all --range 0:1 -o heads.svg\n"
+               "  headwise export mha.json --input inputs.npz --tensor output --batch 1 -o output.csv\n",
+               run_export},
     Subcommand{"info", "Say what is in a .npy, .npz or .safetensors file",
                "  headwise info model.safetensors\n"
                "  headwise info trace.npz --json\n",

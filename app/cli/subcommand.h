@@ -25,6 +25,7 @@ struct Subcommand {
 std::span<const Subcommand> subcommands();
 
 void run_run(CLI::App& app, const Words& words);     // run_command.cpp
+void run_export(CLI::App& app, const Words& words);  // export_command.cpp
 void run_info(CLI::App& app, const Words& words);    // info_command.cpp
 void run_list(CLI::App& app, const Words& words);    // list_command.cpp
 

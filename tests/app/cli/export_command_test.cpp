@@ -1,0 +1,179 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <charconv>
+#include <map>
+#include <sstream>
+
+#include "core/files/array_files.h"
+#include "core/scenario/presets.h"
+#include "core/scenario/scenario_inputs.h"
+#include "core/scenario/scenario_json.h"
+#include "core/trace/reference_backend.h"
+#include "tests/app/cli/program_run.h"
+#include "tests/core/files/temporary_folder.h"
+
+using namespace headwise;
+
+namespace {
+
+// One that has nearly every tensor of the table.
+const std::string scenario_text =
+    R"({"headwise":1,"attention":{"embed_dim":16,"num_heads":4,"num_kv_heads":2,"add_bias_kv":true,"add_zero_attn":true,
+    "residual":true,"layer_norm":true,"average_attn_weights":false},"inputs":{"batch":2,"query_length":5,"key_length":6,
+    "self_attention":false},"mask":{"is_causal":true,"valid_lens":[4,6]},"heads":{"gain":[1,0,1,1]}})";
+
+std::uint32_t big_endian(const std::string& bytes, std::size_t at) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes.at(at + i));
+  return value;
+}
+
+// The lines of a table as fields; none of the labels here needs quotes.
+std::vector<std::vector<std::string>> fields_of(const std::string& csv) {
+  std::vector<std::vector<std::string>> rows;
+  std::istringstream lines(csv);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.ends_with('\r')) line.pop_back();
+    rows.emplace_back();
+    std::istringstream fields(line);
+    for (std::string field; std::getline(fields, field, ',');) rows.back().push_back(field);
+  }
+  return rows;
+}
+
+void check_refused(std::vector<std::string> words, int status, const std::string& part) {
+  words.insert(words.begin(), "export");
+  CAPTURE(fmt::format("{}", fmt::join(words, " ")));
+  const ProgramResult result = run_program(words);
+  CAPTURE(result.err);
+  CHECK(result.status == status);
+  CHECK(is_one_line(result.err));
+  CHECK(result.err.find(part) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("every tensor of a trace is exported in every format, one head and all of them") {
+  const TemporaryFolder folder;
+  const std::string scenario = folder.with_file("all.json", scenario_text);
+  const TracePtr trace = reference_forward(
+      make_scenario_inputs(scenario_from_json(scenario_text, "all.json"), DType::f32).attention);
+  int count = 0;
+  for (const TensorEntry& entry : tensor_entries()) {
+    const TensorPtr tensor = trace->tensor(entry.id);
+    if (!tensor) continue;
+    ++count;
+    const std::string name(entry.name);
+    CAPTURE(name);
+    for (const char* head : {"1", "all"}) {
+      for (const char* extension : {"png", "svg", "csv", "npy"}) {
+        const std::string path = folder.file(fmt::format("{}-{}.{}", name, head, extension));
+        const ProgramResult result = run_program({"export", scenario, "--tensor", name, "--batch", "1",
+                                                  "--head", head, "--scale", "6", "-o", path});
+        CAPTURE(result.err);
+        REQUIRE(result.status == 0);
+        CHECK(result.out.empty());
+      }
+      const std::string base = folder.file(fmt::format("{}-{}.", name, head));
+      CHECK(content_of(base + "png").starts_with("\x89PNG\r\n\x1a\n"));
+      CHECK(content_of(base + "svg").find("<svg") != std::string::npos);
+      CHECK(content_of(base + "svg").find(name) != std::string::npos);
+      CHECK(read_array_file(base + "npy").size() == 1);
+      CHECK_FALSE(content_of(base + "csv").empty());
+    }
+  }
+  CHECK(count >= 28);
+}
+
+TEST_CASE("an exported array and an exported table hold the numbers of the head that was asked for") {
+  const TemporaryFolder folder;
+  const std::string scenario = folder.with_file("all.json", scenario_text);
+  const TracePtr trace = reference_forward(
+      make_scenario_inputs(scenario_from_json(scenario_text, "all.json"), DType::f64).attention);
+  const Tensor& weights = *trace->tensors.attn_weights;  // (2,4,5,8)
+  const std::vector<std::string> common{"export",   scenario,       "--dtype", "f64",
+                                        "--tensor", "attn_weights", "--batch", "1"};
+  const auto exported = [&](std::vector<std::string> more, const std::string& file) {
+    more.insert(more.begin(), common.begin(), common.end());
+    more.insert(more.end(), {"-o", folder.file(file)});
+    REQUIRE(run_program(more).status == 0);
+    return folder.file(file);
+  };
+  const TensorPtr one = read_array_file(exported({"--head", "2"}, "one.npy")).at(0).tensor;
+  CHECK(one->shape().sizes() == std::vector<Index>{5, 8});
+  const TensorPtr all = read_array_file(exported({"--head", "all"}, "all.npy")).at(0).tensor;
+  CHECK(all->shape().sizes() == std::vector<Index>{4, 5, 8});
+  const auto table = fields_of(content_of(exported({"--head", "all"}, "all.csv")));
+  REQUIRE(table.size() >= 4 * 5);  // a row a query of each head, behind the headings
+  const std::size_t headings = table.size() - 4 * 5;
+  for (Index head = 0; head < 4; ++head) {
+    for (Index row = 0; row < 5; ++row) {
+      const std::vector<std::string>& fields = table[headings + static_cast<std::size_t>(head * 5 + row)];
+      REQUIRE(fields.size() >= 1 + 8);
+      CHECK(fields[0] == std::to_string(head));
+      for (Index col = 0; col < 8; ++col) {
+        const double expected = weights.at({1, head, row, col});
+        CHECK(all->at({head, row, col}) == expected);
+        if (head == 2) CHECK(one->at({row, col}) == expected);
+        const std::string& field = fields[fields.size() - 8 + static_cast<std::size_t>(col)];
+        double read = -1;
+        std::from_chars(field.data(), field.data() + field.size(), read);
+        CHECK(read == expected);
+      }
+    }
+  }
+}
+
+TEST_CASE("pixels per cell make the picture larger, the same request makes the same bytes") {
+  const TemporaryFolder folder;
+  const auto exported = [&](const std::string& scale, const std::string& name) {
+    REQUIRE(run_program(
+                {"export", "welcome", "--tensor", "attn_weights", "--scale", scale, "-o", folder.file(name)})
+                .status == 0);
+    return content_of(folder.file(name));
+  };
+  const std::string small = exported("20", "a.png"), large = exported("40", "b.png");
+  CHECK(exported("20", "c.png") == small);
+  CHECK(big_endian(large, 16) >= big_endian(small, 16) + 12 * 20);  // IHDR: width; 12 cells
+}
+
+TEST_CASE("the range of the colours is as asked, below 0 too") {
+  const TemporaryFolder folder;
+  for (const char* range : {"-.5:2", "-1e-3:1e-3", "0:0", "own", "shared"}) {
+    const std::string path = folder.file("scores.svg");
+    const ProgramResult result =
+        run_program({"export", "welcome", "--tensor", "scores", "--range", range, "-o", path});
+    CAPTURE(result.err);
+    CHECK(result.status == 0);
+    CHECK(result.err.empty());
+    // "−0.5" with a true minus stands below the colour bar.
+    CHECK((content_of(path).find("−0.5") != std::string::npos) == (std::string(range) == "-.5:2"));
+  }
+}
+
+TEST_CASE("a wrong export is one line and status 2, and no file is made") {
+  const TemporaryFolder folder;
+  const std::string out = folder.file("x.png");
+  check_refused({"welcome", "-o", out}, 2, "--tensor");
+  check_refused({"welcome", "--tensor", "attn_weight", "-o", out}, 2, "attn_weights");
+  check_refused({"welcome", "--tensor", "static_k", "-o", out}, 2, "static_k");
+  check_refused({"welcome", "--tensor", "grad.scores", "-o", out}, 2, "grad.scores");
+  check_refused({"welcome", "--tensor", "scores", "--head", "8", "-o", out}, 2, "0 to 7");
+  check_refused({"welcome", "--tensor", "scores", "--head", "-1", "-o", out}, 2, "0 to 7");
+  check_refused({"welcome", "--tensor", "scores", "--head", "1.5", "-o", out}, 2, "a whole number");
+  check_refused({"welcome", "--tensor", "scores", "--head", "99999999999999999999", "-o", out}, 2,
+                "a whole number");
+  check_refused({"welcome", "--tensor", "scores", "--batch", "1", "-o", out}, 2, "batch");
+  check_refused({"welcome", "--tensor", "scores", "--colormap", "jet", "-o", out}, 2, "viridis");
+  check_refused({"welcome", "--tensor", "scores", "--range", "1", "-o", out}, 2, "LO:HI");
+  check_refused({"welcome", "--tensor", "scores", "--range", "2:1", "-o", out}, 2, "upside down");
+  check_refused({"welcome", "--tensor", "scores", "--range", "nan:1", "-o", out}, 2, "a finite number");
+  check_refused({"welcome", "--tensor", "scores", "--scale", "0", "-o", out}, 2, "pixels per cell");
+  check_refused({"welcome", "--tensor", "scores", "--scale", "1e300", "-o", out}, 2, "");
+  check_refused({"welcome", "--tensor", "scores", "--theme", "beige", "-o", out}, 2, "light or dark");
+  check_refused({"welcome", "--tensor", "scores", "-o", folder.file("x.gif")}, 2, ".npy");
+  check_refused({"welcome", "--tensor", "scores", "-o", folder.file("missing/x.png")}, 4,
+                "make the folder first");
+  CHECK(folder.count_files() == 0);
+}
