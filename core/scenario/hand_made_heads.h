@@ -2,18 +2,17 @@
 // be read off W_q and W_k. They are a function of the embedding's layout (core/scenario/embeddings.h) and
 // work for any text.
 //
-//   head  looks at                        how
-//   0     the previous word               W_q turns each position pair back by one position, W_k takes the
-//   pairs as they
-//                                         are: the dot product is Σ_p cos(ω_p·(i−1−j)), largest at j = i−1
-//   1     the same word elsewhere         W_q = W_k on pairs of the word's code, and opposite signs on a few
-//   position
-//                                         pairs, which push the word itself away; a word that stands
-//                                         alone mostly sees itself
-//   2     the first word                  W_q makes the code of position 0 out of the constant column, for
-//   every query 3     itself                          W_q = W_k on the position pairs 4     all words alike
-//   W_q = 0: all scores are 0, the softmax is the mean 5 …   whatever they happen to         normal random
-//   numbers: scaled scores of deviation 1.5
+//   head  looks at                 how
+//   0     the previous word          W_q turns each position pair back by one position, W_k takes the pairs
+//                                    as they are: the dot product is Σ_p cos(ω_p·(i−1−j)), largest at j = i−1
+//   1     the same word elsewhere    W_q = W_k on pairs of the word's code, and opposite signs on a few
+//                                    position pairs, which push the word itself away; a word that stands
+//                                    alone mostly sees itself
+//   2     the first word             W_q makes the code of position 0 out of the constant column, for every
+//                                    query
+//   3     itself                     W_q = W_k on the position pairs
+//   4     all words alike            W_q = 0: all scores are 0, the softmax is the mean
+//   5 …   whatever they happen to    normal random numbers: scaled scores of deviation 1.5
 //
 // Rotation of a pair by one position: sin(ω(i−1)) = cos ω·sin ωi − sin ω·cos ωi, cos(ω(i−1)) = sin ω·sin ωi +
 // cos ω·cos ωi, a 2×2 block of W_q. The sharpness is chosen so that the previous word takes 0.9 of the
