@@ -7,9 +7,9 @@
 //
 // Smaller cells: where there are fewer pixels than cells (W < C), pixel x stands for all the columns that it
 // touches, floor(x·C/W) <= c < ceil((x+1)·C/W), with u = 0 and cw = 1. It shows the most telling of its
-// cells, so that no spike disappears: NaN before ±inf before the finite value farthest from the table's
-// neutral (its middle for a diverging map, its lower end else) before a cell that is only blocked; of equals
-// the first in row-major order.
+// cells, so that no spike disappears: NaN before ±inf before the finite value of the largest magnitude (for a
+// diverging map; else the largest value) before a cell that is only blocked; of equals the first in row-major
+// order. The range plays no part in it.
 //
 // Gap: in every column but the first, the pixels u < gap are clear (r = g = b = a = 0), so that the ground
 // shows. Rows likewise. Not in cells of the kind blocked: an area that is blocked is one calm hatched area.

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <map>
 
+#include "core/files/atomic_file.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -245,6 +246,14 @@ Rgba8 UiDriver::pixel(int x, int y) const {
       &image.rgba[4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) +
                        static_cast<std::size_t>(x))];
   return {at[0], at[1], at[2], at[3]};
+}
+
+void UiDriver::save_png(const std::string& name) const {
+  const char* folder = std::getenv("HEADWISE_TEST_PICTURES");
+  if (folder == nullptr) return;
+  const std::vector<std::uint8_t> png = to_png(pixels());
+  write_file_atomically(std::string(folder) + "/" + name + ".png",
+                        std::string_view(reinterpret_cast<const char*>(png.data()), png.size()));
 }
 
 }  // namespace headwise

@@ -62,6 +62,9 @@ class UiDriver {
   // Of the last frame.
   Image pixels() const { return context_.pixels(); }
   Rgba8 pixel(int x, int y) const;
+  // Writes into the folder named by HEADWISE_TEST_PICTURES, under this name; does nothing where that is not set.
+  void save_png(const std::string& name) const;
+
   // Errors and warnings that the driver of the graphics card reported; checked to be none when this ends.
   const std::vector<std::string>& gl_messages() const { return *gl_messages_; }
 
