@@ -69,15 +69,12 @@ void add_trace_flags(CLI::App& app, TraceRequest& request) {
 ComputedTrace compute_trace(const TraceRequest& request) {
   require_backend(request.backend);
   const DType dtype = dtype_of(request.dtype);
-  if (request.backward) {
-    throw Error(ExitStatus::usage,
-                {"--backward", "this build does not compute gradients", "", "a run without --backward", ""});
-  }
   Scenario scenario = read_scenario(request.scenario);
   for (const std::string& setting : request.settings) scenario = with_setting(scenario, setting);
   ComputedTrace computed{make_scenario_inputs(scenario, dtype, read_inputs(request.inputs)), nullptr};
   for (const std::string& note : computed.inputs.notes) print_warning(note);
   computed.trace = reference_forward(computed.inputs.attention);
+  if (request.backward) computed.trace = reference_backward(*computed.trace, computed.inputs.grad_output);
   for (const std::string& warning : computed.trace->warnings) print_warning(warning);
   return computed;
 }

@@ -138,11 +138,34 @@ TEST_CASE("--only writes what it names and nothing else") {
   CHECK(out.contains("scores"));
 }
 
-TEST_CASE("backends and gradients that are not there are refused, never faked") {
+TEST_CASE("--backward adds the gradient of every tensor, from ones or from a given grad_output") {
+  const TemporaryFolder folder;
+  const std::vector<std::string> run{"run", "welcome", "--dtype", "f64", "--backward"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), run.begin(), run.end());
+    more.insert(more.end(), {"-o", folder.file("out.npz")});
+    CHECK(run_program(more).status == 0);
+    return arrays_of(folder.file("out.npz"));
+  };
+  const auto ones = with({});
+  const TracePtr trace = reference_backward(
+      *reference_forward(make_scenario_inputs(preset_scenario("welcome"), DType::f64).attention));
+  for (const TensorEntry& entry : tensor_entries()) {
+    const TensorName name{entry.id, true};
+    REQUIRE(ones.contains(to_string(name)) == (trace->tensor(name) != nullptr));
+    if (trace->tensor(name)) CHECK(same_numbers(*ones.at(to_string(name)), *trace->tensor(name)));
+  }
+  const std::vector<Index> sizes = ones.at("output")->shape().sizes();
+  write_npz(folder.file("grad.npz"), {random_array("grad_output", sizes)});
+  const auto given = with({"--input", folder.file("grad.npz")});
+  CHECK(same_numbers(*given.at("grad.output"), *random_array("grad_output", sizes).tensor));
+  CHECK_FALSE(same_numbers(*given.at("grad.query"), *ones.at("grad.query")));
+}
+
+TEST_CASE("backends that are not there are refused, never faked") {
   const TemporaryFolder folder;
   check_refused({"run", "welcome", "--backend", "fused", "-o", folder.file("out.npz")}, 2, "fused");
   check_refused({"run", "welcome", "--backend", "gl", "-o", folder.file("out.npz")}, 2, "gl");
-  check_refused({"run", "welcome", "--backward", "-o", folder.file("out.npz")}, 2, "--backward");
   CHECK(folder.count_files() == 0);
 }
 
