@@ -53,8 +53,8 @@ bool all_finite(const Tensor& tensor) {
   return true;
 }
 
-// Every cell of every gradient of an input, parameter and mask, against (loss(x+ε) − loss(x−ε)) / 2ε. Returns
-// how many cells were looked at.
+// Cells spread over every gradient of an input, parameter and mask, against (loss(x+ε) − loss(x−ε)) / 2ε.
+// Returns how many were looked at.
 Index check_by_finite_differences(const NamedInputs& named) {
   constexpr double epsilon = 1e-5;
   constexpr Index cells_of_each = 24;  // spread over the array

@@ -1,0 +1,188 @@
+"""The configurations: each option by itself, what is known to go wrong, and options drawn together."""
+
+import math
+import random
+
+import numpy
+import torch
+
+from golden_case import Case
+
+INF = float("inf")
+
+
+def bools(rng, shape, share):
+    return torch.tensor([rng.random() < share for _ in range(int(numpy.prod(shape)))], dtype=torch.bool).reshape(shape)
+
+
+def floats(rng, shape, minus_inf=0.0):
+    cells = [-INF if rng.random() < minus_inf else rng.randint(-64, 64) / 16 for _ in range(int(numpy.prod(shape)))]
+    return torch.tensor(cells, dtype=torch.float64).reshape(shape)
+
+
+def put(index, value):
+    """An array of the case with one cell set."""
+    def edit(x):
+        x = x.clone()
+        x[index] = value
+        return x
+    return edit
+
+
+def named_cases():
+    """Each option by itself, and the combinations that are known to go wrong."""
+    rng = random.Random(1)
+    mha = lambda **o: o
+    sdpa = lambda **o: dict(op="scaled_dot_product_attention", **o)
+    tail = torch.tensor([[0, 0, 0, 1], [0, 0, 1, 1]], dtype=torch.bool)
+    row_blocked = torch.zeros(3, 4, dtype=torch.bool)
+    row_blocked[1] = True
+    yield Case("self-attention", self_attention=True, S=3)
+    yield Case("self-attention, sequence first", self_attention=True, S=3, batch_first=False)
+    yield Case("cross-attention")
+    yield Case("cross-attention, a loss that is the sum of the output", ones=True)
+    yield Case("one head", options=mha(num_heads=1))
+    yield Case("heads of width 1", options=mha(num_heads=8))
+    yield Case("one token meets one token", N=1, L=1, S=1)
+    yield Case("no bias", bias=False)
+    yield Case("an input bias, no output bias", out_bias=False)
+    yield Case("separate matrices of equal width", separate=True)
+    yield Case("kdim and vdim of their own", options=mha(kdim=5, vdim=6))
+    yield Case("kdim and vdim of their own, no bias", options=mha(kdim=3, vdim=9), bias=False)
+    yield Case("bias_k and bias_v", bias_kv=True)
+    yield Case("bias_k and bias_v with masks", bias_kv=True, masks={"key_padding_mask": tail, "attn_mask": bools(rng, (3, 4), 0.3)})
+    yield Case("a zero row", options=mha(add_zero_attn=True))
+    yield Case("bias row, then zero row, under a mask that blocks all", options=mha(add_zero_attn=True), bias_kv=True,
+               masks={"key_padding_mask": torch.ones(2, 4, dtype=torch.bool)})
+    yield Case("static_k and static_v", static="kv")
+    yield Case("static_k and static_v with a zero row and padding", static="kv", options=mha(add_zero_attn=True),
+               masks={"key_padding_mask": tail})
+    yield Case("static_k alone", static="k")
+    yield Case("static_v alone", static="v")
+    yield Case("key_padding_mask", masks={"key_padding_mask": tail})
+    yield Case("key_padding_mask as floats", masks={"key_padding_mask": floats(rng, (2, 4))})
+    yield Case("attn_mask of two axes", masks={"attn_mask": bools(rng, (3, 4), 0.4)})
+    yield Case("attn_mask of three axes", masks={"attn_mask": bools(rng, (4, 3, 4), 0.4)})
+    yield Case("attn_mask as floats", masks={"attn_mask": floats(rng, (3, 4), 0.2)})
+    yield Case("attn_mask as floats, of three axes", masks={"attn_mask": floats(rng, (4, 3, 4), 0.2)})
+    yield Case("both masks, boolean", masks={"attn_mask": bools(rng, (3, 4), 0.2), "key_padding_mask": tail})
+    yield Case("both masks, a float and a boolean one", masks={"attn_mask": floats(rng, (3, 4)), "key_padding_mask": tail})
+    yield Case("both masks, floats", masks={"attn_mask": floats(rng, (3, 4)), "key_padding_mask": floats(rng, (2, 4))})
+    yield Case("a row of nothing but blocked keys is NaN", masks={"attn_mask": row_blocked})
+    yield Case("a row of nothing but blocked keys is zero", masks={"attn_mask": row_blocked}, options=mha(fully_masked_rows="zero"))
+    yield Case("a row blocked by floats is zero", masks={"attn_mask": torch.zeros(3, 4).masked_fill(row_blocked, -INF)}, options=mha(fully_masked_rows="zero"))
+    yield Case("blocked keys are filled with -1e9", masks={"attn_mask": row_blocked, "key_padding_mask": tail}, options=mha(mask_value=-1e9))
+    yield Case("a filled mask of valid lengths", masks={"valid_lens": torch.tensor([3, 0])}, options=mha(mask_value=-1e6))
+    yield Case("weights of every head", options=mha(average_attn_weights=False))
+    yield Case("no weights", options=mha(need_weights=False))
+    yield Case("head widths of their own", options=mha(head_dim=3, v_head_dim=5))
+    yield Case("grouped heads", options=mha(num_heads=4, num_kv_heads=2))
+    yield Case("one key/value head for all", options=mha(num_heads=4, num_kv_heads=1), bias_kv=True)
+    yield Case("grouped heads with separate matrices", options=mha(num_heads=4, num_kv_heads=2, kdim=5, head_dim=3), separate=True)
+    yield Case("a scale of one's own", options=mha(scale=0.3))
+    yield Case("a scale of 0", options=mha(scale=0.0))
+    yield Case("a scale below 0", options=mha(scale=-0.5))
+    yield Case("softcap", options=mha(softcap=1.5))
+    yield Case("temperature and softcap", options=mha(softcap=1.5, temperature=0.5))
+    yield Case("dropout", options=mha(dropout=0.4, dropout_seed=2**40 + 5))
+    yield Case("dropout of everything", options=mha(dropout=1.0))
+    yield Case("causal", L=4, S=4, self_attention=True, options=mha(is_causal=True))
+    yield Case("causal, more keys than queries", L=3, S=5, options=mha(is_causal=True))
+    yield Case("causal from the bottom right", L=3, S=5, options=mha(is_causal=True, causal_alignment="bottom_right"))
+    yield Case("causal from the bottom right, more queries than keys", L=5, S=3,
+               options=mha(is_causal=True, causal_alignment="bottom_right"))
+    yield Case("causal, beside a mask and padding", L=4, S=4, options=mha(is_causal=True),
+               masks={"attn_mask": floats(rng, (4, 4)), "key_padding_mask": tail})
+    yield Case("a window to both sides", L=6, S=6, options=mha(sliding_window=2))
+    yield Case("a window into the past", L=6, S=6, options=mha(sliding_window=3, is_causal=True), self_attention=True)
+    yield Case("a window from the bottom right", L=3, S=6, options=mha(sliding_window=2, causal_alignment="bottom_right"))
+    yield Case("ALiBi", L=4, S=4, options=mha(alibi=True, num_heads=4))
+    yield Case("ALiBi, causal, six heads", L=4, S=4, options=mha(alibi=True, is_causal=True, num_heads=6, embed_dim=12))
+    yield Case("ALiBi with appended columns", options=mha(alibi=True, add_zero_attn=True), bias_kv=True)
+    yield Case("valid lengths of each batch", masks={"valid_lens": torch.tensor([2, 4])})
+    yield Case("valid lengths of each query", masks={"valid_lens": torch.tensor([[1, 2, 3], [4, 1, 2]])})
+    yield Case("residual", options=mha(residual=True))
+    yield Case("layer norm", options=mha(layer_norm=True))
+    yield Case("add and norm", options=mha(residual=True, layer_norm=True))
+    yield Case("head gains", options=mha(num_heads=4, head_gain=[1.0, 0.0, -2.0, 0.5]))
+    yield Case("no query", L=0)
+    yield Case("no key", S=0)
+    yield Case("no batch", N=0)
+    yield Case("no key but the zero row", S=0, options=mha(add_zero_attn=True))
+    yield Case("a softmax that saturates", amplitude=16.0)
+    yield Case("a NaN key under padding", special={"key": put((1, 3, 2), math.nan)}, masks={"key_padding_mask": tail})
+    yield Case("an infinite value under padding", special={"value": put((0, 3, 0), INF)}, masks={"key_padding_mask": tail})
+    yield Case("a NaN query", special={"query": put((0, 1, 1), math.nan)})
+    yield Case("a NaN in a float mask", masks={"attn_mask": put((0, 1), math.nan)(floats(rng, (3, 4)))})
+    yield Case("plus infinity in a float mask", masks={"attn_mask": put((0, 1), INF)(floats(rng, (3, 4)))})
+    yield Case("scaled dot product", options=sdpa(num_heads=2, head_dim=3))
+    yield Case("scaled dot product, True takes part", options=sdpa(), masks={"attn_mask": bools(rng, (3, 4), 0.6)})
+    for shape in [(4,), (1, 4), (3, 1), (2, 3, 4), (1, 3, 4), (2, 1, 3, 4), (1, 2, 1, 4), (2, 2, 3, 4), (2, 1, 1, 1)]:
+        yield Case(f"scaled dot product, a mask of {shape}", options=sdpa(fully_masked_rows="zero"),
+                   masks={"attn_mask": bools(rng, shape, 0.7) if len(shape) % 2 else floats(rng, shape, 0.1)})
+    yield Case("scaled dot product, a mask short in S", options=sdpa(), masks={"attn_mask": floats(rng, (3, 2))})
+    yield Case("scaled dot product, a boolean mask short in S", options=sdpa(fully_masked_rows="zero"), masks={"attn_mask": bools(rng, (2, 1, 3, 3), 0.7)})
+    yield Case("scaled dot product, grouped, values of another width", options=sdpa(num_heads=6, num_kv_heads=2, head_dim=3, v_head_dim=5))
+    yield Case("scaled dot product, causal", options=sdpa(is_causal=True))
+    yield Case("scaled dot product, causal from the bottom right", L=5, S=3,
+               options=sdpa(is_causal=True, causal_alignment="bottom_right", fully_masked_rows="zero"))
+    yield Case("scaled dot product, scale 0", options=sdpa(scale=0.0))
+    yield Case("scaled dot product, softcap and a window", L=5, S=5, options=sdpa(softcap=2.0, sliding_window=2))
+    yield Case("scaled dot product, dropout", options=sdpa(dropout=0.5, dropout_seed=9))
+    yield Case("scaled dot product, a NaN value that nobody looks at", options=sdpa(fully_masked_rows="zero"),
+               special={"value": put((0, 0, 3, 1), math.nan)}, masks={"attn_mask": torch.tensor([True, True, True, False])})
+    yield Case("model width 512", N=1, L=4, S=5, options=mha(embed_dim=512, num_heads=8), weight_amplitude=0.0625,
+               amplitude=1.0, keep=["output", "attn_output_weights", "grad.query", "grad.out_proj.bias"])
+
+
+def drawn_case(rng, number):
+    """Any options together."""
+    pick, chance = rng.choice, lambda share: rng.random() < share
+    sdpa, beyond = chance(0.25), chance(0.6)
+    H = pick([1, 2, 2, 2, 3, 4])
+    o = dict(num_heads=H, embed_dim=H * pick([1, 2, 2, 3]), need_weights=chance(0.85), average_attn_weights=chance(0.6))
+    N, L, S = pick([1, 2, 2, 3]), pick([1, 2, 3, 4]), pick([1, 2, 3, 4, 5])
+    extra = {}
+    if sdpa:
+        o.update(op="scaled_dot_product_attention")
+    else:
+        o.update(add_zero_attn=chance(0.2))
+        if chance(0.3):
+            o.update(kdim=pick([2, 3, 5]), vdim=pick([2, 4, 5]))
+        extra.update(bias=chance(0.75), out_bias=chance(0.9), separate=True if chance(0.2) else None,
+                     batch_first=chance(0.5))
+        if chance(0.2):
+            extra["static"] = "kv"
+        elif chance(0.25):
+            extra["bias_kv"] = True
+        if S == L and chance(0.7) and "kdim" not in o:
+            extra["self_attention"] = True
+    if beyond:
+        o.update(num_kv_heads=pick([g for g in range(1, H + 1) if H % g == 0]))
+        if chance(0.4):
+            o.update(head_dim=pick([1, 2, 3]), v_head_dim=pick([1, 2, 4]))
+        for share, option in [(0.2, dict(scale=pick([0.0, -0.7, 0.25, 1.0]))), (0.2, dict(softcap=pick([0.5, 2.0]))),
+                              (0.2, dict(temperature=pick([0.5, 3.0]))),
+                              (0.25, dict(dropout=pick([0.1, 0.5, 0.9]), dropout_seed=rng.getrandbits(64))),
+                              (0.3, dict(is_causal=True)), (0.4, dict(causal_alignment="bottom_right")),
+                              (0.2, dict(sliding_window=pick([1, 2, 3]))), (0.2, dict(alibi=True)),
+                              (0.2, dict(mask_value=pick([-1e9, -1e6, -3.0]))), (0.5, dict(fully_masked_rows="zero"))]:
+            if chance(share):
+                o.update(option)
+        if not sdpa:
+            o.update(residual=chance(0.2), layer_norm=chance(0.2))
+            if chance(0.2):
+                o.update(head_gain=[pick([0.0, 1.0, -1.5, 2.0]) for _ in range(H)])
+    masks = {}
+    if chance(0.4):
+        shape = pick([(L, S), (N * H, L, S)] if not sdpa else
+                     [(L, S), (1, S), (H, L, S), (N, 1, L, S), (N, H, L, S), (H, 1, S), (S,)])
+        masks["attn_mask"] = bools(rng, shape, 0.7 if sdpa else 0.3) if chance(0.5) else floats(rng, shape, 0.1)
+    if chance(0.3):
+        masks["key_padding_mask"] = bools(rng, (N, S), 0.3) if chance(0.7) else floats(rng, (N, S), 0.1)
+    if beyond and chance(0.2):
+        shape = pick([(N,), (N, L)])
+        masks["valid_lens"] = torch.tensor([rng.randint(0, S) for _ in range(int(numpy.prod(shape)))]).reshape(shape)
+    return Case(f"drawn {number}", N=N, L=L, S=S, options=o, masks=masks, **extra,
+                ones=chance(0.2),
+                keep=["output", "head_output", "attn_weights", "attn_output_weights", "layer_norm_output", "grad"])

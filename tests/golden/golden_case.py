@@ -1,0 +1,139 @@
+"""One configuration: its options, its arrays, and what PyTorch makes of them, as JSON."""
+
+import base64
+
+import torch
+
+from counter_random import random_array
+from torch_attention import DEFAULTS, by_torch, composed, resolve, torch_has
+
+# What a trace calls the inputs of scaled_dot_product_attention.
+HEADS_NAMES = {"query": "q_heads", "key": "k_heads", "value": "v_heads"}
+
+
+def encoded(tensor):
+    kind, dtype = {torch.bool: ("bool", "u1"), torch.int64: ("i64", "<i8"), torch.float64: ("f64", "<f8")}[tensor.dtype]
+    data = tensor.detach().contiguous().numpy().astype(dtype).tobytes()
+    return {"shape": list(tensor.shape), kind: base64.b64encode(data).decode()}
+
+
+class Case:
+    """Options, sizes, and the arrays that are more than random."""
+
+    def __init__(self, name, N=2, L=3, S=4, options=None, separate=None, bias=True, out_bias=True, bias_kv=False, static="",
+                 self_attention=False, masks=None, special=None, amplitude=2.0, weight_amplitude=0.5, batch_first=True,
+                 keep=None, ones=False):
+        self.name, self.keep, self.batch_first, self.ones = name, keep, batch_first, ones
+        self.options = o = resolve(options or {})
+        H, G, D, Dv, E = o["num_heads"], o["num_kv_heads"], o["head_dim"], o["v_head_dim"], o["embed_dim"]
+        self.random = {}  # name -> (shape, amplitude)
+        self.given = dict(masks or {})
+        self.self_attention = self_attention
+        if o["op"] == "scaled_dot_product_attention":
+            self.random["query"] = ((N, H, L, D), amplitude)
+            self.random["key"] = ((N, G, S, D), amplitude)
+            self.random["value"] = ((N, G, S, Dv), amplitude)
+            self.given.update(special or {})
+            return
+        if separate is None:
+            separate = o["kdim"] != E or o["vdim"] != E
+        rows = [H * D, G * D, G * Dv]
+        self.random["query"] = ((N, L, E), amplitude)
+        if not self_attention:
+            self.random["key"] = ((N, S, o["kdim"]), amplitude)
+            self.random["value"] = ((N, S, o["vdim"]), amplitude)
+        if separate:
+            self.random["q_proj_weight"] = ((rows[0], E), weight_amplitude)
+            self.random["k_proj_weight"] = ((rows[1], o["kdim"]), weight_amplitude)
+            self.random["v_proj_weight"] = ((rows[2], o["vdim"]), weight_amplitude)
+        else:
+            self.random["in_proj_weight"] = ((sum(rows), E), weight_amplitude)
+        if bias:
+            self.random["in_proj_bias"] = ((sum(rows),), weight_amplitude)
+        if bias_kv:
+            self.random["bias_k"] = ((G * D,), 1.0)
+            self.random["bias_v"] = ((G * Dv,), 1.0)
+        if "k" in static:
+            self.random["static_k"] = ((N, G, S, D), 1.0)
+        if "v" in static:
+            self.random["static_v"] = ((N, G, S, Dv), 1.0)
+        self.random["out_proj.weight"] = ((E, H * Dv), weight_amplitude)
+        if out_bias and bias:
+            self.random["out_proj.bias"] = ((E,), weight_amplitude)
+        if o["head_gain"]:
+            self.given["heads.gain"] = torch.tensor(o["head_gain"])
+        self.given.update(special or {})
+
+    def arrays(self, seed):
+        a = {n: random_array(seed, n, shape, amplitude) for n, (shape, amplitude) in self.random.items()}
+        for name, value in self.given.items():
+            a[name] = value(a[name]) if callable(value) else value
+        if self.self_attention:
+            a["key"] = a["value"] = a["query"]
+        return a
+
+    def to_json(self, seed):
+        a = self.arrays(seed)
+        grad_output = self.grad_output(seed)
+        r, gradients, last = self.with_gradients(composed, a, grad_output)
+        by = "composed from torch primitives"
+        # 1.13 fills a float mask where keys are padding, 2.x adds to it: the mask's gradients differ in rows that are NaN.
+        float_mask = "attn_mask" in a and a["attn_mask"].is_floating_point()
+        filled_nan = float_mask and "key_padding_mask" in a and bool(r["head_output"].isnan().any())
+        if self.options["op"] == "multi_head_attention" and torch_has(self.options, a) and not filled_nan:
+            torchs, torchs_gradients, _ = self.with_gradients(by_torch, a, grad_output)
+            by = torchs.pop("by")
+            for mine, theirs in [(r, torchs), (gradients, torchs_gradients)]:
+                for name, value in theirs.items():
+                    assert torch.allclose(value, mine[name], rtol=1e-11, atol=1e-13, equal_nan=True), (self.name, name)
+                    mine[name] = value
+        arrays = {}
+        for name, value in a.items():
+            if self.self_attention and name in ("key", "value"):
+                arrays[name] = "query"
+            elif name in self.given:
+                arrays[name] = encoded(value)
+            else:
+                arrays[name] = {"shape": list(value.shape), "amplitude": self.random[name][1]}
+        if grad_output is not None:
+            arrays["grad_output"] = {"shape": list(last.shape), "amplitude": 1.0}
+        expected = {n: encoded(x) for n, x in r.items() if self.keep is None or n in self.keep}
+        for name, value in gradients.items():
+            given = name.removeprefix("grad.") in [*a, *HEADS_NAMES.values()]
+            if self.keep is None or name in self.keep or given and "grad" in self.keep:
+                expected[name] = encoded(value)
+        options = {n: x for n, x in self.options.items() if x != DEFAULTS[n]}
+        return {"name": self.name, "by": by, "seed": seed, "options": options, "arrays": arrays, "expected": expected}
+
+    def grad_output(self, seed):
+        """A function of the last output's shape, or None: all ones."""
+        return None if self.ones else lambda shape: random_array(seed, "grad_output", shape, 1.0)
+
+    def with_gradients(self, function, a, grad_output):
+        """(the tensors that the function makes, the gradients of what it read and made, the last output)"""
+        leaves = {n: x.clone().requires_grad_() if x.is_floating_point() else x for n, x in a.items()}
+        if self.self_attention:
+            leaves["key"] = leaves["value"] = leaves["query"]
+        if function is by_torch:
+            by, output, weights = by_torch(self.options, leaves, self.batch_first)
+            r = {"by": by, "output": output}
+            if weights is not None:
+                r["attn_output_weights"] = weights
+        else:
+            r = function(self.options, leaves)
+        made = {n: x for n, x in r.items() if torch.is_tensor(x) and n != "attn_output_weights"}
+        last = next(made[n] for n in ("layer_norm_output", "residual_output", "output", "head_output") if n in made)
+        for x in made.values():
+            if x.requires_grad:
+                x.retain_grad()
+        (last if grad_output is None else last * grad_output(last.shape)).sum().backward()
+        gradients = {}
+        for name, x in {**leaves, **made}.items():
+            if not x.is_floating_point() or (self.self_attention and name in ("key", "value")):
+                continue
+            if name in made and x.grad is None:
+                continue  # not on the way to the loss
+            if self.options["op"] == "scaled_dot_product_attention":
+                name = HEADS_NAMES.get(name, name)
+            gradients["grad." + name] = torch.zeros_like(x) if x.grad is None else x.grad
+        return {n: x.detach() if torch.is_tensor(x) else x for n, x in r.items()}, gradients, last

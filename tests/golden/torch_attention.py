@@ -1,0 +1,216 @@
+"""Attention by PyTorch in float64: composed from its primitives with every option, and by its own functions."""
+
+import math
+
+import torch
+import torch.nn.functional as F
+from torch.nn.utils.stateless import functional_call
+
+from counter_random import uniform
+
+INF = float("inf")
+torch.set_default_dtype(torch.float64)
+torch.set_num_threads(1)
+
+
+# ---- attention from torch primitives -----------------------------------------------------------------------------------
+
+DEFAULTS = dict(op="multi_head_attention", embed_dim=8, num_heads=2, num_kv_heads=None, kdim=None, vdim=None, head_dim=None,
+                v_head_dim=None, add_zero_attn=False, scale=None, softcap=0.0, temperature=1.0, dropout=0.0,
+                dropout_seed=0, need_weights=True, average_attn_weights=True, residual=False, layer_norm=False,
+                is_causal=False, causal_alignment="top_left", sliding_window=None, alibi=False, mask_value=None,
+                fully_masked_rows="nan", head_gain=[])
+
+
+def resolve(options):
+    o = dict(DEFAULTS, **options)
+    o["num_kv_heads"] = o["num_kv_heads"] or o["num_heads"]
+    o["kdim"] = o["kdim"] or o["embed_dim"]
+    o["vdim"] = o["vdim"] or o["embed_dim"]
+    o["head_dim"] = o["head_dim"] or o["embed_dim"] // o["num_heads"]
+    o["v_head_dim"] = o["v_head_dim"] or o["head_dim"]
+    return o
+
+
+def published_alibi_slopes(heads):
+    def of_power_of_two(n):
+        start = 2 ** (-(2 ** -(math.log2(n) - 3)))
+        return [start * start**i for i in range(n)]
+    if math.log2(heads).is_integer():
+        return of_power_of_two(heads)
+    lower = 2 ** math.floor(math.log2(heads))
+    return of_power_of_two(lower) + published_alibi_slopes(2 * lower)[0::2][: heads - lower]
+
+
+def merged_mask(o, a, N, H, L, S):
+    """(N,H,L,S) to add, or None without any mask."""
+    parts = []
+    blocked = torch.zeros(N, H, L, S, dtype=torch.bool)
+    mask = a.get("attn_mask")
+    if mask is not None:
+        if o["op"] == "multi_head_attention":
+            mask = mask.reshape(N, H, L, S) if mask.dim() == 3 else mask.expand(N, H, L, S)
+            blocks = mask
+        else:
+            if 1 != mask.shape[-1] < S:
+                mask = F.pad(mask, (0, S - mask.shape[-1]), value=False if mask.dtype == torch.bool else -INF)
+            mask = mask.expand(N, H, L, S)
+            blocks = ~mask if mask.dtype == torch.bool else mask
+        if mask.dtype == torch.bool:
+            blocked = blocked | blocks
+        else:
+            parts.append(mask)
+    padding = a.get("key_padding_mask")
+    if padding is not None:
+        padding = padding[:, None, None, :].expand(N, H, L, S)
+        if padding.dtype == torch.bool:
+            blocked = blocked | padding
+        else:
+            parts.append(padding)
+    lens = a.get("valid_lens")
+    if lens is not None:
+        lens = lens[:, None, None, None] if lens.dim() == 1 else lens[:, None, :, None]
+        blocked = blocked | (torch.arange(S)[None, None, None, :] >= lens)
+    offset = S - L if o["causal_alignment"] == "bottom_right" else 0
+    back = torch.arange(L)[:, None] + offset - torch.arange(S)[None, :]
+    if o["is_causal"]:
+        blocked = blocked | (back < 0)
+    if o["sliding_window"]:
+        blocked = blocked | (back.abs() >= o["sliding_window"])
+    if o["alibi"]:
+        distance = back.clamp(min=0) if o["is_causal"] else back.abs()
+        slopes = torch.tensor(published_alibi_slopes(H))
+        parts.append((-slopes[:, None, None] * distance).expand(N, H, L, S))
+    if not (o["is_causal"] or o["sliding_window"] or o["alibi"] or mask is not None or padding is not None or lens is not None):
+        return None
+    total = torch.zeros(N, H, L, S)
+    for part in parts:
+        total = total + part
+    return total + torch.zeros(N, H, L, S).masked_fill(blocked, -INF)
+
+
+def composed(o, a):
+    """Every tensor of the trace, from torch primitives."""
+    r = {}
+    H, G, D, Dv = o["num_heads"], o["num_kv_heads"], o["head_dim"], o["v_head_dim"]
+    sdpa = o["op"] == "scaled_dot_product_attention"
+    if sdpa:
+        q, k, v = a["query"], a["key"], a["value"]
+        H, G, D = q.shape[1], k.shape[1], q.shape[3]
+        S = k.shape[2]
+    else:
+        sizes = [H * D, G * D, G * Dv]
+        weights = a["in_proj_weight"].split(sizes) if "in_proj_weight" in a else [
+            a.get("q_proj_weight"), a.get("k_proj_weight"), a.get("v_proj_weight")]
+        biases = a["in_proj_bias"].split(sizes) if "in_proj_bias" in a else [None] * 3
+        N = a["query"].shape[0]
+        join = lambda x: x.transpose(1, 2).flatten(2)
+        r["q"] = F.linear(a["query"], weights[0], biases[0])
+        k = join(a["static_k"]) if "static_k" in a else F.linear(a["key"], weights[1], biases[1])
+        v = join(a["static_v"]) if "static_v" in a else F.linear(a["value"], weights[2], biases[2])
+        S = k.shape[1]
+        if "bias_k" in a:
+            k = torch.cat([k, a["bias_k"].expand(N, 1, -1)], dim=1)
+            v = torch.cat([v, a["bias_v"].expand(N, 1, -1)], dim=1)
+        if o["add_zero_attn"]:
+            k, v = F.pad(k, (0, 0, 0, 1)), F.pad(v, (0, 0, 0, 1))
+        r["k"], r["v"] = k, v
+        split = lambda x, heads: x.unflatten(-1, (heads, x.shape[-1] // heads)).transpose(1, 2)
+        r["q_heads"], r["k_heads"], r["v_heads"] = q, k, v = split(r["q"], H), split(k, G), split(v, G)
+    N, _, L, _ = q.shape
+    keys, values = k.repeat_interleave(H // G, dim=1), v.repeat_interleave(H // G, dim=1)
+    r["scores"] = torch.einsum("nhld,nhsd->nhls", q, keys)
+    scale = o["scale"] if o["scale"] is not None else D**-0.5
+    r["scaled_scores"] = r["scores"] * scale / o["temperature"]
+    if o["softcap"] > 0:
+        r["scaled_scores"] = o["softcap"] * torch.tanh(r["scaled_scores"] / o["softcap"])
+    masked = r["scaled_scores"]
+    bias = merged_mask(o, a, N, H, L, S)
+    if bias is not None:
+        r["mask_bias"] = bias = F.pad(bias, (0, k.shape[2] - S))
+        if o["mask_value"] is not None:
+            masked = torch.where(bias == -INF, torch.full((), o["mask_value"]), masked + bias)
+        else:
+            masked = masked + bias
+        r["masked_scores"] = masked
+    if o["fully_masked_rows"] == "zero" and masked.shape[-1] > 0:
+        empty = (masked == -INF).all(dim=-1, keepdim=True)
+        weights = torch.softmax(masked.masked_fill(empty, 0.0), dim=-1).masked_fill(empty, 0.0)
+    else:
+        weights = torch.softmax(masked, dim=-1)
+    r["attn_weights"] = weights
+    if o["dropout"] > 0:
+        kept = torch.from_numpy(uniform(o["dropout_seed"], "dropout", weights.numel())).reshape(weights.shape) >= o["dropout"]
+        weights = weights * (kept.double() / (1 - o["dropout"]) if o["dropout"] < 1 else torch.zeros(()))
+        r["dropped_weights"] = weights
+    heads = torch.matmul(weights, values)
+    r["head_output"] = heads
+    if sdpa:
+        return r
+    if "heads.gain" in a:
+        heads = heads * a["heads.gain"][:, None, None]
+    r["concat"] = heads.transpose(1, 2).flatten(2)
+    r["output"] = F.linear(r["concat"], a["out_proj.weight"], a.get("out_proj.bias"))
+    last = r["output"]
+    if o["residual"]:
+        r["residual_output"] = last = a["query"] + last
+    if o["layer_norm"]:
+        r["layer_norm_output"] = F.layer_norm(last, last.shape[-1:])
+    if o["need_weights"] and o["average_attn_weights"]:
+        r["attn_output_weights"] = weights.mean(dim=1)
+    elif o["need_weights"]:
+        r["attn_output_weights"] = weights
+    return r
+
+
+# ---- PyTorch's own ------------------------------------------------------------------------------------------------------
+
+
+def torch_has(o, a):
+    """Whether F.multi_head_attention_forward of 1.13 has all that the case wants."""
+    plain = dict(DEFAULTS, embed_dim=o["embed_dim"], num_heads=o["num_heads"], kdim=o["kdim"], vdim=o["vdim"],
+                 num_kv_heads=o["num_heads"], head_dim=o["embed_dim"] // o["num_heads"],
+                 v_head_dim=o["embed_dim"] // o["num_heads"], add_zero_attn=o["add_zero_attn"],
+                 need_weights=o["need_weights"], average_attn_weights=o["average_attn_weights"])
+    padding, mask = a.get("key_padding_mask"), a.get("attn_mask")
+    float_padding = padding is not None and padding.dtype != torch.bool
+    empty = 0 in a["query"].shape or 0 in a["key"].shape
+    return o == plain and "valid_lens" not in a and not (float_padding and mask is not None) and not empty and (
+        "static_k" in a) == ("static_v" in a)
+
+
+def by_torch(o, a, batch_first):
+    """(name of the function, output, attn_output_weights)"""
+    E, H = o["embed_dim"], o["num_heads"]
+    by_module = "static_k" not in a
+    if by_module:
+        packed = o["kdim"] == E and o["vdim"] == E
+        if packed != ("in_proj_weight" in a) or ("in_proj_bias" in a) != ("out_proj.bias" in a):
+            by_module = False
+    if by_module:
+        m = torch.nn.MultiheadAttention(E, H, bias="in_proj_bias" in a, add_bias_kv="bias_k" in a,
+                                        add_zero_attn=o["add_zero_attn"], kdim=o["kdim"], vdim=o["vdim"],
+                                        batch_first=batch_first)
+        state = {n: a[n] for n in ("in_proj_weight", "q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_bias",
+                                   "out_proj.weight", "out_proj.bias") if n in a}
+        if "bias_k" in a:
+            state.update(bias_k=a["bias_k"].reshape(1, 1, E), bias_v=a["bias_v"].reshape(1, 1, E))
+        turn = (lambda x: x) if batch_first else (lambda x: x.transpose(0, 1))
+        inputs = turn(a["query"]), turn(a["key"]), turn(a["value"])
+        masks_and_wishes = dict(key_padding_mask=a.get("key_padding_mask"), attn_mask=a.get("attn_mask"),
+                                need_weights=o["need_weights"], average_attn_weights=o["average_attn_weights"])
+        assert set(state) == set(m.state_dict())
+        out, weights = functional_call(m, state, inputs, masks_and_wishes)
+        return "torch.nn.MultiheadAttention", turn(out), weights
+    separate = "in_proj_weight" not in a
+    turn = lambda x: x.transpose(0, 1)
+    row = lambda n: a[n].reshape(1, 1, E) if n in a else None
+    flat = lambda n: a[n].flatten(0, 1) if n in a else None
+    out, weights = F.multi_head_attention_forward(
+        turn(a["query"]), turn(a["key"]), turn(a["value"]), E, H, a.get("in_proj_weight"), a.get("in_proj_bias"),
+        row("bias_k"), row("bias_v"), o["add_zero_attn"], 0.0, a["out_proj.weight"], a.get("out_proj.bias"),
+        key_padding_mask=a.get("key_padding_mask"), need_weights=o["need_weights"], attn_mask=a.get("attn_mask"),
+        use_separate_proj_weight=separate, q_proj_weight=a.get("q_proj_weight"), k_proj_weight=a.get("k_proj_weight"),
+        v_proj_weight=a.get("v_proj_weight"), static_k=flat("static_k"), static_v=flat("static_v"),
+        average_attn_weights=o["average_attn_weights"])
+    return "F.multi_head_attention_forward", turn(out), weights
