@@ -40,8 +40,10 @@ bool encode(png_structp png, png_infop info, const Image& image, bool opaque,
                opaque ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_RGBA, PNG_INTERLACE_NONE,
                PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
   png_set_sRGB(png, info, PNG_sRGB_INTENT_PERCEPTUAL);
-  // Flat cells repeat exactly from pixel to pixel and from line to line: these three filters leave zeros.
-  png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE | PNG_FILTER_SUB | PNG_FILTER_UP);
+  // Few colours that repeat exactly: filters only hide that from deflate. Level 4 takes half the time of the
+  // usual 6 for about the same bytes (noise of 2048² cells, and of 64² cells of 28 pixels with digits).
+  png_set_filter(png, PNG_FILTER_TYPE_BASE, PNG_FILTER_NONE);
+  png_set_compression_level(png, 4);
   png_write_info(png, info);
   if (opaque) png_set_filler(png, 0, PNG_FILLER_AFTER);
   for (int y = 0; y < image.height; ++y) {
