@@ -11,7 +11,6 @@
 namespace headwise {
 namespace {
 
-constexpr Index most_cells = 40000;
 constexpr double least_size = 8.0;       // pixels; smaller digits of DejaVu Sans Mono run together
 constexpr double share_of_height = 0.4;  // of a cell
 
@@ -53,7 +52,8 @@ std::string cell_text(double value, const CellDigits& digits) {
 std::optional<CellDigits> cell_digits(const HeatmapSpec& spec, const HeatmapContents& contents,
                                       double cell_width, double cell_height) {
   const MatrixView& values = spec.values;
-  if (!spec.digits || !contents.finite() || values.rows * values.cols > most_cells) return std::nullopt;
+  if (!spec.digits || !contents.finite() || values.rows * values.cols > most_cells_with_digits)
+    return std::nullopt;
   if (std::min(cell_width, cell_height) < least_size) return std::nullopt;
   const auto fitted = [&](CellDigits digits) -> std::optional<CellDigits> {
     const double breathing = std::max(3.0, 0.1 * cell_width);  // pixels, the gap included

@@ -8,6 +8,10 @@
 
 namespace headwise {
 
+// Cells of a picture above which none shows its number: an SVG with more texts than that is of no use to
+// anyone.
+constexpr Index most_cells_with_digits = 40000;
+
 struct CellDigits {
   int decimals = 0;         // behind the point, or of the mantissa
   bool scientific = false;  // "3.1e−7"
@@ -17,7 +21,7 @@ struct CellDigits {
 // The format with which every number fits into a cell of cell_width × cell_height pixels (its gap included)
 // in type of 8 pixels or more: as many decimals as tell the largest number to about three digits, fewer where
 // there is no room for them. None where even the shortest does not fit, where the spec wants no digits, where
-// there are no numbers, and above 40,000 cells (an SVG with that many texts is of no use to anyone).
+// there are no numbers, and above most_cells_with_digits.
 std::optional<CellDigits> cell_digits(const HeatmapSpec& spec, const HeatmapContents& contents,
                                       double cell_width, double cell_height);
 

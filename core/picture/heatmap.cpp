@@ -72,6 +72,14 @@ MatrixView matrix_view(TensorPtr tensor, std::span<const Index> leading) {
   return view;
 }
 
+void check_mask(const HeatmapSpec& spec) {
+  const MatrixView& values = spec.values;
+  if (!spec.mask || (spec.mask->rows == values.rows && spec.mask->cols == values.cols)) return;
+  throw Error(ExitStatus::usage, {"heatmap", "the mask does not lie on the cells",
+                                  fmt::format("{}×{}", spec.mask->rows, spec.mask->cols),
+                                  fmt::format("{}×{}", values.rows, values.cols), ""});
+}
+
 CellKind cell_kind(const HeatmapSpec& spec, Index row, Index col) {
   const double value = spec.values.value(row, col);
   if (std::isnan(value)) return CellKind::nan;
@@ -82,6 +90,7 @@ CellKind cell_kind(const HeatmapSpec& spec, Index row, Index col) {
 }
 
 HeatmapContents heatmap_contents(const HeatmapSpec& spec) {
+  check_mask(spec);
   HeatmapContents contents;
   Extremes extremes;
   for (Index row = 0; row < spec.values.rows; ++row) {

@@ -49,6 +49,10 @@ struct HeatmapSpec {
   bool digits = true;                               // numbers in the cells where they fit
 };
 
+// Throws Error(usage) where the mask has other rows or columns than the values. Everything that takes a whole
+// spec checks it.
+void check_mask(const HeatmapSpec& spec);
+
 // What a cell shows. A blocked cell whose value says nothing more (0, or at or below `blocked_at`) is only
 // hatched; one that still carries a value (a row of which every key is blocked can) shows it under the hatch,
 // and NaN is never hidden.

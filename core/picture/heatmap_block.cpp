@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "core/picture/axis_labels.h"
 #include "core/picture/cell_text.h"
@@ -66,7 +67,7 @@ void add_col_labels(PictureBuilder& block, const HeatmapSpec& spec, double width
                     double size) {
   const double pitch = width / static_cast<double>(spec.values.cols);
   const AxisLabels labels = column_axis_labels(spec.col_labels, spec.values.cols, pitch, size);
-  const double radians = labels.degrees * 3.14159265358979323846 / 180.0;
+  const double radians = labels.degrees * std::numbers::pi / 180.0;
   const double y = height + (label_gap + text_ascent * std::cos(radians)) * size;
   for (const AxisLabel& label : labels.labels) {
     // Slanted text begins with the middle of its capitals under the middle of its cell.

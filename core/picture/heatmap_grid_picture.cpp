@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "core/picture/axis_labels.h"
+#include "core/picture/cell_text.h"
 #include "core/picture/color_bar.h"
 #include "core/picture/heatmap_block.h"
 #include "core/picture/label_text.h"
@@ -125,7 +126,9 @@ Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::s
     return picture.finish(16, ground_color(Theme::light));
   }
   double width = 1, height = 1;  // of the largest plane
+  Index cells = 0;
   for (const HeatmapSpec& spec : specs) {
+    cells += spec.values.rows * spec.values.cols;
     width = std::max(width, plane_pixels(spec.values.cols, cell_pixels));
     height = std::max(height, plane_pixels(spec.values.rows, cell_pixels));
   }
@@ -152,9 +155,11 @@ Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::s
     const bool first_of_row = i % columns == 0, last_of_column = i + columns >= specs.size();
     const BlockParts parts{!one_labelling || first_of_row, !one_labelling || last_of_column, first_of_row,
                            last_of_column};
-    slots.push_back({slot_head(specs[i], contents[i], !one_range,
-                               plane_pixels(specs[i].values.cols, cell_pixels), name_size),
-                     heatmap_block(specs[i], contents[i], cell_pixels, {name_size, type.label}, parts)});
+    HeatmapSpec spec = specs[i];
+    spec.digits = spec.digits && cells <= most_cells_with_digits;
+    slots.push_back(
+        {slot_head(spec, contents[i], !one_range, plane_pixels(spec.values.cols, cell_pixels), name_size),
+         heatmap_block(spec, contents[i], cell_pixels, {name_size, type.label}, parts)});
   }
   const MatrixView& values = specs.front().values;
   const bool slanted = one_labelling && values.cols > 0 &&
@@ -164,8 +169,8 @@ Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::s
   PictureBuilder picture = placed(slots, columns, slanted ? width : 0.0, name_size);
   const Theme theme = specs.front().theme;
   if (!title.empty()) add_title(picture, title, theme, type.base);
-  add_bar_and_legend(picture, specs.front(), sum(contents), one_range && values.rows * values.cols > 0,
-                     picture.width() / 3, type.base);
+  add_bar_and_legend(picture, specs.front(), sum(contents), one_range && cells > 0, picture.width() / 3,
+                     type.base);
   return picture.finish(std::round(1.3 * type.base), ground_color(theme));
 }
 

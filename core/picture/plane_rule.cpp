@@ -133,16 +133,6 @@ bool on_mark(CellKind kind, const PixelCells& col, const PixelCells& row, int ma
   }
 }
 
-void check_plane(const HeatmapSpec& spec, int width, int height) {
-  const MatrixView& values = spec.values;
-  if (spec.mask && (spec.mask->rows != values.rows || spec.mask->cols != values.cols)) {
-    throw Error(ExitStatus::usage, {"heatmap", "the mask does not lie on the cells",
-                                    fmt::format("{}×{}", spec.mask->rows, spec.mask->cols),
-                                    fmt::format("{}×{}", values.rows, values.cols), ""});
-  }
-  check_image_size(width, height);
-}
-
 }  // namespace
 
 PlaneRule plane_rule(Index rows, Index cols, int width, int height) {
@@ -161,7 +151,8 @@ int cell_begin(Index index, Index count, int pixels) {
 }
 
 Image rasterise_plane(const HeatmapSpec& spec, int width, int height, const PlaneRule& rule) {
-  check_plane(spec, width, height);
+  check_mask(spec);
+  check_image_size(width, height);
   Image image{width, height, {}};
   image.rgba.resize(4 * static_cast<std::size_t>(width) * static_cast<std::size_t>(height));
   if (image.rgba.empty() || spec.values.rows == 0 || spec.values.cols == 0) return image;

@@ -159,4 +159,5 @@ TEST_CASE("a plane that would be too large, and a mask of another size, are refu
   HeatmapSpec other = spec;
   other.mask = heatmap(2, 1, {0, 0}).values;
   CHECK_THROWS_AS(rasterise_plane(other, 1), Error);
+  CHECK_THROWS_AS(heatmap_picture(other, 28.0), Error);
 }
