@@ -57,6 +57,18 @@ TEST_CASE("a pixel lies in the cell that its centre lies in, at any ratio of pix
   }
 }
 
+TEST_CASE("gap, hatch and marks grow with the shorter side of a cell") {
+  const auto of_side = [](int side) { return plane_rule(3, 2, 4 * side, 3 * side + 2); };
+  CHECK(of_side(1) == PlaneRule{1, 0, 6, 1, 0});
+  CHECK(of_side(5) == PlaneRule{5, 0, 6, 1, 1});
+  CHECK(of_side(9) == PlaneRule{9, 0, 6, 1, 1});
+  CHECK(of_side(10) == PlaneRule{10, 1, 6, 1, 1});
+  CHECK(of_side(28) == PlaneRule{28, 1, 7, 1, 3});
+  CHECK(of_side(48) == PlaneRule{48, 2, 12, 2, 6});
+  CHECK(of_side(100) == PlaneRule{100, 3, 16, 2, 12});
+  CHECK(plane_rule(20, 1, 30, 10).side == 0);
+}
+
 TEST_CASE("cells are flat squares of their value's colour, one pixel a cell and many") {
   const HeatmapSpec spec = heatmap(2, 3, {-1, -0.5, 0, 0.25, 0.5, 1});
   for (const int cell_pixels : {1, 2, 9}) {
