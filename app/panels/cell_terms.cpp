@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/picture/label_text.h"
+
 namespace headwise {
 namespace {
 
@@ -15,7 +17,8 @@ const std::vector<std::string>* tokens_of(const TokenLabels& labels, const std::
 
 std::string index_name(const TokenLabels& labels, const Axis& axis, Index index) {
   const auto* tokens = tokens_of(labels, axis.name);
-  if (tokens && index < static_cast<Index>(tokens->size())) return (*tokens)[static_cast<std::size_t>(index)];
+  if (tokens && index < static_cast<Index>(tokens->size()))
+    return printable((*tokens)[static_cast<std::size_t>(index)]);
   std::string letter = axis.name;
   if (letter == "D" || letter == "Dv" || letter == "E")
     letter[0] = static_cast<char>(std::tolower(letter[0]));
@@ -103,7 +106,7 @@ std::string cell_tokens(const Trace& trace, const TokenLabels& labels, const Cel
     const auto* tokens = tokens_of(labels, tensor->shape().name(static_cast<Index>(axis)));
     if (!tokens || cell.index[axis] >= static_cast<Index>(tokens->size())) continue;
     if (!text.empty()) text += " → ";
-    text += (*tokens)[static_cast<std::size_t>(cell.index[axis])];
+    text += printable((*tokens)[static_cast<std::size_t>(cell.index[axis])]);
   }
   return text;
 }

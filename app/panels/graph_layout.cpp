@@ -13,7 +13,7 @@ namespace {
 using Id = TensorId;
 
 // In units.
-constexpr double padding = 8.0;
+constexpr double padding = 7.0;
 constexpr double name_gap = 5.0;
 constexpr double widest_gap = 56.0;
 constexpr double narrowest_gap = 9.0;
@@ -68,10 +68,10 @@ double lane_of(Id id, bool one_input, bool shared_value) {
   }
 }
 
-// "8·12×16": leading axes joined by dots, the batch left out where it is one.
+// "8·12×16": leading axes joined by dots, without the batch, which all of them have.
 std::string sizes_text(const Tensor& tensor) {
   std::vector<Index> sizes = tensor.shape().sizes();
-  if (sizes.size() > 2 && sizes.front() == 1) sizes.erase(sizes.begin());
+  if (sizes.size() > 2) sizes.erase(sizes.begin());
   std::string text;
   for (std::size_t i = 0; i < sizes.size(); ++i) {
     if (i > 0) text += i + 1 == sizes.size() ? "×" : "·";
@@ -108,8 +108,12 @@ struct Builder {
       if (!tensor || node_of(t, id) != id) continue;
       std::string name(tensor_entry(id).name);
       if (id == Id::key && shared_value) name = "key, value";
-      layout.nodes.push_back(
-          {id, std::move(name), sizes_text(*tensor), 0, lane_of(id, one_input, shared_value), {}});
+      GraphNode node;
+      node.id = id;
+      node.name = std::move(name);
+      node.sizes = sizes_text(*tensor);
+      node.lane = lane_of(id, one_input, shared_value);
+      layout.nodes.push_back(std::move(node));
     }
   }
 
@@ -143,6 +147,19 @@ struct Builder {
   }
 };
 
+// Whose sizes can be left out first where room is short: they follow from those before.
+constexpr std::array known_sizes{Id::masked_scores,
+                                 Id::scaled_scores,
+                                 Id::mask_bias,
+                                 Id::dropped_weights,
+                                 Id::residual_output,
+                                 Id::layer_norm_output,
+                                 Id::q,
+                                 Id::k,
+                                 Id::v,
+                                 Id::concat,
+                                 Id::head_output};
+
 }  // namespace
 
 GraphLayout graph_layout(const Trace& trace, RectF area, double scale, const GraphTextWidth& text_width) {
@@ -155,28 +172,48 @@ GraphLayout graph_layout(const Trace& trace, RectF area, double scale, const Gra
   const double u = scale;
   const int columns = std::ranges::max(layout.nodes, {}, &GraphNode::column).column + 1;
   std::vector<double> widths(static_cast<std::size_t>(columns), 0.0);
-  const auto measure = [&](bool two_lines) {
+  const auto measure = [&] {
     std::ranges::fill(widths, 0.0);
     double total = 0.0;
     for (const GraphNode& node : layout.nodes) {
-      const double name = text_width(node.name, false), sizes = text_width(node.sizes, true);
-      const double text = two_lines ? std::max(name, sizes) : name + name_gap * u + sizes;
+      const double name = text_width(node.name, false);
+      const double sizes = node.sized ? text_width(node.sizes, true) : 0.0;
+      const double beside = node.sized ? name + name_gap * u + sizes : name;
       double& width = widths[static_cast<std::size_t>(node.column)];
-      width = std::max(width, std::ceil(text + 2 * padding * u));
+      width =
+          std::max(width, std::ceil((layout.two_lines ? std::max(name, sizes) : beside) + 2 * padding * u));
     }
     for (const double width : widths) total += width;
     return total;
   };
+  // Sizes beside the names, else under them, else only where they are news, else none.
   const double gaps = static_cast<double>(columns - 1);
-  double total = measure(false);
-  layout.two_lines = total + gaps * 14.0 * u > area.width;
-  if (layout.two_lines) total = measure(true);
+  const bool along_the_bottom = std::ranges::any_of(layout.edges, &GraphEdge::below);
+  if (along_the_bottom) {
+    // It leaves its node on the left and passes under all others.
+    area.x += 10.0 * u;
+    area.width -= 10.0 * u;
+  }
+  const double room = area.width - gaps * 13.0 * u;
+  double total = measure();
+  if (total > room && area.height >= 3.1 * two_line_height * u) {
+    layout.two_lines = true;
+    total = measure();
+  }
+  for (const Id id : known_sizes) {
+    if (total <= room) break;
+    for (GraphNode& node : layout.nodes) node.sized = node.sized && node.id != id;
+    total = measure();
+  }
+  if (total > room) {
+    for (GraphNode& node : layout.nodes) node.sized = false;
+    total = measure();
+  }
   const double gap =
       columns > 1 ? std::clamp((area.width - total) / gaps, narrowest_gap * u, widest_gap * u) : 0.0;
   layout.width = total + gaps * gap;
 
   const double wanted = (layout.two_lines ? two_line_height : one_line_height) * u;
-  const bool along_the_bottom = std::ranges::any_of(layout.edges, &GraphEdge::below);
   const double lanes_height = area.height - (along_the_bottom ? 8.0 * u : 0.0);
   const double height = std::min(wanted, lanes_height / 3.1);
   const double spacing = std::min((lanes_height - height) / 2.0, 40.0 * u);
@@ -185,6 +222,7 @@ GraphLayout graph_layout(const Trace& trace, RectF area, double scale, const Gra
   for (const double width : widths) xs.push_back(xs.back() + width + gap);
   for (GraphNode& node : layout.nodes) {
     const auto column = static_cast<std::size_t>(node.column);
+    if (!node.sized) node.sizes.clear();
     node.rect = {std::floor(xs[column]), std::floor(middle + node.lane * spacing - height / 2.0),
                  widths[column], std::floor(height)};
   }

@@ -15,9 +15,11 @@ namespace headwise {
 struct GraphNode {
   TensorId id{};
   std::string name;   // "q_heads"; "key, value" where both are one tensor
-  std::string sizes;  // without the batch axis where N = 1: "8·12×16"
+  std::string sizes;  // without the batch axis: "8·12×16"
   int column = 0;     // 0 is leftmost; a node lies right of everything that it is made from
   double lane = 0;    // -1 … 1, top to bottom
+  bool sized =
+      true;  // the sizes are written; where room is short, not those that follow from the nodes before
   RectF rect;
 };
 

@@ -33,12 +33,12 @@ void draw_edge(const PanelContext& context, const GraphNode& from, const GraphNo
   const ImVec2 end(static_cast<float>(to.rect.x) + shift,
                    std::floor(static_cast<float>(to.rect.y + to.rect.height / 2)) + 0.5f);
   if (below) {
-    const ImVec2 down(begin.x - static_cast<float>(from.rect.width) / 2,
-                      static_cast<float>(from.rect.y + from.rect.height));
+    const float left = static_cast<float>(from.rect.x) + shift;
     const ImVec2 up(end.x + static_cast<float>(to.rect.width) / 2,
                     static_cast<float>(to.rect.y + to.rect.height));
-    const ImVec2 path[] = {down, ImVec2(down.x, bottom), ImVec2(up.x, bottom), up};
-    list->AddPolyline(path, 4, color, ImDrawFlags_None, u);
+    const ImVec2 path[] = {ImVec2(left, begin.y), ImVec2(left - 6 * u, begin.y), ImVec2(left - 6 * u, bottom),
+                           ImVec2(up.x, bottom), up};
+    list->AddPolyline(path, 5, color, ImDrawFlags_None, u);
     return;
   }
   const float turn = std::min(11.0f * u, (end.x - begin.x));
@@ -69,7 +69,7 @@ PanelAction draw_graph(const PanelContext& context, GraphState& state) {
   for (const GraphEdge& edge : layout.edges) {
     draw_edge(context, layout.nodes[edge.from], layout.nodes[edge.to], edge.below, bottom, shift);
   }
-  const WidgetContext widgets = widget_context(context);
+  const WidgetContext widgets = context.widgets();
   for (std::size_t i = 0; i < layout.nodes.size(); ++i) {
     const GraphNode& node = layout.nodes[i];
     const ImVec2 min(static_cast<float>(node.rect.x) + shift, static_cast<float>(node.rect.y));
@@ -97,7 +97,7 @@ PanelAction draw_graph(const PanelContext& context, GraphState& state) {
     const float x = min.x + 8.0f * context.scale;
     const float middle = (min.y + max.y) / 2;
     ImFont* font = small;
-    if (layout.two_lines) {
+    if (layout.two_lines && !node.sizes.empty()) {
       list->AddText(font, font->FontSize, ImVec2(x, std::floor(middle - font->FontSize - 1.0f)),
                     im_color(color), node.name.c_str());
       list->AddText(mono, mono->FontSize, ImVec2(x, std::floor(middle + 1.0f)), im_color(palette.text_dim),

@@ -11,6 +11,7 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
 
 namespace headwise {
 namespace {
@@ -22,8 +23,21 @@ ImVec2 far_corner(const RectF& r) {
   return {static_cast<float>(r.x + r.width), static_cast<float>(r.y + r.height)};
 }
 
-bool mouse_in(const RectF& r) {
-  return ImGui::IsWindowHovered() && ImGui::IsMouseHoveringRect(corner(r), far_corner(r));
+// An ImGui item over a rectangle.
+struct Item {
+  bool hovered = false, clicked = false, double_clicked = false;
+};
+
+Item item_over(const char* id, Index number, const RectF& rect) {
+  ImGui::PushID(static_cast<int>(number));
+  ImGui::SetCursorScreenPos(corner(rect));
+  ImGui::InvisibleButton(id, ImVec2(std::max(1.0f, static_cast<float>(rect.width)),
+                                    std::max(1.0f, static_cast<float>(rect.height))));
+  ui_probe_item(id, static_cast<int>(number));
+  const Item item{ImGui::IsItemHovered(), ImGui::IsItemClicked(),
+                  ImGui::IsItemHovered() && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)};
+  ImGui::PopID();
+  return item;
 }
 
 PanelAction edit(GainEdit gain) {
@@ -33,8 +47,9 @@ PanelAction edit(GainEdit gain) {
   return action;
 }
 
-WidgetContext widgets_of(const PanelContext& context) {
-  return {context.palette, context.fonts, context.scale};
+// Only the module joins heads with a gain.
+bool has_gains(const PanelContext& context) {
+  return context.scenario.op == Op::multi_head_attention;
 }
 
 }  // namespace
@@ -69,73 +84,84 @@ Selection looking_at_head(const PanelContext& context, Index head) {
   return selection;
 }
 
-PanelAction draw_head_number(const PanelContext& context, const RectF& line, Index head,
-                             const std::string& number) {
-  const Palette& palette = context.palette;
-  const bool chosen = head == context.selection.head;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const double gain = head_gain_of(context.scenario, head);
+std::optional<HeadDescription> head_description(const PanelContext& context, Index head) {
+  if (context.scenario.parameters.source != ParameterSource::hand_made || !has_gains(context))
+    return std::nullopt;
+  const Index heads = context.trace.options.num_heads;
+  if (head < 0 || head >= heads) return std::nullopt;
+  return describe_hand_made_heads(heads)[static_cast<std::size_t>(head)];
+}
 
-  const float radius =
-      std::clamp(static_cast<float>(line.width) * 0.08f, 2.5f * context.scale, 4.5f * context.scale);
+PanelAction draw_head_number(const PanelContext& context, const RectF& line, Index head,
+                             const std::string& number, bool several) {
+  PanelAction action;
+  const Palette& palette = context.palette;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const bool chosen = head == context.selection.head;
+  const bool dotted = has_gains(context) && !several;
+  const double gain = head_gain_of(context.scenario, head);
+  const float u = context.scale;
+
+  const float radius = std::clamp(static_cast<float>(line.width) * 0.08f, 2.5f * u, 4.5f * u);
   const ImVec2 dot(far_corner(line).x - radius - 1.0f,
                    corner(line).y + static_cast<float>(line.height) * 0.55f);
-  const double reach = std::max(9.0 * context.scale, 2.0 * radius);
-  const RectF dot_area{dot.x - reach, line.y, reach + radius + 2.0, line.height};
-  const bool on_dot = mouse_in(dot_area), on_line = mouse_in(line);
-
-  ImFont* font = chosen ? context.fonts.bold : context.fonts.small;
-  const float size = chosen ? context.fonts.small->FontSize : font->FontSize;
-  const ImU32 color = im_color(chosen ? palette.text : palette.text_dim);
-  list->AddText(font, size, ImVec2(corner(line).x, std::floor(dot.y - size / 2)), color, number.c_str());
-  if (gain != 0.0) {
-    list->AddCircleFilled(dot, radius,
-                          im_color(on_dot ? palette.text : palette.text_dim,
-                                   static_cast<float>(std::clamp(std::abs(gain), 0.35, 1.0))));
-  } else {
-    list->AddCircle(dot, radius - 0.5f, im_color(on_dot ? palette.text : palette.text_dim), 0, context.scale);
-  }
-
-  PanelAction action;
-  if (on_dot && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
-    action = edit(toggle_mute(context.scenario, head));
-  } else if (on_line && !on_dot && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+  const double reach =
+      dotted ? std::min(line.width * 0.5, std::max(9.0 * u, 2.0 * radius) + radius + 2.0) : 0.0;
+  if (item_over("heads/number", head, {line.x, line.y, line.width - reach, line.height}).clicked) {
     action.selection = looking_at_head(context, head);
   }
-  if (on_dot)
-    ImGui::SetTooltip("%s", gain == 0.0 ? "muted: click to hear it again" : "heard: click to mute it");
+  ImFont* font = chosen ? context.fonts.bold : context.fonts.small;
+  list->AddText(font, font->FontSize, ImVec2(corner(line).x, std::floor(dot.y - font->FontSize / 2)),
+                im_color(chosen ? palette.text : palette.text_dim), number.c_str());
+  if (!dotted) return action;
+
+  const Item mute = item_over("heads/dot", head, {line.x + line.width - reach, line.y, reach, line.height});
+  tooltip(context.widgets(), fmt::format("{} head {}", gain == 0.0 ? "hear" : "mute", head));
+  if (mute.clicked) action = edit(toggle_mute(context.scenario, head));
+  const Rgba8 color = mute.hovered ? palette.text : palette.text_dim;
+  if (gain == 0.0) {
+    list->AddCircle(dot, radius - 0.5f, im_color(color), 0, u);
+  } else {
+    const double loudness = std::clamp(std::abs(gain), 0.35, 1.0);
+    list->AddCircleFilled(dot, radius, im_color(color, static_cast<float>(loudness)));
+  }
   return action;
 }
 
 PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& grid) {
   PanelAction action;
-  const WidgetContext widgets = widgets_of(context);
+  const WidgetContext widgets = context.widgets();
   const Palette& palette = context.palette;
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* small = context.fonts.small;
-  const std::string caption = fitted_text("heads: click to look, dot to mute, double-click for one alone",
-                                          small, static_cast<float>(grid.caption.width));
+  const float width = static_cast<float>(grid.caption.width);
+  std::string caption = "heads: click to look";
+  for (const char* longer : {"heads: click to look, dot to mute",
+                             "heads: click to look, dot to mute, double-click for one alone"}) {
+    if (has_gains(context) && fitted_text(longer, small, width) == longer) caption = longer;
+  }
   list->AddText(small, small->FontSize, corner(grid.caption), im_color(palette.text_dim), caption.c_str());
 
   const Index heads = context.trace.options.num_heads;
   for (Index head = 0; head < heads; ++head) {
     const RectF rect = grid.thumbnail(head);
     if (head_gain_of(context.scenario, head) == 0.0) draw_muted(widgets, list, rect);
-    const bool hovered = mouse_in(rect);
-    if (head == context.selection.head || hovered) {
+    const Item item = item_over("heads/thumbnail", head, rect);
+    const auto description = head_description(context, head);
+    tooltip(widgets, description
+                         ? fmt::format("head {}, {}: {}", head, description->name, description->reason)
+                         : fmt::format("head {}", head));
+    if (head == context.selection.head || item.hovered) {
       const float out = std::round(2.0f * context.scale);
-      const ImU32 color =
-          head == context.selection.head ? im_color(palette.focus) : im_color(palette.text_dim);
+      const Rgba8 color = head == context.selection.head ? palette.focus : palette.text_dim;
       list->AddRect(ImVec2(corner(rect).x - out, corner(rect).y - out),
-                    ImVec2(far_corner(rect).x + out, far_corner(rect).y + out), color, 2.0f * context.scale,
-                    0, std::max(1.0f, std::round(1.5f * context.scale)));
+                    ImVec2(far_corner(rect).x + out, far_corner(rect).y + out), im_color(color),
+                    2.0f * context.scale, 0, std::max(1.0f, std::round(1.5f * context.scale)));
     }
-    if (hovered) {
-      if (ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
-        action = edit(toggle_solo(context.scenario, head));
-      } else if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
-        action.selection = looking_at_head(context, head);
-      }
+    if (item.double_clicked && has_gains(context)) {
+      action = edit(toggle_solo(context.scenario, head));
+    } else if (item.clicked) {
+      action.selection = looking_at_head(context, head);
     }
     PanelAction number = draw_head_number(context, grid.number_line(head), head, fmt::format("{}", head));
     if (number.scenario || number.selection) action = std::move(number);

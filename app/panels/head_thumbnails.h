@@ -7,6 +7,7 @@
 #include "app/panels/stage_content.h"
 #include "app/panels/stage_layout.h"
 #include "app/widgets/heatmap_plane.h"
+#include "core/scenario/hand_made_heads.h"
 
 namespace headwise {
 
@@ -20,10 +21,14 @@ void add_thumbnail_planes(const HeadGrid& grid, const std::vector<StagePart>& pa
 // Everything but the planes, over them, and what the mouse asks for.
 PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& grid);
 
-// Under a map: the head's number, left, and its dot, right: full where the head is heard, a ring where it is
-// muted. Gives what a click on the dot (mute) or on the rest of `line` (look) asks for.
+// Beside a map: the head's number, left, and its dot, right: full where the head is heard, a ring where it is
+// muted; no dot where `several` heads share the map. Gives what a click on the dot (mute) or on the rest of
+// `line` (look) asks for.
 PanelAction draw_head_number(const PanelContext& context, const RectF& line, Index head,
-                             const std::string& number);
+                             const std::string& number, bool several = false);
+
+// What a hand-made head does; none for other parameters.
+std::optional<HeadDescription> head_description(const PanelContext& context, Index head);
 
 // The selection moved to another head; a pinned cell that belongs to a head moves along.
 Selection looking_at_head(const PanelContext& context, Index head);

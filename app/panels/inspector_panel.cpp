@@ -11,6 +11,7 @@
 #include "app/panels/row_statistics.h"
 #include "app/panels/stage_content.h"
 #include "app/panels/stage_drawing.h"
+#include "app/panels/step_words.h"
 #include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/number_text.h"
@@ -23,17 +24,6 @@ using Id = TensorId;
 
 float width_of(ImFont* font, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
-
-// The formulas of a step that has several stand four spaces apart.
-std::vector<std::string> formula_lines(std::string_view formula) {
-  std::vector<std::string> lines;
-  for (std::size_t at = 0; at < formula.size();) {
-    const std::size_t end = std::min(formula.find("    ", at), formula.size());
-    lines.emplace_back(formula.substr(at, end - at));
-    at = end == formula.size() ? end : formula.find_first_not_of(' ', end);
-  }
-  return lines;
 }
 
 struct ShapeWord {
@@ -60,6 +50,15 @@ std::vector<ShapeWord> shape_words(const PanelContext& context, const StepPictur
   if (!picture.above) return words;
   sign(product ? " · " : " + ");
   add(*picture.above, picture.above_transposed ? "ᵀ" : "");
+  if (picture.above_row_end > picture.above_row_begin) {
+    // Only the rows that take part: those of W_q in in_proj_weight.
+    const Shape& weight = context.trace.tensor(*picture.above)->shape();
+    const Shape& result = context.trace.tensor(picture.result)->shape();
+    words.back().letters = fmt::format("({},{})ᵀ", result.name(result.rank() - 1), weight.name(1));
+    words.back().sizes =
+        fmt::format("({},{})ᵀ", picture.above_row_end - picture.above_row_begin, weight.size(1));
+    words.back().color = tensor_hue(palette, picture.result);
+  }
   return words;
 }
 
@@ -88,20 +87,13 @@ void draw_shapes(const PanelContext& context, TextColumn& column, const StepPict
 }
 
 void draw_step(const PanelContext& context, TextColumn& column, const std::optional<StepPicture>& picture) {
-  const StepEntry& entry = step_entries()[static_cast<std::size_t>(context.selection.step)];
-  const std::vector<StepPicture> pictures = step_pictures(context.selection.step, context.trace);
   column.heading("THIS STEP");
-  const std::vector<std::string> formulas = formula_lines(entry.formula);
-  // Project has three products, each with a formula of its own.
-  const bool one_each = context.selection.step == Step::project && formulas.size() == pictures.size();
-  for (std::size_t i = 0; i < formulas.size(); ++i) {
-    if (one_each && picture && pictures[i].result != picture->result) continue;
-    column.formula(formulas[i]);
-  }
+  const StepWords words = step_words(context.selection.step, picture.value_or(StepPicture{}));
+  for (const std::string_view formula : words.formulas) column.formula(formula, words.formulas.size() == 1);
   column.space(2);
   if (picture) draw_shapes(context, column, *picture);
   column.space(8);
-  column.paragraph(entry.sentence);
+  column.paragraph(words.sentence);
 }
 
 // What a click on a tensor's box leads to: the step that makes it, at its head, pinned where it is one cell.
@@ -158,8 +150,19 @@ void draw_links(const PanelContext& context, TextColumn& column, const char* nam
   column.skip(y + line);
 }
 
+// The rows of in_proj_weight belong to q, k or v, as the other tensors do by their names.
+Rgba8 cell_hue(const PanelContext& context, const CellRef& cell) {
+  if (cell.tensor.id != Id::in_proj_weight && cell.tensor.id != Id::in_proj_bias) {
+    return tensor_hue(context.palette, cell.tensor.id);
+  }
+  const AttentionOptions& o = context.trace.options;
+  const Index row = cell.index.empty() ? 0 : cell.index.front();
+  const Index q_rows = o.num_heads * o.head_dim, k_rows = o.num_kv_heads * o.head_dim;
+  return tensor_hue(context.palette, row < q_rows ? Id::q : row < q_rows + k_rows ? Id::k : Id::v);
+}
+
 // One line a term: name, factors with × between, = value, and a bar as long as it is large.
-void draw_terms(const PanelContext& context, TextColumn& column, const CellTerms& terms) {
+void draw_terms(const PanelContext& context, TextColumn& column, const CellTerms& terms, Combine combine) {
   ImFont* font = context.fonts.mono_small;
   ImFont* small = context.fonts.small;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -177,8 +180,11 @@ void draw_terms(const PanelContext& context, TextColumn& column, const CellTerms
   const float columns_width = column.width() - bar_width - 8.0f * context.scale;
   const float value_end = columns_width;
   const float number_width = 8.0f * letter;
-  const float needed = static_cast<float>(factors) * (number_width + 2.2f * letter) + number_width;
-  name_width = std::clamp(name_width, 3.0f * letter, std::max(3.0f * letter, columns_width - needed));
+  // Columns of equal pitch, right-aligned, with the signs between them.
+  const auto columns = static_cast<float>(factors + 1);
+  name_width = std::clamp(name_width, 3.0f * letter,
+                          std::max(3.0f * letter, columns_width - columns * (number_width + 1.6f * letter)));
+  const float pitch = std::clamp((columns_width - name_width) / columns, number_width, number_width * 1.7f);
   for (const NamedTerm& term : terms.largest) {
     const ImVec2 at = column.cursor();
     const float y = at.y + (line - font->FontSize) / 2;
@@ -189,13 +195,18 @@ void draw_terms(const PanelContext& context, TextColumn& column, const CellTerms
                     im_color(color), text.c_str());
     };
     right_aligned(decimal_text(term.value), value_end, palette.text);
-    if (!term.values.empty()) right_aligned("=", value_end - number_width, palette.text_dim);
-    float end = value_end - number_width - 1.8f * letter;
-    for (std::size_t i = term.values.size(); i-- > 0;) {
-      if (end - number_width < name_width) break;  // a third factor has no room in a narrow window
-      right_aligned(decimal_text(term.values[i]), end, tensor_hue(palette, term.factors[i].tensor.id));
-      if (i > 0) right_aligned("×", end - number_width + 0.4f * letter, palette.text_dim);
-      end -= number_width + 1.2f * letter;
+    float end = value_end;
+    if (combine == Combine::softmax && term.values.size() == 1) {
+      right_aligned(fmt::format("exp({} − max) =", decimal_text(term.values[0])), value_end - number_width,
+                    palette.text_dim);
+      end = 0.0f;
+    }
+    if (term.values.size() == 1) end = 0.0f;  // the number itself
+    for (std::size_t i = end > 0.0f ? term.values.size() : 0; i-- > 0;) {
+      right_aligned(i + 1 == term.values.size() ? "=" : "×", end - pitch + 1.6f * letter, palette.text_dim);
+      end -= pitch;
+      if (end - number_width < name_width * 0.8f) break;  // a third factor has no room in a narrow window
+      right_aligned(decimal_text(term.values[i]), end, cell_hue(context, term.factors[i]));
     }
     if (largest > 0.0 && std::isfinite(term.value)) {
       const float length = static_cast<float>(std::abs(term.value) / largest) * bar_width;
@@ -212,7 +223,7 @@ void draw_terms(const PanelContext& context, TextColumn& column, const CellTerms
   }
 }
 
-void draw_cell(const PanelContext& context, TextColumn& column, PanelAction& action) {
+void draw_cell(const PanelContext& context, TextColumn& column, bool compact, PanelAction& action) {
   const Selection& selection = context.selection;
   const std::optional<CellRef>& cell = selection.hovered ? selection.hovered : selection.pinned;
   if (!cell) {
@@ -248,10 +259,10 @@ void draw_cell(const PanelContext& context, TextColumn& column, PanelAction& act
                 fitted_text(tokens, sans, column.width()).c_str());
   column.skip(height);
 
-  const CellTerms terms = cell_terms(context.trace, context.inputs.labels, provenance, 6);
+  const CellTerms terms = cell_terms(context.trace, context.inputs.labels, provenance, compact ? 4 : 6);
   const bool many = terms.largest.size() > 1;
   if (many) {
-    draw_terms(context, column, terms);
+    draw_terms(context, column, terms, provenance.combine);
   } else if (provenance.combine != Combine::given) {
     ImFont* small = context.fonts.mono_small;
     const auto columns = static_cast<std::size_t>(std::max(8.0f, column.width() / width_of(small, "0")));
@@ -289,7 +300,10 @@ void draw_row(const PanelContext& context, TextColumn& column) {
   const TensorPtr tensor = context.trace.tensor(cell->tensor);
   if (!tensor || tensor->shape().rank() < 2) return;
   const RowStatistics row = row_statistics(*tensor, cell->index);
-  column.heading("THIS ROW");
+  BoxRef box = box_of(*cell);
+  box.begin.back() = 0;
+  box.end.back() = tensor->shape().size(tensor->shape().rank() - 1);
+  column.heading("THIS ROW: " + box_text(context.trace, box));
   column.row(
       "range",
       row.finite > 0 ? fmt::format("{} … {}", decimal_text(row.min, 2), decimal_text(row.max, 2)) : "none",
@@ -315,13 +329,14 @@ void draw_row(const PanelContext& context, TextColumn& column) {
 
 PanelAction draw_inspector(const PanelContext& context, InspectorState&) {
   PanelAction action;
-  const WidgetContext widgets = widget_context(context);
+  const WidgetContext widgets = context.widgets();
   TextColumn column(widgets);
   const std::optional<StepPicture> picture = shown_picture(context.trace, context.selection);
+  const bool compact = ImGui::GetWindowHeight() < 620.0f * context.scale;
   draw_step(context, column, picture);
-  column.space(20);
-  draw_cell(context, column, action);
-  column.space(16);
+  column.space(compact ? 12.0f : 20.0f);
+  draw_cell(context, column, compact, action);
+  column.space(compact ? 10.0f : 16.0f);
   draw_code(context, column, picture);
   draw_row(context, column);
   return action;

@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <cmath>
 
 #include "app/panels/head_thumbnails.h"
@@ -14,6 +15,7 @@
 #include "app/widgets/color_bar.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
+#include "app/widgets/ui_probe.h"
 
 namespace headwise {
 namespace {
@@ -21,8 +23,9 @@ namespace {
 struct HeadMap {
   StagePart part;
   PlaneGeometry plane;
-  Index head = 0;      // the first query head that reads this map
-  std::string number;  // "3", or "4–7" where several query heads share a key/value head
+  Index head = 0;  // the first query head that reads this map
+  std::string
+      title;  // its number and what it does, or "4–7" where several query heads share a key/value head
 };
 
 std::vector<HeadMap> maps_of(const PanelContext& context, const StagePart& result, const MapGrid& grid,
@@ -34,7 +37,9 @@ std::vector<HeadMap> maps_of(const PanelContext& context, const StagePart& resul
     map.head = head_of_map(context.trace, result.matrix.name, i);
     const Index next = i + 1 < count ? head_of_map(context.trace, result.matrix.name, i + 1)
                                      : context.trace.options.num_heads;
-    map.number = next - map.head > 1 ? fmt::format("{}–{}", map.head, next - 1) : fmt::format("{}", map.head);
+    const auto description = head_description(context, map.head);
+    map.title = next - map.head > 1 ? fmt::format("{}–{}", map.head, next - 1) : fmt::format("{}", map.head);
+    if (description && next - map.head == 1) map.title += " " + description->name;
     map.part = part_at_head(result, context.trace, context.selection.batch, map.head);
     map.plane = plane_geometry(grid.map(i), map.part.matrix.view.rows, map.part.matrix.view.cols);
     maps.push_back(std::move(map));
@@ -54,7 +59,7 @@ ImVec2 far_corner(const PlaneGeometry& p) {
 PanelAction draw_all_heads(const PanelContext& context, const StageContent& content, RectF area,
                            std::optional<CellRef>& under_mouse) {
   PanelAction action;
-  const WidgetContext widgets = widget_context(context);
+  const WidgetContext widgets = context.widgets();
   const StagePart& result = *content.result;
   const StageBar& bar = content.bars[result.bar];
   StageShape shape;
@@ -81,9 +86,8 @@ PanelAction draw_all_heads(const PanelContext& context, const StageContent& cont
     const RectF rect{static_cast<double>(map.plane.x), static_cast<double>(map.plane.y),
                      static_cast<double>(map.plane.width), static_cast<double>(map.plane.height)};
     if (head_gain_of(context.scenario, map.head) == 0.0) draw_muted(widgets, list, rect);
-    const bool chosen = map.number == fmt::format("{}", context.selection.head) ||
-                        (context.selection.head >= map.head &&
-                         context.selection.head < map.head + context.trace.options.num_heads / count);
+    const Index sharing = context.trace.options.num_heads / std::max<Index>(count, 1);
+    const bool chosen = context.selection.head >= map.head && context.selection.head < map.head + sharing;
     if (chosen) {
       const float out = std::round(2.0f * context.scale);
       list->AddRect(ImVec2(corner(map.plane).x - out, corner(map.plane).y - out),
@@ -92,18 +96,20 @@ PanelAction draw_all_heads(const PanelContext& context, const StageContent& cont
                     std::round(1.5f * context.scale));
     }
     if (const auto cell = cell_under_mouse(map.part, map.plane)) under_mouse = cell;
+    ui_probe("stage/map", static_cast<int>(i), corner(map.plane), far_corner(map.plane));
     const auto index = static_cast<Index>(i);
     if (grid.row_labels && index % grid.columns == 0)
-      draw_part_row_labels(context, map.part, map.plane, marks);
+      draw_part_row_labels(context, map.part, map.plane, marked_row(map.part.matrix, marks));
     if (grid.col_labels && index + grid.columns >= count) {
       draw_part_column_labels(context, map.part, map.plane, marks, true);
     }
-    PanelAction number =
-        draw_head_number(context, {rect.x, rect.y - title, rect.width, title}, map.head, map.number);
+    PanelAction number = draw_head_number(context, {rect.x, rect.y - title, rect.width, title}, map.head,
+                                          map.title, count < context.trace.options.num_heads);
     if (number.scenario || number.selection) action = std::move(number);
   }
   for (const RectF& strip : grid.bars) {
-    draw_color_bar(widgets, list, strip, bar.color_map, context.theme, bar.range, bar.caption);
+    draw_color_bar(widgets, list, strip, bar.color_map, context.theme, bar.range, bar.caption,
+                   static_cast<float>(area.width));
   }
   // A cell of another head looks at that head too when it is pinned.
   if (under_mouse && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {

@@ -145,6 +145,8 @@ class Builder {
         return "cut";
       case Id::concat:
         return "join";
+      case Id::output:
+        return "copy";
       default:
         return "";
     }
@@ -226,6 +228,8 @@ class Builder {
       spec.theme = theme_;
       set_mask(*shown);
     }
+    // Masks that only block have one number to show, 0; a bar from 0 to 0 would say nothing.
+    if (names.size() == 1 && names[0] == "mask_bias" && bar.range == ValueRange{0.0, 0.0}) return;
     content_.bars.push_back(std::move(bar));
   }
 
@@ -274,6 +278,10 @@ class Builder {
     const Id weights = trace_.options.dropout > 0 ? Id::dropped_weights : Id::attn_weights;
     if (selection_.step >= Step::weighted_sum && per_head(weights)) {
       content_.head_map = part(weights, false, 0, 0);
+    } else if (selection_.step == Step::scale && content_.left && per_head(content_.left->matrix.name.id)) {
+      // Scaled scores are pale in the colours of the scores: that is the point of the step, but no way to
+      // tell heads apart.
+      content_.head_map = content_.left;
     } else if (per_head(picture.result)) {
       content_.head_map = content_.result;
     } else {

@@ -11,6 +11,7 @@
 #include "app/session/head_gains.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
+#include "app/widgets/tooltip.h"
 
 namespace headwise {
 namespace {
@@ -77,10 +78,6 @@ std::optional<Index> chosen_block(const PanelContext& context, Index block, Inde
 
 }  // namespace
 
-WidgetContext widget_context(const PanelContext& context) {
-  return {context.palette, context.fonts, context.scale};
-}
-
 Rgba8 tensor_hue(const Palette& palette, TensorId id) {
   switch (id) {
     case Id::q:
@@ -129,18 +126,23 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
   }
   const std::string name = matrix_name(part.matrix), sizes = matrix_sizes(part.matrix);
   write(context.fonts.mono_small, palette.text, name, 7);
+  const TraceTensors& t = context.trace.tensors;
+  if (part.matrix.name.id == Id::dropped_weights && t.dropped_weights == t.attn_weights) {
+    write(context.fonts.mono_small, palette.text_dim, "= attn_weights", 7);
+  }
   // Sizes are left out rather than cut: half a size would be a wrong one.
   if (width_of(context.fonts.mono_small, sizes) <= end - x)
     write(context.fonts.mono_small, palette.text_dim, sizes, 0);
 }
 
 void draw_part_overlay(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
-                       const std::vector<StageMark>& marks) {
-  const WidgetContext widgets = widget_context(context);
+                       const std::vector<StageMark>& marks, bool operand) {
+  const WidgetContext widgets = context.widgets();
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_column_blocks(widgets, list, plane, part.col_block);
   draw_row_blocks(widgets, list, plane, part.row_block);
-  draw_cell_digits(widgets, list, plane, part.spec, tensor_entry(part.matrix.name.id).probabilities);
+  draw_cell_digits(widgets, list, plane, part.spec, tensor_entry(part.matrix.name.id).probabilities,
+                   operand ? 5.0f : 2.0f);
 
   const float thin = std::max(1.0f, std::round(context.scale));
   const float thick = std::max(2.0f, std::round(2.0f * context.scale));
@@ -164,40 +166,54 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
 }
 
 void draw_part_row_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
-                          const std::vector<StageMark>& marks) {
+                          std::optional<Index> chosen) {
   if (!part.row_labels) return;
-  draw_row_labels(widget_context(context), ImGui::GetWindowDrawList(), plane, *part.row_labels,
-                  marked_row(part.matrix, marks));
+  draw_row_labels(context.widgets(), ImGui::GetWindowDrawList(), plane, *part.row_labels, chosen);
 }
 
-void draw_part_column_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
-                             const std::vector<StageMark>& marks, bool slanted) {
-  const WidgetContext widgets = widget_context(context);
+std::optional<Index> draw_part_column_labels(const PanelContext& context, const StagePart& part,
+                                             const PlaneGeometry& plane, const std::vector<StageMark>& marks,
+                                             bool slanted) {
+  const WidgetContext widgets = context.widgets();
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (part.col_labels) {
     draw_column_labels(widgets, list, plane, *part.col_labels, marked_col(part.matrix, marks),
                        slanted ? static_cast<float>(label_slant_degrees) : 0.0f);
-    return;
+    return std::nullopt;
   }
   ImFont* font = context.fonts.mono_small;
   const float y = static_cast<float>(plane.y + plane.height) + 4.0f * context.scale;
-  const ImU32 dim = im_color(context.palette.text_dim);
+  const Rgba8 dim = context.palette.text_dim;
   const Index blocks = part.col_block > 0 ? plane.cols / part.col_block : 0;
   const float block_width = blocks > 0 ? static_cast<float>(plane.width) / static_cast<float>(blocks) : 0.0f;
-  if (blocks > 1 && block_width >= width_of(font, "95 ")) {
-    const auto chosen = chosen_block(context, part.col_block, plane.cols);
-    for (Index block = 0; block < blocks; ++block) {
-      const bool bold = block == chosen;
-      const std::string number = fmt::format("{}", block);
-      const std::string text = block_width >= width_of(font, "head 95 ") ? "head " + number : number;
-      const float middle = static_cast<float>(plane.x) + (static_cast<float>(block) + 0.5f) * block_width;
-      list->AddText(font, font->FontSize, ImVec2(std::floor(middle - width_of(font, text) / 2), y),
-                    bold ? im_color(context.palette.text) : dim, text.c_str());
-    }
-    return;
+  if (blocks <= 1 || block_width < width_of(font, "95 ")) {
+    const std::string caption = axis_caption(part.matrix.col_axis, plane.cols);
+    list->AddText(font, font->FontSize, ImVec2(static_cast<float>(plane.x), y), im_color(dim),
+                  caption.c_str());
+    return std::nullopt;
   }
-  const std::string caption = axis_caption(part.matrix.col_axis, plane.cols);
-  list->AddText(font, font->FontSize, ImVec2(static_cast<float>(plane.x), y), dim, caption.c_str());
+  std::optional<Index> clicked;
+  const auto chosen = chosen_block(context, part.col_block, plane.cols);
+  const Index sharing = std::max<Index>(1, context.trace.options.num_heads / blocks);
+  ImGui::PushID(plane.x);
+  for (Index block = 0; block < blocks; ++block) {
+    const std::string number = fmt::format("{}", block);
+    const std::string text = block_width >= width_of(font, "head 95 ") ? "head " + number : number;
+    const float left = static_cast<float>(plane.x) + static_cast<float>(block) * block_width;
+    ImGui::SetCursorScreenPos(ImVec2(left, y - 2.0f * context.scale));
+    ImGui::PushID(static_cast<int>(block));
+    if (ImGui::InvisibleButton("block", ImVec2(block_width, font->FontSize + 4.0f * context.scale))) {
+      clicked = block * sharing;
+    }
+    tooltip(widgets, "look at this head");
+    const bool bright = block == chosen || ImGui::IsItemHovered();
+    ImGui::PopID();
+    list->AddText(font, font->FontSize,
+                  ImVec2(std::floor(left + (block_width - width_of(font, text)) / 2), y),
+                  im_color(bright ? context.palette.text : dim), text.c_str());
+  }
+  ImGui::PopID();
+  return clicked;
 }
 
 std::optional<CellRef> cell_under_mouse(const StagePart& part, const PlaneGeometry& plane) {

@@ -12,8 +12,6 @@
 
 namespace headwise {
 
-WidgetContext widget_context(const PanelContext& context);
-
 // The hue of what belongs to q, k or v; the neutral colour of all else.
 Rgba8 tensor_hue(const Palette& palette, TensorId id);
 
@@ -21,15 +19,18 @@ Rgba8 tensor_hue(const Palette& palette, TensorId id);
 void draw_part_title(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
                      float width, const std::string& sign = {});
 
-// Digits, lines between heads, the chosen head's block, and the marks.
+// Digits, lines between heads, the chosen head's block, and the marks. An operand gets digits only where they
+// stand easily.
 void draw_part_overlay(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
-                       const std::vector<StageMark>& marks);
+                       const std::vector<StageMark>& marks, bool operand = false);
 
-// Tokens where there are any, else a caption: "d 0 … 15", or the number of the head under each of its blocks.
 void draw_part_row_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
-                          const std::vector<StageMark>& marks);
-void draw_part_column_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
-                             const std::vector<StageMark>& marks, bool slanted);
+                          std::optional<Index> chosen);
+// Tokens where there are any, else a caption, "d 0 … 15", or the number of the head under each of its blocks.
+// Gives the head whose number was clicked.
+std::optional<Index> draw_part_column_labels(const PanelContext& context, const StagePart& part,
+                                             const PlaneGeometry& plane, const std::vector<StageMark>& marks,
+                                             bool slanted);
 
 // The cell under the mouse, where the mouse is on the plane and the window has it.
 std::optional<CellRef> cell_under_mouse(const StagePart& part, const PlaneGeometry& plane);

@@ -10,15 +10,16 @@ namespace {
 // In units. Tuned by eye at 1280×720 and 1600×1000 with 12 tokens, 8 heads and embed_dim 128.
 constexpr double line_height = 15.0;
 constexpr double label_gap = 8.0;
-constexpr double widest_cell = 60.0;
-constexpr double tallest_cell = 42.0;
-constexpr double widest_inner_cell = 30.0;
-constexpr double tallest_inner_cell = 18.0;
+constexpr double widest_cell = 84.0;
+constexpr double tallest_cell = 58.0;
+constexpr double widest_inner_cell = 52.0;
+constexpr double tallest_inner_cell = 34.0;
 constexpr double figure_width = 44.0;
 constexpr double figure_gap = 6.0;
 constexpr double bias_height = 12.0;
 constexpr double bar_width = 150.0;
 constexpr double bar_height = 8.0;
+constexpr double shortest_bar = 96.0;
 constexpr double bar_gap = 30.0;
 constexpr double bar_block_height = 44.0;
 constexpr double largest_thumbnail = 64.0;
@@ -58,25 +59,33 @@ double slanted_overhang(double text_width) {
   return text_width * std::cos(label_slant_degrees * std::numbers::pi / 180.0);
 }
 
-// Strips side by side, each with room for its caption; narrower where they would not fit.
+// Length of strips and captions side by side.
+double bars_total(const std::vector<double>& captions, double strip, double u) {
+  double total = captions.empty() ? 0.0 : -bar_gap * u;
+  for (const double caption : captions) total += std::max(strip, caption) + bar_gap * u;
+  return total;
+}
+
+// The longest strip with which all of them fit into `width`; not shorter than the shortest that can be read.
+double strip_length(const std::vector<double>& captions, double width, double u) {
+  double strip = bar_width * u;
+  while (strip > shortest_bar * u && bars_total(captions, strip, u) > width) strip -= 2.0 * u;
+  return strip;
+}
+
 std::vector<RectF> bar_rects(const std::vector<double>& captions, RectF line, double u) {
+  const double strip = strip_length(captions, line.width, u);
+  // Where even short strips do not fit, the captions are cut.
+  const double total = bars_total(captions, strip, u) + bar_gap * u;
+  const double shrink = std::min(1.0, (line.width + bar_gap * u) / std::max(total, 1.0));
   std::vector<RectF> bars;
-  double wanted = 0.0;
-  for (const double caption : captions) wanted += std::max(bar_width * u, caption) + bar_gap * u;
-  const double shrink = std::min(1.0, (line.width + bar_gap * u) / std::max(wanted, 1.0));
   double x = line.x;
   for (const double caption : captions) {
-    const double pitch = (std::max(bar_width * u, caption) + bar_gap * u) * shrink;
-    bars.push_back({x, line.y, std::min(bar_width * u, pitch - bar_gap * u * shrink), bar_height * u});
+    const double pitch = (std::max(strip, caption) + bar_gap * u) * shrink;
+    bars.push_back({x, line.y, std::min(strip, pitch - bar_gap * u * shrink), bar_height * u});
     x += pitch;
   }
   return bars;
-}
-
-double bars_total_width(const std::vector<double>& captions, double width, double u) {
-  double total = captions.empty() ? 0.0 : -bar_gap * u;
-  for (const double caption : captions) total += std::max(bar_width * u, caption) + bar_gap * u;
-  return std::min(total, width);
 }
 
 struct Widths {
@@ -141,11 +150,15 @@ HeadGrid head_grid(Index heads, RectF area, double scale, double largest) {
     const double r = std::ceil(static_cast<double>(heads) / c);
     const double side = std::floor(std::min(
         {(area.width - (c - 1) * gap) / c, (area.height - r * under - (r - 1) * gap * 0.5) / r, largest}));
-    if (side > grid.side || grid.columns == 0) {
+    // Of equal sizes the one with fewer rows.
+    if (side >= grid.side || grid.columns == 0) {
       grid.side = std::max(0.0, side);
       grid.columns = columns;
     }
   }
+  // The same number of rows, evenly filled.
+  const Index rows = (heads + grid.columns - 1) / std::max<Index>(grid.columns, 1);
+  grid.columns = (heads + rows - 1) / std::max<Index>(rows, 1);
   grid.pitch_x = grid.side + gap;
   grid.pitch_y = grid.side + under + gap * 0.5;
   return grid;
@@ -183,8 +196,8 @@ StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
   const double left_width = cells.left_cell * static_cast<double>(shape.left_cols.value_or(0));
   const double result_x = area.x + before + left_width + gap + figures;
   const double bars_block = shape.bar_captions.empty() ? 0.0 : bar_block_height * u;
-  const double bars_width = bars_total_width(shape.bar_captions, area.width, u);
-  const bool bars_beside = shape.left_cols && area.x + bars_width + 12.0 * u <= result_x;
+  const double beside = result_x - area.x - 16.0 * u;
+  const bool bars_beside = shape.left_cols && bars_total(shape.bar_captions, shortest_bar * u, u) <= beside;
   const double foot = bars_beside ? std::max(result_foot, left_foot + bars_block)
                                   : std::max(result_foot, left_foot) + bars_block;
 
@@ -256,7 +269,7 @@ StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
   }
   const double bars_y = y + result_height + (bars_beside ? left_foot : std::max(left_foot, result_foot)) +
                         (line_height + 3.0) * u;
-  layout.bars = bar_rects(shape.bar_captions, {area.x, bars_y, area.width, 0}, u);
+  layout.bars = bar_rects(shape.bar_captions, {area.x, bars_y, bars_beside ? beside : area.width, 0}, u);
   return layout;
 }
 

@@ -18,9 +18,12 @@
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/number_text.h"
 #include "app/widgets/segmented_control.h"
+#include "app/widgets/ui_probe.h"
 
 namespace headwise {
 namespace {
+
+constexpr double smallest_result_units = 56.0;  // height of the result that is still worth its thumbnails
 
 ImVec2 corner(const PlaneGeometry& p) {
   return {static_cast<float>(p.x), static_cast<float>(p.y)};
@@ -42,7 +45,14 @@ bool choice(const PanelContext& context, const char* id, std::span<const std::st
             int& chosen, bool enabled = true) {
   SegmentedOptions options;
   options.enabled = enabled;
-  return segmented_control(widget_context(context), id, labels, chosen, options);
+  const bool changed = segmented_control(context.widgets(), id, labels, chosen, options);
+  const ImVec2 min = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
+  const float part = size.x / static_cast<float>(labels.size());
+  for (std::size_t i = 0; i < labels.size() && ui_probes_wanted(); ++i) {
+    const float x = min.x + part * static_cast<float>(i);
+    ui_probe(fmt::format("stage/{}/{}", id, labels[i]), ImVec2(x, min.y), ImVec2(x + part, min.y + size.y));
+  }
+  return changed;
 }
 
 // Title, question, and the ways to look: the selection with what was chosen in this frame.
@@ -87,7 +97,7 @@ Selection draw_header(const PanelContext& context, const StageContent& content) 
     ImGui::SameLine(0.0f, 12.0f * u);
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const std::string text = fmt::format("batch {} of {}", selection.batch, batches);
-    const float line = segmented_control_size(widget_context(context), ways).y;
+    const float line = segmented_control_size(context.widgets(), ways).y;
     list->AddText(sans, sans->FontSize, ImVec2(at.x, at.y + (line - sans->FontSize) / 2),
                   im_color(context.palette.text_dim), text.c_str());
     ImGui::SetCursorScreenPos(ImVec2(at.x + width_of(sans, text) + 8.0f * u, at.y));
@@ -97,11 +107,23 @@ Selection draw_header(const PanelContext& context, const StageContent& content) 
         selection.pinned->index[0] = selection.batch;
     }
   }
+  if (content.head_map) {
+    ImGui::SameLine(0.0f, 16.0f * u);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float line = ImGui::GetItemRectSize().y;
+    const auto description = head_description(context, selection.head);
+    const std::string head =
+        fmt::format("head {}{}", selection.head, description ? ": " + description->name : "");
+    list->AddText(sans, sans->FontSize, ImVec2(at.x, at.y + (line - sans->FontSize) / 2),
+                  im_color(context.palette.text_dim),
+                  fitted_text(head, sans, std::max(0.0f, origin.x + width - at.x)).c_str());
+    ImGui::NewLine();
+  }
   return selection;
 }
 
-StageShape shape_of(const PanelContext& context, const StageContent& content) {
-  const WidgetContext widgets = widget_context(context);
+StageShape shape_of(const PanelContext& context, const StageContent& content, const RectF& area) {
+  const WidgetContext widgets = context.widgets();
   StageShape shape;
   const StagePart& result = *content.result;
   shape.rows = result.matrix.view.rows;
@@ -110,7 +132,10 @@ StageShape shape_of(const PanelContext& context, const StageContent& content) {
   if (content.above) shape.above_rows = content.above->matrix.view.rows;
   shape.cell_for_cell = content.cell_for_cell;
   shape.bias_row = content.bias.has_value();
-  shape.row_figures = content.row_figures ? 2 : 0;
+  // Σ exp is a number without a colour: left out where the rows are too low for numbers.
+  const bool high_rows =
+      static_cast<double>(shape.rows) * context.fonts.mono_small->FontSize < area.height * 0.6;
+  shape.row_figures = content.row_figures ? (high_rows ? 2 : 1) : 0;
   shape.heads = content.head_map ? content.head_total : 0;
   shape.sign_width = content.sign.empty() ? 0.0 : width_of(context.fonts.small, content.sign);
   for (const StageBar& bar : content.bars)
@@ -136,7 +161,7 @@ void draw_row_figures(const PanelContext& context, StageState& state, const Stag
     state.figures_of = scores.tensor;
     state.figures_offset = scores.offset;
   }
-  const WidgetContext widgets = widget_context(context);
+  const WidgetContext widgets = context.widgets();
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* small = context.fonts.small;
   ImFont* mono = context.fonts.mono_small;
@@ -154,6 +179,7 @@ void draw_row_figures(const PanelContext& context, StageState& state, const Stag
   draw_cell_digits(widgets, list, plane, maximum, false);
   caption(layout.row_figures[0], "max");
 
+  if (layout.row_figures.size() < 2) return;
   const RectF& sums = layout.row_figures[1];
   caption(sums, "Σ exp");
   const PlaneGeometry rows = plane_geometry(sums, scores.rows, 1);
@@ -186,21 +212,76 @@ void draw_sign(const PanelContext& context, const std::string& sign, const RectF
 }
 
 struct Drawn {
+  std::string name;  // its place: "left"
   const StagePart* part;
   PlaneGeometry plane;
 };
 
+void draw_nothing(const PanelContext& context, const std::string& sentence, RectF area) {
+  ImFont* font = context.fonts.sans;
+  const float wrap = std::min(static_cast<float>(area.width), 460.0f * context.scale);
+  const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, sentence.c_str());
+  const ImVec2 at(static_cast<float>(area.x) + (static_cast<float>(area.width) - size.x) / 2,
+                  static_cast<float>(area.y) + (static_cast<float>(area.height) - size.y) / 3);
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
+                                      sentence.c_str(), nullptr, wrap);
+}
+
+// Why a hand-made head does what it does, in the corner that a product leaves free: it can be read off the
+// parameters.
+void draw_reason(const PanelContext& context, RectF corner_area) {
+  const auto description = head_description(context, context.selection.head);
+  if (!description) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* bold = context.fonts.bold;
+  ImFont* sans = context.fonts.sans;
+  const float wrap =
+      std::min(static_cast<float>(corner_area.width) - 40.0f * context.scale, 330.0f * context.scale);
+  if (wrap < 120.0f * context.scale) return;
+  ImVec2 at(static_cast<float>(corner_area.x), static_cast<float>(corner_area.y));
+  const std::string head = fmt::format("head {}: {}", context.selection.head, description->name);
+  list->AddText(bold, bold->FontSize, at, im_color(context.palette.text), head.c_str());
+  at.y += bold->FontSize * 1.5f;
+  list->AddText(sans, sans->FontSize, at, im_color(context.palette.text_dim), description->reason.c_str(),
+                nullptr, wrap);
+}
+
+// The layout with all that there is to show; in a small window first the thumbnails give way, then the colour
+// bars.
+StageLayout fitting_layout(const StageContent& content, StageShape shape, const RectF& area, double scale) {
+  StageLayout layout = stage_layout(shape, area, scale);
+  const auto too_low = [&] { return layout.result.height < smallest_result_units * scale; };
+  if (too_low() && shape.heads > 0) {
+    shape.heads = 0;
+    // Bars stand in the order in which they were needed: the thumbnails' own is the last.
+    const auto parts = parts_of(content);
+    const bool shared =
+        std::ranges::any_of(parts, [&](const StagePart* p) { return p->bar == content.head_map->bar; });
+    if (!shared) shape.bar_captions.resize(content.head_map->bar);
+    layout = stage_layout(shape, area, scale);
+  }
+  if (too_low()) {
+    shape.bar_captions.clear();
+    layout = stage_layout(shape, area, scale);
+  }
+  return layout;
+}
+
 PanelAction draw_one_head(const PanelContext& context, StageState& state, const StageContent& content,
                           RectF area, std::optional<CellRef>& under_mouse) {
   PanelAction action;
-  const StageLayout layout = stage_layout(shape_of(context, content), area, context.scale);
+  const StageLayout layout = fitting_layout(content, shape_of(context, content, area), area, context.scale);
+  if (layout.result.height <= 0.0 || layout.result.width <= 0.0) {
+    draw_nothing(context, "make the window larger to see the matrices", area);
+    return action;
+  }
   const std::vector<StageMark> marks = stage_marks(context.trace, context.selection);
   ImDrawList* list = ImGui::GetWindowDrawList();
 
-  std::vector<Drawn> drawn{{&*content.result, geometry(layout.result, *content.result)}};
-  if (content.left) drawn.push_back({&*content.left, geometry(*layout.left, *content.left)});
-  if (content.above) drawn.push_back({&*content.above, geometry(*layout.above, *content.above)});
-  if (content.bias) drawn.push_back({&*content.bias, geometry(*layout.bias, *content.bias)});
+  std::vector<Drawn> drawn{{"result", &*content.result, geometry(layout.result, *content.result)}};
+  if (content.left) drawn.push_back({"left", &*content.left, geometry(*layout.left, *content.left)});
+  if (content.above) drawn.push_back({"above", &*content.above, geometry(*layout.above, *content.above)});
+  if (content.bias) drawn.push_back({"bias", &*content.bias, geometry(*layout.bias, *content.bias)});
   const std::vector<StagePart> thumbnails = thumbnail_parts(context, content);
   std::vector<HeatmapPlane> planes;
   for (const Drawn& each : drawn)
@@ -210,30 +291,41 @@ PanelAction draw_one_head(const PanelContext& context, StageState& state, const 
   if (layout.heads) action = draw_head_thumbnails(context, *layout.heads);
 
   for (const Drawn& each : drawn) {
-    draw_part_overlay(context, *each.part, each.plane, marks);
+    ui_probe("stage/" + each.name, corner(each.plane), far_corner(each.plane));
+    const bool operand = each.part != &*content.result && !content.cell_for_cell;
+    draw_part_overlay(context, *each.part, each.plane, marks, operand);
     if (const auto cell = cell_under_mouse(*each.part, each.plane)) under_mouse = cell;
   }
   const double right = area.x + area.width;
   const PlaneGeometry& result = drawn.front().plane;
   draw_part_title(context, *content.result, result, static_cast<float>(right - layout.result.x));
-  draw_part_column_labels(context, *content.result, result, marks, layout.slanted);
+  std::optional<Index> head =
+      draw_part_column_labels(context, *content.result, result, marks, layout.slanted);
   if (content.left) {
     const PlaneGeometry& left = drawn[1].plane;
     const double end = layout.row_figures.empty() ? layout.result.x : layout.row_figures.front().x;
     draw_part_title(context, *content.left, left,
                     static_cast<float>(end - layout.left->x - 8 * context.scale));
-    draw_part_row_labels(context, *content.left, left, marks);
-    draw_part_column_labels(context, *content.left, left, marks, layout.left_slanted);
+    // The rows are those of the result too: a cell of it is named even where the left operand is another
+    // head's.
+    const auto row = marked_row(content.left->matrix, marks);
+    draw_part_row_labels(context, *content.left, left, row ? row : marked_row(content.result->matrix, marks));
+    const auto other = draw_part_column_labels(context, *content.left, left, marks, layout.left_slanted);
+    if (other) head = other;
     if (!content.sign.empty()) draw_sign(context, content.sign, *layout.left, end);
   } else {
-    draw_part_row_labels(context, *content.result, result, marks);
+    draw_part_row_labels(context, *content.result, result, marked_row(content.result->matrix, marks));
   }
   if (content.above) {
     const PlaneGeometry above = geometry(*layout.above, *content.above);
     draw_part_title(context, *content.above, above, static_cast<float>(right - layout.above->x),
                     content.cell_for_cell ? "+" : "");
-    if (!content.cell_for_cell) draw_part_row_labels(context, *content.above, above, marks);
+    if (!content.cell_for_cell)
+      draw_part_row_labels(context, *content.above, above, marked_row(content.above->matrix, marks));
   }
+  if (head) action.selection = looking_at_head(context, *head);
+  if (content.above && !content.head_map)
+    draw_reason(context, {area.x, layout.above->y, layout.above->x - area.x, 0});
   if (content.bias) {
     ImFont* font = context.fonts.mono_small;
     const std::string name = "+ " + matrix_name(content.bias->matrix);
@@ -245,20 +337,11 @@ PanelAction draw_one_head(const PanelContext& context, StageState& state, const 
   if (!layout.row_figures.empty()) draw_row_figures(context, state, content, layout);
   for (std::size_t i = 0; i < layout.bars.size(); ++i) {
     const StageBar& bar = content.bars[i];
-    draw_color_bar(widget_context(context), list, layout.bars[i], bar.color_map, context.theme, bar.range,
-                   bar.caption);
+    const double end = i + 1 < layout.bars.size() ? layout.bars[i + 1].x - 10 * context.scale : right;
+    draw_color_bar(context.widgets(), list, layout.bars[i], bar.color_map, context.theme, bar.range,
+                   bar.caption, static_cast<float>(end - layout.bars[i].x));
   }
   return action;
-}
-
-void draw_nothing(const PanelContext& context, const std::string& sentence, RectF area) {
-  ImFont* font = context.fonts.sans;
-  const float wrap = std::min(static_cast<float>(area.width), 460.0f * context.scale);
-  const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, sentence.c_str());
-  const ImVec2 at(static_cast<float>(area.x) + (static_cast<float>(area.width) - size.x) / 2,
-                  static_cast<float>(area.y) + (static_cast<float>(area.height) - size.y) / 3);
-  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
-                                      sentence.c_str(), nullptr, wrap);
 }
 
 }  // namespace

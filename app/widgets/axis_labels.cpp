@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/picture/label_text.h"
+
 namespace headwise {
 namespace {
 
@@ -11,6 +13,7 @@ constexpr float row_gap = 8.0f;        // units between a row label and its matr
 constexpr float column_gap = 4.0f;     // units between a matrix and the labels below it
 constexpr float closest_rows = 13.0f;  // units between labels that are drawn
 constexpr float closest_turned = 18.0f;
+constexpr std::size_t most_measured = 256;
 
 float width_of(ImFont* font, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
@@ -46,8 +49,10 @@ float label_width(const WidgetContext& context, const std::vector<std::string>& 
   float widest = 0.0f;
   const std::size_t shown = std::min(labels.size(), static_cast<std::size_t>(std::max<Index>(count, 0)));
   const float most = context.px(longest_label_units);
-  for (std::size_t i = 0; i < shown && widest < most; ++i) {
-    widest = std::max(widest, width_of(context.fonts.bold, labels[i]));
+  // Of very many only a few are drawn, and a few are enough to know their width.
+  const std::size_t step = shown / most_measured + 1;
+  for (std::size_t i = 0; i < shown && widest < most; i += step) {
+    widest = std::max(widest, width_of(context.fonts.bold, printable(labels[i])));
   }
   return std::min(widest, most);
 }
@@ -64,7 +69,7 @@ void draw_row_labels(const WidgetContext& context, ImDrawList* list, const Plane
                    : pitch >= context.px(17) ? context.fonts.sans
                                              : context.fonts.small;
     const std::string text =
-        fitted_text(labels[static_cast<std::size_t>(row)], font, context.px(longest_label_units));
+        fitted_text(printable(labels[static_cast<std::size_t>(row)]), font, context.px(longest_label_units));
     const RectF cell = plane.cell(row, 0);
     const ImVec2 at(std::floor(static_cast<float>(cell.x) - context.px(row_gap) - width_of(font, text)),
                     std::floor(static_cast<float>(cell.y + cell.height / 2) - font->FontSize / 2));
@@ -84,7 +89,7 @@ void draw_column_labels(const WidgetContext& context, ImDrawList* list, const Pl
                    : pitch >= context.px(24) ? context.fonts.sans
                                              : context.fonts.small;
     const std::string text =
-        fitted_text(labels[static_cast<std::size_t>(col)], font, context.px(longest_label_units));
+        fitted_text(printable(labels[static_cast<std::size_t>(col)]), font, context.px(longest_label_units));
     const ImU32 color = im_color(bold ? context.palette.text : context.palette.text_dim);
     const RectF cell = plane.cell(plane.rows - 1, col);
     const float x = static_cast<float>(cell.x + cell.width / 2);

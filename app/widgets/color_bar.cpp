@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "app/widgets/axis_labels.h"
-#include "app/widgets/number_text.h"
+#include "core/picture/color_bar.h"
 
 namespace headwise {
 namespace {
@@ -13,7 +13,7 @@ constexpr int pieces = 64;  // of one colour into the next; 64 are smooth at 150
 }  // namespace
 
 void draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF& strip, ColorMap map,
-                    Theme theme, ValueRange range, const std::string& caption) {
+                    Theme theme, ValueRange range, const std::string& caption, float caption_width) {
   const ColorTable& table = color_table(map, theme);
   const ImVec2 min(std::round(static_cast<float>(strip.x)), std::round(static_cast<float>(strip.y)));
   const ImVec2 max(min.x + std::round(static_cast<float>(strip.width)),
@@ -29,21 +29,20 @@ void draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF&
   ImFont* font = context.fonts.small;
   const ImU32 dim = im_color(context.palette.text_dim);
   list->AddText(font, font->FontSize, ImVec2(min.x, min.y - font->FontSize - context.px(3)), dim,
-                caption.c_str());
+                fitted_text(caption, font, caption_width).c_str());
 
   ImFont* mono = context.fonts.mono_small;
   const float y = max.y + context.px(2);
-  const auto tick = [&](double value, float at, float align) {
-    const int decimals = value == 0.0 ? 0 : cell_decimals(range) + (range.hi < 1.0 ? 1 : 0);
-    const std::string text = decimal_text(value, decimals);
+  const RangeTicks ticks = range_ticks(range, false, false);
+  const auto tick = [&](const std::string& text, float at, float align) {
     const float text_width = mono->CalcTextSizeA(mono->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
     list->AddText(mono, mono->FontSize, ImVec2(std::floor(at - text_width * align), y), dim, text.c_str());
     return text_width;
   };
-  const float used = tick(range.lo, min.x, 0.0f) + tick(range.hi, max.x, 1.0f);
-  if (range.lo < 0.0 && range.hi > 0.0 && used < (max.x - min.x) * 0.75f) {
+  const float used = tick(ticks.lo, min.x, 0.0f) + tick(ticks.hi, max.x, 1.0f);
+  if (ticks.zero && used < (max.x - min.x) * 0.75f) {
     const double zero = -range.lo / (range.hi - range.lo);
-    tick(0.0, min.x + (max.x - min.x) * static_cast<float>(zero), 0.5f);
+    tick("0", min.x + (max.x - min.x) * static_cast<float>(zero), 0.5f);
   }
 }
 

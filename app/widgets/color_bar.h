@@ -8,8 +8,9 @@
 
 namespace headwise {
 
-// `strip` is the strip alone; caption and ticks take a line each above and below it.
+// `strip` is the strip alone; caption and ticks take a line each above and below it. The caption is cut at
+// `caption_width` pixels.
 void draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF& strip, ColorMap map,
-                    Theme theme, ValueRange range, const std::string& caption);
+                    Theme theme, ValueRange range, const std::string& caption, float caption_width);
 
 }  // namespace headwise

@@ -27,7 +27,7 @@ std::pair<Index, Index> visible(float from, float to, int begin, int pixels, Ind
 }  // namespace
 
 bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                      const HeatmapSpec& spec, bool probability) {
+                      const HeatmapSpec& spec, bool probability, float air) {
   if (plane.rows <= 0 || plane.cols <= 0) return false;
   const double cell_width = static_cast<double>(plane.width) / static_cast<double>(plane.cols) - plane.gap;
   const double cell_height = static_cast<double>(plane.height) / static_cast<double>(plane.rows) - plane.gap;
@@ -36,7 +36,7 @@ bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const Plan
   const auto letters = [&](int decimals) {
     std::size_t most = 0;
     for (const double end : {spec.range.lo, spec.range.hi}) {
-      const std::string text = cell_text(end, decimals, probability);
+      const std::string text = cell_number(end, decimals, probability);
       most = std::max(most, text.size() - (text.starts_with("−") ? 2 : 0));
     }
     return static_cast<float>(most);
@@ -47,11 +47,12 @@ bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const Plan
   float size = font->FontSize;
   const auto fits = [&] {
     const float shrink = size / font->FontSize;
-    return letters(decimals) * letter * shrink + context.px(2) <= cell_width &&
-           size + context.px(4) <= cell_height;
+    return letters(decimals) * letter * shrink + context.px(3) <= cell_width &&
+           size + context.px(air) <= cell_height;
   };
   if (!fits()) size = std::round(font->FontSize * 0.84f);
-  if (!fits() && decimals == 2) --decimals;
+  const double largest = std::max(std::abs(spec.range.lo), std::abs(spec.range.hi));
+  if (!fits() && !probability && (decimals == 2 || (decimals == 1 && largest >= 10.0))) --decimals;
   if (!fits()) return false;
 
   const ColorTable& table = color_table(spec.color_map, spec.theme);
@@ -63,7 +64,7 @@ bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const Plan
       const CellKind kind = cell_kind(spec, row, col);
       if (kind != CellKind::value && kind != CellKind::blocked_value) continue;
       const double value = spec.values.value(row, col);
-      const std::string text = cell_text(value, decimals, probability);
+      const std::string text = cell_number(value, decimals, probability);
       const ImVec2 extent = font->CalcTextSizeA(size, FLT_MAX, 0.0f, text.c_str());
       const RectF cell = plane.cell(row, col);
       if (extent.x > cell.width) continue;  // a value far outside the range of the colours

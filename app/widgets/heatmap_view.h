@@ -7,10 +7,11 @@
 
 namespace headwise {
 
-// Numbers in the cells, where the widest of this range fits; only cells inside the list's clip rectangle are
-// looked at. False where they do not fit, and then nothing is drawn.
+// Numbers in the cells, where the widest of this range fits with `air` units above and below together; only
+// cells inside the list's clip rectangle are looked at. False where they do not fit, and then nothing is
+// drawn.
 bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                      const HeatmapSpec& spec, bool probability);
+                      const HeatmapSpec& spec, bool probability, float air = 2.0f);
 
 // A line of the ground's colour between blocks of `block` columns (or rows); nothing for 0.
 void draw_column_blocks(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,

@@ -36,12 +36,12 @@ std::string decimal_text(double value, int decimals) {
 
 int cell_decimals(ValueRange range) {
   const double largest = std::max(std::abs(range.lo), std::abs(range.hi));
-  if (largest >= 100.0) return 0;
+  if (largest >= 100.0 || largest == 0.0) return 0;
   if (largest >= 3.0) return 1;
   return 2;
 }
 
-std::string cell_text(double value, int decimals, bool probability) {
+std::string cell_number(double value, int decimals, bool probability) {
   if (!std::isfinite(value)) return not_finite(value);
   if (std::abs(value) >= 1e5) return with_minus_sign(fmt::format("{:.0e}", value));
   std::string text = fixed(value, decimals);

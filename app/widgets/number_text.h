@@ -16,6 +16,6 @@ std::string decimal_text(double value, int decimals = 3);
 // below 10.
 int cell_decimals(ValueRange range);
 // Short, for a cell: "14.1", "−0.3", ".25" (no zero before the point where `probability`).
-std::string cell_text(double value, int decimals, bool probability);
+std::string cell_number(double value, int decimals, bool probability);
 
 }  // namespace headwise

@@ -14,8 +14,16 @@ float width_of(ImFont* font, std::string_view text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
 }
 
-bool breaks_behind(char c) {
-  return c == ' ' || c == ',' || c == '(';
+// Where a line of code that is too long ends: behind a space that is not too far to the left, else behind a
+// bracket or before a dot there, else where it is full.
+std::size_t code_break(const std::string& text, std::size_t most) {
+  for (std::size_t cut = most; cut > most / 3; --cut) {
+    if (text[cut - 1] == ' ') return cut;
+  }
+  for (std::size_t cut = most; cut > most / 3; --cut) {
+    if (text[cut - 1] == '(' || text[cut] == '.') return cut;
+  }
+  return most;
 }
 
 }  // namespace
@@ -61,9 +69,9 @@ void TextColumn::paragraph(std::string_view text, Rgba8 color) {
   }
 }
 
-void TextColumn::formula(std::string_view text) {
-  ImFont* font =
-      formula_width(text, context_.fonts.formula) <= width_ ? context_.fonts.formula : context_.fonts.sans;
+void TextColumn::formula(std::string_view text, bool large) {
+  ImFont* font = large && formula_width(text, context_.fonts.formula) <= width_ ? context_.fonts.formula
+                                                                                : context_.fonts.sans;
   skip(draw_formula(context_, ImGui::GetWindowDrawList(), cursor(), width_, text, font));
 }
 
@@ -157,9 +165,7 @@ std::vector<std::string> wrapped_code(const std::string& line, std::size_t colum
   while (true) {
     const std::size_t most = bytes_of(rest, columns);
     if (most >= rest.size()) break;
-    std::size_t cut = most;
-    while (cut > 3 && !breaks_behind(rest[cut - 1]) && rest[cut] != '.') --cut;
-    if (cut <= 3) cut = most;
+    std::size_t cut = code_break(rest, most);
     lines.push_back(rest.substr(0, cut));
     while (cut < rest.size() && rest[cut] == ' ') ++cut;
     rest = "  " + rest.substr(cut);

@@ -20,8 +20,8 @@ class TextColumn {
   void heading(std::string_view text);
   void paragraph(std::string_view text, Rgba8 color);
   void paragraph(std::string_view text) { paragraph(text, context_.palette.text); }
-  // As large as fits in one line, else in lines of ordinary size.
-  void formula(std::string_view text);
+  // Large where that is wanted and fits in one line, else in lines of ordinary size.
+  void formula(std::string_view text, bool large = true);
   // Name left, number right in mono, with a dim remark behind it.
   void row(std::string_view name, std::string_view number, std::string_view remark = {});
   // Lines of code and of comment in a box; a click copies the code. True in the frame in which it was copied.

@@ -1,0 +1,71 @@
+#include "app/panels/step_words.h"
+
+#include <algorithm>
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+struct Further {
+  Id result;
+  std::string_view formula, sentence;
+};
+
+constexpr Further further[] = {
+    {Id::k_heads, "Kₕ = k[:, g·D : (g+1)·D]",
+     "Key/value head g takes D neighbouring columns of k. With as many key/value heads as query heads g is "
+     "h; with fewer, "
+     "H/G neighbouring query heads share one."},
+    {Id::v_heads, "Vₕ = v[:, g·Dv : (g+1)·Dv]",
+     "Key/value head g takes Dv neighbouring columns of v. With as many key/value heads as query heads g is "
+     "h; with fewer, "
+     "H/G neighbouring query heads share one."},
+    {Id::dropped_weights, "droppedₕ = Aₕ ⊙ kept / (1 − p)",
+     "In training a share p of the weights is set to 0 at random, and the others grow by 1/(1 − p), so that "
+     "a row sums to "
+     "1 on average only. The seed makes the same picture again."},
+    {Id::residual_output, "residual_output = query + output",
+     "The layer's answer is added to what came in: what attention has nothing to say about passes "
+     "unchanged."},
+    {Id::layer_norm_output, "(x − mean) / √(variance + ε)",
+     "Each token's row is brought to mean 0 and deviation 1 over its E numbers."},
+    {Id::attn_output_weights, "mean of Aₕ over the heads h",
+     "The second result of PyTorch's module: the weights after dropout, their mean over the heads unless "
+     "they are asked "
+     "for one by one. No gradient reaches the output through it."},
+};
+
+// The formulas of a step that has several stand four spaces apart.
+std::vector<std::string_view> formula_lines(std::string_view formula) {
+  std::vector<std::string_view> lines;
+  for (std::size_t at = 0; at < formula.size();) {
+    const std::size_t end = std::min(formula.find("    ", at), formula.size());
+    lines.push_back(formula.substr(at, end - at));
+    at = std::min(formula.find_first_not_of(' ', end), formula.size());
+  }
+  return lines;
+}
+
+}  // namespace
+
+StepWords step_words(Step step, const StepPicture& picture) {
+  const Id result = picture.result;
+  if (result == Id::output && !picture.above) {
+    return {{"output = head_output"},
+            "scaled_dot_product_attention ends here: the heads are neither joined nor mixed."};
+  }
+  const auto own = std::ranges::find(further, result, &Further::result);
+  if (own != std::end(further) && step != Step::inputs) return {{own->formula}, own->sentence};
+  const StepEntry& entry = step_entries()[static_cast<std::size_t>(step)];
+  StepWords words{formula_lines(entry.formula), entry.sentence};
+  // Three products, and the stage shows one of them.
+  if (step == Step::project && words.formulas.size() == 3) {
+    if (result == Id::q || result == Id::k || result == Id::v) {
+      words.formulas = {words.formulas[result == Id::q ? 0 : result == Id::k ? 1 : 2]};
+    }
+  }
+  return words;
+}
+
+}  // namespace headwise
