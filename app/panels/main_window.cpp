@@ -58,7 +58,7 @@ void MainWindow::take_keys() {
 
 void MainWindow::play(double seconds, double& wake_after) {
   if (!state_.steps.playing) return;
-  state_.seconds_to_next_step -= std::min(seconds, 1.0);
+  state_.seconds_to_next_step -= seconds;
   if (state_.seconds_to_next_step <= 0.0) {
     state_.seconds_to_next_step = seconds_per_step;
     perform(state_, {CommandId::next_step});
@@ -153,6 +153,8 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   apply_style(palette_of(state_.settings.theme), scale);
   const ImGuiID focus_before = state_.focus.focused;
   begin_focus_frame(state_.focus);
+  // A click begins something new, in the same field too: what is typed after it is an undo step of its own.
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.session.end_step();
   take_dropped(input);
   take_keys();
   play(input.seconds, wake_after);

@@ -6,6 +6,7 @@
 
 #include "app/session/commands.h"
 #include "app/widgets/ui_probe.h"
+#include "core/scenario/presets.h"
 
 namespace headwise {
 namespace {
@@ -44,6 +45,19 @@ bool is_enabled(const PanelContext& context, CommandId id, const MenuBarInfo& in
 bool is_checked(const PanelContext& context, CommandId id, const MenuBarInfo& info) {
   return (id == CommandId::toggle_causal && context.scenario.mask.is_causal) ||
          (id == CommandId::full_screen && info.full_screen);
+}
+
+// The scenarios that are in the program.
+void draw_presets(PanelAction& action) {
+  ImGui::Separator();
+  ImGui::TextDisabled("Presets");
+  for (const Preset& preset : presets()) {
+    if (ImGui::MenuItem(std::string(preset.title).c_str())) {
+      action.scenario = preset_scenario(preset.name);
+      action.edit_label = "open " + std::string(preset.name);
+    }
+    ui_probe_item(fmt::format("menu/preset/{}", preset.name));
+  }
 }
 
 void draw_sizes(const PanelContext& context) {
@@ -119,6 +133,7 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
       }
       ui_probe_item(fmt::format("menu/{}", entry.name));
     }
+    if (menu.menu == Menu::file) draw_presets(action);
     ImGui::PopStyleVar();
     ImGui::EndMenu();
   }

@@ -1,5 +1,7 @@
 #include "app/panels/overlay.h"
 
+#include <imgui_internal.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -12,22 +14,21 @@ bool begin_overlay(const WidgetContext& context, const char* id, const char* tit
                    const OverlayOptions& options) {
   if (!open) {
     // Closed from elsewhere: ImGui still has to be told.
-    if (ImGui::IsPopupOpen(id) && ImGui::BeginPopupModal(id)) {
-      ImGui::CloseCurrentPopup();
-      ImGui::EndPopup();
-    }
+    if (ImGui::IsPopupOpen(id)) ImGui::ClosePopupToLevel(GImGui->BeginPopupStack.Size, true);
     return false;
   }
   if (!ImGui::IsPopupOpen(id)) ImGui::OpenPopup(id);
   const ImVec2 window = ImGui::GetIO().DisplaySize;
   const float margin = context.px(16);
   const float width = std::clamp(context.px(options.width), 1.0f, std::max(1.0f, window.x - 2 * margin));
-  ImGui::SetNextWindowPos({std::round(0.5f * window.x), std::round(0.5f * window.y)}, ImGuiCond_Always, {0.5f, 0.5f});
+  ImGui::SetNextWindowPos({std::round(0.5f * window.x), std::round(0.5f * window.y)}, ImGuiCond_Always,
+                          {0.5f, 0.5f});
   ImGui::SetNextWindowSizeConstraints({width, 0.0f}, {width, std::max(1.0f, window.y - 2 * margin)});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {context.px(22), context.px(18)});
   const bool visible = ImGui::BeginPopupModal(
-      id, nullptr, ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove |
-                       ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav);
+      id, nullptr,
+      ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove |
+          ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav);
   ImGui::PopStyleVar();
   if (!visible) return false;
   const bool beside = options.closes_outside && !ImGui::IsWindowAppearing() && !ImGui::IsWindowHovered() &&
@@ -36,13 +37,16 @@ bool begin_overlay(const WidgetContext& context, const char* id, const char* tit
   ImGui::PushFont(context.fonts.title);
   ImGui::TextUnformatted(title);
   ImGui::PopFont();
-  ui_probe(id, ImGui::GetWindowPos(), {ImGui::GetWindowPos().x + ImGui::GetWindowWidth(),
-                                       ImGui::GetWindowPos().y + ImGui::GetWindowHeight()});
+  ui_probe(id, ImGui::GetWindowPos(),
+           {ImGui::GetWindowPos().x + ImGui::GetWindowWidth(),
+            ImGui::GetWindowPos().y + ImGui::GetWindowHeight()});
   ImGui::Dummy({1, context.px(4)});
   if (!open) ImGui::CloseCurrentPopup();
   return true;
 }
 
-void end_overlay() { ImGui::EndPopup(); }
+void end_overlay() {
+  ImGui::EndPopup();
+}
 
 }  // namespace headwise

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/text_field.h"
@@ -23,21 +24,19 @@ constexpr std::array<std::string_view, 2> attention_kinds{"self", "cross"};
 constexpr std::array<std::string_view, 2> alignments{"top left", "bottom right"};
 constexpr std::array<std::string_view, 2> fully_masked{"NaN", "0"};
 
-// Another number of heads or sequences takes the lists that have an entry for each along: new heads speak,
-// new sequences have the length that all others have. Lists that say something different for each stay, and
-// the error tells.
-void fit_lists(Scenario& scenario) {
-  const auto count = [](std::int64_t size) {
-    return static_cast<std::size_t>(std::clamp<std::int64_t>(size, 1, 100'000));
-  };
-  if (scenario.head_gain) scenario.head_gain->resize(count(scenario.attention.num_heads), 1.0);
+std::size_t list_size(std::int64_t size) {
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(size, 1, 100'000));
+}
+
+// Another number of sequences: new ones have the length that all others have. Lengths that differ stay as
+// they are, and the error tells.
+void fit_valid_lens(Scenario& scenario) {
   MaskSpec& mask = scenario.mask;
-  if (mask.valid_lens && !mask.valid_lens->empty() && !mask.valid_lens_per_query) {
-    const auto& first = mask.valid_lens->front();
-    const bool same = std::all_of(mask.valid_lens->begin(), mask.valid_lens->end(),
-                                  [&](const auto& lens) { return lens == first; });
-    if (same) mask.valid_lens->resize(count(scenario.inputs.batch), std::vector<std::int64_t>(first));
-  }
+  if (!mask.valid_lens || mask.valid_lens->empty() || mask.valid_lens_per_query) return;
+  const std::vector<std::int64_t> first = mask.valid_lens->front();
+  const bool same = std::all_of(mask.valid_lens->begin(), mask.valid_lens->end(),
+                                [&](const auto& lens) { return lens == first; });
+  if (same) mask.valid_lens->resize(list_size(scenario.inputs.batch), first);
 }
 
 // One frame of the setup: the rows, and what they ask for.
@@ -51,6 +50,7 @@ class Setup {
   void draw_mask();
   void draw_scale_and_dropout();
   void draw_last_edit();
+  void draw_notes();
   PanelAction take();
 
  private:
@@ -70,7 +70,7 @@ class Setup {
       error_line(widgets_, context_.error);
     }
   }
-  void integer(const RowLabel& label, std::int64_t& value);
+  FieldResult integer(const RowLabel& label, std::int64_t& value);
   void optional_integer(const RowLabel& label, std::optional<std::int64_t>& value,
                         const std::string& derived);
   void number(const RowLabel& label, std::optional<double>& value, const std::string& derived);
@@ -88,16 +88,16 @@ class Setup {
   bool changed_ = false;
 };
 
-void Setup::integer(const RowLabel& label, std::int64_t& value) {
+FieldResult Setup::integer(const RowLabel& label, std::int64_t& value) {
   std::optional<std::int64_t> typed = value;
   const FieldResult field =
       integer_row(widgets_, label, typed, {.wrong = is_wrong(label.id), .required = true});
   if (field.changed && typed) {
     value = *typed;
     edited(label.id, std::string(label.name), true);
-    fit_lists(edited_);
   }
   draw_errors(label.id, field.error);
+  return field;
 }
 
 void Setup::optional_integer(const RowLabel& label, std::optional<std::int64_t>& value,
@@ -200,9 +200,18 @@ void Setup::draw_sizes() {
   integer({"setup/embed_dim", "embed_dim", "E",
            "The width of the model: how many numbers a token has. query is (N,L,E)."},
           a.embed_dim);
-  integer({"setup/num_heads", "num_heads", "H",
-           "How many heads look at the same time. H must divide E; each gets D = E/H columns."},
-          a.num_heads);
+  const FieldResult heads =
+      integer({"setup/num_heads", "num_heads", "H",
+               "How many heads look at the same time. H must divide E; each gets D = E/H columns."},
+              a.num_heads);
+  if (!std::exchange(state_.typing_heads, heads.focused) || !heads.focused) {
+    state_.gains_before_typing = context_.scenario.head_gain;
+  }
+  if (heads.changed && state_.gains_before_typing) {
+    edited_.head_gain = state_.gains_before_typing;
+    edited_.head_gain->resize(list_size(a.num_heads), 1.0);
+  }
+
   optional_integer(
       {"setup/num_kv_heads", "num_kv_heads", "G",
        "How many heads keys and values have; each serves H/G neighbouring query heads. G = H is multi-head, "
@@ -213,9 +222,11 @@ void Setup::draw_sizes() {
               {"setup/head_dim", "head_dim", a.head_dim ? "D" : "D = E/H",
                "The width of one head's q and k: embed_dim / num_heads, unless the scenario's file sets it."},
               head_dim, {.derived = std::to_string(now.head_dim), .read_only = true});
-  integer(
+  const FieldResult batch = integer(
       {"setup/batch", "batch", "N", "How many sequences are computed at once. They do not see each other."},
       in.batch);
+  if (batch.changed) fit_valid_lens(edited_);
+
   if (in.source != InputSource::text) {
     integer({"setup/query_length", "query length", "L", "How many rows the query has."}, in.query_length);
     if (!in.self_attention) {
@@ -351,6 +362,17 @@ void Setup::draw_last_edit() {
   }
 }
 
+// What the person should know of the numbers that are shown: fully masked rows, text that was cut.
+void Setup::draw_notes() {
+  std::vector<std::string> notes = context_.inputs.notes;
+  notes.insert(notes.end(), context_.trace.warnings.begin(), context_.trace.warnings.end());
+  if (notes.empty()) return;
+  section_caption(widgets_, "PLEASE NOTE");
+  constexpr std::size_t most = 3;
+  for (std::size_t i = 0; i < std::min(notes.size(), most); ++i) warning_line(widgets_, notes[i]);
+  if (notes.size() > most) dim_text(widgets_, fmt::format("… and {} more", notes.size() - most));
+}
+
 PanelAction Setup::take() {
   if (changed_) action_.scenario = std::move(edited_);
   return std::move(action_);
@@ -365,6 +387,7 @@ PanelAction draw_setup_panel(const PanelContext& context, SetupState& state) {
   setup.draw_mask();
   setup.draw_scale_and_dropout();
   setup.draw_last_edit();
+  setup.draw_notes();
   return setup.take();
 }
 

@@ -1,4 +1,5 @@
-// The setup at the left: text, sizes, masks, scale and dropout, and the line that says what the last edit changed.
+// The setup at the left: text, sizes, masks, scale and dropout, and the line that says what the last edit
+// changed.
 #pragma once
 
 #include "app/panels/panel.h"
@@ -7,10 +8,14 @@ namespace headwise {
 
 struct SetupState {
   std::string edited_row;  // id of the row whose edit was asked for last: an error sentence stands under it
+  // Gains when the typing of another number of heads began: the way from 8 to 16 leads over 1, which must not
+  // cost the gains of all others.
+  std::optional<std::vector<double>> gains_before_typing;
+  bool typing_heads = false;
 };
 
-// Every edit comes back as a Scenario while it is typed. What is no number is told under its field and asked for by
-// nobody; what is impossible is asked for, gets context.error, and that is told there too.
+// Every edit comes back as a Scenario while it is typed. What is no number is told under its field and asked
+// for by nobody; what is impossible is asked for, gets context.error, and that is told there too.
 PanelAction draw_setup_panel(const PanelContext& context, SetupState& state);
 
 }  // namespace headwise

@@ -15,8 +15,9 @@
 namespace headwise {
 namespace {
 
-constexpr float chip_padding = 10.0f;  // design units left and right of a step's name
-constexpr float separator_width = 14.0f;
+// Room that each step takes beside its name, in design units: as much as there is, between these. 6/10 of it
+// lie around the name, the rest between two steps.
+constexpr float most_room = 34.0f, least_room = 10.0f, share_around = 0.6f;
 
 float text_width(ImFont* font, std::string_view text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
@@ -55,6 +56,26 @@ void draw_buttons(const PanelContext& context, const StepBarState& state, float 
   }
 }
 
+struct Chips {
+  std::vector<float> left;  // edges, and last the right edge of all
+  float padding, separator;
+};
+
+// The chosen name is bold, which is wider; the steps keep their places all the same.
+Chips place_chips(const WidgetContext& widgets, float available) {
+  const auto count = static_cast<float>(step_entries().size());
+  float names = 0.0f;
+  for (const StepEntry& entry : step_entries())
+    names += std::ceil(text_width(widgets.fonts.bold, entry.name));
+  const float room = std::clamp((available - names) / count, widgets.px(least_room), widgets.px(most_room));
+  Chips chips{{0.0f}, std::floor(0.5f * share_around * room), std::floor((1.0f - share_around) * room)};
+  for (const StepEntry& entry : step_entries()) {
+    const float name = std::ceil(text_width(widgets.fonts.bold, entry.name));
+    chips.left.push_back(chips.left.back() + name + 2 * chips.padding + chips.separator);
+  }
+  return chips;
+}
+
 }  // namespace
 
 PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
@@ -68,14 +89,8 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
   const ImVec2 origin{ImGui::GetCursorScreenPos().x,
                       ImGui::GetWindowPos().y + ImGui::GetWindowContentRegionMin().y};
   const float available = std::max(1.0f, ImGui::GetContentRegionAvail().x);
-  // The chosen name is bold, which is wider; the chips keep their places all the same.
-  std::vector<float> left{0.0f};
-  for (const StepEntry& entry : step_entries()) {
-    left.push_back(left.back() +
-                   std::ceil(text_width(context.fonts.bold, entry.name) * context.fonts.sans->FontSize /
-                             context.fonts.bold->FontSize) +
-                   2 * widgets.px(chip_padding) + widgets.px(separator_width));
-  }
+  const Chips chips = place_chips(widgets, available);
+  const std::vector<float>& left = chips.left;
   const auto current = static_cast<std::size_t>(context.selection.step);
   // Where they do not all fit, the current one stays in the middle.
   float shift = 0.0f;
@@ -91,8 +106,7 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
   for (const StepEntry& entry : step_entries()) {
     const auto i = static_cast<std::size_t>(entry.step);
     const ImVec2 min{std::round(origin.x + left[i] - shift), top};
-    const ImVec2 max{std::round(origin.x + left[i + 1] - widgets.px(separator_width) - shift),
-                     top + chip_height};
+    const ImVec2 max{std::round(origin.x + left[i + 1] - chips.separator - shift), top + chip_height};
     if (max.x < origin.x || min.x > origin.x + available) continue;
     ImGui::PushID(static_cast<int>(i));
     ImGui::SetCursorScreenPos(min);
@@ -126,7 +140,7 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
       const std::string_view sign = "›";
       const float sign_width = text_width(context.fonts.sans, sign);
       draw.AddText(context.fonts.sans, size,
-                   {std::round(max.x + 0.5f * (widgets.px(separator_width) - sign_width)),
+                   {std::round(max.x + 0.5f * (chips.separator - sign_width)),
                     std::round(0.5f * (min.y + max.y - size))},
                    im_color(palette.text_faint), sign.data(), sign.data() + sign.size());
     }

@@ -27,7 +27,7 @@ WindowLayout window_layout(double width, double height, double scale) {
 
   double bottom = height - px(margin);
   if (units_high >= 560) {
-    const double graph_height = px(std::clamp(0.112 * units_high, 92.0, 132.0));
+    const double graph_height = px(std::clamp(0.112 * units_high, 112.0, 132.0));
     layout.graph = rect(left, bottom - graph_height, right - left, graph_height);
     bottom -= graph_height + px(gap);
   }

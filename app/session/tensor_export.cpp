@@ -8,6 +8,7 @@
 #include "core/files/array_files.h"
 #include "core/files/atomic_file.h"
 #include "core/picture/picture.h"
+#include "core/picture/table.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -15,7 +16,8 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& where, const std::string& what, const std::string& got,
                          const std::string& expected) {
-  throw Error(ExitStatus::usage, {.where = where, .what = what, .got = got, .expected = expected, .remedy = ""});
+  throw Error(ExitStatus::usage,
+              {.where = where, .what = what, .got = got, .expected = expected, .remedy = ""});
 }
 
 TensorPtr tensor_of(const Trace& trace, TensorName name) {
@@ -24,7 +26,9 @@ TensorPtr tensor_of(const Trace& trace, TensorName name) {
   return tensor;
 }
 
-bool is_head_axis(const std::string& name) { return name == "H" || name == "G"; }
+bool is_head_axis(const std::string& name) {
+  return name == "H" || name == "G";
+}
 
 // Heads that the tensor has an axis for; 1 where it has none. An axis of key/value heads counts those.
 Index head_count(const Tensor& tensor) {
@@ -104,23 +108,30 @@ std::string matrix_title(const Tensor& tensor, const TensorExport& what, const s
   return title;
 }
 
-std::string csv_text(const std::vector<HeatmapSpec>& specs, bool with_heads) {
-  std::string text;
-  for (std::size_t head = 0; head < specs.size(); ++head) {
-    const MatrixView& view = specs[head].values;
-    for (Index row = 0; row < view.rows; ++row) {
-      if (with_heads) text += fmt::format("{}{}", head, view.cols > 0 ? "," : "");
-      for (Index col = 0; col < view.cols; ++col) {
-        const double value = view.value(row, col);
-        // A float in as many digits as a float needs.
-        const std::string number = view.tensor->dtype() == DType::f32 ? fmt::format("{}", static_cast<float>(value))
-                                                                      : fmt::format("{}", value);
-        text += col == 0 ? number : "," + number;
-      }
-      text += '\n';
-    }
+// A table keeps the letters of the axes, which a script can rely on: "L\\S".
+std::vector<TableSpec> tables_of(const std::vector<HeatmapSpec>& specs) {
+  std::vector<TableSpec> tables;
+  for (const HeatmapSpec& spec : specs) {
+    const Shape& shape = spec.values.tensor->shape();
+    const Index rank = shape.rank();
+    tables.push_back({spec.values, rank >= 2 ? shape.name(rank - 2) : "",
+                      rank >= 1 ? shape.name(rank - 1) : "", spec.row_labels, spec.col_labels});
   }
-  return text;
+  return tables;
+}
+
+void export_table(const std::vector<HeatmapSpec>& specs, bool with_heads, const std::string& path) {
+  const std::vector<TableSpec> tables = tables_of(specs);
+  std::vector<std::string> numbers;
+  for (std::size_t head = 0; head < tables.size(); ++head) numbers.push_back(std::to_string(head));
+  write_file_atomically(path, [&](const ByteSink& file) {
+    const TextSink sink = [&file](std::string_view text) { file(std::as_bytes(std::span(text))); };
+    if (with_heads) {
+      write_csv(tables, "head", numbers, sink);
+    } else {
+      write_csv(tables.front(), sink);
+    }
+  });
 }
 
 // The matrices as one array of their own: (rows, cols), or (heads, rows, cols).
@@ -143,7 +154,8 @@ Tensor stacked(const std::vector<HeatmapSpec>& specs, bool with_heads) {
 ExportFormat export_format(const std::string& path) {
   const std::size_t slash = path.rfind('/'), dot = path.rfind('.');
   std::string extension;
-  if (dot != std::string::npos && (slash == std::string::npos || dot > slash)) extension = path.substr(dot + 1);
+  if (dot != std::string::npos && (slash == std::string::npos || dot > slash))
+    extension = path.substr(dot + 1);
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (extension == "png") return ExportFormat::png;
@@ -154,7 +166,9 @@ ExportFormat export_format(const std::string& path) {
          extension.empty() ? "a name without an extension" : "." + extension, ".png, .svg, .csv or .npy");
 }
 
-Index export_head_count(const Trace& trace, TensorName tensor) { return head_count(*tensor_of(trace, tensor)); }
+Index export_head_count(const Trace& trace, TensorName tensor) {
+  return head_count(*tensor_of(trace, tensor));
+}
 
 Index export_head_of(const Trace& trace, TensorName tensor, Index query_head) {
   const Index maps = export_head_count(trace, tensor), heads = std::max<Index>(trace.options.num_heads, 1);
@@ -169,7 +183,8 @@ std::string export_title(const Trace& trace, const TensorExport& what) {
   return fmt::format("{}[{},:] — {} heads", to_string(what.tensor), what.batch, head_count(*tensor));
 }
 
-std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& labels, const TensorExport& what) {
+std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& labels,
+                                         const TensorExport& what) {
   const TensorPtr tensor = tensor_of(trace, what.tensor);
   if (tensor->size() == 0) {
     refuse(to_string(what.tensor), "this tensor has no cells", tensor->shape().to_string(), "");
@@ -208,22 +223,24 @@ std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& 
     for (HeatmapSpec& spec : specs) spec.range = range;
   }
   for (HeatmapSpec& spec : specs) {
-    if (what.range_kind == ExportRange::own) spec.range = range_of(std::span(&spec, 1), diverging, probabilities);
+    if (what.range_kind == ExportRange::own)
+      spec.range = range_of(std::span(&spec, 1), diverging, probabilities);
     if (what.range_kind == ExportRange::fixed) spec.range = what.range;
-    spec.range_note = what.range_kind == ExportRange::fixed        ? "fixed"
-                      : what.range_kind == ExportRange::shared     ? "all heads"
-                      : head_count(*tensor) > 1                    ? "this head"
-                                                                   : "";
+    spec.range_note = what.range_kind == ExportRange::fixed    ? "fixed"
+                      : what.range_kind == ExportRange::shared ? "all heads"
+                      : head_count(*tensor) > 1                ? "this head"
+                                                               : "";
   }
   return specs;
 }
 
-void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorExport& what, const std::string& path) {
+void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorExport& what,
+                   const std::string& path) {
   const ExportFormat format = export_format(path);
   const std::vector<HeatmapSpec> specs = export_heatmaps(trace, labels, what);
   const bool with_heads = !what.head && head_count(*trace.tensor(what.tensor)) > 1;
   if (format == ExportFormat::csv) {
-    write_file_atomically(path, csv_text(specs, with_heads));
+    export_table(specs, with_heads, path);
     return;
   }
   if (format == ExportFormat::npy) {

@@ -1,5 +1,5 @@
-// A tensor of a trace as a file: a picture (.png, .svg), a table (.csv) or an array (.npy). The window's export dialog and
-// the command line's `export` ask for the same.
+// A tensor of a trace as a file: a picture (.png, .svg), a table (.csv) or an array (.npy). The window's
+// export dialog and the command line's `export` ask for the same.
 #pragma once
 
 #include <optional>
@@ -20,17 +20,18 @@ enum class ExportRange {
 
 struct TensorExport {
   TensorName tensor;
-  Index batch = 0;                     // ignored where the tensor has no such axis
-  std::optional<Index> head = 0;       // the same; none: all heads, a grid in a picture, a leading column in a table
-  std::optional<ColorMap> color_map;   // none: viridis for probabilities, blue_orange for others
+  Index batch = 0;  // ignored where the tensor has no such axis
+  std::optional<Index> head =
+      0;  // the same; none: all heads, a grid in a picture, a leading column in a table
+  std::optional<ColorMap> color_map;  // none: viridis for probabilities, blue_orange for others
   ExportRange range_kind = ExportRange::own;
   ValueRange range;
-  double cell_pixels = 24.0;           // the side of a cell in a picture
+  double cell_pixels = 24.0;  // the side of a cell in a picture
   Theme theme = Theme::light;
 };
 
-// How many maps the tensor has at one batch (1 where it has no axis of heads), and which of them a query head reads: of
-// an axis of key/value heads (G), the one of its group.
+// How many maps the tensor has at one batch (1 where it has no axis of heads), and which of them a query head
+// reads: of an axis of key/value heads (G), the one of its group.
 Index export_head_count(const Trace& trace, TensorName tensor);
 Index export_head_of(const Trace& trace, TensorName tensor, Index query_head);
 
@@ -38,15 +39,17 @@ enum class ExportFormat { png, svg, csv, npy };
 // By the extension, upper or lower case; throws Error(usage) naming the four where it is another.
 ExportFormat export_format(const std::string& path);
 
-// What is in the picture, one heatmap a head. Throws Error(usage) where the trace has no such tensor, batch or head; the
-// tensor's own shape is told. A tensor without cells has no picture: Error(usage).
-std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& labels, const TensorExport& what);
+// What is in the picture, one heatmap a head. Throws Error(usage) where the trace has no such tensor, batch
+// or head; the tensor's own shape is told. A tensor without cells has no picture: Error(usage).
+std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& labels,
+                                         const TensorExport& what);
 // "attn_weights[0,3]", or "attn_weights[0,:]" for all heads.
 std::string export_title(const Trace& trace, const TensorExport& what);
 
-// Writes the file whole or not at all; throws Error: usage as above, output where it cannot be written, memory where the
-// picture would not fit. Pictures follow core/picture; a .csv has a line for each row, for all heads with the head's number
-// before it, every number so that it reads back as the same; a .npy holds the matrix (rows, cols) or (heads, rows, cols).
-void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorExport& what, const std::string& path);
+// Writes the file whole or not at all; throws Error: usage as above, output where it cannot be written,
+// memory where the picture would not fit. Pictures follow core/picture/picture.h, a .csv core/picture/table.h
+// (for all heads with a leading column "head"); a .npy holds the matrix (rows, cols) or (heads, rows, cols).
+void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorExport& what,
+                   const std::string& path);
 
 }  // namespace headwise

@@ -158,6 +158,16 @@ FieldResult value_row(const WidgetContext& context, const RowLabel& label, std::
   return result;
 }
 
+void wrapped_text(const WidgetContext& context, Rgba8 color, std::string_view text) {
+  ImGui::PushFont(context.fonts.small);
+  ImGui::PushTextWrapPos(0.0f);
+  ImGui::PushStyleColor(ImGuiCol_Text, im_color(color));
+  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  ImGui::PopStyleColor();
+  ImGui::PopTextWrapPos();
+  ImGui::PopFont();
+}
+
 }  // namespace
 
 void section_caption(const WidgetContext& context, std::string_view caption) {
@@ -196,24 +206,16 @@ bool choice_row(const WidgetContext& context, const RowLabel& label, std::span<c
 }
 
 void error_line(const WidgetContext& context, std::string_view sentence) {
-  ImGui::PushFont(context.fonts.small);
-  ImGui::PushTextWrapPos(0.0f);
-  ImGui::PushStyleColor(ImGuiCol_Text, im_color(context.palette.error));
-  ImGui::TextUnformatted(sentence.data(), sentence.data() + sentence.size());
+  wrapped_text(context, context.palette.error, sentence);
   ui_probe_item("error");
-  ImGui::PopStyleColor();
-  ImGui::PopTextWrapPos();
-  ImGui::PopFont();
+}
+
+void warning_line(const WidgetContext& context, std::string_view sentence) {
+  wrapped_text(context, context.palette.warning, sentence);
 }
 
 void dim_text(const WidgetContext& context, std::string_view text) {
-  ImGui::PushFont(context.fonts.small);
-  ImGui::PushTextWrapPos(0.0f);
-  ImGui::PushStyleColor(ImGuiCol_Text, im_color(context.palette.text_dim));
-  ImGui::TextUnformatted(text.data(), text.data() + text.size());
-  ImGui::PopStyleColor();
-  ImGui::PopTextWrapPos();
-  ImGui::PopFont();
+  wrapped_text(context, context.palette.text_dim, text);
 }
 
 }  // namespace headwise

@@ -1,5 +1,5 @@
-// Rows of the setup: a name with its letter at the left, a control at the right, and, where what was typed makes no
-// sense, one sentence under it.
+// Rows of the setup: a name with its letter at the left, a control at the right, and, where what was typed
+// makes no sense, one sentence under it.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 namespace headwise {
 
 struct RowLabel {
-  const char* id;             // of the control; tests find it by this name
-  std::string_view name;      // "embed_dim"
-  std::string_view letters;   // dim behind it: "E"
-  std::string_view tooltip;   // what it is, its formula or shape
+  const char* id;            // of the control; tests find it by this name
+  std::string_view name;     // "embed_dim"
+  std::string_view letters;  // dim behind it: "E"
+  std::string_view tooltip;  // what it is, its formula or shape
 };
 
 // "SIZES": a caption with room above it.
@@ -24,21 +24,22 @@ void section_caption(const WidgetContext& context, std::string_view caption);
 
 struct FieldOptions {
   std::string_view derived = {};  // shown dim where there is no value: what follows from the rest
-  bool wrong = false;        // the scenario with this value has no trace
+  bool wrong = false;             // the scenario with this value has no trace
   bool read_only = false;
-  bool required = false;     // an empty field is an error
+  bool required = false;                   // an empty field is an error
   std::optional<std::int64_t> least = {};  // smaller numbers are none, as "abc" is none
 };
 
 struct FieldResult {
   bool changed = false;  // `value` has another value now
   bool focused = false;
-  std::string error;     // what is typed is no such number; `value` is as before
+  std::string error;  // what is typed is no such number; `value` is as before
 };
 
-// A whole number, a number, or none. While it has the focus, the field keeps what is typed, character for character.
-FieldResult integer_row(const WidgetContext& context, const RowLabel& label, std::optional<std::int64_t>& value,
-                        const FieldOptions& options = {});
+// A whole number, a number, or none. While it has the focus, the field keeps what is typed, character for
+// character.
+FieldResult integer_row(const WidgetContext& context, const RowLabel& label,
+                        std::optional<std::int64_t>& value, const FieldOptions& options = {});
 FieldResult number_row(const WidgetContext& context, const RowLabel& label, std::optional<double>& value,
                        const FieldOptions& options = {});
 // True where another one was chosen.
@@ -47,7 +48,8 @@ bool choice_row(const WidgetContext& context, const RowLabel& label, std::span<c
 
 // A sentence in the colour of errors, wrapped.
 void error_line(const WidgetContext& context, std::string_view sentence);
-// The same in the colour of captions.
+// The same in the colour of warnings, and of captions.
+void warning_line(const WidgetContext& context, std::string_view sentence);
 void dim_text(const WidgetContext& context, std::string_view text);
 
 }  // namespace headwise

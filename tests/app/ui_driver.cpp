@@ -115,8 +115,10 @@ void UiDriver::one_frame() {
   set_ui_probes(nullptr);
 }
 
-void UiDriver::run_frames(int count) {
+void UiDriver::run_frames(int count, double seconds) {
+  input_.seconds = seconds;
   for (int i = 0; i < count; ++i) one_frame();
+  input_.seconds = 1.0 / 60.0;
 }
 
 bool UiDriver::run_until_still(int limit) {

@@ -53,7 +53,8 @@ class UiDriver {
   void click(std::string_view name, int button = 0);
   void double_click(std::string_view name);
 
-  void run_frames(int count);
+  // `seconds`: what each frame is told to have passed since the one before.
+  void run_frames(int count, double seconds = 1.0 / 60.0);
   // Frames until the frame function no longer says that it is animating, at most `limit`; false where it
   // still does.
   bool run_until_still(int limit = 600);

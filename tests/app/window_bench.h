@@ -1,4 +1,4 @@
-// The whole window on an offscreen context, driven by real events.
+// The whole window, tall enough for all of the setup, on an offscreen context, driven by real events.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ struct WindowBench {
   double output(Index i) const { return trace().tensors.output->flat(i); }
 };
 
-inline WindowBench open_window(int width = 1600, int height = 1000,
+inline WindowBench open_window(int width = 900, int height = 1000,
                                const Scenario& first = preset_scenario("welcome"), float scale = 1.0f) {
   WindowBench bench;
   bench.ui = UiDriver::start(width, height, scale);

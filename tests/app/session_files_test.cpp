@@ -1,0 +1,107 @@
+// Settings, folder listings and paths: what the window reads and writes beside scenarios.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "app/session/folder_listing.h"
+#include "app/session/settings.h"
+#include "core/tensor/error.h"
+
+using namespace headwise;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+  Folder() : path(fs::temp_directory_path() / ("headwise-session-" + std::to_string(::getpid()))) {
+    fs::create_directories(path);
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string file(const std::string& name) const { return (path / name).string(); }
+  fs::path path;
+};
+
+}  // namespace
+
+TEST_CASE("settings are read back as they were written, into a folder that is made for them") {
+  const Folder folder;
+  const std::string path = folder.file("a/b/settings.json");
+  CHECK(load_settings(path).settings == Settings{});
+  save_settings(path, {Theme::light, 1.5f});
+  CHECK(load_settings(path).settings == Settings{Theme::light, 1.5f});
+  CHECK_NOTHROW(save_settings("", {}));
+}
+
+TEST_CASE("damaged settings are set aside with a notice, and the defaults serve") {
+  const Folder folder;
+  const std::string path = folder.file("settings.json");
+  for (const char* content : {"", "{", "[1]", "{\"theme\": 7}", "{\"font_scale\": \"big\"}", "\xff\xfe"}) {
+    std::ofstream(path) << content;
+    CAPTURE(content);
+    const LoadedSettings loaded = load_settings(path);
+    CHECK(loaded.settings == Settings{});
+    CHECK(loaded.notice.find(path + ".damaged") != std::string::npos);
+    CHECK_FALSE(fs::exists(path));
+    CHECK(fs::exists(path + ".damaged"));
+  }
+}
+
+TEST_CASE("settings of a newer version keep what is known, within bounds") {
+  const Folder folder;
+  const std::string path = folder.file("settings.json");
+  std::ofstream(path) << "{\"theme\": \"light\", \"font_scale\": 50, \"hologram\": true}";
+  const LoadedSettings loaded = load_settings(path);
+  CHECK(loaded.notice.empty());
+  CHECK(loaded.settings.theme == Theme::light);
+  CHECK(loaded.settings.font_scale == Settings::largest_font_scale);
+}
+
+TEST_CASE("settings that cannot be written are an Error of the output") {
+  const Folder folder;
+  std::ofstream(folder.file("file")) << "x";
+  try {
+    save_settings(folder.file("file/settings.json"), {});
+    FAIL("a file is no folder");
+  } catch (const Error& error) {
+    CHECK(error.status() == ExitStatus::output);
+  }
+}
+
+TEST_CASE("settings live in the XDG folder") {
+  const char* old = std::getenv("XDG_CONFIG_HOME");
+  const std::string kept = old ? old : "";
+  ::setenv("XDG_CONFIG_HOME", "/somewhere/config", 1);
+  CHECK(settings_path() == "/somewhere/config/headwise/settings.json");
+  ::setenv("XDG_CONFIG_HOME", "relative", 1);
+  CHECK(settings_path() != "relative/headwise/settings.json");
+  old ? ::setenv("XDG_CONFIG_HOME", kept.c_str(), 1) : ::unsetenv("XDG_CONFIG_HOME");
+}
+
+TEST_CASE("a listing has folders first, then the files of the extension, without what is hidden") {
+  const Folder folder;
+  fs::create_directories(folder.file("zoo"));
+  for (const char* name : {"b.json", "a.json", ".hidden.json", "c.txt", "json"})
+    std::ofstream(folder.file(name)) << "{}";
+  constexpr std::array<std::string_view, 1> json{".json"};
+  const FolderListing listing = list_folder(folder.path.string(), json);
+  CHECK(listing.entries == std::vector<FolderEntry>{{"zoo", true}, {"a.json", false}, {"b.json", false}});
+  CHECK(listing.note.empty());
+  const FolderListing missing = list_folder(folder.file("nothing here"), json);
+  CHECK(missing.entries.empty());
+  CHECK_FALSE(missing.note.empty());
+}
+
+TEST_CASE("paths are taken apart as they are typed") {
+  CHECK(folder_of("/a/b/c.json") == "/a/b/");
+  CHECK(folder_of("/a/b/") == "/a/b/");
+  CHECK(folder_of("c.json") == ".");
+  CHECK(with_extension("/a.b/c", ".json") == "/a.b/c.json");
+  CHECK(with_extension("/a/c.txt", ".json") == "/a/c.txt");
+  CHECK(with_extension(".config", ".json") == ".config.json");
+  CHECK(expanded_path("/x") == "/x");
+  CHECK(expanded_path("~user") == "~user");
+}

@@ -1,0 +1,274 @@
+// Edits through the window: each changes the Scenario, the trace and the screen, and undo takes it back
+// exactly.
+#include <doctest/doctest.h>
+
+#include "core/scenario/tokens.h"
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+void check_identical(const Trace& a, const Trace& b) {
+  for (const TensorEntry& entry : tensor_entries()) {
+    const TensorPtr x = a.tensor(entry.id), y = b.tensor(entry.id);
+    INFO(entry.name);
+    REQUIRE((x == nullptr) == (y == nullptr));
+    if (x) CHECK(identical(*x, *y));
+  }
+}
+
+// Replaces what stands in a field.
+void type_into(WindowBench& bench, std::string_view field, std::string_view text) {
+  bench.ui->click(field);
+  bench.ui->key("Ctrl+A");
+  if (text.empty()) bench.ui->key("Backspace");
+  bench.ui->type(text);
+}
+
+// Part of the picture, as pixels.
+std::vector<std::uint8_t> part(const WindowBench& bench, std::string_view name) {
+  const UiRect rect = bench.ui->rect(name);
+  const Image image = bench.ui->pixels();
+  std::vector<std::uint8_t> pixels;
+  for (int y = static_cast<int>(rect.min.y); y < static_cast<int>(rect.max.y); ++y) {
+    const auto row = static_cast<std::ptrdiff_t>(4) * image.width * y;
+    const auto begin = image.rgba.begin() + row + 4 * static_cast<std::ptrdiff_t>(rect.min.x);
+    const auto end = image.rgba.begin() + row + 4 * static_cast<std::ptrdiff_t>(rect.max.x);
+    pixels.insert(pixels.end(), begin, end);
+  }
+  return pixels;
+}
+
+}  // namespace
+
+TEST_CASE("muting a head changes the output in the same frame, and undo restores it exactly") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("End");
+  const TracePtr before = bench.session().trace_ptr();
+  const std::vector<std::uint8_t> stage = part(bench, "panel/stage");
+  bench.ui->key("3");
+  const std::vector<std::uint8_t> stage_at_3 = part(bench, "panel/stage");
+  bench.ui->push(KeyChanged{'M', true});
+  bench.ui->run_frames(1);
+  REQUIRE(bench.scenario().head_gain.has_value());
+  CHECK(bench.scenario().head_gain->at(3) == 0.0);
+  CHECK_FALSE(identical(*before->tensors.output, *bench.trace().tensors.output));
+  bench.ui->push(KeyChanged{'M', false});
+  bench.ui->run_frames(3);
+  CHECK(part(bench, "panel/stage") != stage_at_3);
+  CHECK(bench.session().last_edit().starts_with("Head 3 muted: concat[:, 48:64] is 0, the output moved by "));
+  bench.ui->key("Ctrl+Z");
+  check_identical(*before, bench.trace());
+  CHECK(part(bench, "panel/stage") == stage_at_3);
+  bench.ui->key("Ctrl+Y");
+  CHECK(bench.scenario().head_gain->at(3) == 0.0);
+  bench.ui->key("Ctrl+Z");
+  bench.ui->key("0");
+  CHECK(part(bench, "panel/stage") == stage);
+  bench.ui->key("Ctrl+Shift+Z");
+  CHECK(bench.scenario().head_gain->at(3) == 0.0);
+}
+
+TEST_CASE("solo hears one head alone, and again all") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("2");
+  bench.ui->key("S");
+  REQUIRE(bench.scenario().head_gain.has_value());
+  for (std::size_t head = 0; head < 8; ++head)
+    CHECK(bench.scenario().head_gain->at(head) == (head == 2 ? 1.0 : 0.0));
+  CHECK(bench.session().last_edit().starts_with("Only head 2 is heard"));
+  bench.ui->key("S");
+  CHECK_FALSE(bench.scenario().head_gain.has_value());
+}
+
+TEST_CASE("the causal mask is switched by click and by key") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  const TracePtr before = bench.session().trace_ptr();
+  bench.ui->click("setup/causal/on");
+  CHECK(bench.scenario().mask.is_causal);
+  CHECK(bench.trace().tensors.attn_weights->at({0, 0, 0, 1}) == 0.0);
+  CHECK(bench.session().last_edit().starts_with(
+      "Causal mask on: 46 % of the pairs are blocked, the output moved by"));
+  REQUIRE(bench.ui->has("setup/alignment"));
+  bench.ui->click("setup/alignment/bottom right");
+  CHECK(bench.scenario().mask.causal_alignment == CausalAlignment::bottom_right);
+  bench.ui->key("Escape");
+  bench.ui->key("C");
+  CHECK_FALSE(bench.scenario().mask.is_causal);
+  for (int i = 0; i < 3; ++i) bench.ui->key("Ctrl+Z");
+  check_identical(*before, bench.trace());
+}
+
+TEST_CASE("a text is typed, and all that typing is one undo step") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  const Scenario before = bench.scenario();
+  const TracePtr trace = bench.session().trace_ptr();
+  type_into(bench, "setup/text", "The bird sang. It was glad!");
+  CHECK(bench.scenario().inputs.text == "The bird sang. It was glad!");
+  CHECK(bench.trace().tensors.query->shape().size(1) == token_count("The bird sang. It was glad!"));
+  CHECK(bench.session().inputs().labels.query[1] == "bird");
+  bench.ui->key("Ctrl+Z");
+  CHECK(bench.scenario() == before);
+  check_identical(*trace, bench.trace());
+  bench.ui->key("Ctrl+Y");
+  CHECK(bench.scenario().inputs.text == "The bird sang. It was glad!");
+}
+
+TEST_CASE("letters beside an emoji leave its bytes alone") {
+  Scenario scenario = preset_scenario("welcome");
+  const std::string odd = "caf\xc3\xa9 \xf0\x9f\x98\x80 \xff end";
+  scenario.inputs.text = odd;
+  WindowBench bench = open_window(900, 1000, scenario);
+  if (!bench.ui) return;
+  bench.ui->click("setup/text");
+  CHECK(bench.scenario().inputs.text == odd);
+  bench.ui->key("Ctrl+End");
+  bench.ui->type("s");
+  CHECK(bench.scenario().inputs.text == odd + "s");
+}
+
+TEST_CASE("sizes are typed, and the picture follows") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  const TracePtr before = bench.session().trace_ptr();
+  type_into(bench, "setup/num_heads", "4");
+  CHECK(bench.trace().options.num_heads == 4);
+  CHECK(bench.trace().options.head_dim == 32);
+  CHECK(bench.session().last_edit().starts_with("num_heads 8 → 4: the output moved by"));
+  type_into(bench, "setup/num_kv_heads", "2");
+  CHECK(bench.trace().tensors.k_heads->shape().size(1) == 2);
+  type_into(bench, "setup/num_kv_heads", "");
+  CHECK_FALSE(bench.scenario().attention.num_kv_heads.has_value());
+  type_into(bench, "setup/batch", "2");
+  CHECK(bench.trace().tensors.query->shape().size(0) == 2);
+  type_into(bench, "setup/scale", "0.5");
+  CHECK(bench.scenario().attention.scale == 0.5);
+  type_into(bench, "setup/valid_length", "7");
+  REQUIRE(bench.scenario().mask.valid_lens.has_value());
+  CHECK(bench.scenario().mask.valid_lens->size() == 2);
+  CHECK(bench.trace().tensors.attn_weights->at({1, 0, 0, 7}) == 0.0);
+  type_into(bench, "setup/window", "3");
+  CHECK(bench.scenario().mask.sliding_window == 3);
+  type_into(bench, "setup/dropout", "0.5");
+  CHECK(bench.scenario().attention.dropout == 0.5);
+  bench.ui->key("Escape");
+  int undone = 0;
+  while (bench.session().history().can_undo()) {
+    bench.ui->key("Ctrl+Z");
+    ++undone;
+  }
+  CHECK(undone == 8);
+  check_identical(*before, bench.trace());
+}
+
+TEST_CASE("an impossible size shows its sentence beside the field and keeps the picture") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("End");
+  const TracePtr before = bench.session().trace_ptr();
+  const std::vector<std::uint8_t> stage = part(bench, "panel/stage");
+  type_into(bench, "setup/num_heads", "7");
+  CHECK_FALSE(bench.session().error().empty());
+  CHECK(bench.session().trace_ptr() == before);
+  REQUIRE(bench.ui->has("error"));
+  const UiRect sentence = bench.ui->rect("error"), field = bench.ui->rect("setup/num_heads");
+  CHECK(sentence.min.y >= field.max.y - 1);
+  CHECK(sentence.min.y < field.max.y + 30);
+  CHECK(part(bench, "panel/stage") == stage);
+  CHECK_FALSE(bench.ui->has("notice/lasting"));
+  // 126 = 7 · 18: possible again.
+  type_into(bench, "setup/embed_dim", "126");
+  CHECK(bench.session().error().empty());
+  CHECK(bench.trace().options.head_dim == 18);
+  CHECK_FALSE(bench.ui->has("error"));
+  bench.ui->key("Escape");
+  bench.ui->key("Ctrl+Z");
+  check_identical(*before, bench.trace());
+}
+
+TEST_CASE("what is no number is told under its field and asked for by nobody") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  const Scenario before = bench.scenario();
+  for (const char* nonsense : {"abc", "1e9", "12.5", "--3", "99999999999999999999", ""}) {
+    type_into(bench, "setup/embed_dim", nonsense);
+    CAPTURE(nonsense);
+    CHECK(bench.scenario() == before);
+    CHECK(bench.ui->has("error"));
+  }
+  bench.ui->key("Escape");
+  CHECK_FALSE(bench.ui->has("error"));
+  CHECK(bench.session().history().step_count() == 1);
+  for (const char* size : {"-1", "0", "9223372036854775807", "1000000007"}) {
+    type_into(bench, "setup/embed_dim", size);
+    bench.window->state().session.finish();
+    bench.ui->run_frames(2);
+    CAPTURE(size);
+    CHECK_FALSE(bench.session().error().empty());
+    CHECK(bench.ui->has("error"));
+  }
+  bench.ui->key("Escape");
+  bench.ui->key("Escape");  // lets go of what cannot be shown
+  CHECK(bench.scenario() == before);
+}
+
+TEST_CASE("undo while a field is edited shows the value that is back") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  type_into(bench, "setup/num_heads", "4");
+  bench.ui->key("Ctrl+Z");
+  CHECK(bench.scenario().attention.num_heads == 8);
+  // The field goes on from the 8: Backspace and a digit.
+  bench.ui->key("End");
+  bench.ui->key("Backspace");
+  bench.ui->type("2");
+  CHECK(bench.scenario().attention.num_heads == 2);
+}
+
+TEST_CASE("inputs, heads, positions and self or cross are chosen") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  const TracePtr before = bench.session().trace_ptr();
+  bench.ui->click("setup/positions/off");
+  CHECK_FALSE(bench.scenario().inputs.positions);
+  CHECK_FALSE(identical(*before->tensors.query, *bench.trace().tensors.query));
+  bench.ui->click("setup/parameters/random");
+  CHECK(bench.scenario().parameters.source == ParameterSource::random);
+  bench.ui->click("setup/attention/cross");
+  REQUIRE(bench.scenario().inputs.key_text.has_value());
+  CHECK(bench.trace().tensors.key != bench.trace().tensors.query);
+  type_into(bench, "setup/key_text", "one two");
+  CHECK(bench.trace().tensors.key->shape().size(1) == 2);
+  bench.ui->click("setup/source/random");
+  CHECK(bench.scenario().inputs.source == InputSource::random);
+  CHECK(bench.session().error().empty());
+  type_into(bench, "setup/query_length", "5");
+  CHECK(bench.trace().tensors.query->shape().size(1) == 5);
+}
+
+TEST_CASE("looking at a number in its field does not edit it") {
+  Scenario scenario = preset_scenario("welcome");
+  scenario.attention.scale = 1.0 / 3.0;
+  WindowBench bench = open_window(900, 1000, scenario);
+  if (!bench.ui) return;
+  bench.ui->click("setup/scale");
+  bench.ui->key("Right");
+  bench.ui->key("Tab");
+  CHECK(bench.scenario() == scenario);
+  CHECK(bench.session().history().step_count() == 1);
+}
+
+TEST_CASE("an edit of the stage that cannot be shown is told over the stage") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  type_into(bench, "setup/num_heads", "7");
+  bench.ui->key("Escape");
+  bench.ui->key("C");
+  CHECK_FALSE(bench.session().error().empty());
+  CHECK(bench.ui->has("notice/lasting"));
+}

@@ -1,0 +1,193 @@
+// Files through the window: export, save, open, drop, and what cannot be read or written.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "core/files/array_files.h"
+#include "core/scenario/scenario_json.h"
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+  Folder() : path(fs::temp_directory_path() / ("headwise-window-" + std::to_string(::getpid()))) {
+    fs::create_directories(path);
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string file(const std::string& name) const { return (path / name).string(); }
+  fs::path path;
+};
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void replace_text(WindowBench& bench, std::string_view field, std::string_view text) {
+  bench.ui->click(field);
+  bench.ui->key("Ctrl+A");
+  bench.ui->type(text);
+}
+
+}  // namespace
+
+TEST_CASE("Ctrl+E writes the picture under focus to the file that is named") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->click("step_bar/step/6");
+  bench.ui->key("2");
+  for (const char* name : {"weights.npy", "weights.csv", "weights.png", "weights.svg"}) {
+    bench.ui->key("Ctrl+E");
+    REQUIRE(bench.ui->has("overlay/export"));
+    bench.ui->key("Ctrl+A");
+    bench.ui->type(folder.file(name));
+    bench.ui->key("Enter");
+    CAPTURE(name);
+    CHECK_FALSE(bench.window->state().export_dialog.open);
+    CHECK(fs::exists(folder.file(name)));
+    REQUIRE_FALSE(bench.window->state().notices.notices.empty());
+    CHECK(bench.window->state().notices.notices.back().text.find(name) != std::string::npos);
+  }
+  const std::vector<NamedTensor> arrays = read_array_file(folder.file("weights.npy"));
+  REQUIRE(arrays.size() == 1);
+  const Tensor& weights = *bench.trace().tensors.attn_weights;
+  REQUIRE(arrays[0].tensor->size() == 144);
+  for (Index i = 0; i < 144; ++i) CHECK(arrays[0].tensor->flat(i) == weights.flat(2 * 144 + i));
+  CHECK(content_of(folder.file("weights.png")).substr(1, 3) == "PNG");
+  CHECK(content_of(folder.file("weights.svg")).find("animal") != std::string::npos);
+  CHECK(content_of(folder.file("weights.csv")).find("animal") != std::string::npos);
+}
+
+TEST_CASE("what cannot be exported is told in the dialog, which stays") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("Ctrl+E");
+  for (const char* name : {"/no/such/folder/picture.png", "picture.gif", "picture"}) {
+    replace_text(bench, "export/path", name);
+    bench.ui->click("export/accept");
+    CAPTURE(name);
+    CHECK(bench.window->state().export_dialog.open);
+    CHECK_FALSE(bench.window->state().export_dialog.error.empty());
+    CHECK(bench.ui->has("error"));
+  }
+  bench.ui->click("export/cancel");
+  CHECK_FALSE(bench.window->state().export_dialog.open);
+  bench.ui->run_frames(2);
+  CHECK_FALSE(bench.ui->has("overlay/export"));
+}
+
+TEST_CASE("the export takes what the stage shows: all heads, or a tensor chosen in the graph") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->click("step_bar/step/3");
+  bench.ui->key("A");
+  bench.ui->key("Ctrl+E");
+  CHECK_FALSE(bench.window->state().export_dialog.what.head.has_value());
+  CHECK(bench.window->state().export_dialog.path.ends_with("/scores-heads.png"));
+  bench.ui->key("Escape");
+  bench.window->state().selection.tensor = TensorId::concat;
+  bench.ui->run_frames(2);
+  bench.ui->key("Ctrl+E");
+  CHECK(bench.window->state().export_dialog.path.ends_with("/concat.png"));
+}
+
+TEST_CASE("a scenario is saved, changed, and opened again as it was") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("C");
+  const Scenario saved = bench.scenario();
+  bench.ui->key("Ctrl+S");
+  bench.ui->key("Ctrl+A");
+  bench.ui->type(folder.file("mine"));
+  bench.ui->key("Enter");
+  REQUIRE(fs::exists(folder.file("mine.json")));
+  CHECK(read_scenario_file(folder.file("mine.json")) == saved);
+  bench.ui->key("C");
+  bench.ui->key("M");
+  CHECK_FALSE(bench.scenario() == saved);
+  bench.ui->key("Ctrl+O");
+  REQUIRE(bench.ui->has("file_dialog/entry/0"));
+  bench.ui->click("file_dialog/entry/0");
+  bench.ui->click("file_dialog/accept");
+  CHECK(bench.scenario() == saved);
+  CHECK(bench.trace().options.is_causal);
+  bench.ui->key("Ctrl+Z");
+  CHECK_FALSE(bench.scenario() == saved);
+}
+
+TEST_CASE("a file that is no scenario is told and changes nothing") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  const Scenario before = bench.scenario();
+  std::ofstream(folder.file("broken.json")) << "{ \"headwise\": 1, ";
+  std::ofstream(folder.file("key.json")) << "{ \"headwise\": 1, \"attention\": { \"num_head\": 4 } }";
+  std::ofstream(folder.file("model.pt")) << "PK\x03\x04";
+  for (const char* name : {"broken.json", "key.json", "model.pt", "missing.json", ""}) {
+    bench.window->state().notices.dismiss_all();
+    bench.ui->push(FilesDropped{{folder.file(name)}});
+    bench.ui->run_frames(3);
+    CAPTURE(name);
+    CHECK(bench.scenario() == before);
+    REQUIRE(bench.window->state().notices.notices.size() == 1);
+    CHECK(bench.window->state().notices.notices[0].error);
+    CHECK(bench.ui->has("notice/0"));
+  }
+  bench.ui->key("Ctrl+O");
+  replace_text(bench, "file_dialog/path", folder.file("key.json"));
+  bench.ui->key("Enter");
+  CHECK(bench.window->state().files.open);
+  CHECK(bench.window->state().files.error.find("num_heads") != std::string::npos);
+}
+
+TEST_CASE("a scenario that is dropped is opened, and an impossible one is told over the stage") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  std::ofstream(folder.file("small.json"))
+      << "{ \"headwise\": 1, \"attention\": { \"embed_dim\": 16, \"num_heads\": 2 } }";
+  std::ofstream(folder.file("odd.json"))
+      << "{ \"headwise\": 1, \"attention\": { \"embed_dim\": 16, \"num_heads\": 3 } }";
+  bench.ui->key("7");
+  bench.ui->push(FilesDropped{{folder.file("small.json")}});
+  bench.ui->run_frames(3);
+  CHECK(bench.trace().options.num_heads == 2);
+  CHECK(bench.selection().head == 1);
+  bench.ui->push(FilesDropped{{folder.file("odd.json")}});
+  bench.ui->run_frames(3);
+  CHECK(bench.trace().options.num_heads == 2);
+  CHECK(bench.ui->has("notice/lasting"));
+}
+
+TEST_CASE("the theme and the size of the text are remembered") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.window->state().settings_file = folder.file("config/headwise/settings.json");
+  bench.ui->key("T");
+  bench.ui->key("Ctrl+=");
+  const LoadedSettings loaded = load_settings(folder.file("config/headwise/settings.json"));
+  CHECK(loaded.settings.theme == Theme::light);
+  CHECK(loaded.settings.font_scale == doctest::Approx(1.125));
+  CHECK(loaded.notice.empty());
+}
+
+TEST_CASE("a notice goes by itself after a while") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("Ctrl+C");  // there is no cell to copy
+  CHECK(bench.ui->has("notice/0"));
+  CHECK(bench.ui->result().wake_after < 10.0);
+  bench.ui->run_frames(8, 1.0);
+  CHECK_FALSE(bench.ui->has("notice/0"));
+  CHECK(std::isinf(bench.ui->result().wake_after));
+}

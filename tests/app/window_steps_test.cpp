@@ -1,0 +1,193 @@
+// Walking through the steps: keys, clicks, and what keeps the keys to itself.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+
+TEST_CASE("the window opens on the first step, with the keys going to the stage") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  CHECK(bench.selection().step == Step::inputs);
+  CHECK(bench.window->state().focus.focused == 0);
+  CHECK(bench.session().error().empty());
+  CHECK(bench.trace().tensors.output != nullptr);
+}
+
+TEST_CASE("arrows, Page keys, Home and End step, and stop at both ends") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("Left");
+  CHECK(bench.selection().step == Step::inputs);
+  bench.ui->key("Right");
+  CHECK(bench.selection().step == Step::project);
+  bench.ui->key("PageDown");
+  CHECK(bench.selection().step == Step::split_heads);
+  bench.ui->key("Left");
+  bench.ui->key("PageUp");
+  CHECK(bench.selection().step == Step::inputs);
+  bench.ui->key("End");
+  CHECK(bench.selection().step == Step::output);
+  bench.ui->key("Right");
+  CHECK(bench.selection().step == Step::output);
+  bench.ui->key("Home");
+  CHECK(bench.selection().step == Step::inputs);
+}
+
+TEST_CASE("taps that are shorter than a frame are all counted") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  for (int i = 0; i < 5; ++i) {
+    bench.ui->push(KeyChanged{static_cast<int>(Key::right), true});
+    bench.ui->push(KeyChanged{static_cast<int>(Key::right), false});
+  }
+  bench.ui->run_frames(30);
+  CHECK(bench.selection().step == Step::mask);
+}
+
+TEST_CASE("a click on a step looks at it, and at another picture of the screen") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  const Image before = bench.ui->pixels();
+  bench.ui->click("step_bar/step/6");
+  CHECK(bench.selection().step == Step::softmax);
+  CHECK(bench.ui->pixels().rgba != before.rgba);
+  bench.ui->click("step_bar/back");
+  CHECK(bench.selection().step == Step::mask);
+  bench.ui->click("step_bar/forward");
+  CHECK(bench.selection().step == Step::softmax);
+}
+
+TEST_CASE("Space walks through the steps by itself, and the program sleeps in between") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("Space");
+  CHECK(bench.window->state().steps.playing);
+  bench.ui->run_frames(3);
+  CHECK_FALSE(bench.ui->result().animating);
+  CHECK(bench.ui->result().wake_after > 0.5);
+  CHECK(bench.ui->result().wake_after <= seconds_per_step);
+  bench.ui->run_frames(2, seconds_per_step);
+  CHECK(bench.selection().step == Step::split_heads);
+  bench.ui->key("Escape");
+  CHECK_FALSE(bench.window->state().steps.playing);
+  bench.ui->run_frames(3, seconds_per_step);
+  CHECK(bench.selection().step == Step::split_heads);
+}
+
+TEST_CASE("a window at rest asks for no further frame") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->run_frames(5);
+  CHECK_FALSE(bench.ui->result().animating);
+  CHECK(std::isinf(bench.ui->result().wake_after));
+}
+
+TEST_CASE("while a text is edited the arrows move in the text and letters are typed") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  const Scenario before = bench.scenario();
+  bench.ui->click("setup/text");
+  CHECK(bench.window->state().focus.focused != 0);
+  bench.ui->key("Right");
+  bench.ui->key("Left");
+  CHECK(bench.selection().step == Step::inputs);
+  // C and T are commands elsewhere.
+  bench.ui->push(KeyChanged{'C', true});
+  bench.ui->push(TextEntered{U'c'});
+  bench.ui->push(KeyChanged{'C', false});
+  bench.ui->run_frames(6);
+  CHECK_FALSE(bench.scenario().mask.is_causal);
+  CHECK(bench.scenario().inputs.text.size() == before.inputs.text.size() + 1);
+  // Escape gives the keys back to the stage.
+  bench.ui->key("Escape");
+  CHECK(bench.window->state().focus.focused == 0);
+  bench.ui->key("Right");
+  CHECK(bench.selection().step == Step::project);
+}
+
+TEST_CASE("digits and arrows look at heads") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("5");
+  CHECK(bench.selection().head == 5);
+  bench.ui->key("Down");
+  CHECK(bench.selection().head == 6);
+  bench.ui->key("Up");
+  bench.ui->key("Up");
+  CHECK(bench.selection().head == 4);
+  bench.ui->key("9");  // there are eight
+  CHECK(bench.selection().head == 4);
+}
+
+TEST_CASE("F1 shows the keys, and nothing behind the sheet takes any") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("F1");
+  CHECK(bench.ui->has("overlay/keys"));
+  bench.ui->key("Right");
+  CHECK(bench.selection().step == Step::inputs);
+  bench.ui->click("step_bar/step/3");
+  CHECK(bench.selection().step == Step::inputs);
+  CHECK_FALSE(bench.ui->has("overlay/keys"));  // a click beside the sheet closes it
+  bench.ui->key("F1");
+  CHECK(bench.ui->has("overlay/keys"));
+  bench.ui->key("F1");
+  CHECK_FALSE(bench.ui->has("overlay/keys"));
+  bench.ui->key("F1");
+  bench.ui->key("Escape");
+  CHECK_FALSE(bench.ui->has("overlay/keys"));
+  CHECK_FALSE(bench.window->state().help.keys);
+  bench.ui->key("Right");
+  CHECK(bench.selection().step == Step::project);
+}
+
+TEST_CASE("every command of the menus can be clicked") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->click("menu/Edit");
+  REQUIRE(bench.ui->has("menu/Causal mask"));
+  bench.ui->click("menu/Causal mask");
+  CHECK(bench.scenario().mask.is_causal);
+  bench.ui->click("menu/View");
+  bench.ui->click("menu/Last step");
+  CHECK(bench.selection().step == Step::output);
+  bench.ui->click("menu/Help");
+  bench.ui->click("menu/About Headwise");
+  CHECK(bench.window->state().help.about);
+  bench.ui->key("Escape");
+  bench.ui->click("menu/File");
+  bench.ui->click("menu/Quit");
+  CHECK(bench.ui->result().quit);
+}
+
+TEST_CASE("Tab goes through the controls in their order and back to the stage") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  const FocusOrder& focus = bench.window->state().focus;
+  const std::size_t count = focus.stops.size();
+  REQUIRE(count > 20);
+  for (std::size_t i = 0; i < count; ++i) {
+    bench.ui->key("Tab");
+    CHECK(focus.focused == focus.stops[i].id);
+  }
+  bench.ui->key("Tab");
+  CHECK(focus.focused == 0);
+  bench.ui->key("Shift+Tab");
+  CHECK(focus.focused == focus.stops.back().id);
+}
+
+TEST_CASE("a focused choice takes the arrows, the steps do not") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->click("setup/causal/on");
+  CHECK(bench.scenario().mask.is_causal);
+  bench.ui->key("Left");
+  CHECK_FALSE(bench.scenario().mask.is_causal);
+  CHECK(bench.selection().step == Step::inputs);
+  bench.ui->key("Space");
+  CHECK(bench.scenario().mask.is_causal);
+  CHECK_FALSE(bench.window->state().steps.playing);
+}
