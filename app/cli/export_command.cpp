@@ -40,14 +40,6 @@ void add_export_flags(CLI::App& app, ExportWords& words) {
       ->required();
 }
 
-TensorName tensor_of(const std::string& word) {
-  const std::optional<TensorName> name = find_tensor_name(word);
-  if (!name)
-    wrong("--tensor", "there is no tensor of that name", word, nearest_tensor_name(word),
-          "see headwise list tensors");
-  return *name;
-}
-
 ColorMap color_map_of(const std::string& word) {
   const std::optional<ColorMap> map = find_color_map(word);
   if (map) return *map;
@@ -72,9 +64,9 @@ ValueRange range_of_word(const std::string& word) {
   return range;
 }
 
-TensorExport export_of(const ExportWords& words) {
+TensorExport export_of(const TraceRequest& request, const ExportWords& words) {
   TensorExport what;
-  what.tensor = tensor_of(words.tensor);
+  what.tensor = requested_tensor(request, "--tensor", words.tensor);
   what.batch = integer_of("--batch", words.batch);
   what.head = words.head == "all" ? std::nullopt : std::optional<Index>(integer_of("--head", words.head));
   if (!words.color_map.empty()) what.color_map = color_map_of(words.color_map);
@@ -98,7 +90,7 @@ void run_export(CLI::App& app, const Words& words) {
   add_export_flags(app, wanted);
   if (!parse_words(app, words)) return;
 
-  const TensorExport what = export_of(wanted);
+  const TensorExport what = export_of(request, wanted);
   export_format(wanted.output);  // a wrong name is told before anything is computed
   const ComputedTrace computed = compute_trace(request);
   export_tensor(*computed.trace, computed.inputs.labels, what, wanted.output);

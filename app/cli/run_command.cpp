@@ -21,20 +21,6 @@ Format format_of(const std::string& path) {
                                   "a name that ends in .npz or .safetensors", ""});
 }
 
-// The names of --only, each checked against the table. Empty: all.
-std::vector<TensorName> names_of(const std::vector<std::string>& words) {
-  std::vector<TensorName> names;
-  for (const std::string& word : words) {
-    const std::optional<TensorName> name = find_tensor_name(word);
-    if (!name) {
-      throw Error(ExitStatus::usage, {"--only", "there is no tensor of that name", word,
-                                      nearest_tensor_name(word), "see headwise list tensors"});
-    }
-    names.push_back(*name);
-  }
-  return names;
-}
-
 // As PyTorch's module holds it: bias_k (1,1,E), static_k (N·G,S,D). All others stand in the trace as they do
 // there.
 TensorPtr in_pytorch_layout(TensorId id, const TensorPtr& tensor) {
@@ -86,7 +72,8 @@ void run_run(CLI::App& app, const Words& words) {
   if (!parse_words(app, words)) return;
 
   const Format format = format_of(output);
-  const std::vector<TensorName> names = names_of(only);
+  std::vector<TensorName> names;  // empty: all
+  for (const std::string& word : only) names.push_back(requested_tensor(request, "--only", word));
   const ComputedTrace computed = compute_trace(request);
   const std::vector<NamedTensor> tensors = tensors_of(*computed.trace, names);
   if (format == Format::npz) {

@@ -17,6 +17,7 @@ constexpr std::array commands{
         "run", "Compute a scenario and write every tensor of it to a file",
         "  headwise run welcome -o trace.npz\n"
         "  headwise run mha.json --input inputs.npz --input weights.safetensors --dtype f64 -o trace.npz\n"
+        "  headwise run mha.json --backward --only output,grad.query,grad.in_proj_weight -o gradients.npz\n"
         "  headwise run mha.json --set attention.num_heads=4 --only attn_weights,output -o two.safetensors\n",
         run_run},
     Subcommand{"export", "Write a tensor of a scenario as a picture, a table or an array",

@@ -47,6 +47,18 @@ DType dtype_of(const std::string& name) {
 
 }  // namespace
 
+TensorName requested_tensor(const TraceRequest& request, const std::string& option, const std::string& word) {
+  const std::optional<TensorName> name = find_tensor_name(word);
+  if (!name) {
+    throw Error(ExitStatus::usage, {option, "there is no tensor of that name", word,
+                                    nearest_tensor_name(word), "see headwise list tensors"});
+  }
+  if (name->gradient && !request.backward) {
+    throw Error(ExitStatus::usage, {option, "gradients are not computed", word, "", "add --backward"});
+  }
+  return *name;
+}
+
 void add_trace_flags(CLI::App& app, TraceRequest& request) {
   app.add_option("SCENARIO", request.scenario, "A scenario file (.json), or the name of a preset")
       ->required();
@@ -63,7 +75,8 @@ void add_trace_flags(CLI::App& app, TraceRequest& request) {
   app.add_option("--dtype", request.dtype, "Precision of the computation: f32 or f64")
       ->type_name("TYPE")
       ->capture_default_str();
-  app.add_flag("--backward", request.backward, "Compute the gradients too");
+  app.add_flag("--backward", request.backward,
+               "Compute the gradients too: grad.NAME, of the sum of grad_output · output");
 }
 
 ComputedTrace compute_trace(const TraceRequest& request) {

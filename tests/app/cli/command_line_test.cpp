@@ -123,3 +123,23 @@ TEST_CASE("a file that is opened never becomes stdout") {
   const ProgramResult open = run_program({"run", "welcome", "-o", folder.file("again.npz")});
   CHECK(content_of(output) == content_of(folder.file("again.npz")));
 }
+
+TEST_CASE("without a display the window is one line and status 7, a file that is wrong goes first") {
+  const TemporaryFolder folder;
+  const auto status_of = [](const std::vector<std::string>& words) {
+    const ProgramResult result = run_program(words, {"",
+                                                     [] {
+                                                       unsetenv("DISPLAY");
+                                                       unsetenv("WAYLAND_DISPLAY");
+                                                     },
+                                                     {}});
+    CAPTURE(result.err);
+    CHECK(is_one_line(result.err));
+    CHECK(result.out.empty());
+    return result.status;
+  };
+  CHECK(status_of({}) == 7);
+  CHECK(status_of({folder.with_file("good.json", R"({"headwise":1})")}) == 7);
+  CHECK(status_of({folder.with_file("damaged.json", "{")}) == 2);
+  CHECK(status_of({folder.file("missing.json")}) == 2);
+}

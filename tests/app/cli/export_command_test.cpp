@@ -158,7 +158,7 @@ TEST_CASE("a wrong export is one line and status 2, and no file is made") {
   check_refused({"welcome", "-o", out}, 2, "--tensor");
   check_refused({"welcome", "--tensor", "attn_weight", "-o", out}, 2, "attn_weights");
   check_refused({"welcome", "--tensor", "static_k", "-o", out}, 2, "static_k");
-  check_refused({"welcome", "--tensor", "grad.scores", "-o", out}, 2, "grad.scores");
+  check_refused({"welcome", "--tensor", "grad.scores", "-o", out}, 2, "add --backward");
   check_refused({"welcome", "--tensor", "scores", "--head", "8", "-o", out}, 2, "0 to 7");
   check_refused({"welcome", "--tensor", "scores", "--head", "-1", "-o", out}, 2, "0 to 7");
   check_refused({"welcome", "--tensor", "scores", "--head", "1.5", "-o", out}, 2, "a whole number");

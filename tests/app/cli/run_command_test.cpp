@@ -162,6 +162,13 @@ TEST_CASE("--backward adds the gradient of every tensor, from ones or from a giv
   CHECK_FALSE(same_numbers(*given.at("grad.query"), *ones.at("grad.query")));
 }
 
+TEST_CASE("a gradient that was not computed is refused with the flag that computes it") {
+  const TemporaryFolder folder;
+  check_refused({"run", "welcome", "--only", "grad.query", "-o", folder.file("out.npz")}, 2, "add --backward");
+  check_refused({"run", "welcome", "--backward", "--only", "grad.static_k", "-o", folder.file("out.npz")}, 2,
+                "grad.static_k");
+}
+
 TEST_CASE("backends that are not there are refused, never faked") {
   const TemporaryFolder folder;
   check_refused({"run", "welcome", "--backend", "fused", "-o", folder.file("out.npz")}, 2, "fused");
