@@ -1,5 +1,7 @@
 #include "app/panels/run_window.h"
 
+#include <future>
+
 #include "app/panels/main_window.h"
 #include "app/panels/window_files.h"
 #include "app/platform/event_loop.h"
@@ -17,21 +19,27 @@ int run_window(const WindowOptions& options) {
   const Scenario asked = options.path ? scenario_of_file(*options.path) : welcome;
   // What takes long is computed behind the window; the welcome scenario is there meanwhile.
   const bool at_once = computes_at_once(asked);
+  const LoadedSettings loaded = load_settings(settings_path());
+  // The fonts are drawn while the display is opened: each takes a good part of the time to the first picture. Another
+  // scale of the display is seen when there is a window, and then they are drawn again.
+  auto drawn_fonts = std::async(std::launch::async, [scale = loaded.settings.font_scale] {
+    return std::make_shared<FontAtlas>(scale);
+  });
   if (at_once) compute(asked, nullptr);
 
   Window window("Headwise", first_width, first_height);
-  ImGuiLifetime imgui(window.content_scale());
+  ImGuiLifetime imgui(drawn_fonts.get());
   MainWindow main_window(at_once ? asked : welcome, Window::wake);
   WindowState& state = main_window.state();
   state.settings_file = settings_path();
-  const LoadedSettings loaded = load_settings(state.settings_file);
   state.settings = loaded.settings;
   if (!loaded.notice.empty()) state.notices.complain(loaded.notice);
   if (options.path) state.scenario_path = *options.path;
   if (!at_once) state.session.edit(asked, "open " + *options.path);
-  run_event_loop(window, imgui, [&](const FrameInput& input, const Fonts& fonts, float scale) {
+  const FrameFunction frame = [&](const FrameInput& input, const Fonts& fonts, float scale) {
     return main_window.frame(input, fonts, scale);
-  });
+  };
+  run_event_loop(window, imgui, frame, loaded.settings.font_scale);
   return 0;
 }
 

@@ -28,8 +28,9 @@ double seconds_since(Clock::time_point begin) {
 
 class EventLoop {
  public:
-  EventLoop(Window& window, ImGuiLifetime& imgui, const FrameFunction& frame)
+  EventLoop(Window& window, ImGuiLifetime& imgui, const FrameFunction& frame, float font_scale)
       : window_(window), imgui_(imgui), frame_(frame) {
+    result_.font_scale = font_scale;
     window.share_clipboard();
   }
 
@@ -81,8 +82,8 @@ class EventLoop {
 
 }  // namespace
 
-void run_event_loop(Window& window, ImGuiLifetime& imgui, const FrameFunction& frame) {
-  EventLoop(window, imgui, frame).run();
+void run_event_loop(Window& window, ImGuiLifetime& imgui, const FrameFunction& frame, float font_scale) {
+  EventLoop(window, imgui, frame, font_scale).run();
 }
 
 }  // namespace headwise

@@ -8,6 +8,8 @@
 namespace headwise {
 
 // Until the frame function quits. Nothing is drawn while nothing happens, nor while the window is minimised.
-void run_event_loop(Window& window, ImGuiLifetime& imgui, const FrameFunction& frame);
+// font_scale: of the first frame, before a result names one.
+void run_event_loop(Window& window, ImGuiLifetime& imgui, const FrameFunction& frame,
+                    float font_scale = 1.0f);
 
 }  // namespace headwise
