@@ -30,13 +30,21 @@ bool is_head_axis(const std::string& name) {
   return name == "H" || name == "G";
 }
 
+std::optional<Index> head_axis(const Tensor& tensor) {
+  for (Index axis = 0; axis + 2 < tensor.shape().rank(); ++axis) {
+    if (is_head_axis(tensor.shape().name(axis))) return axis;
+  }
+  return std::nullopt;
+}
+
+bool has_heads(const Tensor& tensor) {
+  return head_axis(tensor).has_value();
+}
+
 // Heads that the tensor has an axis for; 1 where it has none. An axis of key/value heads counts those.
 Index head_count(const Tensor& tensor) {
-  Index heads = 1;
-  for (Index axis = 0; axis + 2 < tensor.shape().rank(); ++axis) {
-    if (is_head_axis(tensor.shape().name(axis))) heads = tensor.shape().size(axis);
-  }
-  return heads;
+  const std::optional<Index> axis = head_axis(tensor);
+  return axis ? tensor.shape().size(*axis) : 1;
 }
 
 Index checked(const std::string& where, const char* what, Index index, Index size) {
@@ -65,10 +73,7 @@ std::vector<Index> leading_index(const Tensor& tensor, const TensorExport& what,
 
 std::vector<Index> heads_of(const Tensor& tensor, const TensorExport& what) {
   const Index count = head_count(tensor);
-  if (what.head) {
-    const bool has_heads = leading_index(tensor, what, 0).size() >= 2;
-    return {has_heads ? *what.head : 0};
-  }
+  if (what.head) return {has_heads(tensor) ? *what.head : 0};
   std::vector<Index> heads(static_cast<std::size_t>(count));
   for (Index head = 0; head < count; ++head) heads[static_cast<std::size_t>(head)] = head;
   return heads;
@@ -186,9 +191,6 @@ std::string export_title(const Trace& trace, const TensorExport& what) {
 std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& labels,
                                          const TensorExport& what) {
   const TensorPtr tensor = tensor_of(trace, what.tensor);
-  if (tensor->size() == 0) {
-    refuse(to_string(what.tensor), "this tensor has no cells", tensor->shape().to_string(), "");
-  }
   const Index rank = tensor->shape().rank();
   const bool probabilities = tensor_entry(what.tensor.id).probabilities && !what.tensor.gradient;
   const ColorMap map = what.color_map.value_or(probabilities ? ColorMap::viridis : ColorMap::blue_orange);
@@ -228,8 +230,9 @@ std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& 
     if (what.range_kind == ExportRange::fixed) spec.range = what.range;
     spec.range_note = what.range_kind == ExportRange::fixed    ? "fixed"
                       : what.range_kind == ExportRange::shared ? "all heads"
-                      : head_count(*tensor) > 1                ? "this head"
-                                                               : "";
+                      : head_count(*tensor) == 1               ? ""
+                      : what.head                              ? "this head"
+                                                               : "each head";
   }
   return specs;
 }
@@ -238,7 +241,8 @@ void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorEx
                    const std::string& path) {
   const ExportFormat format = export_format(path);
   const std::vector<HeatmapSpec> specs = export_heatmaps(trace, labels, what);
-  const bool with_heads = !what.head && head_count(*trace.tensor(what.tensor)) > 1;
+  const Tensor& tensor = *trace.tensor(what.tensor);
+  const bool with_heads = !what.head && has_heads(tensor);
   if (format == ExportFormat::csv) {
     export_table(specs, with_heads, path);
     return;
@@ -246,6 +250,10 @@ void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorEx
   if (format == ExportFormat::npy) {
     write_npy(path, stacked(specs, with_heads));
     return;
+  }
+  if (tensor.size() == 0) {
+    refuse(to_string(what.tensor), "a tensor without cells has no picture", tensor.shape().to_string(),
+           "a .csv or .npy file, or larger sizes");
   }
   const Picture picture = specs.size() == 1
                               ? heatmap_picture(specs.front(), what.cell_pixels)

@@ -40,7 +40,7 @@ enum class ExportFormat { png, svg, csv, npy };
 ExportFormat export_format(const std::string& path);
 
 // What is in the picture, one heatmap a head. Throws Error(usage) where the trace has no such tensor, batch
-// or head; the tensor's own shape is told. A tensor without cells has no picture: Error(usage).
+// or head; the tensor's own shape is told.
 std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& labels,
                                          const TensorExport& what);
 // "attn_weights[0,3]", or "attn_weights[0,:]" for all heads.
@@ -48,7 +48,8 @@ std::string export_title(const Trace& trace, const TensorExport& what);
 
 // Writes the file whole or not at all; throws Error: usage as above, output where it cannot be written,
 // memory where the picture would not fit. Pictures follow core/picture/picture.h, a .csv core/picture/table.h
-// (for all heads with a leading column "head"); a .npy holds the matrix (rows, cols) or (heads, rows, cols).
+// (for all heads of a tensor that has such an axis with a leading column "head"); a .npy holds the matrix (rows, cols)
+// or (heads, rows, cols). A tensor without cells is an empty table or array, and no picture: Error(usage).
 void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorExport& what,
                    const std::string& path);
 

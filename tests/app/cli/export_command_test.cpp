@@ -105,12 +105,11 @@ TEST_CASE("an exported array and an exported table hold the numbers of the head 
   const TensorPtr all = read_array_file(exported({"--head", "all"}, "all.npy")).at(0).tensor;
   CHECK(all->shape().sizes() == std::vector<Index>{4, 5, 8});
   const auto table = fields_of(content_of(exported({"--head", "all"}, "all.csv")));
-  REQUIRE(table.size() >= 4 * 5);  // a row a query of each head, behind the headings
-  const std::size_t headings = table.size() - 4 * 5;
+  REQUIRE(table.size() == 1 + 4 * 5);  // the headings, then a row a query of each head
   for (Index head = 0; head < 4; ++head) {
     for (Index row = 0; row < 5; ++row) {
-      const std::vector<std::string>& fields = table[headings + static_cast<std::size_t>(head * 5 + row)];
-      REQUIRE(fields.size() >= 1 + 8);
+      const std::vector<std::string>& fields = table[static_cast<std::size_t>(1 + head * 5 + row)];
+      REQUIRE(fields.size() == 2 + 8);  // the head, the query, the numbers
       CHECK(fields[0] == std::to_string(head));
       for (Index col = 0; col < 8; ++col) {
         const double expected = weights.at({1, head, row, col});
@@ -176,4 +175,36 @@ TEST_CASE("a wrong export is one line and status 2, and no file is made") {
   check_refused({"welcome", "--tensor", "scores", "-o", folder.file("missing/x.png")}, 4,
                 "make the folder first");
   CHECK(folder.count_files() == 0);
+}
+
+TEST_CASE("a tensor without cells is an empty table or array, and no picture") {
+  const TemporaryFolder folder;
+  const auto exported = [&](const std::string& name) {
+    return run_program({"export", "random", "--set", "inputs.source=random", "--set", "inputs.query_length=0",
+                        "--tensor", "attn_weights", "--head", "all", "-o", folder.file(name)});
+  };
+  CHECK(exported("x.npy").status == 0);
+  CHECK(read_array_file(folder.file("x.npy")).at(0).tensor->shape().sizes() == std::vector<Index>{8, 0, 0});
+  CHECK(exported("x.csv").status == 0);
+  for (const char* name : {"x.png", "x.svg"}) {
+    const ProgramResult result = exported(name);
+    CHECK(result.status == 2);
+    CHECK(is_one_line(result.err));
+  }
+}
+
+TEST_CASE(
+    "all heads are a leading axis and column where there is one head too, and not where there is no such "
+    "axis") {
+  const TemporaryFolder folder;
+  const auto exported = [&](const std::string& tensor, const std::string& name) {
+    const ProgramResult result = run_program({"export", "random", "--set", "attention.num_heads=1",
+                                              "--tensor", tensor, "--head", "all", "-o", folder.file(name)});
+    CHECK(result.status == 0);
+    return folder.file(name);
+  };
+  CHECK(read_array_file(exported("scores", "x.npy")).at(0).tensor->shape().rank() == 3);
+  CHECK(content_of(exported("scores", "x.csv")).starts_with("head,"));
+  CHECK(read_array_file(exported("output", "y.npy")).at(0).tensor->shape().rank() == 2);
+  CHECK_FALSE(content_of(exported("output", "y.csv")).starts_with("head,"));
 }

@@ -164,7 +164,8 @@ TEST_CASE("--backward adds the gradient of every tensor, from ones or from a giv
 
 TEST_CASE("a gradient that was not computed is refused with the flag that computes it") {
   const TemporaryFolder folder;
-  check_refused({"run", "welcome", "--only", "grad.query", "-o", folder.file("out.npz")}, 2, "add --backward");
+  check_refused({"run", "welcome", "--only", "grad.query", "-o", folder.file("out.npz")}, 2,
+                "add --backward");
   check_refused({"run", "welcome", "--backward", "--only", "grad.static_k", "-o", folder.file("out.npz")}, 2,
                 "grad.static_k");
 }
