@@ -40,6 +40,10 @@ std::string cell_text(double value, const CellDigits& digits) {
                                        : fmt::format("{:.{}f}", value, digits.decimals);
   if (text.find_first_of("123456789") == std::string::npos)
     text = fmt::format("{:.{}f}", 0.0, digits.decimals);
+  if (!digits.leading_zero && digits.decimals > 0) {
+    if (text.starts_with("0.")) text.erase(0, 1);
+    if (text.starts_with("-0.")) text.erase(1, 1);
+  }
   if (const std::size_t e = text.find('e'); e != std::string::npos) {
     // "1.2e-07" as "1.2e−7", "3e+05" as "3e5".
     const std::size_t first = std::min(text.find_first_not_of("+-0", e + 1), text.size() - 1);
@@ -65,19 +69,22 @@ std::optional<CellDigits> cell_digits(const HeatmapSpec& spec, const HeatmapCont
   };
 
   const double largest = std::max(std::abs(contents.min), std::abs(contents.max));
-  if (largest == 0.0 || is_whole(values.tensor->dtype())) {
-    if (largest < 1e15) return fitted({0, false, 0.0});
-  }
+  if (largest == 0.0 || (is_whole(values.tensor->dtype()) && largest < 1e15))
+    return fitted({0, false, true, 0.0});
   const int magnitude = static_cast<int>(std::floor(std::log10(largest)));
   if (magnitude >= -3 && magnitude < 7) {
     const int most = magnitude >= 0 ? std::max(0, 2 - magnitude) : 1 - magnitude;
-    const int least = std::max(0, -magnitude);
+    const int least = std::max(0, magnitude > 0 ? 0 : 1 - magnitude);
     for (int decimals = most; decimals >= least; --decimals) {
-      if (const auto digits = fitted({decimals, false, 0.0})) return digits;
+      for (const bool leading_zero : {true, false}) {
+        if (!leading_zero && (largest >= 1.0 || decimals == 0)) continue;
+        if (const auto digits = fitted({decimals, false, leading_zero, 0.0})) return digits;
+      }
     }
+    return std::nullopt;
   }
   for (const int decimals : {1, 0}) {
-    if (const auto digits = fitted({decimals, true, 0.0})) return digits;
+    if (const auto digits = fitted({decimals, true, true, 0.0})) return digits;
   }
   return std::nullopt;
 }

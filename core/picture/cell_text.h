@@ -13,15 +13,16 @@ namespace headwise {
 constexpr Index most_cells_with_digits = 40000;
 
 struct CellDigits {
-  int decimals = 0;         // behind the point, or of the mantissa
-  bool scientific = false;  // "3.1e−7"
-  double size = 0.0;        // of the type (FontFace::mono), in pixels
+  int decimals = 0;          // behind the point, or of the mantissa
+  bool scientific = false;   // "3.1e−7"
+  bool leading_zero = true;  // "0.25", else ".25"
+  double size = 0.0;         // of the type (FontFace::mono), in pixels
 };
 
-// The format with which every number fits into a cell of cell_width × cell_height pixels (its gap included)
-// in type of 8 pixels or more: as many decimals as tell the largest number to about three digits, fewer where
-// there is no room for them. None where even the shortest does not fit, where the spec wants no digits, where
-// there are no numbers, and above most_cells_with_digits.
+// The format with which every number fits into a cell of cell_width × cell_height pixels (its gap included) in
+// type of 8 pixels or more: as many decimals as tell the largest number to about three digits, fewer, down to
+// two digits, or no zero before the point where there is no room for them. None where even that does not fit,
+// where the spec wants no digits, where there are no numbers, and above most_cells_with_digits.
 std::optional<CellDigits> cell_digits(const HeatmapSpec& spec, const HeatmapContents& contents,
                                       double cell_width, double cell_height);
 

@@ -19,12 +19,15 @@ std::optional<CellDigits> digits_for(std::vector<double> values, double cell) {
 }  // namespace
 
 TEST_CASE("a number in a cell has a real minus sign and never a signed zero") {
-  CHECK(cell_text(-1.25, {1, false, 0}) == "−1.2");
-  CHECK(cell_text(-0.04, {1, false, 0}) == "0.0");
-  CHECK(cell_text(3.14159, {2, false, 0}) == "3.14");
-  CHECK(cell_text(-3.1e-7, {1, true, 0}) == "−3.1e−7");
-  CHECK(cell_text(2e12, {0, true, 0}) == "2e12");
-  CHECK(cell_text(0.0, {0, true, 0}) == "0");
+  CHECK(cell_text(-1.25, {1, false, true, 0}) == "−1.2");
+  CHECK(cell_text(-0.04, {1, false, true, 0}) == "0.0");
+  CHECK(cell_text(3.14159, {2, false, true, 0}) == "3.14");
+  CHECK(cell_text(-3.1e-7, {1, true, true, 0}) == "−3.1e−7");
+  CHECK(cell_text(2e12, {0, true, true, 0}) == "2e12");
+  CHECK(cell_text(0.0, {0, true, true, 0}) == "0");
+  CHECK(cell_text(-0.254, {2, false, false, 0}) == "−.25");
+  CHECK(cell_text(1.5, {2, false, false, 0}) == "1.50");
+  CHECK(cell_text(0.001, {2, false, false, 0}) == ".00");
 }
 
 TEST_CASE("larger cells show more decimals, small ones none, the same for all cells of a heatmap") {
@@ -33,6 +36,17 @@ TEST_CASE("larger cells show more decimals, small ones none, the same for all ce
   CHECK(digits_for({0.731, 0.002}, 100)->decimals == 2);
   CHECK_FALSE(digits_for({-12.53, 0.2}, 10));
   CHECK_FALSE(digits_for({0.5}, 7));
+}
+
+TEST_CASE(
+    "where two digits of the largest number do not fit, the zero before the point goes first, then all") {
+  CHECK(digits_for({0.254, -0.1}, 28)->leading_zero);
+  const auto narrow = digits_for({0.254, -0.1}, 24);
+  REQUIRE(narrow);
+  CHECK_FALSE(narrow->leading_zero);
+  CHECK(narrow->decimals == 2);
+  CHECK_FALSE(digits_for({0.254, -0.1}, 18));
+  CHECK_FALSE(digits_for({0.00254, -0.001}, 24));
 }
 
 TEST_CASE("numbers that decimals cannot tell are written with an exponent") {
