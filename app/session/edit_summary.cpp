@@ -83,12 +83,13 @@ std::string gain_sentence(const Scenario& before, const Scenario& after, const T
 }
 
 // The share of pairs that the masks block.
-std::string blocked_text(const Scenario& scenario, const Trace& trace) {
+std::string blocked_text(const Trace& trace) {
   const TensorPtr mask = trace.tensors.mask_bias;
   if (!mask || mask->size() == 0) return "no pair is blocked";
-  const double blocked_at = scenario.mask.value.value_or(-std::numeric_limits<double>::infinity());
   Index blocked = 0;
-  for (Index i = 0; i < mask->size(); ++i) blocked += mask->flat(i) <= blocked_at ? 1 : 0;
+  for (Index i = 0; i < mask->size(); ++i) {
+    blocked += mask->flat(i) == -std::numeric_limits<double>::infinity() ? 1 : 0;
+  }
   return fmt::format("{} of the pairs are blocked",
                      percent(static_cast<double>(blocked) / static_cast<double>(mask->size())));
 }
@@ -133,7 +134,7 @@ std::string cause(const std::string& label, const Scenario& before, const Trace&
     if (!sentence.empty()) return sentence;
   }
   if (only_mask == after && !(before.mask == after.mask))
-    return fmt::format("{}: {}", capitalised(label), blocked_text(after, trace_after));
+    return fmt::format("{}: {}", capitalised(label), blocked_text(trace_after));
   if (only_text == after) {
     const std::string length = length_sentence(trace_before, trace_after);
     if (!length.empty()) return fmt::format("{}: {}", capitalised(label), length);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <limits>
 
 #include "core/files/array_files.h"
 #include "core/files/atomic_file.h"
@@ -30,21 +31,22 @@ bool is_head_axis(const std::string& name) {
   return name == "H" || name == "G";
 }
 
-std::optional<Index> head_axis(const Tensor& tensor) {
+// An attn_mask of PyTorch's has one axis for both: index n·H + h.
+bool is_batch_and_head_axis(const std::string& name) {
+  return name == "N·H";
+}
+
+// Heads that the tensor has an axis for; none where it has none. An axis of key/value heads counts those.
+std::optional<Index> heads_axis_size(const Trace& trace, const Tensor& tensor) {
   for (Index axis = 0; axis + 2 < tensor.shape().rank(); ++axis) {
-    if (is_head_axis(tensor.shape().name(axis))) return axis;
+    if (is_head_axis(tensor.shape().name(axis))) return tensor.shape().size(axis);
+    if (is_batch_and_head_axis(tensor.shape().name(axis))) return trace.options.num_heads;
   }
   return std::nullopt;
 }
 
-bool has_heads(const Tensor& tensor) {
-  return head_axis(tensor).has_value();
-}
-
-// Heads that the tensor has an axis for; 1 where it has none. An axis of key/value heads counts those.
-Index head_count(const Tensor& tensor) {
-  const std::optional<Index> axis = head_axis(tensor);
-  return axis ? tensor.shape().size(*axis) : 1;
+Index head_count(const Trace& trace, const Tensor& tensor) {
+  return heads_axis_size(trace, tensor).value_or(1);
 }
 
 Index checked(const std::string& where, const char* what, Index index, Index size) {
@@ -56,7 +58,8 @@ Index checked(const std::string& where, const char* what, Index index, Index siz
 }
 
 // The index of all axes but the last two, for one head.
-std::vector<Index> leading_index(const Tensor& tensor, const TensorExport& what, Index head) {
+std::vector<Index> leading_index(const Trace& trace, const Tensor& tensor, const TensorExport& what,
+                                 Index head) {
   const std::string name = to_string(what.tensor);
   std::vector<Index> leading;
   for (Index axis = 0; axis + 2 < tensor.shape().rank(); ++axis) {
@@ -64,6 +67,10 @@ std::vector<Index> leading_index(const Tensor& tensor, const TensorExport& what,
     const Index size = tensor.shape().size(axis);
     if (is_head_axis(letter)) {
       leading.push_back(checked(name, "head", head, size));
+    } else if (is_batch_and_head_axis(letter)) {
+      const Index heads = std::max<Index>(1, trace.options.num_heads);
+      checked(name, "head", head, heads);
+      leading.push_back(checked(name, "batch", what.batch, size / heads) * heads + head);
     } else {
       leading.push_back(checked(name, "batch", letter == "N" ? what.batch : 0, size));
     }
@@ -71,18 +78,49 @@ std::vector<Index> leading_index(const Tensor& tensor, const TensorExport& what,
   return leading;
 }
 
-std::vector<Index> heads_of(const Tensor& tensor, const TensorExport& what) {
-  const Index count = head_count(tensor);
-  if (what.head) return {has_heads(tensor) ? *what.head : 0};
-  std::vector<Index> heads(static_cast<std::size_t>(count));
-  for (Index head = 0; head < count; ++head) heads[static_cast<std::size_t>(head)] = head;
+std::vector<Index> heads_of(const Trace& trace, const Tensor& tensor, const TensorExport& what) {
+  const std::optional<Index> count = heads_axis_size(trace, tensor);
+  if (what.head || !count) return {count ? *what.head : 0};
+  std::vector<Index> heads(static_cast<std::size_t>(*count));
+  for (Index head = 0; head < *count; ++head) heads[static_cast<std::size_t>(head)] = head;
   return heads;
 }
 
-// Masks act on these: their blocked cells are hatched.
+// What masks have acted on: blocked cells of these are hatched. A gradient ends at the mask: before it, blocked cells get
+// nothing.
 bool is_masked(TensorName name) {
-  return !name.gradient && (name.id == TensorId::masked_scores || name.id == TensorId::attn_weights ||
-                            name.id == TensorId::dropped_weights || name.id == TensorId::mask_bias);
+  switch (name.id) {
+    case TensorId::masked_scores:
+      return true;
+    case TensorId::attn_weights:
+    case TensorId::dropped_weights:
+    case TensorId::mask_bias:
+    case TensorId::attn_output_weights:
+      return !name.gradient;
+    case TensorId::scores:
+    case TensorId::scaled_scores:
+      return name.gradient;
+    default:
+      return false;
+  }
+}
+
+// The mask in the shape of `tensor`; of a mean over heads, what is blocked in all of them. Null where there is none.
+TensorPtr mask_of(const Trace& trace, const Tensor& tensor, TensorName name) {
+  const TensorPtr mask = is_masked(name) ? trace.tensors.mask_bias : nullptr;  // (N,H,L,S′)
+  if (!mask || mask->shape().same_sizes(tensor.shape())) return mask;
+  const Shape& shape = mask->shape();
+  if (tensor.shape().rank() != 3 || shape.size(1) == 0) return nullptr;
+  auto all_heads = std::make_shared<Tensor>(tensor.shape(), DType::f32);  // (N,L,S′)
+  const Index cells = shape.size(2) * shape.size(3), heads = shape.size(1);
+  for (Index i = 0; i < tensor.size(); ++i) {
+    double most_open = -std::numeric_limits<double>::infinity();
+    for (Index head = 0; head < heads; ++head) {
+      most_open = std::max(most_open, mask->flat(((i / cells) * heads + head) * cells + i % cells));
+    }
+    all_heads->set_flat(i, most_open);
+  }
+  return all_heads;
 }
 
 struct AxisNames {
@@ -172,7 +210,7 @@ ExportFormat export_format(const std::string& path) {
 }
 
 Index export_head_count(const Trace& trace, TensorName tensor) {
-  return head_count(*tensor_of(trace, tensor));
+  return head_count(trace, *tensor_of(trace, tensor));
 }
 
 Index export_head_of(const Trace& trace, TensorName tensor, Index query_head) {
@@ -182,10 +220,16 @@ Index export_head_of(const Trace& trace, TensorName tensor, Index query_head) {
 
 std::string export_title(const Trace& trace, const TensorExport& what) {
   const TensorPtr tensor = tensor_of(trace, what.tensor);
-  if (what.head || head_count(*tensor) == 1) {
-    return matrix_title(*tensor, what, leading_index(*tensor, what, heads_of(*tensor, what).front()));
+  if (what.head || head_count(trace, *tensor) == 1) {
+    const Index head = heads_of(trace, *tensor, what).front();
+    return matrix_title(*tensor, what, leading_index(trace, *tensor, what, head));
   }
-  return fmt::format("{}[{},:] — {} heads", to_string(what.tensor), what.batch, head_count(*tensor));
+  const Shape& shape = tensor->shape();
+  const Index rank = shape.rank(), heads = head_count(trace, *tensor);
+  const bool grouped = shape.name(rank - 3) == "G";
+  return fmt::format("{}[{},:] — {}×{}×{} = {}×{}×{}", to_string(what.tensor), what.batch,
+                     grouped ? "G" : "H", shape.name(rank - 2), shape.name(rank - 1), heads,
+                     shape.size(rank - 2), shape.size(rank - 1));
 }
 
 std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& labels,
@@ -195,19 +239,21 @@ std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& 
   const bool probabilities = tensor_entry(what.tensor.id).probabilities && !what.tensor.gradient;
   const ColorMap map = what.color_map.value_or(probabilities ? ColorMap::viridis : ColorMap::blue_orange);
   const AxisNames rows = axis_names(*tensor, rank - 2, labels), cols = axis_names(*tensor, rank - 1, labels);
-  const TensorPtr mask = is_masked(what.tensor) ? trace.tensors.mask_bias : nullptr;
+  const TensorPtr mask = mask_of(trace, *tensor, what.tensor);
+  const std::vector<Index> heads = heads_of(trace, *tensor, what);
+  const bool is_grid = !what.head && heads.size() > 1;
 
   const auto heatmap_of = [&](Index head) {
-    const std::vector<Index> leading = leading_index(*tensor, what, head);
+    const std::vector<Index> leading = leading_index(trace, *tensor, what, head);
     HeatmapSpec spec;
     spec.values = matrix_view(tensor, leading);
-    if (mask && mask->shape().same_sizes(tensor->shape())) {
+    if (mask) {
       spec.mask = matrix_view(mask, leading);
       if (trace.options.mask_value) spec.blocked_at = *trace.options.mask_value;
     }
     spec.color_map = map;
     spec.theme = what.theme;
-    spec.title = matrix_title(*tensor, what, leading);
+    spec.title = is_grid ? fmt::format("head {}", head) : matrix_title(*tensor, what, leading);
     spec.row_axis = rows.caption;
     spec.col_axis = cols.caption;
     spec.row_labels = rows.labels;
@@ -215,12 +261,12 @@ std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& 
     return spec;
   };
   std::vector<HeatmapSpec> specs;
-  for (const Index head : heads_of(*tensor, what)) specs.push_back(heatmap_of(head));
+  for (const Index head : heads) specs.push_back(heatmap_of(head));
 
   const bool diverging = color_map_entries()[static_cast<std::size_t>(map)].diverging;
   if (what.range_kind == ExportRange::shared) {
     std::vector<HeatmapSpec> all;
-    for (Index head = 0; head < head_count(*tensor); ++head) all.push_back(heatmap_of(head));
+    for (Index head = 0; head < head_count(trace, *tensor); ++head) all.push_back(heatmap_of(head));
     const ValueRange range = range_of(all, diverging, probabilities);
     for (HeatmapSpec& spec : specs) spec.range = range;
   }
@@ -230,9 +276,9 @@ std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& 
     if (what.range_kind == ExportRange::fixed) spec.range = what.range;
     spec.range_note = what.range_kind == ExportRange::fixed    ? "fixed"
                       : what.range_kind == ExportRange::shared ? "all heads"
-                      : head_count(*tensor) == 1               ? ""
-                      : what.head                              ? "this head"
-                                                               : "each head";
+                      : is_grid                                ? "each head its own"
+                      : head_count(trace, *tensor) > 1         ? "this head"
+                                                               : "";
   }
   return specs;
 }
@@ -242,7 +288,7 @@ void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorEx
   const ExportFormat format = export_format(path);
   const std::vector<HeatmapSpec> specs = export_heatmaps(trace, labels, what);
   const Tensor& tensor = *trace.tensor(what.tensor);
-  const bool with_heads = !what.head && has_heads(tensor);
+  const bool with_heads = !what.head && heads_axis_size(trace, tensor).has_value();
   if (format == ExportFormat::csv) {
     export_table(specs, with_heads, path);
     return;

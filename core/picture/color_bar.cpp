@@ -35,7 +35,7 @@ HeatmapSpec swatch(const HeatmapSpec& like, double value, bool blocked) {
   };
   HeatmapSpec spec;
   spec.values = one_cell(value);
-  if (blocked) spec.mask = one_cell(spec.blocked_at);
+  if (blocked) spec.mask = one_cell(-std::numeric_limits<double>::infinity());
   spec.color_map = like.color_map;
   spec.range = like.range;
   spec.theme = like.theme;

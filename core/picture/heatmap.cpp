@@ -10,6 +10,8 @@
 namespace headwise {
 namespace {
 
+constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+
 // The finite extremes of everything that is added.
 struct Extremes {
   double min = std::numeric_limits<double>::infinity();
@@ -83,8 +85,11 @@ void check_mask(const HeatmapSpec& spec) {
 CellKind cell_kind(const HeatmapSpec& spec, Index row, Index col) {
   const double value = spec.values.value(row, col);
   if (std::isnan(value)) return CellKind::nan;
-  const bool blocked = spec.mask && spec.mask->value(row, col) <= spec.blocked_at;
-  if (blocked && (value == 0.0 || value <= spec.blocked_at)) return CellKind::blocked;
+  const bool blocked = spec.mask && spec.mask->value(row, col) == minus_infinity;
+  // Of an f32 tensor the filling number is the nearest float.
+  const bool filled =
+      value == spec.blocked_at || value == static_cast<double>(static_cast<float>(spec.blocked_at));
+  if (blocked && (value == 0.0 || value == minus_infinity || filled)) return CellKind::blocked;
   if (std::isinf(value)) return value < 0 ? CellKind::minus_inf : CellKind::plus_inf;
   return blocked ? CellKind::blocked_value : CellKind::value;
 }

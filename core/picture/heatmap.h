@@ -35,9 +35,9 @@ ValueRange range_of(std::span<const MatrixView> views, bool diverging, bool prob
 
 struct HeatmapSpec {
   MatrixView values;
-  // A cell is blocked where the mask (mask_bias at the same cells) is at or below `blocked_at`: -inf, or the
-  // finite number that the scenario fills with. Empty: nothing is blocked.
+  // A cell is blocked where the mask (mask_bias at the same cells) is -inf. Empty: nothing is blocked.
   std::optional<MatrixView> mask;
+  // The number at which blocked cells stand: -inf, or the finite one that the scenario fills them with.
   double blocked_at = -std::numeric_limits<double>::infinity();
   ColorMap color_map = ColorMap::blue_orange;
   ValueRange range;
@@ -53,9 +53,8 @@ struct HeatmapSpec {
 // spec checks it.
 void check_mask(const HeatmapSpec& spec);
 
-// What a cell shows. A blocked cell whose value says nothing more (0, or at or below `blocked_at`) is only
-// hatched; one that still carries a value (a row of which every key is blocked can) shows it under the hatch,
-// and NaN is never hidden.
+// What a cell shows. A blocked cell whose value says nothing more (0, -inf or `blocked_at`) is only hatched; one that
+// still carries a value (a row of which every key is blocked can) shows it under the hatch, and NaN is never hidden.
 enum class CellKind : std::uint8_t { value, blocked, blocked_value, nan, minus_inf, plus_inf };
 CellKind cell_kind(const HeatmapSpec& spec, Index row, Index col);
 

@@ -63,6 +63,67 @@ TEST_CASE("one head is one heatmap with its tokens, its mask and its own range")
   CHECK(cell_kind(spec, 0, 3) == CellKind::blocked);
 }
 
+TEST_CASE("in a grid each heatmap is named by its head, and the title tells the whole shape") {
+  const ComputationPtr c = small();
+  TensorExport what;
+  what.tensor = {TensorId::k_heads};
+  what.batch = 1;
+  what.head.reset();
+  const std::vector<HeatmapSpec> specs = export_heatmaps(*c->trace, c->inputs.labels, what);
+  REQUIRE(specs.size() == 2);
+  CHECK(specs[1].title == "head 1");
+  CHECK(specs[1].range_note == "each head its own");
+  CHECK(export_title(*c->trace, what) == "k_heads[1,:] — G×S×D = 2×4×4");
+}
+
+TEST_CASE("what the mask acts on is hatched: weights, their mean over heads, and gradients before it") {
+  const ComputationPtr c = small();
+  TensorExport what;
+  for (const TensorId id : {TensorId::masked_scores, TensorId::attn_weights, TensorId::attn_output_weights}) {
+    what.tensor = {id};
+    const HeatmapSpec spec = export_heatmaps(*c->trace, c->inputs.labels, what).front();
+    CHECK(cell_kind(spec, 1, 2) == CellKind::blocked);
+    CHECK(cell_kind(spec, 2, 1) == CellKind::value);
+  }
+  what.tensor = {TensorId::scores};
+  CHECK(cell_kind(export_heatmaps(*c->trace, c->inputs.labels, what).front(), 1, 2) == CellKind::value);
+}
+
+TEST_CASE("a mask that fills with any number hatches the blocked cells and no others") {
+  for (const double fill : {-1e9, 0.0, 5.0}) {
+    Scenario scenario;
+    scenario.inputs.source = InputSource::text;
+    scenario.inputs.text = "a quick brown fox";
+    scenario.mask.is_causal = true;
+    scenario.mask.alibi = true;
+    scenario.mask.value = fill;
+    const ComputationPtr c = compute(scenario, nullptr);
+    TensorExport what;
+    what.tensor = {TensorId::masked_scores};
+    const HeatmapSpec spec = export_heatmaps(*c->trace, c->inputs.labels, what).front();
+    for (Index row = 0; row < 4; ++row) {
+      for (Index col = 0; col < 4; ++col) {
+        CHECK((cell_kind(spec, row, col) == CellKind::blocked) == (col > row));
+      }
+    }
+    CHECK(spec.range.hi < 100.0);
+  }
+}
+
+TEST_CASE("a tensor without cells is a picture that says so, and a table of headings") {
+  Scenario scenario;
+  scenario.inputs.query_length = 0;
+  scenario.inputs.key_length = 3;
+  scenario.inputs.self_attention = false;
+  const ComputationPtr c = compute(scenario, nullptr);
+  TensorExport what;
+  what.tensor = {TensorId::scores};
+  const std::vector<HeatmapSpec> specs = export_heatmaps(*c->trace, c->inputs.labels, what);
+  REQUIRE(specs.size() == 1);
+  CHECK(specs[0].values.rows == 0);
+  CHECK(specs[0].values.cols == 3);
+}
+
 TEST_CASE("shared colours are those of all heads, own ones of each") {
   const ComputationPtr c = small(false);
   TensorExport what;

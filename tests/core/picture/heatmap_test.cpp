@@ -100,8 +100,26 @@ TEST_CASE("a cell is told apart: blocked, blocked with a value left, infinite, N
 TEST_CASE("a mask that fills with a finite number does not flatten the range") {
   HeatmapSpec spec;
   spec.values = row_of({0.5, -2.0, -1e9});
-  spec.mask = row_of({0.0, 0.0, -1e9});
+  spec.mask = row_of({0.0, 0.0, -infinity});
   spec.blocked_at = -1e9;
   CHECK(cell_kind(spec, 0, 2) == CellKind::blocked);
   CHECK(range_of(std::span<const HeatmapSpec>(&spec, 1), true, false) == ValueRange{-2.0, 2.0});
+}
+
+TEST_CASE("only -inf in the mask blocks: a bias, and a number to fill with above it, do not") {
+  HeatmapSpec spec;
+  spec.values = row_of({0.5, 7.0, 0.25});
+  spec.mask = row_of({-3.0, -infinity, -infinity});
+  spec.blocked_at = 7.0;
+  CHECK(cell_kind(spec, 0, 0) == CellKind::value);
+  CHECK(cell_kind(spec, 0, 1) == CellKind::blocked);
+  CHECK(cell_kind(spec, 0, 2) == CellKind::blocked_value);
+}
+
+TEST_CASE("a filling number that f32 rounds is known again") {
+  HeatmapSpec spec;
+  spec.values = matrix_view(std::make_shared<Tensor>(Shape{{"S", 1}}, std::vector<float>{-10000.1f}));
+  spec.mask = row_of({-infinity});
+  spec.blocked_at = -10000.1;
+  CHECK(cell_kind(spec, 0, 0) == CellKind::blocked);
 }
