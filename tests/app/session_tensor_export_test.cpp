@@ -110,7 +110,7 @@ TEST_CASE("a mask that fills with any number hatches the blocked cells and no ot
   }
 }
 
-TEST_CASE("a tensor without cells is a picture that says so, and a table of headings") {
+TEST_CASE("a tensor without cells is a heatmap without cells, in its own shape") {
   Scenario scenario;
   scenario.inputs.query_length = 0;
   scenario.inputs.key_length = 3;
