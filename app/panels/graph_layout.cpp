@@ -14,6 +14,7 @@ using Id = TensorId;
 
 // In units.
 constexpr double padding = 7.0;
+constexpr double least_padding = 4.0;
 constexpr double name_gap = 5.0;
 constexpr double widest_gap = 56.0;
 constexpr double narrowest_gap = 9.0;
@@ -147,18 +148,29 @@ struct Builder {
   }
 };
 
-// Whose sizes can be left out first where room is short: they follow from those before.
-constexpr std::array known_sizes{Id::masked_scores,
-                                 Id::scaled_scores,
-                                 Id::mask_bias,
-                                 Id::dropped_weights,
-                                 Id::residual_output,
-                                 Id::layer_norm_output,
-                                 Id::q,
-                                 Id::k,
-                                 Id::v,
-                                 Id::concat,
-                                 Id::head_output};
+// Whose sizes are left out where room is short, the first ones first: they follow from those before.
+constexpr std::array known_sizes{
+    Id::masked_scores,
+    Id::scaled_scores,
+    Id::mask_bias,
+    Id::dropped_weights,
+    Id::residual_output,
+    Id::layer_norm_output,
+    Id::v,
+    Id::k,
+    Id::q,
+    Id::concat,
+    Id::head_output,
+    Id::attn_weights,
+    Id::v_heads,
+    Id::output,
+    Id::k_heads,
+    Id::key,
+    Id::value,
+    Id::q_heads,
+    Id::query,
+    Id::scores,
+};
 
 }  // namespace
 
@@ -172,6 +184,7 @@ GraphLayout graph_layout(const Trace& trace, RectF area, double scale, const Gra
   const double u = scale;
   const int columns = std::ranges::max(layout.nodes, {}, &GraphNode::column).column + 1;
   std::vector<double> widths(static_cast<std::size_t>(columns), 0.0);
+  layout.padding = padding * u;
   const auto measure = [&] {
     std::ranges::fill(widths, 0.0);
     double total = 0.0;
@@ -180,8 +193,8 @@ GraphLayout graph_layout(const Trace& trace, RectF area, double scale, const Gra
       const double sizes = node.sized ? text_width(node.sizes, true) : 0.0;
       const double beside = node.sized ? name + name_gap * u + sizes : name;
       double& width = widths[static_cast<std::size_t>(node.column)];
-      width =
-          std::max(width, std::ceil((layout.two_lines ? std::max(name, sizes) : beside) + 2 * padding * u));
+      width = std::max(width,
+                       std::ceil((layout.two_lines ? std::max(name, sizes) : beside) + 2 * layout.padding));
     }
     for (const double width : widths) total += width;
     return total;
@@ -194,19 +207,19 @@ GraphLayout graph_layout(const Trace& trace, RectF area, double scale, const Gra
     area.x += 10.0 * u;
     area.width -= 10.0 * u;
   }
-  const double room = area.width - gaps * 13.0 * u;
+  const double room = area.width - gaps * 11.0 * u;
   double total = measure();
   if (total > room && area.height >= 3.1 * two_line_height * u) {
     layout.two_lines = true;
     total = measure();
   }
+  if (total > room) {
+    layout.padding = least_padding * u;
+    total = measure();
+  }
   for (const Id id : known_sizes) {
     if (total <= room) break;
     for (GraphNode& node : layout.nodes) node.sized = node.sized && node.id != id;
-    total = measure();
-  }
-  if (total > room) {
-    for (GraphNode& node : layout.nodes) node.sized = false;
     total = measure();
   }
   const double gap =

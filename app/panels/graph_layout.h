@@ -33,6 +33,7 @@ struct GraphLayout {
   std::vector<GraphNode> nodes;
   std::vector<GraphEdge> edges;
   bool two_lines = false;  // sizes under the names: they would not fit beside them
+  double padding = 0;      // pixels between a node's sides and its text
   double width = 0;        // of everything; more than the area's only where even that does not fit
 };
 

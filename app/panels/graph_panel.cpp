@@ -94,7 +94,7 @@ PanelAction draw_graph(const PanelContext& context, GraphState& state) {
                                      : palette.border),
                   rounding, 0, std::max(1.0f, std::round((present ? 1.5f : 1.0f) * context.scale)));
     const Rgba8 color = tensor_hue(palette, node.id);
-    const float x = min.x + 8.0f * context.scale;
+    const float x = min.x + static_cast<float>(layout.padding);
     const float middle = (min.y + max.y) / 2;
     ImFont* font = small;
     if (layout.two_lines && !node.sizes.empty()) {

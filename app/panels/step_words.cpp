@@ -33,7 +33,7 @@ constexpr Further further[] = {
     {Id::attn_output_weights, "mean of Aₕ over the heads h",
      "The second result of PyTorch's module: the weights after dropout, their mean over the heads unless "
      "they are asked "
-     "for one by one. No gradient reaches the output through it."},
+     "for one by one."},
 };
 
 // The formulas of a step that has several stand four spaces apart.

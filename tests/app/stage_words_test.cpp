@@ -1,0 +1,179 @@
+// What the inspector says, without a window: code, terms, statistics, formulas, numbers.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/panels/cell_terms.h"
+#include "app/panels/code_lines.h"
+#include "app/panels/row_statistics.h"
+#include "app/panels/step_words.h"
+#include "app/widgets/formula_text.h"
+#include "app/widgets/number_text.h"
+#include "app/widgets/text_column.h"
+#include "tests/app/stage_trace.h"
+
+using namespace headwise;
+
+namespace {
+
+std::string code(const TracedScenario& given, Step step, TensorId result) {
+  std::string text;
+  for (const CodeLine& line : pytorch_lines(step, result, *given.trace)) {
+    text += line.code + (line.comment.empty() ? "" : "  # " + line.comment) + "\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("the PyTorch lines of the plain module carry the sizes of the trace") {
+  const TracedScenario given = traced();
+  CHECK(code(given, Step::inputs, TensorId::query) == "query = key = value = x  # (1,4,12), batch first\n");
+  CHECK(
+      code(given, Step::project, TensorId::k) ==
+      "k = F.linear(query, in_proj_weight[12:24], in_proj_bias[12:24])  # (1,4,12) @ (12,12)ᵀ → (1,4,12)\n");
+  CHECK(code(given, Step::split_heads, TensorId::q_heads) ==
+        "q_heads = q.view(1, 4, 3, 4).transpose(1, 2)  # (1,4,12) → (1,3,4,4)\n");
+  CHECK(code(given, Step::scores, TensorId::scores) ==
+        "scores = q_heads @ k_heads.transpose(-2, -1)  # (1,3,4,4) @ (1,3,4,4) → (1,3,4,4)\n");
+  CHECK(code(given, Step::scale, TensorId::scaled_scores) ==
+        "scaled_scores = scores / math.sqrt(4)  # (1,3,4,4)\n");
+  CHECK(code(given, Step::mask, TensorId::masked_scores) == "masked_scores = scaled_scores  # no mask\n");
+  CHECK(code(given, Step::softmax, TensorId::attn_weights) ==
+        "attn_weights = F.softmax(masked_scores, dim=-1)  # (1,3,4,4)\n");
+  CHECK(code(given, Step::concat, TensorId::concat) ==
+        "concat = head_output.transpose(1, 2).reshape(1, 4, 12)  # (1,3,4,4) → (1,4,12)\n");
+  CHECK(code(given, Step::output, TensorId::output) ==
+        "output = F.linear(concat, out_proj.weight, out_proj.bias)  # (1,4,12) @ (12,12) → (1,4,12)\n");
+}
+
+TEST_CASE("options change the lines that they change") {
+  const TracedScenario given =
+      traced({"attention.num_heads=4", "attention.num_kv_heads=2", "mask.is_causal=true", "mask.value=-10000",
+              "attention.scale=0.5", "attention.softcap=30", "attention.temperature=2",
+              "attention.dropout=0.25", "attention.bias=false", "attention.add_zero_attn=true",
+              "heads.gain=[1,0,1,1]", "attention.residual=true"});
+  CHECK(code(given, Step::project, TensorId::v) ==
+        "v = F.linear(query, in_proj_weight[18:24])  # (1,4,12) @ (6,12)ᵀ → (1,4,6)\n"
+        "v = F.pad(v, (0, 0, 0, 1))  # a row of zeros\n");
+  CHECK(code(given, Step::scores, TensorId::scores)
+            .starts_with("k_heads = k_heads.repeat_interleave(2, dim=1)"));
+  CHECK(code(given, Step::scale, TensorId::scaled_scores) ==
+        "scaled_scores = scores * 0.5 / 2  # (1,4,4,5)\n"
+        "scaled_scores = 30 * torch.tanh(scaled_scores / 30)  # softcap\n");
+  CHECK(code(given, Step::mask, TensorId::masked_scores) ==
+        "masked_scores = scaled_scores.masked_fill(blocked, -10000)  # (1,4,4,5)\n");
+  CHECK(code(given, Step::softmax, TensorId::attn_weights).find("F.dropout(attn_weights, p=0.25)") !=
+        std::string::npos);
+  CHECK(code(given, Step::weighted_sum, TensorId::head_output).find("dropped_weights @ v_heads") !=
+        std::string::npos);
+  CHECK(code(given, Step::concat, TensorId::concat)
+            .starts_with("concat = (head_output * gain[:, None, None])"));
+  CHECK(code(given, Step::output, TensorId::residual_output) ==
+        "residual_output = query + output  # (1,4,12)\n");
+}
+
+TEST_CASE("every picture of every step has code and words") {
+  for (const TracedScenario& given : {traced({"attention.residual=true", "attention.layer_norm=true"}),
+                                      traced({"op=scaled_dot_product_attention"})}) {
+    for (int step = 0; step < step_count; ++step) {
+      for (const StepPicture& picture : step_pictures(static_cast<Step>(step), *given.trace)) {
+        CAPTURE(std::string(tensor_entry(picture.result).name));
+        CHECK(code(given, static_cast<Step>(step), picture.result) != "");
+        const StepWords words = step_words(static_cast<Step>(step), picture);
+        CHECK(!words.formulas.empty());
+        CHECK(words.sentence.size() > 20);
+      }
+    }
+  }
+  CHECK(step_words(Step::project, {TensorId::v, {}, {}, false, 0, 0}).formulas ==
+        std::vector<std::string_view>{"v = value W_vᵀ + b_v"});
+  CHECK(step_words(Step::inputs, {TensorId::query, {}, {}, false, 0, 0}).formulas.size() == 3);
+}
+
+TEST_CASE("terms come largest first, the rest as one number, and all of them make the cell") {
+  const TracedScenario given = traced({"inputs.source=text", "inputs.text=the cat saw the dog"});
+  const CellProvenance cell = cell_provenance(*given.trace, {TensorId::scores}, {0, 1, 2, 3});
+  const CellTerms terms = cell_terms(*given.trace, given.inputs.labels, cell, 3);
+  REQUIRE(terms.largest.size() == 3);
+  CHECK(std::abs(terms.largest[0].value) >= std::abs(terms.largest[1].value));
+  CHECK(std::abs(terms.largest[1].value) >= std::abs(terms.largest[2].value));
+  CHECK(terms.more == 1);
+  double sum = terms.more_value;
+  for (const NamedTerm& term : terms.largest) {
+    sum += term.value;
+    CHECK(term.name.starts_with("d "));
+    REQUIRE(term.values.size() == 2);
+    CHECK(term.values[0] * term.values[1] == doctest::Approx(term.value));
+  }
+  CHECK(sum == doctest::Approx(terms.sum));
+  CHECK(terms.sum == doctest::Approx(cell.value).epsilon(1e-5));
+  CHECK(cell_tokens(*given.trace, given.inputs.labels, cell.cell) == "saw → the");
+  CHECK(box_text(*given.trace, cell.sources[0]) == "q_heads[0,1,2,:]");
+  // Over keys the terms are called by their tokens.
+  const CellProvenance mixed = cell_provenance(*given.trace, {TensorId::head_output}, {0, 1, 2, 3});
+  const CellTerms by_token = cell_terms(*given.trace, given.inputs.labels, mixed, 9);
+  CHECK(by_token.more == 0);
+  CHECK(std::ranges::any_of(by_token.largest, [](const NamedTerm& term) { return term.name == "dog"; }));
+}
+
+TEST_CASE("a row in numbers: finite values count, the others are counted") {
+  const Tensor tensor(Shape{{"L", 2}, {"S", 4}}, std::vector<double>{1, 3, -INFINITY, NAN, 0.5, 0.5, 0, 0});
+  const RowStatistics row = row_statistics(tensor, {0, 2});
+  CHECK(row.min == 1.0);
+  CHECK(row.max == 3.0);
+  CHECK(row.mean == 2.0);
+  CHECK(row.deviation == 1.0);
+  CHECK(row.finite == 2);
+  CHECK(row.not_finite == 2);
+  CHECK(*row_entropy(tensor, {1, 0}) == doctest::Approx(std::log(2.0)));
+  CHECK_FALSE(row_entropy(tensor, {0, 0}));
+}
+
+TEST_CASE("formulas give q, k and v their hue, and single letters their index") {
+  const auto runs = formula_runs("scoresₕ = Qₕ Kₕᵀ");
+  REQUIRE(runs.size() == 7);
+  CHECK(runs[0] == FormulaRun{"scoresₕ", FormulaHue::plain, false, false});
+  CHECK(runs[4] == FormulaRun{"Qₕ", FormulaHue::q, false, false});
+  CHECK(runs[6] == FormulaRun{"Kₕᵀ", FormulaHue::k, false, false});
+  const auto product = formula_runs("q = query W_qᵀ");
+  CHECK(product[0] == FormulaRun{"q", FormulaHue::q, false, false});
+  CHECK(product[4] == FormulaRun{"query", FormulaHue::plain, false, false});
+  CHECK(product[6] == FormulaRun{"W", FormulaHue::q, false, false});
+  CHECK(product[7] == FormulaRun{"q", FormulaHue::q, true, false});
+  CHECK(product[8] == FormulaRun{"ᵀ", FormulaHue::q, false, false});
+  std::string joined;
+  for (const FormulaRun& run : formula_runs("Aₕ = exp(maskedₕ − max) / Σ head_output₀")) joined += run.text;
+  CHECK(joined == "Aₕ = exp(maskedₕ − max) / Σ head_output₀");
+}
+
+TEST_CASE("numbers have a real minus sign and never a minus nought") {
+  CHECK(decimal_text(-1.5) == "−1.500");
+  CHECK(decimal_text(-0.0) == "0.000");
+  CHECK(decimal_text(NAN) == "NaN");
+  CHECK(decimal_text(-INFINITY) == "−∞");
+  CHECK(decimal_text(1e-5) == "1e−05");
+  CHECK(decimal_text(-1e9) == "−1e+09");
+  CHECK(cell_number(0.25, 2, true) == ".25");
+  CHECK(cell_number(1.0, 2, true) == "1.00");
+  CHECK(cell_number(-0.04, 1, false) == "0.0");
+  CHECK(cell_number(-14.13, 1, false) == "−14.1");
+  CHECK(cell_decimals({-216, 216}) == 0);
+  CHECK(cell_decimals({-14, 14}) == 1);
+  CHECK(cell_decimals({0, 1}) == 2);
+}
+
+TEST_CASE("code that is too long breaks behind a space, whatever it consists of") {
+  CHECK(
+      wrapped_code("q = F.linear(query, in_proj_weight[0:128], in_proj_bias[0:128])", 40) ==
+      std::vector<std::string>{"q = F.linear(query,", "  in_proj_weight[0:128],", "  in_proj_bias[0:128])"});
+  CHECK(wrapped_code("short", 40) == std::vector<std::string>{"short"});
+  CHECK(wrapped_code("", 40) == std::vector<std::string>{""});
+  for (const std::string& line : wrapped_code(std::string(300, 'x'), 10)) CHECK(line.size() <= 10);
+  std::string arrows;
+  for (int i = 0; i < 50; ++i) arrows += "→";
+  std::string joined;
+  for (const std::string& line : wrapped_code(arrows, 12)) joined += line.substr(line.find_first_not_of(' '));
+  CHECK(joined == arrows);
+}
