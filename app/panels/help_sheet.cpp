@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include <initializer_list>
 
 #include "app/panels/overlay.h"
 #include "app/session/commands.h"
@@ -25,13 +25,22 @@ constexpr struct {
     {"Dv", "the width of one head's v"},
 };
 
-// What the table does not hold, because it belongs to the control that has the focus.
-constexpr struct {
+constexpr float key_column = 190.0f;  // design units, the width of the keys' names
+
+// What the table does not hold, because it belongs to what is under the mouse or to the control that has the focus.
+struct KeyLine {
   const char* keys;
   const char* what;
-} of_controls[] = {
+};
+constexpr KeyLine of_the_mouse[] = {
+    {"click a number", "pin it: where it came from, what it feeds"},
+    {"click a head, its dot", "look at it, mute it"},
+    {"double-click a head", "hear it alone, or all again"},
+    {"click a tensor in the graph", "look at that tensor"},
+};
+constexpr KeyLine of_controls[] = {
     {"Tab or Shift+Tab", "to the next or previous control; past the last one back to the stage"},
-    {"Enter or Space", "press the control that has the focus; ← → choose in a row of choices"},
+    {"Enter or Space", "press the control; ← → choose in a row of choices"},
 };
 
 void row(const WidgetContext& context, const std::string& keys, std::string_view what, float key_width) {
@@ -60,34 +69,58 @@ void draw_letters(const WidgetContext& context) {
   for (const auto& letter : letters) row(context, letter.letter, letter.what, context.px(36));
 }
 
+struct Group {
+  const char* name;
+  std::initializer_list<Menu> menus;
+};
+
+void draw_groups(const WidgetContext& context, std::initializer_list<Group> groups) {
+  for (const Group& group : groups) {
+    caption(context, group.name);
+    for (const Menu menu : group.menus) {
+      for (const CommandEntry& entry : command_entries()) {
+        if (entry.menu != menu || entry.keys.front().key == Key::none) continue;
+        row(context, all_keys_text(entry.id), entry.what, context.px(key_column));
+      }
+    }
+  }
+}
+
+template <std::size_t n>
+void draw_others(const WidgetContext& context, const char* name, const KeyLine (&lines)[n]) {
+  caption(context, name);
+  for (const KeyLine& line : lines) row(context, line.keys, line.what, context.px(key_column));
+}
+
+void draw_keys(const WidgetContext& context) {
+  // Side by side where there is room, so that all of it is seen at once.
+  const float width = ImGui::GetContentRegionAvail().x;
+  const bool side_by_side = width > context.px(780);
+  if (side_by_side) ImGui::BeginTable("keys", 2, ImGuiTableFlags_SizingStretchSame);
+  if (side_by_side) ImGui::TableNextColumn();
+  draw_groups(context, {{"LOOK", {Menu::view, Menu::none}}, {"HELP", {Menu::help}}});
+  if (side_by_side) ImGui::TableNextColumn();
+  draw_groups(context, {{"EDIT", {Menu::edit}}, {"FILES", {Menu::file}}});
+  draw_others(context, "MOUSE", of_the_mouse);
+  draw_others(context, "CONTROLS", of_controls);
+  if (side_by_side) ImGui::EndTable();
+}
+
 }  // namespace
 
 void draw_help_sheet(const WidgetContext& context, HelpSheetState& state) {
-  if (begin_overlay(context, "overlay/keys", "Keys", state.keys, {.width = 640})) {
+  if (begin_overlay(context, "overlay/keys", "Keys", state.keys, {.width = 960})) {
     ImGui::PushFont(context.fonts.small);
-    constexpr struct {
-      Menu menu;
-      const char* name;
-    } groups[] = {{Menu::view, "LOOK"}, {Menu::edit, "EDIT"}, {Menu::file, "FILES"}, {Menu::help, "HELP"}};
-    for (const auto& group : groups) {
-      caption(context, group.name);
-      for (const CommandEntry& entry : command_entries()) {
-        const bool here = entry.menu == group.menu || (entry.menu == Menu::none && group.menu == Menu::view);
-        if (here && entry.keys.front().key != Key::none) {
-          row(context, all_keys_text(entry.id), entry.what, context.px(230));
-        }
-      }
-    }
-    caption(context, "CONTROLS");
-    for (const auto& control : of_controls) row(context, control.keys, control.what, context.px(230));
+    draw_keys(context);
     ImGui::PopFont();
     end_overlay();
   }
   if (begin_overlay(context, "overlay/about", "Headwise " HEADWISE_VERSION, state.about, {.width = 440})) {
     ImGui::PushFont(context.fonts.small);
     ImGui::PushTextWrapPos(0.0f);
-    ImGui::TextUnformatted("See multi-head attention happen, number by number. Every number in this window is computed from the "
-                           "scenario at the left; every cell can say where it came from.");
+    ImGui::TextUnformatted(
+        "See multi-head attention happen, number by number. Every number in this window is computed from the "
+        "scenario at the left; every cell can say where it came from.");
     ImGui::PopTextWrapPos();
     draw_letters(context);
     ImGui::PopFont();

@@ -1,5 +1,7 @@
 #include "app/panels/main_window.h"
 
+#include <imgui_internal.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -41,6 +43,11 @@ void MainWindow::take_keys() {
   const ImGuiIO& io = ImGui::GetIO();
   if (io.KeyAlt || io.KeySuper) return;
   const bool overlay = overlay_open();
+  constexpr ImGuiPopupFlags any_popup = ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel;
+  if (!overlay && ImGui::IsPopupOpen("", any_popup) && key_pressed(Key::escape, false)) {
+    ImGui::ClosePopupToLevel(0, true);  // an open menu is what Escape lets go of first
+    return;
+  }
   for (const CommandEntry& entry : command_entries()) {
     // What lies over the window has the keys to itself; F1 takes its sheet away again.
     if (overlay && !(state_.help.keys && entry.id == CommandId::show_keys)) continue;

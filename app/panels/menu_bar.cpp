@@ -123,10 +123,13 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
     ui_probe_item(fmt::format("menu/{}", menu.name));
     if (!open) continue;
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {widgets.px(10), widgets.px(7)});
+    bool first = true;
     for (const CommandEntry& entry : command_entries()) {
       if (entry.menu != menu.menu) continue;
-      if (entry.separated) ImGui::Separator();
-      const std::string name = item_name(entry, info);
+      if (entry.separated && !first) ImGui::Separator();
+      first = false;
+      // ImGui sets the keys close behind the longest name.
+      const std::string name = item_name(entry, info) + "    ";
       if (ImGui::MenuItem(name.c_str(), first_key_text(entry.id).c_str(), is_checked(context, entry.id, info),
                           is_enabled(context, entry.id, info))) {
         action.command = entry.id;

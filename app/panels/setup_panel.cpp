@@ -357,7 +357,7 @@ void Setup::draw_scale_and_dropout() {
 void Setup::draw_last_edit() {
   if (!context_.last_edit.empty()) {
     section_caption(widgets_, "CHANGED JUST NOW");
-    dim_text(widgets_, context_.last_edit);
+    dim_sentence(widgets_, context_.last_edit);
     ui_probe_item("setup/last_edit");
   }
 }

@@ -3,11 +3,14 @@
 #include <exception>
 #include <utility>
 
+#include "core/tensor/cancellation.h"
+
 namespace headwise {
 
 Background::Background(std::function<void()> wake) : wake_(std::move(wake)) {}
 
 Background::~Background() {
+  cancel();
   {
     const std::lock_guard lock(mutex_);
     quit_ = true;
@@ -17,6 +20,8 @@ Background::~Background() {
 }
 
 void Background::start(Job job) {
+  cancelled_ = false;
+  started_ = std::chrono::steady_clock::now();
   {
     const std::lock_guard lock(mutex_);
     job_ = std::move(job);
@@ -24,6 +29,11 @@ void Background::start(Job job) {
   busy_ = true;
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   changed_.notify_all();
+}
+
+double Background::seconds_running() const {
+  if (!busy_) return 0.0;
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
 }
 
 std::optional<Background::Result> Background::take() {
@@ -50,6 +60,7 @@ void Background::run() {
     lock.unlock();
     Result result{job.number, nullptr, ""};
     try {
+      const CancelScope scope(cancelled_);
       result.computation = compute(job.scenario, job.previous.get());
     } catch (const std::exception& error) {
       result.error = error.what();

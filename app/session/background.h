@@ -1,6 +1,8 @@
 // One computation at a time in a thread of its own, so that the window stays alive meanwhile.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <functional>
 #include <mutex>
@@ -27,13 +29,17 @@ class Background {
 
   // `wake` is called from the thread as soon as a result can be taken; it may be empty.
   explicit Background(std::function<void()> wake = {});
-  // Waits for the computation that is under way.
+  // Cancels the computation that is under way and waits until it has noticed.
   ~Background();
   Background(const Background&) = delete;
   Background& operator=(const Background&) = delete;
 
   // Not while busy(). The thread starts with the first job.
   void start(Job job);
+  // Ends the computation under way before its time; its result, soon to be taken, is an error.
+  void cancel() { cancelled_ = true; }
+  // How long it has been under way; 0 where nothing is.
+  double seconds_running() const;
   // From start() until the result was taken.
   bool busy() const { return busy_; }
   std::optional<Result> take();
@@ -49,6 +55,8 @@ class Background {
   std::optional<Job> job_;
   std::optional<Result> result_;
   bool quit_ = false;
+  std::atomic<bool> cancelled_ = false;
+  std::chrono::steady_clock::time_point started_;
   bool busy_ = false;  // read and written by the caller's thread only
   std::thread thread_;
 };

@@ -193,6 +193,9 @@ std::string weights_effect(const TensorPtr& before, const TensorPtr& after) {
   if (before == after) return " The attention weights did not change.";
   const Difference difference = difference_of(*before, *after);
   if (!difference.any) return " The attention weights did not change.";
+  if (difference.not_numbers > 0) {
+    return fmt::format(" {} of {} attention weights are NaN.", difference.not_numbers, after->size());
+  }
   return fmt::format(" The attention weights moved by up to {:.2g}.", difference.largest);
 }
 

@@ -1,11 +1,23 @@
 #include "app/session/session.h"
 
 #include <exception>
+#include <string_view>
 #include <utility>
 
 #include "app/session/edit_summary.h"
 
 namespace headwise {
+namespace {
+
+constexpr double patience = 0.5;  // seconds that a computation may take which is already superseded
+
+// The window knows that it speaks of its scenario.
+std::string sentence_of(const std::string& error) {
+  constexpr std::string_view prefix = "scenario: ";
+  return error.starts_with(prefix) ? error.substr(prefix.size()) : error;
+}
+
+}  // namespace
 
 Session::Session(const Scenario& first, std::function<void()> wake)
     : asked_(first),
@@ -30,10 +42,15 @@ std::string Session::undo_label() const {
   return asked_ == history_.current() ? history_.undo_label() : "what cannot be shown";
 }
 
-bool Session::undo() {
-  history_.end_step();
+void Session::abandon() {
+  if (running_) background_.cancel();
   running_.reset();
   next_.reset();
+}
+
+bool Session::undo() {
+  history_.end_step();
+  abandon();
   std::string label = "an edit under way";
   if (asked_ == history_.current()) {
     if (!history_.can_undo()) return false;
@@ -50,8 +67,7 @@ bool Session::undo() {
 
 bool Session::redo() {
   if (!history_.can_redo()) return false;
-  running_.reset();
-  next_.reset();
+  abandon();
   const std::string label = history_.redo_label();
   history_.redo();
   submit({Request::Kind::redo, history_.current(), label, false});
@@ -62,17 +78,17 @@ void Session::submit(Request request) {
   asked_ = request.scenario;
   error_.clear();
   if (computes_at_once(request.scenario)) {
-    // What is under way was asked for before this: its result is no longer wanted.
-    running_.reset();
-    next_.reset();
+    abandon();  // what is under way was asked for before this
     try {
       adopt(request, compute(request.scenario, good_.get()));
     } catch (const std::exception& error) {
-      error_ = error.what();
+      error_ = sentence_of(error.what());
     }
     return;
   }
   if (background_.busy()) {
+    // A drag shows what it comes by; what takes longer than that would only hold up what is asked for now.
+    if (background_.seconds_running() > patience) abandon();
     next_ = std::move(request);
   } else {
     start(std::move(request));
@@ -115,7 +131,7 @@ void Session::take_in(Background::Result result) {
     if (result.computation) {
       adopt(*request, std::move(result.computation));
     } else if (!next_) {
-      error_ = result.error;
+      error_ = sentence_of(result.error);
     }
   }
   if (next_) start(*std::exchange(next_, std::nullopt));

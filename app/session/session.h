@@ -60,6 +60,8 @@ class Session {
     bool continues = false;
   };
   void submit(Request request);
+  // What is under way, or waits for that, is no longer wanted.
+  void abandon();
   void start(Request request);
   void adopt(const Request& request, ComputationPtr computation);
   void take_in(Background::Result result);

@@ -40,7 +40,8 @@ void begin_focus_frame(FocusOrder& focus) {
 bool focus_stop(FocusOrder* focus, ImGuiID id, FocusKeys keys) {
   if (!focus || !focus->enabled) return false;
   focus->stops.push_back({id, keys});
-  if (ImGui::IsItemHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) take_focus(*focus, id);
+  const bool clicked = ImGui::IsItemHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+  if (clicked && keys == FocusKeys::text) take_focus(*focus, id);
   if (focus->focused != id) return false;
   focus->keys = keys;
   if (focus->moved && !ImGui::IsItemVisible()) ImGui::SetScrollHereY(0.5f);

@@ -42,8 +42,8 @@ struct FocusOrder {
 // Before the first widget of a frame: Tab moves the focus, a mouse press outside every control gives it back
 // to the stage, and a control that is gone loses it.
 void begin_focus_frame(FocusOrder& focus);
-// Of each control, right after its ImGui item: true where it has the focus. A press of the mouse on it takes
-// it.
+// Of each control, right after its ImGui item: true where it has the focus. A press of the mouse takes it to a text;
+// on any other control it only presses, and the arrows stay with the steps.
 bool focus_stop(FocusOrder* focus, ImGuiID id, FocusKeys keys);
 // Gives the focus to a control that is drawn in this frame or the next; in a text field the cursor stands at
 // this byte.

@@ -158,8 +158,8 @@ FieldResult value_row(const WidgetContext& context, const RowLabel& label, std::
   return result;
 }
 
-void wrapped_text(const WidgetContext& context, Rgba8 color, std::string_view text) {
-  ImGui::PushFont(context.fonts.small);
+void wrapped_text(ImFont* font, Rgba8 color, std::string_view text) {
+  ImGui::PushFont(font);
   ImGui::PushTextWrapPos(0.0f);
   ImGui::PushStyleColor(ImGuiCol_Text, im_color(color));
   ImGui::TextUnformatted(text.data(), text.data() + text.size());
@@ -206,16 +206,20 @@ bool choice_row(const WidgetContext& context, const RowLabel& label, std::span<c
 }
 
 void error_line(const WidgetContext& context, std::string_view sentence) {
-  wrapped_text(context, context.palette.error, sentence);
+  wrapped_text(context.fonts.small, context.palette.error, sentence);
   ui_probe_item("error");
 }
 
 void warning_line(const WidgetContext& context, std::string_view sentence) {
-  wrapped_text(context, context.palette.warning, sentence);
+  wrapped_text(context.fonts.small, context.palette.warning, sentence);
 }
 
 void dim_text(const WidgetContext& context, std::string_view text) {
-  wrapped_text(context, context.palette.text_dim, text);
+  wrapped_text(context.fonts.small, context.palette.text_dim, text);
+}
+
+void dim_sentence(const WidgetContext& context, std::string_view sentence) {
+  wrapped_text(context.fonts.sans, context.palette.text_dim, sentence);
 }
 
 }  // namespace headwise

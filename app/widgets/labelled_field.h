@@ -48,8 +48,9 @@ bool choice_row(const WidgetContext& context, const RowLabel& label, std::span<c
 
 // A sentence in the colour of errors, wrapped.
 void error_line(const WidgetContext& context, std::string_view sentence);
-// The same in the colour of warnings, and of captions.
+// The same in the colour of warnings; of captions; and of captions in the size of the rows.
 void warning_line(const WidgetContext& context, std::string_view sentence);
 void dim_text(const WidgetContext& context, std::string_view text);
+void dim_sentence(const WidgetContext& context, std::string_view sentence);
 
 }  // namespace headwise

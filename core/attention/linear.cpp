@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "core/attention/matrix_product.h"
+#include "core/tensor/cancellation.h"
 #include "core/tensor/float_dispatch.h"
 
 namespace headwise {
@@ -26,6 +27,7 @@ void linear_into(Tensor& y, const Tensor& x, const LinearRows& rows) {
     for (Index o = 0; o < out_features; ++o) bias[o] = given[static_cast<std::size_t>(o)];
   }
   for (Index first = 0; first < count; first += block_rows) {
+    check_cancelled();
     const Index block = std::min(block_rows, count - first);
     const ConstMatrixMap<T> x_block(x.values<T>().data() + first * in_features, block, in_features);
     RowMatrix<double> wide_y = double_product(x_block.template cast<double>(), wide_weight);

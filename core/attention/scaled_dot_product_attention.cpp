@@ -5,6 +5,7 @@
 
 #include "core/attention/heads.h"
 #include "core/attention/matrix_product.h"
+#include "core/tensor/cancellation.h"
 #include "core/tensor/float_dispatch.h"
 
 namespace headwise {
@@ -17,6 +18,7 @@ Tensor attention_scores(const Tensor& q_heads, const Tensor& k_heads, Shape out)
   dispatch_float(q_heads.dtype(), [&]<class T>() {
     for (Index n = 0; n < batch; ++n) {
       for (Index h = 0; h < heads; ++h) {
+        check_cancelled();
         const Index g = kv_head_of(h, heads, kv_heads);
         multiply<T>(matrix<T>(scores, n * heads + h), matrix<T>(q_heads, n * heads + h),
                     matrix<T>(k_heads, n * kv_heads + g).transpose());
@@ -71,6 +73,7 @@ Tensor weighted_sum(const Tensor& dropped_weights, const Tensor& v_heads) {
   dispatch_float(dropped_weights.dtype(), [&]<class T>() {
     for (Index n = 0; n < batch; ++n) {
       for (Index h = 0; h < heads; ++h) {
+        check_cancelled();
         multiply<T>(matrix<T>(head_output, n * heads + h), matrix<T>(dropped_weights, n * heads + h),
                     matrix<T>(v_heads, n * kv_heads + kv_head_of(h, heads, kv_heads)));
       }

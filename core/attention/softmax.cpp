@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/tensor/cancellation.h"
 #include "core/tensor/float_dispatch.h"
 
 namespace headwise {
@@ -38,6 +39,7 @@ Tensor softmax(const Tensor& masked_scores, FullyMaskedRows fully_masked) {
   std::vector<double> exponentials(keys);
   dispatch_float(masked_scores.dtype(), [&]<class T>() {
     for (std::size_t first = 0; first < static_cast<std::size_t>(weights.size()); first += keys) {
+      check_cancelled();
       const std::span<const T> row = masked_scores.values<T>().subspan(first, keys);
       if (fully_masked == FullyMaskedRows::zero && all_blocked(row)) continue;  // zeros already
       softmax_row<T>(row, weights.values<T>().subspan(first, keys), exponentials);

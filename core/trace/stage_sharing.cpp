@@ -1,5 +1,7 @@
 #include "core/trace/stage_sharing.h"
 
+#include "core/tensor/cancellation.h"
+
 namespace headwise {
 
 void StageSharing::stage(TensorId id, StageKey key, const std::function<Tensor()>& make) {
@@ -9,6 +11,7 @@ void StageSharing::stage(TensorId id, StageKey key, const std::function<Tensor()
     if (earlier != previous_->stages.end() && earlier->second == key) slot = previous_->tensor(id);
   }
   if (!slot) {
+    check_cancelled();
     slot = std::make_shared<const Tensor>(make());
     trace_.computed.push_back(id);
   }

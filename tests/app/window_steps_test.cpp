@@ -151,6 +151,12 @@ TEST_CASE("every command of the menus can be clicked") {
   REQUIRE(bench.ui->has("menu/Causal mask"));
   bench.ui->click("menu/Causal mask");
   CHECK(bench.scenario().mask.is_causal);
+  // Escape closes an open menu and nothing else.
+  bench.window->state().selection.pinned = CellRef{{TensorId::query}, {0, 0, 0}};
+  bench.ui->click("menu/Edit");
+  bench.ui->key("Escape");
+  CHECK_FALSE(bench.ui->has("menu/Causal mask"));
+  CHECK(bench.selection().pinned.has_value());
   bench.ui->click("menu/View");
   bench.ui->click("menu/Last step");
   CHECK(bench.selection().step == Step::output);
@@ -179,14 +185,20 @@ TEST_CASE("Tab goes through the controls in their order and back to the stage") 
   CHECK(focus.focused == focus.stops.back().id);
 }
 
-TEST_CASE("a focused choice takes the arrows, the steps do not") {
+TEST_CASE("a click on a choice leaves the arrows with the steps; Tab gives them to the choice") {
   WindowBench bench = open_window();
   if (!bench.ui) return;
   bench.ui->click("setup/causal/on");
   CHECK(bench.scenario().mask.is_causal);
+  bench.ui->key("Right");
+  CHECK(bench.scenario().mask.is_causal);
+  CHECK(bench.selection().step == Step::project);
+
+  bench.ui->click("setup/batch");  // the control before it
+  bench.ui->key("Tab");
   bench.ui->key("Left");
   CHECK_FALSE(bench.scenario().mask.is_causal);
-  CHECK(bench.selection().step == Step::inputs);
+  CHECK(bench.selection().step == Step::project);
   bench.ui->key("Space");
   CHECK(bench.scenario().mask.is_causal);
   CHECK_FALSE(bench.window->state().steps.playing);
