@@ -11,6 +11,7 @@
 #include "app/panels/row_statistics.h"
 #include "app/panels/stage_content.h"
 #include "app/panels/stage_drawing.h"
+#include "app/panels/stage_marks.h"
 #include "app/panels/step_words.h"
 #include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
@@ -225,7 +226,7 @@ void draw_terms(const PanelContext& context, TextColumn& column, const CellTerms
 
 void draw_cell(const PanelContext& context, TextColumn& column, bool compact, PanelAction& action) {
   const Selection& selection = context.selection;
-  const std::optional<CellRef>& cell = selection.hovered ? selection.hovered : selection.pinned;
+  const std::optional<CellRef> cell = focused_cell(context.trace, selection);
   if (!cell) {
     column.heading("THIS CELL");
     column.paragraph("Move the mouse over a number to see what it was made from; click to pin it.",
@@ -294,8 +295,7 @@ void draw_code(const PanelContext& context, TextColumn& column, const std::optio
 }
 
 void draw_row(const PanelContext& context, TextColumn& column) {
-  const std::optional<CellRef>& cell =
-      context.selection.hovered ? context.selection.hovered : context.selection.pinned;
+  const std::optional<CellRef> cell = focused_cell(context.trace, context.selection);
   if (!cell) return;
   const TensorPtr tensor = context.trace.tensor(cell->tensor);
   if (!tensor || tensor->shape().rank() < 2) return;

@@ -20,18 +20,25 @@ std::optional<Index> singled_out(const StageMatrix& matrix, const std::vector<St
 
 }  // namespace
 
-std::vector<StageMark> stage_marks(const Trace& trace, const Selection& selection) {
+std::optional<CellRef> focused_cell(const Trace& trace, const Selection& selection) {
+  const Selection within = selection_within(selection, trace);
+  return within.hovered ? within.hovered : within.pinned;
+}
+
+std::vector<StageMark> stage_marks(const Trace& trace, const Selection& asked) {
   std::vector<StageMark> marks;
-  const std::optional<CellRef>& cell = selection.hovered ? selection.hovered : selection.pinned;
-  if (!cell || !trace.tensor(cell->tensor)) return marks;
+  const Selection selection = selection_within(asked, trace);
+  const std::optional<CellRef> cell = focused_cell(trace, selection);
+  if (!cell) return marks;
   for (BoxRef& box : cell_consumers(trace, cell->tensor, cell->index)) {
     marks.push_back({std::move(box), MarkKind::consumer});
   }
   for (BoxRef& box : cell_provenance(trace, cell->tensor, cell->index).sources) {
     marks.push_back({std::move(box), MarkKind::source});
   }
-  if (selection.pinned && *selection.pinned != *cell)
+  if (selection.pinned && *selection.pinned != *cell) {
     marks.push_back({box_of(*selection.pinned), MarkKind::pinned});
+  }
   marks.push_back({box_of(*cell), MarkKind::cell});
   return marks;
 }

@@ -16,6 +16,9 @@ struct StageMark {
   MarkKind kind = MarkKind::cell;
 };
 
+// The cell that is looked at: under the mouse, else pinned; none where the trace has no such cell (any more).
+std::optional<CellRef> focused_cell(const Trace& trace, const Selection& selection);
+
 // The cell under the mouse or, without one, the pinned cell, with its sources and consumers; the pinned cell
 // is marked in any case. Sources come first, so that the cell is drawn over them.
 std::vector<StageMark> stage_marks(const Trace& trace, const Selection& selection);

@@ -205,3 +205,12 @@ TEST_CASE("nothing is marked without a cell, or with one of a tensor that is gon
   selection.pinned = CellRef{{TensorId::mask_bias}, {0, 0, 0, 0}};
   CHECK(stage_marks(*given.trace, selection).empty());
 }
+
+TEST_CASE("a pinned cell that a smaller trace no longer has is not looked at") {
+  const TracedScenario small = traced({"inputs.query_length=2"});
+  Selection selection;
+  selection.pinned = CellRef{{TensorId::scores}, {0, 2, 3, 3}};
+  CHECK_FALSE(focused_cell(*small.trace, selection));
+  CHECK(stage_marks(*small.trace, selection).empty());
+  CHECK(focused_cell(*traced().trace, selection) == selection.pinned);
+}
