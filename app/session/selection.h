@@ -17,7 +17,7 @@ struct Selection {
   Index head = 0;
   std::optional<CellRef> hovered;  // under the mouse, for this frame
   std::optional<CellRef> pinned;   // clicked, until Escape
-  std::optional<TensorId> tensor;  // chosen in the graph: shown by itself instead of the step's product
+  std::optional<TensorId> tensor;  // chosen in the graph: the picture of the step that makes it, else by itself
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 
