@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "core/attention/attention_options.h"
+#include "core/attention/projection_layouts.h"
 
 namespace headwise {
 
 enum class InputSource { random, ones, uniform01, text, file };
 enum class ParameterSource { random, hand_made, file, model };
-enum class ProjectionLayout { packed, separate, per_head };
 enum class Initialisation { xavier_uniform, xavier_normal, normal_dk, uniform01, identity };
 
 struct AttentionSpec {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 
 #include "core/tensor/random.h"
 
@@ -110,12 +109,6 @@ const char* column_axis(Projection which) {
   return which == Projection::q ? "E" : which == Projection::k ? "kdim" : "vdim";
 }
 
-template <class T>
-void stack(std::initializer_list<const Tensor*> parts, Tensor& whole) {
-  auto target = whole.values<T>().begin();
-  for (const Tensor* part : parts) target = std::ranges::copy(part->values<T>(), target).out;
-}
-
 Index packed_rows(const AttentionOptions& o) {
   const ProjectionRows rows = projection_rows(o);
   return rows.q + rows.k + rows.v;
@@ -127,16 +120,6 @@ ProjectionRows projection_rows(const AttentionOptions& o) {
   return {checked_multiply(o.num_heads, o.head_dim, "q_proj_weight"),
           checked_multiply(o.num_kv_heads, o.head_dim, "k_proj_weight"),
           checked_multiply(o.num_kv_heads, o.v_head_dim, "v_proj_weight")};
-}
-
-Tensor packed_projections(const Tensor& q, const Tensor& k, const Tensor& v) {
-  const Index rows = q.shape().size(0) + k.shape().size(0) + v.shape().size(0);
-  Tensor packed({{"H·D+G·D+G·Dv", rows}, {"E", q.shape().size(1)}}, q.dtype());
-  if (q.dtype() == DType::f64)
-    stack<double>({&q, &k, &v}, packed);
-  else
-    stack<float>({&q, &k, &v}, packed);
-  return packed;
 }
 
 Tensor random_projection_weight(Projection which, const AttentionOptions& o, Initialisation init,

@@ -26,11 +26,6 @@ struct ProjectionRows {
 };
 ProjectionRows projection_rows(const AttentionOptions& options);
 
-enum class Projection { q, k, v };
-
-// The rows of q, k and v, one under the other: in_proj_weight (H·D+G·D+G·Dv, E). All three have the width E.
-Tensor packed_projections(const Tensor& q, const Tensor& k, const Tensor& v);
-
 // (H·D,E), (G·D,kdim) or (G·Dv,vdim): where kdim = vdim = E, rows of the packed matrix.
 Tensor random_projection_weight(Projection which, const AttentionOptions& options, Initialisation init,
                                 std::uint64_t seed, DType dtype);

@@ -1,0 +1,212 @@
+#include "core/answers/layout_comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "core/answers/operation_counts.h"
+#include "core/answers/traced_inputs.h"
+#include "core/trace/attention_sizes.h"
+#include "core/trace/reference_backend.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::array layouts{ProjectionLayout::packed, ProjectionLayout::separate,
+                             ProjectionLayout::per_head};
+
+const char* matrix_name(Projection which) {
+  return which == Projection::q ? "W_q" : which == Projection::k ? "W_k" : "W_v";
+}
+
+std::string matrix_letters(const ProjectionMatrix& matrix, ProjectionLayout layout) {
+  if (layout == ProjectionLayout::packed) return "(H·D+G·D+G·Dv,E)";
+  const char* cols = matrix.of == Projection::q ? "E" : matrix.of == Projection::k ? "kdim" : "vdim";
+  const char* width = matrix.of == Projection::v ? "Dv" : "D";
+  if (layout == ProjectionLayout::per_head) return fmt::format("({},{})", width, cols);
+  return fmt::format("({}·{},{})", matrix.of == Projection::q ? "H" : "G", width, cols);
+}
+
+std::vector<MatrixGroup> grouped(const std::vector<ProjectionMatrix>& matrices, ProjectionLayout layout) {
+  std::vector<MatrixGroup> groups;
+  for (const ProjectionMatrix& matrix : matrices) {
+    const std::string name = layout == ProjectionLayout::packed ? "in_proj_weight" : matrix_name(matrix.of);
+    if (groups.empty() || groups.back().name != name)
+      groups.push_back({0, name, matrix_letters(matrix, layout), matrix.out_features, matrix.in_features});
+    ++groups.back().count;
+  }
+  return groups;
+}
+
+const char* einsum_of(ProjectionLayout layout) {
+  switch (layout) {
+    case ProjectionLayout::packed:
+      return "'nle,fe->nlf' once, f over the rows of q, k and v";
+    case ProjectionLayout::separate:
+      return "'nle,fe->nlf' for each of q, k and v";
+    case ProjectionLayout::per_head:
+      break;
+  }
+  return "'nle,hde->nhld': for each head 'nle,de->nld'";
+}
+
+// q, k and v as one layout makes them, and the operator's output behind them.
+struct Outcome {
+  TensorPtr q, k, v, output;  // k and v null where they are replaced
+};
+
+class LayoutRun {
+ public:
+  explicit LayoutRun(const Trace& trace) : inputs_(traced_inputs(trace)), sizes_(attention_sizes(inputs_)) {
+    // The keys of the stages tell which of them can be shared; a trace without them is made again.
+    const bool has_keys = trace.stages.contains(TensorId::q) && trace.stages.contains(TensorId::output);
+    base_ = has_keys ? std::make_shared<const Trace>(trace) : reference_forward(inputs_);
+  }
+
+  const AttentionInputs& inputs() const { return inputs_; }
+  ProjectionParameters parameters() const {
+    const TraceTensors& t = inputs_.tensors;
+    return {t.in_proj_weight, t.q_proj_weight, t.k_proj_weight, t.v_proj_weight, t.in_proj_bias};
+  }
+
+  // Projects with these matrices and computes what follows.
+  Outcome run(const std::vector<ProjectionMatrix>& matrices, Index& products) const {
+    const TraceTensors& t = inputs_.tensors;
+    const ProjectedInputs projected = project_with(
+        inputs_.options, matrices, {t.query, t.key, t.value, t.static_k == nullptr, t.static_v == nullptr});
+    products = projected.products;
+    // A trace that differs in q, k and v alone: what the reference computes from it shares nothing that reads them.
+    Trace previous(*base_);
+    put(previous.tensors.q, projected.q);
+    put(previous.tensors.k, with_appended_rows(projected.k, t.bias_k));
+    put(previous.tensors.v, with_appended_rows(projected.v, t.bias_v));
+    return {projected.q, projected.k, projected.v, reference_forward(inputs_, &previous)->tensors.output};
+  }
+
+ private:
+  TensorPtr with_appended_rows(const TensorPtr& rows, const TensorPtr& bias_row) const {
+    if (!rows || sizes_.all_keys == sizes_.keys) return rows;
+    return std::make_shared<const Tensor>(append_rows(*rows, bias_row.get(), inputs_.options.add_zero_attn));
+  }
+  // Where the bits are the same, the tensor that is there stays, and all that was made from it.
+  static void put(TensorPtr& slot, const TensorPtr& made) {
+    if (made && !identical(*slot, *made)) slot = made;
+  }
+
+  AttentionInputs inputs_;
+  AttentionSizes sizes_;
+  TracePtr base_;
+};
+
+std::string why_not_packed(const AttentionInputs& inputs) {
+  const AttentionOptions& o = inputs.options;
+  if (o.kdim != o.embed_dim || o.vdim != o.embed_dim) {
+    return fmt::format(
+        "key and value are {} and {} wide, query {}: matrices of different widths cannot be stacked into one",
+        o.kdim, o.vdim, o.embed_dim);
+  }
+  return "a matrix is missing, because static_k or static_v takes the place of what it would make";
+}
+
+double difference_of(const TensorPtr& a, const TensorPtr& b) {
+  return a && b ? largest_difference(*a, *b) : 0.0;
+}
+
+LayoutAnswer answer_for(ProjectionLayout layout, const LayoutRun& run, std::optional<Outcome>& first) {
+  const AttentionInputs& inputs = run.inputs();
+  LayoutAnswer answer;
+  answer.layout = layout;
+  if (layout == ProjectionLayout::packed && !can_be_packed(inputs.options, run.parameters())) {
+    answer.not_possible = why_not_packed(inputs);
+    return answer;
+  }
+  const std::vector<ProjectionMatrix> matrices =
+      projection_matrices(layout, inputs.options, run.parameters());
+  answer.matrices = grouped(matrices, layout);
+  answer.matrix_count = static_cast<Index>(matrices.size());
+  for (const ProjectionMatrix& matrix : matrices) {
+    answer.weights += matrix.out_features * matrix.in_features;
+    answer.biases += matrix.bias ? matrix.out_features : 0;
+  }
+  // The same rows meet the same positions, however they are cut.
+  for (const ProductCount& product : operation_counts(inputs).products) {
+    const bool projects =
+        product.result == TensorId::q || product.result == TensorId::k || product.result == TensorId::v;
+    answer.multiply_adds += projects ? product.multiply_adds : 0;
+  }
+  answer.einsum = einsum_of(layout);
+  const Outcome outcome = run.run(matrices, answer.products);
+  if (!first) first = outcome;
+  answer.projection_difference =
+      std::max({difference_of(outcome.q, first->q), difference_of(outcome.k, first->k),
+                difference_of(outcome.v, first->v)});
+  answer.output_difference = difference_of(outcome.output, first->output);
+  return answer;
+}
+
+std::string products_text(const LayoutAnswer& answer) {
+  return fmt::format("{} {}", answer.products, answer.products == 1 ? "product" : "products");
+}
+
+std::vector<std::string> in_words(const LayoutComparison& comparison, const AttentionInputs& inputs) {
+  const LayoutAnswer& packed = comparison.layouts[0];
+  const LayoutAnswer& separate = comparison.layouts[1];
+  const LayoutAnswer& per_head = comparison.layouts[2];
+  std::vector<std::string> sentences;
+  const double difference = std::max(separate.output_difference, per_head.output_difference);
+  const std::string bits = difference == 0.0 ? "to the last bit"
+                                             : fmt::format("to rounding: max |Δ| {:.2g} of {:.3g}",
+                                                           difference, comparison.output_magnitude);
+  sentences.push_back(fmt::format(
+      "Yes: {} hold the same {} parameters ({} weights, {} biases) and lead to the same output, {}.",
+      packed.possible() ? "one packed matrix, three matrices and small matrices for each head"
+                        : "three matrices and small matrices for each head",
+      count_text(separate.parameters()), count_text(separate.weights), count_text(separate.biases), bits));
+  sentences.push_back(fmt::format(
+      "They cost the same {} multiply-adds, in {}{} or {}: fewer, larger products only run faster.",
+      count_text(separate.multiply_adds), packed.possible() ? products_text(packed) + ", " : "",
+      products_text(separate), products_text(per_head)));
+  if (!packed.possible()) sentences.push_back("Packed is not possible here: " + packed.not_possible + ".");
+  const TraceTensors& t = inputs.tensors;
+  if (t.static_k || t.static_v) {
+    sentences.push_back(fmt::format("{} replaces what its matrix would make: that matrix takes no part.",
+                                    t.static_k && t.static_v ? "static_k and static_v each"
+                                    : t.static_k             ? "static_k"
+                                                             : "static_v"));
+  }
+  return sentences;
+}
+
+}  // namespace
+
+LayoutComparison compare_layouts(const Trace& trace) {
+  LayoutComparison comparison;
+  for (std::size_t i = 0; i < layouts.size(); ++i) comparison.layouts[i].layout = layouts[i];
+  if (trace.options.op == Op::scaled_dot_product_attention) {
+    comparison.not_asked =
+        "scaled_dot_product_attention by itself has no projection: its query, key and value come in heads.";
+    comparison.sentences = {comparison.not_asked};
+    return comparison;
+  }
+  const LayoutRun run(trace);
+  std::optional<Outcome> first;
+  for (std::size_t i = 0; i < layouts.size(); ++i) comparison.layouts[i] = answer_for(layouts[i], run, first);
+  comparison.output_magnitude = largest_magnitude(*first->output);
+  comparison.sentences = in_words(comparison, run.inputs());
+  return comparison;
+}
+
+std::string layout_words(ProjectionLayout layout) {
+  switch (layout) {
+    case ProjectionLayout::packed:
+      return "packed";
+    case ProjectionLayout::separate:
+      return "three matrices";
+    case ProjectionLayout::per_head:
+      break;
+  }
+  return "one for each head";
+}
+
+}  // namespace headwise

@@ -1,0 +1,53 @@
+// "One packed matrix, three linear layers, or three small ones for each head: are they the same?" Answered by computing
+// the projection each way from the same parameters, and the rest of the operator behind each.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "core/attention/projection_layouts.h"
+#include "core/trace/trace.h"
+
+namespace headwise {
+
+// So many matrices of one shape.
+struct MatrixGroup {
+  Index count = 0;
+  std::string name;     // "W_q"
+  std::string letters;  // "(D,E)"
+  Index rows = 0, cols = 0;
+};
+
+struct LayoutAnswer {
+  ProjectionLayout layout{};
+  std::string not_possible;  // why this layout cannot be here; then nothing below is filled in
+  std::vector<MatrixGroup> matrices;
+  Index matrix_count = 0;
+  Index weights = 0, biases = 0;  // numbers in the matrices, and in their biases
+  Index products = 0;             // matrix products that were made
+  Index multiply_adds = 0;        // in all of them
+  std::string einsum;             // 'nle,fe->nlf' with what f is
+  // Held against the first layout that is possible: over q, k and v, and over the operator's output.
+  double projection_difference = 0.0;
+  double output_difference = 0.0;
+
+  bool possible() const { return not_possible.empty(); }
+  Index parameters() const { return weights + biases; }
+};
+
+struct LayoutComparison {
+  std::string not_asked;                // why there is nothing to compare; empty: there is
+  std::array<LayoutAnswer, 3> layouts;  // packed, separate, per_head
+  double output_magnitude = 0.0;        // the largest |output|: what differences are held against
+  std::vector<std::string> sentences;   // the answer in plain words, with these numbers
+};
+
+// The operator is computed by the reference behind each layout; stages that come out with the same bits are shared, so
+// that layouts which agree exactly cost three projections and nothing else.
+LayoutComparison compare_layouts(const Trace& trace);
+
+// "packed", "three matrices", "one for each head"
+std::string layout_words(ProjectionLayout layout);
+
+}  // namespace headwise

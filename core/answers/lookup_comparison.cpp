@@ -1,0 +1,157 @@
+#include "core/answers/lookup_comparison.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/attention/heads.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// The place of one query in one head, and its reads from the trace.
+struct Row {
+  const Trace& trace;
+  Index batch, head, query;
+
+  void check() const {
+    const Shape& shape = trace.tensors.masked_scores->shape();
+    const auto inside = [&](const char* name, Index index, Index size) {
+      if (index >= 0 && index < size) return;
+      throw Error(ExitStatus::usage, {name, "the index is outside the trace", fmt::format("{}", index),
+                                      fmt::format("0 to {}", size - 1), ""});
+    };
+    inside("batch", batch, shape.size(0));
+    inside("head", head, shape.size(1));
+    inside("query", query, shape.size(2));
+  }
+  Index keys() const { return trace.tensors.masked_scores->shape().size(3); }  // S′
+  Index width() const { return trace.tensors.v_heads->shape().size(3); }       // Dv
+  double score(Index key) const { return trace.tensors.masked_scores->at({batch, head, query, key}); }
+  double value(Index key, Index w) const {
+    const Tensor& v = *trace.tensors.v_heads;
+    const Index heads = trace.tensors.masked_scores->shape().size(1);
+    return v.at({batch, kv_head_of(head, heads, v.shape().size(1)), key, w});
+  }
+};
+
+// The key of the largest score; −1 where there is none, every key is blocked, or a score is NaN or +inf.
+Index winner_of(const Row& row) {
+  Index winner = -1;
+  double largest = -infinity;
+  for (Index key = 0; key < row.keys(); ++key) {
+    const double score = row.score(key);
+    if (std::isnan(score) || score == infinity) return -1;
+    if (score > largest) {
+      largest = score;
+      winner = key;
+    }
+  }
+  return winner;
+}
+
+// As core/attention/softmax: the maximum subtracted first, and the options decide about a row that is all blocked.
+std::vector<double> softened(const Row& row, double temperature) {
+  double largest = -infinity;
+  bool undefined = false;
+  for (Index key = 0; key < row.keys(); ++key) {
+    undefined = undefined || std::isnan(row.score(key)) || row.score(key) == infinity;
+    largest = std::max(largest, row.score(key));
+  }
+  std::vector<double> weights(static_cast<std::size_t>(row.keys()), 0.0);
+  if (undefined || largest == -infinity) {
+    const bool zero = !undefined && row.trace.options.fully_masked_rows == FullyMaskedRows::zero;
+    std::ranges::fill(weights, zero ? 0.0 : std::numeric_limits<double>::quiet_NaN());
+    return weights;
+  }
+  double sum = 0.0;
+  for (Index key = 0; key < row.keys(); ++key)
+    sum += weights[static_cast<std::size_t>(key)] = std::exp((row.score(key) - largest) / temperature);
+  for (double& weight : weights) weight /= sum;
+  return weights;
+}
+
+SoftLookup soft_lookup(const Row& row, double temperature, Index winner) {
+  SoftLookup soft;
+  soft.temperature = temperature;
+  soft.weights = softened(row, temperature);
+  soft.result.assign(static_cast<std::size_t>(row.width()), 0.0);
+  for (Index w = 0; w < row.width(); ++w) {
+    double& cell = soft.result[static_cast<std::size_t>(w)];
+    for (Index key = 0; key < row.keys(); ++key)
+      cell += soft.weights[static_cast<std::size_t>(key)] * row.value(key, w);
+    if (winner < 0) continue;
+    const double difference = std::abs(cell - row.value(winner, w));
+    soft.difference = std::isnan(difference) ? infinity : std::max(soft.difference, difference);
+  }
+  if (winner >= 0) soft.winner_weight = soft.weights[static_cast<std::size_t>(winner)];
+  return soft;
+}
+
+std::string why_no_winner(const Row& row) {
+  if (row.keys() == 0) return "there is no key to look up";
+  for (Index key = 0; key < row.keys(); ++key) {
+    if (std::isnan(row.score(key))) return fmt::format("the score of key {} is NaN", key);
+    if (row.score(key) == infinity) return fmt::format("the score of key {} is infinite", key);
+  }
+  return "every key is blocked for this query";
+}
+
+std::vector<std::string> in_words(const LookupComparison& c) {
+  if (!c.possible()) return {fmt::format("There is no hard look-up here: {}.", c.not_possible)};
+  std::vector<std::string> sentences{fmt::format(
+      "A dictionary would return the value of key {} alone. Attention takes {:.1f} % of it and the "
+      "rest from the other keys: max |soft − hard| is {:.3g}.",
+      c.winner, 100.0 * c.soft.winner_weight, c.soft.difference)};
+  std::string cooling = "Cooled, the soft look-up becomes the hard one:";
+  for (const SoftLookup& soft : c.cooler) {
+    cooling +=
+        fmt::format("{} at temperature {:g} {:.1f} % and |Δ| {:.2g}", &soft == &c.cooler.front() ? "" : ",",
+                    soft.temperature, 100.0 * soft.winner_weight, soft.difference);
+  }
+  sentences.push_back(cooling + ".");
+  if (c.equals > 1) {
+    sentences.push_back(
+        fmt::format("{} keys share the largest score, so that cooling ends at the mean of their values, not "
+                    "at one of them.",
+                    c.equals));
+  }
+  return sentences;
+}
+
+}  // namespace
+
+SoftLookup soft_lookup(const Trace& trace, Index batch, Index head, Index query, double temperature) {
+  const Row row{trace, batch, head, query};
+  row.check();
+  return soft_lookup(row, temperature, winner_of(row));
+}
+
+LookupComparison compare_lookups(const Trace& trace, Index batch, Index head, Index query) {
+  const Row row{trace, batch, head, query};
+  row.check();
+  LookupComparison c;
+  c.batch = batch;
+  c.head = head;
+  c.query = query;
+  c.winner = winner_of(row);
+  for (Index key = 0; key < row.keys(); ++key) c.scores.push_back(row.score(key));
+  c.soft = soft_lookup(row, 1.0, c.winner);
+  if (c.winner < 0) {
+    c.not_possible = why_no_winner(row);
+  } else {
+    c.equals = std::ranges::count(c.scores, row.score(c.winner));
+    for (Index w = 0; w < row.width(); ++w) c.hard_result.push_back(row.value(c.winner, w));
+    for (const double temperature : lookup_temperatures)
+      c.cooler.push_back(soft_lookup(row, temperature, c.winner));
+  }
+  c.sentences = in_words(c);
+  return c;
+}
+
+}  // namespace headwise

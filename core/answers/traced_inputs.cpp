@@ -1,0 +1,39 @@
+#include "core/answers/traced_inputs.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/trace/trace_compare.h"
+
+namespace headwise {
+
+AttentionInputs traced_inputs(const Trace& trace) {
+  AttentionInputs inputs;
+  inputs.options = trace.options;
+  inputs.dtype = trace.dtype;
+  for (const TensorEntry& entry : tensor_entries()) {
+    if (entry.role != TensorRole::intermediate)
+      inputs.tensors.*(entry.member) = trace.tensors.*(entry.member);
+  }
+  if (trace.options.op == Op::scaled_dot_product_attention) {
+    inputs.tensors.query = trace.tensors.q_heads;
+    inputs.tensors.key = trace.tensors.k_heads;
+    inputs.tensors.value = trace.tensors.v_heads;
+  }
+  return inputs;
+}
+
+double largest_difference(const Tensor& a, const Tensor& b) {
+  return compare_tensors({TensorId::output}, a, b, 0.0).largest_absolute;
+}
+
+double largest_magnitude(const Tensor& a) {
+  double largest = 0.0;
+  for (Index i = 0; i < a.size(); ++i) {
+    const double magnitude = std::abs(a.flat(i));
+    if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+  }
+  return largest;
+}
+
+}  // namespace headwise
