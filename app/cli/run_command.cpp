@@ -1,4 +1,4 @@
-// headwise run: all tensors of a scenario in one file.
+// headwise run: all tensors of a scenario in one file, or the program that computes them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,19 +6,21 @@
 
 #include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"
+#include "core/code/program.h"
 #include "core/files/array_files.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
 
-enum class Format { npz, safetensors };
+enum class Format { npz, safetensors, python };
 
 Format format_of(const std::string& path) {
   if (path.ends_with(".npz")) return Format::npz;
   if (path.ends_with(".safetensors")) return Format::safetensors;
+  if (path.ends_with(".py")) return Format::python;
   throw Error(ExitStatus::usage, {"--output", "the name does not say which format to write", path,
-                                  "a name that ends in .npz or .safetensors", ""});
+                                  "a name that ends in .npz, .safetensors or .py", ""});
 }
 
 // As PyTorch's module holds it: bias_k (1,1,E), static_k (N·G,S,D). All others stand in the trace as they do
@@ -55,26 +57,52 @@ std::vector<NamedTensor> tensors_of(const Trace& trace, const std::vector<Tensor
   return tensors;
 }
 
+CodeStyle style_of(const std::string& word) {
+  if (const std::optional<CodeStyle> style = find_code_style(word)) return *style;
+  std::string keys;
+  for (const CodeStyle style : code_styles)
+    keys += (keys.empty() ? "" : ", ") + std::string(code_style_key(style));
+  throw Error(ExitStatus::usage, {"--style", "there is no such way of writing a program", word, keys, ""});
+}
+
+// A program tells the forward pass from the first array to the last output.
+void check_program_flags(const TraceRequest& request, const std::vector<std::string>& only) {
+  const char* flag = request.backward ? "--backward" : !only.empty() ? "--only" : nullptr;
+  if (!flag) return;
+  throw Error(ExitStatus::usage,
+              {flag, "a .py program computes every tensor of the forward pass, and no other",
+               std::string(flag) + " with a .py file", "a .npz or .safetensors file", ""});
+}
+
 }  // namespace
 
 void run_run(CLI::App& app, const Words& words) {
   TraceRequest request;
   std::vector<std::string> only;
-  std::string output;
+  std::string output, style = "pytorch";
   add_trace_flags(app, request);
   app.add_option("--only", only, "Write these tensors alone: output,attn_weights")
       ->type_name("NAME")
       ->delimiter(',')
       ->allow_extra_args(false);
-  app.add_option("-o,--output", output, "The file to write: .npz or .safetensors")
+  app.add_option(
+         "-o,--output", output,
+         "The file to write: .npz or .safetensors with the tensors, or .py with the program that computes "
+         "them (and an .npz beside it where the arrays are large)")
       ->type_name("FILE")
       ->required();
+  app.add_option("--style", style, "How a .py is written: pytorch, einsum, numpy or d2l")
+      ->type_name("NAME")
+      ->capture_default_str();
   if (!parse_words(app, words)) return;
 
   const Format format = format_of(output);
+  const CodeStyle code_style = style_of(style);
+  if (format == Format::python) check_program_flags(request, only);
   std::vector<TensorName> names;  // empty: all
   for (const std::string& word : only) names.push_back(requested_tensor(request, "--only", word));
   const ComputedTrace computed = compute_trace(request);
+  if (format == Format::python) return write_program(output, *computed.trace, code_style);
   const std::vector<NamedTensor> tensors = tensors_of(*computed.trace, names);
   if (format == Format::npz) {
     write_npz(output, tensors);

@@ -18,7 +18,8 @@ constexpr std::array commands{
         "  headwise run welcome -o trace.npz\n"
         "  headwise run mha.json --input inputs.npz --input weights.safetensors --dtype f64 -o trace.npz\n"
         "  headwise run mha.json --backward --only output,grad.query,grad.in_proj_weight -o gradients.npz\n"
-        "  headwise run mha.json --set attention.num_heads=4 --only attn_weights,output -o two.safetensors\n",
+        "  headwise run mha.json --set attention.num_heads=4 --only attn_weights,output -o two.safetensors\n"
+        "  headwise run mha.json -o mha.py --style numpy\n",
         run_run},
     Subcommand{"export", "Write a tensor of a scenario as a picture, a table or an array",
                "  headwise export welcome --tensor attn_weights --head 3 -o head3.png\n"

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "app/panels/cell_terms.h"
-#include "app/panels/code_lines.h"
+#include "app/panels/code_section.h"
 #include "app/panels/row_statistics.h"
 #include "app/panels/stage_content.h"
 #include "app/panels/stage_drawing.h"
@@ -280,20 +280,6 @@ void draw_cell(const PanelContext& context, TextColumn& column, bool compact, Pa
   draw_links(context, column, "to", cell_consumers(context.trace, cell->tensor, cell->index), action);
 }
 
-void draw_code(const PanelContext& context, TextColumn& column, const std::optional<StepPicture>& picture) {
-  if (!picture) return;
-  const std::vector<CodeLine> code = pytorch_lines(context.selection.step, picture->result, context.trace);
-  if (code.empty()) return;
-  column.heading("THE SAME IN PYTORCH");
-  std::vector<TextColumn::Line> lines;
-  for (const CodeLine& line : code) {
-    lines.push_back({line.code, false});
-    if (!line.comment.empty()) lines.push_back({"# " + line.comment, true});
-  }
-  column.code("code", lines);
-  column.space(14);
-}
-
 void draw_row(const PanelContext& context, TextColumn& column) {
   const std::optional<CellRef> cell = focused_cell(context.trace, context.selection);
   if (!cell) return;
@@ -327,7 +313,7 @@ void draw_row(const PanelContext& context, TextColumn& column) {
 
 }  // namespace
 
-PanelAction draw_inspector(const PanelContext& context, InspectorState&) {
+PanelAction draw_inspector(const PanelContext& context, InspectorState& state) {
   PanelAction action;
   const WidgetContext widgets = context.widgets();
   TextColumn column(widgets);
@@ -337,7 +323,7 @@ PanelAction draw_inspector(const PanelContext& context, InspectorState&) {
   column.space(compact ? 12.0f : 20.0f);
   draw_cell(context, column, compact, action);
   column.space(compact ? 10.0f : 16.0f);
-  draw_code(context, column, picture);
+  draw_code_section(context, state.code, column, picture);
   draw_row(context, column);
   return action;
 }

@@ -1,12 +1,14 @@
 // The inspector: what this step computes, where the number under the mouse (or the pinned one) came from and
-// where it goes, and the line of PyTorch that does the same.
+// where it goes, and the lines of code that do the same.
 #pragma once
 
+#include "app/panels/code_section.h"
 #include "app/panels/panel.h"
 
 namespace headwise {
 
 struct InspectorState {
+  CodeSectionState code;
   bool hovering = false;  // a link of the inspector previewed a cell in the last frame
 };
 

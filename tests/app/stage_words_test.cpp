@@ -5,74 +5,15 @@
 #include <cmath>
 
 #include "app/panels/cell_terms.h"
-#include "app/panels/code_lines.h"
 #include "app/panels/row_statistics.h"
 #include "app/panels/step_words.h"
 #include "app/widgets/formula_text.h"
 #include "app/widgets/number_text.h"
 #include "app/widgets/text_column.h"
+#include "core/code/code_lines.h"
 #include "tests/app/stage_trace.h"
 
 using namespace headwise;
-
-namespace {
-
-std::string code(const TracedScenario& given, Step step, TensorId result) {
-  std::string text;
-  for (const CodeLine& line : pytorch_lines(step, result, *given.trace)) {
-    text += line.code + (line.comment.empty() ? "" : "  # " + line.comment) + "\n";
-  }
-  return text;
-}
-
-}  // namespace
-
-TEST_CASE("the PyTorch lines of the plain module carry the sizes of the trace") {
-  const TracedScenario given = traced();
-  CHECK(code(given, Step::inputs, TensorId::query) == "query = key = value = x  # (1,4,12), batch first\n");
-  CHECK(
-      code(given, Step::project, TensorId::k) ==
-      "k = F.linear(query, in_proj_weight[12:24], in_proj_bias[12:24])  # (1,4,12) @ (12,12)ᵀ → (1,4,12)\n");
-  CHECK(code(given, Step::split_heads, TensorId::q_heads) ==
-        "q_heads = q.view(1, 4, 3, 4).transpose(1, 2)  # (1,4,12) → (1,3,4,4)\n");
-  CHECK(code(given, Step::scores, TensorId::scores) ==
-        "scores = q_heads @ k_heads.transpose(-2, -1)  # (1,3,4,4) @ (1,3,4,4) → (1,3,4,4)\n");
-  CHECK(code(given, Step::scale, TensorId::scaled_scores) ==
-        "scaled_scores = scores / math.sqrt(4)  # (1,3,4,4)\n");
-  CHECK(code(given, Step::mask, TensorId::masked_scores) == "masked_scores = scaled_scores  # no mask\n");
-  CHECK(code(given, Step::softmax, TensorId::attn_weights) ==
-        "attn_weights = F.softmax(masked_scores, dim=-1)  # (1,3,4,4)\n");
-  CHECK(code(given, Step::concat, TensorId::concat) ==
-        "concat = head_output.transpose(1, 2).reshape(1, 4, 12)  # (1,3,4,4) → (1,4,12)\n");
-  CHECK(code(given, Step::output, TensorId::output) ==
-        "output = F.linear(concat, out_proj.weight, out_proj.bias)  # (1,4,12) @ (12,12) → (1,4,12)\n");
-}
-
-TEST_CASE("options change the lines that they change") {
-  const TracedScenario given =
-      traced({"attention.num_heads=4", "attention.num_kv_heads=2", "mask.is_causal=true", "mask.value=-10000",
-              "attention.scale=0.5", "attention.softcap=30", "attention.temperature=2",
-              "attention.dropout=0.25", "attention.bias=false", "attention.add_zero_attn=true",
-              "heads.gain=[1,0,1,1]", "attention.residual=true"});
-  CHECK(code(given, Step::project, TensorId::v) ==
-        "v = F.linear(query, in_proj_weight[18:24])  # (1,4,12) @ (6,12)ᵀ → (1,4,6)\n"
-        "v = F.pad(v, (0, 0, 0, 1))  # a row of zeros\n");
-  CHECK(code(given, Step::scores, TensorId::scores)
-            .starts_with("k_heads = k_heads.repeat_interleave(2, dim=1)"));
-  CHECK(code(given, Step::scale, TensorId::scaled_scores) ==
-        "scaled_scores = scores * 0.5 / 2  # (1,4,4,5)\n"
-        "scaled_scores = 30 * torch.tanh(scaled_scores / 30)  # softcap\n");
-  CHECK(code(given, Step::mask, TensorId::masked_scores) ==
-        "masked_scores = scaled_scores.masked_fill(blocked, -10000)  # (1,4,4,5)\n");
-  CHECK(code(given, Step::softmax, TensorId::attn_weights).find("F.dropout(attn_weights, p=0.25)") !=
-        std::string::npos);
-  CHECK(code(given, Step::weighted_sum, TensorId::head_output).find("dropped_weights @ v_heads") !=
-        std::string::npos);
-  CHECK(code(given, Step::concat, TensorId::concat)
-            .starts_with("concat = (head_output * gain[:, None, None])"));
-  CHECK(code(given, Step::output, TensorId::residual_output) ==
-        "residual_output = query + output  # (1,4,12)\n");
-}
 
 TEST_CASE("every picture of every step has code and words") {
   for (const TracedScenario& given : {traced({"attention.residual=true", "attention.layer_norm=true"}),
@@ -80,7 +21,8 @@ TEST_CASE("every picture of every step has code and words") {
     for (int step = 0; step < step_count; ++step) {
       for (const StepPicture& picture : step_pictures(static_cast<Step>(step), *given.trace)) {
         CAPTURE(std::string(tensor_entry(picture.result).name));
-        CHECK(code(given, static_cast<Step>(step), picture.result) != "");
+        for (const CodeStyle style : code_styles)
+          CHECK_FALSE(code_lines(style, static_cast<Step>(step), picture.result, *given.trace).empty());
         const StepWords words = step_words(static_cast<Step>(step), picture);
         CHECK(!words.formulas.empty());
         CHECK(words.sentence.size() > 20);

@@ -1,0 +1,288 @@
+#include "core/code/code_lines.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "core/code/code_dialect.h"
+#include "core/code/mask_lines.h"
+#include "core/trace/attention_sizes.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+std::string sizes_list(const std::vector<Index>& sizes) {
+  return fmt::format("({})", fmt::join(sizes, ","));
+}
+
+// The shortest text that reads back as the same number.
+std::string number(double value) {
+  return fmt::format("{}", value);
+}
+
+CodeSizes sizes_of(const AttentionSizes& s) {
+  return {s.batch, s.queries, s.keys, s.heads, s.kv_heads, s.head_dim, s.v_head_dim};
+}
+
+class Lines {
+ public:
+  Lines(CodeStyle style, Step step, Id result, const Trace& trace)
+      : style_(style),
+        step_(step),
+        result_(result),
+        trace_(trace),
+        t_(trace.tensors),
+        o_(trace.options),
+        sizes_(attention_sizes(trace.options, trace.tensors)),
+        dialect_(make_dialect(style, sizes_of(sizes_))) {}
+
+  std::vector<CodeLine> take();
+
+ private:
+  void add(std::string code, std::string comment = {}) {
+    lines_.push_back({std::move(code), std::move(comment)});
+  }
+  // result = expression
+  void set(const std::string& expression, std::string comment = {}) {
+    add(fmt::format("{} = {}", code_variable(result_), expression), std::move(comment));
+  }
+  std::string sizes(Id id) const {
+    const TensorPtr tensor = trace_.tensor(id);
+    return tensor ? dialect_->sizes_text(*tensor) : std::string();
+  }
+  std::string swapped_sizes(Id id) const;
+  std::string sizes_before_appending() const;
+  std::string split_comment(Id from) const;
+
+  void inputs();
+  void project();
+  void split_heads();
+  void scores();
+  void scale();
+  void mask();
+  void softmax();
+  void weighted_sum();
+  void concat();
+  void output();
+
+  CodeStyle style_;
+  Step step_;
+  Id result_;
+  const Trace& trace_;
+  const TraceTensors& t_;
+  const AttentionOptions& o_;
+  const AttentionSizes sizes_;
+  std::unique_ptr<CodeDialect> dialect_;
+  std::vector<CodeLine> lines_;
+};
+
+// With the last two axes swapped, as a transposed operand has them.
+std::string Lines::swapped_sizes(Id id) const {
+  std::vector<Index> s = trace_.tensor(id)->shape().sizes();
+  if (s.size() >= 2) std::swap(s[s.size() - 1], s[s.size() - 2]);
+  if (s.size() == 4 && style_ == CodeStyle::d2l) {
+    s[1] *= s[0];
+    s.erase(s.begin());
+  }
+  return sizes_list(s);
+}
+
+// bias_k and the zero row are appended behind the product.
+std::string Lines::sizes_before_appending() const {
+  std::vector<Index> s = trace_.tensor(result_)->shape().sizes();
+  if (result_ != Id::q && s.size() == 3) s[1] = sizes_.keys;
+  return sizes_list(s);
+}
+
+// Where the numbers lie: the split moves none of them, it only reads them in another order.
+std::string Lines::split_comment(Id from) const {
+  const std::string shapes = fmt::format("{} → {}", sizes(from), sizes(result_));
+  if (style_ == CodeStyle::d2l) return shapes;                           // its last reshape copies
+  const std::vector<Index> s = trace_.tensor(result_)->shape().sizes();  // (N,H,T,D)
+  return fmt::format("{}, strides ({},{},{},1)", shapes, s[1] * s[2] * s[3], s[3], s[1] * s[3]);
+}
+
+void Lines::inputs() {
+  if (o_.op == Op::scaled_dot_product_attention) {
+    const Id ids[]{Id::q_heads, Id::k_heads, Id::v_heads};
+    const auto* which = std::ranges::find(ids, result_);
+    if (which == std::end(ids)) return;
+    constexpr const char* names[]{"query", "key", "value"};
+    return set(dialect_->in_layout(names[which - ids]), sizes(result_));
+  }
+  if (t_.key == t_.query && t_.value == t_.query) {
+    add("key = value = query", fmt::format("{}, batch first", sizes(Id::query)));
+  } else if (t_.value == t_.key && t_.key) {
+    add("value = key", fmt::format("query {}, key {}", sizes(Id::query), sizes(Id::key)));
+  } else {
+    add(fmt::format("# {} {}", code_variable(result_), sizes(result_)));
+  }
+}
+
+void Lines::project() {
+  const auto pictures = step_pictures(Step::project, trace_);
+  const auto found = std::ranges::find(pictures, result_, &StepPicture::result);
+  if (found == pictures.end() || !found->left) return;
+  const std::string name = code_variable(result_), from = code_variable(*found->left);
+  if (!found->above) {
+    set(dialect_->join_heads(from), sizes_before_appending());
+  } else {
+    const Id weight = *found->above;
+    const std::string rows = weight == Id::in_proj_weight
+                                 ? fmt::format("[{}:{}]", found->above_row_begin, found->above_row_end)
+                                 : std::string();
+    // Separate weights share one bias vector, in the order q, k, v.
+    const Index q_rows = sizes_.heads * sizes_.head_dim, k_rows = sizes_.kv_heads * sizes_.head_dim;
+    const Index bias_begin = result_ == Id::q ? 0 : result_ == Id::k ? q_rows : q_rows + k_rows;
+    const Index width = trace_.tensor(result_)->shape().sizes().back();
+    const std::string bias =
+        t_.in_proj_bias ? fmt::format("in_proj_bias[{}:{}]", bias_begin, bias_begin + width) : std::string();
+    const Id input = result_ == Id::q ? Id::query : result_ == Id::k ? Id::key : Id::value;
+    set(dialect_->linear("W_" + name, code_variable(input), code_variable(weight) + rows, bias),
+        fmt::format("{} @ ({},{})ᵀ → {}", sizes(*found->left), width, trace_.tensor(weight)->shape().size(1),
+                    sizes_before_appending()));
+  }
+  if (result_ == Id::q) return;
+  if (result_ == Id::k ? t_.bias_k : t_.bias_v) {
+    set(dialect_->append_row(name, "bias_" + name), "one more key: bias_" + name);
+  }
+  if (o_.add_zero_attn) set(dialect_->append_zero_row(name), "a row of zeros");
+}
+
+void Lines::split_heads() {
+  const Id from = result_ == Id::k_heads ? Id::k : result_ == Id::v_heads ? Id::v : Id::q;
+  if (!trace_.tensor(result_) || !trace_.tensor(from)) return;
+  const auto s = trace_.tensor(result_)->shape().sizes();  // (N,H,T,D)
+  set(dialect_->split_heads(code_variable(from), s[2], s[1], s[3]), split_comment(from));
+}
+
+void Lines::scores() {
+  if (!t_.scores) return;
+  set(dialect_->scores("q_heads", "k_heads"),
+      fmt::format("{} @ {} → {}", sizes(Id::q_heads), swapped_sizes(Id::k_heads), sizes(Id::scores)));
+}
+
+void Lines::scale() {
+  const std::string factor =
+      o_.scale ? fmt::format("* {}", number(*o_.scale)) : "/ " + dialect_->sqrt(sizes_.head_dim);
+  const std::string temperature = o_.temperature != 1.0 ? fmt::format(" / {}", number(o_.temperature)) : "";
+  set(fmt::format("scores {}{}", factor, temperature), sizes(Id::scaled_scores));
+  if (o_.softcap > 0) {
+    set(fmt::format("{0} * {1}", number(o_.softcap),
+                    dialect_->tanh(fmt::format("scaled_scores / {}", number(o_.softcap)))),
+        "softcap");
+  }
+}
+
+void Lines::mask() {
+  if (!t_.mask_bias) return set("scaled_scores", "no mask");
+  for (CodeLine& line : mask_bias_lines(*dialect_, trace_)) lines_.push_back(std::move(line));
+  const std::string bias = dialect_->in_layout("mask_bias");
+  const std::string sum = "scaled_scores + " + bias;
+  if (o_.mask_value) {
+    return set(dialect_->where_minus_infinity(bias, number(*o_.mask_value), sum),
+               "blocked scores are replaced");
+  }
+  set(sum, sizes(Id::masked_scores));
+}
+
+void Lines::softmax() {
+  if (result_ == Id::dropped_weights) {
+    return set(fmt::format("attn_weights * {} {}", dialect_->in_layout("dropout_keep"),
+                           o_.dropout < 1.0 ? "/ " + number(1.0 - o_.dropout) : "* 0.0"),
+               fmt::format("p = {}; the weights that this seed keeps", number(o_.dropout)));
+  }
+  set(dialect_->softmax("masked_scores"), "each row sums to 1");
+  if (o_.fully_masked_rows == FullyMaskedRows::zero && t_.mask_bias) {
+    set(dialect_->zero_empty_rows("attn_weights", "masked_scores"), "a row with no key left: 0");
+  }
+}
+
+void Lines::weighted_sum() {
+  if (!t_.head_output) return;
+  set(dialect_->weighted_sum(o_.dropout > 0 ? "dropped_weights" : "attn_weights", "v_heads"),
+      fmt::format("{} @ {} → {}", sizes(Id::dropped_weights), sizes(Id::v_heads), sizes(Id::head_output)));
+}
+
+void Lines::concat() {
+  if (!t_.concat || !t_.head_output) return;
+  const std::string heads =
+      t_.head_gain ? fmt::format("(head_output * {})", dialect_->gain("heads_gain")) : "head_output";
+  set(dialect_->concat(heads), fmt::format("{} → {}", sizes(Id::head_output), sizes(Id::concat)));
+}
+
+void Lines::output() {
+  const Id weights = o_.dropout > 0 ? Id::dropped_weights : Id::attn_weights;
+  if (o_.op == Op::scaled_dot_product_attention) {
+    set(style_ == CodeStyle::d2l ? dialect_->with_heads_axis("head_output") : "head_output", "(N,H,L,Dv)");
+  } else if (result_ == Id::residual_output) {
+    set("query + output", sizes(result_));
+  } else if (result_ == Id::layer_norm_output) {
+    set(dialect_->layer_norm(t_.residual_output ? "residual_output" : "output", sizes_.embed_dim),
+        sizes(result_));
+  } else if (result_ == Id::attn_output_weights) {
+    const std::string name = code_variable(weights);
+    if (o_.average_attn_weights) {
+      set(dialect_->mean_over_heads(name), "the mean over heads");
+    } else {
+      set(dialect_->with_heads_axis(name), "every head's own");
+    }
+  } else if (t_.out_proj_weight) {
+    set(dialect_->linear("W_o", "concat", "out_proj_weight", t_.out_proj_bias ? "out_proj_bias" : ""),
+        fmt::format("{} @ {} → {}", sizes(Id::concat), swapped_sizes(Id::out_proj_weight),
+                    sizes(Id::output)));
+  }
+}
+
+std::vector<CodeLine> Lines::take() {
+  switch (step_) {
+    case Step::inputs:
+      inputs();
+      break;
+    case Step::project:
+      project();
+      break;
+    case Step::split_heads:
+      split_heads();
+      break;
+    case Step::scores:
+      scores();
+      break;
+    case Step::scale:
+      scale();
+      break;
+    case Step::mask:
+      mask();
+      break;
+    case Step::softmax:
+      softmax();
+      break;
+    case Step::weighted_sum:
+      weighted_sum();
+      break;
+    case Step::concat:
+      concat();
+      break;
+    case Step::output:
+      output();
+      break;
+  }
+  return std::move(lines_);
+}
+
+}  // namespace
+
+std::string code_variable(TensorId id) {
+  std::string name(tensor_entry(id).name);
+  std::ranges::replace(name, '.', '_');
+  return name;
+}
+
+std::vector<CodeLine> code_lines(CodeStyle style, Step step, TensorId result, const Trace& trace) {
+  return Lines(style, step, result, trace).take();
+}
+
+}  // namespace headwise

@@ -1,0 +1,25 @@
+// Each step as the lines of Python that do it, with the sizes of this trace.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/code/code_style.h"
+#include "core/trace/steps.h"
+
+namespace headwise {
+
+struct CodeLine {
+  std::string code;     // "scores = q_heads @ k_heads.transpose(-2, -1)"
+  std::string comment;  // "(1,8,12,16) @ (1,8,16,12) → (1,8,12,12)"; may be empty
+};
+
+// The variable that a tensor is in: its name, "." written as "_".
+std::string code_variable(TensorId id);
+
+// For the picture of the step that makes `result` (project: q, k or v). Variables are named as the tensors of
+// the trace are, so the lines of all steps, one after the other, are a program: core/code/program.h adds the
+// arrays. Empty where the trace has no such step.
+std::vector<CodeLine> code_lines(CodeStyle style, Step step, TensorId result, const Trace& trace);
+
+}  // namespace headwise

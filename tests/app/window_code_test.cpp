@@ -1,0 +1,42 @@
+// The step as code: the styles, and the program that is taken along.
+#include <doctest/doctest.h>
+#include <imgui.h>
+
+#include <string>
+
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+std::string clipboard() {
+  const char* text = ImGui::GetClipboardText();
+  return text ? text : "";
+}
+
+}  // namespace
+
+TEST_CASE("the style of the code is chosen in the inspector, and a click on the lines copies them") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->click("step_bar/step/3");
+  bench.ui->click("inspector/code/NumPy");
+  bench.ui->click("inspector/code/lines");
+  CHECK(clipboard().starts_with("scores = q_heads @ k_heads.swapaxes(-2, -1)\n"));
+  bench.ui->click("inspector/code/einsum");
+  bench.ui->click("inspector/code/lines");
+  CHECK(clipboard().starts_with("scores = torch.einsum('nhld,nhsd->nhls', q_heads, k_heads)\n"));
+}
+
+TEST_CASE("the whole program can be copied, in the style that is shown") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->click("inspector/code/NumPy");
+  bench.ui->click("inspector/program");
+  CHECK(clipboard().starts_with("# Multi-head attention in NumPy"));
+  CHECK(clipboard().find("import torch") == std::string::npos);
+  bench.ui->click("inspector/code/PyTorch");
+  bench.ui->click("inspector/program");
+  CHECK(clipboard().find("F.multi_head_attention_forward(") != std::string::npos);
+}

@@ -1,0 +1,101 @@
+#include "core/code/code_lines.h"
+
+#include <doctest/doctest.h>
+
+#include "core/scenario/scenario_inputs.h"
+#include "core/scenario/scenario_json.h"
+#include "core/trace/reference_backend.h"
+
+using namespace headwise;
+
+namespace {
+
+TracePtr traced(const std::string& json) {
+  const Scenario scenario = scenario_from_json(json, "test");
+  return reference_forward(make_scenario_inputs(scenario, DType::f32).attention);
+}
+
+std::string code(const TracePtr& trace, Step step, TensorId result, CodeStyle style = CodeStyle::pytorch) {
+  std::string text;
+  for (const CodeLine& line : code_lines(style, step, result, *trace)) {
+    text += line.code + (line.comment.empty() ? "" : "  # " + line.comment) + "\n";
+  }
+  return text;
+}
+
+const char* const plain =
+    R"({"headwise": 1, "attention": {"embed_dim": 12, "num_heads": 3}, "inputs": {"query_length": 4}})";
+const char* const grouped = R"({"headwise": 1,
+    "attention": {"embed_dim": 12, "num_heads": 4, "num_kv_heads": 2, "scale": 0.5, "softcap": 30,
+                  "temperature": 2, "dropout": 0.25, "bias": false, "add_zero_attn": true, "residual": true},
+    "inputs": {"query_length": 4}, "mask": {"is_causal": true, "value": -10000},
+    "heads": {"gain": [1, 0, 1, 1]}})";
+
+}  // namespace
+
+TEST_CASE("the PyTorch lines of the plain module carry the sizes of the trace") {
+  const TracePtr trace = traced(plain);
+  CHECK(code(trace, Step::inputs, TensorId::query) == "key = value = query  # (1,4,12), batch first\n");
+  CHECK(code(trace, Step::project, TensorId::k) ==
+        "k = F.linear(key, in_proj_weight[12:24], in_proj_bias[12:24])  # (1,4,12) @ (12,12)ᵀ → (1,4,12)\n");
+  CHECK(code(trace, Step::scores, TensorId::scores) ==
+        "scores = q_heads @ k_heads.transpose(-2, -1)  # (1,3,4,4) @ (1,3,4,4) → (1,3,4,4)\n");
+  CHECK(code(trace, Step::scale, TensorId::scaled_scores) ==
+        "scaled_scores = scores / math.sqrt(4)  # (1,3,4,4)\n");
+  CHECK(code(trace, Step::mask, TensorId::masked_scores) == "masked_scores = scaled_scores  # no mask\n");
+  CHECK(code(trace, Step::softmax, TensorId::attn_weights) ==
+        "attn_weights = F.softmax(masked_scores, dim=-1)  # each row sums to 1\n");
+  CHECK(code(trace, Step::concat, TensorId::concat) ==
+        "concat = head_output.transpose(1, 2).reshape(1, 4, 12)  # (1,3,4,4) → (1,4,12)\n");
+  CHECK(code(trace, Step::output, TensorId::output) ==
+        "output = F.linear(concat, out_proj_weight, out_proj_bias)  # (1,4,12) @ (12,12) → (1,4,12)\n");
+}
+
+TEST_CASE("the split says where the numbers lie: a head's row is D floats apart, the next token E") {
+  CHECK(code(traced(plain), Step::split_heads, TensorId::q_heads) ==
+        "q_heads = q.view(1, 4, 3, 4).transpose(1, 2)  # (1,4,12) → (1,3,4,4), strides (48,4,12,1)\n");
+}
+
+TEST_CASE("options change the lines that they change") {
+  const TracePtr trace = traced(grouped);
+  CHECK(code(trace, Step::project, TensorId::v) ==
+        "v = F.linear(value, in_proj_weight[18:24])  # (1,4,12) @ (6,12)ᵀ → (1,4,6)\n"
+        "v = F.pad(v, (0, 0, 0, 1))  # a row of zeros\n");
+  CHECK(code(trace, Step::scores, TensorId::scores).find("k_heads.repeat_interleave(2, dim=1)") !=
+        std::string::npos);
+  CHECK(code(trace, Step::scale, TensorId::scaled_scores) ==
+        "scaled_scores = scores * 0.5 / 2  # (1,4,4,5)\n"
+        "scaled_scores = 30 * torch.tanh(scaled_scores / 30)  # softcap\n");
+  const std::string mask = code(trace, Step::mask, TensorId::masked_scores);
+  CHECK(mask.find("blocked = blocked | (back < 0)  # causal\n") != std::string::npos);
+  CHECK(mask.find("F.pad(mask_bias, (0, 1), value=0.0)") != std::string::npos);
+  CHECK(
+      mask.find("masked_scores = (scaled_scores + mask_bias).masked_fill(mask_bias == -math.inf, -10000)") !=
+      std::string::npos);
+  CHECK(code(trace, Step::softmax, TensorId::dropped_weights).find("attn_weights * dropout_keep / 0.75") !=
+        std::string::npos);
+  CHECK(code(trace, Step::weighted_sum, TensorId::head_output).find("dropped_weights @ v_heads") !=
+        std::string::npos);
+  CHECK(code(trace, Step::concat, TensorId::concat)
+            .starts_with("concat = (head_output * heads_gain[:, None, None])"));
+  CHECK(code(trace, Step::output, TensorId::residual_output) ==
+        "residual_output = query + output  # (1,4,12)\n");
+}
+
+TEST_CASE(
+    "each style has its own way: einsum never repeats a key, NumPy has no framework, d2l folds the heads") {
+  const TracePtr trace = traced(grouped);
+  CHECK(
+      code(trace, Step::scores, TensorId::scores, CodeStyle::einsum)
+          .starts_with("scores = torch.einsum('ngrld,ngsd->ngrls', q_heads.unflatten(1, (2, 2)), k_heads)"));
+  for (const StepEntry& entry : step_entries()) {
+    for (const StepPicture& picture : step_pictures(entry.step, *trace)) {
+      const std::string numpy = code(trace, entry.step, picture.result, CodeStyle::numpy);
+      CHECK(numpy.find("torch") == std::string::npos);
+      CHECK(numpy.find("F.") == std::string::npos);
+    }
+  }
+  CHECK(code(trace, Step::scores, TensorId::scores, CodeStyle::d2l) ==
+        "scores = torch.bmm(q_heads, k_heads.repeat_interleave(2, dim=0).transpose(1, 2))"
+        "  # (4,4,3) @ (2,3,5) → (4,4,5)\n");
+}
