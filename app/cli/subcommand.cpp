@@ -26,6 +26,12 @@ constexpr std::array commands{
                "  headwise export welcome --tensor attn_weights --head all --range 0:1 -o heads.svg\n"
                "  headwise export mha.json --input inputs.npz --tensor output --batch 1 -o output.csv\n",
                run_export},
+    Subcommand{"compare", "Hold a scenario against the tensors of another program",
+               "  headwise compare mha.json --input inputs.npz --with theirs.npz\n"
+               "  headwise compare mha.json --input inputs.npz --with theirs.safetensors --dtype f64 "
+               "--tolerance 1e-12\n"
+               "  headwise compare sdpa.json --with output.npy --with attn_weights.npy --json\n",
+               run_compare},
     Subcommand{"info", "Say what is in a .npy, .npz or .safetensors file",
                "  headwise info model.safetensors\n"
                "  headwise info trace.npz --json\n",

@@ -84,7 +84,8 @@ ComputedTrace compute_trace(const TraceRequest& request) {
   const DType dtype = dtype_of(request.dtype);
   Scenario scenario = read_scenario(request.scenario);
   for (const std::string& setting : request.settings) scenario = with_setting(scenario, setting);
-  ComputedTrace computed{make_scenario_inputs(scenario, dtype, read_inputs(request.inputs)), nullptr};
+  ComputedTrace computed{make_scenario_inputs(scenario, dtype, read_inputs(request.inputs)), nullptr,
+                         scenario.inputs.batch_first};
   for (const std::string& note : computed.inputs.notes) print_warning(note);
   computed.trace = reference_forward(computed.inputs.attention);
   if (request.backward) computed.trace = reference_backward(*computed.trace, computed.inputs.grad_output);

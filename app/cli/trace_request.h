@@ -1,4 +1,4 @@
-// The flags that `run` and `export` share: a scenario, arrays from files, settings, and how to compute.
+// The flags that `run`, `export` and `compare` share: a scenario, arrays from files, settings, and how to compute.
 #pragma once
 
 #include <optional>
@@ -30,6 +30,7 @@ TensorName requested_tensor(const TraceRequest& request, const std::string& opti
 struct ComputedTrace {
   ScenarioInputs inputs;
   TracePtr trace;
+  bool batch_first = true;  // the scenario's layout of inputs and outputs
 };
 
 // Reads the files, makes the inputs and computes; prints the warnings. Throws Error(usage), Error(input),

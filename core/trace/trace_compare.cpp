@@ -21,6 +21,11 @@ double largest_finite(const Tensor& tensor) {
   return largest;
 }
 
+// Every digit; without the sign that a NaN may carry.
+std::string digits(double value) {
+  return std::isnan(value) ? "nan" : fmt::format("{:.17g}", value);
+}
+
 // What both traces are asked for, in the order of computation; gradients run from the output back.
 std::vector<TensorName> names_in_order() {
   std::vector<TensorName> names;
@@ -50,6 +55,8 @@ TensorDifference compare_tensors(TensorName name, const Tensor& ours, const Tens
   difference.cells = ours.size();
   const double unit = std::min(1.0, std::max(largest_finite(ours), largest_finite(theirs)));
   Index worst = -1;
+  double worst_absolute = 0.0, worst_relative = 0.0;
+  bool worst_differs = false;
   for (Index i = 0; i < ours.size(); ++i) {
     const double a = ours.flat(i);
     const double b = theirs.flat(i);
@@ -58,17 +65,23 @@ TensorDifference compare_tensors(TensorName name, const Tensor& ours, const Tens
     const double absolute = finite ? std::abs(a - b) : infinity;
     const double relative = finite ? absolute / std::max({std::abs(a), std::abs(b), unit}) : infinity;
     if (!finite) ++difference.non_finite_mismatches;
-    if (relative > tolerance) ++difference.differing_cells;
+    const bool differs = relative > tolerance;
+    if (differs) ++difference.differing_cells;
     difference.largest_absolute = std::max(difference.largest_absolute, absolute);
-    if (relative > difference.largest_relative) {
-      difference.largest_relative = relative;
+    difference.largest_relative = std::max(difference.largest_relative, relative);
+    if (differs == worst_differs ? absolute > worst_absolute : differs) {
       worst = i;
+      worst_absolute = absolute;
+      worst_relative = relative;
+      worst_differs = differs;
     }
   }
   if (worst >= 0) {
     difference.worst = ours.shape().index_of(worst);
     difference.ours = ours.flat(worst);
     difference.theirs = theirs.flat(worst);
+    difference.worst_absolute = worst_absolute;
+    difference.worst_relative = worst_relative;
   }
   return difference;
 }
@@ -100,10 +113,9 @@ std::string difference_text(const TensorDifference& difference) {
       difference.differing_cells == 0
           ? fmt::format("all {} cells agree", difference.cells)
           : fmt::format("{} of {} cells differ", difference.differing_cells, difference.cells);
-  return fmt::format(
-      "{}: {}, the most at [{}]: ours {:.17g}, theirs {:.17g} (absolute {:.3g}, relative {:.3g})", name,
-      found, fmt::join(difference.worst, ","), difference.ours, difference.theirs,
-      difference.largest_absolute, difference.largest_relative);
+  return fmt::format("{}: {}, the most at [{}]: ours {}, theirs {} (absolute {:.3g}, relative {:.3g})", name,
+                     found, fmt::join(difference.worst, ","), digits(difference.ours),
+                     digits(difference.theirs), difference.worst_absolute, difference.worst_relative);
 }
 
 }  // namespace headwise

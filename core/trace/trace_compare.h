@@ -21,9 +21,12 @@ struct TensorDifference {
   Index differing_cells = 0;           // beyond the tolerance
   Index non_finite_mismatches = 0;     // of these, NaN or ±∞ on one side and not on the other
   double largest_absolute = 0.0;       // |ours − theirs|; ∞ where NaN or ±∞ meets anything else
-  double largest_relative = 0.0;       // the same, divided by the maximum above
-  std::vector<Index> worst;  // where it is largest, the first of equals; empty where all cells agree exactly
-  double ours = 0.0, theirs = 0.0;  // the values there
+  double largest_relative = 0.0;       // the same, divided by the maximum above; perhaps in another cell
+  // The differing cell where |ours − theirs| is largest, the first of equals; where no cell differs, the same of
+  // all cells; empty where all are equal.
+  std::vector<Index> worst;
+  double ours = 0.0, theirs = 0.0;                    // the values there
+  double worst_absolute = 0.0, worst_relative = 0.0;  // and how far apart they are
 
   bool shapes_agree() const { return our_shape == their_shape; }
   bool agrees() const { return shapes_agree() && differing_cells == 0; }

@@ -1,0 +1,103 @@
+// headwise compare: a scenario held against the tensors of another program.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "app/cli/comparison_text.h"
+#include "app/cli/standard_streams.h"
+#include "app/cli/subcommand.h"
+#include "app/cli/trace_request.h"
+#include "core/files/array_files.h"
+#include "core/tensor/error.h"
+#include "core/trace/reference_backend.h"
+
+namespace headwise {
+namespace {
+
+std::vector<StoredTensor> read_theirs(const std::vector<std::string>& paths) {
+  std::vector<StoredTensor> arrays;
+  std::map<std::string, std::string> origin;
+  for (const std::string& path : paths) {
+    for (NamedTensor& array : read_array_file(path)) {
+      const auto [earlier, first] = origin.emplace(array.name, path);
+      if (!first) {
+        throw Error(ExitStatus::input, {path, "an array is there twice", array.name,
+                                        "every array in one file", "it is in " + earlier->second + " too"});
+      }
+      arrays.push_back({std::move(array.name), std::move(array.tensor), std::move(array.stored_dtype)});
+    }
+  }
+  return arrays;
+}
+
+bool has_gradients(const std::vector<StoredTensor>& arrays) {
+  return std::ranges::any_of(arrays, [](const StoredTensor& array) {
+    const auto name = stored_tensor_name(array.name, Op::multi_head_attention);
+    return name && name->gradient;
+  });
+}
+
+[[noreturn]] void nothing_to_compare(const std::string& theirs, const ArrayComparison& comparison) {
+  std::vector<std::string> reasons;
+  for (const SkippedArray& array : comparison.skipped) {
+    if (reasons.size() == 3) break;
+    reasons.push_back(fmt::format("{}: {}", one_line(array.stored_name, 40), array.reason));
+  }
+  throw Error(ExitStatus::input, {theirs, "there is nothing to compare in it",
+                                  reasons.empty() ? "no arrays" : fmt::format("{}", fmt::join(reasons, "; ")),
+                                  "arrays under the names of a trace: scores, attn_weights, output …",
+                                  "see headwise list tensors"});
+}
+
+}  // namespace
+
+void run_compare(CLI::App& app, const Words& words) {
+  TraceRequest request;
+  std::vector<std::string> with;
+  std::string tolerance;
+  bool json = false;
+  add_trace_flags(app, request);
+  app.add_option("--with", with, "Their tensors: .npz, .safetensors, or one .npy named after its tensor")
+      ->type_name("FILE")
+      ->required()
+      ->allow_extra_args(false);
+  app.add_option(
+         "--tolerance", tolerance,
+         "The largest relative difference; by itself 1e-10 in f64, 1e-5 where a side is f32, 2e-3 for f16, "
+         "1.6e-2 for bf16")
+      ->type_name("X");
+  app.add_flag("--json", json, "Print JSON");
+  if (!parse_words(app, words)) return;
+
+  ArrayComparisonOptions options;
+  if (!tolerance.empty()) {
+    options.tolerance = number_of("--tolerance", tolerance);
+    if (*options.tolerance < 0)
+      throw Error(ExitStatus::usage, {"--tolerance", "the value is wrong", tolerance, "0 or more", ""});
+  }
+  const std::vector<StoredTensor> theirs = read_theirs(with);
+  const std::string named = fmt::format("{}", fmt::join(with, ", "));
+  if (has_gradients(theirs)) request.backward = true;
+  const ComputedTrace computed = compute_trace(request);
+  options.batch_first = computed.batch_first;
+  const Trace& trace = *computed.trace;
+  const ArrayComparison comparison = compare_arrays(trace, theirs, options);
+  if (comparison.arrays.empty()) nothing_to_compare(named, comparison);
+
+  const AttentionInputs& inputs = computed.inputs.attention;
+  const ComparedArray* first = comparison.first_difference();
+  std::vector<LikelyCause> causes;
+  if (first != nullptr) {
+    causes = causes_in_inputs({inputs, trace, computed.inputs.grad_output, theirs, options}, comparison);
+    const std::vector<LikelyCause> in_numbers = causes_in_numbers(trace, *first);
+    causes.insert(causes.end(), in_numbers.begin(), in_numbers.end());
+  }
+  const bool searched = reference_trace_bytes(inputs) <= variant_bytes_limit;
+  const ComparisonReport report{trace, comparison, causes, searched, request.scenario, named};
+  print(json ? report_json(report) : report_text(report));
+  if (first != nullptr) throw Error(ExitStatus::differs, {named, verdict_line(*first), "", "", ""});
+}
+
+}  // namespace headwise

@@ -1,0 +1,272 @@
+#include "app/cli/comparison_text.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/attention/heads.h"
+#include "core/tensor/error.h"
+#include "core/trace/cell_formula.h"
+#include "core/trace/cell_provenance.h"
+
+namespace headwise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t shown_terms = 6;
+constexpr std::size_t shown_causes = 3;
+
+// Columns on a terminal: UTF-8 bytes that begin a character.
+std::size_t text_width(const std::string& text) {
+  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string padded(const std::string& text, std::size_t width) {
+  return text + std::string(width - std::min(width, text_width(text)), ' ');
+}
+
+// As many digits as the type has.
+std::string value_text(double value, DType type) {
+  if (std::isnan(value)) return "NaN";
+  if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
+  return type == DType::f32 ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
+}
+
+DType stored_type(const ComparedArray& array) {
+  return array.stored_dtype == "f64" ? DType::f64 : DType::f32;
+}
+
+std::string label(const ComparedArray& array) {
+  const std::string name = to_string(array.tensor);
+  return array.stored_name == name ? name : fmt::format("{} ({})", name, one_line(array.stored_name, 60));
+}
+
+std::string line_of(const ComparedArray& array, std::size_t name_width, std::size_t shape_width) {
+  const TensorDifference& difference = array.difference;
+  const std::string delta = array.refusal.empty() ? fmt::format("{:.3g}", difference.largest_absolute) : "";
+  std::string line =
+      fmt::format("  {}  {}  {:<10} {}", padded(label(array), name_width),
+                  padded(array.stored_shape, shape_width), delta, array.agrees() ? "ok" : "DIFFERS");
+  std::vector<std::string> remarks;
+  if (!array.refusal.empty()) {
+    remarks.push_back(array.refusal);
+  } else if (!difference.agrees()) {
+    remarks.push_back(fmt::format("{} of {} cells", difference.differing_cells, difference.cells));
+  }
+  if (!array.reading.empty()) remarks.push_back(array.reading);
+  if (!remarks.empty()) line += fmt::format("  {}", fmt::join(remarks, "; "));
+  return line + "\n";
+}
+
+std::string cell_text(const CellRef& cell) {
+  return fmt::format("{}[{}]", to_string(cell.tensor), fmt::join(cell.index, ","));
+}
+
+// The worst cell in the trace's own tensor: repeated key/value heads go back to the one that they repeat.
+std::vector<Index> own_index(const Trace& trace, const ComparedArray& array) {
+  std::vector<Index> index = array.difference.worst;
+  const TensorPtr own = trace.tensor(array.tensor);
+  if (index.size() == 4 && own->shape().size(1) < array.ours->shape().size(1))
+    index[1] = kv_head_of(index[1], trace.options.num_heads, trace.options.num_kv_heads);
+  return index;
+}
+
+// A sentence ends with one mark.
+std::string sentence(const std::string& text) {
+  return text + (text.ends_with('?') || text.ends_with('.') ? "" : ".");
+}
+
+std::string term_text(const Trace& trace, const Term& term) {
+  std::vector<std::string> factors;
+  for (const CellRef& factor : term.factors)
+    factors.push_back(
+        fmt::format("{} {}", cell_text(factor), number_text(trace.tensor(factor.tensor)->at(factor.index))));
+  const std::string from = factors.empty() ? term.label : fmt::format("{}", fmt::join(factors, " · "));
+  return fmt::format("      {:>13}  from {}\n", number_text(term.value + 0.0), from);
+}
+
+// What our number is made of: the formula, its quantities and its largest terms.
+std::string provenance_text(const Trace& trace, const CellProvenance& cell) {
+  std::string text = fmt::format("  ours: {}\n", cell.formula);
+  for (const auto& [name, value] : cell.quantities)
+    text += fmt::format("        {} = {}\n", name, number_text(value));
+  std::vector<Term> terms = cell.terms;
+  if (cell.combine == Combine::given || terms.empty()) return text;
+  std::ranges::stable_sort(
+      terms, [](const Term& a, const Term& b) { return std::abs(a.value) > std::abs(b.value); });
+  double rest = 0.0;
+  for (std::size_t i = 0; i < terms.size(); ++i) {
+    if (i < shown_terms)
+      text += term_text(trace, terms[i]);
+    else
+      rest += terms[i].value;
+  }
+  if (terms.size() > shown_terms)
+    text +=
+        fmt::format("      {:>13}  from {} smaller terms\n", number_text(rest), terms.size() - shown_terms);
+  if (!cell.note.empty()) text += fmt::format("  {}\n", cell.note);
+  return text;
+}
+
+// Which of the tensors that this one is made from are known to agree: there the fault is not.
+std::string sources_text(const ComparisonReport& report, const ComparedArray& first,
+                         const CellProvenance& cell) {
+  std::vector<std::string> agreeing, missing;
+  std::vector<TensorName> sources;
+  for (const Term& term : cell.terms) {
+    for (const CellRef& factor : term.factors) {
+      if (std::ranges::find(sources, factor.tensor) == sources.end()) sources.push_back(factor.tensor);
+    }
+  }
+  for (const TensorName source : sources) {
+    if (is_given(report.trace, source)) continue;
+    const bool there = std::ranges::any_of(report.comparison.arrays, [&](const ComparedArray& array) {
+      return array.tensor == source && array.agrees();
+    });
+    (there ? agreeing : missing).push_back(to_string(source));
+  }
+  std::string text;
+  if (!agreeing.empty())
+    text += fmt::format("  {} {}: the difference arises {}.\n", fmt::join(agreeing, " and "),
+                        agreeing.size() == 1 ? "agrees" : "agree",
+                        missing.empty()
+                            ? "in this step"
+                            : "in this step or before " + fmt::format("{}", fmt::join(missing, ", ")));
+  else if (!missing.empty())
+    text += fmt::format("  Not in the file, and made before {}: {}. Write them too, to find the step.\n",
+                        to_string(first.tensor), fmt::join(missing, ", "));
+  return text;
+}
+
+// None for what has no rule (a gradient's may be missing).
+std::optional<CellProvenance> worst_cell(const Trace& trace, const ComparedArray& array) {
+  if (!array.ours || array.difference.worst.empty()) return std::nullopt;
+  try {
+    return cell_provenance(trace, array.tensor, own_index(trace, array));
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+std::string first_text(const ComparisonReport& report, const ComparedArray& first) {
+  std::string text = fmt::format("\nThe first that differs is {}.\n", label(first));
+  const TensorDifference& difference = first.difference;
+  if (!first.refusal.empty())
+    return text + fmt::format("  It could not be compared: {}\n", sentence(first.refusal));
+  text += fmt::format(
+      "  worst cell [{}]: ours {}, theirs {} (absolute {:.3g}, relative {:.3g}, tolerance {:g})\n",
+      fmt::join(difference.worst, ","), value_text(difference.ours, report.trace.dtype),
+      value_text(difference.theirs, stored_type(first)), difference.worst_absolute, difference.worst_relative,
+      first.tolerance);
+  if (difference.non_finite_mismatches > 0)
+    text += fmt::format("  {} cells are NaN or infinite on one side and not on the other.\n",
+                        difference.non_finite_mismatches);
+  if (is_given(report.trace, first.tensor)) {
+    text += fmt::format(
+        "  {} is an input: the two programs did not compute from the same numbers. Give theirs with "
+        "--input.\n",
+        to_string(first.tensor));
+  } else if (const auto cell = worst_cell(report.trace, first)) {
+    text += provenance_text(report.trace, *cell) + sources_text(report, first, *cell);
+  }
+  for (std::size_t i = 0; i < std::min(report.causes.size(), shown_causes); ++i) {
+    const LikelyCause& cause = report.causes[i];
+    text += fmt::format("  Likely cause: {}{}\n", sentence(cause.text),
+                        cause.remedy.empty() ? "" : " In Headwise: " + cause.remedy);
+  }
+  if (!report.causes_searched)
+    text += "  Causes in options and inputs were not tried at this size; a smaller case would tell more.\n";
+  return text;
+}
+
+std::string agreement_text(const ComparisonReport& report) {
+  const std::vector<ComparedArray>& arrays = report.comparison.arrays;
+  double tolerance = 0.0;
+  bool wider = false;
+  for (const ComparedArray& array : arrays) {
+    tolerance = std::max(tolerance, array.tolerance);
+    wider = wider || (array.stored_dtype == "f64" && report.trace.dtype == DType::f32);
+  }
+  std::string text = arrays.size() == 1
+                         ? fmt::format("\nThe tensor agrees within {:g}.\n", tolerance)
+                         : fmt::format("\nAll {} tensors agree within {:g}.\n", arrays.size(), tolerance);
+  if (wider) text += "Theirs holds f64, ours was computed in f32: --dtype f64 compares more closely.\n";
+  return text;
+}
+
+Json number_json(double value) {
+  return std::isfinite(value) ? Json(value) : Json(value_text(value, DType::f64));
+}
+
+Json array_json(const ComparedArray& array) {
+  const TensorDifference& difference = array.difference;
+  Json entry{{"name", to_string(array.tensor)}, {"stored_name", array.stored_name},
+             {"dtype", array.stored_dtype},     {"stored_shape", array.stored_shape},
+             {"shape", difference.our_shape},   {"tolerance", array.tolerance},
+             {"agrees", array.agrees()}};
+  if (!array.reading.empty()) entry["reading"] = array.reading;
+  if (!array.refusal.empty()) {
+    entry["refusal"] = array.refusal;
+    return entry;
+  }
+  entry["cells"] = difference.cells;
+  entry["differing_cells"] = difference.differing_cells;
+  entry["largest_absolute"] = number_json(difference.largest_absolute);
+  entry["largest_relative"] = number_json(difference.largest_relative);
+  if (!difference.worst.empty()) {
+    entry["worst"] = difference.worst;
+    entry["ours"] = number_json(difference.ours);
+    entry["theirs"] = number_json(difference.theirs);
+  }
+  return entry;
+}
+
+}  // namespace
+
+std::string verdict_line(const ComparedArray& array) {
+  if (!array.refusal.empty()) return array.refusal;
+  return difference_text(array.difference);
+}
+
+std::string report_text(const ComparisonReport& report) {
+  const std::vector<ComparedArray>& arrays = report.comparison.arrays;
+  std::size_t name_width = 6, shape_width = 5;
+  for (const ComparedArray& array : arrays) {
+    name_width = std::max(name_width, text_width(label(array)));
+    shape_width = std::max(shape_width, array.stored_shape.size());
+  }
+  std::string text = fmt::format("{} in {} against {}\n\n", one_line(report.scenario),
+                                 dtype_name(report.trace.dtype), one_line(report.theirs));
+  text += fmt::format("  {}  {}  {:<10}\n", padded("tensor", name_width), padded("shape", shape_width),
+                      "max |Δ|");
+  for (const ComparedArray& array : arrays) text += line_of(array, name_width, shape_width);
+  for (const SkippedArray& array : report.comparison.skipped)
+    text += fmt::format("  not compared: {}: {}\n", one_line(array.stored_name, 60), array.reason);
+  const ComparedArray* first = report.comparison.first_difference();
+  return text + (first == nullptr ? agreement_text(report) : first_text(report, *first));
+}
+
+std::string report_json(const ComparisonReport& report) {
+  Json tensors = Json::array(), skipped = Json::array(), causes = Json::array();
+  for (const ComparedArray& array : report.comparison.arrays) tensors.push_back(array_json(array));
+  for (const SkippedArray& array : report.comparison.skipped)
+    skipped.push_back({{"name", array.stored_name}, {"reason", array.reason}});
+  for (const LikelyCause& cause : report.causes)
+    causes.push_back({{"cause", cause.text}, {"remedy", cause.remedy}});
+  const ComparedArray* first = report.comparison.first_difference();
+  Json document{
+      {"scenario", report.scenario}, {"with", report.theirs}, {"dtype", dtype_name(report.trace.dtype)},
+      {"agrees", first == nullptr},  {"tensors", tensors},    {"not_compared", skipped}};
+  if (first != nullptr) {
+    document["first_difference"] = to_string(first->tensor);
+    if (const auto cell = worst_cell(report.trace, *first)) document["formula"] = cell->formula;
+    document["likely_causes"] = causes;
+  }
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace headwise

@@ -1,0 +1,26 @@
+// What `headwise compare` says: a line a tensor, then the first that differs and what its worst cell is made of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/trace/array_compare.h"
+#include "core/trace/likely_causes.h"
+
+namespace headwise {
+
+struct ComparisonReport {
+  const Trace& trace;
+  const ArrayComparison& comparison;
+  const std::vector<LikelyCause>& causes;  // of the first that differs
+  bool causes_searched = true;             // false: the sizes are too large to look for all of them
+  std::string scenario, theirs;            // as they were named
+};
+
+std::string report_text(const ComparisonReport& report);
+std::string report_json(const ComparisonReport& report);
+
+// For stderr, where something differs: "scores[0,1,2,3]: ours 1.5, theirs 1.25".
+std::string verdict_line(const ComparedArray& array);
+
+}  // namespace headwise

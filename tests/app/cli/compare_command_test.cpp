@@ -1,0 +1,215 @@
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "core/files/array_files.h"
+#include "core/trace/tensor_readings.h"
+#include "tests/app/cli/program_run.h"
+#include "tests/core/files/temporary_folder.h"
+
+using namespace headwise;
+
+namespace {
+
+using Words = std::vector<std::string>;
+
+const Words small{"random",
+                  "--set",
+                  "attention.embed_dim=12",
+                  "--set",
+                  "attention.num_heads=4",
+                  "--set",
+                  "inputs.source=random",
+                  "--set",
+                  "inputs.self_attention=false",
+                  "--set",
+                  "inputs.query_length=3",
+                  "--set",
+                  "inputs.key_length=5",
+                  "--set",
+                  "inputs.batch=2",
+                  "--set",
+                  "parameters.source=random"};
+
+ProgramResult compare(const Words& scenario, const std::string& theirs, const Words& more = {}) {
+  Words words{"compare"};
+  words.insert(words.end(), scenario.begin(), scenario.end());
+  words.insert(words.end(), {"--with", theirs});
+  words.insert(words.end(), more.begin(), more.end());
+  return run_program(words);
+}
+
+// The tensors that `run` writes for these words.
+std::vector<NamedTensor> arrays_of(const TemporaryFolder& folder, const Words& scenario,
+                                   const Words& more = {}) {
+  const std::string path = folder.file("run.npz");
+  Words words{"run"};
+  words.insert(words.end(), scenario.begin(), scenario.end());
+  words.insert(words.end(), more.begin(), more.end());
+  words.insert(words.end(), {"-o", path});
+  const ProgramResult result = run_program(words);
+  CAPTURE(result.err);
+  REQUIRE(result.status == 0);
+  return read_array_file(path);
+}
+
+Tensor tensor_of(const std::vector<NamedTensor>& arrays, const std::string& name) {
+  for (const NamedTensor& array : arrays) {
+    if (array.name == name) return *array.tensor;
+  }
+  FAIL("no array " << name);
+  return Tensor({}, DType::f32);
+}
+
+std::string written(const TemporaryFolder& folder, const std::string& name, Tensor tensor,
+                    const std::string& file = "theirs.npz") {
+  const std::string path = folder.file(file);
+  const auto shared = std::make_shared<const Tensor>(std::move(tensor));
+  write_npz(path, {{name, shared, dtype_name(shared->dtype())}});
+  return path;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("what run writes compares equal to itself, gradients and all, in every type and format") {
+  const TemporaryFolder folder;
+  for (const char* file : {"a.npz", "a.safetensors"}) {
+    for (const char* dtype : {"f32", "f64"}) {
+      Words words{"run"};
+      words.insert(words.end(), small.begin(), small.end());
+      words.insert(words.end(), {"--backward", "--dtype", dtype, "--set", "attention.add_bias_kv=true", "-o",
+                                 folder.file(file)});
+      REQUIRE(run_program(words).status == 0);
+      const ProgramResult result =
+          compare(small, folder.file(file),
+                  {"--dtype", dtype, "--set", "attention.add_bias_kv=true", "--tolerance", "0"});
+      CAPTURE(result.out);
+      CAPTURE(result.err);
+      CHECK(result.status == 0);
+      CHECK(has(result.out, "grad.in_proj_weight"));
+      CHECK(has(result.out, "tensors agree within 0"));
+      CHECK_FALSE(has(result.out, "not compared"));
+    }
+  }
+}
+
+TEST_CASE(
+    "the first tensor that differs is told with its worst cell, both values and its formula: status 1") {
+  const TemporaryFolder folder;
+  Tensor scores = tensor_of(arrays_of(folder, small), "scores");
+  const Index cell = scores.shape().offset(std::vector<Index>{1, 2, 0, 4});
+  const double before = scores.flat(cell);
+  scores.set_flat(cell, before + 0.5);
+  const ProgramResult result = compare(small, written(folder, "scores", scores));
+  CAPTURE(result.out);
+  CHECK(result.status == 1);
+  CHECK(is_one_line(result.err));
+  CHECK(has(result.err, "scores: 1 of 120 cells differ, the most at [1,2,0,4]"));
+  CHECK(has(result.out, "worst cell [1,2,0,4]"));
+  CHECK(has(result.out,
+            fmt::format("ours {}, theirs {}", static_cast<float>(before), static_cast<float>(before + 0.5))));
+  CHECK(has(result.out, "scores[1,2,0,4] = Σ_d q_heads[1,2,0,d] · k_heads[1,2,4,d]"));
+  CHECK_FALSE(has(result.out, "Likely cause"));
+}
+
+TEST_CASE("PyTorch's layouts are read, and the output says how") {
+  const TemporaryFolder folder;
+  Words lne = small;
+  lne.insert(lne.end(), {"--set", "inputs.batch_first=false"});
+  const Tensor output = tensor_of(arrays_of(folder, small), "output");
+  Tensor turned({{"L", 3}, {"N", 2}, {"E", 12}}, DType::f32);
+  for (Index l = 0; l < 3; ++l) {
+    for (Index n = 0; n < 2; ++n) {
+      for (Index e = 0; e < 12; ++e) turned.set_flat((l * 2 + n) * 12 + e, output.at({n, l, e}));
+    }
+  }
+  const std::string path = written(folder, "attn_output", turned);
+  const ProgramResult agrees = compare(lne, path);
+  CHECK(agrees.status == 0);
+  CHECK(has(agrees.out, "output (attn_output)"));
+  CHECK(has(agrees.out, "read as (L,N,E)"));
+  const ProgramResult differs = compare(small, path);
+  CHECK(differs.status == 1);
+  CHECK(has(differs.out, "would fit as (L,N,E): is inputs.batch_first false over there?"));
+}
+
+TEST_CASE("a likely cause is told with the setting that does the same, and the setting makes all agree") {
+  const TemporaryFolder folder;
+  const std::string path = written(
+      folder, "output", tensor_of(arrays_of(folder, small, {"--set", "attention.scale=1"}), "output"));
+  const ProgramResult result = compare(small, path);
+  CHECK(result.status == 1);
+  CHECK(has(result.out, "Likely cause: theirs agrees if the scores are scaled by 1 (1, not scaled"));
+  CHECK(has(result.out, "In Headwise: --set attention.scale=1"));
+  CHECK(compare(small, path, {"--set", "attention.scale=1"}).status == 0);
+}
+
+TEST_CASE("gradients in the file are enough to run the backward pass, with grad_output from --input") {
+  const TemporaryFolder folder;
+  Tensor seed({{"N", 2}, {"L", 3}, {"E", 12}}, DType::f32);
+  for (Index i = 0; i < seed.size(); ++i) seed.set_flat(i, static_cast<double>(i % 5) - 2.0);
+  const std::string input = written(folder, "grad_output", seed, "seed.npz");
+  const std::string path =
+      written(folder, "query.grad",
+              tensor_of(arrays_of(folder, small, {"--backward", "--input", input}), "grad.query"));
+  CHECK(compare(small, path, {"--input", input}).status == 0);
+  CHECK(compare(small, path).status == 1);
+}
+
+TEST_CASE("an input that differs is called an input") {
+  const TemporaryFolder folder;
+  Tensor query = tensor_of(arrays_of(folder, small), "query");
+  query.set_flat(0, 9.0);
+  const ProgramResult result = compare(small, written(folder, "query", query));
+  CHECK(result.status == 1);
+  CHECK(has(result.out, "did not compute from the same numbers. Give theirs with --input"));
+}
+
+TEST_CASE("JSON tells the same") {
+  const TemporaryFolder folder;
+  Tensor scores = tensor_of(arrays_of(folder, small), "scores");
+  scores.set_flat(7, NAN);
+  const ProgramResult result = compare(small, written(folder, "scores", scores), {"--json"});
+  CHECK(result.status == 1);
+  const auto document = nlohmann::json::parse(result.out);
+  CHECK(document["agrees"] == false);
+  CHECK(document["first_difference"] == "scores");
+  CHECK(document["tensors"][0]["theirs"] == "NaN");
+  CHECK(document["tensors"][0]["worst"] == std::vector<Index>{0, 0, 1, 2});
+  CHECK(has(document["formula"], "Σ_d"));
+}
+
+TEST_CASE("several files may hold their tensors; nothing to compare and damaged files are status 3") {
+  const TemporaryFolder folder;
+  const std::vector<NamedTensor> ours = arrays_of(folder, small);
+  const std::string scores = written(folder, "scores", tensor_of(ours, "scores"), "one.npz");
+  const std::string output = written(folder, "output", tensor_of(ours, "output"), "two.npz");
+  const ProgramResult both = compare(small, scores, {"--with", output});
+  CHECK(both.status == 0);
+  CHECK(has(both.out, "All 2 tensors agree"));
+  CHECK(compare(small, scores, {"--with", scores}).status == 3);
+
+  const ProgramResult unknown = compare(small, written(folder, "scoers", tensor_of(ours, "scores")));
+  CHECK(unknown.status == 3);
+  CHECK(is_one_line(unknown.err));
+  CHECK(has(unknown.err, "the nearest is scores"));
+  CHECK(compare(small, folder.with_file("damaged.npz", "PK\x03\x04 and no more")).status == 3);
+  CHECK(compare(small, folder.file("missing.npz")).status == 3);
+}
+
+TEST_CASE("a wrong command line is status 2") {
+  const TemporaryFolder folder;
+  const std::string path = written(folder, "scores", tensor_of(arrays_of(folder, small), "scores"));
+  CHECK(run_program({"compare", "random"}).status == 2);
+  CHECK(compare(small, path, {"--tolerance", "-1"}).status == 2);
+  CHECK(compare(small, path, {"--tolerance", "small"}).status == 2);
+  CHECK(compare({"no such scenario"}, path).status == 2);
+  CHECK(run_program({"compare", "--help"}).status == 0);
+}
