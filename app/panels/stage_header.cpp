@@ -1,0 +1,105 @@
+#include "app/panels/stage_header.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+
+#include "app/panels/head_thumbnails.h"
+#include "app/platform/fonts.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/segmented_control.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+float width_of(ImFont* font, const std::string& text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+}
+
+// One of a few, beside what is already in the line. True where another was chosen.
+bool choice(const PanelContext& context, const char* id, std::span<const std::string_view> labels,
+            int& chosen, bool enabled = true) {
+  SegmentedOptions options;
+  options.enabled = enabled;
+  const bool changed = segmented_control(context.widgets(), id, labels, chosen, options);
+  const ImVec2 min = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
+  const float part = size.x / static_cast<float>(labels.size());
+  for (std::size_t i = 0; i < labels.size() && ui_probes_wanted(); ++i) {
+    const float x = min.x + part * static_cast<float>(i);
+    ui_probe(fmt::format("stage/{}/{}", id, labels[i]), ImVec2(x, min.y), ImVec2(x + part, min.y + size.y));
+  }
+  return changed;
+}
+
+}  // namespace
+
+Selection draw_stage_header(const PanelContext& context, const StageContent& content) {
+  Selection selection = context.selection;
+  const StepEntry& entry = step_entries()[static_cast<std::size_t>(selection.step)];
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x, u = context.scale;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+
+  ImFont* title = context.fonts.title;
+  const std::string name(entry.name);
+  list->AddText(title, title->FontSize, origin, im_color(context.palette.text), name.c_str());
+  ImFont* sans = context.fonts.sans;
+  const float x = width_of(title, name) + 14.0f * u;
+  const std::string question = fitted_text(std::string(entry.question), sans, width - x);
+  list->AddText(sans, sans->FontSize,
+                ImVec2(origin.x + x, origin.y + title->FontSize * 0.8f - sans->FontSize * 0.8f),
+                im_color(context.palette.text_dim), question.c_str());
+
+  ImGui::SetCursorScreenPos(ImVec2(origin.x, origin.y + title->FontSize + 8.0f * u));
+  constexpr std::array<std::string_view, 2> views{"One head", "All heads"};
+  int view = selection.view == StageView::all_heads ? 1 : 0;
+  const bool has_heads = content.result && content.result->matrix.leading.size() == 2;
+  if (choice(context, "view", views, view, has_heads)) {
+    selection.view = view == 1 ? StageView::all_heads : StageView::one_head;
+  }
+  if (content.pictures.size() > 1) {
+    std::vector<std::string_view> names;
+    for (const StepPicture& picture : content.pictures) names.push_back(tensor_entry(picture.result).name);
+    int chosen = content.picture < names.size() ? static_cast<int>(content.picture) : -1;
+    ImGui::SameLine(0.0f, 12.0f * u);
+    if (choice(context, "picture", names, chosen)) {
+      selection.tensor = content.pictures[static_cast<std::size_t>(chosen)].result;
+    }
+  }
+  const TensorPtr any = content.result ? content.result->matrix.view.tensor : nullptr;
+  const Index batches = any && any->shape().rank() >= 3 ? any->shape().size(0) : 1;
+  if (batches > 1) {
+    constexpr std::array<std::string_view, 2> ways{"‹", "›"};
+    int way = -1;
+    ImGui::SameLine(0.0f, 12.0f * u);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const std::string text = fmt::format("batch {} of {}", selection.batch, batches);
+    const float line = segmented_control_size(context.widgets(), ways).y;
+    list->AddText(sans, sans->FontSize, ImVec2(at.x, at.y + (line - sans->FontSize) / 2),
+                  im_color(context.palette.text_dim), text.c_str());
+    ImGui::SetCursorScreenPos(ImVec2(at.x + width_of(sans, text) + 8.0f * u, at.y));
+    if (choice(context, "batch", ways, way)) {
+      selection.batch = std::clamp<Index>(selection.batch + (way == 0 ? -1 : 1), 0, batches - 1);
+      if (selection.pinned && selection.pinned->index.size() >= 3)
+        selection.pinned->index[0] = selection.batch;
+    }
+  }
+  if (content.head_map) {
+    ImGui::SameLine(0.0f, 16.0f * u);
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float line = ImGui::GetItemRectSize().y;
+    const auto description = head_description(context, selection.head);
+    const std::string head =
+        fmt::format("head {}{}", selection.head, description ? ": " + description->name : "");
+    list->AddText(sans, sans->FontSize, ImVec2(at.x, at.y + (line - sans->FontSize) / 2),
+                  im_color(context.palette.text_dim),
+                  fitted_text(head, sans, std::max(0.0f, origin.x + width - at.x)).c_str());
+    ImGui::NewLine();
+  }
+  return selection;
+}
+
+}  // namespace headwise

@@ -1,0 +1,13 @@
+// The line over the stage: what the step is called and asks, and the ways to look at it.
+#pragma once
+
+#include "app/panels/panel.h"
+#include "app/panels/stage_content.h"
+
+namespace headwise {
+
+// Title, question and controls at the cursor of the current ImGui window: the selection with what was chosen
+// in this frame.
+Selection draw_stage_header(const PanelContext& context, const StageContent& content);
+
+}  // namespace headwise

@@ -1,0 +1,263 @@
+#include "app/panels/stage_one_head.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+
+#include "app/panels/head_thumbnails.h"
+#include "app/panels/stage_drawing.h"
+#include "app/platform/fonts.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/color_bar.h"
+#include "app/widgets/heatmap_plane.h"
+#include "app/widgets/heatmap_view.h"
+#include "app/widgets/number_text.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+constexpr double smallest_result_units = 56.0;  // height of the result that is still worth its thumbnails
+
+ImVec2 corner(const PlaneGeometry& p) {
+  return {static_cast<float>(p.x), static_cast<float>(p.y)};
+}
+ImVec2 far_corner(const PlaneGeometry& p) {
+  return {static_cast<float>(p.x + p.width), static_cast<float>(p.y + p.height)};
+}
+
+float width_of(ImFont* font, const std::string& text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+}
+
+PlaneGeometry geometry(const RectF& rect, const StagePart& part) {
+  return plane_geometry(rect, part.matrix.view.rows, part.matrix.view.cols);
+}
+
+StageShape shape_of(const PanelContext& context, const StageContent& content, const RectF& area) {
+  const WidgetContext widgets = context.widgets();
+  StageShape shape;
+  const StagePart& result = *content.result;
+  shape.rows = result.matrix.view.rows;
+  shape.cols = result.matrix.view.cols;
+  if (content.left) shape.left_cols = content.left->matrix.view.cols;
+  if (content.above) shape.above_rows = content.above->matrix.view.rows;
+  shape.cell_for_cell = content.cell_for_cell;
+  shape.bias_row = content.bias.has_value();
+  // Σ exp is a number without a colour: left out where the rows are too low for numbers.
+  const bool high_rows =
+      static_cast<double>(shape.rows) * context.fonts.mono_small->FontSize < area.height * 0.6;
+  shape.row_figures = content.row_figures ? (high_rows ? 2 : 1) : 0;
+  shape.heads = content.head_map ? content.head_total : 0;
+  shape.sign_width = content.sign.empty() ? 0.0 : width_of(context.fonts.small, content.sign);
+  for (const StageBar& bar : content.bars)
+    shape.bar_captions.push_back(width_of(context.fonts.small, bar.caption));
+  const StagePart& first = content.left ? *content.left : result;
+  if (first.row_labels) shape.row_label_width = label_width(widgets, *first.row_labels, shape.rows);
+  if (result.col_labels) shape.col_label_width = label_width(widgets, *result.col_labels, shape.cols);
+  if (content.left && content.left->col_labels) {
+    shape.left_col_label_width = label_width(widgets, *content.left->col_labels, *shape.left_cols);
+  }
+  if (content.above && content.above->row_labels && !content.cell_for_cell) {
+    shape.above_label_width = label_width(widgets, *content.above->row_labels, *shape.above_rows);
+  }
+  return shape;
+}
+
+// The row maximum in the colours of its scores, and Σ exp(x − max), before the result of a softmax.
+void draw_row_figures(const PanelContext& context, OneHeadState& state, const StageContent& content,
+                      const StageLayout& layout) {
+  const MatrixView& scores = content.left->matrix.view;
+  if (state.figures_of.lock() != scores.tensor || state.figures_offset != scores.offset) {
+    state.figures = softmax_figures(scores);
+    state.figures_of = scores.tensor;
+    state.figures_offset = scores.offset;
+  }
+  const WidgetContext widgets = context.widgets();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* small = context.fonts.small;
+  ImFont* mono = context.fonts.mono_small;
+  const auto caption = [&](const RectF& column, const std::string& text) {
+    list->AddText(small, small->FontSize,
+                  ImVec2(static_cast<float>(column.x + column.width / 2) - width_of(small, text) / 2,
+                         static_cast<float>(column.y) - small->FontSize - 4.0f * context.scale),
+                  im_color(context.palette.text_dim), text.c_str());
+  };
+  HeatmapSpec maximum = content.left->spec;
+  maximum.mask.reset();
+  maximum.values = matrix_view(state.figures.maximum);
+  const PlaneGeometry plane = plane_geometry(layout.row_figures[0], scores.rows, 1);
+  draw_heatmap_plane(list, context.heatmaps, maximum, corner(plane), far_corner(plane));
+  draw_cell_digits(widgets, list, plane, maximum, false);
+  caption(layout.row_figures[0], "max");
+
+  if (layout.row_figures.size() < 2) return;
+  const RectF& sums = layout.row_figures[1];
+  caption(sums, "Σ exp");
+  const PlaneGeometry rows = plane_geometry(sums, scores.rows, 1);
+  if (static_cast<float>(rows.height) < static_cast<float>(rows.rows) * mono->FontSize) return;
+  for (Index row = 0; row < rows.rows; ++row) {
+    const RectF cell = rows.cell(row, 0);
+    const std::string text = decimal_text(state.figures.exp_sum[static_cast<std::size_t>(row)], 2);
+    list->AddText(mono, mono->FontSize,
+                  ImVec2(std::floor(static_cast<float>(cell.x + cell.width) - width_of(mono, text)),
+                         std::floor(static_cast<float>(cell.y + cell.height / 2) - mono->FontSize / 2)),
+                  im_color(context.palette.text), text.c_str());
+  }
+}
+
+// What makes the result of the left operand, with an arrow under it, in the gap between them.
+void draw_sign(const PanelContext& context, const std::string& sign, const RectF& left, double gap_end) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* font = context.fonts.small;
+  const float u = context.scale;
+  const float middle = static_cast<float>((left.x + left.width + gap_end) / 2);
+  const float y = static_cast<float>(left.y + left.height / 2);
+  const ImU32 color = im_color(context.palette.text_dim);
+  list->AddText(font, font->FontSize,
+                ImVec2(std::floor(middle - width_of(font, sign) / 2), y - font->FontSize - 4 * u), color,
+                sign.c_str());
+  const float half = 9.0f * u;
+  list->AddLine(ImVec2(middle - half, y + 2 * u), ImVec2(middle + half, y + 2 * u), color, u);
+  list->AddLine(ImVec2(middle + half - 4 * u, y - 2 * u), ImVec2(middle + half, y + 2 * u), color, u);
+  list->AddLine(ImVec2(middle + half - 4 * u, y + 6 * u), ImVec2(middle + half, y + 2 * u), color, u);
+}
+
+struct Drawn {
+  std::string name;  // its place: "left"
+  const StagePart* part;
+  PlaneGeometry plane;
+};
+
+// Why a hand-made head does what it does, in the corner that a product leaves free: it can be read off the
+// parameters.
+void draw_reason(const PanelContext& context, RectF corner_area) {
+  const auto description = head_description(context, context.selection.head);
+  if (!description) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* bold = context.fonts.bold;
+  ImFont* sans = context.fonts.sans;
+  const float wrap =
+      std::min(static_cast<float>(corner_area.width) - 40.0f * context.scale, 330.0f * context.scale);
+  if (wrap < 120.0f * context.scale) return;
+  ImVec2 at(static_cast<float>(corner_area.x), static_cast<float>(corner_area.y));
+  const std::string head = fmt::format("head {}: {}", context.selection.head, description->name);
+  list->AddText(bold, bold->FontSize, at, im_color(context.palette.text), head.c_str());
+  at.y += bold->FontSize * 1.5f;
+  list->AddText(sans, sans->FontSize, at, im_color(context.palette.text_dim), description->reason.c_str(),
+                nullptr, wrap);
+}
+
+}  // namespace
+
+void draw_stage_sentence(const PanelContext& context, const std::string& sentence, RectF area) {
+  ImFont* font = context.fonts.sans;
+  const float wrap = std::min(static_cast<float>(area.width), 460.0f * context.scale);
+  const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, sentence.c_str());
+  const ImVec2 at(static_cast<float>(area.x) + (static_cast<float>(area.width) - size.x) / 2,
+                  static_cast<float>(area.y) + (static_cast<float>(area.height) - size.y) / 3);
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
+                                      sentence.c_str(), nullptr, wrap);
+}
+
+StageLayout one_head_layout(const PanelContext& context, const StageContent& content, const RectF& area) {
+  const double scale = context.scale;
+  StageShape shape = shape_of(context, content, area);
+  StageLayout layout = stage_layout(shape, area, scale);
+  const auto too_low = [&] { return layout.result.height < smallest_result_units * scale; };
+  if (too_low() && shape.heads > 0) {
+    shape.heads = 0;
+    // Bars stand in the order in which they were needed: the thumbnails' own is the last.
+    const auto parts = parts_of(content);
+    const bool shared =
+        std::ranges::any_of(parts, [&](const StagePart* p) { return p->bar == content.head_map->bar; });
+    if (!shared) shape.bar_captions.resize(content.head_map->bar);
+    layout = stage_layout(shape, area, scale);
+  }
+  if (too_low()) {
+    shape.bar_captions.clear();
+    layout = stage_layout(shape, area, scale);
+  }
+  return layout;
+}
+
+PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, const StageContent& content,
+                          RectF area, std::optional<CellRef>& under_mouse) {
+  PanelAction action;
+  const StageLayout layout = one_head_layout(context, content, area);
+  if (layout.result.height <= 0.0 || layout.result.width <= 0.0) {
+    draw_stage_sentence(context, "make the window larger to see the matrices", area);
+    return action;
+  }
+  const std::vector<StageMark> marks = stage_marks(context.trace, context.selection);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+
+  std::vector<Drawn> drawn{{"result", &*content.result, geometry(layout.result, *content.result)}};
+  if (content.left) drawn.push_back({"left", &*content.left, geometry(*layout.left, *content.left)});
+  if (content.above) drawn.push_back({"above", &*content.above, geometry(*layout.above, *content.above)});
+  if (content.bias) drawn.push_back({"bias", &*content.bias, geometry(*layout.bias, *content.bias)});
+  const std::vector<StagePart> thumbnails = thumbnail_parts(context, content);
+  std::vector<HeatmapPlane> planes;
+  for (const Drawn& each : drawn)
+    planes.push_back({&each.part->spec, corner(each.plane), far_corner(each.plane)});
+  if (layout.heads) add_thumbnail_planes(*layout.heads, thumbnails, planes);
+  draw_heatmap_planes(list, context.heatmaps, planes);
+  if (layout.heads) action = draw_head_thumbnails(context, *layout.heads);
+
+  for (const Drawn& each : drawn) {
+    ui_probe("stage/" + each.name, corner(each.plane), far_corner(each.plane));
+    const bool operand = each.part != &*content.result && !content.cell_for_cell;
+    draw_part_overlay(context, *each.part, each.plane, marks, operand);
+    if (const auto cell = cell_under_mouse(*each.part, each.plane)) under_mouse = cell;
+  }
+  const double right = area.x + area.width;
+  const PlaneGeometry& result = drawn.front().plane;
+  draw_part_title(context, *content.result, result, static_cast<float>(right - layout.result.x));
+  std::optional<Index> head =
+      draw_part_column_labels(context, *content.result, result, marks, layout.slanted);
+  if (content.left) {
+    const PlaneGeometry& left = drawn[1].plane;
+    const double end = layout.row_figures.empty() ? layout.result.x : layout.row_figures.front().x;
+    draw_part_title(context, *content.left, left,
+                    static_cast<float>(end - layout.left->x - 8 * context.scale));
+    // The rows are those of the result too: a cell of it is named even where the left operand is another
+    // head's.
+    const auto row = marked_row(content.left->matrix, marks);
+    draw_part_row_labels(context, *content.left, left, row ? row : marked_row(content.result->matrix, marks));
+    const auto other = draw_part_column_labels(context, *content.left, left, marks, layout.left_slanted);
+    if (other) head = other;
+    if (!content.sign.empty()) draw_sign(context, content.sign, *layout.left, end);
+  } else {
+    draw_part_row_labels(context, *content.result, result, marked_row(content.result->matrix, marks));
+  }
+  if (content.above) {
+    const PlaneGeometry above = geometry(*layout.above, *content.above);
+    draw_part_title(context, *content.above, above, static_cast<float>(right - layout.above->x),
+                    content.cell_for_cell ? "+" : "");
+    if (!content.cell_for_cell)
+      draw_part_row_labels(context, *content.above, above, marked_row(content.above->matrix, marks));
+  }
+  if (head) action.selection = looking_at_head(context, *head);
+  if (content.above && !content.head_map)
+    draw_reason(context, {area.x, layout.above->y, layout.above->x - area.x, 0});
+  if (content.bias) {
+    ImFont* font = context.fonts.mono_small;
+    const std::string name = "+ " + matrix_name(content.bias->matrix);
+    list->AddText(font, font->FontSize,
+                  ImVec2(static_cast<float>(layout.bias->x) - width_of(font, name) - 6 * context.scale,
+                         static_cast<float>(layout.bias->y + layout.bias->height / 2) - font->FontSize / 2),
+                  im_color(context.palette.text_dim), name.c_str());
+  }
+  if (!layout.row_figures.empty()) draw_row_figures(context, state, content, layout);
+  for (std::size_t i = 0; i < layout.bars.size(); ++i) {
+    const StageBar& bar = content.bars[i];
+    const double end = i + 1 < layout.bars.size() ? layout.bars[i + 1].x - 10 * context.scale : right;
+    draw_color_bar(context.widgets(), list, layout.bars[i], bar.color_map, context.theme, bar.range,
+                   bar.caption, static_cast<float>(end - layout.bars[i].x));
+  }
+  return action;
+}
+
+}  // namespace headwise
