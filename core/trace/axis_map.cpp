@@ -1,6 +1,7 @@
 #include "core/trace/axis_map.h"
 
 #include <algorithm>
+#include <functional>
 
 namespace headwise {
 namespace {
@@ -39,6 +40,51 @@ std::vector<Interval> values_with_digit(const AxisTerm& term, Index digit, const
   return values;
 }
 
+// Terms that are whole multiples of `unit`, and the rest with the offset.
+struct Split {
+  AxisMap multiples, rest;
+};
+Split split_by(const AxisMap& map, Index unit) {
+  Split split;
+  split.rest.offset = map.offset;
+  for (const AxisTerm& term : map.terms) {
+    (term.times % unit == 0 ? split.multiples : split.rest).terms.push_back(term);
+  }
+  return split;
+}
+
+bool stays_below(const AxisMap& map, Index bound, std::span<const Interval> ranges) {
+  const Interval indices = mapped_interval(map, ranges);
+  return indices.begin >= 0 && indices.end <= bound;
+}
+
+// A digit of a single variable: (x / divide) % modulus, with nothing added.
+bool is_digit(const AxisMap& map) {
+  return map.offset == 0 && map.terms.size() == 1 && map.terms[0].times == 1;
+}
+
+std::optional<AxisMap> quotient(AxisMap map, Index divide, std::span<const Interval> ranges) {
+  if (divide == 1) return map;
+  Split split = split_by(map, divide);
+  if (stays_below(split.rest, divide, ranges)) {
+    for (AxisTerm& term : split.multiples.terms) term.times /= divide;
+    return split.multiples;
+  }
+  if (!is_digit(map) || map.terms[0].modulus % divide != 0) return std::nullopt;
+  map.terms[0].divide *= divide;
+  map.terms[0].modulus /= divide;
+  return map;
+}
+
+std::optional<AxisMap> remainder(AxisMap map, Index modulus, std::span<const Interval> ranges) {
+  if (modulus == 0) return map;
+  Split split = split_by(map, modulus);
+  if (stays_below(split.rest, modulus, ranges)) return split.rest;
+  if (!is_digit(map) || map.terms[0].modulus % modulus != 0) return std::nullopt;
+  map.terms[0].modulus = modulus;
+  return map;
+}
+
 }  // namespace
 
 AxisMap axis_fixed(Index index) {
@@ -73,6 +119,23 @@ Interval mapped_interval(const AxisMap& map, std::span<const Interval> ranges) {
     indices.end += term.times * (digits.end - 1);
   }
   return indices;
+}
+
+std::optional<AxisMap> substituted(const AxisMap& map, std::span<const AxisMap> values,
+                                   std::span<const Interval> ranges) {
+  AxisMap result{map.offset, {}};
+  for (const AxisTerm& term : map.terms) {
+    auto part = quotient(values[static_cast<std::size_t>(term.variable)], term.divide, ranges);
+    if (part) part = remainder(std::move(*part), term.modulus, ranges);
+    if (!part) return std::nullopt;
+    result.offset += term.times * part->offset;
+    for (AxisTerm& inner : part->terms) {
+      inner.times *= term.times;
+      result.terms.push_back(inner);
+    }
+  }
+  std::ranges::stable_sort(result.terms, std::greater{}, &AxisTerm::times);
+  return result;
 }
 
 std::vector<std::vector<Interval>> variables_leading_to(std::span<const Index> index,

@@ -6,6 +6,7 @@
 // summed over.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -50,6 +51,12 @@ Index mapped_index(const AxisMap& map, std::span<const Index> variables);
 
 // All indices that the map takes on while each variable runs over its interval; none of them empty.
 Interval mapped_interval(const AxisMap& map, std::span<const Interval> ranges);
+
+// The same index when variable v is itself values[v], a map of other variables that run over `ranges`, none of
+// them empty: how a rule reads once it is turned round (core/trace/transposed_product.h). Digits that cannot be told apart any
+// more are none: (8·x + y) / 3, say; (8·x + y) / 8 is x where y stays below 8.
+std::optional<AxisMap> substituted(const AxisMap& map, std::span<const AxisMap> values,
+                                   std::span<const Interval> ranges);
 
 // Backwards, for all axes of an operand together: which values of each variable, inside its range, lead to
 // `index`. One list of intervals per variable; variables are independent, so the cells are all combinations.

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "core/trace/mask_rule.h"
 
@@ -12,9 +14,15 @@ namespace {
 
 using Id = TensorId;
 
+// A summed letter as a product shows it: "d" from 0 on, or "h" from 2 to 3 where every factor reads 2 + h.
+struct ShownSum {
+  SummedAxis axis;
+  Index shift = 0;
+};
+
 // The index on one axis: what the cell fixes is a number, what is summed keeps its letter: "8", "d", "2·r +
 // 4".
-std::string axis_text(const AxisMap& map, std::span<const Index> index, const std::vector<SummedAxis>& sums) {
+std::string axis_text(const AxisMap& map, std::span<const Index> index, const std::vector<ShownSum>& sums) {
   std::vector<std::string> parts;
   AxisMap fixed{map.offset, {}};
   for (const AxisTerm& term : map.terms) {
@@ -23,36 +31,74 @@ std::string axis_text(const AxisMap& map, std::span<const Index> index, const st
       fixed.terms.push_back(term);
       continue;
     }
-    std::string text = sums[variable - index.size()].letter;
+    const ShownSum& sum = sums[variable - index.size()];
+    std::string text = sum.axis.letter;
     if (term.divide != 1) text = fmt::format("({} // {})", text, term.divide);
     if (term.modulus != 0) text = fmt::format("({} % {})", text, term.modulus);
     parts.push_back(term.times == 1 ? text : fmt::format("{}·{}", term.times, text));
+    fixed.offset -= sum.shift;
   }
   const Index number = mapped_index(fixed, index);
   if (number != 0 || parts.empty()) parts.push_back(fmt::format("{}", number));
   return fmt::format("{}", fmt::join(parts, " + "));
 }
 
-std::string factor_text(const Operand& factor, std::span<const Index> index,
-                        const std::vector<SummedAxis>& sums) {
-  std::vector<std::string> axes;
-  for (const AxisMap& map : factor.axes) axes.push_back(axis_text(map, index, sums));
-  return fmt::format("{}[{}]", to_string(factor.tensor), fmt::join(axes, ","));
+// What every factor adds to a summed index, where all add the same; 0 where they differ, or where an index is
+// more than the letter and a number.
+Index common_shift(const Product& product, std::span<const Index> index, std::size_t sum) {
+  const auto variable = static_cast<int>(index.size() + sum);
+  std::optional<Index> common;
+  for (const Operand& factor : product.factors) {
+    for (const AxisMap& map : factor.axes) {
+      const auto is_letter = [&](const AxisTerm& term) { return term.variable == variable; };
+      const auto found = std::ranges::find_if(map.terms, is_letter);
+      if (found == map.terms.end()) continue;
+      AxisMap fixed = map;
+      std::erase_if(fixed.terms, is_letter);
+      const bool plain = *found == AxisTerm{.variable = variable} &&
+                         std::ranges::all_of(fixed.terms, [&](const AxisTerm& t) {
+                           return static_cast<std::size_t>(t.variable) < index.size();
+                         });
+      if (!plain) return 0;
+      const Index shift = mapped_index(fixed, index);
+      if (common && *common != shift) return 0;
+      common = shift;
+    }
+  }
+  return common.value_or(0);
+}
+
+std::vector<ShownSum> shown_sums(const Product& product, std::span<const Index> index) {
+  std::vector<ShownSum> sums;
+  for (std::size_t sum = 0; sum < product.sums.size(); ++sum) {
+    sums.push_back({product.sums[sum], common_shift(product, index, sum)});
+  }
+  return sums;
 }
 
 std::string factors_text(const Product& product, std::span<const Index> index) {
+  const std::vector<ShownSum> sums = shown_sums(product, index);
   std::vector<std::string> factors;
-  for (const Operand& factor : product.factors) factors.push_back(factor_text(factor, index, product.sums));
+  for (const Operand& factor : product.factors) {
+    std::vector<std::string> axes;
+    for (const AxisMap& map : factor.axes) axes.push_back(axis_text(map, index, sums));
+    factors.push_back(fmt::format("{}[{}]", to_string(factor.tensor), fmt::join(axes, ",")));
+  }
   return fmt::format("{}", fmt::join(factors, " · "));
 }
 
-// "Σ_d ", "Σ_{n,l} ", or nothing.
-std::string sum_sign(const Product& product) {
-  if (product.sums.empty()) return {};
+// "Σ_d ", "Σ_{n,l} ", "Σ_{h=2…3,l} ", or nothing.
+std::string sum_sign(const Product& product, std::span<const Index> index) {
   std::vector<std::string> letters;
-  for (const SummedAxis& sum : product.sums) letters.push_back(sum.letter);
-  return letters.size() == 1 ? fmt::format("Σ_{} ", letters[0])
-                             : fmt::format("Σ_{{{}}} ", fmt::join(letters, ","));
+  bool plain = true;
+  for (const auto& [axis, shift] : shown_sums(product, index)) {
+    plain = plain && shift == 0;
+    letters.push_back(shift == 0 ? axis.letter
+                                 : fmt::format("{}={}…{}", axis.letter, shift, shift + axis.size - 1));
+  }
+  if (letters.empty()) return {};
+  return plain && letters.size() == 1 ? fmt::format("Σ_{} ", letters[0])
+                                      : fmt::format("Σ_{{{}}} ", fmt::join(letters, ","));
 }
 
 std::string cell_text(const CellRef& cell) {
@@ -66,23 +112,31 @@ std::string joined_products(const Trace& trace, const Rule& rule, std::span<cons
     const std::string factors = factors_text(product, index);
     products.push_back(rule.combine == Combine::merge_masks
                            ? mask_contribution_text(trace, product, index, factors)
-                           : sum_sign(product) + factors);
+                           : sum_sign(product, index) + factors);
   }
   return products.empty() ? "0" : fmt::format("{}", fmt::join(products, " + "));
 }
 
-std::string scale_text(const AttentionOptions& options, double scale, const std::string& score) {
-  std::string text = fmt::format("{} · {}", score, number_text(scale));
-  if (options.temperature != 1.0) text += " / " + number_text(options.temperature);
-  if (options.softcap > 0) text = fmt::format("{0} · tanh({1} / {0})", number_text(options.softcap), text);
+// "scores[0,0,8,1] · 0.25 / 2": before the softcap.
+std::string scaled_text(const CellProvenance& provenance, const std::string& score) {
+  std::string text = fmt::format("{} · {}", score, number_text(quantity(provenance, "scale").value_or(1.0)));
+  if (const auto temperature = quantity(provenance, "temperature")) text += " / " + number_text(*temperature);
   return text;
+}
+
+std::string scale_text(const CellProvenance& provenance, const std::string& score) {
+  const std::string scaled = scaled_text(provenance, score);
+  const auto softcap = quantity(provenance, "softcap");
+  return softcap ? fmt::format("{0} · tanh({1} / {0})", number_text(*softcap), scaled) : scaled;
 }
 
 std::string right_side(const Trace& trace, const Rule& rule, const CellProvenance& provenance) {
   const std::vector<Index>& index = provenance.cell.index;
-  const auto factors_of = [&](std::size_t product) { return factors_text(rule.products[product], index); };
-  // Along a row: the source at the cell's own place.
-  const auto own_source = [&] { return cell_text({rule.products[0].factors[0].tensor, index}); };
+  const auto factors_of = [&](std::size_t product) { return factors_text(rule.products.at(product), index); };
+  // Along a row: the source at the cell's own place; for a gradient, that of what it passes through beside
+  // it.
+  const auto own_source = [&] { return cell_text({rule.products.at(0).factors.at(0).tensor, index}); };
+  const auto own_result = [&] { return cell_text({rule.products.at(0).factors.at(1).tensor, index}); };
   switch (provenance.combine) {
     case Combine::given:
       return "given";
@@ -91,94 +145,46 @@ std::string right_side(const Trace& trace, const Rule& rule, const CellProvenanc
     case Combine::merge_masks:
       return joined_products(trace, rule, index);
     case Combine::scale:
-      return scale_text(trace.options, quantity(provenance, "scale").value_or(1.0), factors_of(0));
+      return scale_text(provenance, factors_of(0));
+    case Combine::scale_gradient: {
+      const std::string gradient = scaled_text(provenance, factors_of(0));
+      const auto softcap = quantity(provenance, "softcap");
+      if (!softcap) return gradient;
+      return fmt::format("{} · (1 − tanh²({} / {}))", gradient, scaled_text(provenance, factors_of(1)),
+                         number_text(*softcap));
+    }
     case Combine::add_mask:
       if (const auto fill = quantity(provenance, "fill")) {
         return fmt::format("{}, because {} = −∞", number_text(*fill), factors_of(1));
       }
       return fmt::format("{} + {}", factors_of(0), factors_of(1));
+    case Combine::add_mask_gradient:
+      return quantity(provenance, "fill")
+                 ? fmt::format("0, because {} = −∞ and the score was filled", factors_of(1))
+                 : factors_of(0);
     case Combine::softmax:
-      return fmt::format("exp({} − max) / {}exp({} − max)", own_source(), sum_sign(rule.products[0]),
-                         factors_of(0));
+      return fmt::format("exp({} − max) / {}exp({} − max)", own_source(),
+                         sum_sign(rule.products.at(0), index), factors_of(0));
     case Combine::dropout:
       return fmt::format("{} · {}", factors_of(0), number_text(quantity(provenance, "factor").value_or(1.0)));
     case Combine::mean:
-      return fmt::format("1/{} · {}{}", rule.products[0].sums[0].size, sum_sign(rule.products[0]),
-                         factors_of(0));
+      return fmt::format("1/{} · {}{}", rule.products.at(0).sums[0].size,
+                         sum_sign(rule.products.at(0), index), factors_of(0));
     case Combine::layer_norm:
       return fmt::format("({} − mean) / √(variance + ε)", own_source());
+    case Combine::softmax_gradient:
+      return fmt::format("{} · ({} − {}{})", own_result(), own_source(), sum_sign(rule.products.at(0), index),
+                         factors_of(0));
+    case Combine::layer_norm_gradient:
+      return fmt::format("({} − mean dy − {} · mean dy·y) / √(variance + ε)", own_source(), own_result());
   }
   return {};
-}
-
-// "2 neighbouring query heads share key/value head 1: heads 2 to 3."
-std::string shared_head_note(const Trace& trace, Index query_head) {
-  const Index group = trace.options.num_heads / trace.options.num_kv_heads;
-  if (group == 1) return {};
-  const Index g = query_head / group;
-  return fmt::format("Key/value head {0} = {1} // {2} serves the {2} query heads {3} to {4}.", g, query_head,
-                     group, g * group, (g + 1) * group - 1);
-}
-
-std::string given_note(const Trace& trace, const CellProvenance& provenance) {
-  const TensorName name = provenance.cell.tensor;
-  const TensorName first = first_name(trace, name);
-  if (first != name) return fmt::format("{} is the same array as {}.", to_string(name), to_string(first));
-  return fmt::format("Given: {}.", tensor_entry(name.id).what);
-}
-
-std::string appended_row_note(const CellProvenance& provenance) {
-  if (provenance.terms.empty()) return "The row of zeros that add_zero_attn appends.";
-  const Id source = provenance.terms[0].factors[0].tensor.id;
-  if (source != Id::bias_k && source != Id::bias_v) return {};
-  return fmt::format("The row that {} appends, the same for every batch.", tensor_entry(source).name);
-}
-
-std::string softmax_note(const CellProvenance& provenance) {
-  const double maximum = quantity(provenance, "row maximum").value_or(0.0);
-  if (maximum == -INFINITY && std::isnan(provenance.value)) {
-    return "Every key of this row is blocked: 0 / 0 is NaN.";
-  }
-  if (maximum == -INFINITY) return "Every key of this row is blocked: the row is set to 0.";
-  if (std::isnan(provenance.value))
-    return "A NaN or +∞ in the row of scores reaches every weight of the row.";
-  return {};
-}
-
-std::string muted_head_note(const Trace& trace, const Term& term) {
-  if (term.factors.size() < 2) return {};
-  const CellRef& gain = term.factors[1];
-  if (trace.tensor(gain.tensor)->at(gain.index) != 0.0) return {};
-  return fmt::format("Head {} is muted: its gain is 0.", gain.index[0]);
 }
 
 }  // namespace
 
 std::string cell_formula(const Trace& trace, const Rule& rule, const CellProvenance& provenance) {
   return fmt::format("{} = {}", cell_text(provenance.cell), right_side(trace, rule, provenance));
-}
-
-std::string cell_note(const Trace& trace, const CellProvenance& provenance) {
-  if (provenance.combine == Combine::given) return given_note(trace, provenance);
-  switch (provenance.cell.tensor.id) {
-    case Id::k:
-    case Id::v:
-      return provenance.combine == Combine::copy || provenance.terms.empty() ? appended_row_note(provenance)
-                                                                             : "";
-    case Id::scores:
-    case Id::head_output:
-      return shared_head_note(trace, provenance.cell.index[1]);
-    case Id::mask_bias:
-      return provenance.terms.empty() ? "An appended column is blocked by no mask." : "";
-    case Id::attn_weights:
-      return softmax_note(provenance);
-    case Id::dropped_weights:
-      return quantity(provenance, "factor") == 0.0 ? "Dropped." : "";
-    case Id::concat:
-      return muted_head_note(trace, provenance.terms[0]);
-    default:
-      return {};
-  }
 }
 
 std::string number_text(double value) {

@@ -1,4 +1,4 @@
-// A cell's rule as a line of text with its real indices, and what is special about the cell in a sentence.
+// A cell's rule as a line of text with its real indices.
 #pragma once
 
 #include <string>
@@ -10,9 +10,6 @@ namespace headwise {
 // "scores[0,0,8,1] = Σ_d q_heads[0,0,8,d] · k_heads[0,0,1,d]". `provenance` has everything but its formula
 // and note.
 std::string cell_formula(const Trace& trace, const Rule& rule, const CellProvenance& provenance);
-
-// "4 query heads share key/value head 1: heads 4 to 7"; empty where there is nothing to say.
-std::string cell_note(const Trace& trace, const CellProvenance& provenance);
 
 // A number for a formula: six digits, "−0.25", "−∞", "NaN".
 std::string number_text(double value);

@@ -27,7 +27,8 @@ struct BoxRef {
 };
 
 // One addend: the product of its factors. `value` is that product; for softmax exp(x − max) of that source,
-// for merge_masks what that mask adds (0, −inf or a number). A mask that follows from the place of the cell,
+// for layer_norm_gradient, of the cells that the variance is taken from, (x − mean)²/E, and for merge_masks
+// what that mask adds (0, −inf or a number). A mask that follows from the place of the cell,
 // causal say, has no factors and is named by `label`.
 struct Term {
   std::vector<CellRef> factors;
@@ -44,7 +45,7 @@ struct CellProvenance {
       formula;  // with this cell's indices: "scores[0,0,8,1] = Σ_d q_heads[0,0,8,d] · k_heads[0,0,1,d]"
   std::vector<BoxRef> sources;                             // what it was made from
   std::vector<Term> terms;                                 // in index order; views sort by size
-  std::vector<std::pair<std::string, double>> quantities;  // "scale", "row maximum", "Σ exp" …
+  std::vector<std::pair<std::string, double>> quantities;  // "scale", "row maximum", "Σ dP·P" …
   std::string note;  // a plain sentence on what is special about this cell; mostly empty
 };
 
@@ -62,7 +63,9 @@ CellProvenance provenance_by_rule(const Trace& trace, const Rule& rule, const st
 double recompute_from_provenance(const Trace& trace, const CellProvenance& provenance);
 
 // What a cell feeds directly: boxes of the tensors that are made from its tensor, the rules run backwards. A
-// cell of a result is in one of the boxes if and only if this cell is in one of its `sources`.
+// cell of a result is in one of the boxes if and only if this cell is in one of its `sources`. Where the
+// trace has a backward pass, the gradients that read the cell stand behind the tensors that do: a cell of
+// dropped_weights feeds head_output and grad.v_heads. What a gradient feeds are gradients only.
 std::vector<BoxRef> cell_consumers(const Trace& trace, TensorName tensor, const std::vector<Index>& index);
 // The same for one rule, which must know the tensor under this name (first_name).
 std::vector<BoxRef> cells_made_from(const Rule& rule, TensorName tensor, const std::vector<Index>& index);

@@ -33,9 +33,7 @@ class Declaration {
   };
 
   bool has(Id id) const { return trace_.tensor(id) != nullptr; }
-  Operand operand(Id id, std::vector<AxisMap> axes) const {
-    return {first_name(trace_, {id}), std::move(axes)};
-  }
+  static Operand operand(Id id, std::vector<AxisMap> axes) { return {{id}, std::move(axes)}; }
   Operand same_cell(Id id) const;
   AxisMap kv_head() const { return axis_group(in_heads::h, sizes_.heads / sizes_.kv_heads); }
 

@@ -4,20 +4,24 @@
 
 #include "core/tensor/error.h"
 #include "core/trace/forward_rules.h"
+#include "core/trace/gradient_rules.h"
 
 namespace headwise {
 Rule declared_rule(const Trace& trace, TensorName tensor) {
   const TensorPtr values = trace.tensor(tensor);
   if (!values) {
-    throw Error(ExitStatus::usage, {to_string(tensor), "this trace has no such tensor", "", "", ""});
+    const bool forward_only = tensor.gradient && !has_backward_pass(trace);
+    throw Error(ExitStatus::usage, {to_string(tensor), "this trace has no such tensor",
+                                    forward_only ? "a trace without a backward pass" : "", "", ""});
   }
-  if (tensor.gradient) {
-    throw Error(ExitStatus::usage, {to_string(tensor), "no rule is declared for gradients", "", "", ""});
-  }
+  if (tensor.gradient) return gradient_rule(trace, tensor.id);
   Rule rule;
   rule.result = tensor;
   rule.sizes = values->shape().sizes();
   declare_forward_rule(trace, rule);
+  for (Product& product : rule.products) {
+    for (Operand& factor : product.factors) factor.tensor = first_name(trace, factor.tensor);
+  }
   return rule;
 }
 

@@ -9,6 +9,9 @@
 //     s in [0,S):    k[n,s,c] = Σ_e key[n, s, e] · in_proj_weight[H·D + c, e]  +  in_proj_bias[H·D + c]
 //     s in [S,S+1):  k[n,s,c] = bias_k[c]
 // and nothing at all for the row of zeros behind it.
+//
+// A gradient has a rule too (core/trace/gradient_rules.h): it follows from the rules of what reads its tensor,
+//     grad.q_heads[n,h,l,d] = Σ_s grad.scores[n, h, l, s] · k_heads[n, h/(H/G), s, d]
 #pragma once
 
 #include <string>
@@ -32,6 +35,11 @@ enum class Combine {
   dropout,      // the source times 0 or 1/(1−p)
   mean,         // mean over the summed axis
   layer_norm,   // (x − mean) / √(variance + ε) along the row
+  // Of gradients only; dP, P and dy, y are the gradient and the result of what the gradient passes through
+  scale_gradient,     // a gradient times scale / temperature, times 1 − tanh² of the score with a softcap
+  add_mask_gradient,  // a gradient, or 0 where mask_bias is −inf and the score was filled
+  softmax_gradient,   // P·(dP − Σ dP·P) along the row
+  layer_norm_gradient,  // (dy − mean of dy − y·mean of dy·y) / √(variance + ε) along the row
 };
 
 // What a product of merge_masks adds to a score: the number in its factor, or 0 / −inf as its factor or the
@@ -82,8 +90,8 @@ struct Rule {
   std::vector<Product> products;
 };
 
-// The rule of a tensor of this trace. Throws Error(usage) where the trace does not have it, and for
-// gradients.
+// The rule of a tensor of this trace, a gradient or not. Throws Error(usage) where the trace does not have
+// it.
 Rule declared_rule(const Trace& trace, TensorName tensor);
 
 // The tensors that a rule reads, each once, in the order of its products: the edges of the graph of tensors.

@@ -55,3 +55,34 @@ TEST_CASE("nothing leads to an index that the map does not take on") {
   CHECK(leading_to({1}, {axis_fixed(0)}, ranges) == none);
   CHECK(leading_to({0}, {axis_of(0)}, {{0, 4}, {3, 3}}) == none);  // an empty range
 }
+
+TEST_CASE("a map of a map: digits that are told apart stay digits of the new variables") {
+  const std::vector<Interval> ranges{{0, 4}, {0, 3}};
+  const std::vector<AxisMap> joined{axis_joined(0, 3, 1)};  // x = 3·a + b
+  CHECK(substituted(axis_of(0, 5), joined, ranges) == axis_joined(0, 3, 1, 5));
+  CHECK(substituted(axis_group(0, 3), joined, ranges) == axis_of(0));
+  CHECK(substituted(axis_within(0, 3), joined, ranges) == axis_of(1));
+  CHECK(substituted(axis_group(0, 12), joined, ranges) == axis_fixed(0));
+  CHECK_FALSE(substituted(axis_group(0, 2), joined, ranges));
+  CHECK_FALSE(substituted(axis_within(0, 2), joined, ranges));
+  const std::vector<AxisMap> turned{axis_of(1), axis_of(0)};
+  CHECK(substituted(axis_joined(1, 3, 0), turned, ranges) == axis_joined(0, 3, 1));
+  CHECK(substituted(axis_fixed(7), turned, ranges) == axis_fixed(7));
+}
+
+TEST_CASE("a map of a map is the map of the mapped numbers") {
+  const std::vector<Interval> ranges{{0, 4}, {0, 6}};
+  const std::vector<AxisMap> values{axis_joined(0, 6, 1), axis_of(1, 2)};
+  for (const AxisMap& map :
+       {axis_of(0), axis_group(0, 3), axis_within(0, 3), axis_group(0, 6), axis_of(1, 3),
+        axis_joined(0, 10, 1), AxisMap{0, {{.variable = 0, .divide = 3, .modulus = 2}}}}) {
+    const auto both = substituted(map, values, ranges);
+    if (!both) continue;  // not a whole digit any more
+    for (Index a = 0; a < 4; ++a) {
+      for (Index b = 0; b < 6; ++b) {
+        const std::vector<Index> inner{6 * a + b, b + 2};
+        CHECK(mapped_index(*both, std::vector{a, b}) == mapped_index(map, inner));
+      }
+    }
+  }
+}

@@ -1,174 +1,20 @@
 #include "core/trace/cell_provenance.h"
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
-#include <set>
 
 #include "core/tensor/error.h"
 #include "core/trace/reference_backend.h"
 #include "core/trace/steps.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
+#include "tests/core/trace/provenance_checks.h"
 
 using namespace headwise;
 using namespace headwise::test;
 using Id = TensorId;
-
-namespace {
-
-// Equal to 1e-12, NaN to NaN, infinities to the same one.
-bool agree(double a, double b) {
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
-  if (std::isinf(a) || std::isinf(b)) return a == b;
-  return std::abs(a - b) <= 1e-12 * std::max({1.0, std::abs(a), std::abs(b)});
-}
-
-std::vector<Id> tensors_of(const Trace& trace) {
-  std::vector<Id> ids;
-  for (const TensorEntry& entry : tensor_entries()) {
-    if (trace.tensor(entry.id)) ids.push_back(entry.id);
-  }
-  return ids;
-}
-
-template <class F>
-void for_each_cell(const Trace& trace, Id id, F&& f) {
-  const Shape& shape = trace.tensor(id)->shape();
-  for (Index flat = 0; flat < shape.element_count(); ++flat) f(shape.index_of(flat));
-}
-
-std::string cell_name(TensorName tensor, const std::vector<Index>& index) {
-  return fmt::format("{}[{}]", to_string(tensor), fmt::join(index, ","));
-}
-
-// The first cell that a rule does not explain, with both numbers; empty where it explains all.
-std::string first_unexplained(const Trace& trace, const Rule& rule) {
-  std::string found;
-  for_each_cell(trace, rule.result.id, [&](const std::vector<Index>& index) {
-    if (!found.empty()) return;
-    const CellProvenance provenance = provenance_by_rule(trace, rule, index);
-    const double again = recompute_from_provenance(trace, provenance);
-    if (!agree(provenance.value, again)) {
-      found = fmt::format("{} is {}, from its provenance {}", cell_name(rule.result, index), provenance.value,
-                          again);
-    }
-  });
-  return found;
-}
-
-std::string first_unexplained(const Trace& trace) {
-  for (const Id id : tensors_of(trace)) {
-    const std::string found = first_unexplained(trace, declared_rule(trace, {id}));
-    if (!found.empty()) return found;
-  }
-  return {};
-}
-
-// A cell of any tensor as one number: sets of them are sorted vectors.
-using Cell = std::uint64_t;
-Cell cell_of(const Trace& trace, TensorName tensor, const std::vector<Index>& index) {
-  const Index flat = trace.tensor(tensor)->shape().offset(index);
-  return static_cast<Cell>(tensor.id) << 32 | static_cast<Cell>(flat);
-}
-
-void append_box(const Trace& trace, const BoxRef& box, std::vector<Cell>& cells) {
-  std::vector<Index> index = box.begin;
-  for (std::size_t axis = 0; axis < index.size(); ++axis) {
-    if (box.begin[axis] >= box.end[axis]) FAIL("an empty box of ", to_string(box.tensor));
-  }
-  for (;;) {
-    cells.push_back(cell_of(trace, box.tensor, index));
-    std::size_t axis = index.size();
-    while (axis-- > 0) {
-      if (++index[axis] < box.end[axis]) break;
-      index[axis] = box.begin[axis];
-      if (axis == 0) return;
-    }
-    if (index.empty()) return;
-  }
-}
-
-std::vector<Cell> cells_in(const Trace& trace, const std::vector<BoxRef>& boxes) {
-  std::vector<Cell> cells;
-  for (const BoxRef& box : boxes) append_box(trace, box, cells);
-  std::ranges::sort(cells);
-  cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
-  return cells;
-}
-
-std::vector<Cell> term_cells(const Trace& trace, const CellProvenance& provenance) {
-  std::vector<Cell> cells;
-  for (const Term& term : provenance.terms) {
-    for (const CellRef& factor : term.factors) cells.push_back(cell_of(trace, factor.tensor, factor.index));
-  }
-  std::ranges::sort(cells);
-  cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
-  return cells;
-}
-
-// The first cell whose `sources` are not exactly the cells of its terms.
-std::string first_wrong_box(const Trace& trace) {
-  std::string found;
-  for (const Id id : tensors_of(trace)) {
-    for_each_cell(trace, id, [&](const std::vector<Index>& index) {
-      const CellProvenance provenance = cell_provenance(trace, TensorName{id}, index);
-      if (found.empty() && cells_in(trace, provenance.sources) != term_cells(trace, provenance)) {
-        found = cell_name({id}, index);
-      }
-    });
-  }
-  return found;
-}
-
-// All (source, result) pairs, once by asking every result for its sources and once by asking every cell for
-// its consumers.
-using Pairs = std::vector<std::pair<Cell, Cell>>;
-Pairs pairs_from_sources(const Trace& trace) {
-  Pairs pairs;
-  for (const Id id : tensors_of(trace)) {
-    for_each_cell(trace, id, [&](const std::vector<Index>& index) {
-      const Cell result = cell_of(trace, {id}, index);
-      for (const Cell source : term_cells(trace, cell_provenance(trace, TensorName{id}, index))) {
-        pairs.emplace_back(source, result);
-      }
-    });
-  }
-  std::ranges::sort(pairs);
-  return pairs;
-}
-
-Pairs pairs_from_consumers(const Trace& trace) {
-  Pairs pairs;
-  for (const Id id : tensors_of(trace)) {
-    if (first_name(trace, {id}) != TensorName{id}) continue;  // in self-attention, key is query
-    for_each_cell(trace, id, [&](const std::vector<Index>& index) {
-      for (const Cell result : cells_in(trace, cell_consumers(trace, {id}, index))) {
-        pairs.emplace_back(cell_of(trace, {id}, index), result);
-      }
-    });
-  }
-  std::ranges::sort(pairs);
-  return pairs;
-}
-
-// Whether recomputing from a rule shows that it is wrong: another number somewhere, or a cell that does not
-// exist.
-bool is_caught(const Trace& trace, const Rule& rule) {
-  try {
-    return !first_unexplained(trace, rule).empty();
-  } catch (const Error&) {
-    return true;
-  } catch (const std::out_of_range&) {
-    return true;
-  }
-}
-
-}  // namespace
 
 TEST_CASE("every cell of every tensor is the number that its provenance makes, option by option") {
   for (const NamedInputs& named : single_option_inputs()) {
@@ -209,8 +55,8 @@ TEST_CASE("the consumers of a cell are exactly the cells that name it as a sourc
 TEST_CASE("a rule with two axes swapped is caught") {
   const TracePtr trace = reference_forward(single_option_inputs().front().inputs);
   int tried = 0;
-  for (const Id id : tensors_of(*trace)) {
-    const Rule right = declared_rule(*trace, {id});
+  for (const TensorName tensor : tensors_of(*trace)) {
+    const Rule right = declared_rule(*trace, tensor);
     for (std::size_t p = 0; p < right.products.size(); ++p) {
       for (std::size_t f = 0; f < right.products[p].factors.size(); ++f) {
         const std::size_t rank = right.products[p].factors[f].axes.size();
@@ -231,8 +77,8 @@ TEST_CASE("a rule with two axes swapped is caught") {
 
 TEST_CASE("a rule that forgets a product, or sums one index too few, is caught") {
   const TracePtr trace = reference_forward(single_option_inputs().front().inputs);
-  for (const Id id : tensors_of(*trace)) {
-    const Rule right = declared_rule(*trace, {id});
+  for (const TensorName tensor : tensors_of(*trace)) {
+    const Rule right = declared_rule(*trace, tensor);
     for (std::size_t p = 0; p < right.products.size(); ++p) {
       CAPTURE(to_string(right.result));
       for (std::size_t sum = 0; sum < right.products[p].sums.size(); ++sum) {

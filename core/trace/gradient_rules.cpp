@@ -1,0 +1,177 @@
+#include "core/trace/gradient_rules.h"
+
+#include <algorithm>
+#include <cctype>
+#include <stdexcept>
+
+#include "core/trace/forward_rules.h"
+#include "core/trace/transposed_product.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+bool all_inputs_are_one(const TraceTensors& t) {
+  return t.query && t.query == t.key && t.query == t.value;
+}
+
+// Whose gradient collects what flows back to this tensor: query's for all three where they are one array.
+Id collected_by(const Trace& trace, Id id) {
+  return (id == Id::key || id == Id::value) && all_inputs_are_one(trace.tensors) ? Id::query : id;
+}
+
+// A forward rule whose result has a gradient, with the letters of the result's axes. Its factors are named by
+// what they are read as: value stays value where it is the same array as key.
+struct Reader {
+  Rule rule;
+  std::vector<std::string> letters;
+};
+
+// "S′" → "s", "kdim" → "k"; an axis that joins two, "H·D", is counted by columns, c.
+std::string letter_of(const std::string& axis) {
+  if (axis.empty() || axis.find("·") != std::string::npos) return "c";
+  return std::string(1, static_cast<char>(std::tolower(static_cast<unsigned char>(axis[0]))));
+}
+
+std::vector<Reader> readers_of(const Trace& trace) {
+  std::vector<Reader> readers;
+  for (const TensorEntry& entry : tensor_entries()) {
+    const TensorPtr gradient = trace.tensor({entry.id, true});
+    if (!gradient || entry.role != TensorRole::intermediate) continue;
+    Reader& reader = readers.emplace_back();
+    reader.rule.result = {entry.id};
+    reader.rule.sizes = gradient->shape().sizes();
+    declare_forward_rule(trace, reader.rule);
+    for (const Axis& axis : gradient->shape().axes()) reader.letters.push_back(letter_of(axis.name));
+  }
+  return readers;
+}
+
+class GradientDeclaration {
+ public:
+  GradientDeclaration(const Trace& trace, const std::vector<Reader>& readers, Rule& rule)
+      : trace_(trace), readers_(readers), rule_(rule) {}
+
+  void declare();
+
+ private:
+  std::vector<AxisMap> own_axes() const;
+  // The cell at the same place of another tensor, or the row that it is in: all of the last axis.
+  Product same_cell(TensorName tensor) const { return {{{tensor, own_axes()}}, {}, {}, {}, {}}; }
+  Product row_of(const std::vector<TensorName>& tensors, const std::string& letter) const;
+  void add_ways_through(const Reader& reader);
+  void pass_through(const Reader& reader);
+
+  const Trace& trace_;
+  const std::vector<Reader>& readers_;
+  Rule& rule_;
+};
+
+std::vector<AxisMap> GradientDeclaration::own_axes() const {
+  std::vector<AxisMap> axes;
+  for (std::size_t axis = 0; axis < rule_.sizes.size(); ++axis)
+    axes.push_back(axis_of(static_cast<int>(axis)));
+  return axes;
+}
+
+Product GradientDeclaration::row_of(const std::vector<TensorName>& tensors, const std::string& letter) const {
+  std::vector<AxisMap> axes = own_axes();
+  axes.back() = axis_of(static_cast<int>(axes.size()));
+  Product product;
+  for (const TensorName tensor : tensors) product.factors.push_back({tensor, axes});
+  product.sums = {{letter, rule_.sizes.back()}};
+  return product;
+}
+
+// Every factor that is this tensor, of every product that is linear in it.
+void GradientDeclaration::add_ways_through(const Reader& reader) {
+  for (const Product& product : reader.rule.products) {
+    for (std::size_t f = 0; f < product.factors.size(); ++f) {
+      const Id read = product.factors[f].tensor.id;
+      if (collected_by(trace_, read) != rule_.result.id) continue;
+      Product& way = rule_.products.emplace_back(
+          transposed_product(reader.rule, product, f, rule_.sizes, reader.letters));
+      for (Operand& factor : way.factors) factor.tensor = first_name(trace_, factor.tensor);
+    }
+  }
+}
+
+// Back through a function on top of the products; dP, P, dy and y are the gradient and the result of it.
+void GradientDeclaration::pass_through(const Reader& reader) {
+  const TensorName result = reader.rule.result, gradient{result.id, true};
+  const TensorName source = reader.rule.products.front().factors.front().tensor;
+  switch (reader.rule.combine) {
+    case Combine::given:
+      return;
+    case Combine::copy:
+    case Combine::product_sum:
+    case Combine::merge_masks:  // linear in float masks; boolean ones have no gradient
+      return add_ways_through(reader);
+    case Combine::scale:
+      rule_.combine = Combine::scale_gradient;
+      rule_.products = {same_cell(gradient)};
+      if (trace_.options.softcap > 0.0) rule_.products.push_back(same_cell(source));
+      return;
+    case Combine::add_mask:
+      if (!trace_.options.mask_value) return add_ways_through(reader);
+      rule_.combine = Combine::add_mask_gradient;
+      rule_.products = {same_cell(gradient), same_cell({Id::mask_bias})};
+      return;
+    case Combine::softmax:
+      rule_.combine = Combine::softmax_gradient;
+      rule_.products = {row_of({gradient, result}, "s")};
+      return;
+    case Combine::dropout:  // the same factor, 0 or 1/(1−p)
+      rule_.combine = Combine::dropout;
+      rule_.products = {same_cell(gradient)};
+      return;
+    case Combine::layer_norm:
+      rule_.combine = Combine::layer_norm_gradient;
+      rule_.products = {row_of({gradient, result}, "e"), row_of({source}, "e")};
+      return;
+    default:
+      throw std::logic_error("no gradient goes through " + to_string(result));
+  }
+}
+
+void GradientDeclaration::declare() {
+  rule_.combine = Combine::product_sum;
+  for (const Reader& reader : readers_) {
+    const std::vector<TensorName> read = rule_sources(reader.rule);
+    const bool reads = std::ranges::any_of(
+        read, [&](TensorName source) { return collected_by(trace_, source.id) == rule_.result.id; });
+    if (reads) pass_through(reader);
+  }
+  if (readers_.back().rule.result.id == rule_.result.id) rule_.combine = Combine::given;  // grad_output
+}
+
+Rule declared_gradient(const Trace& trace, const std::vector<Reader>& readers, Id id) {
+  Rule rule;
+  rule.result = {id, true};
+  rule.sizes = trace.tensor(rule.result)->shape().sizes();
+  GradientDeclaration(trace, readers, rule).declare();
+  return rule;
+}
+
+}  // namespace
+
+bool has_backward_pass(const Trace& trace) {
+  return trace.grad.output != nullptr;
+}
+
+Rule gradient_rule(const Trace& trace, TensorId id) {
+  return declared_gradient(trace, readers_of(trace), id);
+}
+
+std::vector<Rule> gradient_rules(const Trace& trace) {
+  std::vector<Rule> rules;
+  if (!has_backward_pass(trace)) return rules;
+  const std::vector<Reader> readers = readers_of(trace);
+  for (const TensorEntry& entry : tensor_entries()) {
+    if (trace.tensor({entry.id, true})) rules.push_back(declared_gradient(trace, readers, entry.id));
+  }
+  return rules;
+}
+
+}  // namespace headwise

@@ -1,0 +1,24 @@
+// The declarations of the backward pass. None is written by hand where the forward pass is linear: the rule
+// of grad.X follows from the rules of the tensors that read X, each product turned round
+// (core/trace/transposed_product.h). Only the functions on top (scale with softcap, softmax, layer norm,
+// dropout, a filled mask) have a reading of their own, named by Combine.
+#pragma once
+
+#include <vector>
+
+#include "core/trace/rules.h"
+
+namespace headwise {
+
+// Whether this trace has gradients.
+bool has_backward_pass(const Trace& trace);
+
+// The rule of grad.`id`, which the trace has. The gradient of the last output is `given`; that of a tensor
+// which nothing with a gradient reads (W_k beside static_k) has no products: zeros. Where query, key and
+// value are one array, grad.query has the products of all three.
+Rule gradient_rule(const Trace& trace, TensorId id);
+
+// The rules of all gradients of this trace, in the order of their tensors: much cheaper than one by one.
+std::vector<Rule> gradient_rules(const Trace& trace);
+
+}  // namespace headwise
