@@ -19,6 +19,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t shown_terms = 6;
 constexpr std::size_t shown_causes = 3;
+constexpr double rounding_of_f32_gradients = 1e-2;
 
 // Columns on a terminal: UTF-8 bytes that begin a character.
 std::size_t text_width(const std::string& text) {
@@ -178,6 +179,12 @@ std::string first_text(const ComparisonReport& report, const ComparedArray& firs
     text += fmt::format("  Likely cause: {}{}\n", sentence(cause.text),
                         cause.remedy.empty() ? "" : " In Headwise: " + cause.remedy);
   }
+  const bool little =
+      difference.non_finite_mismatches == 0 && difference.worst_relative < rounding_of_f32_gradients;
+  if (first.tensor.gradient && report.trace.dtype == DType::f32 && little)
+    text +=
+        "  In f32 the gradients of two correct programs can be as far apart, where the softmax saturates: "
+        "compare in f64.\n";
   if (!report.causes_searched)
     text += "  Causes in options and inputs were not tried at this size; a smaller case would tell more.\n";
   return text;

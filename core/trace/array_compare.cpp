@@ -100,7 +100,8 @@ void choose_reading(ComparedArray& array, const std::vector<TensorReading>& read
     candidate.reading = reading.reading.empty() ? array.reading : "read as " + reading.reading;
     if (!array.reading.empty() && !reading.reading.empty()) candidate.reading += ", " + array.reading;
     read_types(candidate, op);
-    candidate.difference = compare_tensors(array.tensor, *candidate.ours, *candidate.theirs, array.tolerance);
+    candidate.difference =
+        compare_tensors(array.tensor, *candidate.ours, *candidate.theirs, array.tolerance, array.least_unit);
     if (!best || candidate.difference.differing_cells < best->difference.differing_cells)
       best = std::move(candidate);
   }
@@ -123,7 +124,9 @@ ComparedArray compared(const Trace& trace, TensorName name, const StoredTensor& 
   array.stored_shape = stored.tensor->shape().sizes_text();
   array.tensor = name;
   array.ours = trace.tensor(name);
-  array.tolerance = options.tolerance.value_or(stored_tolerance(trace.dtype, stored.stored_dtype));
+  array.tolerance =
+      options.tolerance.value_or(stored_tolerance(trace.dtype, stored.stored_dtype, name.gradient));
+  array.least_unit = gradient_unit(trace, name);
   array.difference.tensor = name;
   array.difference.our_shape = array.ours->shape().sizes_text();
   array.difference.their_shape = array.stored_shape;
@@ -233,11 +236,26 @@ bool is_given(const Trace& trace, TensorName name) {
          (heads && trace.options.op == Op::scaled_dot_product_attention);
 }
 
-double stored_tolerance(DType ours, const std::string& stored_dtype) {
-  if (stored_dtype == "bf16")
-    return 1.6e-2;  // two units in the last place of 8 bits, doubled for the way there
-  if (stored_dtype == "f16") return 2e-3;
-  return default_tolerance(ours, stored_dtype == "f32" ? DType::f32 : DType::f64);
+double stored_tolerance(DType ours, const std::string& stored_dtype, bool gradient) {
+  const double values =
+      stored_dtype == "bf16"  ? 1.6e-2  // two units in the last place of 8 bits, and on the way there
+      : stored_dtype == "f16" ? 2e-3
+                              : default_tolerance(ours, stored_dtype == "f32" ? DType::f32 : DType::f64);
+  return gradient ? 10 * values : values;
+}
+
+double gradient_unit(const Trace& trace, TensorName name) {
+  if (!name.gradient) return 0.0;
+  const TraceTensors& grad = trace.grad;
+  const TensorPtr& first = grad.layer_norm_output ? grad.layer_norm_output
+                           : grad.residual_output ? grad.residual_output
+                                                  : grad.output;
+  double largest = 0.0;
+  for (Index i = 0; first && i < first->size(); ++i) {
+    const double magnitude = std::abs(first->flat(i));
+    if (std::isfinite(magnitude)) largest = std::max(largest, magnitude);
+  }
+  return 0.1 * largest;
 }
 
 ArrayComparison compare_arrays(const Trace& ours, const std::vector<StoredTensor>& theirs,

@@ -29,7 +29,7 @@ struct ComparedArray {
   std::string stored_shape;  // as it is in the file: "(5,2,16)"
   TensorName tensor;         // output
   std::string reading;       // what was re-read: "read as (L,N,E)"; empty where nothing was
-  double tolerance = 0.0;
+  double tolerance = 0.0, least_unit = 0.0;
   TensorDifference difference;  // in our layout; its shapes differ where the array could not be read
   std::string refusal;     // why it could not be read: the likely cause of the shapes, a type without numbers
   TensorPtr ours, theirs;  // as they were compared; null where the array could not be read
@@ -57,8 +57,12 @@ std::optional<TensorName> stored_tensor_name(const std::string& name, Op op);
 bool is_given(const Trace& trace, TensorName name);
 
 // What two correct programs may differ by when one stores its numbers in this type: bf16 1.6e-2, f16 2e-3,
-// else default_tolerance of the two types. Integers and bool do not weaken it.
-double stored_tolerance(DType ours, const std::string& stored_dtype);
+// else default_tolerance of the two types. Integers and bool do not weaken it. Gradients: ten times that.
+double stored_tolerance(DType ours, const std::string& stored_dtype, bool gradient = false);
+
+// The least unit (core/trace/trace_compare.h) of this trace's gradients: a tenth of the largest number that the
+// backward pass began with, for what cancels on the way leaves rounding in proportion to that. 0 for values.
+double gradient_unit(const Trace& trace, TensorName name);
 
 // k_heads and v_heads may come repeated, a head for each query head; boolean masks may come as 0 and −inf.
 ArrayComparison compare_arrays(const Trace& ours, const std::vector<StoredTensor>& theirs,

@@ -34,7 +34,7 @@ struct Question {
   const Tensor& theirs() const { return *array.theirs; }
   bool agrees(const Tensor& variant) const { return agree(variant, theirs()); }
   bool agree(const Tensor& a, const Tensor& b) const {
-    return compare_tensors(array.tensor, a, b, array.tolerance).agrees();
+    return compare_tensors(array.tensor, a, b, array.tolerance, array.least_unit).agrees();
   }
   // Ours with every cell changed.
   Tensor mapped(const std::function<double(Index, double)>& change) const {

@@ -74,8 +74,15 @@ std::vector<Index> without_ones(std::vector<Index> sizes) {
   return sizes;
 }
 
-std::string sizes_text(const std::vector<Index>& sizes) {
-  return fmt::format("({})", fmt::join(sizes, ","));
+// Sizes that are ours but for axes of size 1, in our letters: "(1,1,E)", "(L,E)".
+std::string letters_text(const std::vector<Index>& sizes, const Shape& ours) {
+  std::vector<std::string> axes;
+  Index axis = 0;
+  for (const Index size : sizes) {
+    while (size != 1 && ours.size(axis) == 1) ++axis;
+    axes.push_back(size == 1 ? "1" : ours.name(axis++));
+  }
+  return fmt::format("({})", fmt::join(axes, ","));
 }
 
 TensorPtr reshaped(const TensorPtr& tensor, const Shape& shape) {
@@ -145,13 +152,17 @@ std::vector<TensorReading> tensor_readings(TensorName name, const Shape& ours, c
     }
     return readings;
   }
-  for (const AxisOrder& order : other_orders(name.id, ours.rank(), batch_first)) {
-    if (order_sizes(ours, order) == sizes) readings.push_back(read_in(order));
-  }
-  if (!readings.empty()) return readings;
-  // Axes of size 1 come and go without moving a number: unbatched arrays, bias_k as (1,1,E).
-  if (stored->size() == ours.element_count() && without_ones(sizes) == without_ones(ours.sizes())) {
-    return {{reshaped(stored, ours), sizes_text(sizes)}};
+  const std::vector<AxisOrder> orders = other_orders(name.id, ours.rank(), batch_first);
+  for (const bool joined : {false, true}) {
+    for (const AxisOrder& order : orders) {
+      const bool joins = static_cast<Index>(order.groups.size()) < ours.rank();
+      if (joins == joined && order_sizes(ours, order) == sizes) readings.push_back(read_in(order));
+    }
+    if (!readings.empty()) return readings;
+    // Axes of size 1 come and go without moving a number: unbatched arrays, bias_k as (1,1,E).
+    if (stored->size() == ours.element_count() && without_ones(sizes) == without_ones(ours.sizes())) {
+      return {{reshaped(stored, ours), letters_text(sizes, ours)}};
+    }
   }
   // Heads in groups: (N,G,H/G,L,D); stored row by row that is (N,H,L,D).
   if (sizes.size() == 5 && ours.rank() == 4 && sizes[0] == ours.size(0) &&

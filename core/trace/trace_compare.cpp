@@ -45,15 +45,15 @@ double default_tolerance(DType ours, DType theirs) {
   return ours == DType::f32 || theirs == DType::f32 ? 1e-5 : 1e-10;
 }
 
-TensorDifference compare_tensors(TensorName name, const Tensor& ours, const Tensor& theirs,
-                                 double tolerance) {
+TensorDifference compare_tensors(TensorName name, const Tensor& ours, const Tensor& theirs, double tolerance,
+                                 double least_unit) {
   TensorDifference difference;
   difference.tensor = name;
   difference.our_shape = ours.shape().sizes_text();
   difference.their_shape = theirs.shape().sizes_text();
   if (!difference.shapes_agree()) return difference;
   difference.cells = ours.size();
-  const double unit = std::min(1.0, std::max(largest_finite(ours), largest_finite(theirs)));
+  const double unit = std::min(1.0, std::max({largest_finite(ours), largest_finite(theirs), least_unit}));
   Index worst = -1;
   double worst_absolute = 0.0, worst_relative = 0.0;
   bool worst_differs = false;

@@ -11,7 +11,7 @@
 namespace headwise {
 
 // A cell differs where |ours − theirs| > tolerance · max(|ours|, |theirs|, u), u being the largest finite
-// magnitude in either tensor, but at most 1. So numbers near 0 are judged by the size of their neighbours, a
+// magnitude in either tensor (or `least_unit`, if that is more), but at most 1. So numbers near 0 are judged by the size of their neighbours, a
 // tensor of small numbers by its own size, and a fill of −1e9 hides nothing. NaN agrees with NaN alone, an
 // infinity with the same one.
 struct TensorDifference {
@@ -44,7 +44,8 @@ struct TraceComparison {
 // What two correct programs may differ by: 1e-10 in f64, 1e-5 where either side is f32.
 double default_tolerance(DType ours, DType theirs);
 
-TensorDifference compare_tensors(TensorName name, const Tensor& ours, const Tensor& theirs, double tolerance);
+TensorDifference compare_tensors(TensorName name, const Tensor& ours, const Tensor& theirs, double tolerance,
+                                 double least_unit = 0.0);
 
 // Names of axes and types may differ, sizes may not.
 TraceComparison compare_traces(const Trace& ours, const Trace& theirs, double tolerance);

@@ -179,8 +179,21 @@ TEST_CASE("the tolerance follows the weaker type unless it is given") {
   CHECK(stored_tolerance(DType::f64, "f16") == 2e-3);
   CHECK(stored_tolerance(DType::f32, "bf16") == 1.6e-2);
   CHECK(stored_tolerance(DType::f64, "bool") == 1e-10);
+  CHECK(stored_tolerance(DType::f64, "f64", true) == 1e-9);
   const TracePtr trace = reference_forward(random_inputs(small_options()));
   ArrayComparisonOptions options;
   options.tolerance = 0.25;
   CHECK(compared(*trace, named("output", trace->tensors.output, "f16"), options).tolerance == 0.25);
+}
+
+TEST_CASE("what cancels in a gradient is judged by what the backward pass began with") {
+  const TracePtr trace = reference_backward(*reference_forward(random_inputs(small_options())));
+  Tensor noise = *trace->grad.out_proj_bias;
+  CHECK(gradient_unit(*trace, {Id::query, true}) == doctest::Approx(0.1));
+  CHECK(gradient_unit(*trace, {Id::query}) == 0.0);
+  Trace cancelled = *trace;
+  for (Index i = 0; i < noise.size(); ++i) noise.set_flat(i, 1e-17 * static_cast<double>(i));
+  cancelled.grad.bias_k = std::make_shared<const Tensor>(noise);
+  const auto none = std::make_shared<const Tensor>(noise.shape(), DType::f64);
+  CHECK(compared(cancelled, named("bias_k.grad", none)).agrees());
 }

@@ -102,10 +102,11 @@ TEST_CASE("axes of size 1 come and go: unbatched arrays, bias_k as (1,1,E)") {
   auto readings = tensor_readings({Id::output}, one, unbatched, true);
   REQUIRE(readings.size() == 1);
   CHECK(readings[0].tensor->shape() == one);
+  CHECK(readings[0].reading == "(L,E)");
   readings =
       tensor_readings({Id::bias_k}, {{"G·D", 12}}, random_tensor({{"a", 1}, {"b", 1}, {"c", 12}}, "b"), true);
   REQUIRE(readings.size() == 1);
-  CHECK(readings[0].reading == "(1,1,12)");
+  CHECK(readings[0].reading == "(1,1,G·D)");
 }
 
 TEST_CASE("heads in groups of five axes and a mask with its heads apart are the same numbers") {
