@@ -1,8 +1,9 @@
-// headwise info: what is in an array file.
+// headwise info: what is in an array file or a scenario.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "app/cli/scenario_info.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "core/files/array_files.h"
@@ -62,11 +63,31 @@ std::string as_json(const std::string& path, const ArrayFileInfo& info) {
 }  // namespace
 
 void run_info(CLI::App& app, const Words& words) {
-  std::string path;
+  TraceRequest request;  // of a scenario
+  std::string& path = request.scenario;
   bool json = false;
-  app.add_option("FILE", path, "A .npy, .npz or .safetensors file")->required();
+  app.add_option("FILE", path, "A scenario (.json, or the name of a preset), .npy, .npz or .safetensors")
+      ->required();
   app.add_flag("--json", json, "Print JSON");
+  app.add_option("--input", request.inputs, "Of a scenario: arrays under PyTorch's names, as for run")
+      ->type_name("FILE")
+      ->allow_extra_args(false);
+  app.add_option("--set", request.settings, "Of a scenario: change it: attention.num_heads=4")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+  app.add_option("--dtype", request.dtype, "Of a scenario: f32 or f64")
+      ->type_name("TYPE")
+      ->capture_default_str();
   if (!parse_words(app, words)) return;
+  if (names_scenario(path)) {
+    const ScenarioInfo info = scenario_info(request);
+    return print(json ? scenario_info_json(info) : scenario_info_text(info));
+  }
+  if (!request.inputs.empty() || !request.settings.empty()) {
+    throw Error(ExitStatus::usage,
+                {request.inputs.empty() ? "--set" : "--input", "an array file has no settings", path,
+                 "a scenario: a .json file, or the name of a preset", ""});
+  }
   const ArrayFileInfo info = read_array_file_info(path);
   print(json ? as_json(path, info) : as_text(path, info));
 }

@@ -32,9 +32,10 @@ constexpr std::array commands{
                "--tolerance 1e-12\n"
                "  headwise compare sdpa.json --with output.npy --with attn_weights.npy --json\n",
                run_compare},
-    Subcommand{"info", "Say what is in a .npy, .npz or .safetensors file",
-               "  headwise info model.safetensors\n"
-               "  headwise info trace.npz --json\n",
+    Subcommand{"info", "Say what is in a scenario or an array file, and what a scenario costs and answers",
+               "  headwise info welcome\n"
+               "  headwise info mha.json --set attention.num_heads=4 --json\n"
+               "  headwise info model.safetensors\n",
                run_info},
     Subcommand{"list", "List what Headwise knows: presets, tensors, colormaps, backends",
                "  headwise list tensors\n"

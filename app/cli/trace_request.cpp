@@ -18,12 +18,16 @@ namespace headwise {
 namespace {
 
 // A name without a folder or an extension is a preset, unless a file of that name lies here.
-Scenario read_scenario(const std::string& name) {
+bool names_preset(const std::string& name) {
   const bool preset = std::ranges::any_of(presets(), [&](const Preset& entry) { return entry.name == name; });
-  return preset && access(name.c_str(), F_OK) != 0 ? preset_scenario(name) : read_scenario_file(name);
+  return preset && access(name.c_str(), F_OK) != 0;
 }
 
-GivenArrays read_inputs(const std::vector<std::string>& paths) {
+Scenario read_scenario(const std::string& name) {
+  return names_preset(name) ? preset_scenario(name) : read_scenario_file(name);
+}
+
+GivenArrays read_arrays(const std::vector<std::string>& paths) {
   GivenArrays given;
   std::map<std::string, std::string> origin;
   for (const std::string& path : paths) {
@@ -43,6 +47,19 @@ DType dtype_of(const std::string& name) {
   if (name == "f32") return DType::f32;
   if (name == "f64") return DType::f64;
   throw Error(ExitStatus::usage, {"--dtype", "there is no such type to compute in", name, "f32 or f64", ""});
+}
+
+Scenario requested_scenario(const TraceRequest& request) {
+  Scenario scenario = read_scenario(request.scenario);
+  for (const std::string& setting : request.settings) scenario = with_setting(scenario, setting);
+  return scenario;
+}
+
+ScenarioInputs inputs_of(const TraceRequest& request, const Scenario& scenario) {
+  ScenarioInputs inputs =
+      make_scenario_inputs(scenario, dtype_of(request.dtype), read_arrays(request.inputs));
+  for (const std::string& note : inputs.notes) print_warning(note);
+  return inputs;
 }
 
 }  // namespace
@@ -79,14 +96,18 @@ void add_trace_flags(CLI::App& app, TraceRequest& request) {
                "Compute the gradients too: grad.NAME, of the sum of grad_output · output");
 }
 
+bool names_scenario(const std::string& name) {
+  return names_preset(name) || name.ends_with(".json");
+}
+
+ScenarioInputs read_inputs(const TraceRequest& request) {
+  return inputs_of(request, requested_scenario(request));
+}
+
 ComputedTrace compute_trace(const TraceRequest& request) {
   require_backend(request.backend);
-  const DType dtype = dtype_of(request.dtype);
-  Scenario scenario = read_scenario(request.scenario);
-  for (const std::string& setting : request.settings) scenario = with_setting(scenario, setting);
-  ComputedTrace computed{make_scenario_inputs(scenario, dtype, read_inputs(request.inputs)), nullptr,
-                         scenario.inputs.batch_first};
-  for (const std::string& note : computed.inputs.notes) print_warning(note);
+  const Scenario scenario = requested_scenario(request);
+  ComputedTrace computed{inputs_of(request, scenario), nullptr, scenario.inputs.batch_first};
   computed.trace = reference_forward(computed.inputs.attention);
   if (request.backward) computed.trace = reference_backward(*computed.trace, computed.inputs.grad_output);
   for (const std::string& warning : computed.trace->warnings) print_warning(warning);

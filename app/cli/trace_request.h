@@ -27,6 +27,13 @@ void add_trace_flags(CLI::App& app, TraceRequest& request);
 // it is a gradient and no gradients are computed.
 TensorName requested_tensor(const TraceRequest& request, const std::string& option, const std::string& word);
 
+// Whether a word names a scenario: a preset that no file stands before, or a file that ends in .json.
+bool names_scenario(const std::string& name);
+
+// The arrays that the scenario makes and is given, nothing computed yet; prints the notes. Throws Error(usage),
+// Error(input), Error(memory).
+ScenarioInputs read_inputs(const TraceRequest& request);
+
 struct ComputedTrace {
   ScenarioInputs inputs;
   TracePtr trace;

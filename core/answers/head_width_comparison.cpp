@@ -134,9 +134,9 @@ std::vector<std::string> in_words(const HeadWidthComparison& c, Index keys) {
                         : fmt::format(", and grad.{} by up to {:.3g}", tensor_entry(gradient->tensor).name,
                                       gradient->difference)));
     sentences.push_back(
-        fmt::format("Why: the wide head's scores are the sum of the heads' scores (max |Δ| {:.2g}), added up "
-                    "before its one "
-                    "softmax; {} heads take {} softmaxes and can look at {} places.",
+        fmt::format("Why: the wide head's scores are the sum of the heads' scores (to rounding: max |Δ| "
+                    "{:.2g}), added up "
+                    "before its one softmax; {} heads take {} softmaxes and can look at {} places.",
                     c.score_sum_difference, c.many.heads, c.many.heads, c.many.heads));
   }
   sentences.push_back(fmt::format(

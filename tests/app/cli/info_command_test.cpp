@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files/array_files.h"
+#include "core/scenario/scenario_json.h"
 #include "tests/app/cli/program_run.h"
 #include "tests/core/files/temporary_folder.h"
 
@@ -42,4 +43,141 @@ TEST_CASE("info refuses a pickle with the lines that convert it") {
   CHECK(result.status == 3);
   CHECK(is_one_line(result.err));
   CHECK(result.err.find("import numpy, pickle;") != std::string::npos);
+}
+
+namespace {
+
+nlohmann::json info_json(std::vector<std::string> words) {
+  words.insert(words.begin(), "info");
+  words.emplace_back("--json");
+  const ProgramResult result = run_program(words);
+  REQUIRE(result.status == 0);
+  return nlohmann::json::parse(result.out);
+}
+
+TensorPtr array_of(const std::vector<NamedTensor>& arrays, const std::string& name) {
+  for (const NamedTensor& array : arrays) {
+    if (array.name == name) return array.tensor;
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+TEST_CASE("info tells the sizes, parameters, products and memory of a scenario") {
+  const TemporaryFolder folder;
+  const std::string path = folder.with_file(
+      "a.json",
+      R"({"attention":{"embed_dim":8,"num_heads":4,"num_kv_heads":2},"inputs":{"query_length":3}})");
+  const nlohmann::json json = info_json({path});
+  CHECK(json.at("format") == "scenario");
+  CHECK(json.at("sizes") == nlohmann::json::parse(R"({"N":1,"L":3,"S":3,"E":8,"H":4,"G":2,"D":2,"Dv":2})"));
+  CHECK(json.at("parameter_count") == (8 + 4 + 4) * 8 + 16 + 8 * 8 + 8);
+  CHECK(json.at("multiply_adds") == 3 * 8 * 16 + 2 * 4 * 3 * 3 * 2 + 3 * 8 * 8);
+  CHECK(json.at("exponentials") == 4 * 3 * 3);
+  CHECK(json.at("bytes").at("inputs") == 4 * (3 * 8 + 16 * 8 + 16 + 8 * 8 + 8));
+  bool has_scores = false;
+  for (const auto& tensor : json.at("tensors")) {
+    if (tensor.at("name") != "scores") continue;
+    has_scores = true;
+    CHECK(tensor.at("shape") == nlohmann::json::parse("[1,4,3,3]"));
+    CHECK(tensor.at("bytes") == 4 * 36);
+  }
+  CHECK(has_scores);
+
+  const std::string text = run_program({"info", path}).out;
+  for (const char* part :
+       {"Sizes\n", "  H   4  heads\n", "  G   2  key/value heads\n", "Multiply-adds, step by step",
+        "Memory, in f32", "Are they the same?", "Yes: one packed matrix"}) {
+    CAPTURE(part);
+    CHECK(text.find(part) != std::string::npos);
+  }
+}
+
+TEST_CASE("info answers whether layouts, heads and look-ups are the same, in numbers") {
+  const nlohmann::json answers = info_json({"random"}).at("answers");
+  for (const auto& layout : answers.at("layouts").at("layouts")) {
+    CHECK(layout.at("possible") == true);
+    CHECK(layout.at("max_difference").at("output").get<double>() < 1e-5);
+  }
+  CHECK(answers.at("head_width").at("same") == false);
+  CHECK(answers.at("head_width").at("output").at("max_difference").get<double>() > 1e-3);
+  CHECK(answers.at("head_width").at("one").at("heads") == 1);
+  CHECK(answers.at("lookup").at("cooler").back().at("winner_weight").get<double>() > 0.99);
+  double shares = answers.at("output_shares").at("bias").get<double>();
+  for (const auto& share : answers.at("output_shares").at("heads")) shares += share.get<double>();
+  CHECK(shares == doctest::Approx(1.0));
+}
+
+TEST_CASE("info of scaled_dot_product_attention has no projection to lay out and no parameters") {
+  const nlohmann::json json = info_json({"random", "--set", "op=scaled_dot_product_attention"});
+  CHECK(json.at("parameter_count") == 0);
+  for (const auto& layout : json.at("answers").at("layouts").at("layouts"))
+    CHECK(layout.at("possible") == false);
+  CHECK(json.at("answers").at("head_width").at("possible") == true);
+  CHECK(!json.at("answers").contains("output_shares"));
+}
+
+TEST_CASE("info of a scenario without queries or keys still tells its sizes") {
+  for (const char* setting : {"inputs.query_length=0", "inputs.batch=0"}) {
+    const nlohmann::json json = info_json({"random", "--set", "inputs.source=random", "--set", setting});
+    CHECK(json.at("exponentials") == 0);
+    CHECK(!json.at("answers").contains("lookup"));
+  }
+}
+
+TEST_CASE(
+    "info of a scenario too large to be computed several times tells its sizes and why there is no answer") {
+  const nlohmann::json json =
+      info_json({"random", "--set", "inputs.source=random", "--set", "inputs.query_length=50000"});
+  CHECK(json.at("sizes").at("L") == 50000);
+  CHECK(json.at("tensors").empty());
+  CHECK(json.at("answers").at("not_computed").get<std::string>().find("multiply-adds") != std::string::npos);
+}
+
+TEST_CASE("info takes the settings of a scenario, and refuses them beside an array file") {
+  CHECK(info_json({"welcome", "--set", "attention.num_heads=4"}).at("sizes").at("H") == 4);
+  const TemporaryFolder folder;
+  const std::string path = folder.file("a.npz");
+  write_npz(path, {{"query", std::make_shared<const Tensor>(Shape{}, DType::f32), "f32"}});
+  const ProgramResult result = run_program({"info", path, "--set", "attention.num_heads=4"});
+  CHECK(result.status == 2);
+  CHECK(is_one_line(result.err));
+  CHECK(run_program({"info", folder.file("missing.json")}).status == 2);
+  CHECK(run_program({"info", folder.with_file("bad.json", "{")}).status == 2);
+}
+
+TEST_CASE(
+    "a scenario with one matrix for each head runs, saves and is told as such, and computes what packed "
+    "does") {
+  const TemporaryFolder folder;
+  const std::string path = folder.with_file(
+      "a.json",
+      R"({"attention":{"embed_dim":24,"num_heads":4,"num_kv_heads":2},"parameters":{"layout":"per_head"}})");
+  const std::string saved = folder.file("saved.json");
+  write_scenario_file(read_scenario_file(path), saved);
+  CHECK(content_of(saved).find("\"per_head\"") != std::string::npos);
+
+  const auto run = [&](std::vector<std::string> words, const char* name) {
+    const std::string out = folder.file(name);
+    words.insert(words.begin(), "run");
+    words.insert(words.end(), {"--backward", "-o", out});
+    const ProgramResult result = run_program(words);
+    CHECK(result.err.empty());
+    REQUIRE(result.status == 0);
+    return read_array_file(out);
+  };
+  const auto per_head = run({saved}, "per_head.npz");
+  const auto packed = run({path, "--set", "parameters.layout=packed"}, "packed.npz");
+  CHECK(array_of(per_head, "in_proj_weight") == nullptr);
+  REQUIRE(array_of(per_head, "k_proj_weight") != nullptr);
+  CHECK(array_of(per_head, "k_proj_weight")->shape().sizes() == std::vector<Index>{12, 24});
+  for (const char* name : {"q", "k", "v", "output", "grad.query"}) {
+    CAPTURE(name);
+    CHECK(identical(*array_of(per_head, name), *array_of(packed, name)));
+  }
+  const auto layouts = info_json({saved}).at("answers").at("layouts").at("layouts");
+  CHECK(layouts.at(2).at("matrices").at(1).at("count") == 2);
+  CHECK(layouts.at(2).at("products") == 4 + 2 + 2);
+  CHECK(layouts.at(2).at("max_difference").at("output") == 0.0);
 }
