@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "app/panels/menu_bar.h"
+#include "app/panels/status_bar.h"
 #include "app/panels/window_commands.h"
 #include "app/panels/window_files.h"
 #include "app/widgets/style.h"
@@ -29,6 +30,19 @@ bool begin_panel(const char* name, const RectF& rect, float padding_x, float pad
   ImGui::BeginChild(name, size, true, ImGuiWindowFlags_AlwaysUseWindowPadding | flags);
   ImGui::PopStyleVar();
   ImGui::PopStyleColor();
+  ui_probe(name, min, {min.x + size.x, min.y + size.y});
+  return true;
+}
+
+// The same without ground, border and padding.
+bool begin_bare_panel(const char* name, const RectF& rect) {
+  if (rect.width < 1.0 || rect.height < 1.0) return false;
+  const ImVec2 min{static_cast<float>(rect.x), static_cast<float>(rect.y)};
+  const ImVec2 size{static_cast<float>(rect.width), static_cast<float>(rect.height)};
+  ImGui::SetCursorScreenPos(min);
+  ImGui::BeginChild(
+      name, size, false,
+      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
   ui_probe(name, min, {min.x + size.x, min.y + size.y});
   return true;
 }
@@ -85,7 +99,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   const ComputationPtr computation = state_.session.computation();
   const Scenario scenario = state_.session.scenario();
   const std::string error = state_.session.error();
-  const std::string last_edit = state_.session.computing() ? "Computing …" : state_.session.last_edit();
+  const std::string last_edit = state_.session.last_edit();
   Selection selection = state_.selection;
   state_.focus.enabled = !overlay_open();
   const PanelContext context{.scenario = scenario,
@@ -137,6 +151,11 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   }
   if (begin_panel("panel/graph", layout.graph, px(12), px(8))) {
     take(draw_graph(context, graph_));
+    ImGui::EndChild();
+  }
+  if (begin_bare_panel("panel/status", layout.status)) {
+    draw_status_bar(context,
+                    {.compute_seconds = computation->seconds, .computing = state_.session.computing()});
     ImGui::EndChild();
   }
   for (const auto& [action, from_setup] : actions) take_action(state_, action, from_setup);

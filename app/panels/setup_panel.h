@@ -1,5 +1,5 @@
-// The setup at the left: text, sizes, masks, scale and dropout, and the line that says what the last edit
-// changed.
+// The setup at the left: text, parameters, sizes, masks, scale and dropout, and what the person should know of the
+// numbers that are shown.
 #pragma once
 
 #include "app/panels/panel.h"

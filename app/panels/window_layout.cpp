@@ -8,7 +8,7 @@ namespace {
 
 // Design units
 constexpr double margin = 12, gap = 10;
-constexpr double menu_height = 42, steps_height = 44;
+constexpr double menu_height = 42, steps_height = 44, status_height = 26;
 
 }  // namespace
 
@@ -26,6 +26,10 @@ WindowLayout window_layout(double width, double height, double scale) {
   top += px(steps_height) + px(gap);
 
   double bottom = height - px(margin);
+  if (units_high >= 320) {
+    bottom = height - px(status_height);
+    layout.status = rect(left, bottom, right - left, px(status_height));
+  }
   if (units_high >= 560) {
     const double graph_height = px(std::clamp(0.112 * units_high, 112.0, 132.0));
     layout.graph = rect(left, bottom - graph_height, right - left, graph_height);

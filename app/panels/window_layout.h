@@ -7,10 +7,11 @@ namespace headwise {
 
 // Pixels; sizes are never negative. A panel that has no room is 0 × 0 and is not drawn.
 struct WindowLayout {
-  RectF menu, steps, setup, stage, inspector, graph;
+  RectF menu, steps, setup, stage, inspector, graph, status;
 };
 
-// `scale`: pixels per design unit. Proportions are those of 1600 × 1000 units: setup 256 wide, inspector 384, graph 112
+// `scale`: pixels per design unit. The status line stands at the foot of every window of 320 units of height or more.
+// Proportions are those of 1600 × 1000 units: setup 256 wide, inspector 384, graph 112
 // high. Narrower windows give the side panels less; below 560 units of height the graph goes, below 620 units of width
 // the inspector, below 420 the setup.
 WindowLayout window_layout(double width, double height, double scale);

@@ -1,6 +1,7 @@
 #include "app/session/computation.h"
 
 #include <algorithm>
+#include <chrono>
 #include <new>
 
 #include "core/scenario/tokens.h"
@@ -27,11 +28,13 @@ double at_least_0(double value) {
 
 ComputationPtr compute(const Scenario& scenario, const Computation* previous) {
   try {
+    const auto started = std::chrono::steady_clock::now();
     auto result = std::make_shared<Computation>();
     result->scenario = scenario;
     result->inputs = make_scenario_inputs(scenario, DType::f32, {}, previous ? &previous->inputs : nullptr,
                                           previous ? &previous->scenario : nullptr);
     result->trace = reference_forward(result->inputs.attention, previous ? previous->trace.get() : nullptr);
+    result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     return result;
   } catch (const std::bad_alloc&) {
     throw Error(ExitStatus::memory, {.where = "",

@@ -13,6 +13,7 @@ struct Computation {
   Scenario scenario;
   ScenarioInputs inputs;
   TracePtr trace;
+  double seconds = 0.0;  // that it took
 };
 using ComputationPtr = std::shared_ptr<const Computation>;
 

@@ -22,8 +22,8 @@ TEST_CASE("panels never overlap, never leave the window and are never of negativ
     for (double width = 1; width < 2600; width = width * 1.3 + 1) {
       for (double height = 1; height < 1600; height = height * 1.4 + 1) {
         const WindowLayout layout = window_layout(width, height, scale);
-        const RectF panels[] = {layout.menu,  layout.steps,     layout.setup,
-                                layout.stage, layout.inspector, layout.graph};
+        const RectF panels[] = {layout.menu,      layout.steps, layout.setup, layout.stage,
+                                layout.inspector, layout.graph, layout.status};
         for (const RectF& a : panels) {
           CHECK(a.width >= 0);
           CHECK(a.height >= 0);

@@ -1,0 +1,100 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "app/panels/setup_rows.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::array<std::string_view, 2> off_on{"off", "on"};
+constexpr std::array<std::string_view, 2> alignments{"top left", "bottom right"};
+constexpr std::array<std::string_view, 2> fully_masked{"NaN", "0"};
+
+}  // namespace
+
+void draw_setup_mask(SetupRows& rows) {
+  section_caption(rows.widgets(), "MASK");
+  MaskSpec& mask = rows.scenario().mask;
+  int causal = mask.is_causal ? 1 : 0;
+  if (rows.choice(
+          {"setup/causal", "causal", "",
+           "On: query i sees the keys j ≤ i only, so no word sees what comes after it. In this window "
+           "blocked cells are "
+           "hatched. torch.nn.MultiheadAttention says True for blocked, F.scaled_dot_product_attention "
+           "says True for "
+           "takes part."},
+          off_on, causal)) {
+    mask.is_causal = causal == 1;
+    rows.edited("setup/causal", fmt::format("causal mask {}", off_on[static_cast<std::size_t>(causal)]),
+                false);
+  }
+  rows.draw_errors("setup/causal", "");
+  if (mask.is_causal) {
+    int alignment = mask.causal_alignment == CausalAlignment::top_left ? 0 : 1;
+    if (rows.choice(
+            {"setup/alignment", "aligned", "",
+             "Where the diagonal lies when L and S differ. Top left: j ≤ i. Bottom right: j ≤ i + S − L, "
+             "so that the "
+             "last query sees every key."},
+            alignments, alignment)) {
+      mask.causal_alignment = alignment == 0 ? CausalAlignment::top_left : CausalAlignment::bottom_right;
+      rows.edited("setup/alignment",
+                  fmt::format("causal mask aligned {}", alignments[static_cast<std::size_t>(alignment)]),
+                  false);
+    }
+    rows.draw_errors("setup/alignment", "");
+  }
+
+  // One number for the whole batch; what a file says for each sequence or query by itself is kept until typed
+  // over.
+  std::optional<std::int64_t> valid_length;
+  std::string derived = rows.context().trace.tensors.k_heads
+                            ? std::to_string(rows.context().trace.tensors.k_heads->shape().size(2))
+                            : std::string();
+  if (mask.valid_lens && !mask.valid_lens_per_query && !mask.valid_lens->empty() &&
+      !mask.valid_lens->front().empty()) {
+    const std::vector<std::int64_t>& first = mask.valid_lens->front();
+    bool same = true;
+    for (const auto& lens : *mask.valid_lens) same = same && lens == first;
+    if (same) valid_length = first.front();
+  }
+  if (mask.valid_lens && !valid_length) derived = "own each";
+  rows.optional_integer(
+      {"setup/valid_length", "valid length", "",
+       "Padding: keys from this position on are blocked for every query (key_padding_mask; d2l's valid_lens: "
+       "key j takes part where j < length). Padded queries are not masked. Empty: all keys are valid."},
+      valid_length, derived);
+  if (rows.changed() && rows.state().edited_row == "setup/valid_length") {
+    mask.valid_lens_per_query = false;
+    mask.valid_lens.reset();
+    if (valid_length) {
+      mask.valid_lens.emplace(setup_list_size(rows.scenario().inputs.batch),
+                              std::vector<std::int64_t>{*valid_length});
+    }
+  }
+
+  rows.optional_integer(
+      {"setup/window", "window", "w",
+       "Sliding window: query i sees the keys with |i − j| < w, itself counted; with the causal mask only "
+       "those before it. Empty: no window."},
+      mask.sliding_window, "none");
+
+  const FullyMaskedRows by_default =
+      rows.scenario().op == Op::multi_head_attention && rows.scenario().attention.need_weights
+          ? FullyMaskedRows::nan
+          : FullyMaskedRows::zero;
+  int row = mask.fully_masked_rows.value_or(by_default) == FullyMaskedRows::nan ? 0 : 1;
+  if (rows.choice(
+          {"setup/fully_masked_rows", "row with no key left", "",
+           "What softmax makes of a query whose every key is blocked. NaN: torch.nn.MultiheadAttention with "
+           "need_weights. 0: F.scaled_dot_product_attention since 2.5, and ONNX."},
+          fully_masked, row)) {
+    mask.fully_masked_rows = row == 0 ? FullyMaskedRows::nan : FullyMaskedRows::zero;
+    rows.edited("setup/fully_masked_rows",
+                fmt::format("rows with no key left become {}", row == 0 ? "NaN" : "0"), false);
+  }
+  rows.draw_errors("setup/fully_masked_rows", "");
+}
+
+}  // namespace headwise

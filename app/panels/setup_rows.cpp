@@ -1,0 +1,72 @@
+#include "app/panels/setup_rows.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/widgets/text_field.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+
+void SetupRows::edited(const char* id, std::string label, bool continues) {
+  state_.edited_row = id;
+  action_.edit_label = std::move(label);
+  action_.edit_continues = continues;
+  changed_ = true;
+}
+
+void SetupRows::draw_errors(const char* id, const std::string& own) {
+  if (!own.empty()) {
+    error_line(widgets_, own);
+  } else if (is_wrong(id)) {
+    error_line(widgets_, context_.error);
+  }
+}
+
+FieldResult SetupRows::integer(const RowLabel& label, std::int64_t& value) {
+  std::optional<std::int64_t> typed = value;
+  const FieldResult field =
+      integer_row(widgets_, label, typed, {.wrong = is_wrong(label.id), .required = true});
+  if (field.changed && typed) {
+    value = *typed;
+    edited(label.id, std::string(label.name), true);
+  }
+  draw_errors(label.id, field.error);
+  return field;
+}
+
+void SetupRows::optional_integer(const RowLabel& label, std::optional<std::int64_t>& value,
+                                 const std::string& derived) {
+  const FieldResult field =
+      integer_row(widgets_, label, value, {.derived = derived, .wrong = is_wrong(label.id)});
+  if (field.changed) edited(label.id, std::string(label.name), true);
+  draw_errors(label.id, field.error);
+}
+
+void SetupRows::number(const RowLabel& label, std::optional<double>& value, const std::string& derived) {
+  const FieldResult field =
+      number_row(widgets_, label, value, {.derived = derived, .wrong = is_wrong(label.id)});
+  if (field.changed) edited(label.id, std::string(label.name), true);
+  draw_errors(label.id, field.error);
+}
+
+void SetupRows::sentence(const RowLabel& label, std::string& text) {
+  const TextFieldResult field = text_field(
+      widgets_, label.id, text, {.lines = 5, .wrong = is_wrong(label.id), .placeholder = "type a sentence"});
+  ui_probe_item(label.id);
+  tooltip(widgets_, label.tooltip);
+  if (field.changed) edited(label.id, std::string(label.name), true);
+  draw_errors(label.id, "");
+}
+
+PanelAction SetupRows::take() {
+  if (changed_) action_.scenario = std::move(edited_);
+  return std::move(action_);
+}
+
+std::size_t setup_list_size(std::int64_t size) {
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(size, 1, 100'000));
+}
+
+}  // namespace headwise

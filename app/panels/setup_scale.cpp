@@ -1,0 +1,48 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/panels/setup_rows.h"
+
+namespace headwise {
+
+void draw_setup_scale(SetupRows& rows) {
+  section_caption(rows.widgets(), "SCALE AND DROPOUT");
+  AttentionSpec& a = rows.scenario().attention;
+  const AttentionOptions& now = rows.context().trace.options;
+  const double derived = 1.0 / std::sqrt(static_cast<double>(std::max<Index>(now.head_dim, 1)));
+  rows.number(
+      {"setup/scale", "scale", "1/√D",
+       "Every score is multiplied by this before the masks: scaled_scores = scale · scores. Empty: 1/√D, "
+       "so that wide heads "
+       "are no louder than narrow ones. 0 makes attention uniform."},
+      a.scale, fmt::format("{:.4g}", derived));
+  std::optional<double> dropout = a.dropout;
+  const FieldResult field = number_row(rows.widgets(),
+                                       {"setup/dropout", "dropout", "p",
+                                        "Each attention weight becomes 0 with probability p, and the "
+                                        "survivors are divided by 1 − p. In [0,1]; 0 "
+                                        "as outside training. Rows of dropped_weights need not sum to 1."},
+                                       dropout, {.wrong = rows.is_wrong("setup/dropout"), .required = true});
+  if (field.changed && dropout) {
+    a.dropout = *dropout;
+    rows.edited("setup/dropout", "dropout", true);
+  }
+  rows.draw_errors("setup/dropout", field.error);
+  if (a.dropout > 0.0) {
+    std::optional<std::int64_t> seed = static_cast<std::int64_t>(a.dropout_seed);
+    const FieldResult seeded =
+        integer_row(rows.widgets(),
+                    {"setup/dropout_seed", "dropout seed", "",
+                     "Which weights are dropped. The same seed drops the same ones on every machine."},
+                    seed, {.wrong = rows.is_wrong("setup/dropout_seed"), .required = true, .least = 0});
+    if (seeded.changed && seed) {
+      a.dropout_seed = static_cast<std::uint64_t>(*seed);
+      rows.edited("setup/dropout_seed", "dropout seed", true);
+    }
+    rows.draw_errors("setup/dropout_seed", seeded.error);
+  }
+}
+
+}  // namespace headwise

@@ -1,0 +1,68 @@
+#include <algorithm>
+#include <utility>
+
+#include "app/panels/setup_rows.h"
+
+namespace headwise {
+namespace {
+
+// Another number of sequences: new ones have the length that all others have. Lengths that differ stay as
+// they are, and the error tells.
+void fit_valid_lens(Scenario& scenario) {
+  MaskSpec& mask = scenario.mask;
+  if (!mask.valid_lens || mask.valid_lens->empty() || mask.valid_lens_per_query) return;
+  const std::vector<std::int64_t> first = mask.valid_lens->front();
+  const bool same = std::all_of(mask.valid_lens->begin(), mask.valid_lens->end(),
+                                [&](const auto& lens) { return lens == first; });
+  if (same) mask.valid_lens->resize(setup_list_size(scenario.inputs.batch), first);
+}
+
+}  // namespace
+
+void draw_setup_sizes(SetupRows& rows) {
+  section_caption(rows.widgets(), "SIZES");
+  AttentionSpec& a = rows.scenario().attention;
+  InputsSpec& in = rows.scenario().inputs;
+  const AttentionOptions& now = rows.context().trace.options;
+  rows.integer({"setup/embed_dim", "embed_dim", "E",
+                "The width of the model: how many numbers a token has. query is (N,L,E)."},
+               a.embed_dim);
+  const FieldResult heads =
+      rows.integer({"setup/num_heads", "num_heads", "H",
+                    "How many heads look at the same time. H must divide E; each gets D = E/H columns."},
+                   a.num_heads);
+  if (!std::exchange(rows.state().typing_heads, heads.focused) || !heads.focused) {
+    rows.state().gains_before_typing = rows.context().scenario.head_gain;
+  }
+  if (heads.changed && rows.state().gains_before_typing) {
+    rows.scenario().head_gain = rows.state().gains_before_typing;
+    rows.scenario().head_gain->resize(setup_list_size(a.num_heads), 1.0);
+  }
+
+  rows.optional_integer(
+      {"setup/num_kv_heads", "num_kv_heads", "G",
+       "How many heads keys and values have; each serves H/G neighbouring query heads. G = H is multi-head, "
+       "G = 1 multi-query attention. Empty: as many as num_heads."},
+      a.num_kv_heads, std::to_string(a.num_heads));
+  std::optional<std::int64_t> head_dim;
+  integer_row(rows.widgets(),
+              {"setup/head_dim", "head_dim", a.head_dim ? "D" : "D = E/H",
+               "The width of one head's q and k: embed_dim / num_heads, unless the scenario's file sets it."},
+              head_dim, {.derived = std::to_string(now.head_dim), .read_only = true});
+  const FieldResult batch = rows.integer(
+      {"setup/batch", "batch", "N", "How many sequences are computed at once. They do not see each other."},
+      in.batch);
+  if (batch.changed) fit_valid_lens(rows.scenario());
+
+  if (in.source != InputSource::text) {
+    rows.integer({"setup/query_length", "query length", "L", "How many rows the query has."},
+                 in.query_length);
+    if (!in.self_attention) {
+      rows.optional_integer({"setup/key_length", "key length", "S",
+                             "How many rows key and value have. Empty: as many as the query."},
+                            in.key_length, std::to_string(in.query_length));
+    }
+  }
+}
+
+}  // namespace headwise

@@ -1,0 +1,19 @@
+// The line along the foot of the window: what the last edit changed, how long that took, and the number under the mouse.
+#pragma once
+
+#include "app/panels/panel.h"
+
+namespace headwise {
+
+struct StatusInfo {
+  double compute_seconds = 0.0;  // of the trace that is shown
+  bool computing = false;        // another one is under way
+};
+
+// Fills the current ImGui window.
+void draw_status_bar(const PanelContext& context, const StatusInfo& info);
+
+// "computed 9 of 16 tensors in 1.3 ms": the others were shared with the trace before.
+std::string compute_text(const Trace& trace, double seconds);
+
+}  // namespace headwise
