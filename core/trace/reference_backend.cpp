@@ -10,6 +10,7 @@
 #include "core/attention/softmax.h"
 #include "core/tensor/memory.h"
 #include "core/trace/attention_sizes.h"
+#include "core/trace/rounded_trace.h"
 #include "core/trace/stage_sharing.h"
 #include "core/trace/trace_warnings.h"
 
@@ -173,6 +174,9 @@ TensorPtr head_gain_tensor(const AttentionInputs& inputs, const Trace* previous)
 
 TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous) {
   check_attention_inputs(inputs);
+  if (inputs.dtype == DType::f32) {
+    if (TracePtr trace = rounded_forward(inputs, previous)) return trace;
+  }
   const AttentionSizes sizes = attention_sizes(inputs);
   // Beside a trace of the same sizes most tensors are shared: then each new one asks for its own memory.
   const bool mostly_shared = previous && previous->dtype == inputs.dtype && previous->tensors.scores &&

@@ -15,7 +15,8 @@ Index reference_trace_bytes(const AttentionInputs& inputs);
 
 // The forward pass, F.multi_head_attention_forward or F.scaled_dot_product_attention. Checks the inputs and
 // the memory first. Stages whose key equals the one in `previous` share its tensor; `previous` may be null.
-// Every sum is taken in double and rounded once. Where a stage changes nothing the two names hold the same
+// In f32 every number is the f64 one rounded (rounded_trace.h), or, in large traces and where f32 overflows,
+// every sum is taken in double and rounded once. Where a stage changes nothing the two names hold the same
 // tensor: masked_scores is scaled_scores without masks, dropped_weights is attn_weights without dropout.
 // options.head_gain becomes tensors.head_gain, if that is null.
 TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous = nullptr);

@@ -12,6 +12,7 @@
 #include "core/tensor/memory.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/reference_backend.h"
+#include "core/trace/rounded_trace.h"
 
 namespace headwise {
 namespace {
@@ -203,6 +204,10 @@ TracePtr reference_backward(const Trace& forward, const TensorPtr& grad_output) 
   const auto trace = std::make_shared<Trace>(forward);
   TraceTensors& grad = trace->grad;
   grad = TraceTensors{};
+  if (std::optional<TraceTensors> gradients = rounded_gradients(forward, last)) {
+    grad = *std::move(gradients);
+    return trace;
+  }
   grad.*(tensor_entry(last_output(trace->tensors)).member) = last;
   Backward backward(*trace, grad);
   if (trace->options.op == Op::multi_head_attention) {

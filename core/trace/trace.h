@@ -27,6 +27,8 @@ struct Trace {
   std::vector<std::string> warnings;  // fully masked rows, non-finite inputs, by index
   std::map<TensorId, StageKey> stages;
   std::vector<TensorId> computed;     // the stages that were computed for this trace; the others were shared
+  // The f64 trace that this f32 one is rounded from (rounded_trace.h); null where each stage was rounded for itself.
+  std::shared_ptr<const Trace> exact;
 
   TensorPtr tensor(TensorName name) const {
     return (name.gradient ? grad : tensors).*(tensor_entry(name.id).member);

@@ -1,13 +1,18 @@
 #!/usr/bin/env python3
-"""Holds `headwise run` against a real PyTorch on configurations drawn at random.
+"""Holds `headwise run --backward` against a real PyTorch (2.5 or newer) on configurations drawn at random.
 
-    /usr/bin/python3 tests/peers/compare_with_pytorch.py build/release/headwise [--cases 200] [--seed 0]
+    python3 tests/peers/compare_with_pytorch.py build/release/headwise [--cases 300] [--seed 0] [--f32-error]
 
-Every case draws sizes, options and arrays, writes the arrays to an .npz and the options to a scenario, runs both in
-float64 and Headwise also in float32, and reports the largest relative difference. Exit status 1 where one is above the
-bounds (f64 1e-12, f32 2e-6 of the tensor's largest magnitude), 77 where there is no PyTorch.
+Every case draws sizes, options and arrays (drawn_cases.py) and compares the output, the returned weights and every gradient of
+F.multi_head_attention_forward or F.scaled_dot_product_attention in float64: NaN and infinities must stand in the same cells,
+the rest may differ by 1e-11 of the tensor's largest magnitude (gradients 1e-9).
+
+With --f32-error it measures instead how far both are from float64 when they compute in float32, over larger sizes and scores
+too, and demands at most twice PyTorch's own error of every tensor.
+
+Exit status 1 where a bound is not kept, 77 where there is no PyTorch.
 """
-import argparse, json, math, os, subprocess, sys, tempfile
+import argparse, collections, math, sys, warnings
 
 try:
     import numpy as np
@@ -17,117 +22,175 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-F64_BOUND, F32_BOUND = 1e-12, 2e-6
+from drawn_cases import Draw, draw_case, draw_multi_head_attention
+from headwise_program import Headwise, difference
+
+VALUE_BOUND, GRADIENT_BOUND, F32_RATIO_BOUND = 1e-11, 1e-9, 2.0
+# Where a sum cancels to nothing, rounding noise of the size of its terms is left: this, times the inputs' amplitude.
+LEAST_SCALE = 1e-2
 
 
-def draw_case(rng):
-    """One configuration of torch.nn.MultiheadAttention: options and float64 arrays in PyTorch's layouts."""
-    heads = int(rng.choice([1, 2, 3, 4, 8]))
-    width = heads * int(rng.choice([1, 2, 5, 8, 16]))
-    batch, queries = int(rng.integers(1, 4)), int(rng.integers(1, 12))
-    self_attention = rng.random() < 0.4
-    separate = not self_attention and rng.random() < 0.4
-    keys = queries if self_attention else int(rng.integers(1, 14))
-    kdim, vdim = (int(rng.integers(1, 20)), int(rng.integers(1, 20))) if separate else (width, width)
-    normal = lambda *sizes: rng.standard_normal(sizes)
-    arrays = {"query": normal(batch, queries, width)}
-    if not self_attention:
-        arrays["key"], arrays["value"] = normal(batch, keys, kdim), normal(batch, keys, vdim)
-    if separate:
-        arrays.update(q_proj_weight=normal(width, width) / math.sqrt(width), k_proj_weight=normal(width, kdim) / math.sqrt(kdim),
-                      v_proj_weight=normal(width, vdim) / math.sqrt(vdim))
-    else:
-        arrays["in_proj_weight"] = normal(3 * width, width) / math.sqrt(width)
-    arrays["out_proj.weight"] = normal(width, width) / math.sqrt(width)
-    bias = rng.random() < 0.7
-    if bias:
-        arrays["in_proj_bias"], arrays["out_proj.bias"] = normal(3 * width), normal(width)
-    if rng.random() < 0.3:
-        arrays["bias_k"], arrays["bias_v"] = normal(1, 1, width), normal(1, 1, width)
-    attention = {"embed_dim": width, "num_heads": heads, "bias": bias, "add_bias_kv": "bias_k" in arrays,
-                 "add_zero_attn": bool(rng.random() < 0.3), "average_attn_weights": bool(rng.random() < 0.5)}
-    if separate:
-        attention.update(kdim=kdim, vdim=vdim)
-    kind = rng.choice(["none", "bool2", "bool3", "float2", "float3"])
-    mask_shape = (queries, keys) if kind.endswith("2") else (batch * heads, queries, keys)
-    if kind.startswith("bool"):
-        arrays["attn_mask"] = rng.random(mask_shape) < 0.3
-    elif kind.startswith("float"):
-        arrays["attn_mask"] = normal(*mask_shape)
-    if rng.random() < 0.4:
-        padding = rng.random((batch, keys)) < 0.3
-        arrays["key_padding_mask"] = padding
-    scenario = {"headwise": 1, "attention": attention, "inputs": {"self_attention": bool(self_attention)}}
-    if rng.random() < 0.25:
-        scenario["mask"] = {"is_causal": True}
-    return scenario, arrays
+def blocked_to_bias(mask, dtype):
+    return torch.zeros(mask.shape, dtype=dtype).masked_fill(mask, -math.inf) if mask.dtype == torch.bool else mask
 
 
-def pytorch(scenario, arrays):
-    t = {name: torch.from_numpy(np.asarray(array)) for name, array in arrays.items()}
+def multi_head_attention(scenario, t, dtype):
+    """(output batch first, attn_output_weights or None)"""
     options = scenario["attention"]
-    query = t["query"].transpose(0, 1)
-    key, value = (t[n].transpose(0, 1) if n in t else query for n in ("key", "value"))
+    turned = t["query"].dim() == 3 and scenario["inputs"]["batch_first"]
+    turn = lambda x: x.transpose(0, 1) if turned else x
+    query = turn(t["query"])
+    key, value = (turn(t[n]) if n in t else query for n in ("key", "value"))
     mask = t.get("attn_mask")
-    to_float = lambda m: torch.zeros(m.shape, dtype=torch.float64).masked_fill(m, -math.inf) if m.dtype == torch.bool else m
-    if mask is not None:
-        mask = to_float(mask)
-    if scenario.get("mask", {}).get("is_causal"):
-        causal = torch.ones(query.shape[0], key.shape[0], dtype=torch.bool).triu(1)
-        mask = to_float(causal) if mask is None else mask + to_float(causal)
-    separate = "q_proj_weight" in t
+    if scenario.get("mask", {}).get("is_causal"):  # merged by hand: PyTorch takes it as a hint about attn_mask
+        rows, columns = query.shape[0], t["static_k"].shape[1] if "static_k" in t else key.shape[0]
+        causal = blocked_to_bias(torch.ones(rows, columns, dtype=torch.bool).triu(1), dtype)
+        mask = causal if mask is None else blocked_to_bias(mask, dtype) + causal
     output, weights = F.multi_head_attention_forward(
         query, key, value, options["embed_dim"], options["num_heads"], t.get("in_proj_weight"), t.get("in_proj_bias"),
         t.get("bias_k"), t.get("bias_v"), options["add_zero_attn"], 0.0, t["out_proj.weight"], t.get("out_proj.bias"),
-        training=False, key_padding_mask=t.get("key_padding_mask"), need_weights=True, attn_mask=mask,
-        use_separate_proj_weight=separate, q_proj_weight=t.get("q_proj_weight"), k_proj_weight=t.get("k_proj_weight"),
-        v_proj_weight=t.get("v_proj_weight"), average_attn_weights=options["average_attn_weights"])
-    return {"output": output.transpose(0, 1).numpy(), "attn_output_weights": weights.numpy()}
+        training=False, key_padding_mask=t.get("key_padding_mask"), need_weights=options["need_weights"], attn_mask=mask,
+        use_separate_proj_weight="q_proj_weight" in t, q_proj_weight=t.get("q_proj_weight"),
+        k_proj_weight=t.get("k_proj_weight"), v_proj_weight=t.get("v_proj_weight"), static_k=t.get("static_k"),
+        static_v=t.get("static_v"), average_attn_weights=options["average_attn_weights"])
+    return turn(output), weights
 
 
-def difference(ours, theirs):
-    """Largest |ours − theirs| over the largest |theirs|; infinite where shapes or NaN positions differ."""
-    if ours.shape != theirs.shape or not np.array_equal(np.isnan(ours), np.isnan(theirs)):
-        return math.inf
-    there = ~np.isnan(theirs)
-    if not there.any():
-        return 0.0
-    return float(np.max(np.abs(ours[there] - theirs[there])) / max(np.max(np.abs(theirs[there])), 1e-300))
+def scaled_dot_product_attention(scenario, t, dtype):
+    mask, causal = t.get("attn_mask"), scenario.get("mask", {}).get("is_causal", False)
+    if causal and mask is not None:  # PyTorch refuses both at once
+        allowed = torch.ones(t["query"].shape[2], t["key"].shape[2], dtype=torch.bool).tril()
+        mask = mask & allowed if mask.dtype == torch.bool else mask + blocked_to_bias(~allowed, dtype)
+        causal = False
+    return F.scaled_dot_product_attention(t["query"], t["key"], t["value"], attn_mask=mask, is_causal=causal,
+                                          scale=scenario["attention"].get("scale"), enable_gqa=True), None
+
+
+def pytorch(scenario, arrays, dtype=torch.float64):
+    """Output, returned weights and gradients, in the trace's names and layouts."""
+    t = {n: torch.from_numpy(np.ascontiguousarray(a)) for n, a in arrays.items()}
+    t = {n: x if x.dtype == torch.bool else x.to(dtype).requires_grad_(n != "grad_output") for n, x in t.items()}
+    sdpa = scenario.get("op") == "scaled_dot_product_attention"
+    output, weights = (scaled_dot_product_attention if sdpa else multi_head_attention)(scenario, t, dtype)
+    (output * t["grad_output"]).sum().backward()
+    unbatched = not sdpa and t["query"].dim() == 2
+    turned = not sdpa and not unbatched and not scenario["inputs"]["batch_first"]
+
+    def in_trace(name, x):
+        if name in ("query", "key", "value", "output") and unbatched:
+            x = x.unsqueeze(0)
+        elif name in ("query", "key", "value", "output") and turned:
+            x = x.transpose(0, 1)
+        elif name in ("attn_output_weights", "key_padding_mask") and unbatched:
+            x = x.unsqueeze(0)
+        return x.detach().numpy()
+
+    values = {"output": in_trace("output", output)}
+    if weights is not None:
+        values["attn_output_weights"] = in_trace("attn_output_weights", weights)
+    for name, x in t.items():
+        if x.requires_grad:
+            gradient = torch.zeros_like(x) if x.grad is None else x.grad
+            trace_name = {"query": "q_heads", "key": "k_heads", "value": "v_heads"}.get(name, name) if sdpa else name
+            values["grad." + trace_name] = in_trace(name, gradient)
+    return values
+
+
+def described(case, scenario, arrays):
+    return f"case {case}: {scenario} { {n: a.shape if a.dtype == bool else (a.shape, 'f') for n, a in arrays.items()} }"
+
+
+def compare_in_f64(headwise, given):
+    worst, failures, refused = collections.defaultdict(float), 0, 0
+    for case in range(given.first, given.first + given.cases):
+        amplitude = [1.0, 1.0, 1.0, 8.0, 200.0][case % 5]
+        scenario, arrays = draw_case(given.seed, case, amplitude)
+        try:
+            theirs = pytorch(scenario, arrays)
+        except (RuntimeError, AssertionError) as error:
+            refused += 1
+            print(f"PyTorch refuses {described(case, scenario, arrays)}\n  {str(error).splitlines()[0]}")
+            continue
+        ours, error = headwise.run(scenario, arrays, backward=True)
+        if ours is None:
+            print(f"{error}\n  {described(case, scenario, arrays)}")
+            failures += 1
+            continue
+        for name, expected in theirs.items():
+            gradient = name.startswith("grad.")
+            off = difference(ours[name], expected, LEAST_SCALE * amplitude) if name in ours else math.inf
+            if math.isfinite(off):
+                worst[gradient] = max(worst[gradient], off)
+            if not off <= (GRADIENT_BOUND if gradient else VALUE_BOUND):
+                finite = "" if name not in ours else f"; NaN: {np.isnan(ours[name]).sum()} ours, {np.isnan(expected).sum()} theirs"
+                print(f"{name} is off by {off:.3g}{finite} in {described(case, scenario, arrays)}")
+                failures += 1
+    print(f"{given.cases} cases, PyTorch {torch.__version__}: worst value {worst[False]:.3g}, worst gradient {worst[True]:.3g}, "
+          f"{refused} that PyTorch refuses, {failures} failures")
+    return failures
+
+
+def draw_for_f32(seed, case):
+    """Sizes and magnitudes that f32 feels: up to E = 512, L = S = 256, and scores that saturate the softmax."""
+    draw = Draw((seed, case, 32))
+    amplitude = draw.among([0.1, 1.0, 1.0, 3.0, 10.0, 40.0])
+    heads = draw.among([1, 2, 4, 8])
+    sizes = draw.among([None, None, (heads, heads * 8, 2, 16, 24), (heads, heads * 16, 1, 64, 48), (8, 512, 1, 32, 32),
+                        (heads, heads * 32, 1, 128, 128), (heads, 64, 1, 256, 256)])
+    if sizes is None:
+        return draw_case(seed, case, amplitude, special=False)
+    return draw_multi_head_attention(draw, amplitude, sizes, special=False)
+
+
+def largest_error(got, exact):
+    """Of the cells that are finite in float64: largest |got − exact|, infinite where such a cell is not finite."""
+    finite = np.isfinite(exact)
+    errors = np.abs(got[finite].astype(np.float64) - exact[finite])
+    return 0.0 if errors.size == 0 else math.inf if not np.isfinite(errors).all() else float(errors.max())
+
+
+def measure_f32_error(headwise, given):
+    ratios, failures = collections.defaultdict(list), 0
+    for case in range(given.first, given.first + given.cases):
+        scenario, arrays = draw_for_f32(given.seed, case)
+        exact = pytorch(scenario, arrays, torch.float64)
+        theirs = pytorch(scenario, arrays, torch.float32)
+        ours, error = headwise.run(scenario, arrays, "f32", backward=True)
+        if ours is None:
+            print(f"{error}\n  {described(case, scenario, arrays)}")
+            failures += 1
+            continue
+        for name, truth in exact.items():
+            our_error, their_error = largest_error(ours[name], truth), largest_error(theirs[name], truth)
+            if our_error == 0.0:
+                continue
+            ratio = our_error / their_error if their_error > 0.0 else math.inf
+            ratios[name].append((ratio, case))
+            if ratio > F32_RATIO_BOUND:
+                largest = np.max(np.abs(truth[np.isfinite(truth)]))
+                print(f"{name}: {our_error:.3g} ours, {their_error:.3g} PyTorch's, {ratio:.3g} times, of {largest:.3g} in "
+                      f"{described(case, scenario, arrays)}")
+                failures += 1
+    print(f"{'tensor':28} cases   median    worst  in case")
+    for name, of_cases in ratios.items():
+        worst, case = max(of_cases)
+        print(f"{name:28} {len(of_cases):5} {np.median([ratio for ratio, _ in of_cases]):8.3f} {worst:8.3f}  {case}")
+    print(f"our f32 error over PyTorch {torch.__version__}'s: {given.cases} cases, {failures} above {F32_RATIO_BOUND}")
+    return failures
 
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("program")
-    arguments.add_argument("--cases", type=int, default=200)
+    arguments.add_argument("--cases", type=int, default=300)
+    arguments.add_argument("--first", type=int, default=0, help="number of the first case")
     arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--f32-error", action="store_true", help="measure the error of f32, ours and PyTorch's")
     given = arguments.parse_args()
-    worst, failures = {"f64": 0.0, "f32": 0.0}, 0
-    with tempfile.TemporaryDirectory() as folder:
-        path = lambda name: os.path.join(folder, name)
-        for case in range(given.cases):
-            scenario, arrays = draw_case(np.random.default_rng((given.seed, case)))
-            theirs = pytorch(scenario, arrays)
-            json.dump(scenario, open(path("scenario.json"), "w"))
-            np.savez(path("inputs.npz"), **arrays)
-            for dtype, bound in (("f64", F64_BOUND), ("f32", F32_BOUND)):
-                run = subprocess.run([given.program, "run", path("scenario.json"), "--input", path("inputs.npz"), "--dtype",
-                                      dtype, "-o", path("ours.npz")], capture_output=True, text=True)
-                if run.returncode != 0:
-                    print(f"case {case} {dtype}: exit {run.returncode}: {run.stderr.strip()}\n  {scenario}")
-                    failures += 1
-                    continue
-                ours = np.load(path("ours.npz"))
-                for name, expected in theirs.items():
-                    off = difference(ours[name].astype(np.float64), expected)
-                    if math.isfinite(off):
-                        worst[dtype] = max(worst[dtype], off)
-                    if not off <= bound:
-                        print(f"case {case} {dtype} {name}: {off:.3g} above {bound}\n  {scenario} "
-                              f"{ {n: a.shape for n, a in arrays.items()} }")
-                        failures += 1
-    print(f"{given.cases} cases, PyTorch {torch.__version__}: worst f64 {worst['f64']:.3g}, f32 {worst['f32']:.3g}, "
-          f"{failures} failures")
-    sys.exit(1 if failures else 0)
+    warnings.simplefilter("ignore")  # PyTorch warns of masks of two types
+    torch.set_num_threads(1)
+    judge = measure_f32_error if given.f32_error else compare_in_f64
+    sys.exit(1 if judge(Headwise(given.program), given) else 0)
 
 
 main()
