@@ -8,6 +8,7 @@
 
 #include "app/panels/cell_terms.h"
 #include "app/panels/code_section.h"
+#include "app/panels/output_shares.h"
 #include "app/panels/row_statistics.h"
 #include "app/panels/stage_content.h"
 #include "app/panels/stage_drawing.h"
@@ -260,6 +261,7 @@ void draw_cell(const PanelContext& context, TextColumn& column, bool compact, Pa
                 fitted_text(tokens, sans, column.width()).c_str());
   column.skip(height);
 
+  draw_output_shares(context, column);
   const CellTerms terms = cell_terms(context.trace, context.inputs.labels, provenance, compact ? 4 : 6);
   const bool many = terms.largest.size() > 1;
   if (many) {

@@ -1,0 +1,27 @@
+// The number under focus on the Output step as a sum over heads: who wrote how much of it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/panels/panel.h"
+#include "app/widgets/text_column.h"
+
+namespace headwise {
+
+// One addend of an output cell.
+struct OutputShare {
+  std::string name;  // "head 3", "bias"
+  double value = 0.0;
+  double share = 0.0;  // |value| of Σ |addends|, in [0,1]
+};
+
+// Every head in its order, then the bias where there is one. With more than `shown` heads the largest of them in their
+// order, and one line for all others together. Empty where no cell of `output` is looked at, or the trace has no output
+// projection.
+std::vector<OutputShare> output_shares(const Trace& trace, const Selection& selection, std::size_t shown);
+
+// A line an addend: name, value, percent and a bar as long as its share. Draws nothing where there are none.
+void draw_output_shares(const PanelContext& context, TextColumn& column);
+
+}  // namespace headwise
