@@ -35,7 +35,8 @@ std::string compute_text(const Trace& trace, double seconds) {
   const std::string time = seconds < 0.01 ? fmt::format("{:.1f} ms", 1e3 * seconds)
                            : seconds < 1  ? fmt::format("{:.0f} ms", 1e3 * seconds)
                                           : fmt::format("{:.1f} s", seconds);
-  return fmt::format("computed {} of {} tensors in {}", trace.computed.size(), trace.stages.size(), time);
+  const std::size_t all = (trace.exact ? trace.exact->stages : trace.stages).size();
+  return fmt::format("computed {} of {} tensors in {}", trace.computed.size(), all, time);
 }
 
 void draw_status_bar(const PanelContext& context, const StatusInfo& info) {

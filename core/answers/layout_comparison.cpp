@@ -6,9 +6,8 @@
 #include <optional>
 
 #include "core/answers/operation_counts.h"
+#include "core/answers/output_behind_projection.h"
 #include "core/answers/traced_inputs.h"
-#include "core/trace/attention_sizes.h"
-#include "core/trace/reference_backend.h"
 
 namespace headwise {
 namespace {
@@ -56,47 +55,26 @@ struct Outcome {
   TensorPtr q, k, v, output;  // k and v null where they are replaced
 };
 
-class LayoutRun {
- public:
-  explicit LayoutRun(const Trace& trace) : inputs_(traced_inputs(trace)), sizes_(attention_sizes(inputs_)) {
-    // The keys of the stages tell which of them can be shared; a trace without them is made again.
-    const bool has_keys = trace.stages.contains(TensorId::q) && trace.stages.contains(TensorId::output);
-    base_ = has_keys ? std::make_shared<const Trace>(trace) : reference_forward(inputs_);
-  }
+// What is projected, and the trace that it is held against.
+struct LayoutRun {
+  TracePtr staged;
+  AttentionInputs inputs;
 
-  const AttentionInputs& inputs() const { return inputs_; }
+  explicit LayoutRun(const Trace& trace) : staged(staged_trace(trace)), inputs(traced_inputs(*staged)) {}
+
   ProjectionParameters parameters() const {
-    const TraceTensors& t = inputs_.tensors;
+    const TraceTensors& t = inputs.tensors;
     return {t.in_proj_weight, t.q_proj_weight, t.k_proj_weight, t.v_proj_weight, t.in_proj_bias};
   }
 
   // Projects with these matrices and computes what follows.
   Outcome run(const std::vector<ProjectionMatrix>& matrices, Index& products) const {
-    const TraceTensors& t = inputs_.tensors;
+    const TraceTensors& t = inputs.tensors;
     const ProjectedInputs projected = project_with(
-        inputs_.options, matrices, {t.query, t.key, t.value, t.static_k == nullptr, t.static_v == nullptr});
+        inputs.options, matrices, {t.query, t.key, t.value, t.static_k == nullptr, t.static_v == nullptr});
     products = projected.products;
-    // A trace that differs in q, k and v alone: what the reference computes from it shares nothing that reads them.
-    Trace previous(*base_);
-    put(previous.tensors.q, projected.q);
-    put(previous.tensors.k, with_appended_rows(projected.k, t.bias_k));
-    put(previous.tensors.v, with_appended_rows(projected.v, t.bias_v));
-    return {projected.q, projected.k, projected.v, reference_forward(inputs_, &previous)->tensors.output};
+    return {projected.q, projected.k, projected.v, output_behind_projection(*staged, projected)};
   }
-
- private:
-  TensorPtr with_appended_rows(const TensorPtr& rows, const TensorPtr& bias_row) const {
-    if (!rows || sizes_.all_keys == sizes_.keys) return rows;
-    return std::make_shared<const Tensor>(append_rows(*rows, bias_row.get(), inputs_.options.add_zero_attn));
-  }
-  // Where the bits are the same, the tensor that is there stays, and all that was made from it.
-  static void put(TensorPtr& slot, const TensorPtr& made) {
-    if (made && !identical(*slot, *made)) slot = made;
-  }
-
-  AttentionInputs inputs_;
-  AttentionSizes sizes_;
-  TracePtr base_;
 };
 
 std::string why_not_packed(const AttentionInputs& inputs) {
@@ -114,7 +92,7 @@ double difference_of(const TensorPtr& a, const TensorPtr& b) {
 }
 
 LayoutAnswer answer_for(ProjectionLayout layout, const LayoutRun& run, std::optional<Outcome>& first) {
-  const AttentionInputs& inputs = run.inputs();
+  const AttentionInputs& inputs = run.inputs;
   LayoutAnswer answer;
   answer.layout = layout;
   if (layout == ProjectionLayout::packed && !can_be_packed(inputs.options, run.parameters())) {
@@ -193,7 +171,7 @@ LayoutComparison compare_layouts(const Trace& trace) {
   std::optional<Outcome> first;
   for (std::size_t i = 0; i < layouts.size(); ++i) comparison.layouts[i] = answer_for(layouts[i], run, first);
   comparison.output_magnitude = largest_magnitude(*first->output);
-  comparison.sentences = in_words(comparison, run.inputs());
+  comparison.sentences = in_words(comparison, run.inputs);
   return comparison;
 }
 

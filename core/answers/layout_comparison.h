@@ -43,7 +43,7 @@ struct LayoutComparison {
   std::vector<std::string> sentences;   // the answer in plain words, with these numbers
 };
 
-// The operator is computed by the reference behind each layout; stages that come out with the same bits are shared, so
+// The operator is computed by the reference behind each layout, in f64 where the trace is rounded from f64 (Trace::exact); stages that come out with the same bits are shared, so
 // that layouts which agree exactly cost three projections and nothing else.
 LayoutComparison compare_layouts(const Trace& trace);
 

@@ -136,8 +136,7 @@ TEST_CASE(
   CHECK(sentence(test::random_inputs(test::small_options(), {2, 4, 0})).find("no key") != std::string::npos);
 }
 
-TEST_CASE(
-    "with a scale of 0 every head averages as the wide one does, and the outputs are equal") {
+TEST_CASE("with a scale of 0 every head averages as the wide one does, and the outputs are equal") {
   AttentionInputs inputs = test::random_inputs(test::small_options());
   inputs.options.scale = 0.0;
   const HeadWidthComparison c = compared(inputs);

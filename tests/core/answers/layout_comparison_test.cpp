@@ -6,12 +6,16 @@
 #include <limits>
 
 #include "core/answers/operation_counts.h"
+#include "core/answers/output_behind_projection.h"
+#include "core/answers/traced_inputs.h"
 #include "core/tensor/error.h"
 #include "core/trace/reference_backend.h"
+#include "tests/core/attention/first_difference.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
 
 using namespace headwise;
+using test::first_difference;
 
 namespace {
 
@@ -169,4 +173,42 @@ TEST_CASE("NaN in one layout is NaN in all, and no difference") {
   weight.set_flat(5, std::numeric_limits<double>::quiet_NaN());
   inputs.tensors.in_proj_weight = std::make_shared<const Tensor>(std::move(weight));
   for (const LayoutAnswer& answer : compared(inputs).layouts) CHECK(answer.output_difference == 0.0);
+}
+
+TEST_CASE("another q leads to another output, that of an operator whose matrices make it, in f32 as in f64") {
+  for (const DType dtype : {DType::f64, DType::f32}) {
+    AttentionOptions options = test::small_options(4, 2, 3);
+    options.add_zero_attn = true;
+    AttentionInputs inputs = test::random_inputs(options, {}, dtype);
+    const TracePtr staged = staged_trace(*reference_forward(inputs));
+    REQUIRE(staged->stages.contains(TensorId::q));
+    const TraceTensors& t = staged->tensors;
+    const ProjectionParameters parameters{t.in_proj_weight, nullptr, nullptr, nullptr, t.in_proj_bias};
+    std::vector<ProjectionMatrix> matrices =
+        projection_matrices(ProjectionLayout::per_head, staged->options, parameters);
+    const auto project = [&] { return project_with(staged->options, matrices, {t.query, t.key, t.value}); };
+    CHECK(first_difference("output", *output_behind_projection(*staged, project()), *t.output, 1e-13) ==
+          std::nullopt);
+
+    // Two query heads change places, and the same with the rows of the packed matrix.
+    std::swap(matrices[0].rows, matrices[1].rows);
+    const TensorPtr output = output_behind_projection(*staged, project());
+    CHECK(first_difference("output", *output, *t.output, 1e-3).has_value());
+    AttentionInputs swapped = traced_inputs(*staged);
+    const ProjectionParameters joined = joined_parameters(
+        staged->options, projection_matrices(ProjectionLayout::per_head, staged->options, parameters), true);
+    Tensor weight = *joined.in_proj_weight, bias = *joined.in_proj_bias;
+    for (Index row = 0; row < 3; ++row) {
+      for (Index e = 0; e < 12; ++e) {
+        weight.set_flat(row * 12 + e, t.in_proj_weight->at({row + 3, e}));
+        weight.set_flat((row + 3) * 12 + e, t.in_proj_weight->at({row, e}));
+      }
+      bias.set_flat(row, t.in_proj_bias->at({row + 3}));
+      bias.set_flat(row + 3, t.in_proj_bias->at({row}));
+    }
+    swapped.tensors.in_proj_weight = std::make_shared<const Tensor>(std::move(weight));
+    swapped.tensors.in_proj_bias = std::make_shared<const Tensor>(std::move(bias));
+    CHECK(first_difference("output", *output, *reference_forward(swapped)->tensors.output, 1e-13) ==
+          std::nullopt);
+  }
 }
