@@ -78,13 +78,13 @@ void MainWindow::take_keys() {
 }
 
 void MainWindow::play(double seconds, double& wake_after) {
-  if (!state_.steps.playing) return;
+  if (!state_.steps.playing || state_.motion.running) return;
   state_.seconds_to_next_step -= seconds;
   if (state_.seconds_to_next_step <= 0.0) {
     state_.seconds_to_next_step = seconds_per_step;
     perform(state_, {CommandId::next_step});
-    if (state_.selection.step == Step::output) state_.steps.playing = false;
   }
+  if (state_.selection.step == Step::output && !state_.motion.running) state_.steps.playing = false;
   if (state_.steps.playing) wake_after = std::min(wake_after, state_.seconds_to_next_step);
 }
 
@@ -114,6 +114,8 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
                              .theme = state_.settings.theme,
                              .scale = scale,
                              .focus = &state_.focus,
+                             .motion = state_.motion.progress,
+                             .reduce_motion = state_.settings.reduce_motion,
                              .wake_after = &wake_after};
   std::vector<std::pair<PanelAction, bool>> actions;
   // A new place to look at is taken at once, so that the inspector speaks of the cell under the mouse in this
@@ -182,6 +184,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   // A click begins something new, in the same field too: what is typed after it is an undo step of its own.
   if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.session.end_step();
   take_dropped(input);
+  const bool moving = advance_motion(state_.motion, input.seconds, state_.settings.motion_speed);
   take_keys();
   play(input.seconds, wake_after);
   if (input.close_requested) state_.quit = true;
@@ -224,7 +227,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   const bool changed = trace_before != state_.session.trace_ptr() ||
                        !(selection_before == state_.selection) || !(settings_before == state_.settings) ||
                        focus_before != state_.focus.focused;
-  result.animating = changed;
+  result.animating = changed || moving || state_.motion.running;
   result.wake_after = wake_after;
   result.quit = state_.quit;
   result.font_scale = state_.settings.font_scale;

@@ -44,6 +44,7 @@ bool is_enabled(const PanelContext& context, CommandId id, const MenuBarInfo& in
 
 bool is_checked(const PanelContext& context, CommandId id, const MenuBarInfo& info) {
   return (id == CommandId::toggle_causal && context.scenario.mask.is_causal) ||
+         (id == CommandId::reduce_motion && context.reduce_motion) ||
          (id == CommandId::full_screen && info.full_screen);
 }
 

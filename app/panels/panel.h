@@ -31,6 +31,8 @@ struct PanelContext {
   Theme theme = Theme::dark;
   float scale = 1.0f;           // pixels per design unit (HiDPI × font scale)
   FocusOrder* focus = nullptr;  // which control the keyboard speaks to; null: none of this panel
+  double motion = 1.0;          // how far the step is made; 1: nothing moves (app/panels/motion.h)
+  bool reduce_motion = false;   // fade from picture to picture instead
   double* wake_after =
       nullptr;  // seconds until another frame is wanted although nothing happens: panels lower it
 
@@ -42,6 +44,7 @@ struct PanelAction {
   std::string edit_label;              // "mute head 5": what undo shows
   bool edit_continues = false;         // a drag or typing still under way: merges into one undo step
   std::optional<Selection> selection;  // a new place to look at
+  std::optional<double> timeline;      // a place on the line of all steps, to be held there
   std::optional<CommandId> command;    // a command of the table, as if its key had been pressed
 };
 

@@ -8,6 +8,7 @@
 
 #include "app/panels/head_thumbnails.h"
 #include "app/panels/stage_drawing.h"
+#include "app/panels/stage_motion.h"
 #include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/color_bar.h"
@@ -184,12 +185,15 @@ StageLayout one_head_layout(const PanelContext& context, const StageContent& con
 }
 
 PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, const StageContent& content,
-                          RectF area, std::optional<CellRef>& under_mouse) {
+                          const StageContent* before, RectF area, std::optional<CellRef>& under_mouse) {
   PanelAction action;
-  const StageLayout layout = one_head_layout(context, content, area);
+  StageLayout layout = one_head_layout(context, content, area);
   if (layout.result.height <= 0.0 || layout.result.width <= 0.0) {
     draw_stage_sentence(context, "make the window larger to see the matrices", area);
     return action;
+  }
+  if (before && before->result) {
+    layout = entering_layout(context, content, layout, *before, one_head_layout(context, *before, area));
   }
   const std::vector<StageMark> marks = stage_marks(context.trace, context.selection);
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -200,8 +204,12 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
   if (content.bias) drawn.push_back({"bias", &*content.bias, geometry(*layout.bias, *content.bias)});
   const std::vector<StagePart> thumbnails = thumbnail_parts(context, content);
   std::vector<HeatmapPlane> planes;
-  for (const Drawn& each : drawn)
+  // While its operands come in there is no result yet.
+  const bool entering = before && context.motion < entering_share;
+  for (const Drawn& each : drawn) {
+    if (entering && each.part == &*content.result) continue;
     planes.push_back({&each.part->spec, corner(each.plane), far_corner(each.plane)});
+  }
   if (layout.heads) add_thumbnail_planes(*layout.heads, thumbnails, planes);
   draw_heatmap_planes(list, context.heatmaps, planes);
   if (layout.heads) action = draw_head_thumbnails(context, *layout.heads);
@@ -209,7 +217,8 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
   for (const Drawn& each : drawn) {
     ui_probe("stage/" + each.name, corner(each.plane), far_corner(each.plane));
     const bool operand = each.part != &*content.result && !content.cell_for_cell;
-    draw_part_overlay(context, *each.part, each.plane, marks, operand);
+    if (!entering || operand || each.part != &*content.result)
+      draw_part_overlay(context, *each.part, each.plane, marks, operand);
     if (const auto cell = cell_under_mouse(*each.part, each.plane)) under_mouse = cell;
   }
   const double right = area.x + area.width;
@@ -250,13 +259,14 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
                          static_cast<float>(layout.bias->y + layout.bias->height / 2) - font->FontSize / 2),
                   im_color(context.palette.text_dim), name.c_str());
   }
-  if (!layout.row_figures.empty()) draw_row_figures(context, state, content, layout);
+  if (!layout.row_figures.empty() && !entering) draw_row_figures(context, state, content, layout);
   for (std::size_t i = 0; i < layout.bars.size(); ++i) {
     const StageBar& bar = content.bars[i];
     const double end = i + 1 < layout.bars.size() ? layout.bars[i + 1].x - 10 * context.scale : right;
     draw_color_bar(context.widgets(), list, layout.bars[i], bar.color_map, context.theme, bar.range,
                    bar.caption, static_cast<float>(end - layout.bars[i].x));
   }
+  if (before) draw_making(context, content, *before, layout);
   return action;
 }
 

@@ -21,9 +21,10 @@ struct OneHeadState {
 // Where everything lies; in a small window first the thumbnails give way, then the colour bars.
 StageLayout one_head_layout(const PanelContext& context, const StageContent& content, const RectF& area);
 
+// `before`: the content of the step before, while context.motion is on its way from there; else null.
 // `under_mouse` is set to the cell that the mouse is over, if any.
 PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, const StageContent& content,
-                          RectF area, std::optional<CellRef>& under_mouse);
+                          const StageContent* before, RectF area, std::optional<CellRef>& under_mouse);
 
 // A sentence in the middle of the area, where there is no matrix to show.
 void draw_stage_sentence(const PanelContext& context, const std::string& sentence, RectF area);

@@ -2,17 +2,40 @@
 
 #include <imgui.h>
 
-#include <algorithm>
+#include <cmath>
+#include <optional>
 
 #include "app/panels/stage_all_heads.h"
 #include "app/panels/stage_header.h"
 
 namespace headwise {
 
+namespace {
+
+// One picture goes into the ground, the next one comes out of it.
+void fade(const PanelContext& context, const RectF& area) {
+  const double hidden = 1.0 - std::abs(2.0 * context.motion - 1.0);
+  ImGui::GetWindowDrawList()->AddRectFilled(
+      {static_cast<float>(area.x), static_cast<float>(area.y)},
+      {static_cast<float>(area.x + area.width), static_cast<float>(area.y + area.height)},
+      im_color(context.palette.panel, static_cast<float>(hidden)));
+}
+
+}  // namespace
+
 PanelAction draw_stage(const PanelContext& context, StageState& state) {
   const ImVec2 origin = ImGui::GetCursorScreenPos(), available = ImGui::GetContentRegionAvail();
-  const StageContent content =
-      stage_content(context.trace, context.inputs.labels, context.selection, context.theme, state.ranges);
+  const auto content_at = [&](const Selection& place) {
+    return stage_content(context.trace, context.inputs.labels, place, context.theme, state.ranges);
+  };
+  // On its way from the step before, the picture of that one is there too.
+  const bool moving = context.motion < 1.0 && context.selection.step != Step::inputs;
+  Selection place_before = context.selection;
+  if (moving) place_before.step = static_cast<Step>(static_cast<int>(context.selection.step) - 1);
+  const bool fades = moving && (context.reduce_motion || context.selection.view != StageView::one_head);
+  const StageContent content = content_at(fades && context.motion < 0.5 ? place_before : context.selection);
+  std::optional<StageContent> before;
+  if (moving && !fades) before = content_at(place_before);
   Selection selection = draw_stage_header(context, content);
 
   const double top = ImGui::GetCursorScreenPos().y + 12.0 * context.scale;
@@ -27,8 +50,9 @@ PanelAction draw_stage(const PanelContext& context, StageState& state) {
   } else if (selection.view == StageView::all_heads && content.result->matrix.leading.size() == 2) {
     action = draw_all_heads(context, content, area, under_mouse);
   } else {
-    action = draw_one_head(context, state.one_head, content, area, under_mouse);
+    action = draw_one_head(context, state.one_head, content, before ? &*before : nullptr, area, under_mouse);
   }
+  if (fades) fade(context, area);
 
   // The mouse: a preview while it is over a cell, a pin where it is pressed. Other panels preview cells too,
   // so only what the stage has set is taken back by it.

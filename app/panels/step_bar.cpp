@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "app/panels/motion.h"
 #include "app/session/commands.h"
 #include "app/widgets/button.h"
 #include "app/widgets/focus_order.h"
@@ -74,6 +75,42 @@ Chips place_chips(const WidgetContext& widgets, float available) {
     chips.left.push_back(chips.left.back() + name + 2 * chips.padding + chips.separator);
   }
   return chips;
+}
+
+// Under the names, from the middle of the first to that of the last: how far the walk has come. Dragged, it
+// stands still where it is held.
+void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origin, float height,
+                   PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  const Palette& palette = context.palette;
+  std::vector<float> middle;
+  for (std::size_t i = 0; i + 1 < chips.left.size(); ++i)
+    middle.push_back(origin.x + 0.5f * (chips.left[i] + chips.left[i + 1] - chips.separator));
+  const float y = std::round(origin.y + height - widgets.px(3)), reach = widgets.px(5);
+  const auto x_at = [&](double position) {
+    const auto i = std::min(static_cast<std::size_t>(position), middle.size() - 2);
+    return middle[i] + (middle[i + 1] - middle[i]) * static_cast<float>(position - static_cast<double>(i));
+  };
+  const auto position_at = [&](float x) {
+    const auto next = std::ranges::upper_bound(middle, x);
+    if (next == middle.begin()) return 0.0;
+    if (next == middle.end()) return static_cast<double>(middle.size() - 1);
+    const auto i = static_cast<std::size_t>(next - middle.begin() - 1);
+    return static_cast<double>(i) + static_cast<double>((x - middle[i]) / (middle[i + 1] - middle[i]));
+  };
+  ImGui::SetCursorScreenPos({middle.front() - reach, y - reach});
+  ImGui::InvisibleButton("timeline", {middle.back() - middle.front() + 2 * reach, reach + widgets.px(3)});
+  const bool held = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
+  ui_probe_item("step_bar/timeline");
+  tooltip(widgets, "drag: back and forth through the motion, as slowly as you like");
+  if (held) action.timeline = position_at(ImGui::GetIO().MousePos.x);
+  const double now = timeline_position(context.selection.step, context.motion);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float thick = widgets.px(2);
+  draw.AddLine({middle.front(), y}, {middle.back(), y}, im_color(palette.border), thick);
+  draw.AddLine({middle.front(), y}, {x_at(now), y}, im_color(palette.text_faint), thick);
+  draw.AddCircleFilled({x_at(now), y}, widgets.px(held || hovered ? 4.5f : 3.5f),
+                       im_color(held || hovered ? palette.focus : palette.text_dim));
 }
 
 }  // namespace
@@ -146,6 +183,7 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
     }
   }
   draw.PopClipRect();
+  if (left.back() <= available) draw_timeline(context, chips, origin, height, action);
   return action;
 }
 

@@ -17,7 +17,9 @@ void edit(WindowState& window, const Scenario& scenario, const std::string& labe
 }
 
 void go_to_step(WindowState& window, int step) {
+  const Step from = window.selection.step;
   window.selection.step = static_cast<Step>(std::clamp(step, 0, step_count - 1));
+  if (window.selection.step != from) begin_motion(window.motion, from, window.selection.step);
   window.selection.tensor.reset();
 }
 
@@ -64,6 +66,23 @@ void change_settings(WindowState& window, const Settings& settings) {
   } catch (const Error& error) {
     window.notices.complain(error.what());
   }
+}
+
+void scale_motion(WindowState& window, float factor) {
+  Settings settings = window.settings;
+  settings.motion_speed =
+      std::clamp(settings.motion_speed * factor, Settings::slowest_motion, Settings::fastest_motion);
+  change_settings(window, settings);
+  window.notices.say(fmt::format("Motion at {:g} × its speed", settings.motion_speed));
+}
+
+// From the end it begins again; a motion that is held goes on.
+void play(WindowState& window) {
+  window.steps.playing = !window.steps.playing;
+  window.motion.running = window.steps.playing && window.motion.progress < 1.0;
+  window.seconds_to_next_step = window.motion.running ? seconds_per_step : seconds_to_first_step;
+  if (window.steps.playing && window.selection.step == Step::output && !window.motion.running)
+    go_to_step(window, 0);
 }
 
 void scale_text(WindowState& window, float scale) {
@@ -143,14 +162,23 @@ void perform(WindowState& window, CommandCall call) {
       go_to_step(window, step_count - 1);
       break;
     case CommandId::play:
-      window.steps.playing = !window.steps.playing;
-      window.seconds_to_next_step = seconds_per_step;
-      // From the end it begins again.
-      if (window.steps.playing && selection.step == Step::output) go_to_step(window, 0);
+      play(window);
       break;
     case CommandId::toggle_view:
       selection.view = selection.view == StageView::one_head ? StageView::all_heads : StageView::one_head;
       break;
+    case CommandId::slower_motion:
+      scale_motion(window, 0.5f);
+      break;
+    case CommandId::faster_motion:
+      scale_motion(window, 2.0f);
+      break;
+    case CommandId::reduce_motion: {
+      Settings settings = window.settings;
+      settings.reduce_motion = !settings.reduce_motion;
+      change_settings(window, settings);
+      break;
+    }
     case CommandId::toggle_theme: {
       Settings settings = window.settings;
       settings.theme = settings.theme == Theme::dark ? Theme::light : Theme::dark;
@@ -184,7 +212,18 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
     if (!from_setup) window.setup.edited_row.clear();
     window.session.edit(*action.scenario, action.edit_label, action.edit_continues);
   }
-  if (action.selection) window.selection = *action.selection;
+  if (action.selection) {
+    const Step from = window.selection.step;
+    window.selection = *action.selection;
+    if (window.selection.step != from) begin_motion(window.motion, from, window.selection.step);
+  }
+  if (action.timeline) {
+    const TimelinePlace place = timeline_place(*action.timeline);
+    window.selection.step = place.step;
+    window.selection.tensor.reset();
+    window.motion = {place.progress, false};
+    window.steps.playing = false;
+  }
   if (action.scenario || action.selection) {
     window.selection = selection_within(window.selection, window.session.trace());
   }

@@ -8,6 +8,7 @@
 #include "app/panels/export_dialog.h"
 #include "app/panels/file_dialog.h"
 #include "app/panels/help_sheet.h"
+#include "app/panels/motion.h"
 #include "app/panels/notices.h"
 #include "app/panels/setup_panel.h"
 #include "app/panels/step_bar.h"
@@ -19,6 +20,8 @@ namespace headwise {
 
 // How long the walk through the steps stays with each.
 inline constexpr double seconds_per_step = 2.0;
+// Who presses play wants to see something happen.
+inline constexpr double seconds_to_first_step = 0.6;
 
 struct WindowState {
   // Throws Error where `first` has no trace. `wake` as in Session.
@@ -29,6 +32,7 @@ struct WindowState {
   Settings settings;
   std::string settings_file;  // empty: nothing is remembered
 
+  MotionState motion;
   FocusOrder focus;
   StepBarState steps;
   SetupState setup;

@@ -33,6 +33,9 @@ enum class CommandId : int {
   next_head,
   previous_head,
   toggle_view,
+  slower_motion,
+  faster_motion,
+  reduce_motion,
   toggle_theme,
   larger_text,
   smaller_text,
@@ -41,7 +44,7 @@ enum class CommandId : int {
   show_keys,
   about,
 };
-inline constexpr int command_count = 27;
+inline constexpr int command_count = 30;
 
 enum class Menu { none, file, edit, view, help };
 

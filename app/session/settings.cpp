@@ -37,6 +37,13 @@ Settings parse(const std::string& path) {
     settings.font_scale =
         std::clamp(scale->get<float>(), Settings::smallest_font_scale, Settings::largest_font_scale);
   }
+  if (const auto speed = json.find("motion_speed"); speed != json.end()) {
+    settings.motion_speed =
+        std::clamp(speed->get<float>(), Settings::slowest_motion, Settings::fastest_motion);
+  }
+  if (const auto reduce = json.find("reduce_motion"); reduce != json.end()) {
+    settings.reduce_motion = reduce->get<bool>();
+  }
   return settings;
 }
 
@@ -62,8 +69,9 @@ LoadedSettings load_settings(const std::string& path) {
     const std::string aside = path + ".damaged";
     std::error_code failed;
     fs::rename(path, aside, failed);
-    return {{}, failed ? fmt::format("{} could not be read; the defaults are used", path)
-                       : fmt::format("{} was damaged and is kept as {}; the defaults are used", path, aside)};
+    return {{},
+            failed ? fmt::format("{} could not be read; the defaults are used", path)
+                   : fmt::format("{} was damaged and is kept as {}; the defaults are used", path, aside)};
   }
 }
 
@@ -79,7 +87,9 @@ void save_settings(const std::string& path, const Settings& settings) {
                                      .remedy = ""});
   }
   const nlohmann::ordered_json json{{"theme", settings.theme == Theme::light ? "light" : "dark"},
-                                    {"font_scale", settings.font_scale}};
+                                    {"font_scale", settings.font_scale},
+                                    {"motion_speed", settings.motion_speed},
+                                    {"reduce_motion", settings.reduce_motion}};
   write_file_atomically(path, json.dump(2) + "\n");
 }
 

@@ -67,7 +67,7 @@ TEST_CASE("Space walks through the steps by itself, and the program sleeps in be
   CHECK(bench.window->state().steps.playing);
   bench.ui->run_frames(3);
   CHECK_FALSE(bench.ui->result().animating);
-  CHECK(bench.ui->result().wake_after > 0.5);
+  CHECK(bench.ui->result().wake_after > 0.3);
   CHECK(bench.ui->result().wake_after <= seconds_per_step);
   bench.ui->run_frames(2, seconds_per_step);
   CHECK(bench.selection().step == Step::split_heads);

@@ -1,0 +1,92 @@
+// Steps move into each other, can be held and dragged, and then nothing moves any more.
+#include <doctest/doctest.h>
+
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+
+TEST_CASE("the next step is made before the eyes, in less than a second, and then the window is still") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  for (int step = 1; step < step_count; ++step) {
+    bench.ui->key("Right");
+    CHECK(bench.window->state().motion.running);
+    const Image early = bench.ui->pixels();
+    bench.ui->run_frames(30);
+    const Image later = bench.ui->pixels();
+    CHECK(early.rgba != later.rgba);
+    bench.ui->run_frames(30);
+    CHECK_FALSE(bench.window->state().motion.running);
+    CHECK(bench.ui->run_until_still(10));
+  }
+}
+
+TEST_CASE("what a motion ends with is the still picture of its step, to the pixel") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("C");
+  for (int step = 1; step + 1 < step_count; ++step) {
+    bench.ui->key("Right");
+    bench.ui->run_frames(70);
+    const Image made = bench.ui->pixels();
+    bench.ui->key("Right");
+    bench.ui->key("Left");  // back without a motion
+    bench.ui->run_frames(5);
+    CHECK(bench.selection().step == static_cast<Step>(step));
+    CHECK(bench.ui->pixels().rgba == made.rgba);
+  }
+}
+
+TEST_CASE("the timeline is dragged back and forth, and stands where it is held") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  const UiRect line = bench.ui->rect("step_bar/timeline");
+  const float y = (line.min.y + line.max.y) / 2;
+  bench.ui->drag(line.min.x + 5, y, line.min.x + 0.5f * (line.max.x - line.min.x), y);
+  const Step reached = bench.selection().step;
+  const double progress = bench.window->state().motion.progress;
+  CHECK(reached > Step::project);
+  CHECK(reached < Step::output);
+  bench.ui->run_frames(30);
+  CHECK(bench.window->state().motion.progress == progress);
+  CHECK(bench.ui->run_until_still(10));
+  bench.ui->drag(line.min.x + 0.5f * (line.max.x - line.min.x), y, line.min.x + 5, y);
+  CHECK(bench.selection().step == Step::inputs);
+}
+
+TEST_CASE("a second press goes on at once, and play goes on where a motion is held") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("Right");
+  bench.ui->key("Right");
+  CHECK(bench.selection().step == Step::split_heads);
+  bench.ui->key("Space");
+  bench.ui->key("Space");  // held
+  const double held = bench.window->state().motion.progress;
+  CHECK(held < 1.0);
+  bench.ui->run_frames(20);
+  CHECK(bench.window->state().motion.progress == held);
+  bench.ui->key("Space");
+  bench.ui->run_frames(70);
+  CHECK(bench.window->state().motion.progress == 1.0);
+  CHECK(bench.selection().step == Step::split_heads);
+}
+
+TEST_CASE("with reduced motion the pictures fade, and speed is a setting that is remembered") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key(".");
+  CHECK(bench.window->state().settings.motion_speed == 2.0f);
+  bench.ui->key(",");
+  bench.ui->key(",");
+  CHECK(bench.window->state().settings.motion_speed == 0.5f);
+  bench.ui->click("menu/View");
+  bench.ui->click("menu/Reduce motion");
+  CHECK(bench.window->state().settings.reduce_motion);
+  bench.ui->key("Right");
+  bench.ui->run_frames(10);
+  const Image fading = bench.ui->pixels();
+  bench.ui->run_frames(120);
+  CHECK(fading.rgba != bench.ui->pixels().rgba);
+  CHECK(bench.window->state().motion.progress == 1.0);
+}
