@@ -85,6 +85,7 @@ TracePtr rounded_forward(const AttentionInputs& inputs, const Trace* previous, I
   trace->options = exact->options;
   trace->dtype = DType::f32;
   trace->tensors = *std::move(tensors);
+  trace->stages = exact->stages;  // which stages there are; their keys name the tensors of the twin
   trace->computed = exact->computed;
   trace->exact = exact;
   trace->warnings = trace_warnings(*trace);
