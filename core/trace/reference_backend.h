@@ -29,6 +29,14 @@ TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous 
 // attn_output_weights have none. In self-attention (query, key and value are one array) grad.query is the
 // total, grad.key and grad.value are null. A parameter that was given and not used (W_k beside static_k) gets
 // zeros.
-TracePtr reference_backward(const Trace& forward, const TensorPtr& grad_output = nullptr);
+//
+// As in the forward pass a gradient whose sources are those of `previous`, an earlier trace with a backward
+// pass or null, is shared with it: `forward` must have been made beside that trace too, for its tensors to be
+// the same ones. An equal grad_output counts as the same. trace.computed_gradients tells which gradients were
+// computed; after an edit of out_proj.bias none are.
+// Where nothing changes on the way two gradients hold the same tensor: grad.scaled_scores is
+// grad.masked_scores unless scores are filled, grad.mask_bias is grad.scaled_scores.
+TracePtr reference_backward(const Trace& forward, const TensorPtr& grad_output = nullptr,
+                            const Trace* previous = nullptr);
 
 }  // namespace headwise

@@ -1,3 +1,6 @@
+#include <array>
+#include <functional>
+
 #include "core/attention/add_and_norm.h"
 #include "core/attention/add_and_norm_backward.h"
 #include "core/attention/attention_mask_backward.h"
@@ -8,11 +11,12 @@
 #include "core/attention/in_projection_backward.h"
 #include "core/attention/linear_backward.h"
 #include "core/attention/scaled_dot_product_attention_backward.h"
-#include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 #include "core/trace/attention_sizes.h"
+#include "core/trace/grad_output.h"
 #include "core/trace/reference_backend.h"
 #include "core/trace/rounded_trace.h"
+#include "core/trace/stage_sharing.h"
 
 namespace headwise {
 namespace {
@@ -21,35 +25,8 @@ TensorPtr kept(Tensor tensor) {
   return std::make_shared<const Tensor>(std::move(tensor));
 }
 
-TensorPtr zeros(const TensorPtr& like, DType dtype) {
-  return std::make_shared<const Tensor>(like->shape(), dtype);
-}
-
 bool is_float(const TensorPtr& tensor) {
   return tensor && (tensor->dtype() == DType::f32 || tensor->dtype() == DType::f64);
-}
-
-// The tensor that the loss is a weighted sum of.
-TensorId last_output(const TraceTensors& t) {
-  if (t.layer_norm_output) return TensorId::layer_norm_output;
-  return t.residual_output ? TensorId::residual_output : TensorId::output;
-}
-
-TensorPtr checked_grad_output(const Trace& forward, const TensorPtr& given) {
-  const TensorPtr& last = forward.tensor(last_output(forward.tensors));
-  if (!given) {
-    Tensor ones(last->shape(), forward.dtype);
-    for (Index i = 0; i < ones.size(); ++i) ones.set_flat(i, 1.0);
-    return kept(std::move(ones));
-  }
-  if (!given->shape().same_sizes(last->shape()) || given->dtype() != forward.dtype) {
-    throw Error(
-        ExitStatus::input,
-        {"grad_output", "it must be as the last output is",
-         given->shape().sizes_text() + " " + dtype_name(given->dtype()),
-         last->shape().letters() + " = " + last->shape().sizes_text() + " " + dtype_name(forward.dtype), ""});
-  }
-  return given;
 }
 
 Index gradient_bytes(const Trace& forward) {
@@ -61,16 +38,24 @@ Index gradient_bytes(const Trace& forward) {
   return bytes;
 }
 
+// Whether the gradients of `previous` are likely to be shared, for the most part: then each new one asks for
+// its own memory.
+bool shares_with(const Trace& forward, const Trace* previous) {
+  return previous && previous->grad.scores && previous->dtype == forward.dtype &&
+         previous->grad.scores->shape() == forward.tensors.scores->shape();
+}
+
 // Each function takes the gradient on from what it makes to what it read, in the reverse order of
 // computation.
 class Backward {
  public:
-  Backward(const Trace& forward, TraceTensors& grad)
-      : t_(forward.tensors),
-        o_(forward.options),
+  Backward(Trace& trace, const Trace* previous)
+      : t_(trace.tensors),
+        o_(trace.options),
         sizes_(attention_sizes(o_, t_)),
-        dtype_(forward.dtype),
-        g_(grad) {}
+        dtype_(trace.dtype),
+        g_(trace.grad),
+        sharing_(trace, previous, StageSharing::Pass::backward) {}
 
   void add_and_norm();
   void merge_and_project();
@@ -78,145 +63,262 @@ class Backward {
   void project();
 
  private:
+  // One of q, k and v, on the way back to what it was projected from; `replaced`: static_k stands for it.
+  struct Way {
+    Projection which;
+    TensorPtr grad_rows;  // (N,L,H·D) or (N,S′,…), with the rows that were appended
+    TensorPtr x, own_weight;
+    bool replaced;
+  };
+
+  // A gradient has the shape of its tensor; with that, S and the sources' own shapes every other size is
+  // told. `choices` are what else it depends on.
+  void stage(TensorId id, std::vector<TensorPtr> sources, const std::function<Tensor()>& make,
+             std::vector<double> choices = {});
   void mask();
-  // Through k or v: the appended rows and what they came from. Returns the gradient of the projected rows
-  // (N,S,W).
-  TensorPtr appended_rows(const TensorPtr& grad_rows, const TensorPtr& bias_row,
-                          TensorPtr& grad_bias_row) const;
+  TensorPtr projected_rows(const Way& way);  // (N,S,…): without the appended ones
+  LinearRows weight_rows(const Way& way) const;
+  Tensor input_gradient(const Way& way);
+  void appended_rows();
+  void project_parameters(const std::array<Way, 3>& ways);
+  void project_inputs(const std::array<Way, 3>& ways);
 
   const TraceTensors& t_;
   const AttentionOptions& o_;
   const AttentionSizes sizes_;
   const DType dtype_;
   TraceTensors& g_;
+  StageSharing sharing_;
+  std::array<TensorPtr, 3> projected_rows_;  // of q, k, v; made when first asked for
 };
 
+void Backward::stage(TensorId id, std::vector<TensorPtr> sources, const std::function<Tensor()>& make,
+                     std::vector<double> choices) {
+  choices.push_back(static_cast<double>(dtype_));
+  choices.push_back(static_cast<double>(sizes_.keys));
+  for (const Index size : (t_.*(tensor_entry(id).member))->shape().sizes()) {
+    choices.push_back(static_cast<double>(size));
+  }
+  sharing_.stage(id, {std::move(choices), std::move(sources)}, make);
+}
+
 void Backward::add_and_norm() {
-  TensorPtr& grad_sum = t_.residual_output ? g_.residual_output : g_.output;
-  const TensorPtr& sum = t_.residual_output ? t_.residual_output : t_.output;
-  if (t_.layer_norm_output) grad_sum = kept(layer_norm_gradient(*g_.layer_norm_output, *sum));
+  if (t_.layer_norm_output) {
+    const TensorId sum = t_.residual_output ? TensorId::residual_output : TensorId::output;
+    const TensorPtr& x = t_.residual_output ? t_.residual_output : t_.output;
+    stage(sum, {g_.layer_norm_output, x}, [&] { return layer_norm_gradient(*g_.layer_norm_output, *x); });
+  }
   if (t_.residual_output) g_.output = g_.residual_output;
 }
 
 void Backward::merge_and_project() {
-  g_.concat = kept(linear_input_gradient(*g_.output, {t_.out_proj_weight.get()}, t_.concat->shape()));
-  Tensor grad_weight(t_.out_proj_weight->shape(), dtype_);
-  linear_weight_gradient(*g_.output, *t_.concat, grad_weight, 0);
-  g_.out_proj_weight = kept(std::move(grad_weight));
+  stage(TensorId::concat, {g_.output, t_.out_proj_weight},
+        [&] { return linear_input_gradient(*g_.output, {t_.out_proj_weight.get()}, t_.concat->shape()); });
+  stage(TensorId::out_proj_weight, {g_.output, t_.concat}, [&] {
+    Tensor gradient(t_.out_proj_weight->shape(), dtype_);
+    linear_weight_gradient(*g_.output, *t_.concat, gradient, 0);
+    return gradient;
+  });
   if (t_.out_proj_bias) {
-    Tensor grad_bias(t_.out_proj_bias->shape(), dtype_);
-    linear_bias_gradient(*g_.output, grad_bias, 0);
-    g_.out_proj_bias = kept(std::move(grad_bias));
+    stage(TensorId::out_proj_bias, {g_.output}, [&] {
+      Tensor gradient(t_.out_proj_bias->shape(), dtype_);
+      linear_bias_gradient(*g_.output, gradient, 0);
+      return gradient;
+    });
   }
-  g_.head_output = kept(merge_heads_gradient(*g_.concat, t_.head_gain.get(), t_.head_output->shape()));
-  if (t_.head_gain)
-    g_.head_gain = kept(head_gain_gradient(*g_.concat, *t_.head_output, t_.head_gain->shape()));
+  stage(TensorId::head_output, {g_.concat, t_.head_gain},
+        [&] { return merge_heads_gradient(*g_.concat, t_.head_gain.get(), t_.head_output->shape()); });
+  if (t_.head_gain) {
+    stage(TensorId::head_gain, {g_.concat, t_.head_output},
+          [&] { return head_gain_gradient(*g_.concat, *t_.head_output, t_.head_gain->shape()); });
+  }
 }
 
 void Backward::mask() {
-  if (!t_.mask_bias) {
-    g_.scaled_scores = g_.masked_scores;
-    return;
+  // Both are addends of the masked score. Only a score that was filled lets nothing through.
+  g_.scaled_scores = g_.masked_scores;
+  if (!t_.mask_bias) return;
+  if (o_.mask_value) {
+    g_.scaled_scores = nullptr;
+    stage(TensorId::scaled_scores, {g_.masked_scores, t_.mask_bias},
+          [&] { return mask_scores_gradient(*g_.masked_scores, *t_.mask_bias, o_.mask_value); });
   }
-  g_.scaled_scores = kept(mask_scores_gradient(*g_.masked_scores, *t_.mask_bias, o_.mask_value));
-  g_.mask_bias = g_.scaled_scores;  // both were addends
+  g_.mask_bias = g_.scaled_scores;
   if (is_float(t_.attn_mask)) {
-    g_.attn_mask = kept(attn_mask_gradient(o_.op, *g_.mask_bias, t_.attn_mask->shape(), sizes_.keys));
+    stage(TensorId::attn_mask, {g_.mask_bias},
+          [&] { return attn_mask_gradient(o_.op, *g_.mask_bias, t_.attn_mask->shape(), sizes_.keys); },
+          {static_cast<double>(o_.op)});
   }
   if (is_float(t_.key_padding_mask)) {
-    g_.key_padding_mask = kept(key_padding_mask_gradient(*g_.mask_bias, t_.key_padding_mask->shape()));
+    stage(TensorId::key_padding_mask, {g_.mask_bias},
+          [&] { return key_padding_mask_gradient(*g_.mask_bias, t_.key_padding_mask->shape()); });
   }
 }
 
 void Backward::scaled_dot_product_attention() {
-  g_.dropped_weights =
-      kept(weighted_sum_weights_gradient(*g_.head_output, *t_.v_heads, t_.attn_weights->shape()));
-  g_.v_heads = kept(weighted_sum_values_gradient(*g_.head_output, *t_.dropped_weights, t_.v_heads->shape()));
-  g_.attn_weights = o_.dropout == 0.0 ? g_.dropped_weights
-                                      : kept(dropout(*g_.dropped_weights, o_.dropout, o_.dropout_seed));
-  g_.masked_scores = kept(softmax_gradient(*g_.attn_weights, *t_.attn_weights));
+  stage(TensorId::dropped_weights, {g_.head_output, t_.v_heads}, [&] {
+    return weighted_sum_weights_gradient(*g_.head_output, *t_.v_heads, t_.attn_weights->shape());
+  });
+  stage(TensorId::v_heads, {g_.head_output, t_.dropped_weights}, [&] {
+    return weighted_sum_values_gradient(*g_.head_output, *t_.dropped_weights, t_.v_heads->shape());
+  });
+  if (o_.dropout == 0.0) {
+    g_.attn_weights = g_.dropped_weights;
+  } else {
+    stage(TensorId::attn_weights, {g_.dropped_weights},
+          [&] { return dropout(*g_.dropped_weights, o_.dropout, o_.dropout_seed); },
+          {o_.dropout, static_cast<double>(o_.dropout_seed & 0xFFFFFFFFu),
+           static_cast<double>(o_.dropout_seed >> 32)});
+  }
+  stage(TensorId::masked_scores, {g_.attn_weights, t_.attn_weights},
+        [&] { return softmax_gradient(*g_.attn_weights, *t_.attn_weights); });
   mask();
-  g_.scores = kept(scale_scores_gradient(*g_.scaled_scores, *t_.scores, score_scale(o_)));
-  g_.q_heads = kept(attention_scores_query_gradient(*g_.scores, *t_.k_heads, t_.q_heads->shape()));
-  g_.k_heads = kept(attention_scores_key_gradient(*g_.scores, *t_.q_heads, t_.k_heads->shape()));
+  const ScoreScale scale = score_scale(o_);
+  stage(TensorId::scores, {g_.scaled_scores, scale.softcap > 0.0 ? t_.scores : nullptr},
+        [&] { return scale_scores_gradient(*g_.scaled_scores, *t_.scores, scale); },
+        {scale.scale, scale.temperature, scale.softcap});
+  stage(TensorId::q_heads, {g_.scores, t_.k_heads},
+        [&] { return attention_scores_query_gradient(*g_.scores, *t_.k_heads, t_.q_heads->shape()); });
+  stage(TensorId::k_heads, {g_.scores, t_.q_heads},
+        [&] { return attention_scores_key_gradient(*g_.scores, *t_.q_heads, t_.k_heads->shape()); });
 }
 
-TensorPtr Backward::appended_rows(const TensorPtr& grad_rows, const TensorPtr& bias_row,
-                                  TensorPtr& grad_bias_row) const {
-  if (sizes_.all_keys == sizes_.keys) return grad_rows;
-  if (bias_row) grad_bias_row = kept(bias_row_gradient(*grad_rows, sizes_.keys, bias_row->shape()));
-  return kept(leading_rows(*grad_rows, sizes_.keys));
+TensorPtr Backward::projected_rows(const Way& way) {
+  if (way.which == Projection::q || sizes_.all_keys == sizes_.keys) return way.grad_rows;
+  TensorPtr& rows = projected_rows_[static_cast<std::size_t>(way.which)];
+  if (!rows) rows = kept(leading_rows(*way.grad_rows, sizes_.keys));
+  return rows;
+}
+
+LinearRows Backward::weight_rows(const Way& way) const {
+  return in_projection_rows(way.which, o_, t_.in_proj_weight.get(), way.own_weight.get(),
+                            t_.in_proj_bias.get());
+}
+
+Tensor Backward::input_gradient(const Way& way) {
+  if (way.replaced) return Tensor(way.x->shape(), dtype_);
+  return linear_input_gradient(*projected_rows(way), weight_rows(way), way.x->shape());
+}
+
+// Through the rows that were appended, and static_k and static_v.
+void Backward::appended_rows() {
+  if (t_.bias_k) {
+    stage(TensorId::bias_k, {g_.k},
+          [&] { return bias_row_gradient(*g_.k, sizes_.keys, t_.bias_k->shape()); });
+  }
+  if (t_.bias_v) {
+    stage(TensorId::bias_v, {g_.v},
+          [&] { return bias_row_gradient(*g_.v, sizes_.keys, t_.bias_v->shape()); });
+  }
+}
+
+// One tensor for all three where the parameters are packed, one for each where not; the bias is always
+// packed.
+void Backward::project_parameters(const std::array<Way, 3>& ways) {
+  std::vector<TensorPtr> weight_sources, bias_sources;
+  for (const Way& way : ways) {
+    weight_sources.push_back(way.replaced ? nullptr : way.grad_rows);
+    weight_sources.push_back(way.replaced ? nullptr : way.x);
+    bias_sources.push_back(way.replaced ? nullptr : way.grad_rows);
+  }
+  if (t_.in_proj_weight) {
+    stage(TensorId::in_proj_weight, weight_sources, [&] {
+      Tensor gradient(t_.in_proj_weight->shape(), dtype_);
+      for (const Way& way : ways) {
+        if (!way.replaced)
+          linear_weight_gradient(*projected_rows(way), *way.x, gradient, weight_rows(way).first_weight_row);
+      }
+      return gradient;
+    });
+  }
+  constexpr std::array own_weights{TensorId::q_proj_weight, TensorId::k_proj_weight, TensorId::v_proj_weight};
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    const Way& way = ways[i];
+    if (!way.own_weight) continue;
+    stage(own_weights[i], {weight_sources[2 * i], weight_sources[2 * i + 1]}, [&] {
+      Tensor gradient(way.own_weight->shape(), dtype_);
+      if (!way.replaced) linear_weight_gradient(*projected_rows(way), *way.x, gradient, 0);
+      return gradient;
+    });
+  }
+  if (t_.in_proj_bias) {
+    stage(TensorId::in_proj_bias, bias_sources, [&] {
+      Tensor gradient(t_.in_proj_bias->shape(), dtype_);
+      for (const Way& way : ways) {
+        if (!way.replaced)
+          linear_bias_gradient(*projected_rows(way), gradient, weight_rows(way).first_bias_entry);
+      }
+      return gradient;
+    });
+  }
+}
+
+// What flows back along several ways adds up.
+void Backward::project_inputs(const std::array<Way, 3>& ways) {
+  const bool is_self_attention = t_.key == t_.query && t_.value == t_.query;
+  const auto sources_of = [&](const Way& way) -> std::vector<TensorPtr> {
+    if (way.replaced) return {nullptr, nullptr};
+    return {way.grad_rows, way.own_weight ? way.own_weight : t_.in_proj_weight};
+  };
+  std::vector<TensorPtr> sources = sources_of(ways[0]);
+  sources.push_back(g_.residual_output);
+  if (is_self_attention) {
+    for (const Way* way : {&ways[1], &ways[2]}) {
+      for (TensorPtr& source : sources_of(*way)) sources.push_back(std::move(source));
+    }
+  }
+  stage(TensorId::query, std::move(sources), [&] {
+    Tensor sum = input_gradient(ways[0]);
+    if (g_.residual_output) sum = add_residual(sum, *g_.residual_output);
+    if (!is_self_attention) return sum;
+    return add_residual(add_residual(sum, input_gradient(ways[1])), input_gradient(ways[2]));
+  });
+  if (is_self_attention) return;
+  stage(TensorId::key, sources_of(ways[1]), [&] { return input_gradient(ways[1]); });
+  stage(TensorId::value, sources_of(ways[2]), [&] { return input_gradient(ways[2]); });
 }
 
 void Backward::project() {
-  g_.q = kept(merge_heads(*g_.q_heads, nullptr, "H·D"));
-  g_.k = kept(merge_heads(*g_.k_heads, nullptr, "G·D"));
-  g_.v = kept(merge_heads(*g_.v_heads, nullptr, "G·Dv"));
-  const TensorPtr grad_k_rows = appended_rows(g_.k, t_.bias_k, g_.bias_k);
-  const TensorPtr grad_v_rows = appended_rows(g_.v, t_.bias_v, g_.bias_v);
-  if (t_.static_k) g_.static_k = kept(split_heads(*grad_k_rows, sizes_.kv_heads, "G", "D"));
-  if (t_.static_v) g_.static_v = kept(split_heads(*grad_v_rows, sizes_.kv_heads, "G", "Dv"));
-
-  // One tensor for all three where the parameters are packed, one for each where not; the bias is always
-  // packed.
-  std::optional<Tensor> grad_packed, grad_bias;
-  if (t_.in_proj_weight) grad_packed.emplace(t_.in_proj_weight->shape(), dtype_);
-  if (t_.in_proj_bias) grad_bias.emplace(t_.in_proj_bias->shape(), dtype_);
-  const auto through = [&](Projection which, const TensorPtr& grad_y, const TensorPtr& x,
-                           const TensorPtr& own_weight, TensorPtr& grad_own_weight,
-                           bool replaced) -> TensorPtr {
-    const LinearRows rows =
-        in_projection_rows(which, o_, t_.in_proj_weight.get(), own_weight.get(), t_.in_proj_bias.get());
-    std::optional<Tensor> grad_own;
-    if (own_weight) grad_own.emplace(own_weight->shape(), dtype_);
-    TensorPtr grad_x;
-    if (replaced) {
-      grad_x = zeros(x, dtype_);
-    } else {
-      linear_weight_gradient(*grad_y, *x, grad_own ? *grad_own : *grad_packed, rows.first_weight_row);
-      if (grad_bias) linear_bias_gradient(*grad_y, *grad_bias, rows.first_bias_entry);
-      grad_x = kept(linear_input_gradient(*grad_y, rows, x->shape()));
-    }
-    if (grad_own) grad_own_weight = kept(std::move(*grad_own));
-    return grad_x;
+  stage(TensorId::q, {g_.q_heads}, [&] { return merge_heads(*g_.q_heads, nullptr, "H·D"); });
+  stage(TensorId::k, {g_.k_heads}, [&] { return merge_heads(*g_.k_heads, nullptr, "G·D"); });
+  stage(TensorId::v, {g_.v_heads}, [&] { return merge_heads(*g_.v_heads, nullptr, "G·Dv"); });
+  const std::array<Way, 3> ways{
+      Way{Projection::q, g_.q, t_.query, t_.q_proj_weight, false},
+      Way{Projection::k, g_.k, t_.key, t_.k_proj_weight, t_.static_k != nullptr},
+      Way{Projection::v, g_.v, t_.value, t_.v_proj_weight, t_.static_v != nullptr},
   };
-  g_.query = through(Projection::q, g_.q, t_.query, t_.q_proj_weight, g_.q_proj_weight, false);
-  g_.key =
-      through(Projection::k, grad_k_rows, t_.key, t_.k_proj_weight, g_.k_proj_weight, t_.static_k != nullptr);
-  g_.value = through(Projection::v, grad_v_rows, t_.value, t_.v_proj_weight, g_.v_proj_weight,
-                     t_.static_v != nullptr);
-  if (grad_packed) g_.in_proj_weight = kept(std::move(*grad_packed));
-  if (grad_bias) g_.in_proj_bias = kept(std::move(*grad_bias));
-
-  // What flows back along several ways adds up.
-  if (g_.residual_output) g_.query = kept(add_residual(*g_.query, *g_.residual_output));
-  if (t_.key == t_.query && t_.value == t_.query) {
-    g_.query = kept(add_residual(add_residual(*g_.query, *g_.key), *g_.value));
-    g_.key = g_.value = nullptr;
+  appended_rows();
+  if (t_.static_k) {
+    stage(TensorId::static_k, {g_.k},
+          [&] { return split_heads(*projected_rows(ways[1]), sizes_.kv_heads, "G", "D"); });
   }
+  if (t_.static_v) {
+    stage(TensorId::static_v, {g_.v},
+          [&] { return split_heads(*projected_rows(ways[2]), sizes_.kv_heads, "G", "Dv"); });
+  }
+  project_parameters(ways);
+  project_inputs(ways);
 }
 
 }  // namespace
 
-TracePtr reference_backward(const Trace& forward, const TensorPtr& grad_output) {
-  const TensorPtr last = checked_grad_output(forward, grad_output);
-  require_memory(gradient_bytes(forward), "the gradients");
+TracePtr reference_backward(const Trace& forward, const TensorPtr& grad_output, const Trace* previous) {
+  const TensorPtr last = resolved_grad_output(forward, grad_output, previous);
+  if (!shares_with(forward, previous)) require_memory(gradient_bytes(forward), "the gradients");
+  if (TracePtr trace = rounded_backward(forward, last, previous)) return trace;
   const auto trace = std::make_shared<Trace>(forward);
-  TraceTensors& grad = trace->grad;
-  grad = TraceTensors{};
-  if (std::optional<TraceTensors> gradients = rounded_gradients(forward, last)) {
-    grad = *std::move(gradients);
-    return trace;
-  }
-  grad.*(tensor_entry(last_output(trace->tensors)).member) = last;
-  Backward backward(*trace, grad);
+  trace->grad = TraceTensors{};
+  trace->gradient_stages.clear();
+  trace->computed_gradients.clear();
+  trace->grad.*(tensor_entry(last_output(trace->tensors)).member) = last;
+  Backward backward(*trace, previous);
   if (trace->options.op == Op::multi_head_attention) {
     backward.add_and_norm();
     backward.merge_and_project();
     backward.scaled_dot_product_attention();
     backward.project();
   } else {
-    grad.head_output = grad.output;
+    trace->grad.head_output = trace->grad.output;
     backward.scaled_dot_product_attention();
   }
   return trace;

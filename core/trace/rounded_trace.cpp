@@ -4,6 +4,7 @@
 #include <map>
 
 #include "core/tensor/memory.h"
+#include "core/trace/grad_output.h"
 #include "core/trace/reference_backend.h"
 #include "core/trace/trace_warnings.h"
 
@@ -92,10 +93,23 @@ TracePtr rounded_forward(const AttentionInputs& inputs, const Trace* previous, I
   return trace;
 }
 
-std::optional<TraceTensors> rounded_gradients(const Trace& forward, const TensorPtr& grad_output) {
-  if (!forward.exact) return std::nullopt;
+TracePtr rounded_backward(const Trace& forward, const TensorPtr& grad_output, const Trace* previous) {
+  if (!forward.exact) return nullptr;
+  if (previous && !previous->exact) previous = nullptr;
   const auto wide = std::make_shared<const Tensor>(grad_output->converted(DType::f64));
-  return rounded(reference_backward(*forward.exact, wide)->grad, {{wide, grad_output}});
+  const TracePtr exact = reference_backward(*forward.exact, wide, previous ? previous->exact.get() : nullptr);
+
+  Twins narrow_of{{exact->tensor({last_output(exact->tensors), true}), grad_output}};
+  if (previous) add_twins(narrow_of, previous->exact->grad, previous->grad);
+  std::optional<TraceTensors> gradients = rounded(exact->grad, std::move(narrow_of));
+  if (!gradients) return nullptr;
+
+  const auto trace = std::make_shared<Trace>(forward);
+  trace->grad = *std::move(gradients);
+  trace->gradient_stages.clear();
+  trace->computed_gradients = exact->computed_gradients;
+  trace->exact = exact;
+  return trace;
 }
 
 }  // namespace headwise

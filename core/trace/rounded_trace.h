@@ -19,8 +19,9 @@ inline constexpr Index exact_twin_bytes_limit = Index{256} << 20;
 TracePtr rounded_forward(const AttentionInputs& inputs, const Trace* previous,
                          Index twin_bytes_limit = exact_twin_bytes_limit);
 
-// The gradients of forward.exact, rounded; `grad_output` (f32) must have been checked. None where there is no
-// twin, or where a gradient overflows f32.
-std::optional<TraceTensors> rounded_gradients(const Trace& forward, const TensorPtr& grad_output);
+// The backward pass of forward.exact, rounded; `grad_output` (f32) must have been checked. Shares with
+// `previous` (may be null) what its twin shares with that of `previous`; the twin, with its gradients, is
+// Trace::exact. Null where there is no twin, or where a gradient overflows f32.
+TracePtr rounded_backward(const Trace& forward, const TensorPtr& grad_output, const Trace* previous);
 
 }  // namespace headwise

@@ -5,17 +5,18 @@
 namespace headwise {
 
 void StageSharing::stage(TensorId id, StageKey key, const std::function<Tensor()>& make) {
-  TensorPtr& slot = trace_.tensors.*(tensor_entry(id).member);
+  TensorPtr& slot = (backward_ ? trace_.grad : trace_.tensors).*(tensor_entry(id).member);
   if (previous_) {
-    const auto earlier = previous_->stages.find(id);
-    if (earlier != previous_->stages.end() && earlier->second == key) slot = previous_->tensor(id);
+    const auto& stages = backward_ ? previous_->gradient_stages : previous_->stages;
+    const auto earlier = stages.find(id);
+    if (earlier != stages.end() && earlier->second == key) slot = previous_->tensor({id, backward_});
   }
   if (!slot) {
     check_cancelled();
     slot = std::make_shared<const Tensor>(make());
-    trace_.computed.push_back(id);
+    (backward_ ? trace_.computed_gradients : trace_.computed).push_back(id);
   }
-  trace_.stages.insert_or_assign(id, std::move(key));
+  (backward_ ? trace_.gradient_stages : trace_.stages).insert_or_assign(id, std::move(key));
 }
 
 }  // namespace headwise

@@ -10,16 +10,20 @@ namespace headwise {
 
 class StageSharing {
  public:
-  // Both must outlive this; `previous` may be null.
-  StageSharing(Trace& trace, const Trace* previous) : trace_(trace), previous_(previous) {}
+  enum class Pass { forward, backward };
 
-  // Puts the tensor `id` into the trace, from `previous` where it holds one under an equal key, else from
-  // `make`, and records the key, and whether it was computed.
+  // Both must outlive this; `previous` may be null.
+  StageSharing(Trace& trace, const Trace* previous, Pass pass = Pass::forward)
+      : trace_(trace), previous_(previous), backward_(pass == Pass::backward) {}
+
+  // Puts the tensor `id` (in a backward pass its gradient) into the trace, from `previous` where it holds one
+  // under an equal key, else from `make`, and records the key, and whether it was computed.
   void stage(TensorId id, StageKey key, const std::function<Tensor()>& make);
 
  private:
   Trace& trace_;
   const Trace* previous_;
+  const bool backward_;
 };
 
 }  // namespace headwise

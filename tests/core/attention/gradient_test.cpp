@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/tensor/error.h"
+#include "core/trace/grad_output.h"
 #include "core/trace/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
@@ -14,8 +15,7 @@ using namespace headwise::test;
 namespace {
 
 TensorPtr last_output(const Trace& trace) {
-  const TraceTensors& t = trace.tensors;
-  return t.layer_norm_output ? t.layer_norm_output : t.residual_output ? t.residual_output : t.output;
+  return trace.tensor(headwise::last_output(trace.tensors));
 }
 
 double loss(const AttentionInputs& inputs, const Tensor& grad_output) {

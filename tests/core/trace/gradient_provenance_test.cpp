@@ -5,6 +5,7 @@
 
 #include "core/tensor/error.h"
 #include "core/trace/cell_provenance.h"
+#include "core/trace/grad_output.h"
 #include "core/trace/gradient_rules.h"
 #include "core/trace/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
@@ -20,10 +21,7 @@ namespace {
 // A backward pass from a grad_output of normal numbers: all ones would hide sums over the wrong axis.
 TracePtr backward_trace(const AttentionInputs& inputs) {
   const TracePtr forward = reference_forward(inputs);
-  const TraceTensors& t = forward->tensors;
-  const TensorPtr last = t.layer_norm_output ? t.layer_norm_output
-                         : t.residual_output ? t.residual_output
-                                             : t.output;
+  const TensorPtr last = forward->tensor(last_output(forward->tensors));
   return reference_backward(*forward, random_tensor(last->shape(), "grad_output"));
 }
 
@@ -104,9 +102,7 @@ TEST_CASE("the declared gradient rules are the transposes that the mathematics h
 TEST_CASE("what is not on the way to the loss has a gradient of no products, and the loss's own is given") {
   for (const NamedInputs& named : single_option_inputs()) {
     const TracePtr trace = backward_trace(named.inputs);
-    const Id last = trace->tensors.layer_norm_output ? Id::layer_norm_output
-                    : trace->tensors.residual_output ? Id::residual_output
-                                                     : Id::output;
+    const Id last = last_output(trace->tensors);
     CAPTURE(named.name);
     for (const Rule& rule : gradient_rules(*trace)) {
       CAPTURE(to_string(rule.result));

@@ -76,6 +76,23 @@ TEST_CASE("an edit of an f32 trace computes and rounds what depends on it and no
   }
 }
 
+TEST_CASE("a backward pass in f32 computes and rounds the gradients that an edit changes and no others") {
+  AttentionInputs inputs = random_inputs(small_options(), {}, DType::f32);
+  const TracePtr first = reference_backward(*reference_forward(inputs));
+  CHECK(first->computed_gradients.size() == 18);
+  inputs.tensors.value = random_tensor(inputs.tensors.value->shape(), "another value", DType::f32);
+  const TracePtr forward = reference_forward(inputs, first.get());
+  const TracePtr second = reference_backward(*forward, nullptr, first.get());
+  using Id = TensorId;
+  CHECK(second->computed_gradients ==
+        std::vector<Id>{Id::out_proj_weight, Id::dropped_weights, Id::masked_scores, Id::scores, Id::q_heads,
+                        Id::k_heads, Id::q, Id::k, Id::in_proj_weight, Id::in_proj_bias, Id::query, Id::key});
+  for (const Id id : {Id::output, Id::concat, Id::v_heads, Id::v, Id::value, Id::out_proj_bias}) {
+    CHECK_MESSAGE(second->tensor({id, true}) == first->tensor({id, true}), to_string({id, true}));
+  }
+  CHECK(first_not_rounded(second->grad, reference_backward(*reference_forward(inputs)->exact)->grad) == "");
+}
+
 TEST_CASE("scores that saturate the softmax lose nothing to the rounding of the scores") {
   const AttentionInputs narrow = with_large_queries(3000.0);
   const Tensor exact =
@@ -83,7 +100,7 @@ TEST_CASE("scores that saturate the softmax lose nothing to the rounding of the 
   CHECK(identical(*reference_forward(narrow)->tensors.attn_weights, exact));
   Trace stage_by_stage = *reference_forward(narrow);
   stage_by_stage.exact = nullptr;
-  CHECK_FALSE(rounded_gradients(stage_by_stage, stage_by_stage.tensors.output));
+  CHECK_FALSE(rounded_backward(stage_by_stage, stage_by_stage.tensors.output, nullptr));
 }
 
 TEST_CASE("a number beyond f32 makes each stage overflow by itself, down to NaN in the weights") {

@@ -4,6 +4,7 @@
 
 #include "core/trace/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
+#include "tests/core/trace/option_combinations.h"
 
 using namespace headwise;
 using namespace headwise::test;
@@ -19,15 +20,23 @@ AttentionInputs causal_inputs() {
   return inputs;
 }
 
-// Every tensor that is shared is the very tensor of before, every other one is what a fresh run computes.
-void check_against_fresh_run(const AttentionInputs& inputs, const Trace& trace) {
-  const TracePtr fresh = reference_forward(inputs);
+void check_equal(const Trace& trace, const Trace& fresh, bool gradient) {
   for (const TensorEntry& entry : tensor_entries()) {
-    const TensorPtr got = trace.tensor(entry.id);
-    const TensorPtr expected = fresh->tensor(entry.id);
+    const TensorPtr got = trace.tensor({entry.id, gradient});
+    const TensorPtr expected = fresh.tensor({entry.id, gradient});
     REQUIRE_MESSAGE(!got == !expected, entry.name);
     if (got) CHECK_MESSAGE(identical(*got, *expected), entry.name);
   }
+}
+
+// Every tensor that is shared is the very tensor of before, every other one is what a fresh run computes.
+void check_against_fresh_run(const AttentionInputs& inputs, const Trace& trace) {
+  check_equal(trace, *reference_forward(inputs), false);
+}
+
+// Both passes after an edit, beside those before it.
+TracePtr backward_beside(const AttentionInputs& inputs, const Trace* previous) {
+  return reference_backward(*reference_forward(inputs, previous), nullptr, previous);
 }
 
 }  // namespace
@@ -118,4 +127,85 @@ TEST_CASE("f32 and f64 share nothing") {
   const TracePtr first = reference_forward(random_inputs(small_options(), {}, DType::f64));
   const AttentionInputs inputs = random_inputs(small_options(), {}, DType::f32);
   check_against_fresh_run(inputs, *reference_forward(inputs, first.get()));
+}
+
+TEST_CASE("the first backward pass computes every gradient that is not another one's tensor") {
+  const TracePtr trace = backward_beside(causal_inputs(), nullptr);
+  CHECK(trace->computed_gradients == Ids{Id::concat, Id::out_proj_weight, Id::out_proj_bias, Id::head_output,
+                                         Id::dropped_weights, Id::v_heads, Id::masked_scores, Id::scores,
+                                         Id::q_heads, Id::k_heads, Id::q, Id::k, Id::v, Id::in_proj_weight,
+                                         Id::in_proj_bias, Id::query, Id::key, Id::value});
+  CHECK(trace->grad.scaled_scores == trace->grad.masked_scores);
+  CHECK(trace->grad.mask_bias == trace->grad.scaled_scores);
+}
+
+TEST_CASE("no gradient is computed again when nothing changed") {
+  const AttentionInputs inputs = causal_inputs();
+  const TracePtr first = backward_beside(inputs, nullptr);
+  const TracePtr second = backward_beside(inputs, first.get());
+  CHECK(second->computed_gradients.empty());
+  for (const TensorEntry& entry : tensor_entries()) {
+    CHECK(second->tensor({entry.id, true}) == first->tensor({entry.id, true}));
+  }
+}
+
+TEST_CASE("after an edit the gradients whose sources changed are computed and no others") {
+  const AttentionInputs before = causal_inputs();
+  const TracePtr first = backward_beside(before, nullptr);
+  const Ids from_the_weights{
+      Id::dropped_weights, Id::masked_scores, Id::scores, Id::q_heads, Id::k_heads, Id::q, Id::k,
+      Id::in_proj_weight,  Id::in_proj_bias,  Id::query,  Id::key};
+  const auto with = [](Ids first_ones, const Ids& others) {
+    first_ones.insert(first_ones.end(), others.begin(), others.end());
+    return first_ones;
+  };
+  struct Edit {
+    const char* what;
+    void (*apply)(AttentionInputs&);
+    Ids computed;
+  };
+  const Edit edits[] = {
+      {"the output bias", [](AttentionInputs& i) { i.tensors.out_proj_bias = nullptr; }, {}},
+      {"no weights wanted", [](AttentionInputs& i) { i.options.need_weights = false; }, {}},
+      {"a residual, which brings its own way to the query",
+       [](AttentionInputs& i) { i.options.residual = true; },
+       {Id::query}},
+      {"values, which the gradient of the values does not read",
+       [](AttentionInputs& i) { i.tensors.value = random_tensor(i.tensors.value->shape(), "other"); },
+       with({Id::out_proj_weight}, from_the_weights)},
+  };
+  for (const Edit& edit : edits) {
+    AttentionInputs after = before;
+    edit.apply(after);
+    const TracePtr second = backward_beside(after, first.get());
+    CHECK_MESSAGE(second->computed_gradients == edit.computed, edit.what);
+  }
+}
+
+TEST_CASE("gradients that were shared are those of a fresh run, from any options to any others") {
+  std::vector<NamedInputs> all = single_option_inputs();
+  for (std::uint64_t seed = 0; seed < 30; ++seed) all.push_back(random_combination(seed));
+  TracePtr previous;
+  for (const NamedInputs& named : all) {
+    CAPTURE(named.name);
+    const TracePtr trace = backward_beside(named.inputs, previous.get());
+    check_equal(*trace, *backward_beside(named.inputs, nullptr), true);
+    previous = trace;
+  }
+}
+
+TEST_CASE("an equal grad_output is an equal source, another one is not") {
+  const TracePtr forward = reference_forward(causal_inputs());
+  const Shape& shape = forward->tensors.output->shape();
+  const TracePtr first = reference_backward(*forward, random_tensor(shape, "grad_output"));
+  const TracePtr same = reference_backward(*forward, random_tensor(shape, "grad_output"), first.get());
+  CHECK(same->computed_gradients.empty());
+  const TracePtr ones = reference_backward(*forward, nullptr, first.get());
+  CHECK(ones->computed_gradients.size() == first->computed_gradients.size());
+  check_equal(*ones, *reference_backward(*forward), true);
+}
+
+TEST_CASE("a forward trace before it, without gradients, shares none with a backward pass") {
+  const TracePtr forward = reference_forward(causal_inputs());
+  check_equal(*reference_backward(*forward, nullptr, forward.get()), *reference_backward(*forward), true);
 }

@@ -1,0 +1,37 @@
+#include "core/trace/grad_output.h"
+
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+TensorPtr ones_like(const Tensor& last, DType dtype) {
+  Tensor ones(last.shape(), dtype);
+  for (Index i = 0; i < ones.size(); ++i) ones.set_flat(i, 1.0);
+  return std::make_shared<const Tensor>(std::move(ones));
+}
+
+void check_grad_output(const Tensor& given, const Tensor& last, DType dtype) {
+  if (given.shape().same_sizes(last.shape()) && given.dtype() == dtype) return;
+  throw Error(ExitStatus::input,
+              {"grad_output", "it must be as the last output is",
+               given.shape().sizes_text() + " " + dtype_name(given.dtype()),
+               last.shape().letters() + " = " + last.shape().sizes_text() + " " + dtype_name(dtype), ""});
+}
+
+}  // namespace
+
+TensorId last_output(const TraceTensors& t) {
+  if (t.layer_norm_output) return TensorId::layer_norm_output;
+  return t.residual_output ? TensorId::residual_output : TensorId::output;
+}
+
+TensorPtr resolved_grad_output(const Trace& forward, const TensorPtr& given, const Trace* previous) {
+  const TensorPtr last = forward.tensor(last_output(forward.tensors));
+  if (given) check_grad_output(*given, *last, forward.dtype);
+  TensorPtr grad_output = given ? given : ones_like(*last, forward.dtype);
+  const TensorPtr earlier = previous ? previous->tensor({last_output(previous->tensors), true}) : nullptr;
+  return earlier && identical(*earlier, *grad_output) ? earlier : grad_output;
+}
+
+}  // namespace headwise
