@@ -67,7 +67,7 @@ void add_scales(const AttentionOptions& o, Variants& variants) {
   const auto width = static_cast<double>(o.head_dim);
   const double own = scale_of(o);
   const std::vector<std::pair<std::string, double>> scales{
-      {"1, not scaled", 1.0},
+      {"not scaled", 1.0},
       {"1/D", 1.0 / width},
       {"√D", std::sqrt(width)},
       {"1/√D", 1.0 / std::sqrt(width)},

@@ -29,7 +29,7 @@ struct VariantSearch {
 };
 
 // Above this size of a trace variants are not run: some dozens of runs would take too long.
-inline constexpr Index variant_bytes_limit = Index{64} << 20;
+inline constexpr Index variant_bytes_limit = Index{256} << 20;
 
 // The variants under which the first tensor that differs, and every one before it, agrees; those first that
 // make the most tensors agree.
