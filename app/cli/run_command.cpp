@@ -9,6 +9,7 @@
 #include "core/code/program.h"
 #include "core/files/array_files.h"
 #include "core/tensor/error.h"
+#include "core/trace/why_absent.h"
 
 namespace headwise {
 namespace {
@@ -49,8 +50,8 @@ std::vector<NamedTensor> tensors_of(const Trace& trace, const std::vector<Tensor
         tensors.push_back(
             {to_string(name), in_pytorch_layout(entry.id, tensor), dtype_name(tensor->dtype())});
       if (!tensor && wanted && !only.empty()) {
-        throw Error(ExitStatus::usage,
-                    {"--only", "this scenario has no such tensor", to_string(name), "", ""});
+        throw Error(ExitStatus::usage, {"--only", "there is no such tensor in this run", to_string(name), "",
+                                        why_absent(trace, name)});
       }
     }
   }

@@ -11,6 +11,7 @@
 #include "core/picture/picture.h"
 #include "core/picture/table.h"
 #include "core/tensor/error.h"
+#include "core/trace/why_absent.h"
 
 namespace headwise {
 namespace {
@@ -23,7 +24,11 @@ namespace {
 
 TensorPtr tensor_of(const Trace& trace, TensorName name) {
   TensorPtr tensor = trace.tensor(name);
-  if (!tensor) refuse(to_string(name), "this scenario has no such tensor", "", "");
+  if (!tensor) {
+    throw Error(ExitStatus::usage, {.where = to_string(name),
+                                    .what = "there is no such tensor in this run",
+                                    .remedy = why_absent(trace, name)});
+  }
   return tensor;
 }
 

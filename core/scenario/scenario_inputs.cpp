@@ -14,6 +14,7 @@
 #include "core/scenario/scenario_schema.h"
 #include "core/scenario/tokens.h"
 #include "core/scenario/weight_initialisation.h"
+#include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/random.h"
@@ -280,8 +281,9 @@ void note_unused(const GivenArrays& given, std::vector<std::string>& notes) {
     const auto known = find_tensor_name(name);
     if (known && tensor_entry(known->id).role == TensorRole::intermediate) continue;
     if (known && known->gradient) continue;
-    notes.push_back(fmt::format("the array \"{}\" is not used; the names are {}", one_line(name, 60),
-                                fmt::join(names, ", ")));
+    const std::vector<std::string> all(names.begin(), names.end());
+    notes.push_back(fmt::format("the array \"{}\" is not used: did you mean {}? The names are {}",
+                                one_line(name, 60), nearest_name(name, all), fmt::join(names, ", ")));
   }
 }
 

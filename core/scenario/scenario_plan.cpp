@@ -87,10 +87,15 @@ void plan_heads(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& 
                           "attention.head_dim to choose the head width freely",
                           o.num_heads, o.embed_dim, from(sizes.embed_dim)),
               sizes.embed_dim.has_value());
-  wrong.check(o.num_kv_heads > 0 && o.num_heads % o.num_kv_heads == 0,
-              fmt::format("num_kv_heads = {}{} does not divide num_heads = {}{}", o.num_kv_heads,
-                          from(sizes.num_kv_heads), o.num_heads, from(sizes.num_heads)),
-              sizes.num_heads || sizes.num_kv_heads);
+  const bool heads_after_length = sizes.num_heads && sizes.query_length && o.num_kv_heads > 0 &&
+                                  sizes.query_length->size == o.num_kv_heads;
+  wrong.check(
+      o.num_kv_heads > 0 && o.num_heads % o.num_kv_heads == 0,
+      fmt::format("num_kv_heads = {}{} does not divide num_heads = {}{}: {}", o.num_kv_heads,
+                  from(sizes.num_kv_heads), o.num_heads, from(sizes.num_heads),
+                  heads_after_length ? "is query (N,L,H,D)? its heads come before its length, (N,H,L,D)"
+                                     : "each key/value head serves as many query heads"),
+      sizes.num_heads || sizes.num_kv_heads);
   o.head_dim =
       size_of("head_dim", "D", a.head_dim, sizes.head_dim, o.num_heads > 0 ? o.embed_dim / o.num_heads : 0);
   o.v_head_dim = size_of("v_head_dim", "Dv", a.v_head_dim, sizes.v_head_dim, o.head_dim);
@@ -224,20 +229,34 @@ void check_inputs_and_masks(const ScenarioPlan& plan, const Scenario& scenario, 
 
 bool decide_packed(const ScenarioPlan& plan, const Scenario& scenario, const GivenArrays& given,
                    Contradictions& wrong) {
-  std::string separate;
-  for (const char* name : {"q_proj_weight", "k_proj_weight", "v_proj_weight"}) {
-    if (given.contains(name)) separate = name;
+  const AttentionOptions& o = plan.options;
+  std::vector<std::string> separate, missing;
+  for (const std::string name : {"q_proj_weight", "k_proj_weight", "v_proj_weight"}) {
+    const bool replaced =
+        (name[0] == 'k' && given.contains("static_k")) || (name[0] == 'v' && given.contains("static_v"));
+    if (given.contains(name))
+      separate.push_back(name);
+    else if (!replaced)
+      missing.push_back(name);
   }
   if (given.contains("in_proj_weight")) {
-    wrong.check(
-        separate.empty(),
-        fmt::format("in_proj_weight (packed) and {} (separate) are both given: leave one out", separate),
-        true);
+    wrong.check(separate.empty(),
+                fmt::format("in_proj_weight (packed) and {} (separate) are both given: leave one kind out",
+                            fmt::join(separate, ", ")),
+                true);
     return true;
   }
-  const AttentionOptions& o = plan.options;
-  return separate.empty() && o.kdim == o.embed_dim && o.vdim == o.embed_dim &&
-         scenario.parameters.layout == ProjectionLayout::packed;
+  const bool made_packed = o.kdim == o.embed_dim && o.vdim == o.embed_dim &&
+                           scenario.parameters.layout == ProjectionLayout::packed;
+  // A scenario that is separate by itself makes what is not given; beside packed ones it would be an accident.
+  wrong.check(
+      separate.empty() || missing.empty() || !made_packed,
+      fmt::format("of the separate projections only {} {} given: give {} too, or set parameters.layout to "
+                  "\"separate\" to have {} made",
+                  fmt::join(separate, " and "), separate.size() == 1 ? "is" : "are",
+                  fmt::join(missing, " and "), missing.size() == 1 ? "it" : "them"),
+      true);
+  return separate.empty() && made_packed;
 }
 
 void check_biases(const Scenario& scenario, const GivenArrays& given, Contradictions& wrong) {

@@ -9,6 +9,7 @@
 #include "core/attention/heads.h"
 #include "core/tensor/error.h"
 #include "core/trace/tensor_readings.h"
+#include "core/trace/why_absent.h"
 
 namespace headwise {
 namespace {
@@ -179,31 +180,6 @@ TensorName meant_tensor(const Trace& trace, TensorName name, const StoredTensor&
   return is_inner ? inner : name;
 }
 
-std::string absence(const Trace& trace, TensorName name) {
-  if (name.gradient && !trace.grad.output) return "gradients were not computed";
-  if (name.gradient && (name.id == Id::key || name.id == Id::value))
-    return "in self-attention grad.query is the total gradient; grad.key and grad.value are part of it";
-  if (name.gradient) return "this scenario has no such gradient";
-  switch (name.id) {
-    case Id::in_proj_weight:
-      return "the parameters of this scenario are separate: q_proj_weight, k_proj_weight, v_proj_weight";
-    case Id::q_proj_weight:
-    case Id::k_proj_weight:
-    case Id::v_proj_weight:
-      return "the parameters of this scenario are packed: in_proj_weight";
-    case Id::mask_bias:
-      return "this scenario has no mask";
-    case Id::attn_output_weights:
-      return "this scenario returns no weights: attention.need_weights is false";
-    case Id::attn_mask:
-    case Id::key_padding_mask:
-    case Id::valid_lens:
-      return "this scenario has no such mask; give it with --input";
-    default:
-      return "this scenario has no such tensor";
-  }
-}
-
 }  // namespace
 
 const ComparedArray* ArrayComparison::first_difference() const {
@@ -273,7 +249,7 @@ ArrayComparison compare_arrays(const Trace& ours, const std::vector<StoredTensor
     }
     name = meant_tensor(ours, *name, stored, options.batch_first);
     if (!ours.tensor(*name)) {
-      comparison.skipped.push_back({stored.name, absence(ours, *name)});
+      comparison.skipped.push_back({stored.name, why_absent(ours, *name)});
       continue;
     }
     comparison.arrays.push_back(compared(ours, *name, stored, options));

@@ -4,47 +4,13 @@
 #include <cmath>
 #include <limits>
 
-#include "core/attention/attention_mask.h"
-#include "core/tensor/error.h"
 #include "core/trace/attention_sizes.h"
+#include "core/trace/check_masks.h"
 #include "core/trace/reference_backend.h"
+#include "core/trace/refusals.h"
 
 namespace headwise {
 namespace {
-
-[[noreturn]] void refuse(const ErrorParts& parts) {
-  throw Error(ExitStatus::input, parts);
-}
-
-void require(bool holds, const ErrorParts& parts) {
-  if (!holds) refuse(parts);
-}
-
-std::string letters_and_sizes(const Shape& shape) {
-  return shape.letters() + " = " + shape.sizes_text();
-}
-
-// The likely cause of a wrong shape, where there is one.
-std::string likely_cause(const std::vector<Index>& got, const std::vector<Index>& expected) {
-  const std::vector<Index> reversed(expected.rbegin(), expected.rend());
-  if (got.size() == expected.size() && got.size() == 2 && got == reversed) return "transposed?";
-  if (got.size() == 3 && expected.size() == 3 && got[0] == expected[1] && got[1] == expected[0] &&
-      got[2] == expected[2]) {
-    return "is the batch axis the second one? the trace wants it first";
-  }
-  if (got.size() + 1 == expected.size() && std::equal(got.begin(), got.end(), expected.begin() + 1)) {
-    return "is the first axis missing?";
-  }
-  return "";
-}
-
-void expect_shape(const char* name, const Tensor& tensor, const Shape& expected,
-                  const std::string& remedy = "") {
-  if (tensor.shape().same_sizes(expected)) return;
-  const std::string cause = likely_cause(tensor.shape().sizes(), expected.sizes());
-  refuse({name, "the shape disagrees", tensor.shape().sizes_text(), letters_and_sizes(expected),
-          cause.empty() ? remedy : cause});
-}
 
 void check_options(const AttentionOptions& o, bool sizes_follow_from_arrays) {
   const auto positive = [](const char* name, Index value) {
@@ -108,92 +74,78 @@ void check_types(const AttentionInputs& inputs) {
   }
 }
 
-void check_masks(const AttentionInputs& inputs, const AttentionSizes& s) {
-  const TraceTensors& t = inputs.tensors;
-  if (t.attn_mask &&
-      !view_attn_mask(inputs.options.op, t.attn_mask->shape(), s.batch, s.heads, s.queries, s.keys)) {
-    const Shape two{{"L", s.queries}, {"S", s.keys}};
-    if (inputs.options.op == Op::multi_head_attention) {
-      const Shape three{
-          {"N·H", checked_multiply(s.batch, s.heads, "attn_mask")}, {"L", s.queries}, {"S", s.keys}};
-      const std::string cause = likely_cause(t.attn_mask->shape().sizes(), two.sizes());
-      refuse({"attn_mask", "the shape disagrees", t.attn_mask->shape().sizes_text(),
-              letters_and_sizes(two) + " or " + letters_and_sizes(three), cause});
-    }
-    refuse({"attn_mask", "the shape does not broadcast", t.attn_mask->shape().sizes_text(),
-            "what broadcasts to " +
-                letters_and_sizes({{"N", s.batch}, {"H", s.heads}, {"L", s.queries}, {"S", s.keys}}),
-            likely_cause(t.attn_mask->shape().sizes(), two.sizes())});
-  }
-  if (t.key_padding_mask)
-    expect_shape("key_padding_mask", *t.key_padding_mask, {{"N", s.batch}, {"S", s.keys}});
-  if (t.valid_lens) {
-    const Shape per_query{{"N", s.batch}, {"L", s.queries}};
-    if (!t.valid_lens->shape().same_sizes(per_query)) {
-      expect_shape("valid_lens", *t.valid_lens, {{"N", s.batch}}, "or " + letters_and_sizes(per_query));
-    }
-    const auto lens = t.valid_lens->values<std::int64_t>();
-    const auto wrong = std::ranges::find_if(lens, [&](Index len) { return len < 0 || len > s.keys; });
-    require(wrong == lens.end(),
-            {"valid_lens", "a length is out of range",
-             wrong == lens.end() ? "" : fmt::format("{} at cell {}", *wrong, wrong - lens.begin()),
-             fmt::format("0 to S = {}", s.keys), ""});
-  }
-}
-
-void check_parameters(const AttentionInputs& inputs, const AttentionSizes& s) {
+void check_projections(const AttentionInputs& inputs, const AttentionSizes& s, Refusals& refusals) {
   const TraceTensors& t = inputs.tensors;
   const AttentionOptions& o = inputs.options;
   const Index q_rows = checked_multiply(s.heads, s.head_dim, "H·D");
   const Index k_rows = checked_multiply(s.kv_heads, s.head_dim, "G·D");
   const Index v_rows = checked_multiply(s.kv_heads, s.v_head_dim, "G·Dv");
   const bool any_separate = t.q_proj_weight || t.k_proj_weight || t.v_proj_weight;
-  require(!(t.in_proj_weight && any_separate),
-          {"parameters", "packed and separate projections exclude each other",
-           "in_proj_weight beside q_proj_weight, k_proj_weight or v_proj_weight", "one or the other",
-           "leave one out"});
   const char* separate_remedy = "separate parameters are q_proj_weight, k_proj_weight and v_proj_weight";
   if (t.in_proj_weight) {
-    require(o.kdim == o.embed_dim && o.vdim == o.embed_dim,
-            {"in_proj_weight", "packed parameters need key and value as wide as query",
-             fmt::format("embed_dim = {}, kdim = {}, vdim = {}", o.embed_dim, o.kdim, o.vdim),
-             "kdim = vdim = embed_dim", separate_remedy});
-    expect_shape("in_proj_weight", *t.in_proj_weight,
-                 {{"H·D+G·D+G·Dv", q_rows + k_rows + v_rows}, {"E", o.embed_dim}});
+    refusals.run([&] {
+      require(!any_separate, {"parameters", "packed and separate projections exclude each other",
+                              "in_proj_weight beside q_proj_weight, k_proj_weight or v_proj_weight",
+                              "one or the other", "leave one out"});
+      require(o.kdim == o.embed_dim && o.vdim == o.embed_dim,
+              {"in_proj_weight", "packed parameters need key and value as wide as query",
+               fmt::format("embed_dim = {}, kdim = {}, vdim = {}", o.embed_dim, o.kdim, o.vdim),
+               "kdim = vdim = embed_dim", separate_remedy});
+      expect_shape("in_proj_weight", *t.in_proj_weight,
+                   {{"H·D+G·D+G·Dv", q_rows + k_rows + v_rows}, {"E", o.embed_dim}},
+                   "it holds the rows of q, k and v, one behind the other");
+    });
   } else {
     const auto weight = [&](const char* name, const TensorPtr& given, bool needed, Axis rows, Axis width) {
-      require(given || !needed,
-              {name, "the parameter is missing", "", letters_and_sizes({rows, width}), separate_remedy});
-      if (given) expect_shape(name, *given, {rows, width});
+      refusals.run([&] {
+        require(given || !needed,
+                {name, "the parameter is missing", "", letters_and_sizes({rows, width}), separate_remedy});
+        if (given) expect_shape(name, *given, {rows, width});
+      });
     };
     weight("q_proj_weight", t.q_proj_weight, true, {"H·D", q_rows}, {"E", o.embed_dim});
     weight("k_proj_weight", t.k_proj_weight, !t.static_k, {"G·D", k_rows}, {"kdim", o.kdim});
     weight("v_proj_weight", t.v_proj_weight, !t.static_v, {"G·Dv", v_rows}, {"vdim", o.vdim});
   }
-  if (t.in_proj_bias)
-    expect_shape("in_proj_bias", *t.in_proj_bias, {{"H·D+G·D+G·Dv", q_rows + k_rows + v_rows}});
+  const auto vector = [&](const char* name, const TensorPtr& given, Axis axis, const char* remedy = "") {
+    if (given) refusals.run([&] { expect_shape(name, *given, Shape{axis}, remedy); });
+  };
+  vector("in_proj_bias", t.in_proj_bias, {"H·D+G·D+G·Dv", q_rows + k_rows + v_rows},
+         "it holds the biases of q, k and v, one behind the other");
+  refusals.run([&] {
+    require(!t.bias_k == !t.bias_v,
+            {"bias_k", "bias_k and bias_v come together", t.bias_k ? "bias_k alone" : "bias_v alone",
+             "both or neither", t.bias_k ? "give bias_v too" : "give bias_k too"});
+    require(!(t.bias_k && (t.static_k || t.static_v)),
+            {"bias_k", "bias_k and bias_v cannot be appended to static_k and static_v",
+             t.static_k ? "bias_k, bias_v and static_k" : "bias_k, bias_v and static_v", "one or the other",
+             "leave one out"});
+  });
+  vector("bias_k", t.bias_k, {"G·D", k_rows});
+  vector("bias_v", t.bias_v, {"G·Dv", v_rows});
+}
 
-  require(!t.bias_k == !t.bias_v, {"bias_k", "bias_k and bias_v come together",
-                                   t.bias_k ? "bias_k alone" : "bias_v alone", "both or neither", ""});
-  require(!(t.bias_k && (t.static_k || t.static_v)),
-          {"bias_k", "bias_k and bias_v cannot be appended to static_k and static_v",
-           t.static_k ? "bias_k, bias_v and static_k" : "bias_k, bias_v and static_v", "one or the other",
-           "leave one out"});
-  if (t.bias_k) expect_shape("bias_k", *t.bias_k, {{"G·D", k_rows}});
-  if (t.bias_v) expect_shape("bias_v", *t.bias_v, {{"G·Dv", v_rows}});
-
+void check_parameters(const AttentionInputs& inputs, const AttentionSizes& s, Refusals& refusals) {
+  const TraceTensors& t = inputs.tensors;
+  const AttentionOptions& o = inputs.options;
+  check_projections(inputs, s, refusals);
   const TensorPtr& out = t.out_proj_weight;
   const Shape out_shape{{"E", o.embed_dim}, {"H·Dv", checked_multiply(s.heads, s.v_head_dim, "H·Dv")}};
-  require(out != nullptr,
-          {"out_proj.weight", "the parameter is missing", "", letters_and_sizes(out_shape), ""});
-  expect_shape("out_proj.weight", *out, out_shape);
-  if (t.out_proj_bias) expect_shape("out_proj.bias", *t.out_proj_bias, {{"E", o.embed_dim}});
-
-  if (t.head_gain) expect_shape("heads.gain", *t.head_gain, {{"H", s.heads}});
-  const auto gains = static_cast<Index>(o.head_gain.size());
-  require(gains == 0 || gains == s.heads,
-          {"heads.gain", "there must be one gain for each head", fmt::format("{}", gains),
-           fmt::format("num_heads = {}", s.heads), ""});
+  refusals.run([&] {
+    require(out != nullptr, {"out_proj.weight", "the parameter is missing", "", letters_and_sizes(out_shape),
+                             "multi_head_attention always has an output projection"});
+    expect_shape("out_proj.weight", *out, out_shape);
+  });
+  refusals.run([&] {
+    if (t.out_proj_bias) expect_shape("out_proj.bias", *t.out_proj_bias, {{"E", o.embed_dim}});
+  });
+  refusals.run([&] {
+    if (t.head_gain) expect_shape("heads.gain", *t.head_gain, {{"H", s.heads}});
+    const auto gains = static_cast<Index>(o.head_gain.size());
+    require(gains == 0 || gains == s.heads,
+            {"heads.gain", "there must be one gain for each head", fmt::format("{}", gains),
+             fmt::format("num_heads = {}", s.heads), "give one number a head, or leave heads.gain out"});
+  });
 }
 
 void expect_rank(const char* name, const TensorPtr& tensor, Index rank, const char* letters,
@@ -226,10 +178,13 @@ void check_multi_head_attention(const AttentionInputs& inputs) {
            fmt::format("(N,S,kdim) = ({},S,{})", s.batch, o.kdim),
            given_keys == s.batch ? "is the batch axis the second one? the trace wants it first" : ""});
   expect_shape("key", *t.key, {{"N", s.batch}, {"S", t.static_k ? given_keys : s.keys}, {"kdim", o.kdim}},
-               "kdim must be the width of key");
+               t.static_v && given_keys != s.keys
+                   ? fmt::format("static_v has S = {}: give static_k of that length too", s.keys)
+                   : "kdim must be the width of key");
   expect_shape("value", *t.value,
                {{"N", s.batch}, {"S", t.static_v ? t.value->shape().size(1) : s.keys}, {"vdim", o.vdim}},
-               "key and value have the same length");
+               t.static_k ? fmt::format("static_k has S = {}: give static_v of that length too", s.keys)
+                          : "key and value have the same length");
   if (t.static_k) {
     expect_shape("static_k", *t.static_k,
                  {{"N", s.batch}, {"G", s.kv_heads}, {"S", s.keys}, {"D", s.head_dim}});
@@ -238,8 +193,10 @@ void check_multi_head_attention(const AttentionInputs& inputs) {
     expect_shape("static_v", *t.static_v,
                  {{"N", s.batch}, {"G", s.kv_heads}, {"S", s.keys}, {"Dv", s.v_head_dim}});
   }
-  check_parameters(inputs, s);
-  check_masks(inputs, s);
+  Refusals refusals;
+  check_parameters(inputs, s, refusals);
+  check_masks(inputs, s, refusals);
+  refusals.throw_if_any();
 }
 
 void check_scaled_dot_product_attention(const AttentionInputs& inputs) {
@@ -272,12 +229,12 @@ void check_scaled_dot_product_attention(const AttentionInputs& inputs) {
                "query and key have the same batch and head width");
   expect_shape("value", *t.value, {{"N", s.batch}, {"G", s.kv_heads}, {"S", s.keys}, {"Dv", s.v_head_dim}},
                "key and value have the same batch, heads and length");
-  check_masks(inputs, s);
+  Refusals refusals;
+  check_masks(inputs, s, refusals);
+  refusals.throw_if_any();
 }
 
-}  // namespace
-
-void check_attention_inputs(const AttentionInputs& inputs) {
+void check_everything(const AttentionInputs& inputs) {
   require(inputs.dtype == DType::f32 || inputs.dtype == DType::f64,
           {"dtype", "there is no arithmetic in this type", dtype_name(inputs.dtype), "f32 or f64", ""});
   const double mask_value = inputs.options.mask_value.value_or(0.0);
@@ -291,6 +248,14 @@ void check_attention_inputs(const AttentionInputs& inputs) {
   } else {
     check_scaled_dot_product_attention(inputs);
   }
+}
+
+}  // namespace
+
+void check_attention_inputs(const AttentionInputs& inputs) {
+  Refusals refusals;
+  refusals.run([&] { check_everything(inputs); });
+  refusals.throw_if_any();
 }
 
 }  // namespace headwise

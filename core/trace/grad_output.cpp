@@ -1,6 +1,7 @@
 #include "core/trace/grad_output.h"
 
 #include "core/tensor/error.h"
+#include "core/trace/refusals.h"
 
 namespace headwise {
 namespace {
@@ -16,7 +17,8 @@ void check_grad_output(const Tensor& given, const Tensor& last, DType dtype) {
   throw Error(ExitStatus::input,
               {"grad_output", "it must be as the last output is",
                given.shape().sizes_text() + " " + dtype_name(given.dtype()),
-               last.shape().letters() + " = " + last.shape().sizes_text() + " " + dtype_name(dtype), ""});
+               last.shape().letters() + " = " + last.shape().sizes_text() + " " + dtype_name(dtype),
+               likely_cause(given.shape().sizes(), last.shape().sizes())});
 }
 
 }  // namespace

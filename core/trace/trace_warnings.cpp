@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -11,12 +12,17 @@
 namespace headwise {
 namespace {
 
-constexpr std::size_t named_cells = 4;  // non-finite cells that are named; the rest is counted
+// A terminal is not flooded: of each kind so many are named, the rest is counted.
+constexpr std::size_t named_cells = 4;    // non-finite cells of a tensor
+constexpr std::size_t named_ranges = 24;  // of one list of indices
+constexpr std::size_t named_sets = 32;    // of fully masked rows
 
 // {3,5,6,7} → "3, 5–7"
 std::string ranges_text(const std::vector<Index>& ascending) {
   std::string text;
+  std::size_t ranges = 0;
   for (std::size_t i = 0; i < ascending.size();) {
+    if (++ranges > named_ranges) return text + fmt::format(" and {} more", ascending.size() - i);
     std::size_t last = i;
     while (last + 1 < ascending.size() && ascending[last + 1] == ascending[last] + 1) ++last;
     if (!text.empty()) text += ", ";
@@ -28,11 +34,17 @@ std::string ranges_text(const std::vector<Index>& ascending) {
 
 const char* outcome(const AttentionOptions& options) {
   return options.fully_masked_rows == FullyMaskedRows::nan
-             ? "NaN, as in PyTorch's softmax over nothing but -inf"
+             ? "NaN, as in PyTorch's softmax over nothing but -inf (mask.fully_masked_rows \"zero\" makes it "
+               "0)"
              : "0, so the head adds nothing";
 }
 
-// One warning per batch and set of queries; heads that agree are named together.
+// "head 3", "heads 0–2"
+std::string counted(const char* one, const char* many, const std::vector<Index>& which) {
+  return fmt::format("{} {}", which.size() == 1 ? one : many, ranges_text(which));
+}
+
+// One warning for each set of heads and queries; batches that agree are named together, as are heads.
 void warn_of_fully_masked_rows(const Trace& trace, std::vector<std::string>& warnings) {
   const std::vector<Index> rows = fully_masked_rows(*trace.tensors.masked_scores);
   if (rows.empty()) return;
@@ -43,16 +55,28 @@ void warn_of_fully_masked_rows(const Trace& trace, std::vector<std::string>& war
   for (const Index row : rows) {
     queries_of[row / queries / heads][row / queries % heads].push_back(row % queries);
   }
+  using Which = std::pair<std::vector<Index>, std::vector<Index>>;  // heads, queries
+  std::map<Which, std::vector<Index>> batches_of;
   for (const auto& [batch, by_head] : queries_of) {
     std::map<std::vector<Index>, std::vector<Index>> heads_of;  // queries → heads
     for (const auto& [head, which] : by_head) heads_of[which].push_back(head);
-    for (const auto& [which, in_heads] : heads_of) {
-      const bool all = static_cast<Index>(in_heads.size()) == heads;
-      warnings.push_back(
-          fmt::format("attn_weights: batch {}, {}, {} {}: every key is blocked; the row becomes {}", batch,
-                      all ? "every head" : "head " + ranges_text(in_heads),
-                      which.size() == 1 ? "query" : "queries", ranges_text(which), outcome(trace.options)));
-    }
+    for (const auto& [which, in_heads] : heads_of) batches_of[{in_heads, which}].push_back(batch);
+  }
+  std::vector<std::pair<std::vector<Index>, Which>> sets;  // by the first batch
+  for (const auto& [which, batches] : batches_of) sets.emplace_back(batches, which);
+  std::ranges::stable_sort(sets);
+  for (std::size_t i = 0; i < std::min(sets.size(), named_sets); ++i) {
+    const auto& [batches, which] = sets[i];
+    const bool all = static_cast<Index>(which.first.size()) == heads;
+    warnings.push_back(fmt::format("attn_weights: {}, {}, {}: every key is blocked; the row becomes {}",
+                                   counted("batch", "batches", batches),
+                                   all ? "every head" : counted("head", "heads", which.first),
+                                   counted("query", "queries", which.second), outcome(trace.options)));
+  }
+  if (sets.size() > named_sets) {
+    warnings.push_back(
+        fmt::format("attn_weights: {} more such sets of rows; {} of {} rows are fully masked altogether",
+                    sets.size() - named_sets, rows.size(), shape.size(0) * heads * queries));
   }
 }
 

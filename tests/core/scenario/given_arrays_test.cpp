@@ -255,11 +255,11 @@ TEST_CASE("ranks and types that a name never has are refused") {
                 {"key_padding_mask"});
   check_refused(two_heads, {{"valid_lens", counted({1, 2, 3}, 0, DType::i64)}}, {"valid_lens"});
   check_refused(two_heads, {{"grad_output", counted({4})}}, {"grad_output"});
-  check_refused(two_heads, {{"query", counted({1, 2, 4}, 0, DType::i64)}}, {"query", "i64", "a float type"});
-  check_refused(two_heads, {{"attn_mask", counted({2, 2}, 0, DType::i64)}}, {"attn_mask", "i64", "bool"});
+  check_refused(two_heads, {{"query", counted({1, 2, 4}, 0, DType::i64)}}, {"query", "integers", "a float type"});
+  check_refused(two_heads, {{"attn_mask", counted({2, 2}, 0, DType::i64)}}, {"attn_mask", "integers", "bool"});
   check_refused(two_heads, {{"valid_lens", counted({1}, 0, DType::f32)}}, {"valid_lens", "integers"});
   check_refused(R"({"op":"scaled_dot_product_attention"})", {{"query", counted({2, 3, 4})}},
-                {"query", "(N,heads,length,width)"});
+                {"query", "(N,H,L,D)"});
 }
 
 TEST_CASE("numbers beyond f32 are told, names that nothing reads too, those of a trace are not") {

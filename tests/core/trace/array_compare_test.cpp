@@ -103,7 +103,7 @@ TEST_CASE("a name that nobody knows is skipped with the nearest one") {
   REQUIRE(comparison.skipped.size() == 3);
   CHECK(comparison.skipped[0].reason == "there is no tensor of that name; the nearest is attn_weights");
   CHECK(comparison.skipped[1].reason == "this scenario has no mask");
-  CHECK(comparison.skipped[2].reason == "gradients were not computed");
+  CHECK(comparison.skipped[2].reason == "gradients were not computed: add --backward");
 }
 
 TEST_CASE("a shape that would fit transposed is refused, with the order that it would fit in") {

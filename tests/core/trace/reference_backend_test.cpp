@@ -122,6 +122,30 @@ TEST_CASE("every fully masked row is named by batch, head and query") {
   CHECK(reference_forward(inputs)->warnings.empty());
 }
 
+TEST_CASE("batches that agree are named together, and a flood of fully masked rows is counted") {
+  AttentionInputs inputs = random_inputs(small_options(), {200, 2, 2});
+  std::vector<std::uint8_t> mask(200 * 4 * 2 * 2, 0);
+  const auto block = [&](Index n, Index h, Index l) {
+    for (Index s = 0; s < 2; ++s) mask[static_cast<std::size_t>(((n * 4 + h) * 2 + l) * 2 + s)] = 1;
+  };
+  for (Index n = 10; n < 20; ++n) block(n, 1, 0);
+  inputs.tensors.attn_mask = bools({{"N·H", 800}, {"L", 2}, {"S", 2}}, mask);
+  const TracePtr alike = reference_forward(inputs);
+  REQUIRE(alike->warnings.size() == 1);
+  CHECK(mentions(alike->warnings, "batches 10–19, head 1, query 0:"));
+  for (Index n = 0; n < 200; ++n) {
+    for (Index h = 0; h < 4; ++h) {
+      if ((n * 7 + h * h + n * n / 3) % 3 != 0) block(n, h, (n * h / 5) % 2);
+    }
+  }
+  inputs.tensors.attn_mask = bools({{"N·H", 800}, {"L", 2}, {"S", 2}}, mask);
+  const TracePtr trace = reference_forward(inputs);
+  CHECK(trace->warnings.size() <= 33);
+  std::size_t bytes = 0;
+  for (const std::string& warning : trace->warnings) bytes += warning.size();
+  CHECK(bytes < 20000);
+}
+
 TEST_CASE("inputs that are not finite are named by index; a mask's -inf is no surprise") {
   AttentionInputs inputs = random_inputs(small_options());
   Tensor value = *inputs.tensors.value;

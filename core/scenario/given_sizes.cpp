@@ -1,0 +1,248 @@
+// What given arrays say about the sizes, and whether they agree among themselves.
+#include <fmt/format.h>
+
+#include "core/scenario/given_arrays.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+std::string named(const std::string& name, const Tensor& array) {
+  return name + " " + array.shape().sizes_text();
+}
+
+[[noreturn]] void wrong_rank(const std::string& name, const Tensor& array, const std::string& expected,
+                             const std::string& remedy = "") {
+  throw Error(ExitStatus::input, {.where = name,
+                                  .what = "the number of axes is wrong",
+                                  .got = array.shape().sizes_text(),
+                                  .expected = expected,
+                                  .remedy = remedy});
+}
+
+// The sizes of the arrays, entered one after the other; the second array that says something else is an
+// error.
+class SizeCollector {
+ public:
+  explicit SizeCollector(const GivenArrays& given) : given_(given) {}
+
+  const Tensor* array(const char* name) const {
+    const auto found = given_.find(name);
+    return found == given_.end() ? nullptr : found->second.get();
+  }
+
+  static void enter(std::optional<SizeFact>& fact, const char* what, const std::string& name,
+                    const Tensor& array, Index size, const std::string& remedy = "") {
+    if (!fact) {
+      fact = SizeFact{size, named(name, array)};
+    } else if (fact->size != size) {
+      throw Error(ExitStatus::input, {.where = name,
+                                      .what = fmt::format("two arrays disagree about {}", what),
+                                      .got = fmt::format("{} from {}, {} from {}", fact->size, fact->source,
+                                                         size, named(name, array)),
+                                      .expected = fmt::format("one {}", what),
+                                      .remedy = remedy});
+    }
+  }
+
+ private:
+  const GivenArrays& given_;
+};
+
+// (N,L,E), (L,N,E) or (L,E).
+struct SequenceAxes {
+  Index batch = 1, length = 0, width = 0;
+};
+
+SequenceAxes sequence_axes(const std::string& name, const Tensor& array, bool batch_first) {
+  const Shape& shape = array.shape();
+  if (shape.rank() == 2) return {1, shape.size(0), shape.size(1)};
+  if (shape.rank() != 3) {
+    wrong_rank(name, array,
+               batch_first ? "(N,length,width), or (length,width) unbatched"
+                           : "(length,N,width), or (length,width) unbatched",
+               shape.rank() == 4
+                   ? "heads of their own, (N,H,length,width), are for scaled_dot_product_attention"
+                   : "");
+  }
+  return {shape.size(batch_first ? 0 : 1), shape.size(batch_first ? 1 : 0), shape.size(2)};
+}
+
+void enter_sequences(const SizeCollector& arrays, GivenSizes& sizes, bool batch_first) {
+  const Tensor* first = nullptr;
+  std::string first_name;
+  const auto enter = [&](const char* name, std::optional<SizeFact>& length, const char* letter,
+                         std::optional<SizeFact>& width, const char* width_name) {
+    const Tensor* array = arrays.array(name);
+    if (array == nullptr) return;
+    const SequenceAxes axes = sequence_axes(name, *array, batch_first);
+    if (first == nullptr) {
+      first = array;
+      first_name = name;
+    }
+    const Index rank = array->shape().rank();
+    if (first->shape().rank() != rank) {
+      throw Error(ExitStatus::input,
+                  {.where = name,
+                   .what = "query, key and value have the same number of axes",
+                   .got = named(first_name, *first) + " beside " + named(name, *array),
+                   .expected = "three axes each, or two each (unbatched)",
+                   .remedy = fmt::format("give {} its batch axis", rank == 2 ? name : first_name)});
+    }
+    const std::string layout_remedy =
+        fmt::format("inputs.batch_first is {}: is it right?", batch_first ? "true" : "false");
+    SizeCollector::enter(sizes.batch, "N", name, *array, axes.batch, layout_remedy);
+    SizeCollector::enter(length, letter, name, *array, axes.length, layout_remedy);
+    SizeCollector::enter(width, width_name, name, *array, axes.width);
+    sizes.unbatched = rank == 2;
+  };
+  enter("query", sizes.query_length, "L", sizes.embed_dim, "embed_dim");
+  enter("key", sizes.key_length, "S", sizes.kdim, "kdim");
+  enter("value", sizes.key_length, "S", sizes.vdim, "vdim");
+}
+
+// The likely cause of a matrix (rows,width) whose width is not that of its input.
+std::string width_remedy(const Shape& matrix, const std::optional<SizeFact>& fact, bool packed) {
+  const bool transposed = fact && matrix.size(0) == fact->size && matrix.size(1) != fact->size;
+  if (transposed)
+    return packed ? "transposed? in_proj_weight is (3E,E)" : "transposed? Linear weights are (out,in)";
+  return packed ? "one width for query, key and value; for others give q_proj_weight, k_proj_weight and "
+                  "v_proj_weight"
+                : "";
+}
+
+void enter_parameters(const SizeCollector& arrays, GivenSizes& sizes) {
+  const auto width = [&](const char* name, std::optional<SizeFact>& fact, const char* what) {
+    const Tensor* array = arrays.array(name);
+    if (array == nullptr) return;
+    const bool packed = name == std::string_view("in_proj_weight");
+    if (array->shape().rank() != 2)
+      wrong_rank(name, *array,
+                 packed ? "(3E,E): the rows of q, k and v one behind the other" : "a matrix (rows,width)");
+    SizeCollector::enter(fact, what, name, *array, array->shape().size(1),
+                         width_remedy(array->shape(), fact, packed));
+  };
+  width("in_proj_weight", sizes.embed_dim, "embed_dim");
+  width("in_proj_weight", sizes.kdim, "kdim");
+  width("in_proj_weight", sizes.vdim, "vdim");
+  width("q_proj_weight", sizes.embed_dim, "embed_dim");
+  width("k_proj_weight", sizes.kdim, "kdim");
+  width("v_proj_weight", sizes.vdim, "vdim");
+  for (const char* name : {"out_proj.weight", "out_proj.bias"}) {
+    const Tensor* array = arrays.array(name);
+    if (array == nullptr) continue;
+    const Index rank = name == std::string_view("out_proj.weight") ? 2 : 1;
+    if (array->shape().rank() != rank) wrong_rank(name, *array, rank == 2 ? "(E,H·Dv)" : "(E)");
+    SizeCollector::enter(sizes.embed_dim, "embed_dim", name, *array, array->shape().size(0),
+                         "it makes the output, which is as wide as query");
+  }
+  std::optional<SizeFact> fixed = {};
+  for (const char* name : {"static_k", "static_v"}) {
+    const Tensor* array = arrays.array(name);
+    if (array == nullptr) continue;
+    const Index rank = array->shape().rank();
+    if (rank != 3 && rank != 4) wrong_rank(name, *array, "(N·H,S,width)");
+    SizeCollector::enter(fixed, "S", name, *array, array->shape().size(rank - 2));
+    sizes.static_key_length = fixed->size;
+  }
+}
+
+void enter_heads(const SizeCollector& arrays, GivenSizes& sizes) {
+  const auto enter = [&](const char* name, const char* letters, std::optional<SizeFact>& heads,
+                         const char* heads_name, std::optional<SizeFact>& length, const char* letter,
+                         std::optional<SizeFact>& width, const char* width_name) {
+    const Tensor* array = arrays.array(name);
+    if (array == nullptr) return;
+    const Shape& shape = array->shape();
+    if (shape.rank() != 4)
+      wrong_rank(name, *array, letters,
+                 "add the missing axes with size 1; (N,L,E) is for multi_head_attention");
+    const bool turned = width && shape.size(2) == width->size && shape.size(3) != width->size;
+    SizeCollector::enter(sizes.batch, "N", name, *array, shape.size(0));
+    SizeCollector::enter(heads, heads_name, name, *array, shape.size(1), "key and value have the same heads");
+    SizeCollector::enter(length, letter, name, *array, shape.size(2));
+    SizeCollector::enter(width, width_name, name, *array, shape.size(3),
+                         turned ? fmt::format("transposed? {} is {}", name, letters) : "");
+  };
+  enter("query", "(N,H,L,D)", sizes.num_heads, "H", sizes.query_length, "L", sizes.head_dim, "D");
+  enter("key", "(N,G,S,D)", sizes.num_kv_heads, "G", sizes.key_length, "S", sizes.head_dim, "D");
+  enter("value", "(N,G,S,Dv)", sizes.num_kv_heads, "G", sizes.key_length, "S", sizes.v_head_dim, "Dv");
+}
+
+// (N,S) beside batched inputs, (S) beside unbatched ones, as PyTorch wants it; beside inputs that the scenario
+// makes either will do.
+void check_padding_rank(const Tensor& mask, const GivenSizes& sizes, Op op) {
+  const Index rank = mask.shape().rank();
+  if (rank != 1 && rank != 2) wrong_rank("key_padding_mask", mask, "(N,S), or (S) unbatched");
+  if (op != Op::multi_head_attention || !sizes.batch || (rank == 1) == sizes.unbatched) return;
+  throw Error(ExitStatus::input,
+              {.where = "key_padding_mask",
+               .what = "it has the axes of another kind of input",
+               .got = fmt::format("{} beside {}", mask.shape().sizes_text(), sizes.batch->source),
+               .expected = sizes.unbatched ? "(S), as the inputs are unbatched"
+                                           : fmt::format("(N,S) with N = {}, as the inputs are batched",
+                                                         sizes.batch->size),
+               .remedy = sizes.unbatched ? "leave its batch axis out" : "give it its batch axis"});
+}
+
+void enter_masks(const SizeCollector& arrays, GivenSizes& sizes, Op op) {
+  if (const Tensor* mask = arrays.array("attn_mask")) {
+    const Shape& shape = mask->shape();
+    const Index rank = shape.rank();
+    if (rank >= 2) {
+      sizes.mask_query_length = SizeFact{shape.size(rank - 2), named("attn_mask", *mask)};
+      sizes.mask_key_length = SizeFact{shape.size(rank - 1), named("attn_mask", *mask)};
+    }
+  }
+  if (const Tensor* mask = arrays.array("key_padding_mask")) {
+    const Shape& shape = mask->shape();
+    check_padding_rank(*mask, sizes, op);
+    const SizeFact keys{shape.size(shape.rank() - 1), named("key_padding_mask", *mask)};
+    if (!sizes.mask_key_length) sizes.mask_key_length = keys;
+    if (shape.rank() == 2) sizes.mask_batch = SizeFact{shape.size(0), keys.source};
+  }
+  if (const Tensor* lens = arrays.array("valid_lens")) {
+    if (lens->shape().rank() > 2) wrong_rank("valid_lens", *lens, "(N) or (N,L)");
+    if (lens->shape().rank() > 0 && !sizes.mask_batch) {
+      sizes.mask_batch = SizeFact{lens->shape().size(0), named("valid_lens", *lens)};
+    }
+  }
+}
+
+void check_type(const std::string& name, const Tensor& array) {
+  const bool number = array.dtype() == DType::f32 || array.dtype() == DType::f64;
+  const bool mask = name == "attn_mask" || name == "key_padding_mask";
+  const bool lens = name == "valid_lens";
+  const bool right = lens ? array.dtype() == DType::i64 : number || (mask && array.dtype() == DType::boolean);
+  if (right) return;
+  throw Error(ExitStatus::input, {.where = name,
+                                  .what = "the type is wrong",
+                                  .got = array.dtype() == DType::i64 ? "integers" : dtype_name(array.dtype()),
+                                  .expected = lens   ? "integers"
+                                              : mask ? "bool or a float type"
+                                                     : "a float type",
+                                  .remedy = mask   ? "1 and 0 may mean blocked or kept: store it as bool"
+                                            : lens ? "store it as int64"
+                                                   : "store it as float32"});
+}
+
+}  // namespace
+
+GivenSizes given_sizes(const GivenArrays& given, Op op, bool batch_first) {
+  for (const std::string_view name : given_array_names()) {
+    const auto found = given.find(std::string(name));
+    if (found != given.end()) check_type(found->first, *found->second);
+  }
+  const SizeCollector arrays(given);
+  GivenSizes sizes;
+  if (op == Op::scaled_dot_product_attention) {
+    enter_heads(arrays, sizes);
+  } else {
+    enter_sequences(arrays, sizes, batch_first);
+    enter_parameters(arrays, sizes);
+  }
+  enter_masks(arrays, sizes, op);
+  return sizes;
+}
+
+}  // namespace headwise
