@@ -140,7 +140,9 @@ void apply_edits(const Scenario& scenario, const ScenarioPlan& plan, TensorMaker
     const TensorId id = target_of(number, scenario.edits[number], plan, index);
     by_tensor[id].push_back({number, std::move(index)});
   }
-  for (const auto& [id, edits] : by_tensor) {
+  for (const auto& of_tensor : by_tensor) {
+    const TensorId id = of_tensor.first;
+    const std::vector<Placed>& edits = of_tensor.second;
     const CellEdit& first = scenario.edits[edits.front().number];
     const std::string name(tensor_entry(id).name);
     if (id == TensorId::head_gain) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <string>
 
 #include "core/tensor/error.h"
 #include "core/trace/grad_output.h"
@@ -54,8 +56,8 @@ bool all_finite(const Tensor& tensor) {
 }
 
 // Cells spread over every gradient of an input, parameter and mask, against (loss(x+ε) − loss(x−ε)) / 2ε.
-// Returns how many were looked at.
-Index check_by_finite_differences(const NamedInputs& named) {
+// Returns how many were looked at, and adds the names of their tensors.
+Index check_by_finite_differences(const NamedInputs& named, std::set<std::string>& names) {
   constexpr double epsilon = 1e-5;
   constexpr Index cells_of_each = 24;  // spread over the array
   const AttentionInputs& inputs = named.inputs;
@@ -69,6 +71,7 @@ Index check_by_finite_differences(const NamedInputs& named) {
     const TensorPtr gradient = trace->tensor(TensorName{in_trace(entry.id, inputs.options.op), true});
     if (!given || !gradient) continue;
     CHECK(gradient->shape().same_sizes(given->shape()));
+    names.insert(std::string(entry.name));
     const Index step = std::max<Index>(1, given->size() / cells_of_each);
     for (Index cell = 0; cell < given->size(); cell += step, ++looked_at) {
       if (!std::isfinite(given->flat(cell))) continue;  // -inf in a mask
@@ -86,14 +89,28 @@ Index check_by_finite_differences(const NamedInputs& named) {
 
 TEST_CASE("every gradient is the slope that finite differences find, option by option") {
   Index looked_at = 0;
-  for (const NamedInputs& named : single_option_inputs()) looked_at += check_by_finite_differences(named);
+  std::set<std::string> names;
+  for (NamedInputs named : single_option_inputs()) {
+    // A gain is an option; as a tensor it can be moved.
+    const std::vector<double>& gain = named.inputs.options.head_gain;
+    if (!gain.empty()) {
+      named.inputs.tensors.head_gain =
+          std::make_shared<const Tensor>(Shape{{"H", static_cast<Index>(gain.size())}}, gain);
+    }
+    looked_at += check_by_finite_differences(named, names);
+  }
   CHECK(looked_at > 1000);
+  for (const TensorEntry& entry : tensor_entries()) {
+    const bool has_gradient = entry.role != TensorRole::intermediate && entry.id != TensorId::valid_lens;
+    CHECK_MESSAGE(names.contains(std::string(entry.name)) == has_gradient, entry.name);
+  }
 }
 
 TEST_CASE("every gradient is the slope that finite differences find, options together") {
   Index looked_at = 0;
+  std::set<std::string> names;
   for (std::uint64_t seed = 0; seed < 20; ++seed)
-    looked_at += check_by_finite_differences(random_combination(seed));
+    looked_at += check_by_finite_differences(random_combination(seed), names);
   CHECK(looked_at > 500);
 }
 
