@@ -1,44 +1,80 @@
 #include "tests/fuzz/fuzz_target.h"
 
-#include <malloc.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <limits>
 #include <new>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define HEADWISE_SANITIZER_ALLOCATOR
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define HEADWISE_SANITIZER_ALLOCATOR
+#endif
+
+#ifdef HEADWISE_SANITIZER_ALLOCATOR
+#include <sanitizer/allocator_interface.h>
+#else
+#include <malloc.h>
+#endif
 
 namespace {
 
 constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 std::size_t memory_limit = no_limit, memory_taken = 0;
 
-void* taken(void* memory) {
+void count_taken(std::size_t bytes) {
+  if (memory_limit == no_limit) return;
+  memory_taken += bytes;
+  if (memory_taken <= memory_limit) return;
+  std::fprintf(stderr, "finding: %zu bytes of memory taken, the limit is %zu\n", memory_taken, memory_limit);
+  std::abort();
+}
+
+void count_given_back(std::size_t bytes) {
+  if (memory_limit == no_limit) return;
+  memory_taken -= bytes < memory_taken ? bytes : memory_taken;  // some were taken before the limit began
+}
+
+}  // namespace
+
+#ifdef HEADWISE_SANITIZER_ALLOCATOR
+
+// A sanitizer has operator new of its own, and tells of each call.
+namespace {
+[[maybe_unused]] const int hooks = __sanitizer_install_malloc_and_free_hooks(
+    [](const volatile void*, std::size_t bytes) { count_taken(bytes); },
+    [](const volatile void* memory) {
+      if (memory != nullptr)
+        count_given_back(__sanitizer_get_allocated_size(const_cast<const void*>(memory)));
+    });
+}  // namespace
+
+#else
+
+namespace {
+
+void* taken(std::size_t bytes) {
+  void* memory = std::malloc(bytes == 0 ? 1 : bytes);
   if (memory == nullptr) throw std::bad_alloc();
-  if (memory_limit == no_limit) return memory;
-  memory_taken += malloc_usable_size(memory);
-  if (memory_taken > memory_limit) {
-    std::fprintf(stderr, "finding: %zu bytes of memory taken, the limit is %zu\n", memory_taken,
-                 memory_limit);
-    std::abort();
-  }
+  count_taken(malloc_usable_size(memory));
   return memory;
 }
 
 void give_back(void* memory) {
-  if (memory != nullptr && memory_limit != no_limit) {
-    const std::size_t bytes = malloc_usable_size(memory);
-    memory_taken -= bytes < memory_taken ? bytes : memory_taken;  // some were taken before the limit began
-  }
+  if (memory != nullptr) count_given_back(malloc_usable_size(memory));
   std::free(memory);
 }
 
 }  // namespace
 
 void* operator new(std::size_t bytes) {
-  return taken(std::malloc(bytes == 0 ? 1 : bytes));
+  return taken(bytes);
 }
 void* operator new[](std::size_t bytes) {
-  return taken(std::malloc(bytes == 0 ? 1 : bytes));
+  return taken(bytes);
 }
 void operator delete(void* memory) noexcept {
   give_back(memory);
@@ -52,6 +88,8 @@ void operator delete(void* memory, std::size_t) noexcept {
 void operator delete[](void* memory, std::size_t) noexcept {
   give_back(memory);
 }
+
+#endif
 
 namespace headwise::fuzz {
 

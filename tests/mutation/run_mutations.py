@@ -1,0 +1,97 @@
+#!/usr/bin/env python3
+"""Shows that the tests of the core are able to fail: makes one mistake at a time in a copy of the sources (mutations.py), builds
+and runs them, and prints which test noticed.
+
+    python3 tests/mutation/run_mutations.py [--folder build/mutation] [--only WORDS]
+
+Not part of ctest: each mistake is a build of a file or two. Exit status 1 where a mistake went unnoticed.
+"""
+import argparse, os, re, shutil, subprocess, sys, time
+
+from mutations import MUTATIONS
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+TIME_LIMIT = 300  # seconds for one run of the tests; a mistake may make them endless
+
+
+def run(*words, **more):
+    return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", **more)
+
+
+def copied_sources(folder):
+    """The files that git knows, in a folder of their own; those that have not changed keep their time."""
+    source = os.path.join(folder, "source")
+    for name in run("git", "-C", ROOT, "ls-files", "-co", "--exclude-standard").stdout.splitlines():
+        original, copy = os.path.join(ROOT, name), os.path.join(source, name)
+        if not os.path.isfile(original):
+            continue
+        os.makedirs(os.path.dirname(copy), exist_ok=True)
+        if not os.path.exists(copy) or open(copy, "rb").read() != open(original, "rb").read():
+            shutil.copyfile(original, copy)
+    return source
+
+
+def build(folder):
+    return run("cmake", "--build", os.path.join(folder, "build"), "--target", "headwise_core_tests", "-j2")
+
+
+def first_failure(folder):
+    """The first test that does not pass, or None."""
+    program = os.path.join(folder, "build", "headwise_core_tests")
+    for suites in ("*/tests/core/attention/*", "*/tests/core/*"):
+        try:
+            tests = run(program, f"--source-file={suites}", "--abort-after=1", "--no-version", timeout=TIME_LIMIT)
+        except subprocess.TimeoutExpired:
+            return f"still running after {TIME_LIMIT} seconds"
+        if tests.returncode != 0:
+            name = re.search(r"TEST CASE: +(.*)", tests.stdout)
+            return name.group(1).strip() if name else f"the end of the program ({tests.returncode})"
+    return None
+
+
+def outcome(folder, source, mutation):
+    what, file, before, after = mutation
+    path = os.path.join(source, file)
+    text = open(path).read()
+    if text.count(before) != 1:
+        return "STALE", f"{file} has {text.count(before)} of: {before}"
+    try:
+        open(path, "w").write(text.replace(before, after))
+        made = build(folder)
+        if made.returncode != 0:
+            error = re.search(r"error: .*", made.stdout)
+            return "STALE", error.group(0) if error else made.stdout[-200:]
+        failure = first_failure(folder)
+        return ("caught", failure) if failure else ("LIVED", "")
+    finally:
+        open(path, "w").write(text)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--folder", default=os.path.join(ROOT, "build", "mutation"))
+    arguments.add_argument("--only", default="", help="only the mistakes whose description has these words")
+    given = arguments.parse_args()
+    source = copied_sources(given.folder)
+    launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
+    configured = run("cmake", "-S", source, "-B", os.path.join(given.folder, "build"), "-G", "Ninja",
+                     "-DCMAKE_BUILD_TYPE=Release", *launcher)
+    made = build(given.folder)
+    if configured.returncode or made.returncode:
+        sys.exit(configured.stdout[-2000:] + made.stdout[-2000:])
+    failure = first_failure(given.folder)
+    if failure:
+        sys.exit(f"the tests do not even pass without a mistake: {failure}")
+    counts = {"caught": 0, "LIVED": 0, "STALE": 0}
+    for mutation in MUTATIONS:
+        if given.only not in mutation[0]:
+            continue
+        began = time.monotonic()
+        result, remark = outcome(given.folder, source, mutation)
+        counts[result] += 1
+        print(f"{result:7} {mutation[0]:60} {time.monotonic() - began:4.0f} s  {remark}", flush=True)
+    print(", ".join(f"{count} {result}" for result, count in counts.items()))
+    sys.exit(1 if counts["LIVED"] or counts["STALE"] else 0)
+
+
+main()
