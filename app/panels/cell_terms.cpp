@@ -19,23 +19,53 @@ std::string index_name(const TokenLabels& labels, const Axis& axis, Index index)
   const auto* tokens = tokens_of(labels, axis.name);
   if (tokens && index < static_cast<Index>(tokens->size()))
     return printable((*tokens)[static_cast<std::size_t>(index)]);
-  std::string letter = axis.name;
-  if (letter == "D" || letter == "Dv" || letter == "E")
-    letter[0] = static_cast<char>(std::tolower(letter[0]));
   // A joined axis has no letter that a reader would know the index by.
-  if (letter.find("·") != std::string::npos) letter = "column";
+  if (axis.name.find("·") != std::string::npos) return fmt::format("column {}", index);
+  std::string letter = axis.name;
+  if (!letter.empty()) letter[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(letter[0])));
   return fmt::format("{} {}", letter, index);
 }
 
-// The axis of a first factor that runs from term to term; −1 where none does.
-Index running_axis(const std::vector<Term>& terms) {
-  if (terms.size() < 2 || terms[0].factors.empty() || terms[1].factors.empty()) return -1;
-  const CellRef &a = terms[0].factors[0], &b = terms[1].factors[0];
-  if (a.tensor != b.tensor || a.index.size() != b.index.size()) return -1;
-  for (std::size_t axis = 0; axis < a.index.size(); ++axis) {
-    if (a.index[axis] != b.index[axis]) return static_cast<Index>(axis);
+// Terms that begin with the same tensor, and the axes of its index that run from term to term.
+struct TermGroup {
+  TensorName tensor;
+  const std::vector<Index>* first = nullptr;
+  std::vector<bool> runs;
+
+  bool any() const { return std::ranges::find(runs, true) != runs.end(); }
+};
+
+// A sum may have several: x·Wᵀ with its bias, or what comes back through q, k and v.
+std::vector<TermGroup> term_groups(const std::vector<Term>& terms) {
+  std::vector<TermGroup> groups;
+  for (const Term& term : terms) {
+    if (term.factors.empty() || !term.label.empty()) continue;
+    const CellRef& cell = term.factors.front();
+    auto group = std::ranges::find(groups, cell.tensor, &TermGroup::tensor);
+    if (group == groups.end()) {
+      groups.push_back({cell.tensor, &cell.index, std::vector<bool>(cell.index.size(), false)});
+      continue;
+    }
+    for (std::size_t axis = 0; axis < cell.index.size(); ++axis) {
+      if (cell.index[axis] != (*group->first)[axis]) group->runs[axis] = true;
+    }
   }
-  return -1;
+  return groups;
+}
+
+// "d 1", the token "animal", "n 0, it", "grad.k, column 3"; the tensor alone where nothing runs.
+std::string term_name(const Trace& trace, const TokenLabels& labels, const std::vector<TermGroup>& groups,
+                      const CellRef& first) {
+  const auto group = std::ranges::find(groups, first.tensor, &TermGroup::tensor);
+  std::vector<std::string> parts;
+  if (!group->any() || std::ranges::count_if(groups, &TermGroup::any) > 1) {
+    parts.push_back(to_string(first.tensor));
+  }
+  const auto& axes = trace.tensor(first.tensor)->shape().axes();
+  for (std::size_t axis = 0; axis < group->runs.size(); ++axis) {
+    if (group->runs[axis]) parts.push_back(index_name(labels, axes[axis], first.index[axis]));
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
 }
 
 double magnitude(const Term& term) {
@@ -55,7 +85,7 @@ CellTerms cell_terms(const Trace& trace, const TokenLabels& labels, const CellPr
       order, order.begin() + static_cast<std::ptrdiff_t>(shown), [&](std::size_t a, std::size_t b) {
         return magnitude(terms[a]) != magnitude(terms[b]) ? magnitude(terms[a]) > magnitude(terms[b]) : a < b;
       });
-  const Index axis = running_axis(terms);
+  const std::vector<TermGroup> groups = term_groups(terms);
   for (std::size_t i = 0; i < order.size(); ++i) {
     const Term& term = terms[order[i]];
     result.sum += term.value;
@@ -67,15 +97,8 @@ CellTerms cell_terms(const Trace& trace, const TokenLabels& labels, const CellPr
     NamedTerm named{term.label, term.factors, {}, term.value};
     for (const CellRef& factor : term.factors)
       named.values.push_back(trace.tensor(factor.tensor)->at(factor.index));
-    if (named.name.empty() && !term.factors.empty()) {
-      const CellRef& first = term.factors.front();
-      const auto& axes = trace.tensor(first.tensor)->shape().axes();
-      // The bias at the end of a projection has no running index.
-      const bool runs = axis >= 0 && first.tensor == terms[0].factors[0].tensor;
-      named.name = runs ? index_name(labels, axes[static_cast<std::size_t>(axis)],
-                                     first.index[static_cast<std::size_t>(axis)])
-                        : to_string(first.tensor);
-    }
+    if (named.name.empty() && !term.factors.empty())
+      named.name = term_name(trace, labels, groups, term.factors.front());
     result.largest.push_back(std::move(named));
   }
   return result;

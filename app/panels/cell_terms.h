@@ -11,7 +11,7 @@
 namespace headwise {
 
 struct NamedTerm {
-  std::string name;  // the summed index: "d 1", or the token "animal"
+  std::string name;  // the summed indices: "d 1", the token "animal", "n 0, it", "grad.k, column 3"
   std::vector<CellRef> factors;
   std::vector<double> values;  // of the factors, as stored
   double value = 0.0;          // of the term

@@ -18,6 +18,7 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/number_text.h"
 #include "app/widgets/text_column.h"
+#include "app/widgets/ui_probe.h"
 
 namespace headwise {
 namespace {
@@ -142,6 +143,7 @@ void draw_links(const PanelContext& context, TextColumn& column, const char* nam
     if (column.link(id.c_str(), text, tensor_hue(context.palette, boxes[i].tensor.id)).clicked) {
       action.selection = selection_at(context, boxes[i]);
     }
+    ui_probe(fmt::format("inspector/{}/{}", name, i), ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
     x += width + width_of(mono, "  ");
   }
   if (boxes.size() > most) {
@@ -220,8 +222,10 @@ void draw_terms(const PanelContext& context, TextColumn& column, const CellTerms
     column.skip(line);
   }
   if (terms.more > 0) {
-    column.paragraph(fmt::format("+ {} more terms = {}", terms.more, decimal_text(terms.more_value)),
-                     palette.text_dim);
+    // The two kinds of terms of a layer norm's gradient have no common sum.
+    const std::string sum =
+        combine == Combine::layer_norm_gradient ? "" : " = " + decimal_text(terms.more_value);
+    column.paragraph(fmt::format("+ {} more terms{}", terms.more, sum), palette.text_dim);
   }
 }
 
@@ -264,9 +268,11 @@ void draw_cell(const PanelContext& context, TextColumn& column, bool compact, Pa
   draw_output_shares(context, column);
   const CellTerms terms = cell_terms(context.trace, context.inputs.labels, provenance, compact ? 4 : 6);
   const bool many = terms.largest.size() > 1;
-  if (many) {
-    draw_terms(context, column, terms, provenance.combine);
-  } else if (provenance.combine != Combine::given) {
+  // Behind a function of its terms a list of them alone does not say how the number is made.
+  const bool with_formula = cell->tensor.gradient && provenance.combine != Combine::product_sum;
+  if (many) draw_terms(context, column, terms, provenance.combine);
+  if (many && with_formula) column.space(4);
+  if (provenance.combine != Combine::given && (!many || with_formula)) {
     ImFont* small = context.fonts.mono_small;
     const auto columns = static_cast<std::size_t>(std::max(8.0f, column.width() / width_of(small, "0")));
     for (const std::string& line : wrapped_code(provenance.formula, columns)) {
@@ -298,6 +304,10 @@ void draw_row(const PanelContext& context, TextColumn& column) {
       row.not_finite > 0 ? fmt::format("{} not finite", row.not_finite) : "");
   const Id id = cell->tensor.id;
   const double root = std::sqrt(static_cast<double>(context.trace.options.head_dim));
+  if (cell->tensor.gradient) {  // no logits and no probabilities, whatever their tensor is
+    column.row("standard deviation", decimal_text(row.deviation, 2));
+    return column.row("sum", decimal_text(row.mean * static_cast<double>(row.finite), 4));
+  }
   const bool logits = id == Id::scores || id == Id::scaled_scores || id == Id::masked_scores;
   column.row("standard deviation", decimal_text(row.deviation, 2),
              id == Id::scores ? fmt::format("√D = {:.4g}", root) : std::string());

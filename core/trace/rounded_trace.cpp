@@ -106,7 +106,7 @@ TracePtr rounded_backward(const Trace& forward, const TensorPtr& grad_output, co
 
   const auto trace = std::make_shared<Trace>(forward);
   trace->grad = *std::move(gradients);
-  trace->gradient_stages.clear();
+  trace->gradient_stages = exact->gradient_stages;
   trace->computed_gradients = exact->computed_gradients;
   trace->exact = exact;
   return trace;
