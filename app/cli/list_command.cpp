@@ -7,6 +7,7 @@
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "core/picture/color_map.h"
+#include "core/scenario/mask_presets.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
 #include "core/trace/tensor_names.h"
@@ -74,12 +75,20 @@ std::string as_table(const Json& list) {
   return text;
 }
 
+Json mask_list() {
+  Json list = Json::array();
+  for (const MaskPresetEntry& entry : mask_presets())
+    list.push_back({{"name", entry.form}, {"what", entry.what}});
+  return list;
+}
+
 struct ListEntry {
   std::string_view name;
   Json (*list)();
 };
 constexpr ListEntry lists[] = {{"presets", preset_list},
                                {"tensors", tensor_list},
+                               {"masks", mask_list},
                                {"colormaps", color_map_list},
                                {"backends", backend_list}};
 
@@ -88,7 +97,7 @@ constexpr ListEntry lists[] = {{"presets", preset_list},
 void run_list(CLI::App& app, const Words& words) {
   std::string kind;
   bool json = false;
-  app.add_option("KIND", kind, "presets, tensors, colormaps or backends")->required();
+  app.add_option("KIND", kind, "presets, tensors, masks, colormaps or backends")->required();
   app.add_flag("--json", json, "Print JSON");
   if (!parse_words(app, words)) return;
   for (const ListEntry& entry : lists) {
@@ -97,7 +106,7 @@ void run_list(CLI::App& app, const Words& words) {
     return print(json ? list.dump(2) + "\n" : as_table(list));
   }
   throw Error(ExitStatus::usage,
-              {"list", "there is no such list", kind, "presets, tensors, colormaps or backends", ""});
+              {"list", "there is no such list", kind, "presets, tensors, masks, colormaps or backends", ""});
 }
 
 }  // namespace headwise

@@ -37,7 +37,7 @@ constexpr std::array commands{
                "  headwise info mha.json --set attention.num_heads=4 --json\n"
                "  headwise info model.safetensors\n",
                run_info},
-    Subcommand{"list", "List what Headwise knows: presets, tensors, colormaps, backends",
+    Subcommand{"list", "List what Headwise knows: presets, tensors, masks, colormaps, backends",
                "  headwise list tensors\n"
                "  headwise list presets --json\n",
                run_list},

@@ -221,8 +221,20 @@ struct Workshop {
     }
   }
 
+  // The given attn_mask with what mask.preset blocks, or the preset's own.
+  TensorPtr with_preset(const TensorPtr& attn_mask) const {
+    if (!plan.mask_preset) return attn_mask;
+    const std::string recipe =
+        fmt::format("{} {} {} {} {}", *scenario.mask.preset, choice_name(plan.options.op),
+                    choice_name(plan.options.causal_alignment), plan.query_length, plan.masked_keys);
+    return maker.get("attn_mask by preset", recipe, {attn_mask}, [&] {
+      return preset_mask(*plan.mask_preset, plan.options, plan.query_length, plan.masked_keys,
+                         attn_mask.get());
+    });
+  }
+
   void make_masks(TraceTensors& t) const {
-    t.attn_mask = given_or_null("attn_mask");
+    t.attn_mask = with_preset(given_or_null("attn_mask"));
     t.key_padding_mask = given_or_null("key_padding_mask");
     t.valid_lens = given_or_null("valid_lens");
     const MaskSpec& m = scenario.mask;

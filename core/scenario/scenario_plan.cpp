@@ -199,16 +199,30 @@ void check_scaled_dot_product_attention(const Scenario& scenario, const GivenArr
   }
 }
 
+// A preset makes an attn_mask, or adds to the one that is given.
+void plan_mask_preset(ScenarioPlan& plan, const MaskSpec& mask, const GivenArrays& given,
+                      Contradictions& wrong) {
+  if (!mask.preset || *mask.preset == "causal") return;
+  const MaskPresetReading reading = read_mask_preset(*mask.preset, plan.masked_keys);
+  wrong.check(reading.preset.has_value(), reading.refusal);
+  plan.mask_preset = reading.preset;
+  const auto attn_mask = given.find("attn_mask");
+  if (!reading.preset || attn_mask == given.end()) return;
+  const std::vector<Index> sizes = attn_mask->second->shape().sizes();
+  const bool whole =
+      sizes.size() >= 2 && sizes[sizes.size() - 2] == plan.query_length && sizes.back() == plan.masked_keys;
+  wrong.check(
+      whole,
+      fmt::format("mask.preset \"{}\" adds to attn_mask {}, whose last two axes are then (L,S) = ({},{})",
+                  *mask.preset, attn_mask->second->shape().sizes_text(), plan.query_length, plan.masked_keys),
+      true);
+}
+
 void check_inputs_and_masks(const ScenarioPlan& plan, const Scenario& scenario, const GivenArrays& given,
                             Contradictions& wrong) {
   const MaskSpec& m = scenario.mask;
   wrong.check(scenario.inputs.source != InputSource::file || scenario.inputs.file.has_value(),
               "inputs.source is \"file\" but inputs.file is null");
-  wrong.check(
-      !m.preset || *m.preset == "causal",
-      fmt::format("mask.preset \"{}\" is not available: there is \"causal\"; is_causal, sliding_window, "
-                  "valid_lens and alibi make the others",
-                  m.preset.value_or("")));
   if (!m.valid_lens || given.contains("valid_lens")) return;
   const auto rows = static_cast<Index>(m.valid_lens->size());
   wrong.check(rows == plan.batch, fmt::format("mask.valid_lens has {} entries, N is {}", rows, plan.batch));
@@ -312,6 +326,7 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
   plan_heads(plan, scenario, sizes, wrong);
   plan_lengths(plan, scenario, sizes, text, wrong);
   check_inputs_and_masks(plan, scenario, given, wrong);
+  plan_mask_preset(plan, scenario.mask, given, wrong);
   if (sdpa) {
     check_scaled_dot_product_attention(scenario, given, wrong);
     const Index width = checked_multiply(o.num_heads, o.head_dim, "embed_dim");
@@ -357,8 +372,9 @@ Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dt
     if (scenario.attention.bias)
       cells = checked_add(cells, checked_add(o.embed_dim, checked_add(rows.q, checked_add(rows.k, rows.v))));
   }
+  const Index mask = plan.mask_preset ? product({plan.query_length, plan.masked_keys}) : 0;  // a byte a cell
   const Index bytes = checked_multiply(cells, static_cast<Index>(dtype_bytes(dtype)), "scenario");
-  return checked_add(bytes, labels);
+  return checked_add(checked_add(bytes, mask), labels);
 }
 
 }  // namespace headwise

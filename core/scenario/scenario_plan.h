@@ -7,19 +7,21 @@
 
 #include "core/attention/attention_options.h"
 #include "core/scenario/given_arrays.h"
+#include "core/scenario/mask_presets.h"
 #include "core/scenario/scenario.h"
 
 namespace headwise {
 
 struct ScenarioPlan {
   AttentionOptions options;
-  Index batch = 0;              // N
-  Index query_length = 0;       // L
-  Index key_length = 0;         // of key and value as they come in
-  Index masked_keys = 0;        // S: the same, unless static_k or static_v replace them
-  bool self_attention = false;  // key and value are the query
-  bool value_is_key = false;    // cross-attention: one memory for both
-  bool packed = false;          // in_proj_weight, else q, k and v each their own
+  Index batch = 0;                        // N
+  Index query_length = 0;                 // L
+  Index key_length = 0;                   // of key and value as they come in
+  Index masked_keys = 0;                  // S: the same, unless static_k or static_v replace them
+  bool self_attention = false;            // key and value are the query
+  bool value_is_key = false;              // cross-attention: one memory for both
+  bool packed = false;                    // in_proj_weight, else q, k and v each their own
+  std::optional<MaskPreset> mask_preset;  // where it makes an attn_mask
 };
 
 // How many tokens the texts have; none where the inputs are not text.

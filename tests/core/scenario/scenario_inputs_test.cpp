@@ -215,7 +215,8 @@ TEST_CASE("a scenario that contradicts itself is refused, every cause named") {
   check_refused(R"({"inputs":{"source":"file"}})", {"2: ", "inputs.file is null"});
   check_refused(R"({"parameters":{"source":"file"}})", {"2: ", "parameters.file is null"});
   check_refused(R"({"parameters":{"source":"model"}})", {"2: ", "model"});
-  check_refused(R"({"mask":{"preset":"prefix"}})", {"2: ", "\"prefix\"", "sliding_window"});
+  check_refused(R"({"mask":{"preset":"prefx"}})",
+                {"2: ", "\"prefx\"", "did you mean prefix?", "sliding_window:W"});
   check_refused(
       R"({"parameters":{"source":"hand_made"},"attention":{"kdim":64},"inputs":{"self_attention":false}})",
       {"2: ", "hand_made", "kdim = vdim = embed_dim"});
