@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "core/attention/heads.h"
@@ -19,6 +20,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t shown_terms = 6;
 constexpr std::size_t shown_causes = 3;
+constexpr std::size_t shown_skipped = 12;  // a whole checkpoint may have been given
 constexpr double rounding_of_f32_gradients = 1e-2;
 
 // Columns on a terminal: UTF-8 bytes that begin a character.
@@ -97,8 +99,8 @@ std::string provenance_text(const Trace& trace, const CellProvenance& cell) {
     text += fmt::format("        {} = {}\n", name, number_text(value));
   std::vector<Term> terms = cell.terms;
   if (cell.combine == Combine::given || terms.empty()) return text;
-  std::ranges::stable_sort(
-      terms, [](const Term& a, const Term& b) { return std::abs(a.value) > std::abs(b.value); });
+  const auto size = [](const Term& term) { return std::isnan(term.value) ? INFINITY : std::abs(term.value); };
+  std::ranges::stable_sort(terms, std::ranges::greater{}, size);
   double rest = 0.0;
   for (std::size_t i = 0; i < terms.size(); ++i) {
     if (i < shown_terms)
@@ -235,7 +237,7 @@ Json array_json(const ComparedArray& array) {
 }  // namespace
 
 std::string verdict_line(const ComparedArray& array) {
-  if (!array.refusal.empty()) return array.refusal;
+  if (!array.refusal.empty()) return fmt::format("{}: {}", to_string(array.tensor), array.refusal);
   return difference_text(array.difference);
 }
 
@@ -251,8 +253,11 @@ std::string report_text(const ComparisonReport& report) {
   text += fmt::format("  {}  {}  {:<10}\n", padded("tensor", name_width), padded("shape", shape_width),
                       "max |Δ|");
   for (const ComparedArray& array : arrays) text += line_of(array, name_width, shape_width);
-  for (const SkippedArray& array : report.comparison.skipped)
-    text += fmt::format("  not compared: {}: {}\n", one_line(array.stored_name, 60), array.reason);
+  const std::vector<SkippedArray>& skipped = report.comparison.skipped;
+  for (std::size_t i = 0; i < std::min(skipped.size(), shown_skipped); ++i)
+    text += fmt::format("  not compared: {}: {}\n", one_line(skipped[i].stored_name, 60), skipped[i].reason);
+  if (skipped.size() > shown_skipped)
+    text += fmt::format("  and {} more are not compared\n", skipped.size() - shown_skipped);
   const ComparedArray* first = report.comparison.first_difference();
   return text + (first == nullptr ? agreement_text(report) : first_text(report, *first));
 }

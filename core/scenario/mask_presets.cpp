@@ -50,13 +50,15 @@ std::string_view word_of(std::string_view form) {
 }
 
 std::string unknown(const std::string& text) {
+  const std::string_view word = word_of(text);
   std::vector<std::string> words, forms;
   for (const MaskPresetEntry& entry : entries) {
-    words.emplace_back(word_of(entry.form));
+    words.emplace_back(word_of(entry.form).substr(0, word.size() + 1));  // "slidng" begins a longer word
     forms.emplace_back(entry.form);
   }
+  const auto nearest = std::ranges::find(words, nearest_name(word, words)) - words.begin();
   return fmt::format("mask.preset \"{}\" is not known: did you mean {}? There are {}", one_line(text, 40),
-                     nearest_name(word_of(text), words), fmt::join(forms, ", "));
+                     word_of(entries[static_cast<std::size_t>(nearest)].form), fmt::join(forms, ", "));
 }
 
 // "3:1,2" → {3,1,2}; none where a part is no whole number.

@@ -87,7 +87,7 @@ std::string shape_refusal(TensorName name, const Shape& ours, const Tensor& stor
     return facts + "; theirs are averaged over the heads: --set attention.average_attn_weights=true";
   if (name.id == Id::attn_output_weights && theirs.rank() == ours.rank() + 1)
     return facts + "; theirs are a head each: --set attention.average_attn_weights=false";
-  if (stored.size() == ours.element_count())
+  if (stored.size() == ours.element_count() && stored.size() > 0)
     return facts + "; the count of numbers is the same, so the axes were joined or split in another order";
   return facts;
 }

@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -45,14 +46,17 @@ struct Question {
 };
 
 void add_other_tensors(const Question& q, Causes& causes) {
+  std::vector<std::string> equal;
   for (const TensorEntry& entry : tensor_entries()) {
     const TensorName name{entry.id, q.array.tensor.gradient};
     const TensorPtr other = q.trace.tensor(name);
-    if (entry.id == q.id || !other || other == q.array.ours || !other->shape().same_sizes(q.ours().shape()))
-      continue;
-    if (q.agrees(*other))
-      causes.push_back({fmt::format("theirs equals our {}: {}", to_string(name), entry.what), ""});
+    const bool comparable =
+        other && entry.id != q.id && other != q.array.ours && other->shape().same_sizes(q.ours().shape());
+    if (!comparable || !q.agrees(*other)) continue;
+    equal.push_back(name.gradient ? to_string(name) : fmt::format("{} ({})", entry.name, entry.what));
   }
+  if (!equal.empty())
+    causes.push_back({fmt::format("theirs equals our {}", fmt::join(equal, ", and our ")), ""});
 }
 
 // The constants that a factor may be, by name.
@@ -78,7 +82,10 @@ std::string factor_name(const Trace& trace, double factor) {
   for (const auto& [name, value] : known) {
     if (value == 1.0 || value == 0.0) continue;
     if (std::abs(factor - value) <= 1e-4 * value) return std::string(" = ") + name;
-    if (std::abs(factor * value - 1.0) <= 1e-4) return std::string(" = 1/") + name;
+    if (std::abs(factor * value - 1.0) <= 1e-4)
+      return fmt::format(" = 1/{}", std::string_view(name).find("·") == std::string_view::npos
+                                        ? name
+                                        : fmt::format("({})", name));
   }
   return "";
 }

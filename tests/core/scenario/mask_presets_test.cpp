@@ -106,6 +106,7 @@ TEST_CASE("every cell of a preset's mask is what its provenance says") {
 
 TEST_CASE("an unknown preset is refused with the nearest, wrong numbers with the form") {
   CHECK(has(refusal(R"("preset":"prefx:3")"), "did you mean prefix?"));
+  CHECK(has(refusal(R"("preset":"slidng")"), "did you mean sliding_window?"));
   CHECK(has(refusal(R"("preset":"")"), "is not known"));
   CHECK(has(refusal(R"("preset":"sliding_window:0")"), "at least 1"));
   CHECK(has(refusal(R"("preset":"sliding_window:x")"), "whole numbers"));
