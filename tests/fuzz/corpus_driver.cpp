@@ -93,16 +93,19 @@ void change(Random& random, Bytes& bytes, const Bytes& other) {
 }  // namespace
 
 int main(int count, char** words) {
-  std::vector<Bytes> seeds;
+  std::vector<Bytes> seeds, accepted;
   for (const auto& path : files_in(count - 1, words + 1)) {
+    const std::size_t before = headwise::fuzz::outcomes().accepted;
     seeds.push_back(content_of(path));
     LLVMFuzzerTestOneInput(seeds.back().data(), seeds.back().size());
+    if (headwise::fuzz::outcomes().accepted > before) accepted.push_back(seeds.back());
   }
-  headwise::fuzz::require(!seeds.empty(), "there is no file to begin with");
+  headwise::fuzz::require(!accepted.empty(), "there is no file to begin with");
   LLVMFuzzerTestOneInput(nullptr, 0);
   Random random(1);
   for (std::size_t i = 0; i < changed_copies; ++i) {
-    Bytes bytes = seeds[i % seeds.size()];
+    // Every other copy is of a file that was accepted: the longest way goes through those.
+    Bytes bytes = i % 2 == 0 ? seeds[i / 2 % seeds.size()] : accepted[i / 2 % accepted.size()];
     const Bytes& other = seeds[random() % seeds.size()];
     for (std::size_t changes = 1 + random() % 3; changes > 0; --changes) change(random, bytes, other);
     LLVMFuzzerTestOneInput(bytes.data(), bytes.size());

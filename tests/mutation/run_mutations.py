@@ -31,13 +31,17 @@ def copied_sources(folder):
     return source
 
 
-def build(folder):
-    return run("cmake", "--build", os.path.join(folder, "build"), "--target", "headwise_core_tests", "-j2")
+def build_folder(source):
+    return os.path.join(source, "build", "release")  # where the checkout has it: a compiler cache serves both
 
 
-def first_failure(folder):
+def build(source):
+    return run("cmake", "--build", build_folder(source), "--target", "headwise_core_tests", "-j2")
+
+
+def first_failure(source):
     """The first test that does not pass, or None."""
-    program = os.path.join(folder, "build", "headwise_core_tests")
+    program = os.path.join(build_folder(source), "headwise_core_tests")
     for suites in ("*/tests/core/attention/*", "*/tests/core/*"):
         try:
             tests = run(program, f"--source-file={suites}", "--abort-after=1", "--no-version", timeout=TIME_LIMIT)
@@ -49,7 +53,7 @@ def first_failure(folder):
     return None
 
 
-def outcome(folder, source, mutation):
+def outcome(source, mutation):
     what, file, before, after = mutation
     path = os.path.join(source, file)
     text = open(path).read()
@@ -57,11 +61,11 @@ def outcome(folder, source, mutation):
         return "STALE", f"{file} has {text.count(before)} of: {before}"
     try:
         open(path, "w").write(text.replace(before, after))
-        made = build(folder)
+        made = build(source)
         if made.returncode != 0:
             error = re.search(r"error: .*", made.stdout)
             return "STALE", error.group(0) if error else made.stdout[-200:]
-        failure = first_failure(folder)
+        failure = first_failure(source)
         return ("caught", failure) if failure else ("LIVED", "")
     finally:
         open(path, "w").write(text)
@@ -71,15 +75,16 @@ def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--folder", default=os.path.join(ROOT, "build", "mutation"))
     arguments.add_argument("--only", default="", help="only the mistakes whose description has these words")
+    arguments.add_argument("--cmake", action="append", default=[], help="an argument for CMake")
     given = arguments.parse_args()
     source = copied_sources(given.folder)
     launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
-    configured = run("cmake", "-S", source, "-B", os.path.join(given.folder, "build"), "-G", "Ninja",
-                     "-DCMAKE_BUILD_TYPE=Release", *launcher)
-    made = build(given.folder)
+    configured = run("cmake", "-S", source, "-B", build_folder(source), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release", *launcher,
+                     *given.cmake)
+    made = build(source)
     if configured.returncode or made.returncode:
         sys.exit(configured.stdout[-2000:] + made.stdout[-2000:])
-    failure = first_failure(given.folder)
+    failure = first_failure(source)
     if failure:
         sys.exit(f"the tests do not even pass without a mistake: {failure}")
     counts = {"caught": 0, "LIVED": 0, "STALE": 0}
@@ -87,7 +92,7 @@ def main():
         if given.only not in mutation[0]:
             continue
         began = time.monotonic()
-        result, remark = outcome(given.folder, source, mutation)
+        result, remark = outcome(source, mutation)
         counts[result] += 1
         print(f"{result:7} {mutation[0]:60} {time.monotonic() - began:4.0f} s  {remark}", flush=True)
     print(", ".join(f"{count} {result}" for result, count in counts.items()))
