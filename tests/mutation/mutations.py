@@ -4,6 +4,7 @@ A = "core/attention/"
 SDPA, SDPA_BACK = A + "scaled_dot_product_attention.cpp", A + "scaled_dot_product_attention_backward.cpp"
 MASK, HEADS, LINEAR, LINEAR_BACK = A + "attention_mask.cpp", A + "heads.cpp", A + "linear.cpp", A + "linear_backward.cpp"
 BACKWARD, FORWARD = "core/trace/reference_backward.cpp", "core/trace/reference_backend.cpp"
+TRANSPOSED, GRADIENT_RULES = "core/trace/transposed_product.cpp", "core/trace/gradient_rules.cpp"
 NORM_BACK = A + "add_and_norm_backward.cpp"
 
 MUTATIONS = [
@@ -75,6 +76,14 @@ MUTATIONS = [
     ("an edit of the scale is not noticed", FORWARD, "{{scale.scale, scale.temperature, scale.softcap}, {t.scores}}", "{{scale.temperature, scale.softcap}, {t.scores}}"),
     ("an edit of the values is not noticed", FORWARD, "{{}, {t.dropped_weights, t.v_heads}}", "{{}, {t.dropped_weights}}"),
     ("an edit of a mask is not noticed", FORWARD, "{choices, {t.attn_mask, t.key_padding_mask, t.valid_lens}}", "{choices, {t.attn_mask, t.valid_lens}}"),
+    ("an edit of v_heads leaves the gradient of the weights as it was", BACKWARD, "stage(TensorId::dropped_weights, {g_.head_output, t_.v_heads}", "stage(TensorId::dropped_weights, {g_.head_output}"),
+    # ---- where gradients come from
+    ("a gradient is sent back from every row, appended or not", TRANSPOSED, "  result_.where.push_back({axis, range});", "  (void)range;"),
+    ("the heads of a group are told apart as tiles", TRANSPOSED, "for (AxisTerm& term : group.terms) term.times = digits.group;", "for (AxisTerm& term : group.terms) term.times = 1;"),
+    ("rows that begin later are read from the start", TRANSPOSED, "values_[variable]->offset += range.begin;", ""),
+    ("the query does not collect what comes back through key and value", GRADIENT_RULES, "all_inputs_are_one(trace.tensors) ? Id::query : id", "all_inputs_are_one(trace.tensors) ? id : id"),
+    ("a filled score passes its gradient in the rule", GRADIENT_RULES, "if (!trace_.options.mask_value) return add_ways_through(reader);", "return add_ways_through(reader);"),
+    ("softcap is forgotten in the rule", GRADIENT_RULES, "if (trace_.options.softcap > 0.0) rule_.products.push_back(same_cell(source));", ""),
     # ---- f32, random numbers, files
     ("f32 is rounded at every stage", FORWARD, "if (TracePtr trace = rounded_forward(inputs, previous)) return trace;", "if (TracePtr trace = rounded_forward(inputs, previous, 0)) return trace;"),
     ("f32 overflow goes unnoticed", "core/trace/rounded_trace.cpp", "if (std::isinf(after[i]) && std::isfinite(before[i])) return std::nullopt;", "if (std::isinf(after[i]) && std::isnan(before[i])) return std::nullopt;"),
