@@ -1,10 +1,14 @@
 #include "core/trace/gradient_rules.h"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
+#include <optional>
 #include <stdexcept>
 
+#include "core/tensor/error.h"
 #include "core/trace/forward_rules.h"
+#include "core/trace/grad_output.h"
 #include "core/trace/transposed_product.h"
 
 namespace headwise {
@@ -21,7 +25,7 @@ Id collected_by(const Trace& trace, Id id) {
   return (id == Id::key || id == Id::value) && all_inputs_are_one(trace.tensors) ? Id::query : id;
 }
 
-// A forward rule whose result has a gradient, with the letters of the result's axes. Its factors are named by
+// A forward rule on the way to the loss, with the letters of the result's axes. Its factors are named by
 // what they are read as: value stays value where it is the same array as key.
 struct Reader {
   Rule rule;
@@ -34,16 +38,42 @@ std::string letter_of(const std::string& axis) {
   return std::string(1, static_cast<char>(std::tolower(static_cast<unsigned char>(axis[0]))));
 }
 
+// The tensors that every gradient of their kind passes through: a gradient whose way is not known has no
+// rule.
+constexpr std::array always_passed{Id::scores,       Id::scaled_scores,   Id::masked_scores,
+                                   Id::attn_weights, Id::dropped_weights, Id::head_output,
+                                   Id::output};
+constexpr std::array passed_by_heads{Id::q, Id::k, Id::v, Id::q_heads, Id::k_heads, Id::v_heads, Id::concat};
+
+// A tensor or its gradient, whichever the trace has kept: they have one shape.
+TensorPtr kept(const Trace& trace, Id id) {
+  const TensorPtr gradient = trace.tensor({id, true});
+  return gradient ? gradient : trace.tensor(id);
+}
+
+std::optional<Id> missing_on_the_way(const Trace& trace) {
+  for (const Id id : always_passed) {
+    if (!kept(trace, id)) return id;
+  }
+  if (trace.options.op == Op::scaled_dot_product_attention) return std::nullopt;
+  for (const Id id : passed_by_heads) {
+    if (!kept(trace, id)) return id;
+  }
+  return std::nullopt;
+}
+
+// Everything from the inputs to the last output; attn_output_weights, behind it, carries no loss.
 std::vector<Reader> readers_of(const Trace& trace) {
   std::vector<Reader> readers;
+  const Id last = last_output(trace.tensors);
   for (const TensorEntry& entry : tensor_entries()) {
-    const TensorPtr gradient = trace.tensor({entry.id, true});
-    if (!gradient || entry.role != TensorRole::intermediate) continue;
+    const TensorPtr tensor = kept(trace, entry.id);
+    if (!tensor || entry.role != TensorRole::intermediate || entry.id > last) continue;
     Reader& reader = readers.emplace_back();
     reader.rule.result = {entry.id};
-    reader.rule.sizes = gradient->shape().sizes();
+    reader.rule.sizes = tensor->shape().sizes();
     declare_forward_rule(trace, reader.rule);
-    for (const Axis& axis : gradient->shape().axes()) reader.letters.push_back(letter_of(axis.name));
+    for (const Axis& axis : tensor->shape().axes()) reader.letters.push_back(letter_of(axis.name));
   }
   return readers;
 }
@@ -137,13 +167,20 @@ void GradientDeclaration::pass_through(const Reader& reader) {
 
 void GradientDeclaration::declare() {
   rule_.combine = Combine::product_sum;
+  int ways = 0;
   for (const Reader& reader : readers_) {
     const std::vector<TensorName> read = rule_sources(reader.rule);
     const bool reads = std::ranges::any_of(
         read, [&](TensorName source) { return collected_by(trace_, source.id) == rule_.result.id; });
-    if (reads) pass_through(reader);
+    if (!reads) continue;
+    pass_through(reader);
+    // A function on top has a rule to itself; only sums add up.
+    if (++ways > 1 && rule_.combine != Combine::product_sum) {
+      throw std::logic_error("several ways lead back to " + to_string(rule_.result) +
+                             ", one of them through a function that is not linear");
+    }
   }
-  if (readers_.back().rule.result.id == rule_.result.id) rule_.combine = Combine::given;  // grad_output
+  if (rule_.result.id == last_output(trace_.tensors)) rule_.combine = Combine::given;  // grad_output
 }
 
 Rule declared_gradient(const Trace& trace, const std::vector<Reader>& readers, Id id) {
@@ -161,12 +198,17 @@ bool has_backward_pass(const Trace& trace) {
 }
 
 Rule gradient_rule(const Trace& trace, TensorId id) {
+  if (const auto missing = missing_on_the_way(trace)) {
+    throw Error(ExitStatus::usage,
+                {to_string({id, true}), "this trace does not keep a tensor that gradients pass through",
+                 "no " + to_string({*missing}), "a trace of the reference backend", ""});
+  }
   return declared_gradient(trace, readers_of(trace), id);
 }
 
 std::vector<Rule> gradient_rules(const Trace& trace) {
   std::vector<Rule> rules;
-  if (!has_backward_pass(trace)) return rules;
+  if (!has_backward_pass(trace) || missing_on_the_way(trace)) return rules;
   const std::vector<Reader> readers = readers_of(trace);
   for (const TensorEntry& entry : tensor_entries()) {
     if (trace.tensor({entry.id, true})) rules.push_back(declared_gradient(trace, readers, entry.id));

@@ -18,7 +18,8 @@ bool has_backward_pass(const Trace& trace);
 // value are one array, grad.query has the products of all three.
 Rule gradient_rule(const Trace& trace, TensorId id);
 
-// The rules of all gradients of this trace, in the order of their tensors: much cheaper than one by one.
+// The rules of all gradients of this trace, in the order of their tensors: much cheaper than one by one. None
+// where gradient_rule would throw.
 std::vector<Rule> gradient_rules(const Trace& trace);
 
 }  // namespace headwise

@@ -124,6 +124,30 @@ TEST_CASE("key and value that are one array, and not the query, keep a gradient 
   CHECK((pairs_from_sources(*trace) == pairs_from_consumers(*trace)));
 }
 
+TEST_CASE("query and key that are one array, and not the value, keep a gradient each") {
+  AttentionInputs inputs = random_inputs(small_options(), {2, 3, 3});
+  inputs.tensors.key = inputs.tensors.query;
+  const TracePtr trace = backward_trace(inputs);
+  REQUIRE(trace->grad.key);
+  CHECK(first_unexplained(*trace) == "");
+  CHECK(gradient_of(*trace, Id::query).products.size() == 1);
+  CHECK((pairs_from_sources(*trace) == pairs_from_consumers(*trace)));
+}
+
+TEST_CASE("a backend that did not keep what a gradient passes through cannot explain it, and says so") {
+  Trace trace = *backward_trace(grouped_inputs());
+  trace.tensors.scores = trace.grad.scores = nullptr;
+  CHECK_THROWS_WITH_AS(cell_provenance(trace, {Id::q_heads, true}, {0, 0, 0, 0}),
+                       doctest::Contains("no scores"), Error);
+  CHECK(gradient_rules(trace).empty());
+  // A gradient alone that was not kept is missed where a cell is made from it.
+  Trace without_one = *backward_trace(grouped_inputs());
+  without_one.grad.scores = nullptr;
+  CHECK_THROWS_WITH_AS(cell_provenance(without_one, {Id::q_heads, true}, {0, 0, 0, 0}),
+                       doctest::Contains("no grad.scores"), Error);
+  CHECK(first_unexplained(without_one, gradient_of(without_one, Id::concat)) == "");
+}
+
 TEST_CASE("one value head of width 1, one head at all, and lengths of 1 are explained") {
   AttentionOptions narrow = small_options(4, 2, 1);
   for (const AttentionOptions& options :
