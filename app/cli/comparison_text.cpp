@@ -145,6 +145,21 @@ std::string sources_text(const ComparisonReport& report, const ComparedArray& fi
   return text;
 }
 
+// Where a cell is the copy of another that the file does not have, that one's making tells more; else none.
+std::optional<CellProvenance> copied_cell(const ComparisonReport& report, const CellProvenance& cell) {
+  if (cell.combine != Combine::copy || cell.terms.size() != 1 || cell.terms[0].factors.size() != 1)
+    return std::nullopt;
+  const CellRef& source = cell.terms[0].factors[0];
+  const bool compared = std::ranges::find(report.comparison.arrays, source.tensor, &ComparedArray::tensor) !=
+                        report.comparison.arrays.end();
+  if (compared || is_given(report.trace, source.tensor)) return std::nullopt;
+  try {
+    return cell_provenance(report.trace, source.tensor, source.index);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 // None for what has no rule (a gradient's may be missing).
 std::optional<CellProvenance> worst_cell(const Trace& trace, const ComparedArray& array) {
   if (!array.ours || array.difference.worst.empty()) return std::nullopt;
@@ -174,7 +189,10 @@ std::string first_text(const ComparisonReport& report, const ComparedArray& firs
         "--input.\n",
         to_string(first.tensor));
   } else if (const auto cell = worst_cell(report.trace, first)) {
-    text += provenance_text(report.trace, *cell) + sources_text(report, first, *cell);
+    text += provenance_text(report.trace, *cell);
+    for (auto copied = cell; (copied = copied_cell(report, *copied));)
+      text += provenance_text(report.trace, *copied);
+    text += sources_text(report, first, *cell);
   }
   for (std::size_t i = 0; i < std::min(report.causes.size(), shown_causes); ++i) {
     const LikelyCause& cause = report.causes[i];

@@ -148,14 +148,13 @@ void add_orders(const Question& q, Causes& causes) {
     for (const int axis : axes) order.groups.push_back({axis});
     if (!q.agree(ours, in_our_order(q.theirs(), shape, order))) continue;
     const std::string text = order_text(shape, order);
-    const bool transposed = order_sizes(shape, order) == shape.sizes();
-    const std::string own = shape.letters();
-    causes.push_back({transposed && shape.rank() == 2
-                          ? fmt::format("theirs is ours transposed: {} where ours is {}", text, own)
-                          : fmt::format("the numbers of theirs are ours in the order {}, where {} is wanted: "
-                                        "a view or reshape in place of a "
-                                        "transpose?",
-                                        text, own),
+    const bool same_sizes =
+        shape.rank() == q.ours().shape().rank() && order_sizes(shape, order) == shape.sizes();
+    const bool length_first = shape.rank() == 3 && shape.name(0) == "N" && axes == std::vector<int>{1, 0, 2};
+    causes.push_back({fmt::format("theirs lies as {} where ours is {}: {}", text, shape.letters(),
+                                  length_first ? "is inputs.batch_first false over there?"
+                                  : same_sizes ? "a transpose is missing, or one too many"
+                                               : "a view or reshape in place of a transpose?"),
                       ""});
     return;
   }

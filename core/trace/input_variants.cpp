@@ -156,6 +156,16 @@ void add_masks(const AttentionInputs& inputs, Variants& variants) {
     variants.push_back(
         {fmt::format("True and False of {} have the opposite meaning", name), "",
          [member](AttentionInputs& other) { other.tensors.*member = inverted(*(other.tensors.*member)); }});
+    // A mask turned round mostly blocks whole rows, and then the other program's answer to those shows as well.
+    const bool zero = inputs.options.fully_masked_rows == FullyMaskedRows::zero;
+    variants.push_back({fmt::format("True and False of {} have the opposite meaning, and rows whose keys are "
+                                    "then all blocked become {}",
+                                    name, zero ? "NaN" : "0"),
+                        "", [member, zero](AttentionInputs& other) {
+                          other.tensors.*member = inverted(*(other.tensors.*member));
+                          other.options.fully_masked_rows =
+                              zero ? FullyMaskedRows::nan : FullyMaskedRows::zero;
+                        }});
   };
   absent("attn_mask", &TraceTensors::attn_mask);
   absent("key_padding_mask", &TraceTensors::key_padding_mask);

@@ -98,10 +98,21 @@ TEST_CASE("a factor that leaves one cell behind is not named") {
 TEST_CASE("a view in place of a transpose is recognised, before and after the heads") {
   const TracePtr trace = reference_forward(random_inputs(small_options(4, 4, 3), {2, 4, 4}));
   CHECK(has(causes_of(*trace, Id::q_heads, trace->tensors.q->reshaped(trace->tensors.q_heads->shape())),
-            "in the order (N,L,H,D)"));
+            "theirs lies as (N,L,H,D) where ours is (N,H,L,D): a transpose is missing"));
   CHECK(
       has(causes_of(*trace, Id::concat, trace->tensors.head_output->reshaped(trace->tensors.concat->shape())),
-          "in the order (N,H,L,Dv)"));
+          "theirs lies as (N,H,L,Dv) where ours is (N,L,H,Dv): a view or reshape"));
+}
+
+TEST_CASE("where N = L an output of the other layout is told by its numbers") {
+  const TracePtr trace = reference_forward(random_inputs(small_options(), {3, 3, 5}));
+  Tensor theirs = *trace->tensors.output;
+  for (Index i = 0; i < theirs.size(); ++i) {
+    const auto at = theirs.shape().index_of(i);
+    theirs.set_flat(i, trace->tensors.output->at({at[1], at[0], at[2]}));
+  }
+  CHECK(has(causes_of(*trace, Id::output, theirs),
+            "lies as (L,N,E) where ours is (N,L,E): is inputs.batch_first false"));
 }
 
 TEST_CASE("heads that own every H-th column are recognised") {
