@@ -18,6 +18,7 @@
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/random.h"
+#include "core/trace/trace_warnings.h"
 
 namespace headwise {
 namespace {
@@ -323,6 +324,11 @@ ScenarioInputs make_scenario_inputs(const Scenario& scenario, DType dtype, const
   workshop.make_masks(tensors);
   apply_edits(scenario, plan, maker, inputs.attention);
   inputs.grad_output = workshop.given_or_null("grad_output");
+  if (inputs.grad_output) {
+    const std::string cells = non_finite_cells("grad_output", *inputs.grad_output);
+    if (!cells.empty())
+      inputs.notes.push_back(cells + ": the gradients that follow from it are not finite either");
+  }
   inputs.unbatched = sizes.unbatched;
   inputs.labels = workshop.labels(tensors);
   workshop.describe_heads(inputs.heads);

@@ -81,27 +81,34 @@ void warn_of_fully_masked_rows(const Trace& trace, std::vector<std::string>& war
 }
 
 void warn_of_non_finite(const TensorEntry& entry, const Tensor& tensor, std::vector<std::string>& warnings) {
-  if (tensor.dtype() != DType::f32 && tensor.dtype() != DType::f64) return;
   const bool is_mask = entry.role == TensorRole::mask;
+  const std::string cells = non_finite_cells(entry.name, tensor, is_mask);
+  if (cells.empty()) return;
+  const char* effect = is_mask ? "the rows that it is added to are not finite either"
+                               : "what reads it is not finite either, even where a mask blocks it";
+  warnings.push_back(fmt::format("{}: {}", cells, effect));
+}
+
+}  // namespace
+
+std::string non_finite_cells(std::string_view name, const Tensor& tensor, bool pass_minus_infinity) {
+  if (tensor.dtype() != DType::f32 && tensor.dtype() != DType::f64) return "";
   std::vector<std::string> cells;
   std::size_t count = 0;
   dispatch_float(tensor.dtype(), [&]<class T>() {
     const std::span<const T> values = tensor.values<T>();
     for (std::size_t i = 0; i < values.size(); ++i) {
-      if (std::isfinite(values[i]) || (is_mask && std::isinf(values[i]) && values[i] < 0)) continue;
+      if (std::isfinite(values[i]) || (pass_minus_infinity && std::isinf(values[i]) && values[i] < 0))
+        continue;
       if (++count > named_cells) continue;
       const std::vector<Index> index = tensor.shape().index_of(static_cast<Index>(i));
       cells.push_back(fmt::format("[{}] is {}", fmt::join(index, ","), values[i]));
     }
   });
-  if (count == 0) return;
+  if (count == 0) return "";
   const std::string more = count > named_cells ? fmt::format(", and {} more", count - named_cells) : "";
-  const char* effect = is_mask ? "the rows that it is added to are not finite either"
-                               : "what reads it is not finite either, even where a mask blocks it";
-  warnings.push_back(fmt::format("{}{}{}: {}", entry.name, fmt::join(cells, ", "), more, effect));
+  return fmt::format("{}{}{}", name, fmt::join(cells, ", "), more);
 }
-
-}  // namespace
 
 std::vector<std::string> trace_warnings(const Trace& trace) {
   std::vector<std::string> warnings;

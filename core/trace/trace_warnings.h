@@ -2,15 +2,20 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/trace/trace.h"
 
 namespace headwise {
 
-// Rows of attn_weights in which every key is blocked, all of them, by index ("batch 0, head 1, queries 3,
-// 5–9"), and inputs, parameters and masks that are not finite (a mask's -inf is), by the index of the first
-// such cells.
+// "grad_output[0,1,2] is nan, [0,1,3] is inf, and 4 more", the cells that are not finite; empty where all are. A
+// mask's -inf is no surprise and may be let pass.
+std::string non_finite_cells(std::string_view name, const Tensor& tensor, bool pass_minus_infinity = false);
+
+// Rows of attn_weights in which every key is blocked, by index ("batches 0–2, head 1, queries 3, 5–9"; rows that
+// agree are told together, sets beyond the 32nd are counted), and inputs, parameters and masks that are not finite
+// (a mask's -inf is), by the index of the first such cells.
 std::vector<std::string> trace_warnings(const Trace& trace);
 
 }  // namespace headwise

@@ -255,8 +255,10 @@ TEST_CASE("ranks and types that a name never has are refused") {
                 {"key_padding_mask"});
   check_refused(two_heads, {{"valid_lens", counted({1, 2, 3}, 0, DType::i64)}}, {"valid_lens"});
   check_refused(two_heads, {{"grad_output", counted({4})}}, {"grad_output"});
-  check_refused(two_heads, {{"query", counted({1, 2, 4}, 0, DType::i64)}}, {"query", "integers", "a float type"});
-  check_refused(two_heads, {{"attn_mask", counted({2, 2}, 0, DType::i64)}}, {"attn_mask", "integers", "bool"});
+  check_refused(two_heads, {{"query", counted({1, 2, 4}, 0, DType::i64)}},
+                {"query", "integers", "a float type"});
+  check_refused(two_heads, {{"attn_mask", counted({2, 2}, 0, DType::i64)}},
+                {"attn_mask", "integers", "bool"});
   check_refused(two_heads, {{"valid_lens", counted({1}, 0, DType::f32)}}, {"valid_lens", "integers"});
   check_refused(R"({"op":"scaled_dot_product_attention"})", {{"query", counted({2, 3, 4})}},
                 {"query", "(N,H,L,D)"});
@@ -278,6 +280,16 @@ TEST_CASE("numbers beyond f32 are told, names that nothing reads too, those of a
   const ScenarioInputs shared = make_scenario_inputs(scenario, DType::f32, large, &first, &scenario);
   CHECK(shared.attention.tensors.query == first.attention.tensors.query);
   CHECK(shared.notes == first.notes);  // told as long as it holds
+}
+
+TEST_CASE("a grad_output that is not finite is told by index") {
+  Tensor given({{"N", 1}, {"L", 2}, {"E", 4}}, DType::f64);
+  given.set_flat(6, std::nan(""));
+  const ScenarioInputs inputs = make(
+      two_heads,
+      {{"query", counted({1, 2, 4})}, {"grad_output", std::make_shared<const Tensor>(std::move(given))}});
+  REQUIRE(inputs.notes.size() == 1);
+  CHECK(inputs.notes[0].find("grad_output[0,1,2] is nan:") == 0);
 }
 
 TEST_CASE("an array that stays the same is converted once") {
