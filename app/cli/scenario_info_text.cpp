@@ -98,21 +98,6 @@ std::string tensors(const ScenarioInfo& info) {
   return heading("Tensors") + table(rows);
 }
 
-// "24 × (16,128)": matrices of one shape counted together.
-std::string matrices_text(const LayoutAnswer& answer) {
-  std::vector<std::string> shapes;
-  for (auto group = answer.matrices.begin(); group != answer.matrices.end();) {
-    const auto other_shape = std::find_if(group, answer.matrices.end(), [&](const MatrixGroup& other) {
-      return other.rows != group->rows || other.cols != group->cols;
-    });
-    Index count = 0;
-    const MatrixGroup& first = *group;
-    for (; group != other_shape; ++group) count += group->count;
-    shapes.push_back(fmt::format("{} × ({},{})", count, first.rows, first.cols));
-  }
-  return fmt::format("{}", fmt::join(shapes, ", "));
-}
-
 std::string layouts(const LayoutComparison& comparison) {
   std::string text = "\n  One packed matrix, three, or a small one for each head?\n";
   if (comparison.not_asked.empty()) {

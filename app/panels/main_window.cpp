@@ -47,10 +47,45 @@ bool begin_bare_panel(const char* name, const RectF& rect) {
   return true;
 }
 
+// What the panels look at stays the same while they are drawn, whatever they ask for.
+struct LookedAt {
+  ComputationPtr computation;
+  Scenario scenario;
+  std::string error, last_edit;
+  Selection selection;
+
+  explicit LookedAt(const WindowState& state)
+      : computation(state.session.computation()),
+        scenario(state.session.scenario()),
+        error(state.session.error()),
+        last_edit(state.session.last_edit()),
+        selection(state.selection) {}
+
+  PanelContext context(WindowState& state, HeatmapRenderer& heatmaps, const Fonts& fonts, float scale,
+                       double& wake_after) const {
+    return {.scenario = scenario,
+            .inputs = computation->inputs,
+            .trace = *computation->trace,
+            .selection = selection,
+            .last_edit = last_edit,
+            .error = error,
+            .heatmaps = heatmaps,
+            .fonts = fonts,
+            .palette = palette_of(state.settings.theme),
+            .theme = state.settings.theme,
+            .scale = scale,
+            .focus = &state.focus,
+            .motion = state.motion.progress,
+            .reduce_motion = state.settings.reduce_motion,
+            .wake_after = &wake_after};
+  }
+};
+
 }  // namespace
 
 bool MainWindow::overlay_open() const {
-  return state_.help.keys || state_.help.about || state_.files.open || state_.export_dialog.open;
+  return state_.help.keys || state_.help.about || state_.comparison.open || state_.files.open ||
+         state_.export_dialog.open;
 }
 
 void MainWindow::take_keys() {
@@ -63,8 +98,10 @@ void MainWindow::take_keys() {
     return;
   }
   for (const CommandEntry& entry : command_entries()) {
-    // What lies over the window has the keys to itself; F1 takes its sheet away again.
-    if (overlay && !(state_.help.keys && entry.id == CommandId::show_keys)) continue;
+    // What lies over the window has the keys to itself; the key of a sheet takes it away again.
+    const bool closes = (state_.help.keys && entry.id == CommandId::show_keys) ||
+                        (state_.comparison.open && entry.id == CommandId::compare);
+    if (overlay && !closes) continue;
     for (const KeyChord& first : entry.keys) {
       if (first.key == Key::none || first.ctrl != io.KeyCtrl || first.shift != io.KeyShift) continue;
       for (int argument = 0; argument < entry.key_count; ++argument) {
@@ -94,29 +131,11 @@ void MainWindow::take_dropped(const FrameInput& input) {
 
 void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale,
                              double& wake_after) {
-  // What the panels look at stays the same for the whole frame, whatever they ask for.
-  const TracePtr trace = state_.session.trace_ptr();
-  const ComputationPtr computation = state_.session.computation();
-  const Scenario scenario = state_.session.scenario();
-  const std::string error = state_.session.error();
-  const std::string last_edit = state_.session.last_edit();
-  Selection selection = state_.selection;
+  LookedAt looked(state_);
+  Selection& selection = looked.selection;
+  const ComputationPtr computation = looked.computation;
   state_.focus.enabled = !overlay_open();
-  const PanelContext context{.scenario = scenario,
-                             .inputs = computation->inputs,
-                             .trace = *trace,
-                             .selection = selection,
-                             .last_edit = last_edit,
-                             .error = error,
-                             .heatmaps = heatmaps_,
-                             .fonts = fonts,
-                             .palette = palette_of(state_.settings.theme),
-                             .theme = state_.settings.theme,
-                             .scale = scale,
-                             .focus = &state_.focus,
-                             .motion = state_.motion.progress,
-                             .reduce_motion = state_.settings.reduce_motion,
-                             .wake_after = &wake_after};
+  const PanelContext context = looked.context(state_, heatmaps_, fonts, scale, wake_after);
   std::vector<std::pair<PanelAction, bool>> actions;
   // A new place to look at is taken at once, so that the inspector speaks of the cell under the mouse in this
   // frame.
@@ -167,6 +186,9 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
   state_.focus.enabled = true;
   const WidgetContext widgets{palette_of(state_.settings.theme), fonts, scale, &state_.focus, &wake_after};
   draw_help_sheet(widgets, state_.help);
+  const LookedAt looked(state_);
+  draw_comparison_sheet(looked.context(state_, heatmaps_, fonts, scale, wake_after),
+                        looked.computation->trace, state_.comparisons, state_.comparison);
   if (const std::optional<std::string> path = draw_file_dialog(widgets, state_.files))
     accept_file(state_, *path);
   if (draw_export_dialog(widgets, state_.export_dialog)) accept_export(state_);

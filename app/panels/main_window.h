@@ -18,7 +18,7 @@ class MainWindow {
  public:
   // Needs a current GL context, here and in every frame. Throws Error where `first` has no trace. `wake` is called
   // from another thread when a computation in the background is done and a frame is wanted.
-  explicit MainWindow(const Scenario& first, std::function<void()> wake = {}) : state_(first, std::move(wake)) {}
+  explicit MainWindow(const Scenario& first, const std::function<void()>& wake = {}) : state_(first, wake) {}
 
   // One frame, between ImGui::NewFrame and ImGui::Render.
   FrameResult frame(const FrameInput& input, const Fonts& fonts, float scale);

@@ -197,6 +197,9 @@ void perform(WindowState& window, CommandCall call) {
     case CommandId::full_screen:
       window.full_screen = !window.full_screen;
       break;
+    case CommandId::compare:
+      window.comparison.open = !window.comparison.open;
+      break;
     case CommandId::show_keys:
       window.help.keys = !window.help.keys;
       break;

@@ -3,8 +3,8 @@
 
 #include <functional>
 #include <string>
-#include <utility>
 
+#include "app/panels/comparison_sheet.h"
 #include "app/panels/export_dialog.h"
 #include "app/panels/file_dialog.h"
 #include "app/panels/help_sheet.h"
@@ -12,6 +12,7 @@
 #include "app/panels/notices.h"
 #include "app/panels/setup_panel.h"
 #include "app/panels/step_bar.h"
+#include "app/session/comparisons.h"
 #include "app/session/session.h"
 #include "app/session/settings.h"
 #include "app/widgets/focus_order.h"
@@ -25,9 +26,11 @@ inline constexpr double seconds_to_first_step = 0.6;
 
 struct WindowState {
   // Throws Error where `first` has no trace. `wake` as in Session.
-  explicit WindowState(const Scenario& first, std::function<void()> wake = {}) : session(first, std::move(wake)) {}
+  explicit WindowState(const Scenario& first, const std::function<void()>& wake = {})
+      : session(first, wake), comparisons(wake) {}
 
   Session session;
+  Comparisons comparisons;
   Selection selection;
   Settings settings;
   std::string settings_file;  // empty: nothing is remembered
@@ -38,6 +41,7 @@ struct WindowState {
   SetupState setup;
   NoticesState notices;
   HelpSheetState help;
+  ComparisonSheetState comparison;
   FileDialogState files;
   ExportDialogState export_dialog;
 

@@ -41,10 +41,11 @@ enum class CommandId : int {
   smaller_text,
   normal_text,
   full_screen,
+  compare,
   show_keys,
   about,
 };
-inline constexpr int command_count = 30;
+inline constexpr int command_count = 31;
 
 enum class Menu { none, file, edit, view, help };
 

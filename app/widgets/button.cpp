@@ -61,6 +61,7 @@ bool text_button(const WidgetContext& context, const char* id, std::string_view 
 bool sign_button(const WidgetContext& context, const char* id, ButtonSign sign, float height,
                  std::string_view label, bool enabled) {
   ImFont* font = context.fonts.sans;
+  if (label.empty()) label = "";  // ImGui takes no text for one that ends at 0
   const char* end = label.data() + label.size();
   const float text_width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, label.data(), end).x;
   const float beside = label.empty() ? 0.0f : std::ceil(text_width + context.px(6));

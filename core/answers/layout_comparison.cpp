@@ -1,6 +1,7 @@
 #include "core/answers/layout_comparison.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -173,6 +174,20 @@ LayoutComparison compare_layouts(const Trace& trace) {
   comparison.output_magnitude = largest_magnitude(*first->output);
   comparison.sentences = in_words(comparison, run.inputs);
   return comparison;
+}
+
+std::string matrices_text(const LayoutAnswer& answer) {
+  std::vector<std::string> shapes;
+  for (auto group = answer.matrices.begin(); group != answer.matrices.end();) {
+    const auto other_shape = std::find_if(group, answer.matrices.end(), [&](const MatrixGroup& other) {
+      return other.rows != group->rows || other.cols != group->cols;
+    });
+    Index count = 0;
+    const MatrixGroup& first = *group;
+    for (; group != other_shape; ++group) count += group->count;
+    shapes.push_back(fmt::format("{} × ({},{})", count, first.rows, first.cols));
+  }
+  return fmt::format("{}", fmt::join(shapes, ", "));
 }
 
 std::string layout_words(ProjectionLayout layout) {

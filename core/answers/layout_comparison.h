@@ -47,6 +47,8 @@ struct LayoutComparison {
 // that layouts which agree exactly cost three projections and nothing else.
 LayoutComparison compare_layouts(const Trace& trace);
 
+// "24 × (16,128)": matrices of one shape counted together.
+std::string matrices_text(const LayoutAnswer& answer);
 // "packed", "three matrices", "one for each head"
 std::string layout_words(ProjectionLayout layout);
 

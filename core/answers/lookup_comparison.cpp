@@ -110,9 +110,9 @@ std::vector<std::string> in_words(const LookupComparison& c) {
       c.winner, 100.0 * c.soft.winner_weight, c.soft.difference)};
   std::string cooling = "Cooled, the soft look-up becomes the hard one:";
   for (const SoftLookup& soft : c.cooler) {
-    cooling +=
-        fmt::format("{} at temperature {:g} {:.1f} % and |Δ| {:.2g}", &soft == &c.cooler.front() ? "" : ",",
-                    soft.temperature, 100.0 * soft.winner_weight, soft.difference);
+    cooling += fmt::format("{} at temperature {:g} the winner has {:.1f} % and |Δ| is {:.1g}",
+                           &soft == &c.cooler.front() ? "" : ",", soft.temperature,
+                           100.0 * soft.winner_weight, soft.difference);
   }
   sentences.push_back(cooling + ".");
   if (c.equals > 1) {

@@ -1,0 +1,179 @@
+// The sheet that answers "is it the same?", driven as a person would.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "core/scenario/scenario_json.h"
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+Scenario with(std::initializer_list<const char*> settings) {
+  Scenario scenario = preset_scenario("random");
+  for (const char* setting : settings) scenario = with_setting(scenario, setting);
+  return scenario;
+}
+
+ComparisonSheetState& sheet(WindowBench& bench) {
+  return bench.window->state().comparison;
+}
+
+void check_inside(const WindowBench& bench) {
+  const UiRect frame = bench.ui->rect("overlay/comparison");
+  for (const std::string& name : bench.ui->names()) {
+    if (!name.starts_with("comparison/")) continue;
+    const UiRect rect = bench.ui->rect(name);
+    if (rect.min.x < frame.min.x || rect.max.x > frame.max.x + 1)
+      FAIL_CHECK(name << " reaches out of the sheet");
+  }
+}
+
+}  // namespace
+
+TEST_CASE("the sheet opens by its key and by the menu, and Escape and the key close it") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  bench.ui->key("I");
+  CHECK(sheet(bench).open);
+  CHECK(bench.ui->has("overlay/comparison"));
+  bench.ui->key("I");
+  CHECK_FALSE(sheet(bench).open);
+  bench.ui->click("menu/Help");
+  bench.ui->click("menu/Is it the same?");
+  CHECK(sheet(bench).open);
+  bench.ui->key("Right");
+  CHECK(bench.selection().step == Step::inputs);
+  bench.ui->key("Escape");
+  CHECK_FALSE(sheet(bench).open);
+}
+
+TEST_CASE(
+    "the sheet has a tab for each question, with its figures inside it, dark and light and at every usual "
+    "size") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}, {900, 600}}) {
+    bench.ui->resize(width, height);
+    bench.ui->key("T");
+    bench.ui->key("I");
+    bench.ui->click("comparison/tab/0");
+    for (int row = 0; row < 3; ++row) {
+      CHECK(bench.ui->has("comparison/layouts/" + std::to_string(row)));
+      CHECK(bench.ui->has("comparison/einsums/" + std::to_string(row)));
+    }
+    check_inside(bench);
+    bench.ui->click("comparison/tab/1");
+    CHECK(bench.ui->has("comparison/heads/1"));
+    CHECK(bench.ui->has("comparison/differences/6"));
+    CHECK(bench.ui->has("comparison/map/1"));
+    check_inside(bench);
+    bench.ui->click("comparison/tab/2");
+    CHECK(bench.ui->has("comparison/keys/11"));
+    CHECK(bench.ui->has("comparison/values"));
+    check_inside(bench);
+    bench.ui->key("I");
+  }
+}
+
+TEST_CASE("the look-up begins at the pinned query, steps, cools, and changes no scenario") {
+  WindowBench bench = open_window(1280, 720, with({}));
+  if (!bench.ui) return;
+  const Scenario before = bench.scenario();
+  bench.window->state().selection.pinned = CellRef{{TensorId::scores}, {0, 2, 5, 1}};
+  bench.window->state().selection.head = 2;
+  bench.ui->key("I");
+  bench.ui->click("comparison/tab/2");
+  const LookupViewState& lookup = sheet(bench).lookup;
+  CHECK(lookup.head == 2);
+  CHECK(lookup.query == 5);
+  CHECK(lookup.temperature() == doctest::Approx(1.0));
+  const double at_one = lookup.soft.winner_weight;
+  CHECK(at_one == doctest::Approx(bench.trace().tensors.attn_weights->at({0, 2, 5, lookup.comparison.winner}))
+                      .epsilon(1e-5));
+  bench.ui->click("comparison/query/forward");
+  CHECK(lookup.query == 6);
+  bench.ui->click("comparison/query/back");
+  bench.ui->click("comparison/head/back");
+  CHECK(lookup.head == 1);
+  bench.ui->click("comparison/head/forward");
+
+  const UiRect line = bench.ui->rect("comparison/temperature");
+  bench.ui->drag(line.min.x + 0.66 * (line.max.x - line.min.x), line.min.y + 10, line.min.x - 50,
+                 line.min.y + 10);
+  CHECK(lookup.temperature() == doctest::Approx(0.01));
+  CHECK(lookup.soft.winner_weight > at_one);
+  CHECK(lookup.soft.difference < 0.2 * lookup.comparison.soft.difference);
+  CHECK(bench.scenario() == before);
+  CHECK(bench.session().history().step_count() == 1);
+}
+
+TEST_CASE("what an edit changes is compared anew, and undo brings the first comparison back") {
+  WindowBench bench = open_window(1280, 720, with({}));
+  if (!bench.ui) return;
+  Comparisons& comparisons = bench.window->state().comparisons;
+  const auto many = [&] { return comparisons.of(bench.session().trace_ptr())->head_width; };
+  bench.ui->key("I");
+  const double before = many().output.difference;
+  bench.ui->key("I");
+  bench.ui->click("setup/layout/3·H");
+  bench.ui->key("Escape");
+  bench.ui->key("C");
+  bench.ui->key("I");
+  CHECK(many().output.difference != before);
+  bench.ui->key("I");
+  bench.ui->key("Ctrl+Z");
+  bench.ui->key("Ctrl+Z");
+  bench.ui->key("I");
+  CHECK(many().output.difference == before);
+}
+
+TEST_CASE(
+    "every kind of scenario has its sheet: grouped heads, widths that cannot be packed, no query, no "
+    "projection") {
+  const std::initializer_list<const char*> kinds[] = {
+      {"attention.num_kv_heads=2", "attention.v_head_dim=5", "inputs.batch=2"},
+      {"inputs.self_attention=false", "attention.kdim=24", "attention.vdim=40", "inputs.source=random"},
+      {"inputs.source=random", "inputs.query_length=0"},
+      {"inputs.source=random", "inputs.batch=0"},
+      {"inputs.source=random", "inputs.self_attention=false", "inputs.key_length=0"},
+      {"op=scaled_dot_product_attention", "inputs.source=random"},
+      {"attention.num_heads=1"},
+      {"mask.valid_lens=[0]", "mask.fully_masked_rows=nan"}};
+  for (const auto& settings : kinds) {
+    WindowBench bench = open_window(1280, 720, with(settings));
+    if (!bench.ui) return;
+    CAPTURE(*settings.begin());
+    bench.ui->key("I");
+    for (const char* tab : {"comparison/tab/0", "comparison/tab/1", "comparison/tab/2"}) {
+      bench.ui->click(tab);
+      CHECK(bench.ui->has("overlay/comparison"));
+      check_inside(bench);
+    }
+  }
+}
+
+TEST_CASE("large scenarios are compared behind the window, which says so meanwhile") {
+  WindowBench bench = open_window(1280, 720, with({"attention.embed_dim=256"}));
+  if (!bench.ui) return;
+  Comparisons& comparisons = bench.window->state().comparisons;
+  Comparisons own;
+  const TracePtr trace = bench.session().trace_ptr();
+  const auto at_first = own.of(trace);
+  own.finish();
+  const auto later = own.of(trace);
+  REQUIRE(later);
+  CHECK(later->error.empty());
+  CHECK(later->trace == trace);
+  CHECK(later->layouts.layouts[2].matrix_count == 24);
+  CHECK(at_first == nullptr);
+  bench.ui->key("I");
+  comparisons.finish();
+  bench.ui->run_frames(2);
+  CHECK(bench.ui->has("comparison/layouts/2"));
+  // Work that nobody wants any more is let go of.
+  const ComputationPtr other = compute(with({"attention.embed_dim=512"}), nullptr);
+  CHECK(own.of(other->trace) == nullptr);
+  CHECK(own.of(trace) == nullptr);
+}
