@@ -34,7 +34,7 @@ void draw_setup_parameters(SetupRows& rows) {
   if (rows.choice(
           {"setup/layout", "in_proj as", "",
            "How W_q, W_k and W_v are held: packed in one in_proj_weight, as three matrices, or as a small "
-           "matrix for each head. The same numbers either way: see Help, Same or not?"},
+           "matrix for each head. The same numbers either way: Help, Is it the same? shows it."},
           layouts, layout)) {
     rows.scenario().parameters.layout = static_cast<ProjectionLayout>(layout);
     rows.edited("setup/layout", layout_words[layout], false);

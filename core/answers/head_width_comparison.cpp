@@ -166,6 +166,7 @@ HeadWidthComparison compare_head_width(const Trace& trace) {
     c.sentences = in_words(c, keys);
     return c;
   }
+  require_memory(head_width_bytes(trace), "comparing many heads with one");
   c.wide = case_of(wide.inputs);
   c.many.trace = reference_backward(*reference_forward(many, &trace));
   c.wide.trace = reference_backward(*reference_forward(wide.inputs));

@@ -47,11 +47,10 @@ struct HeadWidthComparison {
 // Both are computed by the reference, forward and backward (loss = Σ output), without what acts on each head apart or
 // behind the operator: dropout, head gains, residual and layer norm. Grouped key/value heads are repeated, so that one
 // head finds a key column for each query column; their gradients are summed over the copies. A mask of its own for each
-// head is possible only where all heads have the same.
+// head is possible only where all heads have the same. Throws Error(memory) before work that would not fit.
 HeadWidthComparison compare_head_width(const Trace& trace);
 
-// About how much memory the two runs with their gradients take, in bytes; throws Error(memory) where that is out of
-// range.
+// About how many bytes the two runs with their gradients take. Throws Error(memory) where that is out of range.
 Index head_width_bytes(const Trace& trace);
 
 }  // namespace headwise
