@@ -31,7 +31,8 @@ struct AxisTerm {
   friend bool operator==(const AxisTerm&, const AxisTerm&) = default;
 };
 
-// offset + the sum of the terms. No terms: always `offset` (a broadcast axis, or a row that is appended).
+// offset + the sum of the terms. No terms: always `offset` (a broadcast axis, or a row that is appended). The
+// offset is below 0 where a rule is turned round: row i of in_proj_weight is column i − H·D of k.
 // Several terms join axes, n·H + h: with the larger `times` first, each must exceed what the terms behind it
 // can reach, so that the parts can be read off again, as from the digits of a number.
 struct AxisMap {

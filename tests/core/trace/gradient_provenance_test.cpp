@@ -189,6 +189,17 @@ TEST_CASE("float masks of every rank collect from everything that they were repe
   }
 }
 
+TEST_CASE("a float mask of its own for every batch and head collects from its own scores") {
+  AttentionInputs inputs = grouped_inputs();
+  inputs.tensors.attn_mask = random_tensor({{"N·H", 8}, {"L", 3}, {"S", 4}}, "attn_mask");
+  inputs.options.add_zero_attn = true;
+  const TracePtr trace = backward_trace(inputs);
+  CHECK(first_unexplained(*trace) == "");
+  CHECK(cell_provenance(*trace, {Id::attn_mask, true}, {6, 1, 2}).formula ==
+        "grad.attn_mask[6,1,2] = grad.mask_bias[1,2,1,2]");
+  CHECK((pairs_from_sources(*trace) == pairs_from_consumers(*trace)));
+}
+
 TEST_CASE("non-finite numbers reach the gradients that they reach in the reference") {
   for (const double bad :
        {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
