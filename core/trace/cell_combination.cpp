@@ -10,6 +10,7 @@
 
 #include "core/attention/add_and_norm.h"
 #include "core/attention/dropout.h"
+#include "core/attention/scaled_dot_product_attention.h"
 
 namespace headwise {
 namespace {
@@ -78,8 +79,7 @@ struct OwnPair {
 struct NormalGradientRow {
   std::span<const Term> dy_y, x;
 
-  template <class Provenance>  // const or not
-  explicit NormalGradientRow(Provenance& provenance)
+  explicit NormalGradientRow(const CellProvenance& provenance)
       : dy_y(std::span(provenance.terms).first(provenance.terms.size() / 2)),
         x(std::span(provenance.terms).last(provenance.terms.size() / 2)) {}
 
@@ -95,10 +95,6 @@ struct NormalGradientRow {
   }
 };
 
-double score_scale(const AttentionOptions& options) {
-  return options.scale.value_or(1.0 / std::sqrt(static_cast<double>(options.head_dim)));
-}
-
 double scaled(const CellProvenance& provenance, double x) {
   return x * quantity(provenance, "scale").value_or(1.0) / quantity(provenance, "temperature").value_or(1.0);
 }
@@ -111,7 +107,7 @@ double softcap_slope(const CellProvenance& provenance, double score) {
 }
 
 void add_scale(const AttentionOptions& o, CellProvenance& provenance) {
-  provenance.quantities.emplace_back("scale", score_scale(o));
+  provenance.quantities.emplace_back("scale", score_scale(o).scale);
   if (o.temperature != 1.0) provenance.quantities.emplace_back("temperature", o.temperature);
   if (o.softcap > 0.0) provenance.quantities.emplace_back("softcap", o.softcap);
 }
