@@ -19,11 +19,11 @@ float width_of(ImFont* font, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
 }
 
-// One of a few, beside what is already in the line. True where another was chosen.
+// One of a few, beside what is already in the line, at most `room` pixels wide. True where another was chosen.
 bool choice(const PanelContext& context, const char* id, std::span<const std::string_view> labels,
-            int& chosen, bool enabled = true) {
+            int& chosen, float room = FLT_MAX) {
   SegmentedOptions options;
-  options.enabled = enabled;
+  if (segmented_control_size(context.widgets(), labels).x > room) options.width = std::max(room, 1.0f);
   const bool changed = segmented_control(context.widgets(), id, labels, chosen, options);
   const ImVec2 min = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
   const float part = size.x / static_cast<float>(labels.size());
@@ -54,12 +54,12 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
                 im_color(context.palette.text_dim), question.c_str());
 
   ImGui::SetCursorScreenPos(ImVec2(origin.x, origin.y + title->FontSize + 8.0f * u));
-  constexpr std::array<std::string_view, 2> views{"One head", "All heads"};
-  int view = selection.view == StageView::all_heads ? 1 : 0;
-  const bool has_heads = content.result && content.result->matrix.leading.size() == 2;
-  if (choice(context, "view", views, view, has_heads)) {
-    selection.view = view == 1 ? StageView::all_heads : StageView::one_head;
-  }
+  constexpr std::array<std::string_view, stage_view_count> views{"One head", "All heads", "Tokens", "q∘k"};
+  constexpr std::array<std::string_view, stage_view_count> short_views{"one", "all", "tok", "q∘k"};
+  const bool fits = segmented_control_size(context.widgets(), views).x <= width;
+  int view = static_cast<int>(selection.view);
+  if (choice(context, "view", fits ? views : short_views, view, width))
+    selection.view = static_cast<StageView>(view);
   if (content.pictures.size() > 1) {
     std::vector<std::string_view> names;
     for (const StepPicture& picture : content.pictures) names.push_back(tensor_entry(picture.result).name);

@@ -29,7 +29,9 @@ PanelAction draw_stage(const PanelContext& context, StageState& state) {
     return stage_content(context.trace, context.inputs.labels, place, context.theme, state.ranges);
   };
   // On its way from the step before, the picture of that one is there too.
-  const bool moving = context.motion < 1.0 && context.selection.step != Step::inputs;
+  const bool of_the_step =
+      context.selection.view == StageView::one_head || context.selection.view == StageView::all_heads;
+  const bool moving = of_the_step && context.motion < 1.0 && context.selection.step != Step::inputs;
   Selection place_before = context.selection;
   if (moving) place_before.step = static_cast<Step>(static_cast<int>(context.selection.step) - 1);
   const bool fades = moving && (context.reduce_motion || context.selection.view != StageView::one_head);
@@ -43,10 +45,20 @@ PanelAction draw_stage(const PanelContext& context, StageState& state) {
   PanelAction action;
   std::optional<CellRef> under_mouse;
   const bool room = area.width > 120 * context.scale && area.height > 120 * context.scale;
-  if (!content.nothing.empty()) {
-    draw_stage_sentence(context, content.nothing, area);
-  } else if (!room) {
+  const auto content_of_step = [&](Step step) {
+    Selection place = selection;
+    place.step = step;
+    place.tensor.reset();
+    return content_at(place);
+  };
+  if (!room) {
     draw_stage_sentence(context, "make the window larger to see the matrices", area);
+  } else if (selection.view == StageView::tokens && has_tokens_view(context.trace)) {
+    action = draw_tokens(context, state.tokens, content_of_step(Step::softmax), area, under_mouse);
+  } else if (selection.view == StageView::elementwise && has_elementwise_view(context.trace)) {
+    action = draw_elementwise(context, state.elementwise, content_of_step(Step::scores), area, under_mouse);
+  } else if (!content.nothing.empty()) {
+    draw_stage_sentence(context, content.nothing, area);
   } else if (selection.view == StageView::all_heads && content.result->matrix.leading.size() == 2) {
     action = draw_all_heads(context, content, area, under_mouse);
   } else {

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "app/panels/panel.h"
+#include "app/panels/stage_elementwise.h"
 #include "app/panels/stage_one_head.h"
+#include "app/panels/stage_tokens.h"
 #include "app/panels/value_ranges.h"
 
 namespace headwise {
@@ -11,6 +13,8 @@ struct StageState {
   ValueRanges ranges;
   bool hovering = false;  // a cell of the stage was under the mouse in the last frame
   OneHeadState one_head;
+  TokensState tokens;
+  ElementwiseState elementwise;
 };
 
 // Fills the current ImGui window.

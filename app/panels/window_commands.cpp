@@ -165,7 +165,7 @@ void perform(WindowState& window, CommandCall call) {
       play(window);
       break;
     case CommandId::toggle_view:
-      selection.view = selection.view == StageView::one_head ? StageView::all_heads : StageView::one_head;
+      selection.view = static_cast<StageView>((static_cast<int>(selection.view) + 1) % stage_view_count);
       break;
     case CommandId::slower_motion:
       scale_motion(window, 0.5f);

@@ -8,7 +8,14 @@
 
 namespace headwise {
 
-enum class StageView { one_head, all_heads };
+enum class StageView {
+  one_head,     // the step's product or map, with its operands
+  all_heads,    // its result at every head
+  tokens,       // the tokens, joined by their attention
+  elementwise,  // one query against every key, number by number
+};
+
+inline constexpr int stage_view_count = 4;
 
 struct Selection {
   Step step = Step::inputs;

@@ -214,9 +214,11 @@ TEST_CASE("every step is drawn inside its panel, whatever the scenario and the s
       if (width < 1000 && &settings != &scenarios[1]) continue;
       stage.driver->resize(width, height);
       for (int step = 0; step < step_count; ++step) {
-        for (const StageView view : {StageView::one_head, StageView::all_heads}) {
+        for (const StageView view :
+             {StageView::one_head, StageView::all_heads, StageView::tokens, StageView::elementwise}) {
           stage.show(static_cast<Step>(step), view, 1);
           CAPTURE(step);
+          CAPTURE(static_cast<int>(view));
           CAPTURE(width);
           const UiRect panel = stage.driver->rect("panel/stage");
           for (const std::string& name : stage.driver->names()) {

@@ -1,0 +1,24 @@
+// Which pairs of tokens are joined by a line: as many of the strongest as hold a share of the attention.
+#pragma once
+
+#include <vector>
+
+#include "core/picture/heatmap.h"
+
+namespace headwise {
+
+struct AttentionLine {
+  Index query = 0, key = 0;
+  double weight = 0.0;
+};
+
+struct AttentionLines {
+  std::vector<AttentionLine> lines;  // weakest first, so that the strong ones are drawn over them
+  Index left_out = 0;                // weaker lines that would have been too many
+};
+
+// For each query (for each key where `per_key`) its strongest pairs, until their sum is at least `share` of all
+// that the query (key) has. share in (0,1]; weights that are 0 or not finite join nothing. `weights` is (L,S′).
+AttentionLines attention_lines(const MatrixView& weights, double share, bool per_key, Index most);
+
+}  // namespace headwise

@@ -1,0 +1,280 @@
+#include "app/panels/stage_tokens.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/panels/head_thumbnails.h"
+#include "app/panels/stage_layout.h"
+#include "app/platform/fonts.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/heatmap_plane.h"
+#include "app/widgets/number_text.h"
+#include "app/widgets/segmented_control.h"
+#include "app/widgets/ui_probe.h"
+#include "core/answers/head_statistics.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::array<double, 4> shares{0.5, 0.8, 0.95, 1.0};
+constexpr Index most_lines = 4000;  // 60 frames a second on software GL at 1600×1000
+constexpr double widest_pitch_units = 34.0;
+
+float width_of(ImFont* font, const std::string& text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+}
+
+// One column of tokens; token i is centred at y(i).
+struct Column {
+  const std::vector<std::string>* labels = nullptr;
+  Index count = 0;
+  float x = 0.0f;  // where lines begin or end
+  float top = 0.0f, pitch = 1.0f;
+  bool right = false;
+
+  float y(Index i) const { return top + (static_cast<float>(i) + 0.5f) * pitch; }
+  std::optional<Index> token_at(ImVec2 mouse, float reach) const {
+    const bool beside =
+        right ? mouse.x >= x - 8 && mouse.x <= x + reach : mouse.x <= x + 8 && mouse.x >= x - reach;
+    const auto i = static_cast<Index>(std::floor((mouse.y - top) / pitch));
+    if (!beside || i < 0 || i >= count) return std::nullopt;
+    return i;
+  }
+};
+
+void choose(const PanelContext& context, const char* id, std::span<const std::string_view> labels,
+            int& chosen, float room) {
+  SegmentedOptions options;
+  if (segmented_control_size(context.widgets(), labels).x > room) options.width = std::max(room, 1.0f);
+  segmented_control(context.widgets(), id, labels, chosen, options);
+  const ImVec2 min = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
+  const float part = size.x / static_cast<float>(labels.size());
+  for (std::size_t i = 0; i < labels.size() && ui_probes_wanted(); ++i) {
+    const float x = min.x + part * static_cast<float>(i);
+    ui_probe(fmt::format("stage/{}/{}", id, labels[i]), {x, min.y}, {x + part, min.y + size.y});
+  }
+}
+
+// "lines for the strongest | 50 % | 80 % … of the attention that each | query gives | key gets |": the line over
+// the tokens, and its height. In a narrow stage the words are left out, then it takes two lines.
+float draw_choices(const PanelContext& context, TokensState& state, ImVec2 at, float width) {
+  constexpr std::array<std::string_view, 4> share_names{"50 %", "80 %", "95 %", "all"};
+  constexpr std::array<std::string_view, 2> ways{"query gives", "key gets"};
+  const std::string before = "lines for the strongest", between = "of the attention that each";
+  ImFont* font = context.fonts.small;
+  const float gap = 8.0f * context.scale;
+  const ImVec2 share_size = segmented_control_size(context.widgets(), share_names);
+  const float controls = share_size.x + gap + segmented_control_size(context.widgets(), ways).x;
+  const bool words = controls + width_of(font, before) + width_of(font, between) + 2 * gap <= width;
+  const auto write = [&](const std::string& text) {
+    if (!words) return;
+    ImGui::GetWindowDrawList()->AddText(font, font->FontSize,
+                                        {at.x, std::round(at.y + 0.5f * (share_size.y - font->FontSize))},
+                                        im_color(context.palette.text_dim), text.c_str());
+    at.x += width_of(font, text) + gap;
+  };
+  const ImVec2 origin = at;
+  write(before);
+  ImGui::SetCursorScreenPos(at);
+  constexpr std::array<std::string_view, 4> short_names{"50", "80", "95", "all"};
+  choose(context, "share", share_size.x > width ? short_names : share_names, state.share, width);
+  at.x = ImGui::GetItemRectMax().x + gap;
+  write(between);
+  if (controls > width) at = {origin.x, origin.y + share_size.y + gap};
+  ImGui::SetCursorScreenPos(at);
+  int way = state.per_key ? 1 : 0;
+  choose(context, "direction", ways, way, width);
+  state.per_key = way == 1;
+  return at.y + share_size.y - origin.y;
+}
+
+void draw_labels(const PanelContext& context, const Column& column, std::optional<Index> chosen, float room) {
+  ImFont* font = context.fonts.sans;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  // Where they would touch, every second, fifth … is left out.
+  Index every = 1;
+  for (const Index step : {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000}) {
+    every = step;
+    if (column.pitch * static_cast<float>(step) >= font->FontSize * 1.1f) break;
+  }
+  for (Index i = 0; i < column.count; ++i) {
+    if (i % every != 0 && i != chosen) continue;
+    ImFont* face = i == chosen ? context.fonts.bold : font;
+    const std::string text = fitted_text(column.labels && i < static_cast<Index>(column.labels->size())
+                                             ? (*column.labels)[static_cast<std::size_t>(i)]
+                                             : std::to_string(i),
+                                         face, room);
+    const float gap = 8.0f * context.scale;
+    const float x = column.right ? column.x + gap : column.x - gap - width_of(face, text);
+    list->AddText(face, font->FontSize, {std::floor(x), std::floor(column.y(i) - 0.5f * font->FontSize)},
+                  im_color(!chosen || i == chosen ? context.palette.text : context.palette.text_dim),
+                  text.c_str());
+  }
+}
+
+// Which row or column of the map is looked at: by the mouse, else by what is pinned.
+struct Focus {
+  std::optional<Index> query, key;
+};
+
+// A pinned score or weight looks at its query, and so does a number of q.
+Focus pinned_focus(const PanelContext& context) {
+  const auto& pinned = context.selection.pinned;
+  if (!pinned || pinned->tensor.gradient || pinned->index.size() != 4) return {};
+  constexpr TensorId of_queries[]{TensorId::q_heads,       TensorId::scores,       TensorId::scaled_scores,
+                                  TensorId::masked_scores, TensorId::attn_weights, TensorId::dropped_weights};
+  if (std::ranges::find(of_queries, pinned->tensor.id) == std::end(of_queries)) return {};
+  return {pinned->index[2], std::nullopt};
+}
+
+void draw_lines(const PanelContext& context, const TokensState& state, const Column& queries,
+                const Column& keys, const Focus& focus) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Palette& palette = context.palette;
+  ImFont* mono = context.fonts.mono_small;
+  const float bow = 0.4f * (keys.x - queries.x);
+  const bool focused = focus.query || focus.key;
+  for (const bool bright : {false, true}) {
+    for (const AttentionLine& line : state.lines.lines) {
+      const bool own = !focused || line.query == focus.query || line.key == focus.key;
+      if (own != bright) continue;
+      const ImVec2 from{queries.x, queries.y(line.query)}, to{keys.x, keys.y(line.key)};
+      const auto weight = static_cast<float>(std::min(line.weight, 1.0));
+      const float opacity = std::max(0.06f, weight) * (own ? 1.0f : 0.15f);
+      const Rgba8 color = !focused || !own ? palette.text : focus.query ? palette.q : palette.k;
+      list->AddBezierCubic(from, {from.x + bow, from.y}, {to.x - bow, to.y}, to, im_color(color, opacity),
+                           (0.75f + 2.5f * weight) * context.scale);
+    }
+  }
+  if (!focused) return;
+  const Column& other = focus.query ? keys : queries;
+  for (const AttentionLine& line : state.lines.lines) {
+    if (focus.query ? line.query != focus.query : line.key != focus.key) continue;
+    if (other.pitch < mono->FontSize && line.weight < 0.1) continue;
+    const std::string number = cell_number(line.weight, 2, true);
+    const float y = other.y(focus.query ? line.key : line.query) - 0.5f * mono->FontSize;
+    const float gap = 10.0f * context.scale;
+    const float x = other.right ? other.x - gap - width_of(mono, number) : other.x + gap;
+    const ImVec2 at{std::floor(x), std::floor(y)};
+    list->AddRectFilled({at.x - 2, at.y}, {at.x + width_of(mono, number) + 2, at.y + mono->FontSize},
+                        im_color(palette.panel, 0.85f));
+    list->AddText(mono, mono->FontSize, at, im_color(palette.text), number.c_str());
+  }
+}
+
+std::string statistics_text(const PanelContext& context) {
+  const HeadStatistics s = head_statistics(context.trace, context.selection.batch, context.selection.head);
+  if (s.rows == 0) return "no row of this head is finite";
+  const auto name = [](const std::vector<std::string>& labels, Index i) {
+    return i < static_cast<Index>(labels.size()) ? labels[static_cast<std::size_t>(i)] : std::to_string(i);
+  };
+  return fmt::format("entropy {:.2f} of {:.2f} nats · {:.1f} tokens away on average · strongest {} → {} {}",
+                     s.entropy, s.most_entropy, s.distance, name(context.inputs.labels.query, s.query),
+                     name(context.inputs.labels.key, s.key), cell_number(s.strongest, 2, true));
+}
+
+Index strongest_partner(const MatrixView& weights, Index row, bool of_key) {
+  const MatrixView view = of_key ? weights.transposed() : weights;
+  Index best = 0;
+  for (Index j = 1; j < view.cols; ++j) {
+    if (view.value(row, j) > view.value(row, best)) best = j;
+  }
+  return best;
+}
+
+}  // namespace
+
+bool has_tokens_view(const Trace& trace) {
+  return trace.tensors.attn_weights && trace.tensors.attn_weights->size() > 0;
+}
+
+PanelAction draw_tokens(const PanelContext& context, TokensState& state, const StageContent& weights,
+                        RectF area, std::optional<CellRef>& under_mouse) {
+  PanelAction action;
+  const float u = context.scale;
+  const StagePart& map = *weights.result;
+  const MatrixView& view = map.matrix.view;
+  double top = area.y;
+  // The heads, as thumbnails in one row, where there is room for both.
+  const double strip = 92.0 * u;
+  if (weights.head_map && area.height > 3.2 * strip) {
+    const HeadGrid grid = head_grid(weights.head_total, {area.x, area.y, area.width, strip}, u, 56.0 * u);
+    const std::vector<StagePart> thumbnails = thumbnail_parts(context, weights);
+    std::vector<HeatmapPlane> planes;
+    add_thumbnail_planes(grid, thumbnails, planes);
+    draw_heatmap_planes(ImGui::GetWindowDrawList(), context.heatmaps, planes);
+    action = draw_head_thumbnails(context, grid);
+    top += strip + 6.0 * u;
+  }
+  const ImVec2 corner{static_cast<float>(area.x), static_cast<float>(top)};
+  top += draw_choices(context, state, corner, static_cast<float>(area.width)) + 6.0 * u;
+  ImFont* small = context.fonts.small;
+  const std::string statistics = fitted_text(statistics_text(context), small, static_cast<float>(area.width));
+  ImGui::GetWindowDrawList()->AddText(small, small->FontSize, {corner.x, static_cast<float>(top)},
+                                      im_color(context.palette.text_dim), statistics.c_str());
+  top += small->FontSize + 12.0 * u;
+
+  if (state.lines_of.lock() != view.tensor || state.lines_offset != view.offset ||
+      state.lines_share != state.share || state.lines_per_key != state.per_key) {
+    state.lines =
+        attention_lines(view, shares[static_cast<std::size_t>(state.share)], state.per_key, most_lines);
+    state.lines_of = view.tensor;
+    state.lines_offset = view.offset;
+    state.lines_share = state.share;
+    state.lines_per_key = state.per_key;
+  }
+  const float label_room = std::min(0.25f * static_cast<float>(area.width), 150.0f * u);
+  const auto height = static_cast<float>(std::max(1.0, area.y + area.height - top - 16.0 * u));
+  const Index longest = std::max<Index>({view.rows, view.cols, 1});
+  const float pitch =
+      std::min(height / static_cast<float>(longest), static_cast<float>(widest_pitch_units) * u);
+  const float span =
+      std::clamp(static_cast<float>(area.width) - 2 * label_room - 16 * u, 60.0f * u, 460.0f * u);
+  const float left = static_cast<float>(area.x) + label_room;
+  const Column queries{&context.inputs.labels.query,     view.rows, left,
+                       static_cast<float>(top) + 14 * u, pitch,     false};
+  const Column keys{&context.inputs.labels.key,       view.cols, left + span,
+                    static_cast<float>(top) + 14 * u, pitch,     true};
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const auto caption = [&](const Column& column, const char* text, Rgba8 color) {
+    const float x = column.right ? column.x + 8 * u : column.x - 8 * u - width_of(context.fonts.bold, text);
+    list->AddText(context.fonts.bold, small->FontSize, {std::floor(x), static_cast<float>(top) - 4 * u},
+                  im_color(color), text);
+  };
+  caption(queries, "queries", context.palette.q);
+  caption(keys, "keys", context.palette.k);
+
+  Focus focus = pinned_focus(context);
+  if (ImGui::IsWindowHovered()) {
+    const ImVec2 mouse = ImGui::GetIO().MousePos;
+    const auto query = queries.token_at(mouse, label_room), key = keys.token_at(mouse, label_room);
+    const auto pair = [&](Index i, Index j) { under_mouse = cell_at(map.matrix, i, j); };
+    if (query) {
+      focus = {query, std::nullopt};
+      pair(*query, strongest_partner(view, *query, false));
+    } else if (key && focus.query) {
+      pair(*focus.query, *key);
+    } else if (key) {
+      focus = {std::nullopt, key};
+      pair(strongest_partner(view, *key, true), *key);
+    }
+  }
+  draw_lines(context, state, queries, keys, focus);
+  draw_labels(context, queries, focus.query, label_room - 8 * u);
+  draw_labels(context, keys, focus.key, label_room - 8 * u);
+  ui_probe("stage/queries", {left - label_room, queries.top}, {left, queries.y(view.rows)});
+  ui_probe("stage/keys", {left + span, keys.top}, {left + span + label_room, keys.y(view.cols)});
+  if (state.lines.left_out > 0) {
+    const std::string note = fmt::format("{} weaker lines are left out", state.lines.left_out);
+    list->AddText(small, small->FontSize,
+                  {corner.x, static_cast<float>(area.y + area.height) - small->FontSize},
+                  im_color(context.palette.text_dim), note.c_str());
+  }
+  return action;
+}
+
+}  // namespace headwise

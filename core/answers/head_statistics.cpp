@@ -1,0 +1,74 @@
+#include "core/answers/head_statistics.h"
+
+#include <cmath>
+
+#include "core/tensor/error.h"
+#include "core/trace/attention_sizes.h"
+
+namespace headwise {
+namespace {
+
+struct Row {
+  double entropy = 0.0, distance = 0.0, back = 0.0;
+  Index strongest = -1;
+  double weight = 0.0;
+  bool counts = false;
+};
+
+Row row_of(const Tensor& weights, Index offset, Index all_keys, Index keys, Index place) {
+  Row row;
+  double sum = 0.0;
+  for (Index key = 0; key < all_keys; ++key) {
+    const double p = weights.flat(offset + key);
+    if (!std::isfinite(p)) return {};
+    sum += p;
+    if (p > 0.0) row.entropy -= p * std::log(p);
+    if (key < keys) {
+      row.distance += p * std::abs(static_cast<double>(place - key));
+      row.back += p * static_cast<double>(place - key);
+    }
+    if (row.strongest < 0 || p > row.weight) {
+      row.strongest = key;
+      row.weight = p;
+    }
+  }
+  row.counts = sum > 0.0;
+  return row;
+}
+
+}  // namespace
+
+HeadStatistics head_statistics(const Trace& trace, Index batch, Index head) {
+  const TensorPtr weights = trace.tensors.attn_weights;
+  const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
+  if (!weights || batch < 0 || batch >= sizes.batch || head < 0 || head >= sizes.heads) {
+    throw Error(ExitStatus::usage,
+                {"head statistics", "this trace has no such map of attn_weights", "", "", ""});
+  }
+  const Index shift =
+      trace.options.causal_alignment == CausalAlignment::bottom_right ? sizes.keys - sizes.queries : 0;
+  HeadStatistics all;
+  all.most_entropy = sizes.all_keys > 0 ? std::log(static_cast<double>(sizes.all_keys)) : 0.0;
+  for (Index query = 0; query < sizes.queries; ++query) {
+    const Index offset = ((batch * sizes.heads + head) * sizes.queries + query) * sizes.all_keys;
+    const Row row = row_of(*weights, offset, sizes.all_keys, sizes.keys, query + shift);
+    if (!row.counts) continue;
+    ++all.rows;
+    all.entropy += row.entropy;
+    all.distance += row.distance;
+    all.back += row.back;
+    if (all.query < 0 || row.weight > all.strongest) {
+      all.query = query;
+      all.key = row.strongest;
+      all.strongest = row.weight;
+    }
+  }
+  if (all.rows == 0) return all;
+  const auto rows = static_cast<double>(all.rows);
+  all.entropy /= rows;
+  all.distance /= rows;
+  all.back /= rows;
+  return all;
+}
+
+}  // namespace headwise
