@@ -9,13 +9,13 @@ NORM_BACK = A + "add_and_norm_backward.cpp"
 
 MUTATIONS = [
     # ---- scores and scale
-    ("the scale is dropped", SDPA, "static_cast<double>(from[i]) * factor / scale.temperature", "static_cast<double>(from[i]) / scale.temperature"),
+    ("the scale is dropped", SDPA, "static_cast<double>(from[i]) * factor / scale.temperature", "static_cast<double>(from[i]) * (1.0 + 0.0 * factor) / scale.temperature"),
     ("the scale is 1/D, not 1/√D", SDPA, "1.0 / std::sqrt(static_cast<double>(options.head_dim))", "1.0 / static_cast<double>(options.head_dim)"),
     ("the scale is 1/√E", SDPA, "static_cast<double>(options.head_dim)", "static_cast<double>(options.embed_dim)"),
     ("a given scale of 0 counts as none", SDPA, "options.scale.value_or(", "(options.scale && *options.scale != 0.0 ? *options.scale : "),
     ("the temperature multiplies", SDPA, "* factor / scale.temperature", "* factor * scale.temperature"),
     ("softcap forgets to multiply back", SDPA, "x = scale.softcap * std::tanh(", "x = std::tanh("),
-    ("grouped heads are tiled, not repeated", A + "heads.h", "return h / (heads / kv_heads);", "return h % kv_heads + 0 * heads;"),
+    ("grouped heads are tiled, not repeated", SDPA, "const Index g = kv_head_of(h, heads, kv_heads);", "const Index g = h % kv_heads;"),
     # ---- masks
     ("True keeps in multi-head attention", MASK, "const bool true_blocks = options.op == Op::multi_head_attention;", "const bool true_blocks = false;"),
     ("True blocks in scaled dot-product attention", MASK, "const bool true_blocks = options.op == Op::multi_head_attention;", "const bool true_blocks = true;"),
