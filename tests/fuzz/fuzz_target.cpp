@@ -15,7 +15,10 @@
 #endif
 
 #ifdef HEADWISE_SANITIZER_ALLOCATOR
-#include <sanitizer/allocator_interface.h>
+// Of sanitizer/allocator_interface.h, which GCC's packages do not have.
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*taken)(const volatile void*, std::size_t),
+                                                         void (*given_back)(const volatile void*));
+extern "C" std::size_t __sanitizer_get_allocated_size(const volatile void*);
 #else
 #include <malloc.h>
 #endif
@@ -47,8 +50,7 @@ namespace {
 [[maybe_unused]] const int hooks = __sanitizer_install_malloc_and_free_hooks(
     [](const volatile void*, std::size_t bytes) { count_taken(bytes); },
     [](const volatile void* memory) {
-      if (memory != nullptr)
-        count_given_back(__sanitizer_get_allocated_size(const_cast<const void*>(memory)));
+      if (memory != nullptr) count_given_back(__sanitizer_get_allocated_size(memory));
     });
 }  // namespace
 
