@@ -48,8 +48,9 @@ def first_failure(source):
         except subprocess.TimeoutExpired:
             return f"still running after {TIME_LIMIT} seconds"
         if tests.returncode != 0:
-            name = re.search(r"TEST CASE: +(.*)", tests.stdout)
-            return name.group(1).strip() if name else f"the end of the program ({tests.returncode})"
+            before_error = tests.stdout.partition("ERROR:")[0] if "ERROR:" in tests.stdout else ""
+            names = re.findall(r"TEST CASE: +(.*)", before_error)
+            return names[-1].strip() if names else f"the end of the program ({tests.returncode})"
     return None
 
 
