@@ -157,7 +157,8 @@ void draw_lookup_comparison(const PanelContext& context, const TracePtr& trace, 
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted("temperature");
   ImGui::SameLine(0.0f, widgets.px(8));
-  slider(widgets, "temperature", state.slider, widgets.px(220));
+  slider(widgets, "temperature", state.slider,
+         {.least = 0.0, .most = 1.0, .step = 0.025, .normal = 2.0 / 3.0, .width = widgets.px(220)});
   ui_probe_item("comparison/temperature");
   ImGui::SameLine(0.0f, widgets.px(8));
   ImGui::AlignTextToFramePadding();

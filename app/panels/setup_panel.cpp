@@ -26,6 +26,7 @@ PanelAction draw_setup_panel(const PanelContext& context, SetupState& state) {
   SetupRows rows(context, state);
   draw_setup_text(rows);
   draw_setup_parameters(rows);
+  draw_setup_head(rows);
   draw_setup_sizes(rows);
   draw_setup_mask(rows);
   draw_setup_scale(rows);

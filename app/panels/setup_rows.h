@@ -58,6 +58,7 @@ std::size_t setup_list_size(std::int64_t size);
 
 // The sections, from top to bottom.
 void draw_setup_text(SetupRows& rows);
+void draw_setup_head(SetupRows& rows);
 void draw_setup_parameters(SetupRows& rows);
 void draw_setup_sizes(SetupRows& rows);
 void draw_setup_mask(SetupRows& rows);

@@ -18,6 +18,26 @@ void draw_setup_scale(SetupRows& rows) {
        "so that wide heads "
        "are no louder than narrow ones. 0 makes attention uniform."},
       a.scale, fmt::format("{:.4g}", derived));
+  const auto plain_number = [&](const RowLabel& label, double& value) {
+    std::optional<double> typed = value;
+    const FieldResult field =
+        number_row(rows.widgets(), label, typed, {.wrong = rows.is_wrong(label.id), .required = true});
+    if (field.changed && typed) {
+      value = *typed;
+      rows.edited(label.id, std::string(label.name), true);
+    }
+    rows.draw_errors(label.id, field.error);
+  };
+  plain_number(
+      {"setup/temperature", "temperature", "t",
+       "Scaled scores are divided by t > 0: below 1 attention sharpens towards the best key, above 1 it "
+       "flattens towards uniform."},
+      a.temperature);
+  plain_number(
+      {"setup/softcap", "softcap", "c",
+       "c > 0: scaled scores become c·tanh(x/c), which never exceed ±c; 0: none. Before the masks, as "
+       "ONNX's Attention and Gemma have it."},
+      a.softcap);
   std::optional<double> dropout = a.dropout;
   const FieldResult field = number_row(rows.widgets(),
                                        {"setup/dropout", "dropout", "p",

@@ -27,6 +27,13 @@ double head_gain_of(const Scenario& scenario, std::int64_t head) {
   return scenario.head_gain && head >= 0 && at < scenario.head_gain->size() ? (*scenario.head_gain)[at] : 1.0;
 }
 
+GainEdit set_head_gain(const Scenario& scenario, std::int64_t head, double gain) {
+  std::vector<double> gains = gains_of(scenario);
+  if (head < 0 || static_cast<std::size_t>(head) >= gains.size()) return {scenario, {}};
+  gains[static_cast<std::size_t>(head)] = gain;
+  return edited(scenario, std::move(gains), fmt::format("gain of head {}", head));
+}
+
 GainEdit toggle_mute(const Scenario& scenario, std::int64_t head) {
   std::vector<double> gains = gains_of(scenario);
   if (head < 0 || static_cast<std::size_t>(head) >= gains.size()) return {scenario, {}};

@@ -15,6 +15,8 @@ struct GainEdit {
   std::string label;  // what undo shows: "mute head 5"
 };
 
+// Any gain; a drag through several of them is one step, by its label.
+GainEdit set_head_gain(const Scenario& scenario, std::int64_t head, double gain);
 // A silent head gets the gain 1 again, any other 0. Gains that are all 1 are written as null.
 GainEdit toggle_mute(const Scenario& scenario, std::int64_t head);
 // All heads but this one become silent; where it is the only one left, all are heard again.

@@ -205,6 +205,23 @@ bool choice_row(const WidgetContext& context, const RowLabel& label, std::span<c
   return changed;
 }
 
+SliderResult slider_row(const WidgetContext& context, const RowLabel& label, double& value,
+                        std::string_view text, SliderOptions options) {
+  constexpr float track_width = 68.0f, text_room = 32.0f;
+  options.width = context.px(track_width);
+  const float y = ImGui::GetCursorScreenPos().y + std::round(context.px(row_height)) + context.px(row_gap);
+  begin_row(context, label, options.width + context.px(text_room));
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const SliderResult result = slider(context, label.id, value, options);
+  end_row(context, label, y);
+  ImFont* font = context.fonts.mono_small;
+  draw_text(font,
+            {at.x + options.width + context.px(text_room) - text_width(font, text),
+             at.y + 0.5f * (std::round(context.px(row_height)) - font->FontSize)},
+            context.palette.text, text);
+  return result;
+}
+
 void error_line(const WidgetContext& context, std::string_view sentence) {
   wrapped_text(context.fonts.small, context.palette.error, sentence);
   ui_probe_item("error");

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/widgets/slider.h"
 #include "app/widgets/widget_context.h"
 
 namespace headwise {
@@ -45,6 +46,10 @@ FieldResult number_row(const WidgetContext& context, const RowLabel& label, std:
 // True where another one was chosen.
 bool choice_row(const WidgetContext& context, const RowLabel& label, std::span<const std::string_view> labels,
                 int& chosen, bool enabled = true);
+
+// A slider with its value, as `text`, behind it.
+SliderResult slider_row(const WidgetContext& context, const RowLabel& label, double& value,
+                        std::string_view text, SliderOptions options);
 
 // A sentence in the colour of errors, wrapped.
 void error_line(const WidgetContext& context, std::string_view sentence);

@@ -1,5 +1,7 @@
 #include "app/widgets/slider.h"
 
+#include <imgui.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -8,36 +10,74 @@
 namespace headwise {
 namespace {
 
-constexpr double key_step = 1.0 / 40.0;
-constexpr float height = 22.0f, knob_radius = 6.5f;  // design units
+constexpr float control_height = 22.0f;  // design units
+constexpr float knob = 5.0f;
+
+double rounded(double value, const SliderOptions& options) {
+  const double inside = std::clamp(value, options.least, options.most);
+  if (options.stops < 2) return inside;
+  const double width = (options.most - options.least) / (options.stops - 1);
+  return options.least + std::round((inside - options.least) / width) * width;
+}
+
+double moved_by_keys(double value, const SliderOptions& options) {
+  if (key_pressed(Key::left)) return value - options.step;
+  if (key_pressed(Key::right)) return value + options.step;
+  if (key_pressed(Key::page_down)) return value - 10 * options.step;
+  if (key_pressed(Key::page_up)) return value + 10 * options.step;
+  if (key_pressed(Key::home)) return options.least;
+  if (key_pressed(Key::end)) return options.most;
+  return value;
+}
 
 }  // namespace
 
-bool slider(const WidgetContext& context, const char* id, double& position, float width) {
+SliderResult slider(const WidgetContext& context, const char* id, double& value,
+                    const SliderOptions& options) {
   const ImVec2 min = ImGui::GetCursorScreenPos();
-  const float high = std::round(context.px(height)), radius = context.px(knob_radius);
-  const double before = position;
-  ImGui::InvisibleButton(id, {std::max(width, 4 * radius), high});
-  const float begin = min.x + radius, room = std::max(1.0f, width - 2 * radius);
-  if (ImGui::IsItemActive()) position = (ImGui::GetIO().MousePos.x - begin) / room;
-  const bool hovered = ImGui::IsItemHovered() || ImGui::IsItemActive();
+  const ImVec2 size{std::max(options.width, 1.0f), std::round(context.px(control_height))};
+  ImGui::InvisibleButton(id, size);
+  const bool hovered = ImGui::IsItemHovered();
+  SliderResult result;
+  result.held = ImGui::IsItemActive();
   const bool focused = focus_stop(context.focus, ImGui::GetID(id), FocusKeys::choose);
-  if (focused) {
-    if (key_pressed(Key::left)) position -= key_step;
-    if (key_pressed(Key::right)) position += key_step;
-    if (key_pressed(Key::home)) position = 0.0;
-    if (key_pressed(Key::end)) position = 1.0;
+  const float reach = context.px(knob);
+  const float left = min.x + reach, right = std::max(left + 1.0f, min.x + size.x - reach);
+  const double range = options.most - options.least;
+  const double before = value;
+  if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
+    value = options.normal;
+  } else if (result.held &&
+             (ImGui::IsMouseDragging(ImGuiMouseButton_Left, 0.5f) || ImGui::IsItemActivated())) {
+    value = rounded(
+        options.least + range * static_cast<double>((ImGui::GetIO().MousePos.x - left) / (right - left)),
+        options);
   }
-  position = std::clamp(position, 0.0, 1.0);
+  if (focused) value = rounded(moved_by_keys(value, options), options);
+  result.changed = value != before;
 
   const Palette& palette = context.palette;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const float y = std::round(min.y + 0.5f * high), x = begin + room * static_cast<float>(position);
-  const float thick = std::max(1.0f, std::round(context.px(2)));
-  list->AddLine({begin, y}, {begin + room, y}, im_color(palette.text_faint), thick);
-  list->AddLine({begin, y}, {x, y}, im_color(palette.text_dim), thick);
-  list->AddCircleFilled({x, y}, radius, im_color(hovered || focused ? palette.focus : palette.text));
-  return position != before;
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float y = std::round(min.y + 0.5f * size.y), thick = context.px(2);
+  const auto x_of = [&](double at) {
+    const double share = range > 0.0 ? std::clamp((at - options.least) / range, 0.0, 1.0) : 0.0;
+    return left + static_cast<float>(share) * (right - left);
+  };
+  draw.AddLine({left, y}, {right, y}, im_color(palette.border), thick);
+  draw.AddLine({left, y}, {x_of(value), y}, im_color(palette.text_faint), thick);
+  const auto tick = [&](double at) {
+    draw.AddLine({x_of(at), y - context.px(4)}, {x_of(at), y + context.px(4)}, im_color(palette.text_faint),
+                 context.scale);
+  };
+  if (options.stops > 1) {
+    for (int stop = 0; stop < options.stops; ++stop) tick(options.least + range * stop / (options.stops - 1));
+  } else {
+    tick(options.normal);
+  }
+  const bool bright = hovered || result.held || focused;
+  draw.AddCircleFilled({x_of(value), y}, context.px(bright ? knob : knob - 0.5f),
+                       im_color(bright ? palette.focus : palette.text));
+  return result;
 }
 
 }  // namespace headwise

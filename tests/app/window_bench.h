@@ -20,7 +20,7 @@ struct WindowBench {
   double output(Index i) const { return trace().tensors.output->flat(i); }
 };
 
-inline WindowBench open_window(int width = 900, int height = 1000,
+inline WindowBench open_window(int width = 900, int height = 1250,
                                const Scenario& first = preset_scenario("welcome"), float scale = 1.0f) {
   WindowBench bench;
   bench.ui = UiDriver::start(width, height, scale);

@@ -1,0 +1,99 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "app/panels/setup_rows.h"
+#include "app/session/head_gains.h"
+
+namespace headwise {
+namespace {
+
+// The numbers of key/value heads that there can be, from multi-query to multi-head: the divisors of H.
+std::vector<std::int64_t> divisors(std::int64_t heads) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t g = 1; g <= heads && g <= 4096; ++g) {
+    if (heads % g == 0) all.push_back(g);
+  }
+  return all;
+}
+
+std::string bytes_text(double bytes) {
+  if (bytes < 1024.0) return fmt::format("{:.0f} B", bytes);
+  if (bytes < 1024.0 * 1024.0) return fmt::format("{:.1f} KiB", bytes / 1024.0);
+  return fmt::format("{:.1f} MiB", bytes / (1024.0 * 1024.0));
+}
+
+// What a decoder keeps of this layer between two tokens: k and v of every key, per key/value head.
+std::string cache_text(const Trace& trace) {
+  const TraceTensors& t = trace.tensors;
+  if (!t.k_heads || !t.v_heads) return "";
+  const auto numbers = static_cast<double>(t.k_heads->size() + t.v_heads->size());
+  const Shape& k = t.k_heads->shape();
+  return fmt::format("KV cache: N·S·G·(D + Dv) = {:.0f} numbers, {} in f16; {} query heads share each",
+                     numbers, bytes_text(2.0 * numbers),
+                     k.size(1) > 0 ? trace.options.num_heads / k.size(1) : 0);
+}
+
+void draw_gain(SetupRows& rows) {
+  if (rows.scenario().op != Op::multi_head_attention) return;
+  const Index head = rows.context().selection.head;
+  double gain = head_gain_of(rows.scenario(), head);
+  const std::string name = fmt::format("gain of head {}", head);
+  const SliderResult moved =
+      slider_row(rows.widgets(),
+                 {"setup/gain", name, "",
+                  "concat takes this head's output times its gain: 0 mutes it, 1 leaves it as it is, 2 says "
+                  "it twice as loud. "
+                  "Choose the head on the stage. Double-click: back to 1."},
+                 gain, fmt::format("{:.2f}", gain), {.least = 0.0, .most = 2.0, .step = 0.05, .normal = 1.0});
+  if (moved.changed) {
+    // Hundredths: what is shown is what is computed with.
+    const GainEdit edit = set_head_gain(rows.scenario(), head, std::round(gain * 100.0) / 100.0);
+    rows.scenario() = edit.scenario;
+    rows.edited("setup/gain", edit.label, true);
+  }
+  rows.draw_errors("setup/gain", "");
+}
+
+void draw_groups(SetupRows& rows) {
+  AttentionSpec& a = rows.scenario().attention;
+  const std::vector<std::int64_t> choices = divisors(a.num_heads);
+  if (rows.scenario().op != Op::multi_head_attention || choices.size() < 2) return;
+  const std::int64_t now = a.num_kv_heads.value_or(a.num_heads);
+  const auto at = std::ranges::find(choices, now);
+  double stop = static_cast<double>(at == choices.end() ? choices.size() - 1
+                                                        : static_cast<std::size_t>(at - choices.begin()));
+  const char* kind = now == a.num_heads ? "MHA" : now == 1 ? "MQA" : "GQA";
+  const SliderResult moved = slider_row(
+      rows.widgets(),
+      {"setup/groups", "KV heads", kind,
+       "From one key/value head for all (multi-query) over groups (grouped-query) to one for each query head "
+       "(multi-head). Fewer of them make the parameters and the cache of a decoder smaller."},
+      stop, std::to_string(now),
+      {.least = 0.0,
+       .most = static_cast<double>(choices.size() - 1),
+       .step = 1.0,
+       .stops = static_cast<int>(choices.size()),
+       .normal = static_cast<double>(choices.size() - 1)});
+  if (moved.changed) {
+    const std::int64_t chosen = choices[static_cast<std::size_t>(std::lround(stop))];
+    a.num_kv_heads.reset();
+    if (chosen != a.num_heads) a.num_kv_heads = chosen;
+    rows.edited("setup/groups", "key/value heads", true);
+  }
+  rows.draw_errors("setup/groups", "");
+  if (now != a.num_heads) dim_text(rows.widgets(), cache_text(rows.context().trace));
+}
+
+}  // namespace
+
+void draw_setup_head(SetupRows& rows) {
+  if (rows.scenario().op != Op::multi_head_attention) return;
+  section_caption(rows.widgets(), "HEADS");
+  draw_gain(rows);
+  draw_groups(rows);
+}
+
+}  // namespace headwise

@@ -1,0 +1,73 @@
+// The sliders of the heads: the answer follows while they are dragged, and a drag is one step of undo.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "app/session/head_gains.h"
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+
+TEST_CASE(
+    "the gain of the head that is looked at is dragged, the output follows, undo takes the whole drag back") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  bench.ui->key("3");
+  const TensorPtr before = bench.trace().tensors.output;
+  const TensorPtr weights = bench.trace().tensors.attn_weights;
+  const UiRect track = bench.ui->rect("setup/gain");
+  const float y = 0.5f * (track.min.y + track.max.y);
+  bench.ui->drag(0.5f * (track.min.x + track.max.x), y, track.min.x + 1, y);
+  CHECK(head_gain_of(bench.scenario(), 3) == 0.0);
+  CHECK(head_gain_of(bench.scenario(), 2) == 1.0);
+  CHECK(bench.trace().tensors.output != before);
+  CHECK(bench.trace().tensors.attn_weights == weights);  // only what depends on it is computed
+  bench.ui->key("Ctrl+Z");
+  CHECK(head_gain_of(bench.scenario(), 3) == 1.0);
+  CHECK_FALSE(bench.scenario().head_gain);
+}
+
+TEST_CASE("a gain can be above 1, and a double click makes it 1 again") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  const UiRect track = bench.ui->rect("setup/gain");
+  const float y = 0.5f * (track.min.y + track.max.y);
+  bench.ui->drag(0.5f * (track.min.x + track.max.x), y, track.max.x - 1, y);
+  CHECK(head_gain_of(bench.scenario(), 0) == 2.0);
+  bench.ui->double_click("setup/gain");
+  CHECK(head_gain_of(bench.scenario(), 0) == 1.0);
+}
+
+TEST_CASE("key/value heads go over the divisors of H, from one for all to one each") {
+  Scenario scenario = preset_scenario("random");
+  scenario.attention.num_heads = 8;
+  scenario.attention.embed_dim = 64;
+  WindowBench bench = open_window(1600, 1000, scenario);
+  if (!bench.ui) return;
+  const UiRect track = bench.ui->rect("setup/groups");
+  const float y = 0.5f * (track.min.y + track.max.y);
+  bench.ui->drag(track.max.x - 6, y, track.min.x + 1, y);
+  REQUIRE(bench.scenario().attention.num_kv_heads);
+  CHECK(*bench.scenario().attention.num_kv_heads == 1);
+  CHECK(bench.trace().tensors.k_heads->shape().size(1) == 1);
+  bench.ui->drag(track.min.x + 6, y, track.min.x + 0.35f * (track.max.x - track.min.x), y);
+  CHECK(*bench.scenario().attention.num_kv_heads == 2);
+  bench.ui->drag(track.min.x + 6, y, track.max.x - 1, y);
+  CHECK_FALSE(bench.scenario().attention.num_kv_heads);
+}
+
+TEST_CASE("temperature and softcap are typed, and the weights answer") {
+  WindowBench bench = open_window(1600, 1400);
+  if (!bench.ui) return;
+  const double sharp = bench.trace().tensors.attn_weights->at({0, 0, 5, 4});
+  bench.ui->click("setup/temperature");
+  bench.ui->key("Ctrl+A");
+  bench.ui->type("20");
+  CHECK(bench.scenario().attention.temperature == 20.0);
+  CHECK(bench.trace().tensors.attn_weights->at({0, 0, 5, 4}) < sharp);
+  bench.ui->click("setup/softcap");
+  bench.ui->key("Ctrl+A");
+  bench.ui->type("2");
+  const TensorPtr scaled = bench.trace().tensors.scaled_scores;
+  for (Index i = 0; i < scaled->size(); ++i) CHECK(std::abs(scaled->flat(i)) <= 2.0);
+}
