@@ -85,7 +85,7 @@ struct LookedAt {
 
 bool MainWindow::overlay_open() const {
   return state_.help.keys || state_.help.about || state_.comparison.open || state_.files.open ||
-         state_.export_dialog.open;
+         state_.export_dialog.open || state_.palette.open;
 }
 
 void MainWindow::take_keys() {
@@ -100,7 +100,8 @@ void MainWindow::take_keys() {
   for (const CommandEntry& entry : command_entries()) {
     // What lies over the window has the keys to itself; the key of a sheet takes it away again.
     const bool closes = (state_.help.keys && entry.id == CommandId::show_keys) ||
-                        (state_.comparison.open && entry.id == CommandId::compare);
+                        (state_.comparison.open && entry.id == CommandId::compare) ||
+                        (state_.palette.open && entry.id == CommandId::find_by_name);
     if (overlay && !closes) continue;
     for (const KeyChord& first : entry.keys) {
       if (first.key == Key::none || first.ctrl != io.KeyCtrl || first.shift != io.KeyShift) continue;
@@ -192,6 +193,9 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
   if (const std::optional<std::string> path = draw_file_dialog(widgets, state_.files))
     accept_file(state_, *path);
   if (draw_export_dialog(widgets, state_.export_dialog)) accept_export(state_);
+  // After the dialogs: one that this opens must not see the Enter that chose it.
+  if (const std::optional<PaletteEntry> entry = draw_command_palette(widgets, state_.palette))
+    perform(state_, *entry);
 }
 
 FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float scale) {

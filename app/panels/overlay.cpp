@@ -31,8 +31,11 @@ bool begin_overlay(const WidgetContext& context, const char* id, const char* tit
           ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav);
   ImGui::PopStyleVar();
   if (!visible) return false;
-  const bool beside = options.closes_outside && !ImGui::IsWindowAppearing() && !ImGui::IsWindowHovered() &&
-                      !ImGui::IsAnyItemHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+  constexpr ImGuiHoveredFlags anywhere_inside =
+      ImGuiHoveredFlags_RootAndChildWindows | ImGuiHoveredFlags_AllowWhenBlockedByActiveItem;
+  const bool beside = options.closes_outside && !ImGui::IsWindowAppearing() &&
+                      !ImGui::IsWindowHovered(anywhere_inside) &&
+                      ImGui::IsMouseClicked(ImGuiMouseButton_Left);
   if (beside || (key_pressed(Key::escape, false) && !ImGui::IsWindowAppearing())) open = false;
   ImGui::PushFont(context.fonts.title);
   ImGui::TextUnformatted(title);

@@ -6,6 +6,7 @@
 
 #include "app/panels/window_files.h"
 #include "app/session/head_gains.h"
+#include "core/scenario/presets.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -200,6 +201,13 @@ void perform(WindowState& window, CommandCall call) {
     case CommandId::compare:
       window.comparison.open = !window.comparison.open;
       break;
+    case CommandId::find_by_name:
+      if (window.palette.open) {
+        window.palette.open = false;
+      } else {
+        open_command_palette(window.palette, palette_entries(window.session));
+      }
+      break;
     case CommandId::show_keys:
       window.help.keys = !window.help.keys;
       break;
@@ -208,6 +216,17 @@ void perform(WindowState& window, CommandCall call) {
       break;
   }
   selection = selection_within(selection, window.session.trace());
+}
+
+void perform(WindowState& window, const PaletteEntry& entry) {
+  // The field of the palette is gone: Escape by name means what lies behind it.
+  release_focus(window.focus);
+  if (const auto* call = std::get_if<CommandCall>(&entry.target)) perform(window, *call);
+  if (const auto* step = std::get_if<Step>(&entry.target)) go_to_step(window, static_cast<int>(*step));
+  if (const auto* preset = std::get_if<PresetName>(&entry.target)) {
+    edit(window, preset_scenario(preset->name), "open " + preset->name);
+    window.selection = selection_within(window.selection, window.session.trace());
+  }
 }
 
 void take_action(WindowState& window, const PanelAction& action, bool from_setup) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string>
 
+#include "app/panels/command_palette.h"
 #include "app/panels/comparison_sheet.h"
 #include "app/panels/export_dialog.h"
 #include "app/panels/file_dialog.h"
@@ -41,6 +42,7 @@ struct WindowState {
   SetupState setup;
   NoticesState notices;
   HelpSheetState help;
+  CommandPaletteState palette;
   ComparisonSheetState comparison;
   FileDialogState files;
   ExportDialogState export_dialog;

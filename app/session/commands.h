@@ -1,5 +1,5 @@
-// Every command of the window in one table. The menu, the keys and the F1 sheet are made from it, so that
-// they cannot disagree.
+// Every command of the window in one table. The menu, the keys, the command palette and the F1 sheet are made
+// from it, so that they cannot disagree.
 #pragma once
 
 #include <array>
@@ -42,10 +42,11 @@ enum class CommandId : int {
   normal_text,
   full_screen,
   compare,
+  find_by_name,
   show_keys,
   about,
 };
-inline constexpr int command_count = 31;
+inline constexpr int command_count = 32;
 
 enum class Menu { none, file, edit, view, help };
 

@@ -1,0 +1,28 @@
+// Ctrl+Shift+P: every command, preset, step and head by a few letters of its name.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/panels/palette_entries.h"
+#include "app/widgets/widget_context.h"
+
+namespace headwise {
+
+struct CommandPaletteState {
+  bool open = false;
+  std::string query;
+  std::vector<PaletteEntry> entries;  // as they were when it was opened
+  std::vector<PaletteMatch> matches;  // of the query, the best first
+  std::size_t chosen = 0;             // of the matches
+  bool scroll_to_chosen = false;
+};
+
+void open_command_palette(CommandPaletteState& state, std::vector<PaletteEntry> entries);
+
+// The entry that was chosen in this frame, by Enter or a click; the palette is closed then. Escape and a click beside
+// it close it without one.
+std::optional<PaletteEntry> draw_command_palette(const WidgetContext& context, CommandPaletteState& state);
+
+}  // namespace headwise

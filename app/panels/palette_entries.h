@@ -1,0 +1,42 @@
+// What the command palette offers: every command, preset and step, and the heads; and which of it a query finds.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "app/session/commands.h"
+#include "app/session/session.h"
+#include "core/trace/steps.h"
+
+namespace headwise {
+
+struct PresetName {
+  std::string name;
+  friend bool operator==(const PresetName&, const PresetName&) = default;
+};
+
+struct PaletteEntry {
+  std::string name;  // "Undo", "Go to Softmax", "Open cross_attention"
+  std::string what;  // one line
+  std::string keys;  // "Ctrl+Z"; empty without a key
+  std::variant<CommandCall, PresetName, Step> target;
+};
+
+// In the order of the menus, then the steps, the presets and the heads of the trace (64 at most). Undo and redo say
+// what they would take back or do again.
+std::vector<PaletteEntry> palette_entries(const Session& session);
+
+struct PaletteMatch {
+  std::size_t entry = 0;            // index
+  std::vector<std::size_t> places;  // bytes of its name that were matched, rising
+};
+
+// The entries in which every word of the query is found, in the name (any letters in this order), in what it does
+// (beginnings of words) or in its keys; the best first, equal ones in the order of `entries`. All of them for an empty
+// query.
+std::vector<PaletteMatch> find_entries(std::span<const PaletteEntry> entries, std::string_view query);
+
+}  // namespace headwise
