@@ -50,7 +50,7 @@ void draw_program_link(const PanelContext& context, CodeSectionState& state, Tex
   if (!link.clicked) return;
   state.copied_at = now;
   if (program_array_bytes(context.trace) > largest_carried_bytes) {
-    state.copied = "too large: use headwise run … -o NAME.py";
+    state.copied = "too large: File, Save program…";
     return;
   }
   const std::string program = program_text(context.trace, state.style);

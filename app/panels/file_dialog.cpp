@@ -1,5 +1,7 @@
 #include "app/panels/file_dialog.h"
 
+#include <fmt/format.h>
+
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -15,7 +17,39 @@
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 1> scenario_extensions{".json"};
+struct Words {
+  const char* title;
+  const char* accept;
+  const char* placeholder;
+  std::array<std::string_view, 1> extensions;  // of the files that are listed
+};
+
+const Words& words_of(FileDialogPurpose purpose) {
+  static constexpr Words open{"Open scenario", "Open", "a file name, .json", {".json"}},
+      save{"Save scenario", "Save", "a file name, .json", {".json"}},
+      program{"Save program", "Save", "a file name, .py", {".py"}};
+  switch (purpose) {
+    case FileDialogPurpose::open_scenario:
+      return open;
+    case FileDialogPurpose::save_scenario:
+      return save;
+    case FileDialogPurpose::save_program:
+      return program;
+  }
+  return open;
+}
+
+// What is written, or was there already.
+void draw_consequences(const WidgetContext& context, const FileDialogState& state,
+                       const std::string& target) {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  if (fs::is_regular_file(target, ignored)) dim_text(context, "This file exists and will be replaced.");
+  if (!state.arrays_beside) return;
+  const fs::path arrays = fs::path(target).replace_extension(".npz");
+  dim_text(context, fmt::format("Its arrays go into {} beside it{}.", arrays.filename().string(),
+                                fs::exists(arrays, ignored) ? ", which exists and will be replaced" : ""));
+}
 
 std::string parent_of(const std::string& folder) {
   namespace fs = std::filesystem;
@@ -78,17 +112,18 @@ void open_file_dialog(FileDialogState& state, FileDialogPurpose purpose, const s
 }
 
 std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDialogState& state) {
-  const bool saves = state.purpose == FileDialogPurpose::save_scenario;
-  const char* title = saves ? "Save scenario" : "Open scenario";
-  if (!begin_overlay(context, "overlay/file", title, state.open, {.width = 560, .closes_outside = false}))
+  const bool saves = state.purpose != FileDialogPurpose::open_scenario;
+  const Words& words = words_of(state.purpose);
+  if (!begin_overlay(context, "overlay/file", words.title, state.open,
+                     {.width = 560, .closes_outside = false}))
     return {};
   const std::string folder = folder_of(expanded_path(state.path));
-  if (state.listing.folder != folder) state.listing = list_folder(folder, scenario_extensions);
+  if (state.listing.folder != folder) state.listing = list_folder(folder, words.extensions);
 
   if (std::exchange(state.appearing, false) && context.focus)
     take_focus(*context.focus, ImGui::GetID("path"), state.path.size());
-  const TextFieldResult field = text_field(
-      context, "path", state.path, {.wrong = !state.error.empty(), .placeholder = "a file name, .json"});
+  const TextFieldResult field = text_field(context, "path", state.path,
+                                           {.wrong = !state.error.empty(), .placeholder = words.placeholder});
   ui_probe_item("file_dialog/path");
   if (field.changed) state.error.clear();
   ImGui::Dummy({1, context.px(2)});
@@ -99,16 +134,14 @@ std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDi
     if (context.focus) take_focus(*context.focus, ImGui::GetID("path"), state.path.size());
   }
   if (!state.error.empty()) error_line(context, state.error);
-  std::error_code ignored;
   const std::string target =
-      saves ? with_extension(expanded_path(state.path), ".json") : expanded_path(state.path);
-  const bool is_file = std::filesystem::is_regular_file(target, ignored);
-  if (saves && is_file) dim_text(context, "This file exists and will be replaced.");
+      saves ? with_extension(expanded_path(state.path), words.extensions.front()) : expanded_path(state.path);
+  if (saves) draw_consequences(context, state, target);
 
   ImGui::Dummy({1, context.px(4)});
   const bool names_a_file = !state.path.empty() && !state.path.ends_with('/');
   bool accepted = field.entered && names_a_file;
-  accepted |= text_button(context, "accept", saves ? "Save" : "Open", ButtonLook::filled, names_a_file);
+  accepted |= text_button(context, "accept", words.accept, ButtonLook::filled, names_a_file);
   ui_probe_item("file_dialog/accept");
   ImGui::SameLine();
   if (text_button(context, "cancel", "Cancel", ButtonLook::plain)) state.open = false;

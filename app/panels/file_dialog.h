@@ -1,4 +1,4 @@
-// Asks for a scenario file, to open or to save: a path to type, and beside it what the folder holds.
+// Asks for a scenario file, to open or to save, or for a Python program to save: a path to type, and beside it what the folder holds.
 #pragma once
 
 #include <optional>
@@ -9,15 +9,16 @@
 
 namespace headwise {
 
-enum class FileDialogPurpose { open_scenario, save_scenario };
+enum class FileDialogPurpose { open_scenario, save_scenario, save_program };
 
 struct FileDialogState {
   bool open = false;
   FileDialogPurpose purpose = FileDialogPurpose::open_scenario;
-  std::string path;       // as typed
-  std::string error;      // why the last try failed
-  bool appearing = false; // the path gets the focus in the next frame
-  FolderListing listing;  // of the folder that the path names
+  std::string path;            // as typed
+  std::string error;           // why the last try failed
+  bool arrays_beside = false;  // of a program: an .npz of the same name is written too
+  bool appearing = false;      // the path gets the focus in the next frame
+  FolderListing listing;       // of the folder that the path names
 };
 
 // `path` is what is offered first.

@@ -168,7 +168,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     ImGui::EndChild();
   }
   if (begin_panel("panel/inspector", layout.inspector, px(16), px(14))) {
-    take(draw_inspector(context, inspector_));
+    take(draw_inspector(context, state_.inspector));
     ImGui::EndChild();
   }
   if (begin_panel("panel/graph", layout.graph, px(12), px(8))) {

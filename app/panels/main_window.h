@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "app/panels/graph_panel.h"
-#include "app/panels/inspector_panel.h"
 #include "app/panels/stage_panel.h"
 #include "app/panels/window_layout.h"
 #include "app/panels/window_state.h"
@@ -37,7 +36,6 @@ class MainWindow {
   WindowState state_;
   HeatmapRenderer heatmaps_;
   StageState stage_;
-  InspectorState inspector_;
   GraphState graph_;
 };
 

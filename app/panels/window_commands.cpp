@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/panels/window_copies.h"
 #include "app/panels/window_files.h"
 #include "app/session/head_gains.h"
 #include "core/scenario/presets.h"
@@ -28,19 +29,6 @@ void go_to_head(WindowState& window, Index head) {
   const Index heads = window.session.trace().options.num_heads;
   if (head < 0 || head >= heads) return;
   window.selection.head = head;
-}
-
-void copy_value(WindowState& window) {
-  const std::optional<CellRef>& cell =
-      window.selection.pinned ? window.selection.pinned : window.selection.hovered;
-  const TensorPtr tensor = cell ? window.session.trace().tensor(cell->tensor) : nullptr;
-  if (!tensor) {
-    window.notices.say("No cell to copy: click one to pin it, or rest the mouse on it.");
-    return;
-  }
-  window.clipboard = fmt::format("{:.9g}", tensor->at(cell->index));
-  window.notices.say(fmt::format("Copied {} ({}[{}])", window.clipboard, to_string(cell->tensor),
-                                 fmt::join(cell->index, ",")));
 }
 
 // One thing at a time, the nearest first.
@@ -108,6 +96,9 @@ void perform(WindowState& window, CommandCall call) {
     case CommandId::export_picture:
       ask_for_export(window);
       break;
+    case CommandId::save_program:
+      ask_for_program(window);
+      break;
     case CommandId::quit:
       window.quit = true;
       break;
@@ -121,6 +112,15 @@ void perform(WindowState& window, CommandCall call) {
       break;
     case CommandId::copy_value:
       copy_value(window);
+      break;
+    case CommandId::copy_table:
+      copy_map(window, MapText::table);
+      break;
+    case CommandId::copy_array:
+      copy_map(window, MapText::numpy_array);
+      break;
+    case CommandId::copy_program:
+      copy_program(window);
       break;
     case CommandId::let_go:
       let_go(window);

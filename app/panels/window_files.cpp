@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "core/code/program.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 
@@ -28,6 +29,18 @@ void open_scenario(WindowState& window, const std::string& path) {
   window.session.edit(scenario, "open " + fs::path(path).filename().string());
   window.selection = selection_within(window.selection, window.session.trace());
   window.scenario_path = path;
+}
+
+void save_program(WindowState& window, const std::string& path) {
+  if (!path.ends_with(".py")) {
+    throw Error(ExitStatus::usage,
+                {.where = path, .what = "the name of a Python program ends in .py", .remedy = ""});
+  }
+  const Trace& trace = window.session.trace();
+  write_program(path, trace, window.inspector.code.style);
+  window.program_path = path;
+  const bool beside = program_array_bytes(trace) > largest_carried_bytes;
+  window.notices.say(fmt::format("Saved {}{}", path, beside ? ", its arrays in an .npz beside it" : ""));
 }
 
 // The tensor that the stage shows: chosen in the graph, else the result of the step.
@@ -55,6 +68,18 @@ void ask_for_scenario(WindowState& window, FileDialogPurpose purpose) {
   std::string offered = saves ? known : folder_of(known);
   if (saves && offered.ends_with('/')) offered += "scenario.json";
   open_file_dialog(window.files, purpose, offered);
+}
+
+void ask_for_program(WindowState& window) {
+  std::string offered = window.program_path;
+  if (offered.empty()) {
+    const fs::path scenario = window.scenario_path;
+    offered = scenario.empty()
+                  ? working_folder() + "attention.py"
+                  : folder_of(expanded_path(window.scenario_path)) + scenario.stem().string() + ".py";
+  }
+  open_file_dialog(window.files, FileDialogPurpose::save_program, offered);
+  window.files.arrays_beside = program_array_bytes(window.session.trace()) > largest_carried_bytes;
 }
 
 void ask_for_export(WindowState& window) {
@@ -99,12 +124,18 @@ void open_file(WindowState& window, const std::string& path) {
 void accept_file(WindowState& window, const std::string& path) {
   FileDialogState& dialog = window.files;
   try {
-    if (dialog.purpose == FileDialogPurpose::open_scenario) {
-      open_scenario(window, path);
-    } else {
-      write_scenario_file(window.session.scenario(), path);
-      window.scenario_path = path;
-      window.notices.say("Saved " + path);
+    switch (dialog.purpose) {
+      case FileDialogPurpose::open_scenario:
+        open_scenario(window, path);
+        break;
+      case FileDialogPurpose::save_scenario:
+        write_scenario_file(window.session.scenario(), path);
+        window.scenario_path = path;
+        window.notices.say("Saved " + path);
+        break;
+      case FileDialogPurpose::save_program:
+        save_program(window, path);
+        break;
     }
     dialog.open = false;
   } catch (const Error& error) {

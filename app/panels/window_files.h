@@ -9,6 +9,8 @@ namespace headwise {
 
 // Opens the dialog where the last file was.
 void ask_for_scenario(WindowState& window, FileDialogPurpose purpose);
+// Opens the dialog for the program, in the folder of the last one.
+void ask_for_program(WindowState& window);
 // Opens the dialog for the picture under focus.
 void ask_for_export(WindowState& window);
 

@@ -9,6 +9,7 @@
 #include "app/panels/export_dialog.h"
 #include "app/panels/file_dialog.h"
 #include "app/panels/help_sheet.h"
+#include "app/panels/inspector_panel.h"
 #include "app/panels/motion.h"
 #include "app/panels/notices.h"
 #include "app/panels/setup_panel.h"
@@ -40,6 +41,7 @@ struct WindowState {
   FocusOrder focus;
   StepBarState steps;
   SetupState setup;
+  InspectorState inspector;
   NoticesState notices;
   HelpSheetState help;
   CommandPaletteState palette;
@@ -48,6 +50,7 @@ struct WindowState {
   ExportDialogState export_dialog;
 
   std::string scenario_path;          // of the file that was opened or saved last; empty: none
+  std::string program_path;           // of the program that was saved last; empty: none
   double seconds_to_next_step = 0.0;  // while playing
   bool full_screen = false;
   bool quit = false;

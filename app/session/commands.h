@@ -16,10 +16,14 @@ enum class CommandId : int {
   open_scenario,
   save_scenario,
   export_picture,
+  save_program,
   quit,
   undo,
   redo,
   copy_value,
+  copy_table,
+  copy_array,
+  copy_program,
   let_go,
   toggle_causal,
   toggle_mute,
@@ -46,7 +50,7 @@ enum class CommandId : int {
   show_keys,
   about,
 };
-inline constexpr int command_count = 32;
+inline constexpr int command_count = 36;
 
 enum class Menu { none, file, edit, view, help };
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <iterator>
 
@@ -11,12 +12,22 @@
 namespace headwise {
 namespace {
 
+struct Dialect {
+  char separator;
+  std::string_view line_end;
+  bool one_line;  // a label's tabs and line breaks are blanks
+};
+constexpr Dialect csv{',', "\r\n", false}, tsv{'\t', "\n", true};
+
 // As RFC 4180 quotes a field. What is not UTF-8 is replaced, so that the file as a whole is UTF-8.
-std::string field(const std::string& label) {
+std::string field(const std::string& label, const Dialect& dialect) {
   std::string text = valid_utf8(label);
+  if (dialect.one_line)
+    std::ranges::replace_if(
+        text, [](char c) { return c == '\t' || c == '\r' || c == '\n'; }, ' ');
   if (!text.empty() && std::string_view("=+-@\t\r").find(text.front()) != std::string_view::npos)
     text.insert(0, 1, '\'');
-  if (text.find_first_of(",\"\r\n") == std::string::npos &&
+  if (text.find_first_of(std::string("\"\r\n") + dialect.separator) == std::string::npos &&
       (text.empty() || (text.front() != ' ' && text.back() != ' '))) {
     return text;
   }
@@ -25,9 +36,9 @@ std::string field(const std::string& label) {
   return quoted + '"';
 }
 
-std::string heading(const std::vector<std::string>& labels, Index index) {
+std::string heading(const std::vector<std::string>& labels, Index index, const Dialect& dialect) {
   const auto i = static_cast<std::size_t>(index);
-  return i < labels.size() ? field(labels[i]) : std::to_string(index);
+  return i < labels.size() ? field(labels[i], dialect) : std::to_string(index);
 }
 
 void append_number(std::string& line, const Tensor& tensor, Index flat) {
@@ -46,32 +57,40 @@ void append_number(std::string& line, const Tensor& tensor, Index flat) {
   }
 }
 
-void write_rows(const TableSpec& table, const std::string& lead, const TextSink& sink) {
+void write_rows(const TableSpec& table, const std::string& lead, const Dialect& dialect,
+                const TextSink& sink) {
   std::string line;
   for (Index row = 0; row < table.values.rows; ++row) {
-    line = lead + heading(table.row_labels, row);
+    line = lead + heading(table.row_labels, row, dialect);
     for (Index col = 0; col < table.values.cols; ++col) {
-      line += ',';
+      line += dialect.separator;
       append_number(line, *table.values.tensor, table.values.flat(row, col));
     }
-    line += "\r\n";
+    line += dialect.line_end;
     sink(line);
   }
 }
 
-void write_headings(const TableSpec& table, const std::string& lead, const TextSink& sink) {
+void write_headings(const TableSpec& table, const std::string& lead, const Dialect& dialect,
+                    const TextSink& sink) {
   std::string line =
-      lead + field(table.row_axis.empty() ? table.col_axis : table.row_axis + "\\" + table.col_axis);
-  for (Index col = 0; col < table.values.cols; ++col) line += ',' + heading(table.col_labels, col);
-  line += "\r\n";
+      lead + field(table.row_axis.empty() ? table.col_axis : table.row_axis + "\\" + table.col_axis, dialect);
+  for (Index col = 0; col < table.values.cols; ++col)
+    line += dialect.separator + heading(table.col_labels, col, dialect);
+  line += dialect.line_end;
   sink(line);
 }
 
 }  // namespace
 
 void write_csv(const TableSpec& table, const TextSink& sink) {
-  write_headings(table, "", sink);
-  write_rows(table, "", sink);
+  write_headings(table, "", csv, sink);
+  write_rows(table, "", csv, sink);
+}
+
+void write_tsv(const TableSpec& table, const TextSink& sink) {
+  write_headings(table, "", tsv, sink);
+  write_rows(table, "", tsv, sink);
 }
 
 void write_csv(const std::vector<TableSpec>& tables, const std::string& axis,
@@ -89,8 +108,9 @@ void write_csv(const std::vector<TableSpec>& tables, const std::string& axis,
     }
   }
   if (tables.empty()) return;
-  write_headings(tables.front(), field(axis) + ",", sink);
-  for (std::size_t i = 0; i < tables.size(); ++i) write_rows(tables[i], field(indices[i]) + ",", sink);
+  write_headings(tables.front(), field(axis, csv) + ",", csv, sink);
+  for (std::size_t i = 0; i < tables.size(); ++i)
+    write_rows(tables[i], field(indices[i], csv) + ",", csv, sink);
 }
 
 }  // namespace headwise

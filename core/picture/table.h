@@ -1,4 +1,4 @@
-// Matrices as tables for spreadsheets and scripts: CSV as RFC 4180 has it (comma, CRLF, quotes where needed),
+// Matrices as tables for spreadsheets and scripts. A file is CSV as RFC 4180 has it (comma, CRLF, quotes where needed),
 // UTF-8 without a byte order mark, the same bytes under every locale.
 //
 // The first line holds the headings: the axes' names as `L\S` (rows\columns), then a heading a column. Every
@@ -30,6 +30,8 @@ struct TableSpec {
 using TextSink = std::function<void(std::string_view)>;
 
 void write_csv(const TableSpec& table, const TextSink& sink);
+// The same for a clipboard: tabs between the fields, lines end in LF, a tab or line break in a label is a blank.
+void write_tsv(const TableSpec& table, const TextSink& sink);
 // `axis` names the leading column ("head"); `indices` its entries, one a table. All tables have as many
 // columns; the headings are those of the first. Throws Error(usage) where they do not agree.
 void write_csv(const std::vector<TableSpec>& tables, const std::string& axis,

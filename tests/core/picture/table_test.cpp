@@ -67,3 +67,14 @@ TEST_CASE("tables without rows or columns are only headings, and tables that dis
   CHECK_THROWS_AS(csv(std::vector{two, one}, std::string("head"), std::vector<std::string>{"0", "1"}), Error);
   CHECK_THROWS_AS(csv(std::vector{two}, std::string("head"), std::vector<std::string>{}), Error);
 }
+
+TEST_CASE("for a clipboard the fields are parted by tabs, and a label keeps to its field") {
+  const std::vector<std::string> labels = {"The", "a,b", "two\tfields\nand lines", "=1", "\"x\""};
+  const TableSpec table{
+      matrix_of(5, 2, {1, 2, -2.5, 0, 1e-20, 3, std::nan(""), 4, 5, 6}), "L", "S", labels, {"a", "\t=b"}};
+  std::string text;
+  write_tsv(table, [&](std::string_view piece) { text += piece; });
+  CHECK(text ==
+        "L\\S\ta\t\" =b\"\nThe\t1\t2\na,b\t-2.5\t0\ntwo fields and lines\t1e-20\t3\n'=1\tnan\t4\n"
+        "\"\"\"x\"\"\"\t5\t6\n");
+}

@@ -1,0 +1,64 @@
+#include "app/panels/window_copies.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+
+#include "app/panels/stage_content.h"
+#include "app/session/map_text.h"
+#include "core/code/program.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+
+void copy_value(WindowState& window) {
+  const std::optional<CellRef>& cell =
+      window.selection.pinned ? window.selection.pinned : window.selection.hovered;
+  const TensorPtr tensor = cell ? window.session.trace().tensor(cell->tensor) : nullptr;
+  if (!tensor) {
+    window.notices.say("No cell to copy: click one to pin it, or rest the mouse on it.");
+    return;
+  }
+  window.clipboard = fmt::format("{:.9g}", tensor->at(cell->index));
+  window.notices.say(fmt::format("Copied {} ({}[{}])", window.clipboard, to_string(cell->tensor),
+                                 fmt::join(cell->index, ",")));
+}
+
+void copy_map(WindowState& window, MapText text) {
+  const Trace& trace = window.session.trace();
+  const std::optional<StepPicture> picture = shown_picture(trace, window.selection);
+  if (!picture) {
+    window.notices.say("This step has no map to copy.");
+    return;
+  }
+  try {
+    TensorExport what;
+    what.tensor = {picture->result};
+    what.batch = window.selection.batch;
+    what.head = export_head_of(trace, what.tensor, window.selection.head);
+    const TokenLabels& labels = window.session.inputs().labels;
+    const bool as_table = text == MapText::table;
+    window.clipboard = as_table ? map_as_table(trace, labels, what) : map_as_numpy_array(trace, labels, what);
+    window.notices.say(
+        fmt::format("Copied {} {}", export_title(trace, what), as_table ? "as a table" : "as an np.array"));
+  } catch (const Error& error) {
+    window.notices.complain(error.what());
+  }
+}
+
+void copy_program(WindowState& window) {
+  const Trace& trace = window.session.trace();
+  const CodeStyle style = window.inspector.code.style;
+  if (program_array_bytes(trace) > largest_carried_bytes) {
+    window.notices.say("The program's arrays are too large to be pasted: save it to a file (Save program…).");
+    return;
+  }
+  try {
+    window.clipboard = program_text(trace, style);
+    window.notices.say(fmt::format("Copied the program in {}: {} lines", code_style_name(style),
+                                   std::ranges::count(window.clipboard, '\n')));
+  } catch (const Error& error) {
+    window.notices.complain(error.what());
+  }
+}
+
+}  // namespace headwise

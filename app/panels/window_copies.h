@@ -1,0 +1,18 @@
+// What the commands put into the clipboard; each says in a notice what that was, or why it was nothing.
+#pragma once
+
+#include "app/panels/window_state.h"
+
+namespace headwise {
+
+// The number of the cell that is pinned or under the mouse.
+void copy_value(WindowState& window);
+
+// The result of the step at this head, or the tensor that was chosen in the graph.
+enum class MapText { table, numpy_array };
+void copy_map(WindowState& window, MapText text);
+
+// The whole scenario as one Python program, in the style that the inspector shows.
+void copy_program(WindowState& window);
+
+}  // namespace headwise

@@ -1,0 +1,154 @@
+// What the commands put into the clipboard, and the program as a file.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+#include <filesystem>
+#include <fstream>
+
+#include "core/code/program.h"
+#include "core/scenario/scenario_json.h"
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string clipboard() {
+  const char* text = ImGui::GetClipboardText();
+  return text ? text : "";
+}
+
+std::string notice(const WindowBench& bench) {
+  const std::vector<Notice>& notices = bench.window->state().notices.notices;
+  return notices.empty() ? "" : notices.back().text;
+}
+
+struct Folder {
+  Folder() : path(fs::temp_directory_path() / ("headwise-copy-" + std::to_string(::getpid()))) {
+    fs::create_directories(path);
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string file(const std::string& name) const { return (path / name).string(); }
+  fs::path path;
+};
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void save_program_as(WindowBench& bench, const std::string& path) {
+  bench.ui->click("menu/File");
+  bench.ui->click("menu/Save program…");
+  REQUIRE(bench.ui->has("overlay/file"));
+  bench.ui->key("Ctrl+A");
+  bench.ui->type(path);
+  bench.ui->key("Enter");
+}
+
+}  // namespace
+
+TEST_CASE("Ctrl+Shift+C copies the step's result at this head as a table") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->click("step_bar/step/6");
+  bench.ui->key("2");
+  bench.ui->key("Ctrl+Shift+C");
+  const std::string copied = clipboard();
+  CHECK(copied.starts_with("L\\S\tThe\tanimal\t"));
+  const Tensor& weights = *bench.trace().tensors.attn_weights;
+  std::string row = "animal";
+  for (Index col = 0; col < 12; ++col)
+    row += fmt::format("\t{}", static_cast<float>(weights.at({0, 2, 1, col})));
+  CHECK(copied.find("\n" + row + "\n") != std::string::npos);
+  CHECK(std::count(copied.begin(), copied.end(), '\n') == 13);
+  CHECK(notice(bench) == "Copied attn_weights[0,2] — L×S = 12×12 as a table");
+}
+
+TEST_CASE("the map is copied as an np.array, of the tensor that is looked at") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.window->state().selection.tensor = TensorId::concat;
+  bench.ui->run_frames(2);
+  bench.ui->click("menu/Edit");
+  bench.ui->click("menu/Copy map as np.array");
+  const Tensor& concat = *bench.trace().tensors.concat;
+  CHECK(clipboard().starts_with(fmt::format("np.array([[{}, {}, ", static_cast<float>(concat.at({0, 0, 0})),
+                                            static_cast<float>(concat.at({0, 0, 1})))));
+  CHECK(clipboard().ends_with(
+      fmt::format(", {}]], dtype=np.float32)", static_cast<float>(concat.at({0, 11, 127})))));
+}
+
+TEST_CASE("a step without a map says so and leaves the clipboard alone") {
+  WindowBench bench = open_window(900, 700, with_setting(Scenario{}, "op=scaled_dot_product_attention"));
+  if (!bench.ui) return;
+  bench.window->state().selection.step = Step::project;
+  bench.ui->run_frames(2);
+  ImGui::SetClipboardText("mine");
+  bench.ui->key("Ctrl+Shift+C");
+  CHECK(clipboard() == "mine");
+  CHECK(notice(bench) == "This step has no map to copy.");
+}
+
+TEST_CASE("the program is copied in the style that the inspector shows") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->click("menu/Edit");
+  bench.ui->click("menu/Copy program");
+  CHECK(clipboard() == program_text(bench.trace(), CodeStyle::pytorch));
+  bench.ui->click("inspector/code/NumPy");
+  bench.ui->click("menu/Edit");
+  bench.ui->click("menu/Copy program");
+  CHECK(clipboard() == program_text(bench.trace(), CodeStyle::numpy));
+  CHECK(notice(bench).starts_with("Copied the program in NumPy"));
+}
+
+TEST_CASE("the program is saved where the dialog says, and a name without extension gets .py") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  save_program_as(bench, folder.file("mine"));
+  CHECK_FALSE(bench.window->state().files.open);
+  CHECK(content_of(folder.file("mine.py")) == program_text(bench.trace(), CodeStyle::pytorch));
+  CHECK_FALSE(fs::exists(folder.file("mine.npz")));
+  CHECK(notice(bench) == "Saved " + folder.file("mine.py"));
+  CHECK(bench.window->state().scenario_path.empty());
+  bench.ui->click("menu/File");
+  bench.ui->click("menu/Save program…");
+  CHECK(bench.window->state().files.path == folder.file("mine.py"));
+  CHECK(bench.ui->has("file_dialog/entry/0"));
+}
+
+TEST_CASE("a program that cannot be written is told in the dialog, which stays") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  for (const std::string& name : {folder.file("mine.json"), std::string("/no/such/folder/mine.py")}) {
+    save_program_as(bench, name);
+    CAPTURE(name);
+    CHECK(bench.window->state().files.open);
+    CHECK_FALSE(bench.window->state().files.error.empty());
+    CHECK_FALSE(fs::exists(name));
+    bench.ui->key("Escape");
+  }
+  CHECK(bench.window->state().program_path.empty());
+}
+
+TEST_CASE("arrays too large to be pasted go into a file beside the program") {
+  const Folder folder;
+  WindowBench bench =
+      open_window(900, 700, with_setting(preset_scenario("random"), "attention.embed_dim=512"));
+  if (!bench.ui) return;
+  REQUIRE(program_array_bytes(bench.trace()) > largest_carried_bytes);
+  ImGui::SetClipboardText("mine");
+  bench.ui->click("menu/Edit");
+  bench.ui->click("menu/Copy program");
+  CHECK(clipboard() == "mine");
+  CHECK(notice(bench).find("Save program") != std::string::npos);
+  save_program_as(bench, folder.file("large.py"));
+  CHECK(fs::exists(folder.file("large.py")));
+  CHECK(fs::exists(folder.file("large.npz")));
+  CHECK(notice(bench).ends_with("its arrays in an .npz beside it"));
+}
