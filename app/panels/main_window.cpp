@@ -50,22 +50,37 @@ bool begin_bare_panel(const char* name, const RectF& rect) {
 // What the panels look at stays the same while they are drawn, whatever they ask for.
 struct LookedAt {
   ComputationPtr computation;
+  TracePtr trace;  // the computation's, or the same with gradients
+  std::string no_gradients;
   Scenario scenario;
   std::string error, last_edit;
   Selection selection;
 
   explicit LookedAt(const WindowState& state)
       : computation(state.session.computation()),
+        trace(computation->trace),
         scenario(state.session.scenario()),
         error(state.session.error()),
         last_edit(state.session.last_edit()),
         selection(state.selection) {}
 
+  // Nothing is computed before the place that is looked at wants it.
+  void add_gradients(WindowState& state) {
+    if (!wants_gradients(selection)) return state.gradients.rest(computation->trace);
+    if (const TracePtr back = state.gradients.of(computation, selection.loss)) {
+      trace = back;
+      state.selection = selection = selection_within(selection, *trace);
+    } else {
+      const std::string why = state.gradients.error();
+      no_gradients = why.empty() ? "computing the gradients …" : why;
+    }
+  }
+
   PanelContext context(WindowState& state, HeatmapRenderer& heatmaps, const Fonts& fonts, float scale,
                        double& wake_after) const {
     return {.scenario = scenario,
             .inputs = computation->inputs,
-            .trace = *computation->trace,
+            .trace = *trace,
             .selection = selection,
             .last_edit = last_edit,
             .error = error,
@@ -77,6 +92,7 @@ struct LookedAt {
             .focus = &state.focus,
             .motion = state.motion.progress,
             .reduce_motion = state.settings.reduce_motion,
+            .no_gradients = no_gradients,
             .wake_after = &wake_after};
   }
 };
@@ -133,6 +149,7 @@ void MainWindow::take_dropped(const FrameInput& input) {
 void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale,
                              double& wake_after) {
   LookedAt looked(state_);
+  looked.add_gradients(state_);
   Selection& selection = looked.selection;
   const ComputationPtr computation = looked.computation;
   state_.focus.enabled = !overlay_open();
@@ -213,6 +230,8 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   const bool moving = advance_motion(state_.motion, input.seconds, state_.settings.motion_speed);
   take_keys();
   play(input.seconds, wake_after);
+  if (state_.selection.view == StageView::gradients)
+    skip_motion(state_.motion);  // it tells how a step is made
   if (input.close_requested) state_.quit = true;
 
   const ImVec2 size = ImGui::GetIO().DisplaySize;

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "app/session/selection.h"
 #include "app/widgets/widget_context.h"
@@ -21,7 +22,7 @@ enum class CommandId : int;
 struct PanelContext {
   const Scenario& scenario;      // what is asked for
   const ScenarioInputs& inputs;  // what the trace was made from
-  const Trace& trace;            // the last good one
+  const Trace& trace;            // the last good one; with its gradients where the selection wants them
   const Selection& selection;
   const std::string& last_edit;  // one line: what the last edit changed
   const std::string& error;      // empty, or why the scenario asked for has no trace
@@ -29,10 +30,11 @@ struct PanelContext {
   const Fonts& fonts;
   const Palette& palette;
   Theme theme = Theme::dark;
-  float scale = 1.0f;           // pixels per design unit (HiDPI × font scale)
-  FocusOrder* focus = nullptr;  // which control the keyboard speaks to; null: none of this panel
-  double motion = 1.0;          // how far the step is made; 1: nothing moves (app/panels/motion.h)
-  bool reduce_motion = false;   // fade from picture to picture instead
+  float scale = 1.0f;                  // pixels per design unit (HiDPI × font scale)
+  FocusOrder* focus = nullptr;         // which control the keyboard speaks to; null: none of this panel
+  double motion = 1.0;                 // how far the step is made; 1: nothing moves (app/panels/motion.h)
+  bool reduce_motion = false;          // fade from picture to picture instead
+  std::string_view no_gradients = {};  // why the trace has none although they are wanted: a sentence
   double* wake_after =
       nullptr;  // seconds until another frame is wanted although nothing happens: panels lower it
 

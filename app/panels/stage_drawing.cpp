@@ -122,12 +122,12 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
   if (letter != 0) {
     const bool weight = tensor_entry(part.matrix.name.id).role == TensorRole::parameter;
     write(context.fonts.bold, hue_of(palette, letter),
-          weight ? fmt::format("W_{}", letter) : std::string(1, letter), 7);
+          fmt::format("{}{}{}", part.matrix.name.gradient ? "∂" : "", weight ? "W_" : "", letter), 7);
   }
   const std::string name = matrix_name(part.matrix), sizes = matrix_sizes(part.matrix);
   write(context.fonts.mono_small, palette.text, name, 7);
   const TraceTensors& t = context.trace.tensors;
-  if (part.matrix.name.id == Id::dropped_weights && t.dropped_weights == t.attn_weights) {
+  if (part.matrix.name == TensorName{Id::dropped_weights} && t.dropped_weights == t.attn_weights) {
     write(context.fonts.mono_small, palette.text_dim, "= attn_weights", 7);
   }
   // Sizes are left out rather than cut: half a size would be a wrong one.
@@ -141,8 +141,8 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_column_blocks(widgets, list, plane, part.col_block);
   draw_row_blocks(widgets, list, plane, part.row_block);
-  draw_cell_digits(widgets, list, plane, part.spec, tensor_entry(part.matrix.name.id).probabilities,
-                   operand ? 5.0f : 2.0f);
+  const bool probabilities = !part.matrix.name.gradient && tensor_entry(part.matrix.name.id).probabilities;
+  draw_cell_digits(widgets, list, plane, part.spec, probabilities, operand ? 5.0f : 2.0f);
 
   const float thin = std::max(1.0f, std::round(context.scale));
   const float thick = std::max(2.0f, std::round(2.0f * context.scale));

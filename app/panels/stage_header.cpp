@@ -7,31 +7,16 @@
 #include <array>
 
 #include "app/panels/head_thumbnails.h"
+#include "app/panels/stage_choice.h"
 #include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/segmented_control.h"
-#include "app/widgets/ui_probe.h"
 
 namespace headwise {
 namespace {
 
 float width_of(ImFont* font, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
-
-// One of a few, beside what is already in the line, at most `room` pixels wide. True where another was chosen.
-bool choice(const PanelContext& context, const char* id, std::span<const std::string_view> labels,
-            int& chosen, float room = FLT_MAX) {
-  SegmentedOptions options;
-  if (segmented_control_size(context.widgets(), labels).x > room) options.width = std::max(room, 1.0f);
-  const bool changed = segmented_control(context.widgets(), id, labels, chosen, options);
-  const ImVec2 min = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
-  const float part = size.x / static_cast<float>(labels.size());
-  for (std::size_t i = 0; i < labels.size() && ui_probes_wanted(); ++i) {
-    const float x = min.x + part * static_cast<float>(i);
-    ui_probe(fmt::format("stage/{}/{}", id, labels[i]), ImVec2(x, min.y), ImVec2(x + part, min.y + size.y));
-  }
-  return changed;
 }
 
 }  // namespace
@@ -48,24 +33,31 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
   list->AddText(title, title->FontSize, origin, im_color(context.palette.text), name.c_str());
   ImFont* sans = context.fonts.sans;
   const float x = width_of(title, name) + 14.0f * u;
-  const std::string question = fitted_text(std::string(entry.question), sans, width - x);
+  const bool backward = selection.view == StageView::gradients;
+  const std::string question =
+      fitted_text(backward ? "how much does the loss change with each number? walk it from Output back with ←"
+                           : std::string(entry.question),
+                  sans, width - x);
   list->AddText(sans, sans->FontSize,
                 ImVec2(origin.x + x, origin.y + title->FontSize * 0.8f - sans->FontSize * 0.8f),
                 im_color(context.palette.text_dim), question.c_str());
 
   ImGui::SetCursorScreenPos(ImVec2(origin.x, origin.y + title->FontSize + 8.0f * u));
-  constexpr std::array<std::string_view, stage_view_count> views{"One head", "All heads", "Tokens", "q∘k"};
-  constexpr std::array<std::string_view, stage_view_count> short_views{"one", "all", "tok", "q∘k"};
-  const bool fits = segmented_control_size(context.widgets(), views).x <= width;
+  constexpr std::array<std::string_view, stage_view_count> views{"One head", "All heads", "Tokens", "q∘k",
+                                                                 "Gradients"};
+  constexpr std::array<std::string_view, stage_view_count> short_views{"one", "all", "tok", "q∘k", "∂"};
+  std::vector<std::string_view> names;
+  for (const StepPicture& picture : content.pictures) names.push_back(tensor_entry(picture.result).name);
+  const float beside =
+      names.size() > 1 ? segmented_control_size(context.widgets(), names).x + 12.0f * u : 0.0f;
+  const bool fits = segmented_control_size(context.widgets(), views).x + beside <= width;
   int view = static_cast<int>(selection.view);
-  if (choice(context, "view", fits ? views : short_views, view, width))
+  if (stage_choice(context, "view", fits ? views : short_views, view, width))
     selection.view = static_cast<StageView>(view);
   if (content.pictures.size() > 1) {
-    std::vector<std::string_view> names;
-    for (const StepPicture& picture : content.pictures) names.push_back(tensor_entry(picture.result).name);
     int chosen = content.picture < names.size() ? static_cast<int>(content.picture) : -1;
     ImGui::SameLine(0.0f, 12.0f * u);
-    if (choice(context, "picture", names, chosen)) {
+    if (stage_choice(context, "picture", names, chosen)) {
       selection.tensor = content.pictures[static_cast<std::size_t>(chosen)].result;
     }
   }
@@ -81,7 +73,7 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
     list->AddText(sans, sans->FontSize, ImVec2(at.x, at.y + (line - sans->FontSize) / 2),
                   im_color(context.palette.text_dim), text.c_str());
     ImGui::SetCursorScreenPos(ImVec2(at.x + width_of(sans, text) + 8.0f * u, at.y));
-    if (choice(context, "batch", ways, way)) {
+    if (stage_choice(context, "batch", ways, way)) {
       selection.batch = std::clamp<Index>(selection.batch + (way == 0 ? -1 : 1), 0, batches - 1);
       if (selection.pinned && selection.pinned->index.size() >= 3)
         selection.pinned->index[0] = selection.batch;

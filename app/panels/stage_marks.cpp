@@ -22,7 +22,9 @@ std::optional<Index> singled_out(const StageMatrix& matrix, const std::vector<St
 
 std::optional<CellRef> focused_cell(const Trace& trace, const Selection& selection) {
   const Selection within = selection_within(selection, trace);
-  return within.hovered ? within.hovered : within.pinned;
+  const std::optional<CellRef>& cell = within.hovered ? within.hovered : within.pinned;
+  // A gradient may only be on its way.
+  return cell && trace.tensor(cell->tensor) ? cell : std::nullopt;
 }
 
 std::vector<StageMark> stage_marks(const Trace& trace, const Selection& asked) {

@@ -59,6 +59,8 @@ PanelAction draw_stage(const PanelContext& context, StageState& state) {
     action = draw_elementwise(context, state.elementwise, content_of_step(Step::scores), area, under_mouse);
   } else if (!content.nothing.empty()) {
     draw_stage_sentence(context, content.nothing, area);
+  } else if (selection.view == StageView::gradients) {
+    action = draw_gradients(context, state.gradients, content, area, under_mouse);
   } else if (selection.view == StageView::all_heads && content.result->matrix.leading.size() == 2) {
     action = draw_all_heads(context, content, area, under_mouse);
   } else {

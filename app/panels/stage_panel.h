@@ -3,6 +3,7 @@
 
 #include "app/panels/panel.h"
 #include "app/panels/stage_elementwise.h"
+#include "app/panels/stage_gradients.h"
 #include "app/panels/stage_one_head.h"
 #include "app/panels/stage_tokens.h"
 #include "app/panels/value_ranges.h"
@@ -15,6 +16,7 @@ struct StageState {
   OneHeadState one_head;
   TokensState tokens;
   ElementwiseState elementwise;
+  GradientsState gradients;
 };
 
 // Fills the current ImGui window.

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "app/panels/head_thumbnails.h"
+#include "app/panels/stage_choice.h"
 #include "app/panels/stage_layout.h"
 #include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
@@ -46,19 +47,6 @@ struct Column {
   }
 };
 
-void choose(const PanelContext& context, const char* id, std::span<const std::string_view> labels,
-            int& chosen, float room) {
-  SegmentedOptions options;
-  if (segmented_control_size(context.widgets(), labels).x > room) options.width = std::max(room, 1.0f);
-  segmented_control(context.widgets(), id, labels, chosen, options);
-  const ImVec2 min = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
-  const float part = size.x / static_cast<float>(labels.size());
-  for (std::size_t i = 0; i < labels.size() && ui_probes_wanted(); ++i) {
-    const float x = min.x + part * static_cast<float>(i);
-    ui_probe(fmt::format("stage/{}/{}", id, labels[i]), {x, min.y}, {x + part, min.y + size.y});
-  }
-}
-
 // "lines for the strongest | 50 % | 80 % … of the attention that each | query gives | key gets |": the line over
 // the tokens, and its height. In a narrow stage the words are left out, then it takes two lines.
 float draw_choices(const PanelContext& context, TokensState& state, ImVec2 at, float width) {
@@ -81,13 +69,13 @@ float draw_choices(const PanelContext& context, TokensState& state, ImVec2 at, f
   write(before);
   ImGui::SetCursorScreenPos(at);
   constexpr std::array<std::string_view, 4> short_names{"50", "80", "95", "all"};
-  choose(context, "share", share_size.x > width ? short_names : share_names, state.share, width);
+  stage_choice(context, "share", share_size.x > width ? short_names : share_names, state.share, width);
   at.x = ImGui::GetItemRectMax().x + gap;
   write(between);
   if (controls > width) at = {origin.x, origin.y + share_size.y + gap};
   ImGui::SetCursorScreenPos(at);
   int way = state.per_key ? 1 : 0;
-  choose(context, "direction", ways, way, width);
+  stage_choice(context, "direction", ways, way, width);
   state.per_key = way == 1;
   return at.y + share_size.y - origin.y;
 }

@@ -13,7 +13,8 @@ namespace headwise {
 void copy_value(WindowState& window) {
   const std::optional<CellRef>& cell =
       window.selection.pinned ? window.selection.pinned : window.selection.hovered;
-  const TensorPtr tensor = cell ? window.session.trace().tensor(cell->tensor) : nullptr;
+  const TensorPtr tensor =
+      cell ? window.gradients.at_hand(window.session.trace()).tensor(cell->tensor) : nullptr;
   if (!tensor) {
     window.notices.say("No cell to copy: click one to pin it, or rest the mouse on it.");
     return;

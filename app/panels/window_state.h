@@ -15,6 +15,7 @@
 #include "app/panels/setup_panel.h"
 #include "app/panels/step_bar.h"
 #include "app/session/comparisons.h"
+#include "app/session/gradients.h"
 #include "app/session/session.h"
 #include "app/session/settings.h"
 #include "app/widgets/focus_order.h"
@@ -29,10 +30,11 @@ inline constexpr double seconds_to_first_step = 0.6;
 struct WindowState {
   // Throws Error where `first` has no trace. `wake` as in Session.
   explicit WindowState(const Scenario& first, const std::function<void()>& wake = {})
-      : session(first, wake), comparisons(wake) {}
+      : session(first, wake), comparisons(wake), gradients(wake) {}
 
   Session session;
   Comparisons comparisons;
+  Gradients gradients;
   Selection selection;
   Settings settings;
   std::string settings_file;  // empty: nothing is remembered

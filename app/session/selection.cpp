@@ -2,11 +2,14 @@
 
 #include <algorithm>
 
+#include "core/trace/gradient_rules.h"
+
 namespace headwise {
 namespace {
 
 bool has_cell(const Trace& trace, const CellRef& cell) {
-  const TensorPtr tensor = trace.tensor(cell.tensor);
+  const bool expected = cell.tensor.gradient && !has_backward_pass(trace);
+  const TensorPtr tensor = expected ? trace.tensor(cell.tensor.id) : trace.tensor(cell.tensor);
   if (!tensor || static_cast<Index>(cell.index.size()) != tensor->shape().rank()) return false;
   for (std::size_t axis = 0; axis < cell.index.size(); ++axis) {
     if (cell.index[axis] < 0 || cell.index[axis] >= tensor->shape().size(static_cast<Index>(axis)))
@@ -16,6 +19,12 @@ bool has_cell(const Trace& trace, const CellRef& cell) {
 }
 
 }  // namespace
+
+bool wants_gradients(const Selection& selection) {
+  const auto is_gradient = [](const std::optional<CellRef>& cell) { return cell && cell->tensor.gradient; };
+  return selection.view == StageView::gradients || is_gradient(selection.pinned) ||
+         is_gradient(selection.hovered);
+}
 
 Selection selection_within(const Selection& selection, const Trace& trace) {
   Selection within = selection;

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include "app/session/loss.h"
 #include "core/trace/cell_provenance.h"
 #include "core/trace/steps.h"
 
@@ -13,9 +14,10 @@ enum class StageView {
   all_heads,    // its result at every head
   tokens,       // the tokens, joined by their attention
   elementwise,  // one query against every key, number by number
+  gradients,    // the step's tensors, each beside its gradient
 };
 
-inline constexpr int stage_view_count = 4;
+inline constexpr int stage_view_count = 5;
 
 struct Selection {
   Step step = Step::inputs;
@@ -24,12 +26,18 @@ struct Selection {
   Index head = 0;
   std::optional<CellRef> hovered;  // under the mouse, for this frame
   std::optional<CellRef> pinned;   // clicked, until Escape
-  std::optional<TensorId> tensor;  // chosen in the graph: the picture of the step that makes it, else by itself
+  std::optional<TensorId>
+      tensor;                // chosen in the graph: the picture of the step that makes it, else by itself
+  std::optional<Loss> loss;  // what gradients are of; none: the default
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 
+// Whether something of this place needs the backward pass.
+bool wants_gradients(const Selection& selection);
+
 // The same place in another trace: batch and head inside its sizes, and a cell or tensor that it does not
-// have let go.
+// have let go. In a trace without a backward pass the cell of a gradient stays where its tensor has such a cell: the
+// gradients may only be on their way.
 Selection selection_within(const Selection& selection, const Trace& trace);
 
 }  // namespace headwise

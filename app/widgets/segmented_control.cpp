@@ -16,7 +16,8 @@ float label_width(ImFont* font, std::string_view label) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, label.data(), label.data() + label.size()).x;
 }
 
-// Left edges of the segments and, last, the right edge of all; extra room is shared out equally.
+// Left edges of the segments and, last, the right edge of all; room that is more or less than the labels need is shared
+// equally, down to three quarters of their padding.
 std::vector<float> edges(const WidgetContext& context, std::span<const std::string_view> labels,
                          float width) {
   std::vector<float> at{0.0f};
@@ -24,8 +25,8 @@ std::vector<float> edges(const WidgetContext& context, std::span<const std::stri
     at.push_back(at.back() +
                  std::ceil(label_width(context.fonts.small, label) + 2 * context.px(label_padding)));
   }
-  const float extra =
-      std::max(0.0f, width - at.back()) / static_cast<float>(std::max<std::size_t>(labels.size(), 1));
+  const float even = (width - at.back()) / static_cast<float>(std::max<std::size_t>(labels.size(), 1));
+  const float extra = width > 0.0f ? std::max(even, -1.5f * context.px(label_padding)) : 0.0f;
   for (std::size_t i = 0; i < at.size(); ++i) at[i] = std::round(at[i] + extra * static_cast<float>(i));
   return at;
 }

@@ -9,7 +9,7 @@
 namespace headwise {
 
 struct SegmentedOptions {
-  float width = 0.0f;  // pixels; 0: as wide as its labels need
+  float width = 0.0f;  // pixels, where the labels can be put into them; 0: as wide as the labels need
   bool enabled = true;
 };
 

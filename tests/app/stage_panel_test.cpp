@@ -214,8 +214,8 @@ TEST_CASE("every step is drawn inside its panel, whatever the scenario and the s
       if (width < 1000 && &settings != &scenarios[1]) continue;
       stage.driver->resize(width, height);
       for (int step = 0; step < step_count; ++step) {
-        for (const StageView view :
-             {StageView::one_head, StageView::all_heads, StageView::tokens, StageView::elementwise}) {
+        for (const StageView view : {StageView::one_head, StageView::all_heads, StageView::tokens,
+                                     StageView::elementwise, StageView::gradients}) {
           stage.show(static_cast<Step>(step), view, 1);
           CAPTURE(step);
           CAPTURE(static_cast<int>(view));
