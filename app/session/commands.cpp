@@ -143,7 +143,7 @@ constexpr std::array<CommandEntry, command_count> table{{
      Menu::view,
      true,
      "Another view",
-     "one head, all heads side by side, tokens joined by lines, q ∘ k number by number, gradients",
+     "one head, all heads side by side, tokens joined by lines, q ∘ k, gradients",
      {plain(letter('A'))}},
     {CommandId::slower_motion,
      Menu::view,
