@@ -1,4 +1,4 @@
-// Ctrl+Shift+P: every command, preset, step and head by a few letters of its name.
+// Ctrl+Shift+P: every command, step, view, preset and head by a few letters of its name.
 #pragma once
 
 #include <optional>

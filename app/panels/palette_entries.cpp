@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "app/session/fuzzy_match.h"
@@ -12,8 +13,15 @@ namespace headwise {
 namespace {
 
 constexpr Index most_heads = 64;
+constexpr std::size_t longest_query = 256;  // bytes: more than a name with what it does and its keys
 // A word in a name says more than the same word in a description.
 constexpr int found_in_name = 20;
+
+constexpr std::array<std::string_view, stage_view_count> view_descriptions{
+    "the step's product with its operands, at the head that is looked at",
+    "the step's result at every head, side by side",
+    "the tokens, joined by lines as strong as their attention",
+    "one query against every key, number by number", "the step's tensors, each beside its gradient"};
 
 std::string what_it_does(const CommandEntry& entry, const Session& session) {
   const auto named = [](const std::string& label, std::string_view nothing) {
@@ -68,6 +76,11 @@ std::vector<PaletteEntry> palette_entries(const Session& session) {
   for (const StepEntry& step : step_entries()) {
     entries.push_back({fmt::format("Go to {}", step.name), std::string(step.question), "", step.step});
   }
+  for (int view = 0; view < stage_view_count; ++view) {
+    const auto i = static_cast<std::size_t>(view);
+    entries.push_back({fmt::format("View: {}", stage_view_names[i]), std::string(view_descriptions[i]), "",
+                       static_cast<StageView>(view)});
+  }
   for (const Preset& preset : presets()) {
     entries.push_back({fmt::format("Open {}", preset.name), fmt::format("{}: {}", preset.title, preset.what),
                        "", PresetName{std::string(preset.name)}});
@@ -81,6 +94,7 @@ std::vector<PaletteMatch> find_entries(std::span<const PaletteEntry> entries, st
     int score;
     PaletteMatch match;
   };
+  if (query.size() > longest_query) return {};
   const std::vector<std::string> words = query_words(query);
   std::vector<Ranked> ranked;
   for (std::size_t i = 0; i < entries.size(); ++i) {

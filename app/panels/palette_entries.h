@@ -1,4 +1,4 @@
-// What the command palette offers: every command, preset and step, and the heads; and which of it a query finds.
+// What the command palette offers: every command, step, view of the stage, preset and head; and which of it a query finds.
 #pragma once
 
 #include <span>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "app/session/commands.h"
+#include "app/session/selection.h"
 #include "app/session/session.h"
 #include "core/trace/steps.h"
 
@@ -22,10 +23,10 @@ struct PaletteEntry {
   std::string name;  // "Undo", "Go to Softmax", "Open cross_attention"
   std::string what;  // one line
   std::string keys;  // "Ctrl+Z"; empty without a key
-  std::variant<CommandCall, PresetName, Step> target;
+  std::variant<CommandCall, Step, StageView, PresetName> target;
 };
 
-// In the order of the menus, then the steps, the presets and the heads of the trace (64 at most). Undo and redo say
+// In the order of the menus, then the steps, the views of the stage, the presets and the heads of the trace (64 at most). Undo and redo say
 // what they would take back or do again.
 std::vector<PaletteEntry> palette_entries(const Session& session);
 
@@ -36,7 +37,7 @@ struct PaletteMatch {
 
 // The entries in which every word of the query is found, in the name (any letters in this order), in what it does
 // (beginnings of words) or in its keys; the best first, equal ones in the order of `entries`. All of them for an empty
-// query.
+// query, none for one that is longer than any entry.
 std::vector<PaletteMatch> find_entries(std::span<const PaletteEntry> entries, std::string_view query);
 
 }  // namespace headwise

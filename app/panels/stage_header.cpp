@@ -43,16 +43,14 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
                 im_color(context.palette.text_dim), question.c_str());
 
   ImGui::SetCursorScreenPos(ImVec2(origin.x, origin.y + title->FontSize + 8.0f * u));
-  constexpr std::array<std::string_view, stage_view_count> views{"One head", "All heads", "Tokens", "q∘k",
-                                                                 "Gradients"};
   constexpr std::array<std::string_view, stage_view_count> short_views{"one", "all", "tok", "q∘k", "∂"};
   std::vector<std::string_view> names;
   for (const StepPicture& picture : content.pictures) names.push_back(tensor_entry(picture.result).name);
   const float beside =
       names.size() > 1 ? segmented_control_size(context.widgets(), names).x + 12.0f * u : 0.0f;
-  const bool fits = segmented_control_size(context.widgets(), views).x + beside <= width;
+  const bool fits = segmented_control_size(context.widgets(), stage_view_names).x + beside <= width;
   int view = static_cast<int>(selection.view);
-  if (stage_choice(context, "view", fits ? views : short_views, view, width))
+  if (stage_choice(context, "view", fits ? stage_view_names : short_views, view, width))
     selection.view = static_cast<StageView>(view);
   if (content.pictures.size() > 1) {
     int chosen = content.picture < names.size() ? static_cast<int>(content.picture) : -1;

@@ -223,6 +223,7 @@ void perform(WindowState& window, const PaletteEntry& entry) {
   release_focus(window.focus);
   if (const auto* call = std::get_if<CommandCall>(&entry.target)) perform(window, *call);
   if (const auto* step = std::get_if<Step>(&entry.target)) go_to_step(window, static_cast<int>(*step));
+  if (const auto* view = std::get_if<StageView>(&entry.target)) window.selection.view = *view;
   if (const auto* preset = std::get_if<PresetName>(&entry.target)) {
     edit(window, preset_scenario(preset->name), "open " + preset->name);
     window.selection = selection_within(window.selection, window.session.trace());

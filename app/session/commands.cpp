@@ -206,7 +206,7 @@ constexpr std::array<CommandEntry, command_count> table{{
      Menu::help,
      false,
      "Commands…",
-     "find any command, step, preset or head by a few letters of its name",
+     "find any command, step, view, preset or head by a few letters",
      {ctrl_shift(letter('P'))}},
     {CommandId::show_keys, Menu::help, false, "Keys", "show or hide this sheet", {plain(Key::f1)}},
     {CommandId::about,

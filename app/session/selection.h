@@ -1,7 +1,9 @@
 // Where the person is looking. Not part of a Scenario: it changes no number.
 #pragma once
 
+#include <array>
 #include <optional>
+#include <string_view>
 
 #include "app/session/loss.h"
 #include "core/trace/cell_provenance.h"
@@ -18,6 +20,9 @@ enum class StageView {
 };
 
 inline constexpr int stage_view_count = 5;
+// In the order of StageView, as they are named over the stage.
+inline constexpr std::array<std::string_view, stage_view_count> stage_view_names{
+    "One head", "All heads", "Tokens", "q∘k", "Gradients"};
 
 struct Selection {
   Step step = Step::inputs;

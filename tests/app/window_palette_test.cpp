@@ -108,7 +108,7 @@ TEST_CASE("every command does the same by its name as by itself") {
   }
 }
 
-TEST_CASE("the palette lists every command with its keys, every step, every preset and every head") {
+TEST_CASE("the palette lists every command with its keys, every step, view, preset and head") {
   WindowBench bench = open_window();
   if (!bench.ui) return;
   bench.ui->key("Ctrl+Shift+P");
@@ -121,6 +121,8 @@ TEST_CASE("the palette lists every command with its keys, every step, every pres
     CHECK_MESSAGE(names.contains("Go to " + std::string(step.name)), step.name);
   for (const Preset& preset : presets())
     CHECK_MESSAGE(names.contains("Open " + std::string(preset.name)), preset.name);
+  for (const std::string_view view : stage_view_names)
+    CHECK_MESSAGE(names.contains("View: " + std::string(view)), view);
   CHECK(names.contains("Head 7"));
   CHECK_FALSE(names.contains("Head 8"));
   for (const PaletteEntry& entry : palette(bench).entries)
@@ -134,6 +136,9 @@ TEST_CASE("a few letters, the arrows and Enter go to a step, open a preset, look
   CHECK(listed(bench).front() == "Go to Softmax");
   bench.ui->key("Enter");
   CHECK(bench.selection().step == Step::softmax);
+  ask_for(bench, "view tok");
+  bench.ui->key("Enter");
+  CHECK(bench.selection().view == StageView::tokens);
   ask_for(bench, "open causal");
   bench.ui->key("Enter");
   CHECK(bench.scenario() == preset_scenario("causal"));
@@ -223,6 +228,19 @@ TEST_CASE("what is no command is told, and Enter does nothing then") {
   CHECK_FALSE(palette(bench).open);
   bench.ui->run_frames(2);
   CHECK_FALSE(bench.ui->has("overlay/palette"));
+}
+
+TEST_CASE("a query of any length is answered at once") {
+  const Session session(preset_scenario("welcome"));
+  const std::vector<PaletteEntry> entries = palette_entries(session);
+  CHECK(find_entries(entries, "").size() == entries.size());
+  CHECK(find_entries(entries, " \t ").size() == entries.size());
+  CHECK(find_entries(entries, "head head head").size() == find_entries(entries, "head").size());
+  std::string endless;
+  while (endless.size() < 1'000'000) endless += "a ";
+  CHECK(find_entries(entries, endless).empty());
+  CHECK(find_entries(entries, "\xf0\x9f\x99\x82 \xff").empty());
+  CHECK(find_entries(entries, "q∘k").size() >= 1);
 }
 
 TEST_CASE("while the palette is open, its keys go nowhere else") {
