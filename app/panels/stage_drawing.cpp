@@ -28,7 +28,8 @@ char family(const PanelContext& context, const StageMatrix& matrix) {
   const AttentionOptions& o = context.trace.options;
   if (matrix.name.id == Id::in_proj_weight || matrix.name.id == Id::in_proj_bias) {
     const Index q_rows = o.num_heads * o.head_dim, k_rows = o.num_kv_heads * o.head_dim;
-    if (matrix.transposed || matrix.view.rows == 1) {
+    const bool part = !matrix.transposed && matrix.view.rows < matrix.view.tensor->shape().size(0);
+    if (matrix.transposed || matrix.view.rows == 1 || part) {
       return matrix.row_begin < q_rows ? 'q' : matrix.row_begin < q_rows + k_rows ? 'k' : 'v';
     }
     return 0;

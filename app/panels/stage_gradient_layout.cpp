@@ -48,9 +48,10 @@ struct Row {
       double room = slot - labels - pair_gap * u;
       PairPlace place;
       place.col_labels = col_labels || shape.col_label_width <= 0;
-      place.slanted =
-          place.col_labels && shape.col_label_width + 6.0 * u > cell_in(room) && shape.col_label_width > 0;
-      if (place.slanted) room -= std::max(0.0, shape.col_label_width * std::cos(slant) - 0.4 * cell_in(room));
+      // Room for slanted labels is kept where they are given up: columns stay under the result's.
+      const bool narrow = shape.col_label_width > 0 && shape.col_label_width + 6.0 * u > cell_in(room);
+      if (narrow) room -= std::max(0.0, shape.col_label_width * std::cos(slant) - 0.4 * cell_in(room));
+      place.slanted = narrow && place.col_labels;
       const double width = cell_in(room) * static_cast<double>(shape.cols);
       fits = fits && width >= narrowest_plane * u;
       place.value = {x + labels, 0, width, 0};

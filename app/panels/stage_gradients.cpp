@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 #include <span>
 
 #include "app/panels/head_thumbnails.h"
@@ -54,6 +55,18 @@ std::string range_caption(const Trace& trace, const StageMatrix& matrix) {
   return matrix.view.tensor->shape().rank() > 2 ? name : matrix_name(matrix);
 }
 
+// A gradient ends at the mask: before it, blocked cells get nothing. Behind the softmax they are as any other.
+void set_mask(const Trace& trace, StagePart& part) {
+  using Id = TensorId;
+  const Id id = part.matrix.name.id;
+  const TensorPtr mask = trace.tensor(Id::mask_bias);
+  part.spec.mask.reset();
+  part.spec.blocked_at = trace.options.mask_value.value_or(-std::numeric_limits<double>::infinity());
+  if (id != Id::masked_scores && id != Id::scaled_scores && id != Id::scores) return;
+  if (mask && mask->shape().same_sizes(part.matrix.view.tensor->shape()))
+    part.spec.mask = matrix_view(mask, part.matrix.leading);
+}
+
 std::optional<StagePart> gradient_of(const Trace& trace, const StagePart& value, GradientRanges& ranges) {
   const TensorPtr gradient = trace.tensor({value.matrix.name.id, true});
   if (!gradient) return std::nullopt;
@@ -63,6 +76,7 @@ std::optional<StagePart> gradient_of(const Trace& trace, const StagePart& value,
   part.spec.values = part.matrix.view;
   part.spec.color_map = ColorMap::blue_orange;
   part.spec.range = ranges.of(part.matrix.view);
+  set_mask(trace, part);
   part.spec.range_note = range_caption(trace, part.matrix);
   return part;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "app/panels/stage_content.h"
+#include "app/panels/window_files.h"
 #include "app/session/map_text.h"
 #include "core/code/program.h"
 #include "core/tensor/error.h"
@@ -13,8 +14,7 @@ namespace headwise {
 void copy_value(WindowState& window) {
   const std::optional<CellRef>& cell =
       window.selection.pinned ? window.selection.pinned : window.selection.hovered;
-  const TensorPtr tensor =
-      cell ? window.gradients.at_hand(window.session.trace()).tensor(cell->tensor) : nullptr;
+  const TensorPtr tensor = cell ? window.trace_at_hand().tensor(cell->tensor) : nullptr;
   if (!tensor) {
     window.notices.say("No cell to copy: click one to pin it, or rest the mouse on it.");
     return;
@@ -25,7 +25,7 @@ void copy_value(WindowState& window) {
 }
 
 void copy_map(WindowState& window, MapText text) {
-  const Trace& trace = window.session.trace();
+  const Trace& trace = window.trace_at_hand();
   const std::optional<StepPicture> picture = shown_picture(trace, window.selection);
   if (!picture) {
     window.notices.say("This step has no map to copy.");
@@ -33,7 +33,7 @@ void copy_map(WindowState& window, MapText text) {
   }
   try {
     TensorExport what;
-    what.tensor = {picture->result};
+    what.tensor = name_to_export(window, picture->result);
     what.batch = window.selection.batch;
     what.head = export_head_of(trace, what.tensor, window.selection.head);
     const TokenLabels& labels = window.session.inputs().labels;

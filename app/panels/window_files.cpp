@@ -82,6 +82,12 @@ void ask_for_program(WindowState& window) {
   window.files.arrays_beside = program_array_bytes(window.session.trace()) > largest_carried_bytes;
 }
 
+TensorName name_to_export(const WindowState& window, TensorId id) {
+  const TensorName gradient{id, true};
+  const bool shown = window.selection.view == StageView::gradients;
+  return shown && window.trace_at_hand().tensor(gradient) ? gradient : TensorName{id};
+}
+
 void ask_for_export(WindowState& window) {
   const std::optional<TensorId> id = tensor_under_focus(window);
   const TensorPtr tensor = id ? window.session.trace().tensor(*id) : nullptr;
@@ -90,6 +96,8 @@ void ask_for_export(WindowState& window) {
     return;
   }
   const Selection& selection = window.selection;
+  const Trace& trace = window.trace_at_hand();
+  const TensorName shown = name_to_export(window, *id);
   ExportDialogState& dialog = window.export_dialog;
   const TensorExport before = dialog.what;
   const std::string folder = dialog.path.empty() ? working_folder() : folder_of(dialog.path);
@@ -97,18 +105,18 @@ void ask_for_export(WindowState& window) {
   dialog.open = dialog.appearing = true;
   // Colours stay as they were chosen the last time; what is exported follows the stage.
   dialog.what = before;
-  dialog.what.tensor = {*id};
+  dialog.what.tensor = shown;
   dialog.what.batch = selection.batch;
-  dialog.head = export_head_of(window.session.trace(), {*id}, selection.head);
-  dialog.has_heads = export_head_count(window.session.trace(), {*id}) > 1;
+  dialog.head = export_head_of(trace, shown, selection.head);
+  dialog.has_heads = export_head_count(trace, shown) > 1;
   TensorExport one = dialog.what, all_heads = dialog.what;
   one.head = dialog.head;
   all_heads.head.reset();
-  dialog.title = export_title(window.session.trace(), one);
-  dialog.title_of_all = export_title(window.session.trace(), all_heads);
+  dialog.title = export_title(trace, one);
+  dialog.title_of_all = export_title(trace, all_heads);
   const bool all = dialog.has_heads && selection.view == StageView::all_heads;
   dialog.what.head = all ? std::nullopt : std::optional(dialog.head);
-  std::string name(tensor_entry(*id).name);
+  std::string name = to_string(shown);
   if (dialog.has_heads) name += all ? "-heads" : fmt::format("-head-{}", dialog.head);
   dialog.path = folder + name + ".png";
 }
@@ -147,7 +155,7 @@ void accept_export(WindowState& window) {
   ExportDialogState& dialog = window.export_dialog;
   const std::string path = expanded_path(dialog.path);
   try {
-    export_tensor(window.session.trace(), window.session.inputs().labels, dialog.what, path);
+    export_tensor(window.trace_at_hand(), window.session.inputs().labels, dialog.what, path);
     dialog.open = false;
     window.notices.say(fmt::format("Exported {} to {}", to_string(dialog.what.tensor), path));
   } catch (const Error& error) {

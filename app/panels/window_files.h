@@ -11,6 +11,8 @@ namespace headwise {
 void ask_for_scenario(WindowState& window, FileDialogPurpose purpose);
 // Opens the dialog for the program, in the folder of the last one.
 void ask_for_program(WindowState& window);
+// What is taken away of a tensor on the stage: in the view of gradients its gradient, where it has one.
+TensorName name_to_export(const WindowState& window, TensorId id);
 // Opens the dialog for the picture under focus.
 void ask_for_export(WindowState& window);
 

@@ -32,6 +32,9 @@ struct WindowState {
   explicit WindowState(const Scenario& first, const std::function<void()>& wake = {})
       : session(first, wake), comparisons(wake), gradients(wake) {}
 
+  // The session's, with its gradients where they are known.
+  const Trace& trace_at_hand() const { return gradients.at_hand(session.trace()); }
+
   Session session;
   Comparisons comparisons;
   Gradients gradients;

@@ -114,6 +114,19 @@ TEST_CASE("the operand that stands transposed in the product stands as it is sto
   CHECK(cell_at(pairs[2].gradient->matrix, 4, 1).index == std::vector<Index>{0, 0, 4, 1});
 }
 
+TEST_CASE(
+    "blocked cells are hatched in the gradients before the softmax, where they get nothing, and not behind "
+    "it") {
+  const TracedScenario given = traced_back({"mask.is_causal=true"});
+  for (const auto& [step, hatched] :
+       {std::pair(Step::scores, true), {Step::scale, true}, {Step::mask, true}, {Step::softmax, false}}) {
+    const GradientPair pair = pairs_at(given, step)[0];
+    CAPTURE(static_cast<int>(step));
+    CHECK((cell_kind(pair.gradient->spec, 0, 3) == CellKind::blocked) == hatched);
+    CHECK(cell_kind(pair.gradient->spec, 3, 0) == CellKind::value);
+  }
+}
+
 TEST_CASE("with layer norm the window's default loss has gradients beyond rounding, Σ output has none") {
   const TracedScenario given = traced_back({"attention.layer_norm=true"});
   const auto largest = [](const Tensor& tensor) {

@@ -1,6 +1,7 @@
 // The view of gradients in the window: it computes them when it is shown, and its cells are the reference's.
 #include <doctest/doctest.h>
 #include <fmt/format.h>
+#include <imgui.h>
 
 #include "app/widgets/cell_geometry.h"
 #include "core/scenario/scenario_json.h"
@@ -185,6 +186,25 @@ TEST_CASE("every step of every operator shows its gradients or says why there ar
       bench.ui->key("Left");
     }
   }
+}
+
+TEST_CASE("what is copied and exported of the view is the gradient") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  bench.ui->click("step_bar/step/3");
+  bench.ui->key("Ctrl+E");
+  CHECK(bench.window->state().export_dialog.what.tensor == TensorName{TensorId::scores});
+  bench.ui->key("Escape");
+  bench.ui->click("stage/view/Gradients");
+  bench.ui->key("Ctrl+E");
+  const ExportDialogState& dialog = bench.window->state().export_dialog;
+  CHECK(dialog.what.tensor == TensorName{TensorId::scores, true});
+  CHECK(dialog.path.ends_with("grad.scores-head-0.png"));
+  bench.ui->key("Escape");
+  click_cell(bench, "stage/grad/result", 12, 12, 3, 2);
+  bench.ui->key("Ctrl+C");
+  const double number = with_gradients(bench).grad.scores->at({0, 0, 3, 2});
+  CHECK(std::string(ImGui::GetClipboardText()) == fmt::format("{:.9g}", number));
 }
 
 TEST_CASE("a large trace has its gradients a while after, and the window goes on meanwhile") {
