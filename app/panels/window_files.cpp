@@ -31,15 +31,30 @@ void open_scenario(WindowState& window, const std::string& path) {
   window.scenario_path = path;
 }
 
+// The arrays of a program must not take the place of those that the scenario reads.
+void check_not_read(const Scenario& scenario, const fs::path& arrays) {
+  for (const std::optional<std::string>& file :
+       {scenario.inputs.file, scenario.parameters.file, scenario.mask.file}) {
+    std::error_code missing;
+    if (file && fs::equivalent(fs::path(scenario.origin.folder) / *file, arrays, missing)) {
+      throw Error(ExitStatus::usage,
+                  {.where = arrays.string(),
+                   .what = "the program's arrays would replace a file that the scenario reads",
+                   .remedy = "choose another name"});
+    }
+  }
+}
+
 void save_program(WindowState& window, const std::string& path) {
   if (!path.ends_with(".py")) {
     throw Error(ExitStatus::usage,
                 {.where = path, .what = "the name of a Python program ends in .py", .remedy = ""});
   }
   const Trace& trace = window.session.trace();
+  const bool beside = program_array_bytes(trace) > largest_carried_bytes;
+  if (beside) check_not_read(window.session.traced_scenario(), fs::path(path).replace_extension(".npz"));
   write_program(path, trace, window.inspector.code.style);
   window.program_path = path;
-  const bool beside = program_array_bytes(trace) > largest_carried_bytes;
   window.notices.say(fmt::format("Saved {}{}", path, beside ? ", its arrays in an .npz beside it" : ""));
 }
 

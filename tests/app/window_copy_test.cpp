@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "core/code/program.h"
+#include "core/files/array_files.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
 
@@ -151,4 +152,27 @@ TEST_CASE("arrays too large to be pasted go into a file beside the program") {
   CHECK(fs::exists(folder.file("large.py")));
   CHECK(fs::exists(folder.file("large.npz")));
   CHECK(notice(bench).ends_with("its arrays in an .npz beside it"));
+}
+
+TEST_CASE("a program's arrays never take the place of a file that the scenario reads") {
+  const Folder folder;
+  const auto numbers = std::make_shared<Tensor>(Shape{{"N", 1}, {"L", 600}, {"E", 512}}, DType::f32);
+  write_npz(folder.file("mine.npz"), {{"query", numbers, {}}});
+  const std::string before = content_of(folder.file("mine.npz"));
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->push(FilesDropped{{folder.file("mine.npz")}});
+  bench.ui->run_frames(2);
+  bench.window->state().session.finish();
+  bench.ui->run_frames(2);
+  CAPTURE(bench.session().error());
+  REQUIRE(program_array_bytes(bench.trace()) > largest_carried_bytes);
+  bench.ui->click("menu/File");
+  bench.ui->click("menu/Save program…");
+  CHECK(bench.window->state().files.path == folder.file("mine.py"));
+  bench.ui->key("Enter");
+  CHECK(bench.window->state().files.open);
+  CHECK(bench.window->state().files.error.find("that the scenario reads") != std::string::npos);
+  CHECK(content_of(folder.file("mine.npz")) == before);
+  CHECK_FALSE(fs::exists(folder.file("mine.py")));
 }
