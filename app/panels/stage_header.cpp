@@ -84,9 +84,11 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
     const auto description = head_description(context, selection.head);
     const std::string head =
         fmt::format("head {}{}", selection.head, description ? ": " + description->name : "");
-    list->AddText(sans, sans->FontSize, ImVec2(at.x, at.y + (line - sans->FontSize) / 2),
-                  im_color(context.palette.text_dim),
-                  fitted_text(head, sans, std::max(0.0f, origin.x + width - at.x)).c_str());
+    const float room = origin.x + width - at.x;
+    if (room >= width_of(sans, "head 00:")) {
+      list->AddText(sans, sans->FontSize, ImVec2(at.x, at.y + (line - sans->FontSize) / 2),
+                    im_color(context.palette.text_dim), fitted_text(head, sans, room).c_str());
+    }
     ImGui::NewLine();
   }
   return selection;
