@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/panels/cell_editor.h"
 #include "app/panels/cell_terms.h"
 #include "app/panels/code_section.h"
 #include "app/panels/output_shares.h"
@@ -265,6 +266,7 @@ void draw_cell(const PanelContext& context, TextColumn& column, bool compact, Pa
                 fitted_text(tokens, sans, column.width()).c_str());
   column.skip(height);
 
+  if (pinned) draw_cell_editor(context, *cell, action);
   draw_output_shares(context, column);
   const CellTerms terms = cell_terms(context.trace, context.inputs.labels, provenance, compact ? 4 : 6);
   const bool many = terms.largest.size() > 1;

@@ -1,8 +1,11 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "app/panels/setup_rows.h"
+#include "app/widgets/ui_probe.h"
+#include "core/scenario/mask_presets.h"
 
 namespace headwise {
 namespace {
@@ -10,6 +13,43 @@ namespace {
 constexpr std::array<std::string_view, 2> off_on{"off", "on"};
 constexpr std::array<std::string_view, 2> alignments{"top left", "bottom right"};
 constexpr std::array<std::string_view, 2> fully_masked{"NaN", "0"};
+
+// A name with numbers is typed in files only; here each preset comes with numbers that show what it does.
+void draw_preset(SetupRows& rows) {
+  MaskSpec& mask = rows.scenario().mask;
+  const TensorPtr k = rows.context().trace.tensors.k_heads;
+  const Index keys = k ? k->shape().size(2) : 0;
+  const std::string now = mask.preset.value_or("none");
+  const std::array<std::string_view, 2> labels{now, "…"};
+  int chosen = 0;
+  if (rows.choice({"setup/preset", "pattern", "",
+                   "A mask by name, merged with the others: causal, a window, a prefix that all see, "
+                   "documents that do "
+                   "not see each other, dilated, padding. In a file: mask.preset."},
+                  labels, chosen) &&
+      chosen == 1) {
+    ImGui::OpenPopup("mask presets");
+  }
+  if (ImGui::BeginPopup("mask presets")) {
+    const auto entry = [&](const std::optional<std::string>& preset, const std::string& what) {
+      if (ImGui::MenuItem(what.c_str(), nullptr, preset == mask.preset)) {
+        mask.preset = preset;
+        rows.edited("setup/preset", "mask pattern " + preset.value_or("none"), false);
+      }
+      ui_probe_item("setup/preset/" + preset.value_or("none"));
+    };
+    entry(std::nullopt, "none");
+    for (const MaskPresetEntry& each : mask_presets()) {
+      // Its numbers left out are its defaults; documents have none: two halves.
+      const std::string name(each.form.substr(0, each.form.find(':')));
+      const bool has_defaults = read_mask_preset(name, keys).preset.has_value();
+      entry(has_defaults ? name : fmt::format("{}:0,{}", name, std::max<Index>(keys / 2, 1)),
+            fmt::format("{}: {}", name, each.what));
+    }
+    ImGui::EndPopup();
+  }
+  rows.draw_errors("setup/preset", "");
+}
 
 }  // namespace
 
@@ -45,6 +85,8 @@ void draw_setup_mask(SetupRows& rows) {
     }
     rows.draw_errors("setup/alignment", "");
   }
+
+  draw_preset(rows);
 
   // One number for the whole batch; what a file says for each sequence or query by itself is kept until typed
   // over.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "app/panels/setup_rows.h"
 
@@ -20,6 +21,22 @@ void draw_notes(const PanelContext& context) {
   if (notes.size() > most) dim_text(context.widgets(), fmt::format("… and {} more", notes.size() - most));
 }
 
+// What is not to be seen in any row: cells set by hand, pairs painted.
+void draw_edits(SetupRows& rows) {
+  const std::size_t count = rows.scenario().edits.size();
+  if (count == 0) return;
+  section_caption(rows.widgets(), "SET BY HAND");
+  constexpr std::array<std::string_view, 2> ways{"keep", "forget"};
+  int chosen = 0;
+  const std::string name = fmt::format("{} {}", count, count == 1 ? "cell" : "cells");
+  if (rows.choice({"setup/edits", name, "", "Numbers set by hand and pairs of the mask that were painted."},
+                  ways, chosen)) {
+    rows.scenario().edits.clear();
+    rows.edited("setup/edits", "forget what was set by hand", false);
+  }
+  rows.draw_errors("setup/edits", "");
+}
+
 }  // namespace
 
 PanelAction draw_setup_panel(const PanelContext& context, SetupState& state) {
@@ -30,6 +47,7 @@ PanelAction draw_setup_panel(const PanelContext& context, SetupState& state) {
   draw_setup_sizes(rows);
   draw_setup_mask(rows);
   draw_setup_scale(rows);
+  draw_edits(rows);
   draw_notes(context);
   return rows.take();
 }

@@ -11,6 +11,7 @@
 #include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/segmented_control.h"
+#include "app/widgets/tooltip.h"
 
 namespace headwise {
 namespace {
@@ -21,7 +22,7 @@ float width_of(ImFont* font, const std::string& text) {
 
 }  // namespace
 
-Selection draw_stage_header(const PanelContext& context, const StageContent& content) {
+Selection draw_stage_header(const PanelContext& context, const StageContent& content, int& brush) {
   Selection selection = context.selection;
   const StepEntry& entry = step_entries()[static_cast<std::size_t>(selection.step)];
   const ImVec2 origin = ImGui::GetCursorScreenPos();
@@ -75,6 +76,20 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
       selection.batch = std::clamp<Index>(selection.batch + (way == 0 ? -1 : 1), 0, batches - 1);
       if (selection.pinned && selection.pinned->index.size() >= 3)
         selection.pinned->index[0] = selection.batch;
+    }
+  }
+  if (selection.step == Step::mask && selection.view == StageView::one_head) {
+    constexpr std::array<std::string_view, 4> brushes{"look", "paint", "row", "column"};
+    ImGui::SameLine(0.0f, 12.0f * u);
+    const float room = origin.x + width - ImGui::GetCursorScreenPos().x;
+    if (segmented_control_size(context.widgets(), brushes).x <= room) {
+      choice(context, "brush", brushes, brush);
+      tooltip(context.widgets(),
+              "paint attn_mask on the map: a stroke that begins on a free pair blocks, one that begins on a "
+              "blocked "
+              "pair frees");
+    } else {
+      ImGui::NewLine();
     }
   }
   if (content.head_map) {

@@ -8,6 +8,7 @@ namespace headwise {
 
 // Title, question and controls at the cursor of the current ImGui window: the selection with what was chosen
 // in this frame.
-Selection draw_stage_header(const PanelContext& context, const StageContent& content);
+// `brush`: which brush paints the mask, in the step of the masks (0: none).
+Selection draw_stage_header(const PanelContext& context, const StageContent& content, int& brush);
 
 }  // namespace headwise

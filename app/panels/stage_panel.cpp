@@ -7,6 +7,7 @@
 
 #include "app/panels/stage_all_heads.h"
 #include "app/panels/stage_header.h"
+#include "app/session/cell_editing.h"
 
 namespace headwise {
 
@@ -19,6 +20,28 @@ void fade(const PanelContext& context, const RectF& area) {
       {static_cast<float>(area.x), static_cast<float>(area.y)},
       {static_cast<float>(area.x + area.width), static_cast<float>(area.y + area.height)},
       im_color(context.palette.panel, static_cast<float>(hidden)));
+}
+
+// A stroke of the brush over the maps of the mask step. What its first pair becomes, all others become too.
+void paint(const PanelContext& context, MaskBrush& brush, const std::optional<CellRef>& under_mouse,
+           PanelAction& action) {
+  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) brush.painting = false;
+  const bool on_map = under_mouse && !under_mouse->tensor.gradient && under_mouse->index.size() == 4;
+  if (!on_map || !painting_refusal(context.trace).empty()) return;
+  const Index query = under_mouse->index[2], key = under_mouse->index[3];
+  const Index batch = context.selection.batch, head = context.selection.head;
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    brush.painting = true;
+    brush.plain = !context.trace.tensors.mask_bias;
+    brush.blocks = !is_painted(context.trace, batch, head, query, key);
+  }
+  if (!brush.painting) return;
+  Scenario painted = with_painted(context.scenario, context.trace, batch, head, query, key,
+                                  static_cast<BrushShape>(brush.shape - 1), brush.blocks);
+  if (painted == context.scenario) return;
+  action.scenario = std::move(painted);
+  action.edit_label = "paint the mask";
+  action.edit_continues = true;
 }
 
 }  // namespace
@@ -35,10 +58,11 @@ PanelAction draw_stage(const PanelContext& context, StageState& state) {
   Selection place_before = context.selection;
   if (moving) place_before.step = static_cast<Step>(static_cast<int>(context.selection.step) - 1);
   const bool fades = moving && (context.reduce_motion || context.selection.view != StageView::one_head);
-  const StageContent content = content_at(fades && context.motion < 0.5 ? place_before : context.selection);
+  StageContent content = content_at(fades && context.motion < 0.5 ? place_before : context.selection);
+  if (state.brush.painting && state.brush.plain) content.above.reset();
   std::optional<StageContent> before;
   if (moving && !fades) before = content_at(place_before);
-  Selection selection = draw_stage_header(context, content);
+  Selection selection = draw_stage_header(context, content, state.brush.shape);
 
   const double top = ImGui::GetCursorScreenPos().y + 12.0 * context.scale;
   const RectF area{origin.x, top, available.x, std::max(0.0, origin.y + available.y - top)};
@@ -74,9 +98,12 @@ PanelAction draw_stage(const PanelContext& context, StageState& state) {
     action.selection->step = selection.step;
     selection = *action.selection;
   }
+  const bool paints =
+      state.brush.shape > 0 && selection.step == Step::mask && selection.view == StageView::one_head;
+  if (paints) paint(context, state.brush, under_mouse, action);
   if (under_mouse) {
     selection.hovered = under_mouse;
-    if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    if (!paints && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
       const bool let_go = selection.pinned == under_mouse;
       selection.pinned = let_go ? std::nullopt : under_mouse;
     }

@@ -10,7 +10,16 @@
 
 namespace headwise {
 
+// How the mouse acts on the mask: it looks, or paints pairs, rows or columns.
+struct MaskBrush {
+  int shape = 0;          // 0: it looks; then one of BrushShape, counted from 1
+  bool painting = false;  // a stroke is under way
+  bool plain = false;     // it began where there was no mask: the map stays where it is until it ends
+  bool blocks = true;     // what the stroke makes of the pairs that it meets
+};
+
 struct StageState {
+  MaskBrush brush;
   ValueRanges ranges;
   bool hovering = false;  // a cell of the stage was under the mouse in the last frame
   OneHeadState one_head;
