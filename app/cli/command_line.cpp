@@ -12,6 +12,7 @@
 #include "app/cli/subcommand.h"
 #include "app/panels/run_window.h"
 #include "core/files/atomic_file.h"
+#include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -64,8 +65,22 @@ void run_subcommand(const Subcommand& command, const Words& words) {
   command.run(app, words);
 }
 
+// "run" for "rnu"; empty where no command is near.
+std::string nearest_command(const std::string& word) {
+  for (const Subcommand& command : subcommands()) {
+    if (word.size() >= 3 && word.size() <= 12 && edit_distance(word, command.name) <= 2)
+      return std::string(command.name);
+  }
+  return "";
+}
+
 int open_window(const Words& words) {
   const std::string remedy = "see headwise --help";
+  const std::string meant = words.empty() ? "" : nearest_command(words[0]);
+  if (!meant.empty() && access(words[0].c_str(), F_OK) != 0) {
+    throw Error(ExitStatus::usage,
+                {"", "there is no such command", words[0], "", fmt::format("did you mean \"{}\"?", meant)});
+  }
   if (words.size() > 1) {
     throw Error(ExitStatus::usage, {"", "there are words too many", fmt::format("{} words", words.size()),
                                     "one file, or a command and its options", remedy});

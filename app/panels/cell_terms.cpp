@@ -20,7 +20,7 @@ std::string index_name(const TokenLabels& labels, const Axis& axis, Index index)
   if (tokens && index < static_cast<Index>(tokens->size()))
     return printable((*tokens)[static_cast<std::size_t>(index)]);
   // A joined axis has no letter that a reader would know the index by.
-  if (axis.name.find("·") != std::string::npos) return fmt::format("column {}", index);
+  if (axis.name.find("·") != std::string::npos) return fmt::format("col {}", index);
   std::string letter = axis.name;
   if (!letter.empty()) letter[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(letter[0])));
   return fmt::format("{} {}", letter, index);
@@ -53,7 +53,7 @@ std::vector<TermGroup> term_groups(const std::vector<Term>& terms) {
   return groups;
 }
 
-// "d 1", the token "animal", "n 0, it", "grad.k, column 3"; the tensor alone where nothing runs.
+// "d 1", the token "animal", "n 0, it", "grad.k, col 3"; the tensor alone where nothing runs.
 std::string term_name(const Trace& trace, const TokenLabels& labels, const std::vector<TermGroup>& groups,
                       const CellRef& first) {
   const auto group = std::ranges::find(groups, first.tensor, &TermGroup::tensor);

@@ -329,6 +329,8 @@ void draw_row(const PanelContext& context, TextColumn& column) {
 
 PanelAction draw_inspector(const PanelContext& context, InspectorState& state) {
   PanelAction action;
+  if (state.step != context.selection.step) ImGui::SetScrollY(0.0f);
+  state.step = context.selection.step;
   const WidgetContext widgets = context.widgets();
   TextColumn column(widgets);
   const std::optional<StepPicture> picture = shown_picture(context.trace, context.selection);

@@ -9,6 +9,7 @@ namespace headwise {
 
 struct InspectorState {
   CodeSectionState code;
+  Step step = Step::inputs;  // of the last frame: another one is read from its top
   bool hovering = false;  // a link of the inspector previewed a cell in the last frame
 };
 

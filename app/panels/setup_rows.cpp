@@ -55,7 +55,7 @@ void SetupRows::sentence(const RowLabel& label, std::string& text) {
   const TextFieldResult field = text_field(
       widgets_, label.id, text, {.lines = 5, .wrong = is_wrong(label.id), .placeholder = "type a sentence"});
   ui_probe_item(label.id);
-  tooltip(widgets_, label.tooltip);
+  if (!field.focused) tooltip(widgets_, label.tooltip);  // it would cover what is typed
   if (field.changed) edited(label.id, std::string(label.name), true);
   draw_errors(label.id, "");
 }

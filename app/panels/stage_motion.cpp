@@ -225,6 +225,7 @@ void Drawing::make(double t) const {
   const Rule rule = declared_rule(context_.trace, content_.result->matrix.name);
   switch (making_of(rule)) {
     case Making::blocks:
+      if (content_.cell_for_cell) return;  // every cell where it was: nothing to be seen
       return blocks(rule, t);
     case Making::fall:
       return fall(t);

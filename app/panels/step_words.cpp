@@ -13,14 +13,22 @@ struct Further {
 };
 
 constexpr Further further[] = {
+    {Id::k, "k = key W_kᵀ + b_k",
+     "The same is done for the keys, by a layer of its own: column c of k is the dot product of a token's "
+     "whole row "
+     "with row c of W_k, plus a bias."},
+    {Id::v, "v = value W_vᵀ + b_v",
+     "And once more for the values: column c of v is the dot product of a token's whole row with row c of "
+     "W_v, plus a "
+     "bias. What a head hands on is made of these rows."},
     {Id::k_heads, "Kₕ = k[:, g·D : (g+1)·D]",
-     "Key/value head g takes D neighbouring columns of k. With as many key/value heads as query heads g is "
-     "h; with fewer, "
-     "H/G neighbouring query heads share one."},
+     "Key/value head g takes D neighbouring columns of k. There is one for each query head (then g = h), or, "
+     "in "
+     "grouped attention, one for H/G neighbouring query heads."},
     {Id::v_heads, "Vₕ = v[:, g·Dv : (g+1)·Dv]",
-     "Key/value head g takes Dv neighbouring columns of v. With as many key/value heads as query heads g is "
-     "h; with fewer, "
-     "H/G neighbouring query heads share one."},
+     "Key/value head g takes Dv neighbouring columns of v. There is one for each query head (then g = h), "
+     "or, in "
+     "grouped attention, one for H/G neighbouring query heads."},
     {Id::dropped_weights, "droppedₕ = Aₕ ⊙ kept / (1 − p)",
      "In training a share p of the weights is set to 0 at random, and the others grow by 1/(1 − p), so that "
      "a row sums to "
@@ -60,11 +68,7 @@ StepWords step_words(Step step, const StepPicture& picture) {
   const StepEntry& entry = step_entries()[static_cast<std::size_t>(step)];
   StepWords words{formula_lines(entry.formula), entry.sentence};
   // Three products, and the stage shows one of them.
-  if (step == Step::project && words.formulas.size() == 3) {
-    if (result == Id::q || result == Id::k || result == Id::v) {
-      words.formulas = {words.formulas[result == Id::q ? 0 : result == Id::k ? 1 : 2]};
-    }
-  }
+  if (step == Step::project && words.formulas.size() == 3 && result == Id::q) words.formulas.resize(1);
   return words;
 }
 

@@ -63,7 +63,7 @@ std::string gain_sentence(const Scenario& before, const Scenario& after, const T
     }
   }
   if (speaking.size() == 1 && heads > 2 && muted.size() + heard.size() > 1) {
-    return fmt::format("Only head {} is heard: every other column of concat is 0", speaking[0]);
+    return fmt::format("Only head {} is heard: all other columns of concat are 0", speaking[0]);
   }
   if (!muted.empty() && heard.empty() && changed.empty()) {
     const Index width = trace.options.v_head_dim;

@@ -22,6 +22,9 @@ void tooltip(const WidgetContext& context, std::string_view text) {
   }
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {context.px(10), context.px(8)});
   ImGui::BeginTooltip();
+  // ImGui hides a window until it has measured it: without another frame it would stay hidden.
+  const ImGuiWindow* window = ImGui::GetCurrentWindow();
+  if (context.wake_after && (window->Hidden || window->Appearing)) *context.wake_after = 0.0;
   ImGui::PushFont(context.fonts.small);
   ImGui::PushTextWrapPos(context.px(width));
   ImGui::TextUnformatted(text.data(), text.data() + text.size());

@@ -96,9 +96,9 @@ TEST_CASE("the terms of a gradient are named by every index that is summed") {
 TEST_CASE("what comes back to one array through q, k and v is told apart by tensor") {
   const std::vector<std::string> names = term_names(traced_back(), Id::query, {0, 1, 2});
   CHECK(names.size() == 36);
-  CHECK(has(names, "grad.q, column 0"));
-  CHECK(has(names, "grad.k, column 11"));
-  CHECK(has(names, "grad.v, column 5"));
+  CHECK(has(names, "grad.q, col 0"));
+  CHECK(has(names, "grad.k, col 11"));
+  CHECK(has(names, "grad.v, col 5"));
 }
 
 TEST_CASE("one thing more that is added has its tensor's name") {
@@ -106,7 +106,7 @@ TEST_CASE("one thing more that is added has its tensor's name") {
       traced_back({"inputs.self_attention=false", "inputs.key_length=5", "attention.residual=true"}),
       Id::query, {0, 1, 2});
   CHECK(has(names, "grad.residual_output"));
-  CHECK(has(names, "column 3"));
+  CHECK(has(names, "col 3"));
 }
 
 TEST_CASE("the inspector shows a cell of every gradient, whatever function it passes through") {

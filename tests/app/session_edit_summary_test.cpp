@@ -64,7 +64,7 @@ TEST_CASE("several gains are told together") {
     return line.substr(0, line.find(", the output"));
   };
   CHECK(told({1, 1, 1, 1}, {0, 1, 0, 1}) == "Heads 0 and 2 muted: their columns of concat are 0");
-  CHECK(told({1, 1, 1, 1}, {0, 0, 1, 0}) == "Only head 2 is heard: every other column of concat is 0");
+  CHECK(told({1, 1, 1, 1}, {0, 0, 1, 0}) == "Only head 2 is heard: all other columns of concat are 0");
   CHECK(told({0, 0, 1, 0}, {1, 1, 1, 1}).starts_with("All heads are heard again: the output"));
   CHECK(told({0, 0, 1, 1}, {0, 1, 1, 1}).starts_with("Heads 1 heard again") == false);
   CHECK(told({0, 0, 1, 1}, {0, 1, 1, 1}).starts_with("Head 1 heard again: the output"));

@@ -25,6 +25,13 @@ void check_refused(const std::vector<std::string>& words, int status, const std:
 
 }  // namespace
 
+TEST_CASE("a command that is nearly one is told which one is meant") {
+  const ProgramResult result = run_program({"rnu", "welcome"});
+  CHECK(result.status == 2);
+  CHECK(is_one_line(result.err));
+  CHECK(result.err.find("did you mean \"run\"?") != std::string::npos);
+}
+
 TEST_CASE("version and help are printed on stdout") {
   CHECK(run_program({"--version"}).out == "headwise " HEADWISE_VERSION "\n");
   const ProgramResult help = run_program({"--help"});
