@@ -83,7 +83,7 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
     ImGui::SameLine(0.0f, 12.0f * u);
     const float room = origin.x + width - ImGui::GetCursorScreenPos().x;
     if (segmented_control_size(context.widgets(), brushes).x <= room) {
-      choice(context, "brush", brushes, brush);
+      stage_choice(context, "brush", brushes, brush);
       tooltip(context.widgets(),
               "paint attn_mask on the map: a stroke that begins on a free pair blocks, one that begins on a "
               "blocked "
