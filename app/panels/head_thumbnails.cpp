@@ -111,8 +111,12 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
     action.selection = looking_at_head(context, head);
   }
   ImFont* font = chosen ? context.fonts.bold : context.fonts.small;
+  // What a head does gives way to the dot, its number never.
+  const bool named = number.find(' ') != std::string::npos;
+  const std::string shown =
+      !named ? number : fitted_text(number, font, static_cast<float>(line.width - reach));
   list->AddText(font, font->FontSize, ImVec2(corner(line).x, std::floor(dot.y - font->FontSize / 2)),
-                im_color(chosen ? palette.text : palette.text_dim), number.c_str());
+                im_color(chosen ? palette.text : palette.text_dim), shown.c_str());
   if (!dotted) return action;
 
   const Item mute = item_over("heads/dot", head, {line.x + line.width - reach, line.y, reach, line.height});
