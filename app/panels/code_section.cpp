@@ -7,16 +7,14 @@
 #include <array>
 
 #include "app/platform/fonts.h"
+#include "app/session/commands.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/code/code_lines.h"
-#include "core/code/program.h"
 
 namespace headwise {
 namespace {
-
-constexpr double shown_seconds = 1.5;
 
 void draw_styles(const PanelContext& context, CodeSectionState& state) {
   std::array<std::string_view, code_styles.size()> names;
@@ -32,36 +30,20 @@ void draw_styles(const PanelContext& context, CodeSectionState& state) {
   }
 }
 
-// All steps with the arrays, ready to be pasted and run. What is too large for a clipboard has its place in a
-// file.
-void draw_program_link(const PanelContext& context, CodeSectionState& state, TextColumn& column) {
-  const double now = ImGui::GetTime();
-  const bool just_copied = !state.copied.empty() && now - state.copied_at < shown_seconds;
-  if (just_copied) {
-    if (context.wake_after)
-      *context.wake_after = std::min(*context.wake_after, shown_seconds - (now - state.copied_at));
-  }
-  const std::string text = just_copied ? state.copied : "copy the whole program";
-  const auto link = column.link("program", text, context.palette.text_dim);
+// All steps with the arrays, ready to be pasted and run: the command of the Edit menu.
+void draw_program_link(const PanelContext& context, TextColumn& column, PanelAction& action) {
+  const auto link = column.link("program", "copy the whole program", context.palette.text_dim);
   ui_probe("inspector/program", ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
   tooltip(
       context.widgets(),
       "every step with its arrays, gains and dropout, as one Python program that prints the same numbers");
-  if (!link.clicked) return;
-  state.copied_at = now;
-  if (program_array_bytes(context.trace) > largest_carried_bytes) {
-    state.copied = "too large: File, Save program…";
-    return;
-  }
-  const std::string program = program_text(context.trace, state.style);
-  ImGui::SetClipboardText(program.c_str());
-  state.copied = fmt::format("copied: {} lines", std::ranges::count(program, '\n'));
+  if (link.clicked) action.command = CommandId::copy_program;
 }
 
 }  // namespace
 
 void draw_code_section(const PanelContext& context, CodeSectionState& state, TextColumn& column,
-                       const std::optional<StepPicture>& picture) {
+                       const std::optional<StepPicture>& picture, PanelAction& action) {
   if (!picture) return;
   const std::vector<CodeLine> code =
       code_lines(state.style, context.selection.step, picture->result, context.trace);
@@ -77,7 +59,7 @@ void draw_code_section(const PanelContext& context, CodeSectionState& state, Tex
   column.code("code", lines);
   ui_probe("inspector/code/lines", ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
   column.space(4);
-  draw_program_link(context, state, column);
+  draw_program_link(context, column, action);
   column.space(14);
 }
 

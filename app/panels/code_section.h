@@ -2,7 +2,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "app/panels/panel.h"
 #include "app/widgets/text_column.h"
@@ -13,11 +12,10 @@ namespace headwise {
 
 struct CodeSectionState {
   CodeStyle style = CodeStyle::pytorch;
-  std::string copied;  // what the last click put into the clipboard: "program"; shown until the next frame's
-  double copied_at = 0.0;  // … time is a second and a half later
 };
 
+// The link to the whole program comes back as a command.
 void draw_code_section(const PanelContext& context, CodeSectionState& state, TextColumn& column,
-                       const std::optional<StepPicture>& picture);
+                       const std::optional<StepPicture>& picture, PanelAction& action);
 
 }  // namespace headwise

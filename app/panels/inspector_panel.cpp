@@ -339,7 +339,7 @@ PanelAction draw_inspector(const PanelContext& context, InspectorState& state) {
   column.space(compact ? 12.0f : 20.0f);
   draw_cell(context, column, compact, action);
   column.space(compact ? 10.0f : 16.0f);
-  draw_code_section(context, state.code, column, picture);
+  draw_code_section(context, state.code, column, picture, action);
   draw_row(context, column);
   return action;
 }
