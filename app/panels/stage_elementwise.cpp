@@ -229,7 +229,7 @@ void View::draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) 
   };
   const Palette& palette = context_.palette;
   title(strip_, fmt::format("q: row {} of {}", query_, matrix_name(q_.matrix)), palette.q);
-  title(strip_again_, "the same q, once for every key", palette.q);
+  title(strip_again_, "q again, for every key", palette.q);
   title(keys_, "k: every key's row", palette.k);
   title(products_, "q ∘ k: number times number", palette.text);
 
