@@ -1,28 +1,14 @@
 // Where the person is looking. Not part of a Scenario: it changes no number.
 #pragma once
 
-#include <array>
 #include <optional>
-#include <string_view>
 
 #include "app/session/loss.h"
+#include "core/playlist/stage_view.h"
 #include "core/trace/cell_provenance.h"
 #include "core/trace/steps.h"
 
 namespace headwise {
-
-enum class StageView {
-  one_head,     // the step's product or map, with its operands
-  all_heads,    // its result at every head
-  tokens,       // the tokens, joined by their attention
-  elementwise,  // one query against every key, number by number
-  gradients,    // the step's tensors, each beside its gradient
-};
-
-inline constexpr int stage_view_count = 5;
-// In the order of StageView, as they are named over the stage.
-inline constexpr std::array<std::string_view, stage_view_count> stage_view_names{
-    "One head", "All heads", "Tokens", "q∘k", "Gradients"};
 
 struct Selection {
   Step step = Step::inputs;

@@ -1,5 +1,5 @@
 // JSON as strictly as a file format wants it: nothing is repaired, dropped or guessed. Private to
-// core/scenario.
+// core/scenario and core/playlist.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -14,6 +14,10 @@ using Json = nlohmann::json;
 // malformed text, and for duplicate keys, NaN, Infinity and numbers beyond double (1e400), more than 16
 // levels, more than 256 keys in an object and more than 4 million values.
 Json parse_json(std::string_view text, const std::string& where);
+
+// The text of a file, at most 64 MiB. Throws Error(usage) where it is missing, a folder or too large; `kind` is what was
+// expected: "scenario".
+std::string read_json_text(const std::string& path, const std::string& kind);
 
 // The value as an error line shows it: "8", "\"random\"", "a list of 3", "an object".
 std::string describe(const Json& value);

@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "core/files/atomic_file.h"
+#include "core/scenario/json_document.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 
@@ -11,17 +12,19 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
 
-std::string read_bounded(const std::string& path) {
+}  // namespace
+
+std::string read_json_text(const std::string& path, const std::string& kind) {
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
     throw Error(ExitStatus::usage,
-                {.where = path, .what = "this is a folder", .expected = "a scenario file"});
+                {.where = path, .what = "this is a folder", .expected = "a " + kind + " file"});
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) {
     throw Error(ExitStatus::usage,
                 {.where = path,
-                 .what = "the scenario file cannot be opened",
+                 .what = "the " + kind + " file cannot be opened",
                  .got = std::filesystem::exists(path, error) ? "no permission" : "no such file"});
   }
   std::string text;
@@ -30,13 +33,15 @@ std::string read_bounded(const std::string& path) {
     text.append(block, 0, static_cast<std::size_t>(file.gcount()));
     if (text.size() > most_bytes) {
       throw Error(ExitStatus::usage, {.where = path,
-                                      .what = "the scenario file is too large",
+                                      .what = "the " + kind + " file is too large",
                                       .expected = "at most 64 MiB",
                                       .remedy = "keep large arrays in an .npz beside it"});
     }
   }
   return text;
 }
+
+namespace {
 
 // A path that was relative to one folder, as seen from another.
 void move_path(std::optional<std::string>& file, const std::filesystem::path& from,
@@ -48,22 +53,29 @@ void move_path(std::optional<std::string>& file, const std::filesystem::path& fr
 }  // namespace
 
 Scenario read_scenario_file(const std::string& path) {
-  Scenario scenario = scenario_from_json(read_bounded(path), path);
+  Scenario scenario = scenario_from_json(read_json_text(path, "scenario"), path);
   scenario.origin.folder = std::filesystem::path(path).parent_path().string();
   return scenario;
 }
 
-void write_scenario_file(const Scenario& scenario, const std::string& path) {
-  const std::filesystem::path from =
-      std::filesystem::absolute(scenario.origin.folder.empty() ? "." : scenario.origin.folder);
-  const std::filesystem::path to = std::filesystem::absolute(path).parent_path();
+Scenario with_files_relative_to(const Scenario& scenario, const std::string& folder) {
+  const auto absolute = [](const std::string& relative) {
+    return std::filesystem::absolute(relative.empty() ? "." : relative);
+  };
+  const std::filesystem::path from = absolute(scenario.origin.folder), to = absolute(folder);
   Scenario moved = scenario;
   if (from.lexically_normal() != to.lexically_normal()) {
     for (std::optional<std::string>* file : {&moved.inputs.file, &moved.parameters.file, &moved.mask.file}) {
       move_path(*file, from, to);
     }
   }
-  write_file_atomically(path, scenario_to_json(moved));
+  moved.origin.folder = folder;
+  return moved;
+}
+
+void write_scenario_file(const Scenario& scenario, const std::string& path) {
+  const std::string folder = std::filesystem::absolute(path).parent_path().string();
+  write_file_atomically(path, scenario_to_json(with_files_relative_to(scenario, folder)));
 }
 
 }  // namespace headwise

@@ -19,6 +19,9 @@ std::string scenario_to_json(const Scenario& scenario, bool complete = false);
 Scenario read_scenario_file(const std::string& path);
 void write_scenario_file(const Scenario& scenario, const std::string& path);
 
+// The same with the files that it names relative to `folder` (empty: to the working folder).
+Scenario with_files_relative_to(const Scenario& scenario, const std::string& folder);
+
 // One --set PATH=VALUE ("attention.num_heads=4"); VALUE is JSON, else a string.
 Scenario with_setting(const Scenario& scenario, std::string_view path_equals_value);
 

@@ -1,0 +1,58 @@
+// What a playlist and a trace say of each other.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/playlist/playlist.h"
+
+namespace headwise {
+namespace {
+
+std::string cell_problem(const CellRef& cell, const Trace& trace) {
+  const TensorPtr tensor = trace.tensor(cell.tensor.id);  // a gradient has the sizes of its tensor
+  const std::string name = to_string(cell.tensor);
+  if (!tensor) return fmt::format("this scenario has no tensor {}", name);
+  const Shape& shape = tensor->shape();
+  const bool same_rank = static_cast<Index>(cell.index.size()) == shape.rank();
+  for (std::size_t axis = 0; same_rank && axis < cell.index.size(); ++axis) {
+    if (cell.index[axis] >= shape.size(static_cast<Index>(axis))) {
+      return fmt::format("{}[{}] lies outside {} {}", name, fmt::join(cell.index, ","), name,
+                         shape.to_string());
+    }
+  }
+  if (!same_rank) {
+    return fmt::format("an index of {} numbers for {} {}, which has {} axes", cell.index.size(), name,
+                       shape.to_string(), shape.rank());
+  }
+  return "";
+}
+
+}  // namespace
+
+bool operator==(const PlaylistPage& a, const PlaylistPage& b) {
+  return *a.scenario == *b.scenario && a.step == b.step && a.view == b.view && a.batch == b.batch &&
+         a.head == b.head && a.tensor == b.tensor && a.pin == b.pin && a.spotlight == b.spotlight &&
+         a.title == b.title && a.caption == b.caption;
+}
+
+std::string step_word(Step step) {
+  std::string word(step_entries()[static_cast<std::size_t>(step)].name);
+  std::ranges::transform(word, word.begin(), [](char c) {
+    if (c == ' ') return '_';
+    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  });
+  return word;
+}
+
+std::string page_problem(const PlaylistPage& page, const Trace& trace) {
+  const Index heads = trace.options.num_heads;
+  if (page.head >= heads) return fmt::format("head {} of {} heads, counted from 0", page.head, heads);
+  const Index batches = trace.tensors.q_heads ? trace.tensors.q_heads->shape().size(0) : 1;
+  if (page.batch >= batches)
+    return fmt::format("batch {} of a batch of {}, counted from 0", page.batch, batches);
+  if (page.tensor && !trace.tensor(*page.tensor))
+    return fmt::format("this scenario has no tensor {}", tensor_entry(*page.tensor).name);
+  return page.pin ? cell_problem(*page.pin, trace) : "";
+}
+
+}  // namespace headwise

@@ -1,0 +1,266 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <map>
+
+#include "core/playlist/playlist.h"
+#include "core/scenario/json_document.h"
+#include "core/scenario/presets.h"
+#include "core/scenario/scenario_json.h"
+#include "core/tensor/edit_distance.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::vector<std::string>;
+
+constexpr double largest_index = 9007199254740992.0;  // 2^53: beyond it, numbers are not exact
+constexpr std::size_t most_index_entries = 8;
+constexpr std::size_t most_scenario_bytes = std::size_t{256} << 20;
+
+std::string did_you_mean(const std::string& got, const Names& known) {
+  return fmt::format("did you mean \"{}\"?", nearest_name(got, known));
+}
+
+void check_keys(const Json& object, const std::string& where, const Names& known) {
+  for (const auto& [key, unused] : object.items()) {
+    if (std::ranges::find(known, key) == known.end())
+      wrong_value(where, fmt::format("unknown key \"{}\"", key), "", "", did_you_mean(key, known));
+  }
+}
+
+std::string text_of(const Json& value, const std::string& where) {
+  if (!value.is_string()) wrong_value(where, "wrong type", describe(value), "a string");
+  return value.get<std::string>();
+}
+
+Index index_of(const Json& value, const std::string& where) {
+  const char* expected = "a whole number of at least 0";
+  if (!value.is_number()) wrong_value(where, "wrong type", describe(value), expected);
+  const double number = value.get<double>();
+  if (number != std::floor(number) || number < 0 || number > largest_index)
+    wrong_value(where, "out of range", describe(value), expected);
+  return static_cast<Index>(number);
+}
+
+// The place of a word in a list of them.
+std::size_t choice_of(const Json& value, const std::string& where, const Names& words) {
+  const std::string expected = fmt::format("one of {}", fmt::join(words, ", "));
+  if (!value.is_string()) wrong_value(where, "wrong type", describe(value), expected);
+  const std::string& got = value.get_ref<const std::string&>();
+  const auto found = std::ranges::find(words, got);
+  if (found == words.end())
+    wrong_value(where, "unknown choice", describe(value), expected, did_you_mean(got, words));
+  return static_cast<std::size_t>(found - words.begin());
+}
+
+TensorName tensor_of(const Json& value, const std::string& where) {
+  const std::string text = text_of(value, where);
+  const std::optional<TensorName> name = find_tensor_name(text);
+  if (!name) {
+    wrong_value(where, "there is no tensor of this name", describe(value), "",
+                fmt::format("did you mean \"{}\"?", nearest_tensor_name(text)));
+  }
+  return *name;
+}
+
+CellRef cell_of(const Json& value, const std::string& where) {
+  const Names keys{"tensor", "index"};
+  if (!value.is_object())
+    wrong_value(where, "wrong type", describe(value), "an object with tensor and index");
+  check_keys(value, where, keys);
+  for (const std::string& key : keys) {
+    if (!value.contains(key))
+      wrong_value(where, fmt::format("the key \"{}\" is missing", key), "", "tensor and index");
+  }
+  CellRef cell{tensor_of(value["tensor"], where + ".tensor"), {}};
+  const Json& index = value["index"];
+  if (!index.is_array() || index.empty() || index.size() > most_index_entries)
+    wrong_value(where + ".index", "wrong type", describe(index), "a list of integers, one for each axis");
+  for (const Json& entry : index) cell.index.push_back(index_of(entry, where + ".index"));
+  return cell;
+}
+
+// What a scenario takes beside its fixed part.
+std::size_t bytes_of(const Scenario& scenario) {
+  std::size_t bytes =
+      sizeof scenario + scenario.inputs.text.size() + scenario.edits.size() * sizeof(CellEdit);
+  if (scenario.inputs.key_text) bytes += scenario.inputs.key_text->size();
+  if (scenario.head_gain) bytes += scenario.head_gain->size() * sizeof(double);
+  if (scenario.mask.valid_lens) {
+    for (const auto& lens : *scenario.mask.valid_lens)
+      bytes += sizeof lens + lens.size() * sizeof(std::int64_t);
+  }
+  return bytes;
+}
+
+class Reader {
+ public:
+  Reader(std::string where, std::string folder) : where_(std::move(where)), folder_(std::move(folder)) {
+    for (const StepEntry& entry : step_entries()) steps_.push_back(step_word(entry.step));
+  }
+
+  Playlist read(const Json& root) {
+    if (!root.is_object() || !root.contains("headwise_playlist"))
+      wrong_value(where_, "this is no playlist", describe(root),
+                  "{\"headwise_playlist\": 1, \"pages\": [ … ]}");
+    check_version(root["headwise_playlist"]);
+    check_keys(root, where_, {"headwise_playlist", "title", "pages"});
+    Playlist playlist;
+    if (root.contains("title")) playlist.title = text_of(root["title"], where_ + ": title");
+    const auto pages = root.find("pages");
+    if (pages == root.end() || !pages->is_array() || pages->empty() || pages->size() > Playlist::most_pages) {
+      wrong_value(where_ + ": pages", pages == root.end() ? "the pages are missing" : "wrong pages",
+                  pages == root.end() ? "" : describe(*pages),
+                  fmt::format("a list of 1 to {} pages", Playlist::most_pages));
+    }
+    PlaylistPage before;
+    before.scenario = std::make_shared<const Scenario>(preset_scenario(presets().front().name));
+    for (const Json& page : *pages) {
+      playlist.pages.push_back(
+          read_page(page, before, fmt::format("{}: page {}", where_, playlist.pages.size() + 1)));
+      before = playlist.pages.back();
+    }
+    return playlist;
+  }
+
+ private:
+  void check_version(const Json& version) const {
+    const std::string place = where_ + ": headwise_playlist";
+    if (!version.is_number()) wrong_value(place, "wrong type", describe(version), "the format's version, 1");
+    if (version.get<double>() == 1.0) return;
+    const bool newer = version.get<double>() > 1.0;
+    wrong_value(place,
+                newer ? "this playlist was written for a newer Headwise" : "unknown version of the format",
+                "version " + describe(version), "version 1");
+  }
+
+  PlaylistPage read_page(const Json& json, const PlaylistPage& before, const std::string& where) {
+    if (!json.is_object()) wrong_value(where, "wrong type", describe(json), "an object");
+    check_keys(json, where,
+               {"scenario", "set", "step", "view", "batch", "head", "tensor", "pin", "spotlight", "title",
+                "caption"});
+    PlaylistPage page;
+    page.scenario = before.scenario;
+    page.step = before.step;
+    page.view = before.view;
+    if (json.contains("scenario")) {
+      page.scenario = scenario_of(json["scenario"], where + ": scenario");
+    } else {
+      page.batch = before.batch;
+      page.head = before.head;
+    }
+    if (json.contains("set")) page.scenario = with_settings(*page.scenario, json["set"], where + ": set");
+    const auto find = [&](const char* key) -> const Json* {
+      const auto found = json.find(key);
+      return found == json.end() ? nullptr : &*found;
+    };
+    const auto at = [&](const char* key) { return fmt::format("{}: {}", where, key); };
+    if (const Json* value = find("step"))
+      page.step = static_cast<Step>(choice_of(*value, at("step"), steps_));
+    if (const Json* value = find("view")) {
+      page.view = static_cast<StageView>(
+          choice_of(*value, at("view"), {stage_view_words.begin(), stage_view_words.end()}));
+    }
+    if (const Json* value = find("batch")) page.batch = index_of(*value, at("batch"));
+    if (const Json* value = find("head")) page.head = index_of(*value, at("head"));
+    if (const Json* value = find("tensor")) {
+      const TensorName name = tensor_of(*value, at("tensor"));
+      if (name.gradient) {
+        wrong_value(at("tensor"), "a gradient is shown in the view of gradients", describe(*value),
+                    "the name of its tensor", "write \"view\": \"gradients\"");
+      }
+      page.tensor = name.id;
+    }
+    if (const Json* value = find("pin")) page.pin = cell_of(*value, at("pin"));
+    if (const Json* value = find("spotlight")) {
+      if (!value->is_boolean()) wrong_value(at("spotlight"), "wrong type", describe(*value), "true or false");
+      page.spotlight = value->get<bool>();
+      if (page.spotlight && !page.pin)
+        wrong_value(at("spotlight"), "a spotlight needs a cell to fall on", "", "the key \"pin\"");
+    }
+    if (const Json* value = find("title")) page.title = text_of(*value, at("title"));
+    if (const Json* value = find("caption")) page.caption = text_of(*value, at("caption"));
+    return page;
+  }
+
+  ScenarioPtr scenario_of(const Json& value, const std::string& where) {
+    if (value.is_object()) {
+      Scenario scenario = scenario_from_json(value.dump(), where);
+      scenario.origin.folder = folder_;
+      return kept(std::move(scenario), where);
+    }
+    if (!value.is_string())
+      wrong_value(where, "wrong type", describe(value), "the name of a preset, a path, or an object");
+    const std::string& name = value.get_ref<const std::string&>();
+    ScenarioPtr& known = named_[name];
+    if (!known) known = kept(named_scenario(name, where), where);
+    return known;
+  }
+
+  Scenario named_scenario(const std::string& name, const std::string& where) const {
+    // A preset's name has neither a folder nor an extension.
+    if (name.find('/') == std::string::npos && !name.ends_with(".json")) {
+      Names names;
+      for (const Preset& preset : presets()) names.emplace_back(preset.name);
+      if (std::ranges::find(names, name) == names.end()) {
+        wrong_value(where, "there is no preset of this name", describe(Json(name)),
+                    "a preset, or a path that ends in .json", did_you_mean(name, names));
+      }
+      return preset_scenario(name);
+    }
+    try {
+      return read_scenario_file((fs::path(folder_) / name).string());
+    } catch (const Error& error) {
+      throw Error(ExitStatus::usage, {.where = where, .what = error.what()});
+    }
+  }
+
+  ScenarioPtr with_settings(const Scenario& scenario, const Json& settings, const std::string& where) {
+    if (!settings.is_array())
+      wrong_value(where, "wrong type", describe(settings), "a list of \"PATH=VALUE\"");
+    Scenario changed = scenario;
+    for (const Json& setting : settings) {
+      try {
+        changed = with_setting(changed, text_of(setting, where));
+      } catch (const Error& error) {
+        throw Error(ExitStatus::usage, {.where = where, .what = error.what()});
+      }
+    }
+    return kept(std::move(changed), where);
+  }
+
+  ScenarioPtr kept(Scenario scenario, const std::string& where) {
+    bytes_ += bytes_of(scenario);
+    if (bytes_ > most_scenario_bytes)
+      wrong_value(where, "the scenarios of this playlist are too large", "more than 256 MiB", "");
+    return std::make_shared<const Scenario>(std::move(scenario));
+  }
+
+  std::string where_, folder_;
+  Names steps_;
+  std::map<std::string, ScenarioPtr> named_;
+  std::size_t bytes_ = 0;
+};
+
+}  // namespace
+
+Playlist playlist_from_json(std::string_view json, const std::string& where, const std::string& folder) {
+  return Reader(where, folder).read(parse_json(json, where));
+}
+
+bool is_playlist(std::string_view json) {
+  try {
+    const Json root = parse_json(json, "");
+    return root.is_object() && root.contains("headwise_playlist");
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace headwise

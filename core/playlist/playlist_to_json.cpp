@@ -1,0 +1,44 @@
+#include <fmt/format.h>
+
+#include "core/playlist/playlist.h"
+#include "core/scenario/json_document.h"
+#include "core/scenario/scenario_json.h"
+
+namespace headwise {
+namespace {
+
+using OrderedJson = nlohmann::ordered_json;
+
+// Only what the reader would not fill in by itself.
+OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, const std::string& folder) {
+  const PlaylistPage first;
+  OrderedJson json = OrderedJson::object();
+  const bool same = before && (before->scenario == page.scenario || *before->scenario == *page.scenario);
+  if (!same)
+    json["scenario"] = OrderedJson::parse(scenario_to_json(with_files_relative_to(*page.scenario, folder)));
+  const PlaylistPage& at = before ? *before : first;
+  json["step"] = step_word(page.step);
+  if (page.view != at.view) json["view"] = stage_view_words[static_cast<std::size_t>(page.view)];
+  if (page.batch != (same ? at.batch : 0)) json["batch"] = page.batch;
+  if (page.head != (same ? at.head : 0)) json["head"] = page.head;
+  if (page.tensor) json["tensor"] = tensor_entry(*page.tensor).name;
+  if (page.pin) json["pin"] = {{"tensor", to_string(page.pin->tensor)}, {"index", page.pin->index}};
+  if (page.spotlight) json["spotlight"] = true;
+  if (!page.title.empty()) json["title"] = page.title;
+  if (!page.caption.empty()) json["caption"] = page.caption;
+  return json;
+}
+
+}  // namespace
+
+std::string playlist_to_json(const Playlist& playlist, const std::string& folder) {
+  OrderedJson pages = OrderedJson::array();
+  for (std::size_t i = 0; i < playlist.pages.size(); ++i)
+    pages.push_back(page_json(playlist.pages[i], i > 0 ? &playlist.pages[i - 1] : nullptr, folder));
+  OrderedJson json{{"headwise_playlist", 1}};
+  if (!playlist.title.empty()) json["title"] = playlist.title;
+  json["pages"] = std::move(pages);
+  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+}
+
+}  // namespace headwise

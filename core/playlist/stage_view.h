@@ -1,0 +1,25 @@
+// The ways to look at the stage, by the words that files and the window have for them.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+namespace headwise {
+
+enum class StageView {
+  one_head,     // the step's product or map, with its operands
+  all_heads,    // its result at every head
+  tokens,       // the tokens, joined by their attention
+  elementwise,  // one query against every key, number by number
+  gradients,    // the step's tensors, each beside its gradient
+};
+
+inline constexpr int stage_view_count = 5;
+// In the order of StageView, as they are named over the stage.
+inline constexpr std::array<std::string_view, stage_view_count> stage_view_names{
+    "One head", "All heads", "Tokens", "q∘k", "Gradients"};
+// The same as a playlist names them.
+inline constexpr std::array<std::string_view, stage_view_count> stage_view_words{
+    "one_head", "all_heads", "tokens", "elementwise", "gradients"};
+
+}  // namespace headwise

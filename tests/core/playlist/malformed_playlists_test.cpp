@@ -1,0 +1,110 @@
+// Playlists that must be refused, and the words that their error line must have.
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "core/playlist/playlist.h"
+#include "core/tensor/error.h"
+
+using namespace headwise;
+
+namespace {
+
+struct Malformed {
+  std::string json;
+  std::vector<std::string> words;
+};
+
+std::string pages(const std::string& list) {
+  return "{\"headwise_playlist\": 1, \"pages\": " + list + "}";
+}
+
+std::string page(const std::string& keys) {
+  return pages("[{}, {" + keys + "}]");
+}
+
+const std::vector<Malformed> malformed{
+    {"", {"line 1", "not JSON"}},
+    {"{\"headwise_playlist\": 1, \"pages\": [{}]", {"line 1"}},
+    {"[]", {"no playlist", "headwise_playlist"}},
+    {"{}", {"no playlist"}},
+    {"{\"headwise\": 1}", {"no playlist"}},
+    {"{\"headwise_playlist\": 1}", {"pages are missing", "1 to 1000"}},
+    {"{\"headwise_playlist\": 2, \"pages\": [{}]}", {"newer Headwise", "version 2", "version 1"}},
+    {"{\"headwise_playlist\": 0, \"pages\": [{}]}", {"unknown version"}},
+    {"{\"headwise_playlist\": true, \"pages\": [{}]}", {"wrong type", "version, 1"}},
+    {"{\"headwise_playlist\": 1, \"page\": [{}]}", {"unknown key \"page\"", "\"pages\""}},
+    {"{\"headwise_playlist\": 1, \"titel\": \"x\", \"pages\": [{}]}", {"\"titel\"", "\"title\""}},
+    {"{\"headwise_playlist\": 1, \"title\": 3, \"pages\": [{}]}", {"title", "a string"}},
+    {"{\"headwise_playlist\": 1, \"pages\": [{}], \"pages\": [{}]}", {"stands twice"}},
+    {pages("{}"), {"pages", "an object", "a list"}},
+    {pages("[]"), {"pages", "a list of 0"}},
+    {pages("[3]"), {"page 1", "an object"}},
+    {page("\"captoin\": \"x\""), {"page 2", "\"captoin\"", "\"caption\""}},
+    {page("\"caption\": [\"x\"]"), {"page 2: caption", "a string"}},
+    {page("\"step\": \"softmaks\""), {"page 2: step", "\"softmaks\"", "\"softmax\""}},
+    {page("\"step\": \"Softmax\""), {"\"softmax\""}},
+    {page("\"step\": 3"), {"step", "one of inputs"}},
+    {page("\"view\": \"all\""), {"view", "all_heads"}},
+    {page("\"head\": -1"), {"page 2: head", "-1", "at least 0"}},
+    {page("\"head\": 1.5"), {"head", "1.5"}},
+    {page("\"head\": 1e300"), {"head", "out of range"}},
+    {page("\"head\": \"all\""), {"head", "wrong type"}},
+    {page("\"batch\": null"), {"batch", "null"}},
+    {page("\"tensor\": \"score\""), {"tensor", "\"scores\""}},
+    {page("\"tensor\": \"grad.scores\""), {"view of gradients"}},
+    {page("\"pin\": [0, 1]"), {"pin", "tensor and index"}},
+    {page("\"pin\": {\"tensor\": \"q\"}"), {"\"index\" is missing"}},
+    {page("\"pin\": {\"tensor\": \"q\", \"indx\": []}"), {"\"indx\"", "\"index\""}},
+    {page("\"pin\": {\"tensor\": \"q\", \"index\": []}"), {"pin.index", "a list of 0"}},
+    {page("\"pin\": {\"tensor\": \"q\", \"index\": [0, -3]}"), {"pin.index", "-3"}},
+    {page("\"pin\": {\"tensor\": \"q\", \"index\": [1,2,3,4,5,6,7,8,9]}"), {"a list of 9"}},
+    {page("\"pin\": {\"tensor\": \"W_q\", \"index\": [1]}"), {"no tensor of this name"}},
+    {page("\"spotlight\": true"), {"spotlight", "\"pin\""}},
+    {page("\"spotlight\": 1"), {"true or false"}},
+    {page("\"scenario\": \"welcme\""), {"page 2: scenario", "\"welcome\""}},
+    {page("\"scenario\": \"missing/file.json\""), {"page 2: scenario", "missing/file.json", "no such file"}},
+    {page("\"scenario\": \"\""), {"no preset"}},
+    {page("\"scenario\": 7"), {"scenario", "wrong type", "7"}},
+    {page("\"scenario\": {\"attention\": {\"num_head\": 8}}"), {"page 2: scenario", "num_head", "num_heads"}},
+    {page("\"set\": \"mask.is_causal=true\""), {"set", "a list"}},
+    {page("\"set\": [1]"), {"set", "a string"}},
+    {page("\"set\": [\"mask.is_causl=true\"]"), {"page 2: set", "mask.is_causal"}},
+    {page("\"set\": [\"mask.is_causal\"]"), {"page 2: set"}},
+};
+
+}  // namespace
+
+TEST_CASE("a malformed playlist is refused in one line that says where and what") {
+  for (const Malformed& entry : malformed) {
+    CAPTURE(entry.json);
+    try {
+      playlist_from_json(entry.json, "lesson.json");
+      FAIL("it was accepted");
+    } catch (const Error& error) {
+      const std::string line = error.what();
+      CAPTURE(line);
+      CHECK(error.status() == ExitStatus::usage);
+      CHECK(line.starts_with("lesson.json"));
+      CHECK(line.find('\n') == std::string::npos);
+      for (const std::string& word : entry.words) CHECK_MESSAGE(line.find(word) != std::string::npos, word);
+    }
+  }
+}
+
+TEST_CASE("a playlist has at most 1000 pages, and its scenarios fit in 256 MiB") {
+  const auto many = [](int count, const std::string& each) {
+    std::string list = "[" + each;
+    for (int i = 1; i < count; ++i) list += "," + each;
+    return pages(list + "]");
+  };
+  CHECK(playlist_from_json(many(1000, "{}"), "p").pages.size() == 1000);
+  CHECK_THROWS_WITH_AS(playlist_from_json(many(1001, "{}"), "p"), doctest::Contains("1 to 1000"), Error);
+  const std::string text(std::size_t{20} << 20, 'x');
+  const std::string large = "{\"scenario\": {\"inputs\": {\"text\": \"" + text + "\"}}}";
+  const std::string setting = "{\"set\": [\"inputs.seed=1\"]}";
+  std::string list = large;
+  for (int i = 0; i < 20; ++i) list += "," + setting;
+  CHECK_THROWS_WITH_AS(playlist_from_json(pages("[" + list + "]"), "p"), doctest::Contains("256 MiB"), Error);
+}

@@ -1,0 +1,139 @@
+// Playlists as values and as files.
+#include "core/playlist/playlist.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "core/scenario/presets.h"
+#include "core/scenario/scenario_inputs.h"
+#include "core/scenario/scenario_json.h"
+#include "core/tensor/error.h"
+#include "core/trace/reference_backend.h"
+#include "tests/core/files/temporary_folder.h"
+
+using namespace headwise;
+
+namespace {
+
+Playlist parsed(const std::string& pages) {
+  return playlist_from_json("{\"headwise_playlist\": 1, \"pages\": " + pages + "}", "lesson.json");
+}
+
+}  // namespace
+
+TEST_CASE("a page that says nothing shows the inputs of the welcome scenario") {
+  const Playlist playlist = parsed("[{}]");
+  REQUIRE(playlist.pages.size() == 1);
+  const PlaylistPage& page = playlist.pages[0];
+  CHECK(*page.scenario == preset_scenario("welcome"));
+  CHECK(page.step == Step::inputs);
+  CHECK(page.view == StageView::one_head);
+  CHECK(page.head == 0);
+  CHECK_FALSE(page.tensor);
+  CHECK_FALSE(page.pin);
+  CHECK(page.caption.empty());
+}
+
+TEST_CASE(
+    "what a page leaves out stays as it was on the page before, but for the cell, the tensor and the words") {
+  const Playlist playlist = parsed(R"([
+    {"scenario": "causal", "step": "weighted_sum", "view": "all_heads", "head": 3, "tensor": "head_output",
+     "pin": {"tensor": "grad.scores", "index": [0, 3, 1, 2]}, "spotlight": true, "title": "A", "caption": "two\nlines"},
+    {"step": "output"},
+    {"scenario": "random", "caption": "another"}])");
+  const PlaylistPage &first = playlist.pages[0], &second = playlist.pages[1], &third = playlist.pages[2];
+  CHECK(first.tensor == TensorId::head_output);
+  CHECK(first.pin == CellRef{{TensorId::scores, true}, {0, 3, 1, 2}});
+  CHECK(first.spotlight);
+  CHECK(first.caption == "two\nlines");
+  CHECK(second.scenario == first.scenario);
+  CHECK(second.step == Step::output);
+  CHECK(second.view == StageView::all_heads);
+  CHECK(second.head == 3);
+  CHECK_FALSE(second.tensor);
+  CHECK_FALSE(second.pin);
+  CHECK_FALSE(second.spotlight);
+  CHECK(second.caption.empty());
+  CHECK(*third.scenario == preset_scenario("random"));
+  CHECK(third.step == Step::output);
+  CHECK(third.head == 0);
+}
+
+TEST_CASE("a page changes the scenario of the page before by settings, as --set does") {
+  const Playlist playlist = parsed(
+      R"([{"scenario": {"attention": {"embed_dim": 16, "num_heads": 2}}}, {"set": ["mask.is_causal=true"]},
+          {"set": ["attention.scale=1", "heads.gain=[1, 0]"]}])");
+  CHECK_FALSE(playlist.pages[0].scenario->mask.is_causal);
+  CHECK(playlist.pages[1].scenario->mask.is_causal);
+  CHECK(playlist.pages[2].scenario->mask.is_causal);
+  CHECK(playlist.pages[2].scenario->attention.scale == 1.0);
+  CHECK(playlist.pages[2].scenario->head_gain == std::vector<double>{1, 0});
+}
+
+TEST_CASE("scenario files are found beside the playlist, and the file names all of them once") {
+  const TemporaryFolder folder;
+  std::filesystem::create_directories(folder.file("lesson/parts"));
+  std::ofstream(folder.file("lesson/parts/small.json"))
+      << R"({"attention": {"embed_dim": 12}, "inputs": {"source": "file", "file": "rows.npz"}})";
+  const std::string file = folder.file("lesson/list.json");
+  std::ofstream(file) << R"({"headwise_playlist": 1, "title": "T", "pages": [
+    {"scenario": "parts/small.json"}, {"scenario": "welcome"}, {"scenario": "parts/small.json", "head": 1}]})";
+  const Playlist playlist = read_playlist_file(file);
+  CHECK(playlist.title == "T");
+  CHECK(playlist.pages[0].scenario->attention.embed_dim == 12);
+  CHECK(playlist.pages[2].scenario == playlist.pages[0].scenario);
+
+  // Written elsewhere, it names the arrays as they are seen from there.
+  const std::string other = folder.file("elsewhere.json");
+  write_playlist_file(playlist, other);
+  const Playlist again = read_playlist_file(other);
+  CHECK(again.pages[0].scenario->inputs.file == "lesson/parts/rows.npz");
+  CHECK(again.pages[0].scenario->origin.folder + "/" == folder.file(""));
+}
+
+TEST_CASE("a playlist that is written reads back the same") {
+  const Playlist playlist = parsed(R"([
+    {"scenario": "welcome", "step": "split_heads", "tensor": "k_heads", "head": 2, "caption": "ein Käfer: ❄"},
+    {"head": 0, "set": ["inputs.text=The \"cat\""]},
+    {"scenario": "grouped_query", "step": "softmax", "view": "gradients", "head": 7,
+     "pin": {"tensor": "attn_weights", "index": [0, 7, 1, 1]}, "title": "Last", "spotlight": true},
+    {"view": "one_head"}])");
+  CHECK(playlist_from_json(playlist_to_json(playlist), "again") == playlist);
+}
+
+TEST_CASE("every step and every view has a word that is read back") {
+  for (const StepEntry& entry : step_entries()) {
+    const Playlist playlist = parsed("[{\"step\": \"" + step_word(entry.step) + "\"}]");
+    CHECK(playlist.pages[0].step == entry.step);
+  }
+  for (int view = 0; view < stage_view_count; ++view) {
+    const std::string word(stage_view_words[static_cast<std::size_t>(view)]);
+    CHECK(parsed("[{\"view\": \"" + word + "\"}]").pages[0].view == static_cast<StageView>(view));
+  }
+}
+
+TEST_CASE("a file is a playlist by its first key and nothing else") {
+  CHECK(is_playlist(R"({"headwise_playlist": 1, "pages": [{}]})"));
+  CHECK(is_playlist(R"({"headwise_playlist": "?"})"));
+  CHECK_FALSE(is_playlist(R"({"headwise": 1})"));
+  CHECK_FALSE(is_playlist("[1]"));
+  CHECK_FALSE(is_playlist("{\"headwise_playlist\""));
+}
+
+TEST_CASE("a page says what of it the trace does not have") {
+  const ScenarioInputs inputs = make_scenario_inputs(preset_scenario("welcome"), DType::f32);
+  const TracePtr trace = reference_forward(inputs.attention);
+  const auto problem = [&](const std::string& page) {
+    return page_problem(parsed("[" + page + "]").pages[0], *trace);
+  };
+  CHECK(problem("{}") == "");
+  CHECK(problem(R"({"head": 8})") == "head 8 of 8 heads, counted from 0");
+  CHECK(problem(R"({"batch": 1})").starts_with("batch 1 of"));
+  CHECK(problem(R"({"tensor": "attn_mask"})") == "this scenario has no tensor attn_mask");
+  CHECK(problem(R"({"pin": {"tensor": "scores", "index": [0, 0, 0, 0]}})") == "");
+  CHECK(problem(R"({"pin": {"tensor": "scores", "index": [0, 0, 99, 0]}})")
+            .starts_with("scores[0,0,99,0] lies outside"));
+  CHECK(problem(R"({"pin": {"tensor": "scores", "index": [0, 0]}})").starts_with("an index of 2 numbers"));
+}
