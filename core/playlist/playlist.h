@@ -17,7 +17,9 @@
 //   pin        { "tensor": NAME, "index": [i, …] }: the cell that is pinned
 //   spotlight  true: all is dimmed but the pinned cell and what it was made from; needs a pin
 //   title      a heading over the caption
-//   caption    what is to be said, as plain text; line breaks are kept
+//   ask        a question to think about first: the caption, its answer, appears at the next press
+//   caption    what is to be said, as plain text; line breaks are kept. Numbers in braces, as {E} or {scores[0,0,8,1]},
+//              are read from the trace (core/answers/live_text.h); so they are in ask
 #pragma once
 
 #include <memory>
@@ -44,7 +46,7 @@ struct PlaylistPage {
   std::optional<TensorId> tensor;
   std::optional<CellRef> pin;
   bool spotlight = false;
-  std::string title, caption;  // UTF-8
+  std::string title, ask, caption;  // UTF-8, the last two with live numbers
 };
 bool operator==(const PlaylistPage& a, const PlaylistPage& b);
 

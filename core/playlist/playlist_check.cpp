@@ -32,7 +32,7 @@ std::string cell_problem(const CellRef& cell, const Trace& trace) {
 bool operator==(const PlaylistPage& a, const PlaylistPage& b) {
   return *a.scenario == *b.scenario && a.step == b.step && a.view == b.view && a.batch == b.batch &&
          a.head == b.head && a.tensor == b.tensor && a.pin == b.pin && a.spotlight == b.spotlight &&
-         a.title == b.title && a.caption == b.caption;
+         a.title == b.title && a.ask == b.ask && a.caption == b.caption;
 }
 
 std::string step_word(Step step) {

@@ -25,6 +25,7 @@ OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, cons
   if (page.pin) json["pin"] = {{"tensor", to_string(page.pin->tensor)}, {"index", page.pin->index}};
   if (page.spotlight) json["spotlight"] = true;
   if (!page.title.empty()) json["title"] = page.title;
+  if (!page.ask.empty()) json["ask"] = page.ask;
   if (!page.caption.empty()) json["caption"] = page.caption;
   return json;
 }

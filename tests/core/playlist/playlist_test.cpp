@@ -98,7 +98,7 @@ TEST_CASE("a playlist that is written reads back the same") {
     {"scenario": "welcome", "step": "split_heads", "tensor": "k_heads", "head": 2, "caption": "ein Käfer: ❄"},
     {"head": 0, "set": ["inputs.text=The \"cat\""]},
     {"scenario": "grouped_query", "step": "softmax", "view": "gradients", "head": 7,
-     "pin": {"tensor": "attn_weights", "index": [0, 7, 1, 1]}, "title": "Last", "spotlight": true},
+     "pin": {"tensor": "attn_weights", "index": [0, 7, 1, 1]}, "title": "Last", "ask": "{E}?", "caption": "{scores[0,0,0,0]}", "spotlight": true},
     {"view": "one_head"}])");
   CHECK(playlist_from_json(playlist_to_json(playlist), "again") == playlist);
 }
