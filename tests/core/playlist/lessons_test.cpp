@@ -1,5 +1,5 @@
 // What the answers claim, held against the numbers.
-#include "core/playlist/questions.h"
+#include "core/playlist/lessons.h"
 
 #include <doctest/doctest.h>
 
@@ -8,16 +8,17 @@
 
 #include "core/answers/live_text.h"
 #include "core/scenario/scenario_inputs.h"
+#include "core/tensor/error.h"
 #include "core/trace/reference_backend.h"
 
 using namespace headwise;
 
 namespace {
 
-const PlaylistPage& page_of(std::string_view word) {
-  for (const PlaylistPage& page : learners_questions().pages)
+const PlaylistPage& page_of(std::string_view word, std::string_view lesson = "questions") {
+  for (const PlaylistPage& page : lesson_playlist(lesson).pages)
     if (page.title.find(word) != std::string::npos) return page;
-  throw std::runtime_error("no question with " + std::string(word));
+  throw std::runtime_error("no page with " + std::string(word));
 }
 
 TracePtr trace_of(const PlaylistPage& page) {
@@ -39,20 +40,26 @@ double row_sum(const PlaylistPage& page, TensorId id, Index head, Index query, I
 
 }  // namespace
 
-TEST_CASE("every question can be shown as it says, and every number in its answer is there") {
-  const Playlist& questions = learners_questions();
-  CHECK(questions.pages.size() == 27);
-  for (const PlaylistPage& page : questions.pages) {
-    CAPTURE(page.title);
-    const TracePtr trace = trace_of(page);
-    CHECK(page_problem(page, *trace) == "");
-    CHECK_FALSE(page.caption.empty());
-    for (const std::string& text : {page.ask, page.caption}) {
-      const std::string live = live_text(text, *trace);
-      CAPTURE(live);
-      CHECK(live.find("–") == std::string::npos);
+TEST_CASE("every page can be shown as it says, and every number in its words is there") {
+  for (const Lesson& lesson : lessons()) {
+    const Playlist& playlist = lesson_playlist(lesson.name);
+    CHECK_FALSE(playlist.title.empty());
+    CHECK_FALSE(lesson.what.empty());
+    for (const PlaylistPage& page : playlist.pages) {
+      CAPTURE(page.title);
+      const TracePtr trace = trace_of(page);
+      CHECK_FALSE(page.title.empty());
+      CHECK_FALSE(page.caption.empty());
+      CHECK(page_problem(page, *trace) == "");
+      for (const std::string& text : {page.ask, page.caption}) {
+        const std::string live = live_text(text, *trace);
+        CAPTURE(live);
+        CHECK(live.find("–") == std::string::npos);
+      }
     }
   }
+  CHECK(lesson_playlist("questions").pages.size() == 27);
+  CHECK_THROWS_WITH_AS(lesson_playlist("question"), doctest::Contains("questions"), Error);
 }
 
 TEST_CASE("one wide head differs from many, and its scores are the sum of theirs") {
@@ -136,4 +143,29 @@ TEST_CASE("the other answers' facts") {
   CHECK(number(causal, TensorId::mask_bias, {0, 0, 0, 1}) == -INFINITY);
   CHECK(live_text("{shape v_heads} {shape k_heads}", *trace_of(page_of("K used"))) ==
         "(1,8,12,24) (1,8,12,16)");
+}
+
+TEST_CASE("on the first walk the word before is the brightest, and takes most of the softmax") {
+  const PlaylistPage& page = page_of("every query meets", "first_walk");
+  for (Index key = 0; key < 12; ++key) {
+    if (key == 7) continue;
+    CHECK(number(page, TensorId::scores, {0, 0, 8, key}) < number(page, TensorId::scores, {0, 0, 8, 7}));
+  }
+  CHECK(number(page, TensorId::attn_weights, {0, 0, 8, 7}) > 0.85);
+}
+
+TEST_CASE("what is broken is broken as it says") {
+  const auto page = [](std::string_view word) -> const PlaylistPage& { return page_of(word, "break_it"); };
+  CHECK(std::stod(live_text("{max attn_weights}", *trace_of(page("Without the scale")))) > 0.95);
+  CHECK(number(page("Without positions"), TensorId::attn_weights, {0, 0, 8, 7}) == doctest::Approx(1.0 / 12));
+  CHECK(number(page("Without positions"), TensorId::attn_weights, {0, 1, 5, 0}) >
+        2 * number(page("Without positions"), TensorId::attn_weights, {0, 1, 5, 1}));
+  CHECK(number(page("leaks"), TensorId::attn_weights, {0, 4, 0, 11}) > 0.05);
+  const PlaylistPage& infinite = page("infinite value");
+  CHECK(number(infinite, TensorId::attn_weights, {0, 4, 3, 11}) == 0.0);
+  CHECK(std::isinf(number(infinite, TensorId::v_heads, {0, 4, 11, 0})));
+  CHECK(std::isnan(number(infinite, TensorId::head_output, {0, 4, 3, 0})));
+  CHECK(number(page("Too hot"), TensorId::attn_weights, {0, 0, 8, 7}) < 0.2);
+  CHECK(number(page("Too cold"), TensorId::attn_weights, {0, 0, 8, 7}) > 0.999);
+  CHECK(live_text("{max output} {min output}", *trace_of(page("muted"))) == "0 0");
 }

@@ -1,0 +1,56 @@
+#include "core/playlist/lessons.h"
+
+#include <array>
+#include <map>
+#include <vector>
+
+#include "core/tensor/edit_distance.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+
+// assets/lessons/NAME.json, put into the program by assets/embed.cmake.
+namespace embedded {
+std::span<const unsigned char> lesson_first_walk();
+std::span<const unsigned char> lesson_questions();
+std::span<const unsigned char> lesson_break_it();
+}  // namespace embedded
+
+namespace {
+
+std::string_view text(std::span<const unsigned char> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::map<std::string_view, Playlist> read_all() {
+  std::map<std::string_view, Playlist> playlists;
+  for (const Lesson& lesson : lessons())
+    playlists.emplace(lesson.name, playlist_from_json(lesson.json, "lesson " + std::string(lesson.name)));
+  return playlists;
+}
+
+}  // namespace
+
+std::span<const Lesson> lessons() {
+  static const std::array<Lesson, 3> all{{
+      {"first_walk", "one word through the layer, step by step", text(embedded::lesson_first_walk())},
+      {"questions", "27 questions that learners ask, each answered by numbers",
+       text(embedded::lesson_questions())},
+      {"break_it", "what goes wrong without the scale, the positions, the mask …",
+       text(embedded::lesson_break_it())},
+  }};
+  return all;
+}
+
+const Playlist& lesson_playlist(std::string_view name) {
+  static const std::map<std::string_view, Playlist> playlists = read_all();
+  if (const auto found = playlists.find(name); found != playlists.end()) return found->second;
+  std::vector<std::string> names;
+  for (const Lesson& lesson : lessons()) names.emplace_back(lesson.name);
+  throw Error(ExitStatus::usage,
+              {.where = "lesson " + std::string(name),
+               .what = "there is no lesson of this name",
+               .remedy = "did you mean \"" + nearest_name(std::string(name), names) + "\"?"});
+}
+
+}  // namespace headwise

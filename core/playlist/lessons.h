@@ -1,0 +1,23 @@
+// Playlists that are in the program (assets/lessons): a walk through one layer, the questions that learners ask, and
+// ways to break the operator. Every number in their words is read from the trace.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "core/playlist/playlist.h"
+
+namespace headwise {
+
+struct Lesson {
+  std::string_view name;  // "first_walk"
+  std::string_view what;  // one line
+  std::string_view json;  // the playlist file
+};
+
+std::span<const Lesson> lessons();
+
+// Read once, then kept; every page has a title. Throws Error(usage) that names the nearest lesson.
+const Playlist& lesson_playlist(std::string_view name);
+
+}  // namespace headwise
