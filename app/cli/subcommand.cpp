@@ -37,6 +37,12 @@ constexpr std::array commands{
                "  headwise info mha.json --set attention.num_heads=4 --json\n"
                "  headwise info model.safetensors\n",
                run_info},
+    Subcommand{
+        "bench", "Measure how fast the window is",
+        "  headwise bench --ui\n"
+        "  headwise bench --ui --preset random --set attention.embed_dim=512 --set inputs.query_length=512\n"
+        "  headwise bench --ui --size 1280x720 --json\n",
+        run_bench},
     Subcommand{"list", "List what Headwise knows: presets, tensors, masks, colormaps, backends",
                "  headwise list tensors\n"
                "  headwise list presets --json\n",

@@ -28,6 +28,7 @@ void run_run(CLI::App& app, const Words& words);      // run_command.cpp
 void run_export(CLI::App& app, const Words& words);   // export_command.cpp
 void run_compare(CLI::App& app, const Words& words);  // compare_command.cpp
 void run_info(CLI::App& app, const Words& words);     // info_command.cpp
+void run_bench(CLI::App& app, const Words& words);    // bench_command.cpp
 void run_list(CLI::App& app, const Words& words);     // list_command.cpp
 
 // Parses the words with the options that were added to `app`. Returns false where help was asked for, and

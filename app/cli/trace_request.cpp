@@ -49,12 +49,6 @@ DType dtype_of(const std::string& name) {
   throw Error(ExitStatus::usage, {"--dtype", "there is no such type to compute in", name, "f32 or f64", ""});
 }
 
-Scenario requested_scenario(const TraceRequest& request) {
-  Scenario scenario = read_scenario(request.scenario);
-  for (const std::string& setting : request.settings) scenario = with_setting(scenario, setting);
-  return scenario;
-}
-
 ScenarioInputs inputs_of(const TraceRequest& request, const Scenario& scenario) {
   ScenarioInputs inputs =
       make_scenario_inputs(scenario, dtype_of(request.dtype), read_arrays(request.inputs));
@@ -63,6 +57,12 @@ ScenarioInputs inputs_of(const TraceRequest& request, const Scenario& scenario) 
 }
 
 }  // namespace
+
+Scenario requested_scenario(const TraceRequest& request) {
+  Scenario scenario = read_scenario(request.scenario);
+  for (const std::string& setting : request.settings) scenario = with_setting(scenario, setting);
+  return scenario;
+}
 
 TensorName requested_tensor(const TraceRequest& request, const std::string& option, const std::string& word) {
   const std::optional<TensorName> name = find_tensor_name(word);

@@ -23,6 +23,9 @@ struct TraceRequest {
 // `request` must live until the words are parsed.
 void add_trace_flags(CLI::App& app, TraceRequest& request);
 
+// The scenario itself, with its settings. Throws Error(usage).
+Scenario requested_scenario(const TraceRequest& request);
+
 // The tensor that a word names; throws Error(usage), naming the option, where there is none of that name or
 // it is a gradient and no gradients are computed.
 TensorName requested_tensor(const TraceRequest& request, const std::string& option, const std::string& word);

@@ -151,7 +151,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   LookedAt looked(state_);
   looked.add_gradients(state_);
   Selection& selection = looked.selection;
-  const ComputationPtr computation = looked.computation;
+  const ComputationPtr computation = shown_ = looked.computation;
   state_.focus.enabled = !overlay_open();
   const PanelContext context = looked.context(state_, heatmaps_, fonts, scale, wake_after);
   std::vector<std::pair<PanelAction, bool>> actions;

@@ -22,6 +22,9 @@ class MainWindow {
   // One frame, between ImGui::NewFrame and ImGui::Render.
   FrameResult frame(const FrameInput& input, const Fonts& fonts, float scale);
 
+  // What the panels of the last frame spoke of; null before the first.
+  const ComputationPtr& shown() const { return shown_; }
+
   const WindowState& state() const { return state_; }
   WindowState& state() { return state_; }
 
@@ -34,6 +37,7 @@ class MainWindow {
   void draw_overlays(const Fonts& fonts, float scale, double& wake_after);
 
   WindowState state_;
+  ComputationPtr shown_;
   HeatmapRenderer heatmaps_;
   StageState stage_;
   GraphState graph_;

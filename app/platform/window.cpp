@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "app/gl/renderer_name.h"
 #include "app/platform/lost_display.h"
 #include "core/tensor/error.h"
 
@@ -265,8 +266,7 @@ void Window::swap_buffers() {
 }
 
 std::string Window::renderer() const {
-  const int version = epoxy_gl_version();
-  return fmt::format("{}, OpenGL {}.{}", gl_text(GL_RENDERER), version / 10, version % 10);
+  return gl::renderer_name();
 }
 
 }  // namespace headwise

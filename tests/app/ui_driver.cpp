@@ -82,16 +82,11 @@ std::unique_ptr<UiDriver> UiDriver::start(int width, int height, float scale) {
 }
 
 UiDriver::UiDriver(int width, int height, float scale)
-    : context_(width, height),
+    : frames_(width, height, shared_fonts(scale)),
       gl_messages_(std::make_unique<std::vector<std::string>>()),
       debug_output_([messages = gl_messages_.get()](const gl::DebugMessage& message) {
         messages->push_back(message.text);
-      }),
-      imgui_(shared_fonts(scale)) {
-  input_.width = width;
-  input_.height = height;
-  input_.content_scale = scale;
-}
+      }) {}
 
 UiDriver::~UiDriver() {
   set_ui_probes(nullptr);
@@ -100,41 +95,31 @@ UiDriver::~UiDriver() {
   for (const std::string& message : *gl_messages_) CHECK_MESSAGE(message.empty(), "OpenGL says: " << message);
 }
 
-void UiDriver::one_frame() {
-  queue_.feed_frame(input_);
-  if (input_.width > 0 && input_.height > 0 &&
-      (input_.width != context_.width() || input_.height != context_.height()))
-    context_.resize(input_.width, input_.height);
-  imgui_.set_scale(input_.content_scale * result_.font_scale);
-  context_.bind();
+void UiDriver::one_frame(double seconds) {
   probes_.clear();
   set_ui_probes(&probes_);
-  imgui_.begin_frame(context_.width(), context_.height(), input_.seconds);
-  if (frame_) result_ = frame_(input_, imgui_.fonts(), imgui_.scale());
-  imgui_.end_frame(result_.ground);
+  frames_.draw(frame_, seconds);
   set_ui_probes(nullptr);
 }
 
 void UiDriver::run_frames(int count, double seconds) {
-  input_.seconds = seconds;
-  for (int i = 0; i < count; ++i) one_frame();
-  input_.seconds = 1.0 / 60.0;
+  for (int i = 0; i < count; ++i) one_frame(seconds);
 }
 
 bool UiDriver::run_until_still(int limit) {
   for (int i = 0; i < limit; ++i) {
     one_frame();
-    if (!result_.animating && !queue_.pending()) return true;
+    if (!result().animating && !frames_.pending()) return true;
   }
   return false;
 }
 
 void UiDriver::push(InputEvent event) {
-  queue_.push(std::move(event));
+  frames_.push(std::move(event));
 }
 
 void UiDriver::settle() {
-  while (queue_.pending()) one_frame();
+  while (frames_.pending()) one_frame();
   run_frames(2);
 }
 

@@ -9,9 +9,7 @@
 #include <vector>
 
 #include "app/gl/debug_output.h"
-#include "app/platform/frame_function.h"
-#include "app/platform/imgui_lifetime.h"
-#include "app/platform/offscreen_context.h"
+#include "app/platform/offscreen_frames.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/picture.h"
 
@@ -27,7 +25,7 @@ class UiDriver {
 
   // What is drawn from now on. GL objects may be made before this, the context is current.
   void set_frame(FrameFunction frame) { frame_ = std::move(frame); }
-  const Fonts& fonts() const { return imgui_.fonts(); }
+  const Fonts& fonts() const { return frames_.fonts(); }
 
   // Each of these draws until all its events have been seen, and two frames more.
   void move_to(double x, double y);
@@ -58,10 +56,10 @@ class UiDriver {
   // Frames until the frame function no longer says that it is animating, at most `limit`; false where it
   // still does.
   bool run_until_still(int limit = 600);
-  const FrameResult& result() const { return result_; }
+  const FrameResult& result() const { return frames_.result(); }
 
   // Of the last frame.
-  Image pixels() const { return context_.pixels(); }
+  Image pixels() const { return frames_.pixels(); }
   Rgba8 pixel(int x, int y) const;
   // Writes into the folder named by HEADWISE_TEST_PICTURES, under this name; does nothing where that is not set.
   void save_png(const std::string& name) const;
@@ -71,17 +69,13 @@ class UiDriver {
 
  private:
   UiDriver(int width, int height, float scale);
-  void one_frame();
+  void one_frame(double seconds = 1.0 / 60.0);
   void settle();
 
-  OffscreenContext context_;
+  OffscreenFrames frames_;
   std::unique_ptr<std::vector<std::string>> gl_messages_;
   gl::DebugOutput debug_output_;
-  ImGuiLifetime imgui_;
-  InputQueue queue_;
-  FrameInput input_;
   FrameFunction frame_;
-  FrameResult result_;
   UiProbes probes_;
 };
 

@@ -52,6 +52,11 @@ TEST_CASE("a wrong command line is one line on stderr and status 2") {
   check_refused({"--nonsense"}, 2, "--nonsense");
   check_refused({"one.json", "two.json"}, 2, "2 words");
   check_refused({""}, 2, "headwise");
+  check_refused({"bench"}, 2, "--ui");
+  check_refused({"bench", "--ui", "--size", "1600"}, 2, "--size");
+  check_refused({"bench", "--ui", "--size", "0x9"}, 2, "--size");
+  check_refused({"bench", "--ui", "--size", "1x99999999999"}, 2, "--size");
+  check_refused({"bench", "--ui", "--preset", "wlecome"}, 2, "wlecome");
   check_refused({"run"}, 2, "SCENARIO");
   check_refused({"run", "welcome"}, 2, "--output");
   check_refused({"run", "welcome", "-o"}, 2, "--output");

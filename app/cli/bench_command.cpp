@@ -1,0 +1,128 @@
+// headwise bench: how fast the window is.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "app/cli/standard_streams.h"
+#include "app/cli/subcommand.h"
+#include "app/cli/trace_request.h"
+#include "app/panels/window_visit.h"
+#include "core/scenario/presets.h"
+#include "core/scenario/scenario_json.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int largest_side = 16384;
+
+struct Size {
+  int width = 0, height = 0;
+};
+
+Size size_of(const std::string& word) {
+  Size size;
+  const char* end = word.data() + word.size();
+  const auto width = std::from_chars(word.data(), end, size.width);
+  const bool cross = width.ec == std::errc() && width.ptr != end && *width.ptr == 'x';
+  const auto height = cross ? std::from_chars(width.ptr + 1, end, size.height) : width;
+  const auto sensible = [](int side) { return side >= 1 && side <= largest_side; };
+  if (!cross || height.ec != std::errc() || height.ptr != end || !sensible(size.width) ||
+      !sensible(size.height)) {
+    throw Error(ExitStatus::usage,
+                {"--size", "the value is wrong", word,
+                 fmt::format("WIDTHxHEIGHT in pixels, 1 … {} each", largest_side), "e.g. 1600x1000"});
+  }
+  return size;
+}
+
+double milliseconds(double seconds) {
+  return 1e3 * seconds;
+}
+
+// Of a frame, all threads together.
+double processor_milliseconds(const VisitPart& part) {
+  return milliseconds(part.processor_seconds) /
+         static_cast<double>(std::max<std::size_t>(1, part.seconds.size()));
+}
+
+std::string report_text(const std::string& scenario, const VisitReport& report) {
+  std::string text =
+      fmt::format("{} at {} × {} pixels on {}\n", scenario, report.width, report.height, report.renderer);
+  text += fmt::format("first frame {:.1f} ms\n\n", milliseconds(report.first_frame_seconds));
+  text +=
+      fmt::format("{:<36} {:>6} {:>11} {:>11} {:>11}\n", "frames", "count", "median ms", "p99 ms", "CPU ms");
+  for (const VisitPart& part : report.parts) {
+    text += fmt::format("{:<36} {:>6} {:>11.2f} {:>11.2f} {:>11.2f}\n", part.name, part.seconds.size(),
+                        milliseconds(frame_quantile(part, 0.5)), milliseconds(frame_quantile(part, 0.99)),
+                        processor_milliseconds(part));
+  }
+  text += fmt::format("\n{:<36} {:>6} {:>11} {:>11}\n", "from an edit to its picture", "frames", "ms",
+                      "computed");
+  for (const EditLatency& edit : report.edits) {
+    text += fmt::format("{:<36} {:>6} {:>11.2f} {:>11}\n", edit.name, edit.frames, milliseconds(edit.seconds),
+                        edit.computed);
+  }
+  return text;
+}
+
+std::string report_json(const std::string& scenario, const VisitReport& report) {
+  Json parts = Json::array(), edits = Json::array();
+  for (const VisitPart& part : report.parts) {
+    parts.push_back({{"part", part.name},
+                     {"frames", part.seconds.size()},
+                     {"median_ms", milliseconds(frame_quantile(part, 0.5))},
+                     {"p99_ms", milliseconds(frame_quantile(part, 0.99))},
+                     {"cpu_ms", processor_milliseconds(part)}});
+  }
+  for (const EditLatency& edit : report.edits) {
+    edits.push_back({{"edit", edit.name},
+                     {"frames", edit.frames},
+                     {"ms", milliseconds(edit.seconds)},
+                     {"computed", edit.computed}});
+  }
+  const Json document{{"machine", {{"gl_renderer", report.renderer}}},
+                      {"ui",
+                       {{"scenario", scenario},
+                        {"width", report.width},
+                        {"height", report.height},
+                        {"first_frame_ms", milliseconds(report.first_frame_seconds)},
+                        {"parts", parts},
+                        {"edits", edits}}}};
+  return document.dump(2) + "\n";
+}
+
+}  // namespace
+
+void run_bench(CLI::App& app, const Words& words) {
+  bool ui = false, json = false;
+  TraceRequest request;
+  request.scenario = "welcome";
+  std::string size = "1600x1000";
+  app.add_flag("--ui", ui, "Visit the window by a script, without a display, and time its frames");
+  app.add_option("--preset", request.scenario, "The scenario in the window: a preset, or a file (.json)")
+      ->type_name("NAME")
+      ->capture_default_str();
+  app.add_option("--set", request.settings, "Change a value of it first (may be repeated)")
+      ->type_name("PATH=VALUE");
+  app.add_option("--size", size, "Of the window, in pixels")->type_name("WxH")->capture_default_str();
+  app.add_flag("--json", json, "Print JSON");
+  if (!parse_words(app, words)) return;
+  if (!ui) {
+    throw Error(ExitStatus::usage,
+                {"bench", "it is not said what to measure", "", "--ui, the frames of the window",
+                 "headwise bench --ui (a run of the operator tells its time in the window's status line)"});
+  }
+  const Size pixels = size_of(size);
+  const Scenario scenario = requested_scenario(request);
+  const VisitReport report = visit_window(scenario, pixels.width, pixels.height);
+  print(json ? report_json(request.scenario, report) : report_text(request.scenario, report));
+}
+
+}  // namespace headwise

@@ -1,0 +1,33 @@
+#include "app/platform/offscreen_frames.h"
+
+#include <epoxy/gl.h>
+
+#include "app/gl/renderer_name.h"
+
+namespace headwise {
+
+OffscreenFrames::OffscreenFrames(int width, int height, std::shared_ptr<FontAtlas> fonts)
+    : context_(width, height), imgui_(std::move(fonts)), renderer_(gl::renderer_name()) {
+  input_.width = width;
+  input_.height = height;
+  input_.content_scale = imgui_.scale();
+}
+
+const FrameResult& OffscreenFrames::draw(const FrameFunction& frame, double seconds) {
+  input_.seconds = seconds;
+  queue_.feed_frame(input_);
+  const bool resized = input_.width != context_.width() || input_.height != context_.height();
+  if (resized && input_.width > 0 && input_.height > 0) context_.resize(input_.width, input_.height);
+  imgui_.set_scale(input_.content_scale * result_.font_scale);
+  context_.bind();
+  imgui_.begin_frame(context_.width(), context_.height(), seconds);
+  if (frame) result_ = frame(input_, imgui_.fonts(), imgui_.scale());
+  imgui_.end_frame(result_.ground);
+  return result_;
+}
+
+void OffscreenFrames::finish_drawing() {
+  glFinish();
+}
+
+}  // namespace headwise

@@ -1,0 +1,49 @@
+// The window's frames without a window: an offscreen context, ImGui, and the queue that a person's events come through.
+// For tests, for measuring, for pictures of the window.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "app/platform/frame_function.h"
+#include "app/platform/imgui_lifetime.h"
+#include "app/platform/offscreen_context.h"
+
+namespace headwise {
+
+class OffscreenFrames {
+ public:
+  // width, height > 0, in pixels. The context is current from here on; `fonts` may be shared with others of the same
+  // scale. Throws Error(no_display) where EGL has no OpenGL.
+  OffscreenFrames(int width, int height, std::shared_ptr<FontAtlas> fonts);
+  OffscreenFrames(const OffscreenFrames&) = delete;
+  OffscreenFrames& operator=(const OffscreenFrames&) = delete;
+
+  // Seen by the next frames, in order, as app/platform/input_queue.h says. A size of 0 is as if minimised: the frame
+  // before it keeps its size.
+  void push(InputEvent event) { queue_.push(std::move(event)); }
+  bool pending() const { return queue_.pending(); }
+
+  // One frame; `seconds`: what it is told to have passed since the one before. Some of GL's work may still be under way.
+  const FrameResult& draw(const FrameFunction& frame, double seconds = 1.0 / 60.0);
+  // Until all that was drawn is there.
+  void finish_drawing();
+
+  std::string renderer() const { return renderer_; }
+  const FrameResult& result() const { return result_; }
+  const FrameInput& input() const { return input_; }
+  const Fonts& fonts() const { return imgui_.fonts(); }
+  Image pixels() const { return context_.pixels(); }
+  int width() const { return context_.width(); }
+  int height() const { return context_.height(); }
+
+ private:
+  OffscreenContext context_;
+  ImGuiLifetime imgui_;
+  InputQueue queue_;
+  FrameInput input_;
+  FrameResult result_;
+  std::string renderer_;
+};
+
+}  // namespace headwise
