@@ -25,9 +25,10 @@ struct Words {
 };
 
 const Words& words_of(FileDialogPurpose purpose) {
-  static constexpr Words open{"Open scenario", "Open", "a file name, .json", {".json"}},
+  static constexpr Words open{"Open a scenario or a playlist", "Open", "a file name, .json", {".json"}},
       save{"Save scenario", "Save", "a file name, .json", {".json"}},
-      program{"Save program", "Save", "a file name, .py", {".py"}};
+      program{"Save program", "Save", "a file name, .py", {".py"}},
+      playlist{"Save playlist", "Save", "a file name, .json", {".json"}};
   switch (purpose) {
     case FileDialogPurpose::open_scenario:
       return open;
@@ -35,6 +36,8 @@ const Words& words_of(FileDialogPurpose purpose) {
       return save;
     case FileDialogPurpose::save_program:
       return program;
+    case FileDialogPurpose::save_playlist:
+      return playlist;
   }
   return open;
 }

@@ -1,4 +1,4 @@
-// Asks for a scenario file, to open or to save, or for a Python program to save: a path to type, and beside it what the folder holds.
+// Asks for a scenario file or a playlist, to open or to save, or for a Python program to save: a path to type, and beside it what the folder holds.
 #pragma once
 
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace headwise {
 
-enum class FileDialogPurpose { open_scenario, save_scenario, save_program };
+enum class FileDialogPurpose { open_scenario, save_scenario, save_program, save_playlist };
 
 struct FileDialogState {
   bool open = false;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/panels/caption_panel.h"
 #include "app/panels/menu_bar.h"
 #include "app/panels/status_bar.h"
 #include "app/panels/window_commands.h"
@@ -169,7 +170,9 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   take(draw_menu_bar(context, {.undo_label = state_.session.undo_label(),
                                .redo_label = state_.session.redo_label(),
                                .playing = state_.steps.playing,
-                               .full_screen = state_.full_screen}));
+                               .full_screen = state_.full_screen,
+                               .walking = state_.walk.page.has_value(),
+                               .has_playlist = !state_.walk.playlist.pages.empty()}));
   ImGui::PopStyleVar();
   if (begin_panel("panel/steps", layout.steps, px(8), px(2),
                   ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
@@ -190,6 +193,10 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   }
   if (begin_panel("panel/graph", layout.graph, px(12), px(8))) {
     take(draw_graph(context, graph_));
+    ImGui::EndChild();
+  }
+  if (begin_panel("panel/caption", layout.caption, px(18), px(10))) {
+    take(draw_caption(context, state_.walk));
     ImGui::EndChild();
   }
   if (begin_bare_panel("panel/status", layout.status)) {
@@ -221,6 +228,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   const Selection selection_before = state_.selection;
   const Settings settings_before = state_.settings;
   if (state_.session.poll()) state_.selection = selection_within(state_.selection, state_.session.trace());
+  arrive(state_);
   apply_style(palette_of(state_.settings.theme), scale);
   const ImGuiID focus_before = state_.focus.focused;
   begin_focus_frame(state_.focus);
@@ -235,7 +243,8 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   if (input.close_requested) state_.quit = true;
 
   const ImVec2 size = ImGui::GetIO().DisplaySize;
-  const WindowLayout layout = window_layout(size.x, size.y, scale);
+  const WindowLayout layout = window_layout(
+      size.x, size.y, scale, {.caption_height = caption_height(fonts, scale, size.x, state_.walk)});
   const Palette& palette = palette_of(state_.settings.theme);
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(size);

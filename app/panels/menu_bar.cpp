@@ -14,7 +14,11 @@ namespace {
 constexpr struct {
   Menu menu;
   const char* name;
-} menus[] = {{Menu::file, "File"}, {Menu::edit, "Edit"}, {Menu::view, "View"}, {Menu::help, "Help"}};
+} menus[] = {{Menu::file, "File"},
+             {Menu::edit, "Edit"},
+             {Menu::view, "View"},
+             {Menu::teach, "Teach"},
+             {Menu::help, "Help"}};
 
 std::string item_name(const CommandEntry& entry, const MenuBarInfo& info) {
   switch (entry.id) {
@@ -35,6 +39,11 @@ bool is_enabled(const PanelContext& context, CommandId id, const MenuBarInfo& in
       return !info.undo_label.empty();
     case CommandId::redo:
       return !info.redo_label.empty();
+    case CommandId::walk_playlist:
+    case CommandId::save_playlist:
+      return info.has_playlist;
+    case CommandId::remove_page:
+      return info.walking;
     case CommandId::copy_value:
       return context.selection.pinned.has_value();
     default:
@@ -45,7 +54,8 @@ bool is_enabled(const PanelContext& context, CommandId id, const MenuBarInfo& in
 bool is_checked(const PanelContext& context, CommandId id, const MenuBarInfo& info) {
   return (id == CommandId::toggle_causal && context.scenario.mask.is_causal) ||
          (id == CommandId::reduce_motion && context.reduce_motion) ||
-         (id == CommandId::full_screen && info.full_screen);
+         (id == CommandId::full_screen && info.full_screen) ||
+         (id == CommandId::walk_playlist && info.walking);
 }
 
 // The scenarios that are in the program.

@@ -9,6 +9,8 @@ struct MenuBarInfo {
   std::string undo_label, redo_label;  // empty: nothing to undo or redo
   bool playing = false;
   bool full_screen = false;
+  bool walking = false;       // through a playlist
+  bool has_playlist = false;  // at hand, walked or not
 };
 
 // Fills the menu bar of the current window.

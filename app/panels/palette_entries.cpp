@@ -33,7 +33,7 @@ std::string what_it_does(const CommandEntry& entry, const Session& session) {
 }
 
 void add_commands(std::vector<PaletteEntry>& entries, const Session& session) {
-  for (const Menu menu : {Menu::file, Menu::edit, Menu::view, Menu::help, Menu::none}) {
+  for (const Menu menu : {Menu::file, Menu::edit, Menu::view, Menu::teach, Menu::help, Menu::none}) {
     for (const CommandEntry& entry : command_entries()) {
       if (entry.menu != menu || entry.key_count > 1) continue;
       entries.push_back({std::string(entry.name), what_it_does(entry, session), all_keys_text(entry.id),

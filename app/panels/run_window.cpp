@@ -16,7 +16,10 @@ constexpr int first_width = 1600, first_height = 1000;  // design units
 
 int run_window(const WindowOptions& options) {
   const Scenario welcome = preset_scenario("welcome");
-  const Scenario asked = options.path ? scenario_of_file(*options.path) : welcome;
+  std::optional<Playlist> playlist;
+  if (options.path && is_playlist_file(*options.path)) playlist = read_playlist_file(*options.path);
+  const bool opens_scenario = options.path && !playlist;
+  const Scenario asked = opens_scenario ? scenario_of_file(*options.path) : welcome;
   // What takes long is computed behind the window; the welcome scenario is there meanwhile.
   const bool at_once = computes_at_once(asked);
   const LoadedSettings loaded = load_settings(settings_path());
@@ -34,7 +37,8 @@ int run_window(const WindowOptions& options) {
   state.settings_file = settings_path();
   state.settings = loaded.settings;
   if (!loaded.notice.empty()) state.notices.complain(loaded.notice);
-  if (options.path) state.scenario_path = *options.path;
+  if (opens_scenario) state.scenario_path = *options.path;
+  if (playlist) start_walk(state, *std::move(playlist), *options.path);
   if (!at_once) state.session.edit(asked, "open " + *options.path);
   const FrameFunction frame = [&](const FrameInput& input, const Fonts& fonts, float scale) {
     return main_window.frame(input, fonts, scale);

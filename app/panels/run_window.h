@@ -7,7 +7,8 @@
 namespace headwise {
 
 struct WindowOptions {
-  std::optional<std::string> path;  // a scenario or array file to begin with; none: the welcome scenario
+  std::optional<std::string>
+      path;  // a scenario, playlist or array file to begin with; none: the welcome scenario
 };
 
 // Returns the exit status when the window is closed. Throws Error: usage where the file is missing or damaged, input where

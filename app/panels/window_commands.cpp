@@ -41,6 +41,8 @@ void let_go(WindowState& window) {
   } else if (window.notices.dismiss_all()) {
   } else if (!window.session.error().empty()) {
     window.session.undo();
+  } else if (window.walk.page && (!selection.pinned || selection.pinned == window.walk.shown()->pin)) {
+    leave_walk(window);  // what the page pins is not the person's to let go of first
   } else if (selection.pinned) {
     selection.pinned.reset();
   } else {
@@ -98,6 +100,9 @@ void perform(WindowState& window, CommandCall call) {
       break;
     case CommandId::save_program:
       ask_for_program(window);
+      break;
+    case CommandId::save_playlist:
+      ask_for_playlist(window);
       break;
     case CommandId::quit:
       window.quit = true;
@@ -197,6 +202,24 @@ void perform(WindowState& window, CommandCall call) {
       break;
     case CommandId::full_screen:
       window.full_screen = !window.full_screen;
+      break;
+    case CommandId::walk_playlist:
+      toggle_walk(window);
+      break;
+    case CommandId::next_page:
+    case CommandId::previous_page: {
+      const int by = call.id == CommandId::next_page ? 1 : -1;
+      if (window.walk.page)
+        walk_pages(window, by);
+      else
+        go_to_step(window, step + by);
+      break;
+    }
+    case CommandId::add_page:
+      add_page(window);
+      break;
+    case CommandId::remove_page:
+      remove_page(window);
       break;
     case CommandId::compare:
       window.comparison.open = !window.comparison.open;

@@ -24,7 +24,12 @@ bool is_array_file(const std::string& path) {
 }
 
 void open_scenario(WindowState& window, const std::string& path) {
+  if (is_playlist_file(path)) {
+    start_walk(window, read_playlist_file(path), path);
+    return;
+  }
   const Scenario scenario = scenario_of_file(path);
+  window.walk.page.reset();  // what is opened is the person's own
   window.setup.edited_row.clear();
   window.session.edit(scenario, "open " + fs::path(path).filename().string());
   window.selection = selection_within(window.selection, window.session.trace());
@@ -97,6 +102,15 @@ void ask_for_program(WindowState& window) {
   window.files.arrays_beside = program_array_bytes(window.session.trace()) > largest_carried_bytes;
 }
 
+void ask_for_playlist(WindowState& window) {
+  if (window.walk.playlist.pages.empty()) {
+    window.notices.say("There is no playlist to save yet: begin one with “Add page”.");
+    return;
+  }
+  const std::string path = window.walk.path.empty() ? working_folder() + "playlist.json" : window.walk.path;
+  open_file_dialog(window.files, FileDialogPurpose::save_playlist, path);
+}
+
 TensorName name_to_export(const WindowState& window, TensorId id) {
   const TensorName gradient{id, true};
   const bool shown = window.selection.view == StageView::gradients;
@@ -158,6 +172,12 @@ void accept_file(WindowState& window, const std::string& path) {
         break;
       case FileDialogPurpose::save_program:
         save_program(window, path);
+        break;
+      case FileDialogPurpose::save_playlist:
+        write_playlist_file(window.walk.playlist, path);
+        window.walk.path = path;
+        window.walk.changed = false;
+        window.notices.say("Saved " + path);
         break;
     }
     dialog.open = false;

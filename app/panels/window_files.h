@@ -11,6 +11,8 @@ namespace headwise {
 void ask_for_scenario(WindowState& window, FileDialogPurpose purpose);
 // Opens the dialog for the program, in the folder of the last one.
 void ask_for_program(WindowState& window);
+// Opens the dialog for the playlist at hand, where it has pages.
+void ask_for_playlist(WindowState& window);
 // What is taken away of a tensor on the stage: in the view of gradients its gradient, where it has one.
 TensorName name_to_export(const WindowState& window, TensorId id);
 // Opens the dialog for the picture under focus.
@@ -19,7 +21,7 @@ void ask_for_export(WindowState& window);
 // The scenario of a file: itself, or one whose inputs are the arrays of a .npy, .npz or .safetensors file.
 // Throws Error.
 Scenario scenario_of_file(const std::string& path);
-// A scenario file becomes the scenario asked for, an array file (.npy, .npz, .safetensors) its inputs; a file
+// A playlist is shown page by page, from its first on. A scenario file becomes the scenario asked for, an array file (.npy, .npz, .safetensors) its inputs; a file
 // that is neither is told in a notice. Undo goes back to what was there before.
 void open_file(WindowState& window, const std::string& path);
 

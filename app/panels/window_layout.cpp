@@ -8,11 +8,12 @@ namespace {
 
 // Design units
 constexpr double margin = 12, gap = 10;
+constexpr double highest_caption = 0.45;  // of the window
 constexpr double menu_height = 42, steps_height = 44, status_height = 26;
 
 }  // namespace
 
-WindowLayout window_layout(double width, double height, double scale) {
+WindowLayout window_layout(double width, double height, double scale, const LayoutWishes& wishes) {
   WindowLayout layout;
   const auto px = [scale](double units) { return std::round(units * scale); };
   const auto rect = [](double x, double y, double w, double h) {
@@ -30,7 +31,11 @@ WindowLayout window_layout(double width, double height, double scale) {
     bottom = height - px(status_height);
     layout.status = rect(left, bottom, right - left, px(status_height));
   }
-  if (units_high >= 560) {
+  if (wishes.caption_height > 0.0) {
+    const double high = std::round(std::min(wishes.caption_height, highest_caption * height));
+    layout.caption = rect(left, bottom - high, right - left, high);
+    bottom -= high + px(gap);
+  } else if (units_high >= 560) {
     const double graph_height = px(std::clamp(0.112 * units_high, 112.0, 132.0));
     layout.graph = rect(left, bottom - graph_height, right - left, graph_height);
     bottom -= graph_height + px(gap);

@@ -7,13 +7,17 @@ namespace headwise {
 
 // Pixels; sizes are never negative. A panel that has no room is 0 × 0 and is not drawn.
 struct WindowLayout {
-  RectF menu, steps, setup, stage, inspector, graph, status;
+  RectF menu, steps, setup, stage, inspector, graph, caption, status;
+};
+
+struct LayoutWishes {
+  double caption_height = 0.0;  // pixels; with a caption the graph gives way to it
 };
 
 // `scale`: pixels per design unit. The status line stands at the foot of every window of 320 units of height or more.
 // Proportions are those of 1600 × 1000 units: setup 256 wide, inspector 384, graph 112
-// high. Narrower windows give the side panels less; below 560 units of height the graph goes, below 620 units of width
+// high. A caption takes at most 45 hundredths of the height. Narrower windows give the side panels less; below 560 units of height the graph goes, below 620 units of width
 // the inspector, below 420 the setup.
-WindowLayout window_layout(double width, double height, double scale);
+WindowLayout window_layout(double width, double height, double scale, const LayoutWishes& wishes = {});
 
 }  // namespace headwise

@@ -12,6 +12,7 @@
 #include "app/panels/inspector_panel.h"
 #include "app/panels/motion.h"
 #include "app/panels/notices.h"
+#include "app/panels/playlist_walk.h"
 #include "app/panels/setup_panel.h"
 #include "app/panels/step_bar.h"
 #include "app/session/comparisons.h"
@@ -48,6 +49,7 @@ struct WindowState {
   SetupState setup;
   InspectorState inspector;
   NoticesState notices;
+  PlaylistWalk walk;
   HelpSheetState help;
   CommandPaletteState palette;
   ComparisonSheetState comparison;

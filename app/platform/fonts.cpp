@@ -75,6 +75,7 @@ FontAtlas::FontAtlas(float scale) : scale_(scale) {
   fonts_.mono = add(glyphs_, embedded::dejavu_sans_mono(), pixels(14), symbol_ranges, "mono");
   fonts_.title = add(glyphs_, embedded::dejavu_sans_bold(), pixels(20), symbol_ranges, "title");
   fonts_.formula = add(glyphs_, embedded::dejavu_sans(), pixels(24), symbol_ranges, "formula");
+  fonts_.caption = add(glyphs_, embedded::dejavu_sans(), pixels(18), symbol_ranges, "caption");
   fonts_.small = add(glyphs_, embedded::dejavu_sans(), pixels(13), symbol_ranges, "small");
   fonts_.mono_small = add(glyphs_, embedded::dejavu_sans_mono(), pixels(12), symbol_ranges, "mono small");
   glyphs_.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();

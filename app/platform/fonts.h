@@ -14,6 +14,7 @@ struct Fonts {
   ImFont* mono = nullptr;        // 14: numbers, shapes, code
   ImFont* title = nullptr;       // 20, bold: the step's name
   ImFont* formula = nullptr;     // 24: the step's formula
+  ImFont* caption = nullptr;     // 18: what a teacher says on a page
   ImFont* small = nullptr;       // 13: captions, axis labels
   ImFont* mono_small = nullptr;  // 12: sizes beside names, digits in cells
 };

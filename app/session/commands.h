@@ -17,6 +17,7 @@ enum class CommandId : int {
   save_scenario,
   export_picture,
   save_program,
+  save_playlist,
   quit,
   undo,
   redo,
@@ -45,14 +46,19 @@ enum class CommandId : int {
   smaller_text,
   normal_text,
   full_screen,
+  walk_playlist,
+  next_page,
+  previous_page,
+  add_page,
+  remove_page,
   compare,
   find_by_name,
   show_keys,
   about,
 };
-inline constexpr int command_count = 36;
+inline constexpr int command_count = 42;
 
-enum class Menu { none, file, edit, view, help };
+enum class Menu { none, file, edit, view, teach, help };
 
 struct CommandEntry {
   CommandId id;

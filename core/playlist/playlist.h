@@ -72,6 +72,9 @@ Playlist playlist_from_json(std::string_view json, const std::string& where, con
 // text that is not JSON.
 bool is_playlist(std::string_view json);
 
+// The same of a file; false too where it cannot be read.
+bool is_playlist_file(const std::string& path);
+
 // Every scenario stands in it, so that the file needs no other but the arrays that a scenario names; those relative to
 // `folder`.
 std::string playlist_to_json(const Playlist& playlist, const std::string& folder = {});

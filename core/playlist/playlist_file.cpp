@@ -1,9 +1,11 @@
 // Playlists in files.
 #include <filesystem>
+#include <fstream>
 
 #include "core/files/atomic_file.h"
 #include "core/playlist/playlist.h"
 #include "core/scenario/json_document.h"
+#include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
@@ -13,6 +15,18 @@ std::string folder_of_file(const std::string& path) {
 }
 
 }  // namespace
+
+bool is_playlist_file(const std::string& path) {
+  // An array file may be large: it is not read as text.
+  const int first = std::ifstream(path, std::ios::binary).peek();
+  if (first != '{' && first != 0xEF && first != ' ' && first != '\n' && first != '\t' && first != '\r')
+    return false;
+  try {
+    return is_playlist(read_json_text(path, "playlist"));
+  } catch (const Error&) {
+    return false;
+  }
+}
 
 Playlist read_playlist_file(const std::string& path) {
   return playlist_from_json(read_json_text(path, "playlist"), path, folder_of_file(path));

@@ -269,6 +269,8 @@ Playlist playlist_from_json(std::string_view json, const std::string& where, con
 }
 
 bool is_playlist(std::string_view json) {
+  if (json.find("\"headwise_playlist\"") == std::string_view::npos)
+    return false;  // spares parsing a large scenario
   try {
     const Json root = parse_json(json, "");
     return root.is_object() && root.contains("headwise_playlist");

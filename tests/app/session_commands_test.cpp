@@ -39,7 +39,7 @@ TEST_CASE("a chord finds its command, with the digit as argument") {
   CHECK(find_command({letter('Y'), true, false}) == CommandCall{CommandId::redo});
   CHECK(find_command({letter('Z'), true, true}) == CommandCall{CommandId::redo});
   CHECK(find_command({Key::right, false, false}) == CommandCall{CommandId::next_step});
-  CHECK(find_command({Key::page_up, false, false}) == CommandCall{CommandId::previous_step});
+  CHECK(find_command({Key::page_up, false, false}) == CommandCall{CommandId::previous_page});
   CHECK(find_command({letter('7'), false, false}) == CommandCall{CommandId::look_at_head, 7});
   CHECK(find_command({Key::zero, true, false}) == CommandCall{CommandId::normal_text});
   CHECK_FALSE(find_command({letter('Z'), false, false}).has_value());
@@ -50,7 +50,7 @@ TEST_CASE("a chord finds its command, with the digit as argument") {
 TEST_CASE("keys are named as they are printed on a keyboard") {
   CHECK(all_keys_text(CommandId::redo) == "Ctrl+Y or Ctrl+Shift+Z");
   CHECK(first_key_text(CommandId::next_step) == "→");
-  CHECK(all_keys_text(CommandId::next_step) == "→ or Page Down");
+  CHECK(all_keys_text(CommandId::next_page) == "Page Down");
   CHECK(first_key_text(CommandId::look_at_head) == "0 … 9");
   CHECK(all_keys_text(CommandId::larger_text) == "Ctrl++ or Ctrl+keypad +");
   CHECK(first_key_text(CommandId::about).empty());

@@ -30,7 +30,7 @@ TEST_CASE("every font has the signs of the formulas, the graph and the controls"
       u"ABCxyz0189 äéßŁ αβΣΩ Яж ₕₖ₀₁ ⁰¹² ᵀ √∑∏∂∞≈≤≥±×·÷− ℝ ⊙⊕ ∈ ← → ↑ ↓ ⌈⌉⌊⌋ ⟨⟩ │─┌┘ █ ▶◀▲▼●○■□ ✓✗ … – — ′ ″ "
       u"\xFFFD";
   for (const ImFont* font :
-       {fonts.sans, fonts.bold, fonts.mono, fonts.title, fonts.formula, fonts.small, fonts.mono_small}) {
+       {fonts.sans, fonts.bold, fonts.mono, fonts.title, fonts.formula, fonts.caption, fonts.small, fonts.mono_small}) {
     CAPTURE(font->GetDebugName());
     CHECK(missing(font, signs) == "");
   }

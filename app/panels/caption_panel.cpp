@@ -1,0 +1,120 @@
+#include "app/panels/caption_panel.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+
+#include "app/session/commands.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/button.h"
+#include "app/widgets/text_field.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+// Design units
+constexpr float padding_x = 18, padding_y = 10, side_width = 176, widest_text = 1060;
+constexpr float least_height = 96, most_height = 260;
+constexpr int caption_lines = 4;  // of the field in which a caption is typed
+
+float wrap_of(float scale, double panel_width) {
+  return std::max(static_cast<float>(panel_width) - (side_width + 2 * padding_x) * scale, 80 * scale);
+}
+
+float text_height(ImFont* font, float wrap, const std::string& text) {
+  return text.empty() ? 0.0f : font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, text.c_str()).y;
+}
+
+void put_text(ImFont* font, Rgba8 ink, float wrap, const std::string& text) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = text_height(font, wrap, text);
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(ink), text.c_str(), nullptr, wrap);
+  ImGui::Dummy({wrap, height});
+}
+
+std::string tooltip_of(CommandId id) {
+  const CommandEntry& entry = command_entry(id);
+  const std::string keys = all_keys_text(id);
+  return keys.empty() ? std::string(entry.what) : fmt::format("{} ({})", entry.what, keys);
+}
+
+void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  const Fonts& fonts = context.fonts;
+  const std::string title = walk.playlist.title.empty() ? "playlist" : walk.playlist.title;
+  put_text(fonts.small, context.palette.text_dim, widgets.px(side_width - 16),
+           fitted_text(title, fonts.small, widgets.px(side_width - 16)));
+  put_text(fonts.bold, context.palette.text, widgets.px(side_width),
+           fmt::format("page {} of {}", *walk.page + 1, walk.playlist.pages.size()));
+  ImGui::Dummy({1, widgets.px(4)});
+  const float side = std::round(widgets.px(26));
+  const auto step = [&](const char* id, ButtonSign sign, CommandId command, bool enabled) {
+    if (sign_button(widgets, id, sign, side, "", enabled)) action.command = command;
+    ui_probe_item(id);
+    tooltip(widgets, tooltip_of(command));
+    ImGui::SameLine(0, widgets.px(2));
+  };
+  step("caption/back", ButtonSign::back, CommandId::previous_page, *walk.page > 0);
+  step("caption/forward", ButtonSign::forward, CommandId::next_page,
+       *walk.page + 1 < walk.playlist.pages.size());
+  if (text_button(widgets, "caption/edit", walk.edits_caption ? "done" : "edit", ButtonLook::plain))
+    walk.edits_caption = !walk.edits_caption;
+  ui_probe_item("caption/edit");
+  tooltip(widgets, "write the caption of this page; “Save playlist…” keeps it");
+  ImGui::SameLine(0, widgets.px(2));
+  if (text_button(widgets, "caption/leave", "leave", ButtonLook::plain))
+    action.command = CommandId::walk_playlist;
+  ui_probe_item("caption/leave");
+  tooltip(widgets, "back to your own scenario (Esc)");
+}
+
+}  // namespace
+
+double caption_height(const Fonts& fonts, float scale, double window_width, const PlaylistWalk& walk) {
+  const PlaylistPage* page = walk.shown();
+  if (!page) return 0.0;
+  const float wrap = std::min(wrap_of(scale, window_width - 24 * scale), widest_text * scale);
+  float height = text_height(fonts.title, wrap, page->title) +
+                 text_height(fonts.caption, wrap, page->caption) + 2 * padding_y * scale + 2;
+  if (!page->title.empty()) height += 6 * scale;
+  return std::round(std::clamp(height, least_height * scale, most_height * scale));
+}
+
+PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk) {
+  PanelAction action;
+  if (!walk.page) return action;
+  const WidgetContext widgets = context.widgets();
+  const float side = std::round(widgets.px(side_width));
+  ImGui::BeginGroup();
+  draw_side(context, walk, action);
+  ImGui::EndGroup();
+
+  PlaylistPage& page = walk.playlist.pages[*walk.page];
+  const float left = ImGui::GetWindowContentRegionMin().x + side;
+  ImGui::SetCursorPos({left, ImGui::GetWindowContentRegionMin().y});
+  const float wrap = std::min(ImGui::GetContentRegionAvail().x, widgets.px(widest_text));
+  if (wrap < widgets.px(60)) return action;
+  ImGui::BeginGroup();
+  if (walk.edits_caption) {
+    if (text_field(widgets, "caption", page.caption,
+                   {.width = wrap, .lines = caption_lines, .placeholder = "what is to be said on this page"})
+            .changed)
+      walk.changed = true;
+    ui_probe_item("caption/text");
+  } else {
+    if (!page.title.empty()) {
+      put_text(context.fonts.title, context.palette.text, wrap, page.title);
+      ImGui::Dummy({1, widgets.px(6) - ImGui::GetStyle().ItemSpacing.y});
+    }
+    put_text(context.fonts.caption, context.palette.text, wrap, page.caption);
+    ui_probe_item("caption/words");
+  }
+  ImGui::EndGroup();
+  return action;
+}
+
+}  // namespace headwise

@@ -1,0 +1,15 @@
+// The words of the page that is shown, under the stage, where the graph stands otherwise.
+#pragma once
+
+#include "app/panels/panel.h"
+#include "app/panels/playlist_walk.h"
+
+namespace headwise {
+
+// How high the panel wants to be, in pixels, in a window of this width; 0 where nothing is walked.
+double caption_height(const Fonts& fonts, float scale, double window_width, const PlaylistWalk& walk);
+
+// Fills the current ImGui window. What is typed as a caption is taken into the page at once.
+PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk);
+
+}  // namespace headwise

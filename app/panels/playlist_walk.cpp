@@ -1,0 +1,155 @@
+#include "app/panels/playlist_walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/panels/window_state.h"
+
+namespace headwise {
+namespace {
+
+Selection selection_of(const PlaylistPage& page) {
+  Selection selection;
+  selection.step = page.step;
+  selection.view = page.view;
+  selection.batch = page.batch;
+  selection.head = page.head;
+  selection.tensor = page.tensor;
+  selection.pinned = page.pin;
+  return selection;
+}
+
+void go_to(WindowState& window, ScenarioPtr scenario, const std::string& label,
+           PlaylistWalk::Arrival arrival) {
+  window.setup.edited_row.clear();
+  window.session.edit(*scenario, label);
+  window.walk.arrival = std::move(arrival);
+  arrive(window);
+}
+
+void show_page(WindowState& window, std::size_t page) {
+  PlaylistWalk& walk = window.walk;
+  walk.page = page;
+  walk.edits_caption = false;
+  const PlaylistPage& shown = walk.playlist.pages[page];
+  go_to(window, shown.scenario, fmt::format("page {}", page + 1), {selection_of(shown), "", shown});
+}
+
+PlaylistPage page_of(const WindowState& window) {
+  const Selection& selection = window.selection;
+  PlaylistPage page;
+  page.scenario = std::make_shared<const Scenario>(window.session.traced_scenario());
+  page.step = selection.step;
+  page.view = selection.view;
+  page.batch = selection.batch;
+  page.head = selection.head;
+  page.tensor = selection.tensor;
+  page.pin = selection.pinned;
+  return page;
+}
+
+}  // namespace
+
+void arrive(WindowState& window) {
+  PlaylistWalk& walk = window.walk;
+  if (!walk.arrival || window.session.computing()) return;
+  const PlaylistWalk::Arrival arrival = *std::exchange(walk.arrival, std::nullopt);
+  // A scenario without a trace is told by the session; the last good picture stays.
+  if (!window.session.error().empty()) return;
+  const Step from = window.selection.step;
+  const bool same_picture = window.selection.view == arrival.selection.view;
+  window.selection = selection_within(arrival.selection, window.session.trace());
+  skip_motion(window.motion);
+  if (same_picture && walk.page && window.selection.step != from)
+    begin_motion(window.motion, from, window.selection.step);
+  if (!arrival.page) return;
+  const std::string problem = page_problem(*arrival.page, window.session.trace());
+  if (!problem.empty()) window.notices.complain(fmt::format("Page {}: {}", *walk.page + 1, problem));
+}
+
+void start_walk(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {
+  PlaylistWalk& walk = window.walk;
+  if (!walk.page) {
+    walk.own_scenario = std::make_shared<const Scenario>(window.session.traced_scenario());
+    walk.own_selection = window.selection;
+  }
+  walk.playlist = std::move(playlist);
+  walk.path = path;
+  walk.changed = false;
+  window.steps.playing = false;
+  show_page(window, std::min(page, walk.playlist.pages.size() - 1));
+}
+
+void walk_pages(WindowState& window, int by) {
+  PlaylistWalk& walk = window.walk;
+  if (!walk.page) return;
+  const auto last = static_cast<std::ptrdiff_t>(walk.playlist.pages.size()) - 1;
+  const auto here = static_cast<std::ptrdiff_t>(*walk.page);
+  const auto next = std::clamp<std::ptrdiff_t>(here + by, 0, last);
+  if (next == here) {
+    window.notices.say(by > 0 ? "This is the last page; Esc goes back to your own scenario."
+                              : "This is the first page.");
+    return;
+  }
+  show_page(window, static_cast<std::size_t>(next));
+}
+
+void leave_walk(WindowState& window) {
+  PlaylistWalk& walk = window.walk;
+  if (!walk.page) return;
+  walk.page.reset();
+  walk.edits_caption = false;
+  go_to(window, walk.own_scenario, "leave the playlist", {walk.own_selection, "", std::nullopt});
+}
+
+void toggle_walk(WindowState& window) {
+  PlaylistWalk& walk = window.walk;
+  if (walk.page) {
+    leave_walk(window);
+  } else if (walk.playlist.pages.empty()) {
+    window.notices.say("There is no playlist yet: open one, or begin one with “Add page”.");
+  } else {
+    const bool changed = walk.changed;
+    start_walk(window, walk.playlist, walk.path);
+    walk.changed = changed;
+  }
+}
+
+void add_page(WindowState& window) {
+  PlaylistWalk& walk = window.walk;
+  std::vector<PlaylistPage>& pages = walk.playlist.pages;
+  if (pages.size() >= Playlist::most_pages) {
+    window.notices.complain(fmt::format("A playlist has at most {} pages.", Playlist::most_pages));
+    return;
+  }
+  const std::size_t place = walk.page ? *walk.page + 1 : pages.size();
+  pages.insert(pages.begin() + static_cast<std::ptrdiff_t>(place), page_of(window));
+  walk.changed = true;
+  if (walk.page) {
+    walk.page = place;
+    walk.edits_caption = true;
+    return;
+  }
+  window.notices.say(
+      fmt::format("Added as page {} of the playlist. “Walk through playlist” shows it and takes its "
+                  "captions, “Save playlist…” keeps it.",
+                  pages.size()));
+}
+
+void remove_page(WindowState& window) {
+  PlaylistWalk& walk = window.walk;
+  std::vector<PlaylistPage>& pages = walk.playlist.pages;
+  if (!walk.page) {
+    window.notices.say("Walk to the page that is to be removed.");
+    return;
+  }
+  const std::size_t place = *walk.page;
+  walk.changed = true;
+  if (pages.size() == 1) leave_walk(window);
+  pages.erase(pages.begin() + static_cast<std::ptrdiff_t>(place));
+  if (walk.page) show_page(window, std::min(place, pages.size() - 1));
+}
+
+}  // namespace headwise

@@ -1,0 +1,199 @@
+// Walking through a playlist in the window, and making one.
+#include <doctest/doctest.h>
+
+#include <fstream>
+
+#include "app/panels/window_commands.h"
+#include "tests/app/window_bench.h"
+#include "tests/core/files/temporary_folder.h"
+
+using namespace headwise;
+
+namespace {
+
+constexpr const char* lesson = R"({ "headwise_playlist": 1, "title": "A lesson", "pages": [
+  { "scenario": "welcome", "step": "scores", "head": 4, "caption": "Every query meets every key." },
+  { "step": "scale", "caption": "Divided." },
+  { "scenario": "causal", "step": "softmax", "view": "all_heads", "head": 2,
+    "pin": { "tensor": "attn_weights", "index": [0, 2, 3, 1] }, "caption": "Pinned." } ] })";
+
+std::string lesson_file(const TemporaryFolder& folder, const char* text = lesson) {
+  return folder.with_file("lesson.json", text);
+}
+
+void drop(WindowBench& bench, const std::string& path) {
+  bench.ui->push(FilesDropped{{path}});
+  bench.ui->run_frames(3);
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a playlist that is dropped is walked with the keys of a clicker, and Escape gives the own place back") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  bench.ui->key("M");
+  bench.ui->key("6");
+  bench.ui->key("Right");
+  const Scenario own = bench.scenario();
+  const Selection place = bench.selection();
+  CHECK_FALSE(bench.ui->has("panel/caption"));
+
+  drop(bench, lesson_file(folder));
+  CHECK(bench.scenario() == preset_scenario("welcome"));
+  CHECK(bench.selection().step == Step::scores);
+  CHECK(bench.selection().head == 4);
+  CHECK(bench.ui->has("panel/caption"));
+  CHECK(bench.ui->has("caption/words"));
+  CHECK_FALSE(bench.ui->has("panel/graph"));
+
+  bench.ui->key("PageDown");
+  CHECK(bench.selection().step == Step::scale);
+  CHECK(bench.selection().head == 4);
+  bench.ui->run_until_still();
+  bench.ui->key("PageDown");
+  CHECK(bench.scenario() == preset_scenario("causal"));
+  CHECK(bench.selection().view == StageView::all_heads);
+  CHECK(bench.selection().pinned == CellRef{{TensorId::attn_weights}, {0, 2, 3, 1}});
+  bench.ui->key("PageDown");
+  CHECK(bench.window->state().walk.page == 2);
+  bench.window->state().notices.dismiss_all();
+  bench.ui->key("PageUp");
+  CHECK(bench.window->state().walk.page == 1);
+  CHECK_FALSE(bench.selection().pinned);
+  bench.ui->key("PageDown");
+
+  bench.ui->key("Escape");
+  CHECK_FALSE(bench.window->state().walk.page);
+  CHECK(bench.scenario() == own);
+  CHECK(bench.selection().step == place.step);
+  CHECK(bench.selection().head == 6);
+  CHECK_FALSE(bench.selection().pinned);
+  CHECK(bench.ui->has("panel/graph"));
+  // Each page is an edit that can be taken back.
+  bench.ui->key("Ctrl+Z");
+  CHECK(bench.scenario() == preset_scenario("causal"));
+}
+
+TEST_CASE("what a person does to a page is undone by the next one, and stays an undo step away") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  drop(bench, lesson_file(folder));
+  bench.ui->key("M");
+  const Scenario muted = bench.scenario();
+  CHECK_FALSE(muted == preset_scenario("welcome"));
+  bench.ui->key("PageDown");
+  CHECK(bench.scenario() == preset_scenario("welcome"));
+  bench.ui->key("Ctrl+Z");
+  CHECK(bench.scenario() == muted);
+}
+
+TEST_CASE("the buttons beside the caption turn the pages, and leave") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  drop(bench, lesson_file(folder));
+  bench.ui->click("caption/forward");
+  CHECK(bench.window->state().walk.page == 1);
+  bench.ui->click("caption/back");
+  CHECK(bench.window->state().walk.page == 0);
+  bench.ui->click("caption/leave");
+  CHECK_FALSE(bench.window->state().walk.page);
+}
+
+TEST_CASE("a playlist that is wrong is told in a sentence and changes nothing") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  const Scenario before = bench.scenario();
+  drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"step": "softmaks"}]})"));
+  CHECK(bench.scenario() == before);
+  CHECK_FALSE(bench.window->state().walk.page);
+  REQUIRE(bench.window->state().notices.notices.size() == 1);
+  CHECK(bench.window->state().notices.notices[0].text.find("\"softmax\"") != std::string::npos);
+}
+
+TEST_CASE("a page whose head or cell is not there is shown as far as it goes, and says so") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"step": "scores", "head": 40}]})"));
+  CHECK(bench.selection().step == Step::scores);
+  CHECK(bench.selection().head == 7);
+  REQUIRE(bench.window->state().notices.notices.size() == 1);
+  CHECK(bench.window->state().notices.notices[0].text == "Page 1: head 40 of 8 heads, counted from 0");
+}
+
+TEST_CASE("a page whose scenario has no trace says why, and the walk goes on") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"set": ["attention.num_heads=7"]},
+                                       {"scenario": "random", "step": "output"}]})"));
+  CHECK(bench.ui->has("notice/lasting"));
+  CHECK(bench.window->state().walk.page == 0);
+  bench.ui->key("PageDown");
+  CHECK_FALSE(bench.ui->has("notice/lasting"));
+  CHECK(bench.selection().step == Step::output);
+}
+
+TEST_CASE("a scenario that is computed in the background takes its page's place when it is there") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"scenario":
+    {"attention": {"embed_dim": 256, "num_heads": 16}, "inputs": {"query_length": 300}},
+    "step": "softmax", "head": 13, "pin": {"tensor": "attn_weights", "index": [0, 13, 299, 299]}}]})"));
+  bench.window->state().session.finish();
+  bench.ui->run_frames(3);
+  CHECK(bench.trace().options.num_heads == 16);
+  CHECK(bench.selection().head == 13);
+  CHECK(bench.selection().pinned == CellRef{{TensorId::attn_weights}, {0, 13, 299, 299}});
+  CHECK(bench.window->state().notices.notices.empty());
+}
+
+TEST_CASE(
+    "pages are added from what the window shows, get captions, and are saved to a file that opens again") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  const auto command = [&](CommandId id) {
+    perform(bench.window->state(), CommandCall{id});
+    bench.ui->run_frames(3);
+  };
+  bench.ui->key("3");
+  bench.ui->key("End");
+  command(CommandId::add_page);
+  bench.ui->key("C");
+  bench.ui->key("Home");
+  command(CommandId::add_page);
+  CHECK(bench.window->state().walk.playlist.pages.size() == 2);
+
+  command(CommandId::walk_playlist);
+  CHECK(bench.selection().step == Step::output);
+  CHECK(bench.selection().head == 3);
+  bench.ui->click("caption/edit");
+  bench.ui->click("caption/text");
+  bench.ui->type("The end comes first.");
+  bench.ui->click("caption/edit");
+  command(CommandId::save_playlist);
+  bench.ui->key("Ctrl+A");
+  bench.ui->type(folder.file("mine"));
+  bench.ui->key("Enter");
+
+  const Playlist saved = read_playlist_file(folder.file("mine.json"));
+  REQUIRE(saved.pages.size() == 2);
+  CHECK(saved.pages[0].caption == "The end comes first.");
+  CHECK(saved.pages[0].step == Step::output);
+  CHECK(saved.pages[1].scenario->mask.is_causal);
+  CHECK(saved == bench.window->state().walk.playlist);
+
+  command(CommandId::remove_page);
+  CHECK(bench.window->state().walk.playlist.pages.size() == 1);
+  CHECK(bench.selection().step == Step::inputs);
+  command(CommandId::remove_page);
+  CHECK_FALSE(bench.window->state().walk.page);
+  CHECK(bench.window->state().walk.playlist.pages.empty());
+}
