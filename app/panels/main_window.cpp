@@ -19,18 +19,41 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
+// The ground of a panel: two rectangles that leave the corners out, and the corners, round, in ImGui's list.
+void lay_ground(std::vector<GroundRect>& grounds, const RectF& rect) {
+  const ImVec4 color = ImGui::GetStyleColorVec4(ImGuiCol_WindowBg);
+  const int round = static_cast<int>(std::ceil(ImGui::GetStyle().ChildRounding));
+  const int x = static_cast<int>(rect.x), y = static_cast<int>(rect.y);
+  const int width = static_cast<int>(rect.width), height = static_cast<int>(rect.height);
+  grounds.push_back({x, y + round, width, height - 2 * round, color});
+  grounds.push_back({x + round, y, width - 2 * round, height, color});
+  // A corner's own rectangle has to be larger than its arc.
+  const auto side = static_cast<float>(round + 2);
+  const float left = static_cast<float>(x), top = static_cast<float>(y);
+  const float right = static_cast<float>(x + width), bottom = static_cast<float>(y + height);
+  const auto corner = [&](float min_x, float min_y, ImDrawFlags which) {
+    ImGui::GetWindowDrawList()->AddRectFilled({min_x, min_y}, {min_x + side, min_y + side},
+                                              ImGui::GetColorU32(color), ImGui::GetStyle().ChildRounding,
+                                              which);
+  };
+  corner(left, top, ImDrawFlags_RoundCornersTopLeft);
+  corner(right - side, top, ImDrawFlags_RoundCornersTopRight);
+  corner(left, bottom - side, ImDrawFlags_RoundCornersBottomLeft);
+  corner(right - side, bottom - side, ImDrawFlags_RoundCornersBottomRight);
+}
+
 // Begins a panel at a rectangle of the window; false where it has no room (then nothing is to be ended).
-bool begin_panel(const char* name, const RectF& rect, float padding_x, float padding_y,
-                 ImGuiWindowFlags flags = 0) {
+bool begin_panel(const char* name, std::vector<GroundRect>& grounds, const RectF& rect, float padding_x,
+                 float padding_y, ImGuiWindowFlags flags = 0) {
   if (rect.width < 1.0 || rect.height < 1.0) return false;
   const ImVec2 min{static_cast<float>(rect.x), static_cast<float>(rect.y)};
   const ImVec2 size{static_cast<float>(rect.width), static_cast<float>(rect.height)};
   ImGui::SetCursorScreenPos(min);
-  ImGui::PushStyleColor(ImGuiCol_ChildBg, ImGui::GetStyleColorVec4(ImGuiCol_WindowBg));
+  lay_ground(grounds, rect);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {padding_x, padding_y});
-  ImGui::BeginChild(name, size, true, ImGuiWindowFlags_AlwaysUseWindowPadding | flags);
+  ImGui::BeginChild(name, size, true,
+                    ImGuiWindowFlags_AlwaysUseWindowPadding | ImGuiWindowFlags_NoBackground | flags);
   ImGui::PopStyleVar();
-  ImGui::PopStyleColor();
   ui_probe(name, min, {min.x + size.x, min.y + size.y});
   return true;
 }
@@ -174,24 +197,24 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
                                .walking = state_.walk.page.has_value(),
                                .has_playlist = !state_.walk.playlist.pages.empty()}));
   ImGui::PopStyleVar();
-  if (begin_panel("panel/steps", layout.steps, px(8), px(2),
+  if (begin_panel("panel/steps", grounds_, layout.steps, px(8), px(2),
                   ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
     take(draw_step_bar(context, state_.steps));
     ImGui::EndChild();
   }
-  if (begin_panel("panel/setup", layout.setup, px(16), px(14))) {
+  if (begin_panel("panel/setup", grounds_, layout.setup, px(16), px(14))) {
     take(draw_setup_panel(context, state_.setup), true);
     ImGui::EndChild();
   }
-  if (begin_panel("panel/stage", layout.stage, px(18), px(14))) {
+  if (begin_panel("panel/stage", grounds_, layout.stage, px(18), px(14))) {
     take(draw_stage(context, stage_));
     ImGui::EndChild();
   }
-  if (begin_panel("panel/inspector", layout.inspector, px(16), px(14))) {
+  if (begin_panel("panel/inspector", grounds_, layout.inspector, px(16), px(14))) {
     take(draw_inspector(context, state_.inspector));
     ImGui::EndChild();
   }
-  if (begin_panel("panel/graph", layout.graph, px(12), px(8))) {
+  if (begin_panel("panel/graph", grounds_, layout.graph, px(12), px(8))) {
     take(draw_graph(context, graph_));
     ImGui::EndChild();
   }
@@ -254,13 +277,14 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   // A menu bar is as high as its text with this padding: exactly the layout's.
   const float menu_padding = 0.5f * (static_cast<float>(layout.menu.height) - fonts.sans->FontSize);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {8 * scale, std::max(0.0f, menu_padding)});
-  ImGui::PushStyleColor(ImGuiCol_WindowBg, im_color(palette.window));
+  ImGui::PushStyleColor(ImGuiCol_MenuBarBg, 0);
   ImGui::Begin("headwise", nullptr,
-               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
-                   ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav |
-                   ImGuiWindowFlags_MenuBar | ImGuiWindowFlags_NoScrollWithMouse);
+               ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
+                   ImGuiWindowFlags_NoNav | ImGuiWindowFlags_MenuBar | ImGuiWindowFlags_NoScrollWithMouse);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(4);
+  grounds_.clear();
   draw_panels(layout, fonts, scale, wake_after);
   draw_overlays(fonts, scale, wake_after);
   ImGui::End();
@@ -287,6 +311,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   result.font_scale = state_.settings.font_scale;
   result.full_screen = state_.full_screen;
   result.ground = im_vec4(palette.window);
+  result.grounds = grounds_;
   return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <utility>
+#include <vector>
 
 #include "app/panels/graph_panel.h"
 #include "app/panels/stage_panel.h"
@@ -41,6 +42,7 @@ class MainWindow {
   HeatmapRenderer heatmaps_;
   StageState stage_;
   GraphState graph_;
+  std::vector<GroundRect> grounds_;  // of the panels of this frame
 };
 
 }  // namespace headwise

@@ -64,7 +64,7 @@ class EventLoop {
     result_ = frame_(input_, imgui_.fonts(), imgui_.scale());
     if (window_.minimised()) return imgui_.discard_frame();
     glViewport(0, 0, width, height);
-    imgui_.end_frame(result_.ground);
+    imgui_.end_frame(result_.ground, result_.grounds);
     window_.show_mouse_cursor();
     if (!result_.title.empty()) window_.set_title(result_.title);
     window_.set_full_screen(result_.full_screen);

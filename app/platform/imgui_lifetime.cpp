@@ -9,6 +9,15 @@
 
 namespace headwise {
 
+namespace {
+
+void clear_to(ImVec4 color) {
+  glClearColor(color.x, color.y, color.z, 1.0f);
+  glClear(GL_COLOR_BUFFER_BIT);
+}
+
+}  // namespace
+
 ImGuiLifetime::ImGuiLifetime(std::shared_ptr<FontAtlas> fonts)
     : atlas_(std::move(fonts)), context_(ImGui::CreateContext(&atlas_->glyphs())), fonts_(atlas_->fonts()) {
   ImGui::SetCurrentContext(context_);
@@ -55,10 +64,17 @@ void ImGuiLifetime::begin_frame(int width, int height, double seconds_since_last
   ImGui::NewFrame();
 }
 
-void ImGuiLifetime::end_frame(ImVec4 ground) {
+void ImGuiLifetime::end_frame(ImVec4 ground, std::span<const GroundRect> grounds) {
   ImGui::Render();
-  glClearColor(ground.x, ground.y, ground.z, 1.0f);
-  glClear(GL_COLOR_BUFFER_BIT);
+  glDisable(GL_SCISSOR_TEST);
+  clear_to(ground);
+  const int height = static_cast<int>(ImGui::GetIO().DisplaySize.y);
+  if (!grounds.empty()) glEnable(GL_SCISSOR_TEST);
+  for (const GroundRect& rect : grounds) {
+    glScissor(rect.x, height - rect.y - rect.height, std::max(0, rect.width), std::max(0, rect.height));
+    clear_to(rect.color);
+  }
+  glDisable(GL_SCISSOR_TEST);
   ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
 }
 

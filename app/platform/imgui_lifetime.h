@@ -5,8 +5,10 @@
 #include <imgui.h>
 
 #include <memory>
+#include <span>
 
 #include "app/platform/fonts.h"
+#include "app/platform/frame_function.h"
 
 namespace headwise {
 
@@ -29,8 +31,8 @@ class ImGuiLifetime {
   // Everything is measured in pixels of the framebuffer, whatever the display's scale.
   void begin_frame(int width, int height, double seconds_since_last);
   // Ends the frame and draws it into the framebuffer that is bound, over `ground` (red, green, blue in
-  // [0,1]).
-  void end_frame(ImVec4 ground);
+  // [0,1]) and over `grounds`.
+  void end_frame(ImVec4 ground, std::span<const GroundRect> grounds = {});
   // Ends the frame and draws nothing.
   void discard_frame();
 
