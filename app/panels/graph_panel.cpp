@@ -46,6 +46,13 @@ void draw_edge(const PanelContext& context, const GraphNode& from, const GraphNo
   list->AddPolyline(path, 3, color, ImDrawFlags_None, u);
 }
 
+bool is_pointed_at(const PanelContext& context, TensorId id) {
+  const TensorName name = first_name(context.trace, {id});
+  return context.pointed && std::ranges::any_of(context.pointed->boxes, [&](const BoxRef& box) {
+           return first_name(context.trace, {box.tensor.id}) == name;
+         });
+}
+
 }  // namespace
 
 PanelAction draw_graph(const PanelContext& context, GraphState& state) {
@@ -86,10 +93,12 @@ PanelAction draw_graph(const PanelContext& context, GraphState& state) {
     const bool present =
         shown && first_name(context.trace, {shown->result}) == first_name(context.trace, {node.id});
     const Palette& palette = context.palette;
+    const bool lit = is_pointed_at(context, node.id);
     const float rounding = 3.0f * context.scale;
     list->AddRectFilled(min, max, im_color(present ? palette.control : palette.field), rounding);
     list->AddRect(min, max,
                   im_color(present   ? palette.focus
+                           : lit     ? palette.text
                            : hovered ? palette.text_faint
                                      : palette.border),
                   rounding, 0, std::max(1.0f, std::round((present ? 1.5f : 1.0f) * context.scale)));

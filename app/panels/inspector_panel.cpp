@@ -100,137 +100,8 @@ void draw_step(const PanelContext& context, TextColumn& column, const std::optio
   column.paragraph(words.sentence);
 }
 
-// What a click on a tensor's box leads to: the step that makes it, at its head, pinned where it is one cell.
-Selection selection_at(const PanelContext& context, const BoxRef& box) {
-  Selection selection = context.selection;
-  selection.step = step_of(box.tensor.id);
-  selection.tensor = box.tensor.id;
-  selection.hovered.reset();
-  const TensorPtr tensor = context.trace.tensor(box.tensor);
-  bool one_cell = true;
-  for (std::size_t axis = 0; axis < box.begin.size(); ++axis) {
-    one_cell = one_cell && box.end[axis] == box.begin[axis] + 1;
-    if (!tensor || box.end[axis] != box.begin[axis] + 1) continue;
-    const std::string& name = tensor->shape().name(static_cast<Index>(axis));
-    if (name == "H") selection.head = box.begin[axis];
-    if (name == "N") selection.batch = box.begin[axis];
-  }
-  if (one_cell) selection.pinned = CellRef{box.tensor, box.begin};
-  return selection;
-}
-
-// "from" and "to": names in lines, each leading to its tensor.
-void draw_links(const PanelContext& context, TextColumn& column, const char* name,
-                const std::vector<BoxRef>& boxes, PanelAction& action) {
-  if (boxes.empty()) return;
-  constexpr std::size_t most = 6;
-  ImFont* sans = context.fonts.sans;
-  ImFont* mono = context.fonts.mono_small;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const ImVec2 begin = column.cursor();
-  list->AddText(sans, sans->FontSize, begin, im_color(context.palette.text_dim), name);
-  const float indent = width_of(sans, "from") + 14.0f * context.scale;
-  const float line = std::round(mono->FontSize * 1.5f);
-  float x = indent, y = 0.0f;
-  for (std::size_t i = 0; i < boxes.size() && i < most; ++i) {
-    const std::string text = box_text(context.trace, boxes[i]);
-    const float width = width_of(mono, text);
-    if (x > indent && x + width > column.width()) {
-      x = indent;
-      y += line;
-    }
-    ImGui::SetCursorScreenPos(ImVec2(begin.x + x, begin.y + y + (sans->FontSize - mono->FontSize)));
-    const std::string id = fmt::format("{}{}", name, i);
-    if (column.link(id.c_str(), text, tensor_hue(context.palette, boxes[i].tensor.id)).clicked) {
-      action.selection = selection_at(context, boxes[i]);
-    }
-    ui_probe(fmt::format("inspector/{}/{}", name, i), ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
-    x += width + width_of(mono, "  ");
-  }
-  if (boxes.size() > most) {
-    list->AddText(mono, mono->FontSize, ImVec2(begin.x + x, begin.y + y), im_color(context.palette.text_dim),
-                  fmt::format("+ {} more", boxes.size() - most).c_str());
-  }
-  ImGui::SetCursorScreenPos(begin);
-  column.skip(y + line);
-}
-
-// The rows of in_proj_weight belong to q, k or v, as the other tensors do by their names.
-Rgba8 cell_hue(const PanelContext& context, const CellRef& cell) {
-  if (cell.tensor.id != Id::in_proj_weight && cell.tensor.id != Id::in_proj_bias) {
-    return tensor_hue(context.palette, cell.tensor.id);
-  }
-  const AttentionOptions& o = context.trace.options;
-  const Index row = cell.index.empty() ? 0 : cell.index.front();
-  const Index q_rows = o.num_heads * o.head_dim, k_rows = o.num_kv_heads * o.head_dim;
-  return tensor_hue(context.palette, row < q_rows ? Id::q : row < q_rows + k_rows ? Id::k : Id::v);
-}
-
-// One line a term: name, factors with × between, = value, and a bar as long as it is large.
-void draw_terms(const PanelContext& context, TextColumn& column, const CellTerms& terms, Combine combine) {
-  ImFont* font = context.fonts.mono_small;
-  ImFont* small = context.fonts.small;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const Palette& palette = context.palette;
-  const float letter = width_of(font, "0"), line = std::round(font->FontSize * 1.55f);
-  const float bar_width = std::max(24.0f * context.scale, column.width() * 0.13f);
-  std::size_t factors = 0;
-  float name_width = 0.0f;
-  double largest = 0.0;
-  for (const NamedTerm& term : terms.largest) {
-    factors = std::max(factors, term.values.size());
-    name_width = std::max(name_width, width_of(small, term.name));
-    if (std::isfinite(term.value)) largest = std::max(largest, std::abs(term.value));
-  }
-  const float columns_width = column.width() - bar_width - 8.0f * context.scale;
-  const float value_end = columns_width;
-  const float number_width = 8.0f * letter;
-  // Columns of equal pitch, right-aligned, with the signs between them.
-  const auto columns = static_cast<float>(factors + 1);
-  name_width = std::clamp(name_width, 3.0f * letter,
-                          std::max(3.0f * letter, columns_width - columns * (number_width + 1.6f * letter)));
-  const float pitch = std::clamp((columns_width - name_width) / columns, number_width, number_width * 1.7f);
-  for (const NamedTerm& term : terms.largest) {
-    const ImVec2 at = column.cursor();
-    const float y = at.y + (line - font->FontSize) / 2;
-    list->AddText(small, small->FontSize, ImVec2(at.x, at.y + (line - small->FontSize) / 2),
-                  im_color(palette.text_dim), fitted_text(term.name, small, name_width).c_str());
-    const auto right_aligned = [&](const std::string& text, float end, Rgba8 color) {
-      list->AddText(font, font->FontSize, ImVec2(std::floor(at.x + end - width_of(font, text)), y),
-                    im_color(color), text.c_str());
-    };
-    right_aligned(decimal_text(term.value), value_end, palette.text);
-    float end = value_end;
-    if (combine == Combine::softmax && term.values.size() == 1) {
-      right_aligned(fmt::format("exp({} − max) =", decimal_text(term.values[0])), value_end - number_width,
-                    palette.text_dim);
-      end = 0.0f;
-    }
-    if (term.values.size() == 1) end = 0.0f;  // the number itself
-    for (std::size_t i = end > 0.0f ? term.values.size() : 0; i-- > 0;) {
-      right_aligned(i + 1 == term.values.size() ? "=" : "×", end - pitch + 1.6f * letter, palette.text_dim);
-      end -= pitch;
-      if (end - number_width < name_width * 0.8f) break;  // a third factor has no room in a narrow window
-      right_aligned(decimal_text(term.values[i]), end, cell_hue(context, term.factors[i]));
-    }
-    if (largest > 0.0 && std::isfinite(term.value)) {
-      const float length = static_cast<float>(std::abs(term.value) / largest) * bar_width;
-      const ImVec2 from(at.x + column.width() - bar_width, at.y + line * 0.26f);
-      const ImVec2 to(from.x + std::max(1.0f, length), at.y + line * 0.74f);
-      const ColorTable& table = color_table(ColorMap::blue_orange, context.theme);
-      list->AddRectFilled(from, to, im_color(term.value < 0 ? table[64] : palette.bar));
-    }
-    column.skip(line);
-  }
-  if (terms.more > 0) {
-    // The two kinds of terms of a layer norm's gradient have no common sum.
-    const std::string sum =
-        combine == Combine::layer_norm_gradient ? "" : " = " + decimal_text(terms.more_value);
-    column.paragraph(fmt::format("+ {} more terms{}", terms.more, sum), palette.text_dim);
-  }
-}
-
-void draw_cell(const PanelContext& context, TextColumn& column, bool compact, PanelAction& action) {
+void draw_cell(const PanelContext& context, TextColumn& column, TermsState& state, bool compact,
+               PanelAction& action) {
   const Selection& selection = context.selection;
   const std::optional<CellRef> cell = focused_cell(context.trace, selection);
   if (!cell) {
@@ -241,6 +112,7 @@ void draw_cell(const PanelContext& context, TextColumn& column, bool compact, Pa
   }
   const bool pinned = cell == selection.pinned;
   column.heading(pinned ? "THIS CELL: PINNED, ESC LETS GO" : "THIS CELL: UNDER THE MOUSE");
+  if (pinned) draw_way_back(context, column, action);
   const CellProvenance provenance = cell_provenance(context.trace, cell->tensor, cell->index);
 
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -268,11 +140,11 @@ void draw_cell(const PanelContext& context, TextColumn& column, bool compact, Pa
 
   if (pinned) draw_cell_editor(context, *cell, action);
   draw_output_shares(context, column);
-  const CellTerms terms = cell_terms(context.trace, context.inputs.labels, provenance, compact ? 4 : 6);
+  const CellTerms terms = cell_terms(context.trace, context.inputs.labels, provenance, shown_terms(state, *cell, compact));
   const bool many = terms.largest.size() > 1;
   // Behind a function of its terms a list of them alone does not say how the number is made.
   const bool with_formula = cell->tensor.gradient && provenance.combine != Combine::product_sum;
-  if (many) draw_terms(context, column, terms, provenance.combine);
+  if (many) draw_terms(context, column, state, terms, provenance.combine, action);
   if (many && with_formula) column.space(4);
   if (provenance.combine != Combine::given && (!many || with_formula)) {
     ImFont* small = context.fonts.mono_small;
@@ -337,7 +209,7 @@ PanelAction draw_inspector(const PanelContext& context, InspectorState& state) {
   const bool compact = ImGui::GetWindowHeight() < 620.0f * context.scale;
   draw_step(context, column, picture);
   column.space(compact ? 12.0f : 20.0f);
-  draw_cell(context, column, compact, action);
+  draw_cell(context, column, state.terms, compact, action);
   column.space(compact ? 10.0f : 16.0f);
   draw_code_section(context, state.code, column, picture, action);
   draw_row(context, column);

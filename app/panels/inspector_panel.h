@@ -3,14 +3,15 @@
 #pragma once
 
 #include "app/panels/code_section.h"
+#include "app/panels/inspector_terms.h"
 #include "app/panels/panel.h"
 
 namespace headwise {
 
 struct InspectorState {
   CodeSectionState code;
+  TermsState terms;
   Step step = Step::inputs;  // of the last frame: another one is read from its top
-  bool hovering = false;  // a link of the inspector previewed a cell in the last frame
 };
 
 // Fills the current ImGui window.

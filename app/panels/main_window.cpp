@@ -117,6 +117,9 @@ struct LookedAt {
             .motion = state.motion.progress,
             .reduce_motion = state.settings.reduce_motion,
             .no_gradients = no_gradients,
+            .pointed = &state.pointed,
+            .pointing = &state.pointing,
+            .trail = &state.trail,
             .wake_after = &wake_after};
   }
 };
@@ -130,7 +133,7 @@ bool MainWindow::overlay_open() const {
 
 void MainWindow::take_keys() {
   const ImGuiIO& io = ImGui::GetIO();
-  if (io.KeyAlt || io.KeySuper) return;
+  if (io.KeySuper) return;
   const bool overlay = overlay_open();
   constexpr ImGuiPopupFlags any_popup = ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel;
   if (!overlay && ImGui::IsPopupOpen("", any_popup) && key_pressed(Key::escape, false)) {
@@ -144,10 +147,12 @@ void MainWindow::take_keys() {
                         (state_.palette.open && entry.id == CommandId::find_by_name);
     if (overlay && !closes) continue;
     for (const KeyChord& first : entry.keys) {
-      if (first.key == Key::none || first.ctrl != io.KeyCtrl || first.shift != io.KeyShift) continue;
+      if (first.key == Key::none || first.ctrl != io.KeyCtrl || first.shift != io.KeyShift ||
+          first.alt != io.KeyAlt)
+        continue;
       for (int argument = 0; argument < entry.key_count; ++argument) {
         const KeyChord chord{static_cast<Key>(static_cast<int>(first.key) + argument), first.ctrl,
-                             first.shift};
+                             first.shift, first.alt};
         if (!key_pressed(chord.key, entry.repeats) || focus_keeps(state_.focus, chord)) continue;
         perform(state_, {entry.id, argument});
       }
@@ -250,6 +255,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   const TracePtr trace_before = state_.session.trace_ptr();
   const Selection selection_before = state_.selection;
   const Settings settings_before = state_.settings;
+  state_.pointing = {};
   if (state_.session.poll()) state_.selection = selection_within(state_.selection, state_.session.trace());
   arrive(state_);
   apply_style(palette_of(state_.settings.theme), scale);
@@ -304,7 +310,8 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   FrameResult result;
   const bool changed = trace_before != state_.session.trace_ptr() ||
                        !(selection_before == state_.selection) || !(settings_before == state_.settings) ||
-                       focus_before != state_.focus.focused;
+                       focus_before != state_.focus.focused || state_.pointing != state_.pointed;
+  state_.pointed = state_.pointing;
   result.animating = changed || moving || state_.motion.running;
   result.wake_after = wake_after;
   result.quit = state_.quit;

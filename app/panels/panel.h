@@ -7,7 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "app/session/pointed.h"
 #include "app/session/selection.h"
+#include "app/session/trail.h"
 #include "app/widgets/widget_context.h"
 #include "core/picture/color_map.h"
 #include "core/scenario/scenario.h"
@@ -35,6 +37,9 @@ struct PanelContext {
   double motion = 1.0;                 // how far the step is made; 1: nothing moves (app/panels/motion.h)
   bool reduce_motion = false;          // fade from picture to picture instead
   std::string_view no_gradients = {};  // why the trace has none although they are wanted: a sentence
+  const Pointed* pointed = nullptr;    // what the mouse pointed at by name in the last frame: it lights up
+  Pointed* pointing = nullptr;         // what it points at in this one: panels fill it in
+  const Trail* trail = nullptr;        // the way back
   double* wake_after =
       nullptr;  // seconds until another frame is wanted although nothing happens: panels lower it
 
@@ -46,6 +51,7 @@ struct PanelAction {
   std::string edit_label;              // "mute head 5": what undo shows
   bool edit_continues = false;         // a drag or typing still under way: merges into one undo step
   std::optional<Selection> selection;  // a new place to look at
+  bool follows_link = false;           // that a link led to: the way back leads here
   std::optional<double> timeline;      // a place on the line of all steps, to be held there
   std::optional<CommandId> command;    // a command of the table, as if its key had been pressed
 };

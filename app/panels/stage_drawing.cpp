@@ -159,7 +159,8 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
   for (const StageMark& mark : marks) {
     const auto box = drawn_box(part.matrix, mark.box);
     if (!box) continue;
-    const bool own = mark.kind == MarkKind::cell || mark.kind == MarkKind::pinned;
+    const bool pointed = mark.kind == MarkKind::pointed;
+    const bool own = mark.kind == MarkKind::cell || mark.kind == MarkKind::pinned || pointed;
     const ImU32 color =
         own ? im_color(context.palette.focus) : im_color(hue, mark.kind == MarkKind::consumer ? 0.6f : 1.0f);
     draw_box_outline(widgets, list, plane, *box, color, mark.kind == MarkKind::consumer ? thin : thick);

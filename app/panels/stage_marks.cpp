@@ -7,7 +7,8 @@ namespace {
 template <class Single>
 std::optional<Index> singled_out(const StageMatrix& matrix, const std::vector<StageMark>& marks,
                                  Single single) {
-  for (const MarkKind kind : {MarkKind::cell, MarkKind::source, MarkKind::consumer, MarkKind::pinned}) {
+  for (const MarkKind kind :
+       {MarkKind::pointed, MarkKind::cell, MarkKind::source, MarkKind::consumer, MarkKind::pinned}) {
     for (const StageMark& mark : marks) {
       if (mark.kind != kind) continue;
       const auto box = drawn_box(matrix, mark.box);
@@ -27,21 +28,26 @@ std::optional<CellRef> focused_cell(const Trace& trace, const Selection& selecti
   return cell && trace.tensor(cell->tensor) ? cell : std::nullopt;
 }
 
-std::vector<StageMark> stage_marks(const Trace& trace, const Selection& asked) {
+std::vector<StageMark> stage_marks(const Trace& trace, const Selection& asked, const Pointed* pointed) {
   std::vector<StageMark> marks;
   const Selection selection = selection_within(asked, trace);
-  const std::optional<CellRef> cell = focused_cell(trace, selection);
-  if (!cell) return marks;
-  for (BoxRef& box : cell_consumers(trace, cell->tensor, cell->index)) {
-    marks.push_back({std::move(box), MarkKind::consumer});
+  if (const std::optional<CellRef> cell = focused_cell(trace, selection)) {
+    for (BoxRef& box : cell_consumers(trace, cell->tensor, cell->index)) {
+      marks.push_back({std::move(box), MarkKind::consumer});
+    }
+    for (BoxRef& box : cell_provenance(trace, cell->tensor, cell->index).sources) {
+      marks.push_back({std::move(box), MarkKind::source});
+    }
+    if (selection.pinned && *selection.pinned != *cell) {
+      marks.push_back({box_of(*selection.pinned), MarkKind::pinned});
+    }
+    marks.push_back({box_of(*cell), MarkKind::cell});
   }
-  for (BoxRef& box : cell_provenance(trace, cell->tensor, cell->index).sources) {
-    marks.push_back({std::move(box), MarkKind::source});
+  if (!pointed) return marks;
+  for (BoxRef box : pointed->boxes) {
+    box.tensor = first_name(trace, box.tensor);
+    marks.push_back({std::move(box), MarkKind::pointed});
   }
-  if (selection.pinned && *selection.pinned != *cell) {
-    marks.push_back({box_of(*selection.pinned), MarkKind::pinned});
-  }
-  marks.push_back({box_of(*cell), MarkKind::cell});
   return marks;
 }
 

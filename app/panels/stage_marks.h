@@ -5,11 +5,12 @@
 #include <vector>
 
 #include "app/panels/stage_matrix.h"
+#include "app/session/pointed.h"
 #include "app/session/selection.h"
 
 namespace headwise {
 
-enum class MarkKind { cell, pinned, source, consumer };
+enum class MarkKind { cell, pinned, source, consumer, pointed };
 
 struct StageMark {
   BoxRef box;
@@ -20,8 +21,10 @@ struct StageMark {
 std::optional<CellRef> focused_cell(const Trace& trace, const Selection& selection);
 
 // The cell under the mouse or, without one, the pinned cell, with its sources and consumers; the pinned cell
-// is marked in any case. Sources come first, so that the cell is drawn over them.
-std::vector<StageMark> stage_marks(const Trace& trace, const Selection& selection);
+// is marked in any case. Sources come first, so that the cell is drawn over them; what is `pointed` at by name comes
+// last.
+std::vector<StageMark> stage_marks(const Trace& trace, const Selection& selection,
+                                   const Pointed* pointed = nullptr);
 
 // The one row (column) of a matrix that a mark singles out; null where there is none.
 std::optional<Index> marked_row(const StageMatrix& matrix, const std::vector<StageMark>& marks);

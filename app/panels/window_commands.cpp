@@ -45,6 +45,7 @@ void let_go(WindowState& window) {
     leave_walk(window);  // what the page pins is not the person's to let go of first
   } else if (selection.pinned) {
     selection.pinned.reset();
+    window.trail.clear();
   } else {
     selection.tensor.reset();
   }
@@ -126,6 +127,10 @@ void perform(WindowState& window, CommandCall call) {
       break;
     case CommandId::copy_program:
       copy_program(window);
+      break;
+    case CommandId::go_back:
+      if (const std::optional<Selection> place = window.trail.back()) selection = *place;
+      skip_motion(window.motion);
       break;
     case CommandId::let_go:
       let_go(window);
@@ -260,6 +265,7 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
   }
   if (action.selection) {
     const Step from = window.selection.step;
+    window.trail.left(window.selection, *action.selection, action.follows_link);
     window.selection = *action.selection;
     if (window.selection.step != from) begin_motion(window.motion, from, window.selection.step);
   }

@@ -18,7 +18,9 @@
 #include "app/session/comparisons.h"
 #include "app/session/gradients.h"
 #include "app/session/session.h"
+#include "app/session/pointed.h"
 #include "app/session/settings.h"
+#include "app/session/trail.h"
 #include "app/widgets/focus_order.h"
 
 namespace headwise {
@@ -40,6 +42,9 @@ struct WindowState {
   Comparisons comparisons;
   Gradients gradients;
   Selection selection;
+  Trail trail;       // the way back from cell to cell
+  Pointed pointed;   // by the mouse in the last frame, and it lights up in this one
+  Pointed pointing;  // what the panels of this frame have found so far
   Settings settings;
   std::string settings_file;  // empty: nothing is remembered
 

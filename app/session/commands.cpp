@@ -11,6 +11,9 @@ constexpr KeyChord plain(Key key) {
 constexpr KeyChord ctrl(Key key) {
   return {key, true, false};
 }
+constexpr KeyChord alt(Key key) {
+  return {key, false, false, true};
+}
 constexpr KeyChord ctrl_shift(Key key) {
   return {key, true, true};
 }
@@ -80,6 +83,12 @@ constexpr std::array<CommandEntry, command_count> table{{
      "Copy program",
      "copy all of this as a Python program in the style of the inspector",
      {}},
+    {CommandId::go_back,
+     Menu::edit,
+     true,
+     "Back to the cell before",
+     "go back to the cell that was pinned before, from where a term or a link led here",
+     {plain(Key::backspace), alt(Key::left)}},
     {CommandId::let_go,
      Menu::edit,
      false,
@@ -332,7 +341,8 @@ const CommandEntry& command_entry(CommandId id) {
 std::optional<CommandCall> find_command(KeyChord chord) {
   for (const CommandEntry& entry : table) {
     for (const KeyChord& own : entry.keys) {
-      if (own.key == Key::none || own.ctrl != chord.ctrl || own.shift != chord.shift) continue;
+      if (own.key == Key::none || own.ctrl != chord.ctrl || own.shift != chord.shift || own.alt != chord.alt)
+        continue;
       const int argument = static_cast<int>(chord.key) - static_cast<int>(own.key);
       if (argument >= 0 && argument < entry.key_count) return CommandCall{entry.id, argument};
     }
@@ -344,7 +354,8 @@ std::string chord_text(KeyChord chord) {
   if (chord.key == Key::none) return "";
   // "+" is typed with Shift on most keyboards; saying so would only confuse.
   const bool say_shift = chord.shift && chord.key != Key::equal;
-  return fmt::format("{}{}{}", chord.ctrl ? "Ctrl+" : "", say_shift ? "Shift+" : "", key_name(chord.key));
+  return fmt::format("{}{}{}{}", chord.ctrl ? "Ctrl+" : "", chord.alt ? "Alt+" : "",
+                     say_shift ? "Shift+" : "", key_name(chord.key));
 }
 
 std::string first_key_text(CommandId id) {
@@ -352,7 +363,7 @@ std::string first_key_text(CommandId id) {
   const KeyChord first = entry.keys.front();
   if (entry.key_count == 1) return chord_text(first);
   const KeyChord last{static_cast<Key>(static_cast<int>(first.key) + entry.key_count - 1), first.ctrl,
-                      first.shift};
+                      first.shift, first.alt};
   return fmt::format("{} … {}", chord_text(first), chord_text(last));
 }
 

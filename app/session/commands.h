@@ -25,6 +25,7 @@ enum class CommandId : int {
   copy_table,
   copy_array,
   copy_program,
+  go_back,
   let_go,
   toggle_causal,
   toggle_mute,
@@ -56,7 +57,7 @@ enum class CommandId : int {
   show_keys,
   about,
 };
-inline constexpr int command_count = 42;
+inline constexpr int command_count = static_cast<int>(CommandId::about) + 1;
 
 enum class Menu { none, file, edit, view, teach, help };
 

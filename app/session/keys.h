@@ -38,6 +38,7 @@ struct KeyChord {
   Key key = Key::none;
   bool ctrl = false;
   bool shift = false;
+  bool alt = false;
   friend bool operator==(const KeyChord&, const KeyChord&) = default;
 };
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/focus_order.h"
 #include "app/widgets/formula_text.h"
 #include "app/widgets/tooltip.h"
 
@@ -134,19 +135,23 @@ bool TextColumn::code(const char* id, const std::vector<Line>& lines) {
   return pressed;
 }
 
-TextColumn::Link TextColumn::link(const char* id, std::string_view text, Rgba8 color) {
+TextColumn::Link TextColumn::link(const char* id, std::string_view text, Rgba8 color, std::string_view told) {
   ImFont* font = context_.fonts.mono_small;
   const ImVec2 at = cursor();
   const ImVec2 size(width_of(font, text), std::round(font->FontSize * 1.45f));
   Link link;
   link.clicked = ImGui::InvisibleButton(id, size);
   link.hovered = ImGui::IsItemHovered();
+  const bool focused = focus_stop(context_.focus, ImGui::GetID(id), FocusKeys::press);
+  if (focused && (key_pressed(Key::enter, false) || key_pressed(Key::space, false))) link.clicked = true;
+  if (link.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddText(font, font->FontSize, at, im_color(color), text.data(), text.data() + text.size());
-  if (link.hovered) {
-    const float y = std::floor(at.y + font->FontSize + context_.px(2));
-    list->AddLine(ImVec2(at.x, y), ImVec2(at.x + size.x, y), im_color(color, 0.7f), context_.scale);
-  }
+  const bool bright = link.hovered || focused;
+  const float y = std::floor(at.y + font->FontSize + context_.px(2)) + 0.5f;
+  list->AddLine(ImVec2(at.x, y), ImVec2(at.x + size.x, y), im_color(color, bright ? 1.0f : 0.35f),
+                context_.scale);
+  tooltip(context_, told);
   return link;
 }
 

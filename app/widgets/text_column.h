@@ -30,12 +30,12 @@ class TextColumn {
     bool comment = false;
   };
   bool code(const char* id, const std::vector<Line>& lines);
-  // A name that leads somewhere: mono, underlined under the mouse. `after`: behind what stands in the line
-  // already.
+  // A name that leads somewhere: mono, underlined, brighter under the mouse; `told` is its tooltip. Pressed by Enter
+  // too while it has the focus.
   struct Link {
     bool clicked = false, hovered = false;
   };
-  Link link(const char* id, std::string_view text, Rgba8 color);
+  Link link(const char* id, std::string_view text, Rgba8 color, std::string_view told = {});
 
   // The left upper corner of the next line on the screen, and a line's height as ImGui's item.
   ImVec2 cursor() const;

@@ -21,13 +21,13 @@ TEST_CASE("every command has a name and says what it does, in one line") {
 }
 
 TEST_CASE("no two commands share a key") {
-  std::set<std::tuple<int, bool, bool>> seen;
+  std::set<std::tuple<int, bool, bool, bool>> seen;
   for (const CommandEntry& entry : command_entries()) {
     for (const KeyChord& chord : entry.keys) {
       if (chord.key == Key::none) continue;
       for (int i = 0; i < entry.key_count; ++i) {
         INFO(entry.name, " ", chord_text(chord));
-        CHECK(seen.insert({static_cast<int>(chord.key) + i, chord.ctrl, chord.shift}).second);
+        CHECK(seen.insert({static_cast<int>(chord.key) + i, chord.ctrl, chord.shift, chord.alt}).second);
       }
     }
   }

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 #include <stdexcept>
 
 #include "core/tensor/error.h"
+#include "core/trace/cell_reach.h"
 
 namespace headwise::test {
 namespace {
@@ -53,14 +55,6 @@ void append_box(const Trace& trace, const BoxRef& box, std::vector<Cell>& cells)
   }
 }
 
-std::vector<Cell> cells_in(const Trace& trace, const std::vector<BoxRef>& boxes) {
-  std::vector<Cell> cells;
-  for (const BoxRef& box : boxes) append_box(trace, box, cells);
-  std::ranges::sort(cells);
-  cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
-  return cells;
-}
-
 std::vector<Cell> term_cells(const Trace& trace, const CellProvenance& provenance) {
   std::vector<Cell> cells;
   for (const Term& term : provenance.terms) {
@@ -71,7 +65,34 @@ std::vector<Cell> term_cells(const Trace& trace, const CellProvenance& provenanc
   return cells;
 }
 
+// Everything that `pairs`, sorted by their first cell, lead to from a cell.
+std::vector<Cell> followed(const Pairs& pairs, Cell start) {
+  std::vector<Cell> open{start};
+  std::set<Cell> seen;
+  while (!open.empty()) {
+    const Cell cell = open.back();
+    open.pop_back();
+    for (auto pair = std::ranges::lower_bound(pairs, std::pair<Cell, Cell>{cell, 0});
+         pair != pairs.end() && pair->first == cell; ++pair) {
+      if (seen.insert(pair->second).second) open.push_back(pair->second);
+    }
+  }
+  return {seen.begin(), seen.end()};
+}
+
+bool is_gradient(Cell cell) {
+  return (cell >> 32 & 1) != 0;
+}
+
 }  // namespace
+
+std::vector<Cell> cells_in(const Trace& trace, const std::vector<BoxRef>& boxes) {
+  std::vector<Cell> cells;
+  for (const BoxRef& box : boxes) append_box(trace, box, cells);
+  std::ranges::sort(cells);
+  cells.erase(std::unique(cells.begin(), cells.end()), cells.end());
+  return cells;
+}
 
 std::vector<TensorName> tensors_of(const Trace& trace) {
   std::vector<TensorName> names;
@@ -154,6 +175,34 @@ Pairs pairs_from_consumers(const Trace& trace) {
   }
   std::ranges::sort(pairs);
   return pairs;
+}
+
+std::string first_wrong_reach(const Trace& trace, const Pairs& pairs, Index stride) {
+  Pairs back;
+  for (const auto& [source, result] : pairs) back.emplace_back(result, source);
+  std::ranges::sort(back);
+  Pairs forward = pairs;  // of a value: to values only
+  std::erase_if(forward,
+                [](const auto& pair) { return !is_gradient(pair.first) && is_gradient(pair.second); });
+  std::string found;
+  Index count = 0;
+  for (const TensorName tensor : tensors_of(trace)) {
+    if (first_name(trace, tensor) != tensor) continue;
+    for_each_cell(trace, tensor, [&](const std::vector<Index>& index) {
+      if (!found.empty() || count++ % stride != 0) return;
+      const CellReach reach = cell_reach(trace, tensor, index);
+      const Cell cell = cell_of(trace, tensor, index);
+      if (cells_in(trace, reach.back) != followed(back, cell))
+        found = "back from " + cell_name(tensor, index);
+      if (cells_in(trace, reach.forward) != followed(forward, cell))
+        found = "forward from " + cell_name(tensor, index);
+      Index covered = 0;
+      for (const TensorName each : tensors_of(trace)) covered += cells_covered(reach.back, each);
+      if (covered != static_cast<Index>(cells_in(trace, reach.back).size()))
+        found = "the count of what is behind " + cell_name(tensor, index);
+    });
+  }
+  return found;
 }
 
 bool is_caught(const Trace& trace, const Rule& rule) {

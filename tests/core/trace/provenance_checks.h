@@ -32,4 +32,11 @@ using Pairs = std::vector<std::pair<Cell, Cell>>;
 Pairs pairs_from_sources(const Trace& trace);
 Pairs pairs_from_consumers(const Trace& trace);
 
+// All cells that lie in one of the boxes, sorted, each once.
+std::vector<Cell> cells_in(const Trace& trace, const std::vector<BoxRef>& boxes);
+
+// The first cell, of every `stride`-th, whose reach (core/trace/cell_reach.h) is not exactly what following `pairs` from
+// cell to cell finds; empty where there is none.
+std::string first_wrong_reach(const Trace& trace, const Pairs& pairs, Index stride);
+
 }  // namespace headwise::test

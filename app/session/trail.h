@@ -1,0 +1,31 @@
+// The places that were left by following a number to what it was made from, and the way back.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "app/session/selection.h"
+
+namespace headwise {
+
+class Trail {
+ public:
+  static constexpr std::size_t most = 100;  // older places are forgotten
+
+  // Remembers `from` where going to `to` leaves a pinned cell for another one; `always`: also where the same cell
+  // stays pinned, because a link was followed to a whole row or tensor.
+  void left(const Selection& from, const Selection& to, bool always = false);
+  // The place left last, which is forgotten by this; null where there is none.
+  std::optional<Selection> back();
+
+  bool empty() const { return places_.empty(); }
+  std::size_t size() const { return places_.size(); }
+  // The cell that back() would pin; the trail is not empty.
+  const CellRef& cell() const { return *places_.back().pinned; }
+  void clear() { places_.clear(); }
+
+ private:
+  std::vector<Selection> places_;  // each with a pinned cell
+};
+
+}  // namespace headwise
