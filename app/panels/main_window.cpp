@@ -223,7 +223,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     take(draw_graph(context, graph_));
     ImGui::EndChild();
   }
-  if (begin_panel("panel/caption", layout.caption, px(18), px(10))) {
+  if (begin_panel("panel/caption", grounds_, layout.caption, px(18), px(10))) {
     take(draw_caption(context, state_.walk));
     ImGui::EndChild();
   }
