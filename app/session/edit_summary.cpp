@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "core/answers/tensor_change.h"
 #include "core/scenario/scenario_json.h"
 
 namespace headwise {
@@ -16,13 +17,6 @@ namespace {
 std::string capitalised(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;
-}
-
-// "7.3 %", "0.042 %", "120 %": two digits that count, without exponents for what a person would meet.
-std::string percent(double share) {
-  const double value = 100.0 * share;
-  if (value >= 99.5) return fmt::format("{:.0f} %", value);
-  return fmt::format("{:.2g} %", value);
 }
 
 double gain_of(const Scenario& scenario, Index head) {
@@ -91,7 +85,7 @@ std::string blocked_text(const Trace& trace) {
     blocked += mask->flat(i) == -std::numeric_limits<double>::infinity() ? 1 : 0;
   }
   return fmt::format("{} of the pairs are blocked",
-                     percent(static_cast<double>(blocked) / static_cast<double>(mask->size())));
+                     percent_text(static_cast<double>(blocked) / static_cast<double>(mask->size())));
 }
 
 std::string length_sentence(const Trace& before, const Trace& after) {
@@ -144,30 +138,8 @@ std::string cause(const std::string& label, const Scenario& before, const Trace&
   return capitalised(label);
 }
 
-struct Difference {
-  double squares = 0.0;         // Σ (after − before)² over the cells that are numbers in both
-  double squares_before = 0.0;  // Σ before²
-  double largest = 0.0;         // max |after − before|
-  Index not_numbers = 0;        // cells of `after` that are NaN or infinite
-  bool any = false;
-};
-
-Difference difference_of(const Tensor& before, const Tensor& after) {
-  Difference difference;
-  for (Index i = 0; i < after.size(); ++i) {
-    const double a = before.flat(i), b = after.flat(i);
-    if (!std::isfinite(b)) ++difference.not_numbers;
-    if (a == b || (std::isnan(a) && std::isnan(b))) {
-      if (std::isfinite(a)) difference.squares_before += a * a;
-      continue;
-    }
-    difference.any = true;
-    if (!std::isfinite(a) || !std::isfinite(b)) continue;
-    difference.squares_before += a * a;
-    difference.squares += (b - a) * (b - a);
-    difference.largest = std::max(difference.largest, std::abs(b - a));
-  }
-  return difference;
+std::string numbers(Index count, const char* what) {
+  return fmt::format("{} {} number{}", count, what, count == 1 ? "" : "s");
 }
 
 std::string output_effect(const TensorPtr& before, const TensorPtr& after) {
@@ -176,27 +148,34 @@ std::string output_effect(const TensorPtr& before, const TensorPtr& after) {
     return fmt::format("the output is {} now", after->shape().sizes_text());
   }
   if (before == after) return "the output did not change";
-  const Difference difference = difference_of(*before, *after);
-  if (!difference.any) return "the output did not change";
-  if (difference.not_numbers > 0) {
-    return fmt::format("{} of {} output numbers are NaN or infinite now", difference.not_numbers,
-                       after->size());
+  const TensorChange change = tensor_change(before, after);
+  if (change.changed == 0) return "the output did not change";
+  if (change.not_finite > 0) {
+    return fmt::format("{} of {} output numbers are NaN or infinite now", change.not_finite, after->size());
   }
-  if (difference.squares_before == 0.0)
-    return fmt::format("the output moved by up to {:.3g}", difference.largest);
-  return fmt::format("the output moved by {}",
-                     percent(std::sqrt(difference.squares / difference.squares_before)));
+  const std::optional<double> share = change.relative();
+  // What was NaN and is a number again has moved by nothing that could be measured.
+  if (change.mismatches > 0) {
+    std::string text = numbers(change.mismatches, "output") +
+                       (change.mismatches == 1 ? " is finite again" : " are finite again");
+    if (share && change.length > 0.0) text += fmt::format(", the others moved by {}", percent_text(*share));
+    return text;
+  }
+  if (!share) return fmt::format("the output moved by up to {:.3g}", change.largest);
+  return fmt::format("the output moved by {} of its length", percent_text(*share));
 }
 
 std::string weights_effect(const TensorPtr& before, const TensorPtr& after) {
   if (!before || !after || !before->shape().same_sizes(after->shape())) return "";
   if (before == after) return " The attention weights did not change.";
-  const Difference difference = difference_of(*before, *after);
-  if (!difference.any) return " The attention weights did not change.";
-  if (difference.not_numbers > 0) {
-    return fmt::format(" {} of {} attention weights are NaN.", difference.not_numbers, after->size());
+  const TensorChange change = tensor_change(before, after);
+  if (change.changed == 0) return " The attention weights did not change.";
+  if (change.not_finite > 0) {
+    return fmt::format(" {} of {} attention weights are NaN.", change.not_finite, after->size());
   }
-  return fmt::format(" The attention weights moved by up to {:.2g}.", difference.largest);
+  if (change.largest == 0.0)
+    return fmt::format(" {} attention weights are no longer NaN.", change.mismatches);
+  return fmt::format(" The attention weights moved by up to {:.2g}.", change.largest);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 
 namespace headwise {
 
-// "Head 5 muted: concat[:, 80:96] is 0, the output moved by 7.3 %. The attention weights did not change."
+// "Head 5 muted: concat[:, 80:96] is 0, the output moved by 7.3 % of its length. The attention weights did not change."
 // `label` names an edit that has no sentence of its own ("embed_dim 128 → 64"). The output's movement is the
 // length of the difference over the length of the output before, ‖after − before‖ / ‖before‖.
 std::string edit_summary(const std::string& label, const Scenario& scenario_before, const Trace& before,

@@ -43,9 +43,10 @@ TEST_CASE("a muted head is named with its columns, how far the output moved, and
   const Trace before = small_trace();
   Trace after = before;
   after.tensors.output = tensor({1, 2, 2}, {3, 0, 0, 3.635f});  // 0.365 / 5 = 7.3 %
-  CHECK(
-      edit_summary("mute head 1", with_gain({1, 1, 1, 1}), before, with_gain({1, 0, 1, 1}), after) ==
-      "Head 1 muted: concat[:, 2:4] is 0, the output moved by 7.3 %. The attention weights did not change.");
+  CHECK(edit_summary("mute head 1", with_gain({1, 1, 1, 1}), before, with_gain({1, 0, 1, 1}), after) ==
+        "Head 1 muted: concat[:, 2:4] is 0, the output moved by 7.3 % of its length. The attention weights "
+        "did not "
+        "change.");
 }
 
 TEST_CASE("gains that are written out as 1 are no change") {
@@ -119,6 +120,18 @@ TEST_CASE("numbers that are no longer numbers are counted") {
             .starts_with("X: 2 of 4 output numbers are NaN or infinite now."));
   // NaN before and after, at the same place: nothing moved.
   CHECK(edit_summary("x", Scenario{}, after, Scenario{}, after).starts_with("X: the output did not change."));
+}
+
+TEST_CASE("what was NaN and is a number again is counted, and not said to have moved by 0") {
+  const Trace after = small_trace();
+  Trace before = after;
+  before.tensors.output = tensor({1, 2, 2}, {NAN, NAN, NAN, NAN});
+  before.tensors.attn_weights = tensor({1, 4, 2, 2}, std::vector<float>(16, NAN));
+  CHECK(edit_summary("x", Scenario{}, before, Scenario{}, after) ==
+        "X: 4 output numbers are finite again. 16 attention weights are no longer NaN.");
+  before.tensors.output = tensor({1, 2, 2}, {NAN, 0, 0, 2});
+  CHECK(edit_summary("x", Scenario{}, before, Scenario{}, after)
+            .starts_with("X: 1 output number is finite again, the others moved by 100 %."));
 }
 
 TEST_CASE("an output that was all zero has moved by an amount, not by a share") {
