@@ -76,6 +76,7 @@ struct LookedAt {
   ComputationPtr computation;
   TracePtr trace;  // the computation's, or the same with gradients
   std::string no_gradients;
+  OtherSidePtr other_side;
   Scenario scenario;
   std::string error, last_edit;
   Selection selection;
@@ -100,6 +101,12 @@ struct LookedAt {
     }
   }
 
+  // The same of the view that compares.
+  void add_other_side(WindowState& state) {
+    if (selection.view != StageView::compare) return state.other_sides.rest();
+    other_side = state.other_sides.of(computation, selection.compare_with);
+  }
+
   PanelContext context(WindowState& state, HeatmapRenderer& heatmaps, const Fonts& fonts, float scale,
                        double& wake_after) const {
     return {.scenario = scenario,
@@ -116,6 +123,7 @@ struct LookedAt {
             .focus = &state.focus,
             .motion = state.motion.progress,
             .reduce_motion = state.settings.reduce_motion,
+            .other_side = other_side.get(),
             .no_gradients = no_gradients,
             .pointed = &state.pointed,
             .pointing = &state.pointing,
@@ -179,6 +187,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
                              double& wake_after) {
   LookedAt looked(state_);
   looked.add_gradients(state_);
+  looked.add_other_side(state_);
   Selection& selection = looked.selection;
   const ComputationPtr computation = shown_ = looked.computation;
   state_.focus.enabled = !overlay_open();
@@ -267,7 +276,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   const bool moving = advance_motion(state_.motion, input.seconds, state_.settings.motion_speed);
   take_keys();
   play(input.seconds, wake_after);
-  if (state_.selection.view == StageView::gradients)
+  if (state_.selection.view == StageView::gradients || state_.selection.view == StageView::compare)
     skip_motion(state_.motion);  // it tells how a step is made
   if (input.close_requested) state_.quit = true;
 

@@ -21,7 +21,9 @@ constexpr std::array<std::string_view, stage_view_count> view_descriptions{
     "the step's product with its operands, at the head that is looked at",
     "the step's result at every head, side by side",
     "the tokens, joined by lines as strong as their attention",
-    "one query against every key, number by number", "the step's tensors, each beside its gradient"};
+    "one query against every key, number by number",
+    "the step's tensors, each beside its gradient",
+    "the step's result beside that of another scenario, and their difference"};
 
 std::string what_it_does(const CommandEntry& entry, const Session& session) {
   const auto named = [](const std::string& label, std::string_view nothing) {

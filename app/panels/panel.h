@@ -20,6 +20,7 @@ namespace headwise {
 
 class HeatmapRenderer;  // app/render
 enum class CommandId : int;
+struct OtherSide;  // app/session/other_side.h
 
 struct PanelContext {
   const Scenario& scenario;      // what is asked for
@@ -36,6 +37,7 @@ struct PanelContext {
   FocusOrder* focus = nullptr;         // which control the keyboard speaks to; null: none of this panel
   double motion = 1.0;                 // how far the step is made; 1: nothing moves (app/panels/motion.h)
   bool reduce_motion = false;          // fade from picture to picture instead
+  const OtherSide* other_side = nullptr;  // in the view Compare; null while it is computed
   std::string_view no_gradients = {};  // why the trace has none although they are wanted: a sentence
   const Pointed* pointed = nullptr;    // what the mouse pointed at by name in the last frame: it lights up
   Pointed* pointing = nullptr;         // what it points at in this one: panels fill it in

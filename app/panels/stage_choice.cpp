@@ -16,10 +16,15 @@ bool stage_choice(const PanelContext& context, const char* id, std::span<const s
   if (segmented_control_size(context.widgets(), labels).x > room) options.width = std::max(room, 1.0f);
   const bool changed = segmented_control(context.widgets(), id, labels, chosen, options);
   const ImVec2 min = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
-  const float part = size.x / static_cast<float>(labels.size());
+  // Segments are as wide as their labels need, plus an equal share of what is over or missing.
+  const float over = (size.x - segmented_control_size(context.widgets(), labels).x) /
+                     static_cast<float>(std::max<std::size_t>(labels.size(), 1));
+  float left = min.x;
   for (std::size_t i = 0; i < labels.size() && ui_probes_wanted(); ++i) {
-    const float x = min.x + part * static_cast<float>(i);
-    ui_probe(fmt::format("stage/{}/{}", id, labels[i]), ImVec2(x, min.y), ImVec2(x + part, min.y + size.y));
+    const float needed = segmented_control_size(context.widgets(), labels.first(i + 1)).x;
+    const float right = min.x + needed + over * static_cast<float>(i + 1);
+    ui_probe(fmt::format("stage/{}/{}", id, labels[i]), ImVec2(left, min.y), ImVec2(right, min.y + size.y));
+    left = right;
   }
   return changed;
 }

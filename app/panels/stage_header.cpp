@@ -44,7 +44,7 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
                 im_color(context.palette.text_dim), question.c_str());
 
   ImGui::SetCursorScreenPos(ImVec2(origin.x, origin.y + title->FontSize + 8.0f * u));
-  constexpr std::array<std::string_view, stage_view_count> short_views{"one", "all", "tok", "q∘k", "∂"};
+  constexpr std::array<std::string_view, stage_view_count> short_views{"one", "all", "tok", "q∘k", "∂", "Δ"};
   std::vector<std::string_view> names;
   for (const StepPicture& picture : content.pictures) names.push_back(tensor_entry(picture.result).name);
   const float beside =

@@ -85,6 +85,8 @@ PanelAction draw_stage(const PanelContext& context, StageState& state) {
     draw_stage_sentence(context, content.nothing, area);
   } else if (selection.view == StageView::gradients) {
     action = draw_gradients(context, state.gradients, content, area, under_mouse);
+  } else if (selection.view == StageView::compare) {
+    action = draw_compare(context, state.compare, content, state.ranges, area, under_mouse);
   } else if (selection.view == StageView::all_heads && content.result->matrix.leading.size() == 2) {
     action = draw_all_heads(context, content, area, under_mouse);
   } else {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "app/panels/panel.h"
+#include "app/panels/stage_compare.h"
 #include "app/panels/stage_elementwise.h"
 #include "app/panels/stage_gradients.h"
 #include "app/panels/stage_one_head.h"
@@ -26,6 +27,7 @@ struct StageState {
   TokensState tokens;
   ElementwiseState elementwise;
   GradientsState gradients;
+  CompareState compare;
 };
 
 // Fills the current ImGui window.

@@ -178,6 +178,11 @@ void perform(WindowState& window, CommandCall call) {
     case CommandId::toggle_view:
       selection.view = static_cast<StageView>((static_cast<int>(selection.view) + 1) % stage_view_count);
       break;
+    case CommandId::pin_scenario:
+      window.other_sides.pin(window.session.computation());
+      selection.compare_with = CompareWith::pinned;
+      window.notices.say("Pinned. Change something: the view Compare shows both, and their difference");
+      break;
     case CommandId::slower_motion:
       scale_motion(window, 0.5f);
       break;

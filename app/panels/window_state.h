@@ -17,6 +17,7 @@
 #include "app/panels/step_bar.h"
 #include "app/session/comparisons.h"
 #include "app/session/gradients.h"
+#include "app/session/other_side.h"
 #include "app/session/session.h"
 #include "app/session/pointed.h"
 #include "app/session/settings.h"
@@ -33,7 +34,7 @@ inline constexpr double seconds_to_first_step = 0.6;
 struct WindowState {
   // Throws Error where `first` has no trace. `wake` as in Session.
   explicit WindowState(const Scenario& first, const std::function<void()>& wake = {})
-      : session(first, wake), comparisons(wake), gradients(wake) {}
+      : session(first, wake), comparisons(wake), gradients(wake), other_sides(wake) {}
 
   // The session's, with its gradients where they are known.
   const Trace& trace_at_hand() const { return gradients.at_hand(session.trace()); }
@@ -41,6 +42,7 @@ struct WindowState {
   Session session;
   Comparisons comparisons;
   Gradients gradients;
+  OtherSides other_sides;
   Selection selection;
   Trail trail;       // the way back from cell to cell
   Pointed pointed;   // by the mouse in the last frame, and it lights up in this one

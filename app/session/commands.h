@@ -39,6 +39,7 @@ enum class CommandId : int {
   next_head,
   previous_head,
   toggle_view,
+  pin_scenario,
   slower_motion,
   faster_motion,
   reduce_motion,
@@ -57,7 +58,7 @@ enum class CommandId : int {
   show_keys,
   about,
 };
-inline constexpr int command_count = static_cast<int>(CommandId::about) + 1;
+inline constexpr int command_count = static_cast<int>(CommandId::about) + 1;  // the last of them
 
 enum class Menu { none, file, edit, view, teach, help };
 

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "app/session/loss.h"
+#include "core/playlist/compare_with.h"
 #include "core/playlist/stage_view.h"
 #include "core/trace/cell_provenance.h"
 #include "core/trace/steps.h"
@@ -20,6 +21,7 @@ struct Selection {
   std::optional<TensorId>
       tensor;                // chosen in the graph: the picture of the step that makes it, else by itself
   std::optional<Loss> loss;  // what gradients are of; none: the default
+  CompareWith compare_with = CompareWith::pinned;  // in the view Compare
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 

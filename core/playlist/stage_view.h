@@ -12,14 +12,15 @@ enum class StageView {
   tokens,       // the tokens, joined by their attention
   elementwise,  // one query against every key, number by number
   gradients,    // the step's tensors, each beside its gradient
+  compare,      // its result beside that of another scenario, and their difference
 };
 
-inline constexpr int stage_view_count = 5;
+inline constexpr int stage_view_count = 6;
 // In the order of StageView, as they are named over the stage.
 inline constexpr std::array<std::string_view, stage_view_count> stage_view_names{
-    "One head", "All heads", "Tokens", "q∘k", "Gradients"};
+    "One head", "All heads", "Tokens", "q∘k", "Gradients", "Compare"};
 // The same as a playlist names them.
 inline constexpr std::array<std::string_view, stage_view_count> stage_view_words{
-    "one_head", "all_heads", "tokens", "elementwise", "gradients"};
+    "one_head", "all_heads", "tokens", "elementwise", "gradients", "compare"};
 
 }  // namespace headwise

@@ -1,0 +1,195 @@
+#include "app/session/other_side.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <new>
+
+#include "core/answers/one_wide_head.h"
+#include "core/answers/traced_inputs.h"
+#include "core/tensor/cancellation.h"
+#include "core/trace/reference_backend.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::string_view too_large =
+    "the other side does not fit in memory: make the text, embed_dim or batch smaller";
+
+OtherSide wide_head(const Computation& present) {
+  const AttentionInputs many = traced_inputs(*present.trace);
+  WideHead wide = one_wide_head(many);
+  OtherSide side;
+  side.name = fmt::format("1 head of {}", many.options.num_heads * many.options.head_dim);
+  if (!wide.not_possible.empty()) {
+    side.why = wide.not_possible;
+    return side;
+  }
+  side.notes = std::move(wide.notes);
+  std::string left_out;
+  if (many.options.dropout > 0) left_out = "dropout";
+  if (many.tensors.head_gain) left_out += left_out.empty() ? "head gains" : " and head gains";
+  if (!left_out.empty()) side.notes.push_back("The wide head is computed without " + left_out + ".");
+  auto computation = std::make_shared<Computation>();
+  computation->scenario = present.scenario;
+  computation->inputs = present.inputs;
+  computation->trace = reference_forward(wide.inputs, present.trace.get());
+  computation->inputs.attention = std::move(wide.inputs);
+  side.computation = std::move(computation);
+  return side;
+}
+
+OtherSide layout(const Computation& present, ProjectionLayout layout, std::string name) {
+  OtherSide side;
+  side.name = std::move(name);
+  if (present.scenario.op == Op::scaled_dot_product_attention) {
+    side.why = "scaled_dot_product_attention has no input projection: there is no layout to change";
+    return side;
+  }
+  Scenario scenario = present.scenario;
+  if (scenario.parameters.layout == layout) {
+    side.notes.emplace_back("in_proj is held so now: both sides are the same. Choose another layout.");
+  }
+  scenario.parameters.layout = layout;
+  side.computation = compute(scenario, &present);
+  return side;
+}
+
+OtherSide scale(const Computation& present) {
+  OtherSide side;
+  Scenario scenario = present.scenario;
+  const AttentionOptions& options = present.trace->options;
+  const double plain = 1.0 / std::sqrt(static_cast<double>(std::max<Index>(options.head_dim, 1)));
+  const bool scaled = options.scale.value_or(plain) != 1.0;
+  scenario.attention.scale.reset();
+  if (scaled) scenario.attention.scale = 1.0;
+  side.name = scaled ? "without the scale" : fmt::format("with the scale {:.4g}", plain);
+  side.computation = compute(scenario, &present);
+  return side;
+}
+
+OtherSide mask(const Computation& present) {
+  OtherSide side;
+  Scenario scenario = present.scenario;
+  if (!present.trace->tensors.mask_bias) {
+    side.name = "with the causal mask";
+    scenario.mask.is_causal = true;
+    side.computation = compute(scenario, &present);
+    return side;
+  }
+  side.name = "without a mask";
+  MaskSpec none;
+  none.value = scenario.mask.value;
+  none.fully_masked_rows = scenario.mask.fully_masked_rows;
+  scenario.mask = none;
+  std::erase_if(scenario.edits, [](const CellEdit& edit) {
+    return edit.tensor == "attn_mask" || edit.tensor == "key_padding_mask" || edit.tensor == "valid_lens";
+  });
+  side.computation = compute(scenario, &present);
+  if (side.computation->trace->tensors.mask_bias)
+    side.notes.emplace_back("A mask that comes with the inputs' file stays on both sides.");
+  return side;
+}
+
+OtherSide made(const Computation& present, CompareWith with) {
+  switch (with) {
+    case CompareWith::pinned:
+      break;
+    case CompareWith::one_wide_head:
+      return wide_head(present);
+    case CompareWith::packed:
+      return layout(present, ProjectionLayout::packed, "packed");
+    case CompareWith::separate:
+      return layout(present, ProjectionLayout::separate, "three matrices");
+    case CompareWith::per_head:
+      return layout(present, ProjectionLayout::per_head, "3·H small matrices");
+    case CompareWith::scale:
+      return scale(present);
+    case CompareWith::mask:
+      return mask(present);
+  }
+  return {};
+}
+
+}  // namespace
+
+OtherSide other_side(const Computation& present, CompareWith with) {
+  OtherSide side;
+  try {
+    return made(present, with);
+  } catch (const std::bad_alloc&) {
+    side.why = too_large;
+  } catch (const std::exception& error) {
+    side.why = error.what();
+  }
+  side.name = compare_with_names[static_cast<std::size_t>(with)];
+  return side;
+}
+
+OtherSides::~OtherSides() {
+  cancelled_ = true;
+  if (thread_.joinable()) thread_.join();
+}
+
+OtherSidePtr OtherSides::of(const ComputationPtr& present, CompareWith with) {
+  take_in();
+  if (with == CompareWith::pinned) {
+    if (thread_.joinable()) cancelled_ = true;
+    OtherSide side{pinned_, "pinned", "", {}};
+    if (!pinned_) side.why = "nothing is pinned yet";
+    return std::make_shared<const OtherSide>(std::move(side));
+  }
+  const auto known = [&] { return known_ && known_->present == present && known_->with == with; };
+  if (!thread_.joinable()) {
+    if (!known()) start(present, with);
+  } else if (known() || running_of_ != present.get() || running_with_ != with) {
+    cancelled_ = true;  // what is wanted now begins when this has noticed
+  }
+  return known() ? known_->side : nullptr;
+}
+
+void OtherSides::start(const ComputationPtr& present, CompareWith with) {
+  ++begun_;
+  if (computes_at_once(present->scenario)) {
+    known_ = Known{present, with, std::make_shared<const OtherSide>(other_side(*present, with))};
+    return;
+  }
+  cancelled_ = false;
+  running_of_ = present.get();
+  running_with_ = with;
+  thread_ = std::thread([this, present, with] {
+    const CancelScope scope(cancelled_);
+    Known computed{present, with, std::make_shared<const OtherSide>(other_side(*present, with))};
+    {
+      const std::lock_guard lock(mutex_);
+      arrived_ = std::move(computed);
+    }
+    if (wake_) wake_();
+  });
+}
+
+void OtherSides::take_in() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!arrived_) return;
+  }
+  if (thread_.joinable()) thread_.join();
+  if (!cancelled_ || arrived_->side->computation) known_ = std::move(arrived_);
+  arrived_.reset();
+  running_of_ = nullptr;
+}
+
+void OtherSides::rest() {
+  take_in();
+  if (thread_.joinable()) cancelled_ = true;
+  known_.reset();
+}
+
+void OtherSides::finish() {
+  if (thread_.joinable()) thread_.join();
+  take_in();
+}
+
+}  // namespace headwise
