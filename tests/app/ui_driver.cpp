@@ -3,6 +3,7 @@
 #define GLFW_INCLUDE_NONE
 #include <GLFW/glfw3.h>
 #include <doctest/doctest.h>
+#include <epoxy/gl.h>
 #include <fmt/format.h>
 
 #include <imgui_internal.h>
@@ -100,6 +101,14 @@ void UiDriver::one_frame(double seconds) {
   set_ui_probes(&probes_);
   frames_.draw(frame_, seconds);
   set_ui_probes(nullptr);
+}
+
+void UiDriver::rasterise(bool wanted) {
+  if (wanted) {
+    glDisable(GL_RASTERIZER_DISCARD);
+  } else {
+    glEnable(GL_RASTERIZER_DISCARD);
+  }
 }
 
 void UiDriver::run_frames(int count, double seconds) {
