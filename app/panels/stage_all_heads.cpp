@@ -61,13 +61,14 @@ PanelAction draw_all_heads(const PanelContext& context, const StageContent& cont
   PanelAction action;
   const WidgetContext widgets = context.widgets();
   const StagePart& result = *content.result;
-  const StageBar& bar = content.bars[result.bar];
+  // A mask of nothing but 0 and −inf has no colours to explain.
+  const StageBar* bar = result.bar < content.bars.size() ? &content.bars[result.bar] : nullptr;
   StageShape shape;
   shape.rows = result.matrix.view.rows;
   shape.cols = result.matrix.view.cols;
   if (result.row_labels) shape.row_label_width = label_width(widgets, *result.row_labels, shape.rows);
   if (result.col_labels) shape.col_label_width = label_width(widgets, *result.col_labels, shape.cols);
-  shape.bar_captions = {static_cast<double>(bar.caption.size())};
+  if (bar) shape.bar_captions = {static_cast<double>(bar->caption.size())};
   const Index count = head_count(context.trace, result.matrix.name);
   const MapGrid grid = map_grid(count, shape, area, context.scale);
   const std::vector<HeadMap> maps = maps_of(context, result, grid, count);
@@ -108,7 +109,8 @@ PanelAction draw_all_heads(const PanelContext& context, const StageContent& cont
     if (number.scenario || number.selection) action = std::move(number);
   }
   for (const RectF& strip : grid.bars) {
-    draw_color_bar(widgets, list, strip, bar.color_map, context.theme, bar.range, bar.caption,
+    if (!bar) break;
+    draw_color_bar(widgets, list, strip, bar->color_map, context.theme, bar->range, bar->caption,
                    static_cast<float>(area.width));
   }
   // A cell of another head looks at that head too when it is pinned.

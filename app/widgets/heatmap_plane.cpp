@@ -34,6 +34,9 @@ void draw_heatmap_planes(ImDrawList* list, HeatmapRenderer& renderer, std::span<
   if (batch.tiles.empty()) return;
   list->AddCallback(draw_batch, &batch);
   list->AddCallback(ImDrawCallback_ResetRenderState, nullptr);
+  // ImGui 1.86 asserts where it dims what lies behind a dialog whose list ends in a callback: a rectangle that no clip lets
+  // through ends it.
+  list->AddRectFilled({-2, -2}, {-1, -1}, IM_COL32_BLACK);
 }
 
 void draw_heatmap_plane(ImDrawList* list, HeatmapRenderer& renderer, const HeatmapSpec& spec, ImVec2 min,

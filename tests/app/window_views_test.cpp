@@ -60,3 +60,13 @@ TEST_CASE("in the view of q ∘ k the query is chosen, and its figures are cells
   CHECK(bench.selection().hovered->tensor.id == TensorId::attn_weights);
   CHECK(bench.selection().hovered->index == std::vector<Index>{0, 0, 2, 4});
 }
+
+TEST_CASE("a mask of nothing but 0 and −inf is shown at every head, without colours to explain") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("C");
+  bench.window->state().selection.tensor = TensorId::mask_bias;
+  bench.window->state().selection.view = StageView::all_heads;
+  bench.ui->run_frames(3);
+  CHECK(bench.ui->has("stage/map/7"));
+}

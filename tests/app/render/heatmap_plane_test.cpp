@@ -317,3 +317,24 @@ TEST_CASE("a plane without cells, without pixels or at no place draws nothing") 
   driver->run_frames(1);
   CHECK(driver->pixel(1, 1).a == 255);
 }
+
+TEST_CASE("a dialog may end in a heatmap") {
+  const auto driver = UiDriver::start(300, 200);
+  if (!driver) return;
+  HeatmapRenderer renderer;
+  const HeatmapSpec spec = spec_of(random_tensor(4, 4, 1.0, 1));
+  driver->set_frame([&](const FrameInput&, const Fonts&, float) {
+    if (ImGui::GetFrameCount() < 3) ImGui::OpenPopup("dialog");
+    ImGui::SetNextWindowSize({200, 150});
+    if (ImGui::BeginPopupModal("dialog", nullptr,
+                               ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoSavedSettings)) {
+      const ImVec2 at = ImGui::GetCursorScreenPos();
+      draw_heatmap_plane(ImGui::GetWindowDrawList(), renderer, spec, at, {at.x + 90, at.y + 90});
+      ImGui::EndPopup();
+    }
+    return FrameResult{};
+  });
+  driver->run_frames(8);
+  CHECK(driver->gl_messages().empty());
+  CHECK(renderer.cache().uploads() == 1);
+}
