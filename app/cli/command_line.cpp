@@ -12,6 +12,8 @@
 #include "app/cli/subcommand.h"
 #include "app/panels/run_window.h"
 #include "core/files/atomic_file.h"
+#include "core/playlist/lessons.h"
+#include "core/scenario/presets.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 
@@ -22,7 +24,8 @@ std::string overview() {
   std::string text =
       "Headwise: see multi-head attention happen, number by number.\n\n"
       "Usage:\n"
-      "  headwise [FILE]        open the window on a scenario, a playlist or an array file; else on the welcome "
+      "  headwise [FILE]        open the window on a scenario, a playlist or an array file; else on the "
+      "welcome "
       "scenario\n";
   for (const Subcommand& command : subcommands())
     text += fmt::format("  headwise {:<12}  {}\n", command.name, command.what);
@@ -88,14 +91,21 @@ int open_window(const Words& words) {
   }
   if (words.empty()) return run_window({});
   const std::string& path = words[0];
+  if (access(path.c_str(), F_OK) != 0) {
+    for (const Lesson& lesson : lessons())
+      if (lesson.name == path) return run_window({.lesson = path});
+    for (const Preset& preset : presets())
+      if (preset.name == path) return run_window({.preset = path});
+  }
   if (path.starts_with('-')) {
     throw Error(ExitStatus::usage,
                 {"", "there is no such option", path, "--help, --version or a command", remedy});
   }
   if (access(path.c_str(), F_OK) != 0) {
-    throw Error(ExitStatus::usage, {"", "there is no such command or file", path, "", remedy});
+    throw Error(ExitStatus::usage,
+                {"", "there is no such command, file, preset or lesson", path, "", remedy});
   }
-  return run_window({path});
+  return run_window({.path = path});
 }
 
 int dispatch(const Words& words) {

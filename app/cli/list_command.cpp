@@ -7,6 +7,7 @@
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "core/picture/color_map.h"
+#include "core/playlist/lessons.h"
 #include "core/scenario/mask_presets.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
@@ -82,22 +83,29 @@ Json mask_list() {
   return list;
 }
 
+Json lesson_list() {
+  Json list = Json::array();
+  for (const Lesson& lesson : lessons()) {
+    list.push_back(
+        {{"name", lesson.name}, {"title", lesson_playlist(lesson.name).title}, {"what", lesson.what}});
+  }
+  return list;
+}
+
 struct ListEntry {
   std::string_view name;
   Json (*list)();
 };
-constexpr ListEntry lists[] = {{"presets", preset_list},
-                               {"tensors", tensor_list},
-                               {"masks", mask_list},
-                               {"colormaps", color_map_list},
-                               {"backends", backend_list}};
+constexpr ListEntry lists[] = {{"presets", preset_list},      {"lessons", lesson_list},
+                               {"tensors", tensor_list},      {"masks", mask_list},
+                               {"colormaps", color_map_list}, {"backends", backend_list}};
 
 }  // namespace
 
 void run_list(CLI::App& app, const Words& words) {
   std::string kind;
   bool json = false;
-  app.add_option("KIND", kind, "presets, tensors, masks, colormaps or backends")->required();
+  app.add_option("KIND", kind, "presets, lessons, tensors, masks, colormaps or backends")->required();
   app.add_flag("--json", json, "Print JSON");
   if (!parse_words(app, words)) return;
   for (const ListEntry& entry : lists) {
@@ -105,8 +113,8 @@ void run_list(CLI::App& app, const Words& words) {
     const Json list = entry.list();
     return print(json ? list.dump(2) + "\n" : as_table(list));
   }
-  throw Error(ExitStatus::usage,
-              {"list", "there is no such list", kind, "presets, tensors, masks, colormaps or backends", ""});
+  throw Error(ExitStatus::usage, {"list", "there is no such list", kind,
+                                  "presets, lessons, tensors, masks, colormaps or backends", ""});
 }
 
 }  // namespace headwise

@@ -43,7 +43,7 @@ constexpr std::array commands{
         "  headwise bench --ui --preset random --set attention.embed_dim=512 --set inputs.query_length=512\n"
         "  headwise bench --ui --size 1280x720 --json\n",
         run_bench},
-    Subcommand{"list", "List what Headwise knows: presets, tensors, masks, colormaps, backends",
+    Subcommand{"list", "List what Headwise knows: presets, lessons, tensors, masks, colormaps, backends",
                "  headwise list tensors\n"
                "  headwise list presets --json\n",
                run_list},

@@ -20,6 +20,8 @@ namespace {
 constexpr float padding_x = 18, padding_y = 10, side_width = 176, widest_text = 1060;
 constexpr float least_height = 96, most_height = 260;
 constexpr int caption_lines = 4;  // of the field in which a caption is typed
+constexpr float ask_gap = 6;
+constexpr const char* answer_hint = "show the answer";
 
 float wrap_of(float scale, double panel_width) {
   return std::max(static_cast<float>(panel_width) - (side_width + 2 * padding_x) * scale, 80 * scale);
@@ -72,6 +74,33 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
   tooltip(widgets, "back to your own scenario (Esc)");
 }
 
+// The question, if the page asks one, and the caption that answers it.
+void draw_words(const PanelContext& context, const PlaylistWalk& walk, float wrap, PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  const PlaylistPage& page = *walk.shown();
+  const float gap = ImGui::GetStyle().ItemSpacing.y;
+  if (!page.title.empty()) {
+    put_text(context.fonts.title, context.palette.text, wrap, page.title);
+    ImGui::Dummy({1, widgets.px(6) - gap});
+  }
+  if (!walk.words.ask.empty()) {
+    put_text(context.fonts.caption, walk.answered ? context.palette.text_dim : context.palette.text, wrap,
+             walk.words.ask);
+    ui_probe_item("caption/ask");
+    ImGui::Dummy({1, widgets.px(ask_gap) - gap});
+  }
+  if (walk.answered) {
+    put_text(context.fonts.caption, context.palette.text, wrap, walk.words.caption);
+    ui_probe_item("caption/words");
+  } else {
+    if (text_button(widgets, "caption/answer", answer_hint, ButtonLook::plain))
+      action.command = CommandId::next_page;
+    ui_probe_item("caption/answer");
+    tooltip(widgets,
+            fmt::format("think first; then this, or {}, shows it", first_key_text(CommandId::next_page)));
+  }
+}
+
 }  // namespace
 
 double caption_height(const Fonts& fonts, float scale, double window_width, const PlaylistWalk& walk) {
@@ -79,7 +108,8 @@ double caption_height(const Fonts& fonts, float scale, double window_width, cons
   if (!page) return 0.0;
   const float wrap = std::min(wrap_of(scale, window_width - 24 * scale), widest_text * scale);
   float height = text_height(fonts.title, wrap, page->title) +
-                 text_height(fonts.caption, wrap, page->caption) + 2 * padding_y * scale + 2;
+                 text_height(fonts.caption, wrap, walk.words.caption) + 2 * padding_y * scale + 2;
+  if (!walk.words.ask.empty()) height += text_height(fonts.caption, wrap, walk.words.ask) + ask_gap * scale;
   if (!page->title.empty()) height += 6 * scale;
   return std::round(std::clamp(height, least_height * scale, most_height * scale));
 }
@@ -106,12 +136,7 @@ PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk) {
       walk.changed = true;
     ui_probe_item("caption/text");
   } else {
-    if (!page.title.empty()) {
-      put_text(context.fonts.title, context.palette.text, wrap, page.title);
-      ImGui::Dummy({1, widgets.px(6) - ImGui::GetStyle().ItemSpacing.y});
-    }
-    put_text(context.fonts.caption, context.palette.text, wrap, page.caption);
-    ui_probe_item("caption/words");
+    draw_words(context, walk, wrap, action);
   }
   ImGui::EndGroup();
   return action;

@@ -6,6 +6,7 @@
 
 #include "app/session/commands.h"
 #include "app/widgets/ui_probe.h"
+#include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
 
 namespace headwise {
@@ -68,6 +69,29 @@ void draw_presets(PanelAction& action) {
       action.edit_label = "open " + std::string(preset.name);
     }
     ui_probe_item(fmt::format("menu/preset/{}", preset.name));
+  }
+}
+
+// The lessons that are in the program; one of questions is a menu of them.
+void draw_lessons(PanelAction& action) {
+  ImGui::Separator();
+  ImGui::TextDisabled("Lessons");
+  for (const Lesson& lesson : lessons()) {
+    const Playlist& playlist = lesson_playlist(lesson.name);
+    const std::string name(lesson.name);
+    if (!lesson.by_page) {
+      if (ImGui::MenuItem(playlist.title.c_str())) action.lesson = LessonPage{name, 0};
+      ui_probe_item(fmt::format("menu/lesson/{}", name));
+      continue;
+    }
+    const bool open = ImGui::BeginMenu(playlist.title.c_str());
+    ui_probe_item(fmt::format("menu/lesson/{}", name));
+    if (!open) continue;
+    for (std::size_t page = 0; page < playlist.pages.size(); ++page) {
+      if (ImGui::MenuItem(playlist.pages[page].title.c_str())) action.lesson = LessonPage{name, page};
+      ui_probe_item(fmt::format("menu/lesson/{}/{}", name, page));
+    }
+    ImGui::EndMenu();
   }
 }
 
@@ -148,6 +172,7 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
       ui_probe_item(fmt::format("menu/{}", entry.name));
     }
     if (menu.menu == Menu::file) draw_presets(action);
+    if (menu.menu == Menu::teach) draw_lessons(action);
     ImGui::PopStyleVar();
     ImGui::EndMenu();
   }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "app/session/fuzzy_match.h"
+#include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
 
 namespace headwise {
@@ -40,6 +41,18 @@ void add_commands(std::vector<PaletteEntry>& entries, const Session& session) {
       if (entry.menu != menu || entry.key_count > 1) continue;
       entries.push_back({std::string(entry.name), what_it_does(entry, session), all_keys_text(entry.id),
                          CommandCall{entry.id}});
+    }
+  }
+}
+
+void add_lessons(std::vector<PaletteEntry>& entries) {
+  for (const Lesson& lesson : lessons()) {
+    const Playlist& playlist = lesson_playlist(lesson.name);
+    entries.push_back({fmt::format("Lesson: {}", playlist.title), std::string(lesson.what), "",
+                       LessonPage{std::string(lesson.name), 0}});
+    for (std::size_t page = 0; lesson.by_page && page < playlist.pages.size(); ++page) {
+      entries.push_back({playlist.pages[page].title, "a question, with its answer in numbers", "",
+                         LessonPage{std::string(lesson.name), page}});
     }
   }
 }
@@ -87,6 +100,7 @@ std::vector<PaletteEntry> palette_entries(const Session& session) {
     entries.push_back({fmt::format("Open {}", preset.name), fmt::format("{}: {}", preset.title, preset.what),
                        "", PresetName{std::string(preset.name)}});
   }
+  add_lessons(entries);
   add_heads(entries, session);
   return entries;
 }

@@ -1,4 +1,4 @@
-// What the command palette offers: every command, step, view of the stage, preset and head; and which of it a query finds.
+// What the command palette offers: every command, step, view of the stage, preset, lesson, question and head; and which of it a query finds.
 #pragma once
 
 #include <span>
@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/panels/panel.h"
 #include "app/session/commands.h"
 #include "app/session/selection.h"
 #include "app/session/session.h"
@@ -23,10 +24,10 @@ struct PaletteEntry {
   std::string name;  // "Undo", "Go to Softmax", "Open cross_attention"
   std::string what;  // one line
   std::string keys;  // "Ctrl+Z"; empty without a key
-  std::variant<CommandCall, Step, StageView, PresetName> target;
+  std::variant<CommandCall, Step, StageView, PresetName, LessonPage> target;
 };
 
-// In the order of the menus, then the steps, the views of the stage, the presets and the heads of the trace (64 at most). Undo and redo say
+// In the order of the menus, then the steps, the views of the stage, the presets, the lessons and the heads of the trace (64 at most). Undo and redo say
 // what they would take back or do again.
 std::vector<PaletteEntry> palette_entries(const Session& session);
 

@@ -22,6 +22,13 @@ class HeatmapRenderer;  // app/render
 enum class CommandId : int;
 struct OtherSide;  // app/session/other_side.h
 
+// A page of a lesson that is in the program (core/playlist/lessons.h).
+struct LessonPage {
+  std::string lesson;
+  std::size_t page = 0;
+  friend bool operator==(const LessonPage&, const LessonPage&) = default;
+};
+
 struct PanelContext {
   const Scenario& scenario;      // what is asked for
   const ScenarioInputs& inputs;  // what the trace was made from
@@ -56,6 +63,7 @@ struct PanelAction {
   bool follows_link = false;           // that a link led to: the way back leads here
   std::optional<double> timeline;      // a place on the line of all steps, to be held there
   std::optional<CommandId> command;    // a command of the table, as if its key had been pressed
+  std::optional<LessonPage> lesson;    // to be walked from there
 };
 
 }  // namespace headwise

@@ -6,6 +6,7 @@
 #include <filesystem>
 
 #include "app/panels/window_state.h"
+#include "core/answers/live_text.h"
 
 namespace headwise {
 namespace {
@@ -21,6 +22,40 @@ Selection selection_of(const PlaylistPage& page) {
   return selection;
 }
 
+void take_place(WindowState& window) {
+  PlaylistWalk& walk = window.walk;
+  if (!walk.arrival || window.session.computing()) return;
+  const PlaylistWalk::Arrival arrival = *std::exchange(walk.arrival, std::nullopt);
+  // A scenario without a trace is told by the session; the last good picture stays.
+  if (!window.session.error().empty()) return;
+  const Step from = window.selection.step;
+  const bool same_picture = window.selection.view == arrival.selection.view;
+  window.selection = selection_within(arrival.selection, window.session.trace());
+  skip_motion(window.motion);
+  if (same_picture && walk.page && window.selection.step != from)
+    begin_motion(window.motion, from, window.selection.step);
+  if (!arrival.page) return;
+  const std::string problem = page_problem(*arrival.page, window.session.trace());
+  if (!problem.empty()) window.notices.complain(fmt::format("Page {}: {}", *walk.page + 1, problem));
+}
+
+// Numbers that take long are not computed between two frames.
+void refresh_words(const Session& session, PlaylistWalk& walk) {
+  const PlaylistPage* page = walk.shown();
+  PlaylistWalk::Words& words = walk.words;
+  if (!page) {
+    words = {};
+    return;
+  }
+  const TracePtr trace = session.trace_ptr();
+  if (words.trace == trace && words.ask_written == page->ask && words.caption_written == page->caption)
+    return;
+  const LiveAnswers answers =
+      computes_at_once(session.traced_scenario()) ? LiveAnswers::all : LiveAnswers::quick;
+  words = {trace, page->ask, page->caption, live_text(page->ask, *trace, answers),
+           live_text(page->caption, *trace, answers)};
+}
+
 void go_to(WindowState& window, ScenarioPtr scenario, const std::string& label,
            PlaylistWalk::Arrival arrival) {
   window.setup.edited_row.clear();
@@ -34,6 +69,7 @@ void show_page(WindowState& window, std::size_t page) {
   walk.page = page;
   walk.edits_caption = false;
   const PlaylistPage& shown = walk.playlist.pages[page];
+  walk.answered = shown.ask.empty();
   go_to(window, shown.scenario, fmt::format("page {}", page + 1), {selection_of(shown), "", shown});
 }
 
@@ -53,20 +89,8 @@ PlaylistPage page_of(const WindowState& window) {
 }  // namespace
 
 void arrive(WindowState& window) {
-  PlaylistWalk& walk = window.walk;
-  if (!walk.arrival || window.session.computing()) return;
-  const PlaylistWalk::Arrival arrival = *std::exchange(walk.arrival, std::nullopt);
-  // A scenario without a trace is told by the session; the last good picture stays.
-  if (!window.session.error().empty()) return;
-  const Step from = window.selection.step;
-  const bool same_picture = window.selection.view == arrival.selection.view;
-  window.selection = selection_within(arrival.selection, window.session.trace());
-  skip_motion(window.motion);
-  if (same_picture && walk.page && window.selection.step != from)
-    begin_motion(window.motion, from, window.selection.step);
-  if (!arrival.page) return;
-  const std::string problem = page_problem(*arrival.page, window.session.trace());
-  if (!problem.empty()) window.notices.complain(fmt::format("Page {}: {}", *walk.page + 1, problem));
+  take_place(window);
+  refresh_words(window.session, window.walk);
 }
 
 void start_walk(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {
@@ -85,6 +109,10 @@ void start_walk(WindowState& window, Playlist playlist, const std::string& path,
 void walk_pages(WindowState& window, int by) {
   PlaylistWalk& walk = window.walk;
   if (!walk.page) return;
+  if (by > 0 && !walk.answered) {
+    walk.answered = true;
+    return;
+  }
   const auto last = static_cast<std::ptrdiff_t>(walk.playlist.pages.size()) - 1;
   const auto here = static_cast<std::ptrdiff_t>(*walk.page);
   const auto next = std::clamp<std::ptrdiff_t>(here + by, 0, last);
@@ -94,6 +122,7 @@ void walk_pages(WindowState& window, int by) {
     return;
   }
   show_page(window, static_cast<std::size_t>(next));
+  if (by < 0) walk.answered = true;  // who goes back has seen it
 }
 
 void leave_walk(WindowState& window) {

@@ -6,6 +6,7 @@
 
 #include "app/session/selection.h"
 #include "core/playlist/playlist.h"
+#include "core/trace/trace.h"
 
 namespace headwise {
 
@@ -17,6 +18,14 @@ struct PlaylistWalk {
   bool changed = false;             // since it was opened or saved
   std::optional<std::size_t> page;  // the one that is shown; none: not walking
   bool edits_caption = false;
+  bool answered = true;  // false: the page asks, and its caption is still hidden
+
+  // The words of the page that is shown, with the numbers of the trace.
+  struct Words {
+    TracePtr trace;
+    std::string ask_written, caption_written;  // what they were made from
+    std::string ask, caption;
+  } words;
 
   // The person's own place, given back on leaving
   ScenarioPtr own_scenario;
@@ -35,7 +44,7 @@ struct PlaylistWalk {
 // Shows the page and begins to walk; the person's own scenario comes back on leaving. `path`: of the playlist's file, empty
 // for one that is in the program. playlist.pages must not be empty.
 void start_walk(WindowState& window, Playlist playlist, const std::string& path = {}, std::size_t page = 0);
-// Does nothing where nothing is walked; stops at the ends.
+// Forwards, a page that asks answers first. Does nothing where nothing is walked; stops at the ends.
 void walk_pages(WindowState& window, int by);
 // Back to the person's own scenario and place. The playlist stays at hand.
 void leave_walk(WindowState& window);
@@ -46,7 +55,7 @@ void toggle_walk(WindowState& window);
 void add_page(WindowState& window);
 void remove_page(WindowState& window);
 
-// Once a frame: takes the page's place when its scenario has a trace.
+// Once a frame: takes the page's place when its scenario has a trace, and brings its words up to date.
 void arrive(WindowState& window);
 
 }  // namespace headwise

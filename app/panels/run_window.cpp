@@ -5,6 +5,7 @@
 #include "app/panels/main_window.h"
 #include "app/panels/window_files.h"
 #include "app/platform/event_loop.h"
+#include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
 
 namespace headwise {
@@ -19,7 +20,9 @@ int run_window(const WindowOptions& options) {
   std::optional<Playlist> playlist;
   if (options.path && is_playlist_file(*options.path)) playlist = read_playlist_file(*options.path);
   const bool opens_scenario = options.path && !playlist;
-  const Scenario asked = opens_scenario ? scenario_of_file(*options.path) : welcome;
+  const Scenario asked = opens_scenario   ? scenario_of_file(*options.path)
+                         : options.preset ? preset_scenario(*options.preset)
+                                          : welcome;
   // What takes long is computed behind the window; the welcome scenario is there meanwhile.
   const bool at_once = computes_at_once(asked);
   const LoadedSettings loaded = load_settings(settings_path());
@@ -39,6 +42,7 @@ int run_window(const WindowOptions& options) {
   if (!loaded.notice.empty()) state.notices.complain(loaded.notice);
   if (opens_scenario) state.scenario_path = *options.path;
   if (playlist) start_walk(state, *std::move(playlist), *options.path);
+  if (options.lesson) start_walk(state, lesson_playlist(*options.lesson));
   if (!at_once) state.session.edit(asked, "open " + *options.path);
   const FrameFunction frame = [&](const FrameInput& input, const Fonts& fonts, float scale) {
     return main_window.frame(input, fonts, scale);

@@ -7,8 +7,10 @@
 namespace headwise {
 
 struct WindowOptions {
-  std::optional<std::string>
-      path;  // a scenario, playlist or array file to begin with; none: the welcome scenario
+  // What to begin with, at most one of them; none: the welcome scenario.
+  std::optional<std::string> path{};    // a scenario, playlist or array file
+  std::optional<std::string> preset{};  // a name of core/scenario/presets.h
+  std::optional<std::string> lesson{};  // a name of core/playlist/lessons.h
 };
 
 // Returns the exit status when the window is closed. Throws Error: usage where the file is missing or damaged, input where

@@ -7,6 +7,7 @@
 #include "app/panels/window_copies.h"
 #include "app/panels/window_files.h"
 #include "app/session/head_gains.h"
+#include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
 
@@ -261,6 +262,8 @@ void perform(WindowState& window, const PaletteEntry& entry) {
     edit(window, preset_scenario(preset->name), "open " + preset->name);
     window.selection = selection_within(window.selection, window.session.trace());
   }
+  if (const auto* lesson = std::get_if<LessonPage>(&entry.target))
+    start_walk(window, lesson_playlist(lesson->lesson), {}, lesson->page);
 }
 
 void take_action(WindowState& window, const PanelAction& action, bool from_setup) {
@@ -274,6 +277,7 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
     window.selection = *action.selection;
     if (window.selection.step != from) begin_motion(window.motion, from, window.selection.step);
   }
+  if (action.lesson) start_walk(window, lesson_playlist(action.lesson->lesson), {}, action.lesson->page);
   if (action.timeline) {
     const TimelinePlace place = timeline_place(*action.timeline);
     window.selection.step = place.step;

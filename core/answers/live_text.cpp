@@ -19,7 +19,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::string_view missing = "–";
+constexpr std::string_view missing = "–", not_computed = "…";
 constexpr std::string_view summaries[] = {"sum", "mean", "max", "min", "deviation"};
 constexpr std::string_view letters[] = {"N", "L", "S", "S′", "E", "H", "G", "D", "Dv"};
 constexpr Index to_the_end = std::numeric_limits<Index>::max();
@@ -232,9 +232,9 @@ std::string text_of(const Wanted& wanted, const Trace& trace) {
   return live_number(summary(wanted.word, numbers[0]));
 }
 
-// Calls plain(text) and number(inside of the braces) in turn.
-template <class Plain, class Number>
-void walk(std::string_view text, const Plain& plain, const Number& number) {
+// Calls plain(text) and number(inside of the braces) in turn; and lone(the rest) at a brace without its partner.
+template <class Plain, class Number, class Lone>
+void walk(std::string_view text, const Plain& plain, const Number& number, const Lone& lone) {
   while (!text.empty()) {
     const std::size_t brace = std::min(text.find_first_of("{}"), text.size());
     plain(text.substr(0, brace));
@@ -242,13 +242,13 @@ void walk(std::string_view text, const Plain& plain, const Number& number) {
     if (text.empty()) return;
     const std::size_t end = text.find_first_of("{}", 1);
     if (text.front() == '}' || end == std::string_view::npos || text[end] == '{') {
-      throw Error(ExitStatus::usage, {.where = "a number in a text",
-                                      .what = "a brace has no partner",
-                                      .got = std::string(text.substr(0, 40)),
-                                      .expected = "{tensor[index]}"});
+      lone(text);
+      plain(text.substr(0, 1));
+      text.remove_prefix(1);
+    } else {
+      number(text.substr(1, end - 1));
+      text.remove_prefix(end + 1);
     }
-    number(text.substr(1, end - 1));
-    text.remove_prefix(end + 1);
   }
 }
 
@@ -275,15 +275,31 @@ std::string live_number(double value) {
 
 void check_live_text(std::string_view text) {
   walk(
-      text, [](std::string_view) {}, [](std::string_view number) { read_wanted(number); });
+      text, [](std::string_view) {}, [](std::string_view number) { read_wanted(number); },
+      [](std::string_view rest) {
+        throw Error(ExitStatus::usage, {.where = "a number in a text",
+                                        .what = "a brace has no partner",
+                                        .got = std::string(rest.substr(0, 40)),
+                                        .expected = "{tensor[index]}"});
+      });
 }
 
-std::string live_text(std::string_view text, const Trace& trace) {
+std::string live_text(std::string_view text, const Trace& trace, LiveAnswers answers) {
   std::string result;
   walk(
       text, [&](std::string_view plain) { result += plain; },
       [&](std::string_view number) {
-        const Wanted wanted = read_wanted(number);
+        Wanted wanted;
+        try {
+          wanted = read_wanted(number);
+        } catch (const Error&) {
+          result += fmt::format("{{{}}}", number);
+          return;
+        }
+        if (answers == LiveAnswers::quick && (wanted.word == "layouts" || wanted.word == "wide")) {
+          result += not_computed;
+          return;
+        }
         try {
           result += text_of(wanted, trace);
         } catch (const Error& error) {
@@ -291,7 +307,8 @@ std::string live_text(std::string_view text, const Trace& trace) {
           if (error.status() == ExitStatus::cancelled) throw;
           result += missing;
         }
-      });
+      },
+      [](std::string_view) {});
   return result;
 }
 

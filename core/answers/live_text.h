@@ -19,9 +19,13 @@
 
 namespace headwise {
 
-// The text with its numbers. What this trace does not have (a tensor that is absent, a cell beyond its sizes, an
-// answer that is not possible or would not fit in memory) becomes "–". Throws Error(usage) as check_live_text does.
-std::string live_text(std::string_view text, const Trace& trace);
+// Whether the answers that take runs of the operator of their own (layouts, wide) are computed.
+enum class LiveAnswers { all, quick };
+
+// The text with its numbers. What this trace does not have (a tensor that is absent, a cell beyond its sizes, an answer
+// that is not possible or would not fit in memory) becomes "–", an answer that is not to be computed "…". What
+// check_live_text refuses stays as it is written.
+std::string live_text(std::string_view text, const Trace& trace, LiveAnswers answers = LiveAnswers::all);
 
 // Throws Error(usage) for a brace without its partner and for a number that nobody could make: an unknown tensor,
 // letter or word, a box that cannot be read.

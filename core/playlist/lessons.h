@@ -12,6 +12,7 @@ namespace headwise {
 struct Lesson {
   std::string_view name;  // "first_walk"
   std::string_view what;  // one line
+  bool by_page;           // its pages stand for themselves and are chosen one by one: questions
   std::string_view json;  // the playlist file
 };
 

@@ -19,7 +19,7 @@
 //   title      a heading over the caption
 //   ask        a question to think about first: the caption, its answer, appears at the next press
 //   caption    what is to be said, as plain text; line breaks are kept. Numbers in braces, as {E} or {scores[0,0,8,1]},
-//              are read from the trace (core/answers/live_text.h); so they are in ask
+//              are read from the trace (core/answers/live_text.h); so they are in ask. Other braces stay
 #pragma once
 
 #include <memory>

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 
+#include "core/answers/live_text.h"
 #include "core/playlist/playlist.h"
+#include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
@@ -52,7 +54,16 @@ std::string page_problem(const PlaylistPage& page, const Trace& trace) {
     return fmt::format("batch {} of a batch of {}, counted from 0", page.batch, batches);
   if (page.tensor && !trace.tensor(*page.tensor))
     return fmt::format("this scenario has no tensor {}", tensor_entry(*page.tensor).name);
-  return page.pin ? cell_problem(*page.pin, trace) : "";
+  if (page.pin) {
+    if (std::string problem = cell_problem(*page.pin, trace); !problem.empty()) return problem;
+  }
+  try {
+    check_live_text(page.ask);
+    check_live_text(page.caption);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
 }
 
 }  // namespace headwise

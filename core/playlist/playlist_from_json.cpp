@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <map>
 
-#include "core/answers/live_text.h"
 #include "core/playlist/playlist.h"
 #include "core/scenario/json_document.h"
 #include "core/scenario/presets.h"
@@ -38,16 +37,6 @@ void check_keys(const Json& object, const std::string& where, const Names& known
 std::string text_of(const Json& value, const std::string& where) {
   if (!value.is_string()) wrong_value(where, "wrong type", describe(value), "a string");
   return value.get<std::string>();
-}
-
-std::string live_text_of(const Json& value, const std::string& where) {
-  std::string text = text_of(value, where);
-  try {
-    check_live_text(text);
-  } catch (const Error& error) {
-    throw Error(ExitStatus::usage, {.where = where, .what = error.what()});
-  }
-  return text;
 }
 
 Index index_of(const Json& value, const std::string& where) {
@@ -196,8 +185,8 @@ class Reader {
         wrong_value(at("spotlight"), "a spotlight needs a cell to fall on", "", "the key \"pin\"");
     }
     if (const Json* value = find("title")) page.title = text_of(*value, at("title"));
-    if (const Json* value = find("ask")) page.ask = live_text_of(*value, at("ask"));
-    if (const Json* value = find("caption")) page.caption = live_text_of(*value, at("caption"));
+    if (const Json* value = find("ask")) page.ask = text_of(*value, at("ask"));
+    if (const Json* value = find("caption")) page.caption = text_of(*value, at("caption"));
     if (!page.ask.empty() && page.caption.empty())
       wrong_value(at("ask"), "a question without its answer", "", "the key \"caption\"");
     return page;

@@ -4,6 +4,7 @@
 #include <fstream>
 
 #include "app/panels/window_commands.h"
+#include "core/playlist/lessons.h"
 #include "tests/app/window_bench.h"
 #include "tests/core/files/temporary_folder.h"
 
@@ -196,4 +197,77 @@ TEST_CASE(
   command(CommandId::remove_page);
   CHECK_FALSE(bench.window->state().walk.page);
   CHECK(bench.window->state().walk.playlist.pages.empty());
+}
+
+TEST_CASE("a page that asks hides its answer until the next press, and numbers follow the trace") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [
+    {"step": "softmax", "ask": "How many heads?", "caption": "{H}, and {sum attn_weights[0,4,0,:]}, {5."},
+    {"step": "output", "caption": "b"}]})"));
+  const PlaylistWalk& walk = bench.window->state().walk;
+  CHECK(bench.ui->has("caption/ask"));
+  CHECK_FALSE(bench.ui->has("caption/words"));
+  CHECK(bench.window->state().notices.notices.size() == 1);  // the brace without a partner
+  bench.window->state().notices.dismiss_all();
+  bench.ui->key("PageDown");
+  CHECK(walk.page == 0);
+  CHECK(bench.ui->has("caption/words"));
+  CHECK(walk.words.caption == "8, and 1.00, {5.");
+  Scenario changed = bench.scenario();
+  changed.attention.num_heads = 4;
+  bench.window->state().session.edit(changed, "fewer heads");
+  bench.ui->run_frames(2);
+  CHECK(walk.words.caption.starts_with("4, and"));
+  bench.ui->key("PageDown");
+  CHECK(walk.page == 1);
+  bench.ui->key("PageUp");
+  CHECK(walk.page == 0);
+  CHECK(bench.ui->has("caption/words"));
+  bench.window->state().walk.answered = false;
+  bench.ui->run_frames(1);
+  bench.ui->click("caption/answer");
+  bench.ui->run_frames(1);
+  CHECK(bench.ui->has("caption/words"));
+}
+
+TEST_CASE("the lessons of the menu are walked, and a question is found by its words") {
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  const PlaylistWalk& walk = bench.window->state().walk;
+  bench.ui->click("menu/Teach");
+  bench.ui->click("menu/lesson/first_walk");
+  bench.ui->run_frames(2);
+  REQUIRE(walk.page);
+  CHECK(walk.playlist.title == "One word through the layer");
+  CHECK(walk.path.empty());
+  bench.ui->key("Escape");
+  CHECK_FALSE(walk.page);
+
+  bench.ui->key("Ctrl+Shift+P");
+  bench.ui->type("bright cell important");
+  bench.ui->key("Enter");
+  bench.ui->run_frames(2);
+  REQUIRE(walk.page);
+  CHECK(walk.shown()->title == "Is a bright cell an important one?");
+}
+
+TEST_CASE("every page of every lesson fits under the stage, and leaves the stage most of the window") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  WindowState& state = bench.window->state();
+  for (const Lesson& lesson : lessons()) {
+    const Playlist& playlist = lesson_playlist(lesson.name);
+    for (std::size_t page = 0; page < playlist.pages.size(); ++page) {
+      CAPTURE(playlist.pages[page].title);
+      start_walk(state, playlist, {}, page);
+      state.walk.answered = true;
+      bench.ui->run_frames(2);
+      const UiRect stage = bench.ui->rect("panel/stage");
+      CHECK(bench.ui->rect("caption/words").max.y <= bench.ui->rect("panel/caption").max.y);
+      CHECK(stage.max.y - stage.min.y > 300);
+      CHECK(state.notices.notices.empty());
+    }
+  }
 }

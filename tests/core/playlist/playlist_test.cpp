@@ -129,6 +129,8 @@ TEST_CASE("a page says what of it the trace does not have") {
     return page_problem(parsed("[" + page + "]").pages[0], *trace);
   };
   CHECK(problem("{}") == "");
+  CHECK(problem(R"({"caption": "{scores[0,0,0,0]} of {E}"})") == "");
+  CHECK(problem(R"({"caption": "{scoers[0]}"})").find("scores") != std::string::npos);
   CHECK(problem(R"({"head": 8})") == "head 8 of 8 heads, counted from 0");
   CHECK(problem(R"({"batch": 1})").starts_with("batch 1 of"));
   CHECK(problem(R"({"tensor": "attn_mask"})") == "this scenario has no tensor attn_mask");
