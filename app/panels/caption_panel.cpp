@@ -109,8 +109,10 @@ double caption_height(const Fonts& fonts, float scale, double window_width, cons
   const float wrap = std::min(wrap_of(scale, window_width - 24 * scale), widest_text * scale);
   float height = text_height(fonts.title, wrap, page->title) +
                  text_height(fonts.caption, wrap, walk.words.caption) + 2 * padding_y * scale + 2;
-  if (!walk.words.ask.empty()) height += text_height(fonts.caption, wrap, walk.words.ask) + ask_gap * scale;
-  if (!page->title.empty()) height += 6 * scale;
+  const float spacing = ImGui::GetStyle().ItemSpacing.y;  // ImGui's own, below each text
+  if (!walk.words.ask.empty())
+    height += text_height(fonts.caption, wrap, walk.words.ask) + ask_gap * scale + spacing;
+  if (!page->title.empty()) height += 6 * scale + spacing;
   return std::round(std::clamp(height, least_height * scale, most_height * scale));
 }
 
