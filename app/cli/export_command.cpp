@@ -34,7 +34,7 @@ void add_export_flags(CLI::App& app, ExportWords& words) {
       ->type_name("LO:HI|own|shared")
       ->capture_default_str();
   app.add_option("--scale", words.scale, "Pixels per cell")->type_name("PIXELS");
-  app.add_option("--theme", words.theme, "light or dark")->type_name("NAME")->capture_default_str();
+  app.add_option("--theme", words.theme, "light, dark or projector")->type_name("NAME")->capture_default_str();
   app.add_option("-o,--output", words.output, "The file to write: .png, .svg, .csv or .npy")
       ->type_name("FILE")
       ->required();
@@ -50,9 +50,9 @@ ColorMap color_map_of(const std::string& word) {
 }
 
 Theme theme_of(const std::string& word) {
-  if (word == "light") return Theme::light;
-  if (word == "dark") return Theme::dark;
-  wrong("--theme", "there is no such theme", word, "light or dark");
+  const std::optional<Theme> theme = find_theme(word);
+  if (!theme) wrong("--theme", "there is no such theme", word, "light, dark or projector");
+  return *theme;
 }
 
 ValueRange range_of_word(const std::string& word) {

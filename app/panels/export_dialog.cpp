@@ -15,7 +15,6 @@
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 2> themes{"light", "dark"};
 constexpr std::array<std::string_view, 2> ranges{"own", "shared"};
 constexpr std::array<std::string_view, 2> heads{"this one", "all"};
 
@@ -50,11 +49,11 @@ void draw_options(const WidgetContext& context, ExportDialogState& state) {
                  ranges, range)) {
     what.range_kind = range == 0 ? ExportRange::own : ExportRange::shared;
   }
-  int theme = what.theme == Theme::light ? 0 : 1;
+  int theme = static_cast<int>(what.theme);
   if (choice_row(context,
                  {"export/theme", "ground", "", "Light for paper and slides, whatever theme the window has."},
-                 themes, theme)) {
-    what.theme = theme == 0 ? Theme::light : Theme::dark;
+                 theme_names, theme)) {
+    what.theme = static_cast<Theme>(theme);
   }
   std::optional<std::int64_t> pixels = static_cast<std::int64_t>(what.cell_pixels);
   const FieldResult field = integer_row(

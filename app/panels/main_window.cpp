@@ -201,16 +201,18 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   };
   const auto px = [scale](float units) { return std::round(units * scale); };
 
-  ImGui::PushStyleVar(
-      ImGuiStyleVar_FramePadding,
-      {8 * scale, std::max(0.0f, 0.5f * (static_cast<float>(layout.menu.height) - fonts.sans->FontSize))});
-  take(draw_menu_bar(context, {.undo_label = state_.session.undo_label(),
-                               .redo_label = state_.session.redo_label(),
-                               .playing = state_.steps.playing,
-                               .full_screen = state_.full_screen,
-                               .walking = state_.walk.page.has_value(),
-                               .has_playlist = !state_.walk.playlist.pages.empty()}));
-  ImGui::PopStyleVar();
+  if (layout.menu.height > 0.0) {
+    ImGui::PushStyleVar(
+        ImGuiStyleVar_FramePadding,
+        {8 * scale, std::max(0.0f, 0.5f * (static_cast<float>(layout.menu.height) - fonts.sans->FontSize))});
+    take(draw_menu_bar(context, {.undo_label = state_.session.undo_label(),
+                                 .redo_label = state_.session.redo_label(),
+                                 .playing = state_.steps.playing,
+                                 .full_screen = state_.full_screen,
+                                 .walking = state_.walk.page.has_value(),
+                                 .has_playlist = !state_.walk.playlist.pages.empty()}));
+    ImGui::PopStyleVar();
+  }
   if (begin_panel("panel/steps", grounds_, layout.steps, px(8), px(2),
                   ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
     take(draw_step_bar(context, state_.steps));
@@ -282,7 +284,8 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
 
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   const WindowLayout layout = window_layout(
-      size.x, size.y, scale, {.caption_height = caption_height(fonts, scale, size.x, state_.walk)});
+      size.x, size.y, scale,
+      {.stage_only = state_.stage_only, .caption_height = caption_height(fonts, scale, size.x, state_.walk)});
   const Palette& palette = palette_of(state_.settings.theme);
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(size);
@@ -296,7 +299,8 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   ImGui::Begin("headwise", nullptr,
                ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
-                   ImGuiWindowFlags_NoNav | ImGuiWindowFlags_MenuBar | ImGuiWindowFlags_NoScrollWithMouse);
+                   ImGuiWindowFlags_NoNav | (state_.stage_only ? 0 : ImGuiWindowFlags_MenuBar) |
+                   ImGuiWindowFlags_NoScrollWithMouse);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(4);
   grounds_.clear();
@@ -324,7 +328,11 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   result.animating = changed || moving || state_.motion.running;
   result.wake_after = wake_after;
   result.quit = state_.quit;
-  result.font_scale = state_.settings.font_scale;
+  result.font_scale = state_.settings.font_scale * palette.text_size;
+  if (state_.stage_only) {
+    const double usual = input.content_scale;
+    result.font_scale *= static_cast<float>(stage_only_scale(size.x, size.y, usual) / usual);
+  }
   result.full_screen = state_.full_screen;
   result.ground = im_vec4(palette.window);
   result.grounds = grounds_;

@@ -6,12 +6,14 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/session/pointed.h"
 #include "app/session/selection.h"
 #include "app/session/trail.h"
 #include "app/widgets/widget_context.h"
 #include "core/picture/color_map.h"
+#include "core/picture/picture.h"
 #include "core/scenario/scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/trace/trace.h"
@@ -49,6 +51,7 @@ struct PanelContext {
   const Pointed* pointed = nullptr;    // what the mouse pointed at by name in the last frame: it lights up
   Pointed* pointing = nullptr;         // what it points at in this one: panels fill it in
   const Trail* trail = nullptr;        // the way back
+  std::vector<RectF>* lit = nullptr;   // what a spotlight leaves bright, in pixels; panels add to it
   double* wake_after =
       nullptr;  // seconds until another frame is wanted although nothing happens: panels lower it
 

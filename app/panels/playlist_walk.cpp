@@ -19,6 +19,7 @@ Selection selection_of(const PlaylistPage& page) {
   selection.head = page.head;
   selection.tensor = page.tensor;
   selection.pinned = page.pin;
+  selection.spotlight = page.spotlight;
   return selection;
 }
 
@@ -83,6 +84,7 @@ PlaylistPage page_of(const WindowState& window) {
   page.head = selection.head;
   page.tensor = selection.tensor;
   page.pin = selection.pinned;
+  page.spotlight = selection.spotlight && selection.pinned;
   return page;
 }
 

@@ -145,8 +145,9 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
   const bool probabilities = !part.matrix.name.gradient && tensor_entry(part.matrix.name.id).probabilities;
   draw_cell_digits(widgets, list, plane, part.spec, probabilities, operand ? 5.0f : 2.0f);
 
-  const float thin = std::max(1.0f, std::round(context.scale));
-  const float thick = std::max(2.0f, std::round(2.0f * context.scale));
+  const float stroke = context.palette.stroke * context.scale;
+  const float thin = std::max(1.0f, std::round(stroke));
+  const float thick = std::max(2.0f, std::round(2.0f * stroke));
   const Rgba8 hue = hue_of(context.palette, family(context, part.matrix));
   if (const auto block = chosen_block(context, part.col_block, plane.cols)) {
     const CellBox box{0, plane.rows, *block * part.col_block, (*block + 1) * part.col_block};
@@ -164,6 +165,10 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
     const ImU32 color =
         own ? im_color(context.palette.focus) : im_color(hue, mark.kind == MarkKind::consumer ? 0.6f : 1.0f);
     draw_box_outline(widgets, list, plane, *box, color, mark.kind == MarkKind::consumer ? thin : thick);
+    if (context.lit && mark.kind != MarkKind::consumer) {
+      const RectF lit = plane.rect(*box);
+      context.lit->push_back({lit.x - thick, lit.y - thick, lit.width + 2 * thick, lit.height + 2 * thick});
+    }
   }
 }
 
@@ -171,6 +176,12 @@ void draw_part_row_labels(const PanelContext& context, const StagePart& part, co
                           std::optional<Index> chosen) {
   if (!part.row_labels) return;
   draw_row_labels(context.widgets(), ImGui::GetWindowDrawList(), plane, *part.row_labels, chosen);
+  if (context.lit && chosen) {
+    const RectF row = plane.rect({*chosen, *chosen + 1, 0, 1});
+    const double width = label_width(context.widgets(), *part.row_labels, plane.rows) + 12.0 * context.scale;
+    const double height = std::max<double>(row.height, 1.2 * context.fonts.bold->FontSize);
+    context.lit->push_back({plane.x - width, row.y + 0.5 * (row.height - height), width, height});
+  }
 }
 
 std::optional<Index> draw_part_column_labels(const PanelContext& context, const StagePart& part,

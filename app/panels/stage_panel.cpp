@@ -5,6 +5,7 @@
 #include <cmath>
 #include <optional>
 
+#include "app/panels/spotlight.h"
 #include "app/panels/stage_all_heads.h"
 #include "app/panels/stage_header.h"
 #include "app/session/cell_editing.h"
@@ -46,7 +47,10 @@ void paint(const PanelContext& context, MaskBrush& brush, const std::optional<Ce
 
 }  // namespace
 
-PanelAction draw_stage(const PanelContext& context, StageState& state) {
+PanelAction draw_stage(const PanelContext& given, StageState& state) {
+  std::vector<RectF> lit;
+  PanelContext context = given;
+  if (given.selection.spotlight) context.lit = &lit;
   const ImVec2 origin = ImGui::GetCursorScreenPos(), available = ImGui::GetContentRegionAvail();
   const auto content_at = [&](const Selection& place) {
     return stage_content(context.trace, context.inputs.labels, place, context.theme, state.ranges);
@@ -93,6 +97,7 @@ PanelAction draw_stage(const PanelContext& context, StageState& state) {
     action = draw_one_head(context, state.one_head, content, before ? &*before : nullptr, area, under_mouse);
   }
   if (fades) fade(context, area);
+  draw_spotlight(context, area, lit);
 
   // The mouse: a preview while it is over a cell, a pin where it is pressed. Other panels preview cells too,
   // so only what the stage has set is taken back by it.

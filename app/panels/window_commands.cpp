@@ -47,8 +47,12 @@ void let_go(WindowState& window) {
   } else if (selection.pinned) {
     selection.pinned.reset();
     window.trail.clear();
-  } else {
+  } else if (selection.spotlight) {
+    selection.spotlight = false;
+  } else if (selection.tensor) {
     selection.tensor.reset();
+  } else if (window.stage_only) {
+    window.full_screen = window.stage_only = false;
   }
 }
 
@@ -198,7 +202,17 @@ void perform(WindowState& window, CommandCall call) {
     }
     case CommandId::toggle_theme: {
       Settings settings = window.settings;
-      settings.theme = settings.theme == Theme::dark ? Theme::light : Theme::dark;
+      switch (settings.theme) {
+        case Theme::dark:
+          settings.theme = Theme::light;
+          break;
+        case Theme::light:
+          settings.theme = Theme::projector;
+          break;
+        case Theme::projector:
+          settings.theme = Theme::dark;
+          break;
+      }
       change_settings(window, settings);
       break;
     }
@@ -212,7 +226,17 @@ void perform(WindowState& window, CommandCall call) {
       scale_text(window, 1.0f);
       break;
     case CommandId::full_screen:
-      window.full_screen = !window.full_screen;
+      window.full_screen = window.stage_only = !window.full_screen;
+      break;
+    case CommandId::stage_only:
+      window.stage_only = !window.stage_only;
+      if (!window.stage_only) window.full_screen = false;
+      break;
+    case CommandId::spotlight:
+      selection.spotlight = !selection.spotlight;
+      if (selection.spotlight && !selection.pinned)
+        window.notices.say(
+            "The spotlight falls on the number under the mouse, or on one that is pinned by a click.");
       break;
     case CommandId::walk_playlist:
       toggle_walk(window);

@@ -8,10 +8,17 @@ namespace {
 
 // Design units
 constexpr double margin = 12, gap = 10;
+constexpr double stage_only_margin = 8, stage_only_width = 1000, stage_only_height = 580;
+constexpr double most_enlarged = 6.0;     // beyond it, fonts would not fit in a texture
 constexpr double highest_caption = 0.45;  // of the window
 constexpr double menu_height = 42, steps_height = 44, status_height = 26;
 
 }  // namespace
+
+double stage_only_scale(double width, double height, double least) {
+  const double fits = std::min({width / stage_only_width, height / stage_only_height, most_enlarged});
+  return std::max(least, std::floor(8.0 * fits) / 8.0);
+}
 
 WindowLayout window_layout(double width, double height, double scale, const LayoutWishes& wishes) {
   WindowLayout layout;
@@ -21,13 +28,16 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
   };
   const double units_wide = width / scale, units_high = height / scale;
   const double left = px(margin), right = width - px(margin);
-  layout.menu = rect(0, 0, width, std::min(px(menu_height), height));
-  double top = px(menu_height);
+  double top = px(stage_only_margin);
+  if (!wishes.stage_only) {
+    layout.menu = rect(0, 0, width, std::min(px(menu_height), height));
+    top = px(menu_height);
+  }
   layout.steps = rect(left, top, right - left, std::min(px(steps_height), height - top));
   top += px(steps_height) + px(gap);
 
   double bottom = height - px(margin);
-  if (units_high >= 320) {
+  if (units_high >= 320 && !wishes.stage_only) {
     bottom = height - px(status_height);
     layout.status = rect(left, bottom, right - left, px(status_height));
   }
@@ -35,19 +45,19 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
     const double high = std::round(std::min(wishes.caption_height, highest_caption * height));
     layout.caption = rect(left, bottom - high, right - left, high);
     bottom -= high + px(gap);
-  } else if (units_high >= 560) {
+  } else if (units_high >= 560 && !wishes.stage_only) {
     const double graph_height = px(std::clamp(0.112 * units_high, 112.0, 132.0));
     layout.graph = rect(left, bottom - graph_height, right - left, graph_height);
     bottom -= graph_height + px(gap);
   }
 
   double stage_left = left, stage_right = right;
-  if (units_wide >= 420) {
+  if (units_wide >= 420 && !wishes.stage_only) {
     const double setup_width = px(std::clamp(0.16 * units_wide, 244.0, 300.0));
     layout.setup = rect(left, top, setup_width, bottom - top);
     stage_left += setup_width + px(gap);
   }
-  if (units_wide >= 620) {
+  if (units_wide >= 620 && !wishes.stage_only) {
     const double inspector_width = px(std::clamp(0.24 * units_wide, 236.0, 440.0));
     layout.inspector = rect(right - inspector_width, top, inspector_width, bottom - top);
     stage_right -= inspector_width + px(gap);

@@ -11,8 +11,13 @@ struct WindowLayout {
 };
 
 struct LayoutWishes {
+  bool stage_only = false;      // the steps, the stage and a caption, and nothing else
   double caption_height = 0.0;  // pixels; with a caption the graph gives way to it
 };
+
+// Pixels per design unit at which the stage alone fills such a window with type that is read from the last row; at least
+// `least`, and in whole eighths so that fonts are not drawn anew at each pixel of a window that is being resized.
+double stage_only_scale(double width, double height, double least);
 
 // `scale`: pixels per design unit. The status line stands at the foot of every window of 320 units of height or more.
 // Proportions are those of 1600 × 1000 units: setup 256 wide, inspector 384, graph 112

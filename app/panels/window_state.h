@@ -66,6 +66,7 @@ struct WindowState {
   std::string scenario_path;          // of the file that was opened or saved last; empty: none
   std::string program_path;           // of the program that was saved last; empty: none
   double seconds_to_next_step = 0.0;  // while playing
+  bool stage_only = false;  // no setup, graph, inspector and menu; type as large as the window allows
   bool full_screen = false;
   bool quit = false;
   std::string clipboard;  // to be put there in this frame; empty: nothing

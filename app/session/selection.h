@@ -20,6 +20,7 @@ struct Selection {
   std::optional<CellRef> pinned;   // clicked, until Escape
   std::optional<TensorId>
       tensor;                // chosen in the graph: the picture of the step that makes it, else by itself
+  bool spotlight = false;    // all is dimmed but the cell that is looked at and what it was made from
   std::optional<Loss> loss;  // what gradients are of; none: the default
   CompareWith compare_with = CompareWith::pinned;  // in the view Compare
   friend bool operator==(const Selection&, const Selection&) = default;

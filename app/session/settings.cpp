@@ -31,7 +31,7 @@ Settings parse(const std::string& path) {
   if (!json.is_object()) throw std::runtime_error("no object");
   Settings settings;
   if (const auto theme = json.find("theme"); theme != json.end()) {
-    settings.theme = theme->get<std::string>() == "light" ? Theme::light : Theme::dark;
+    settings.theme = find_theme(theme->get<std::string>()).value_or(Theme::dark);
   }
   if (const auto scale = json.find("font_scale"); scale != json.end()) {
     settings.font_scale =
@@ -86,7 +86,7 @@ void save_settings(const std::string& path, const Settings& settings) {
                                      .expected = "",
                                      .remedy = ""});
   }
-  const nlohmann::ordered_json json{{"theme", settings.theme == Theme::light ? "light" : "dark"},
+  const nlohmann::ordered_json json{{"theme", theme_names[static_cast<std::size_t>(settings.theme)]},
                                     {"font_scale", settings.font_scale},
                                     {"motion_speed", settings.motion_speed},
                                     {"reduce_motion", settings.reduce_motion}};

@@ -48,10 +48,40 @@ constexpr Palette light_palette{
     .error = rgb(0xb3261e),
 };
 
+// A beam in a lit room leaves little below a middle grey: ink is black, hues are dark and far apart.
+constexpr Palette projector_palette{
+    .window = rgb(0xffffff),
+    .panel = rgb(0xffffff),
+    .border = rgb(0x8a929d),
+    .field = rgb(0xf3f4f6),
+    .control = rgb(0xc9d0d9),
+    .control_hover = rgb(0xe3e7ec),
+    .text = rgb(0x000000),
+    .text_dim = rgb(0x30363e),
+    .text_faint = rgb(0x6b737e),
+    .focus = rgb(0x000000),
+    .q = rgb(0x4a1fc0),
+    .k = rgb(0xb0005e),
+    .v = rgb(0x00614b),
+    .bar = rgb(0xb4530b),
+    .warning = rgb(0x6b4500),
+    .error = rgb(0xa10e0e),
+    .stroke = 1.75f,
+    .text_size = 1.2f,
+};
+
 }  // namespace
 
 const Palette& palette_of(Theme theme) {
-  return theme == Theme::dark ? dark_palette : light_palette;
+  switch (theme) {
+    case Theme::light:
+      return light_palette;
+    case Theme::dark:
+      return dark_palette;
+    case Theme::projector:
+      return projector_palette;
+  }
+  return dark_palette;
 }
 
 ImU32 im_color(Rgba8 color, float opacity) {

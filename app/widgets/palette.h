@@ -22,6 +22,8 @@ struct Palette {
   Rgba8 q, k, v;     // violet, pink, green
   Rgba8 bar;         // bars that show a magnitude
   Rgba8 warning, error;
+  float stroke = 1.0f;     // how much thicker than usual what outlines and joins is
+  float text_size = 1.0f;  // how much larger than usual all type is
 };
 
 const Palette& palette_of(Theme theme);

@@ -150,6 +150,12 @@ std::optional<ColorMap> find_color_map(std::string_view name) {
   return found->map;
 }
 
+std::optional<Theme> find_theme(std::string_view name) {
+  const auto* found = std::ranges::find(theme_names, name);
+  if (found == theme_names.end()) return std::nullopt;
+  return static_cast<Theme>(found - theme_names.begin());
+}
+
 const ColorTable& color_table(ColorMap map, Theme theme) {
   static const ColorTable viridis = sequential_table(viridis_knots);
   static const ColorTable cividis = sequential_table(cividis_knots);
@@ -163,7 +169,7 @@ const ColorTable& color_table(ColorMap map, Theme theme) {
     case ColorMap::blue_orange:
       break;
   }
-  return theme == Theme::light ? blue_orange_light : blue_orange_dark;
+  return theme == Theme::dark ? blue_orange_dark : blue_orange_light;
 }
 
 double color_position(double value, ValueRange range) {
@@ -186,16 +192,17 @@ Rgba8 color_at(double value, ValueRange range, const ColorTable& table) {
 }
 
 Rgba8 ground_color(Theme theme) {
-  return theme == Theme::light ? Rgba8{0xff, 0xff, 0xff} : Rgba8{0x15, 0x18, 0x1d};
+  return theme == Theme::dark ? Rgba8{0x15, 0x18, 0x1d} : Rgba8{0xff, 0xff, 0xff};
 }
 Rgba8 nan_color(Theme theme) {
-  return theme == Theme::light ? Rgba8{0xe8, 0x10, 0x9c} : Rgba8{0xff, 0x2f, 0xb3};
+  return theme == Theme::dark ? Rgba8{0xff, 0x2f, 0xb3} : Rgba8{0xe8, 0x10, 0x9c};
 }
 Rgba8 blocked_color(Theme theme) {
-  return theme == Theme::light ? Rgba8{0xf4, 0xf5, 0xf7} : Rgba8{0x18, 0x1c, 0x21};
+  return theme == Theme::dark ? Rgba8{0x18, 0x1c, 0x21} : Rgba8{0xf4, 0xf5, 0xf7};
 }
 Rgba8 hatch_color(Theme theme) {
-  return theme == Theme::light ? Rgba8{0xb4, 0xba, 0xc4} : Rgba8{0x4a, 0x52, 0x5e};
+  if (theme == Theme::projector) return {0x70, 0x77, 0x82};
+  return theme == Theme::dark ? Rgba8{0x4a, 0x52, 0x5e} : Rgba8{0xb4, 0xba, 0xc4};
 }
 
 double relative_luminance(Rgba8 color) {

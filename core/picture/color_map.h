@@ -10,7 +10,11 @@
 
 namespace headwise {
 
-enum class Theme { light, dark };
+// projector: light, in colours that a washed-out beam leaves apart.
+enum class Theme { light, dark, projector };
+// In the order of Theme, as --theme and the settings name them.
+inline constexpr std::array<std::string_view, 3> theme_names{"light", "dark", "projector"};
+std::optional<Theme> find_theme(std::string_view name);
 
 struct Rgba8 {
   std::uint8_t r = 0, g = 0, b = 0, a = 255;

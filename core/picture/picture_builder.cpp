@@ -35,8 +35,8 @@ void append(std::vector<T>& to, std::vector<T> from) {
 }  // namespace
 
 PictureInk picture_ink(Theme theme) {
-  return theme == Theme::light ? PictureInk{{0x1c, 0x21, 0x27}, {0x5d, 0x66, 0x72}}
-                               : PictureInk{{0xdf, 0xe3, 0xe8}, {0x8d, 0x96, 0xa3}};
+  return theme != Theme::dark ? PictureInk{{0x1c, 0x21, 0x27}, {0x5d, 0x66, 0x72}}
+                              : PictureInk{{0xdf, 0xe3, 0xe8}, {0x8d, 0x96, 0xa3}};
 }
 
 void PictureBuilder::corner(PointF point) {

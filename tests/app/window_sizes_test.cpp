@@ -103,6 +103,7 @@ TEST_CASE("the theme changes chrome and data, and back to the very same picture"
   CHECK(bench.window->state().settings.theme == Theme::light);
   CHECK(bench.ui->pixel(3, 995) == palette_of(Theme::light).window);
   bench.ui->key("T");
+  bench.ui->key("T");
   CHECK(bench.ui->pixels().rgba == dark.rgba);
 }
 

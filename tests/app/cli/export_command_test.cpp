@@ -170,7 +170,7 @@ TEST_CASE("a wrong export is one line and status 2, and no file is made") {
   check_refused({"welcome", "--tensor", "scores", "--range", "nan:1", "-o", out}, 2, "a finite number");
   check_refused({"welcome", "--tensor", "scores", "--scale", "0", "-o", out}, 2, "pixels per cell");
   check_refused({"welcome", "--tensor", "scores", "--scale", "1e300", "-o", out}, 2, "");
-  check_refused({"welcome", "--tensor", "scores", "--theme", "beige", "-o", out}, 2, "light or dark");
+  check_refused({"welcome", "--tensor", "scores", "--theme", "beige", "-o", out}, 2, "light, dark or projector");
   check_refused({"welcome", "--tensor", "scores", "-o", folder.file("x.gif")}, 2, ".npy");
   check_refused({"welcome", "--tensor", "scores", "-o", folder.file("missing/x.png")}, 4,
                 "make the folder first");
