@@ -22,7 +22,8 @@ namespace headwise {
 namespace {
 
 constexpr std::array<double, 4> shares{0.5, 0.8, 0.95, 1.0};
-constexpr Index most_lines = 4000;  // 60 frames a second on software GL at 1600×1000
+// More are no picture any more; and software GL fills 40 frames a second of these at 1600×1000.
+constexpr Index most_lines = 1000;
 constexpr double widest_pitch_units = 34.0;
 
 float width_of(ImFont* font, const std::string& text) {

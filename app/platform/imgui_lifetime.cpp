@@ -36,6 +36,8 @@ ImGuiLifetime::ImGuiLifetime(std::shared_ptr<FontAtlas> fonts)
 
 ImGuiLifetime::~ImGuiLifetime() {
   ImGui::SetCurrentContext(context_);
+  // An exception left a frame half-way: ImGui's fonts are locked until it ends.
+  if (atlas_->glyphs().Locked) atlas_->glyphs().Locked = false;
   ImGui_ImplOpenGL3_Shutdown();
   ImGui::DestroyContext(context_);
 }

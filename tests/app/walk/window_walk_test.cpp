@@ -15,7 +15,7 @@
 #include "app/session/folder_listing.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
-#include "tests/app/random_person.h"
+#include "tests/app/walk/random_person.h"
 #include "tests/app/window_bench.h"
 #include "tests/core/files/temporary_folder.h"
 

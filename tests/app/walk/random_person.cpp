@@ -1,4 +1,4 @@
-#include "tests/app/random_person.h"
+#include "tests/app/walk/random_person.h"
 
 #include <fmt/format.h>
 
