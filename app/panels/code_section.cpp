@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/panels/named_text.h"
 #include "app/platform/fonts.h"
 #include "app/session/commands.h"
 #include "app/widgets/segmented_control.h"
@@ -56,7 +57,9 @@ void draw_code_section(const PanelContext& context, CodeSectionState& state, Tex
     lines.push_back({line.code, false});
     if (!line.comment.empty()) lines.push_back({"# " + line.comment, true});
   }
-  column.code("code", lines);
+  std::string word;
+  column.code("code", lines, &word);
+  if (const auto tensor = find_tensor_name(word)) point_at_tensor(context, *tensor);
   ui_probe("inspector/code/lines", ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
   column.space(4);
   draw_program_link(context, column, action);

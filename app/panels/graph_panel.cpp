@@ -7,6 +7,8 @@
 #include <string>
 
 #include "app/panels/graph_layout.h"
+#include "app/panels/named_text.h"
+#include "app/panels/reach_words.h"
 #include "app/panels/stage_content.h"
 #include "app/panels/stage_drawing.h"
 #include "app/platform/fonts.h"
@@ -46,11 +48,29 @@ void draw_edge(const PanelContext& context, const GraphNode& from, const GraphNo
   list->AddPolyline(path, 3, color, ImDrawFlags_None, u);
 }
 
+// How much of the node's tensor the way of the cell takes in; empty where there is no such way, or none of it.
+std::string reach_of_node(const PanelContext& context, TensorId id) {
+  if (!context.reach) return "";
+  const bool gradient = context.reach->cell.tensor.gradient;
+  const TensorName name = first_name(context.trace, {id});
+  if (first_name(context.trace, context.reach->cell.tensor) == name) return "1 cell";
+  for (const std::vector<BoxRef>* boxes : {&context.reach->back, &context.reach->forward}) {
+    std::string words = reach_words(context.trace, *boxes, name, true);
+    if (words.empty() && gradient) words = reach_words(context.trace, *boxes, {id, true}, true);
+    if (!words.empty()) return words;
+  }
+  return "";
+}
+
 bool is_pointed_at(const PanelContext& context, TensorId id) {
   const TensorName name = first_name(context.trace, {id});
-  return context.pointed && std::ranges::any_of(context.pointed->boxes, [&](const BoxRef& box) {
-           return first_name(context.trace, {box.tensor.id}) == name;
-         });
+  if (!context.pointed) return false;
+  for (const Axis& axis : context.trace.tensor(id)->shape().axes()) {
+    if (!context.pointed->axis.empty() && axis_has_letter(axis.name, context.pointed->axis)) return true;
+  }
+  return std::ranges::any_of(context.pointed->boxes, [&](const BoxRef& box) {
+    return first_name(context.trace, {box.tensor.id}) == name;
+  });
 }
 
 }  // namespace
@@ -86,8 +106,11 @@ PanelAction draw_graph(const PanelContext& context, GraphState& state) {
     ImGui::PushID(static_cast<int>(i));
     const bool pressed = ImGui::InvisibleButton("node", ImVec2(max.x - min.x, max.y - min.y));
     const bool hovered = ImGui::IsItemHovered();
+    const std::string reach = reach_of_node(context, node.id);
     tooltip(widgets, std::string(tensor_entry(node.id).what) + "  " +
-                         context.trace.tensor(node.id)->shape().to_string());
+                         context.trace.tensor(node.id)->shape().to_string() +
+                         (reach.empty() ? "" : "\nof the way of this number: " + reach));
+    if (hovered) point_at_tensor(context, {node.id});
     ImGui::PopID();
     ui_probe("graph/" + std::string(tensor_entry(node.id).name), min, max);
     const bool present =
@@ -102,22 +125,32 @@ PanelAction draw_graph(const PanelContext& context, GraphState& state) {
                            : hovered ? palette.text_faint
                                      : palette.border),
                   rounding, 0, std::max(1.0f, std::round((present ? 1.5f : 1.0f) * context.scale)));
+    // Along the way of a number, sizes give way to how much of the tensor is on it; the rest steps back.
+    const float ink = context.reach && reach.empty() ? 0.4f : 1.0f;
+    const std::string& sizes = reach.empty() ? node.sizes : reach;
+    const Rgba8 sizes_hue = reach.empty() ? palette.text_dim : palette.focus;
+    if (!reach.empty()) {
+      list->AddRectFilled({min.x, max.y - 2.0f * context.scale}, max, im_color(tensor_hue(palette, node.id)),
+                          rounding);
+    }
     const Rgba8 color = tensor_hue(palette, node.id);
     const float x = min.x + static_cast<float>(layout.padding);
     const float middle = (min.y + max.y) / 2;
     ImFont* font = small;
     if (layout.two_lines && !node.sizes.empty()) {
       list->AddText(font, font->FontSize, ImVec2(x, std::floor(middle - font->FontSize - 1.0f)),
-                    im_color(color), node.name.c_str());
-      list->AddText(mono, mono->FontSize, ImVec2(x, std::floor(middle + 1.0f)), im_color(palette.text_dim),
-                    node.sizes.c_str());
+                    im_color(color, ink), node.name.c_str());
+      list->AddText(mono, mono->FontSize, ImVec2(x, std::floor(middle + 1.0f)), im_color(sizes_hue, ink),
+                    fitted_text(sizes, mono, max.x - x).c_str());
     } else {
-      list->AddText(font, font->FontSize, ImVec2(x, std::floor(middle - font->FontSize / 2)), im_color(color),
-                    node.name.c_str());
-      list->AddText(mono, mono->FontSize,
-                    ImVec2(x + width_of(font, node.name) + 5.0f * context.scale,
-                           std::floor(middle - mono->FontSize / 2)),
-                    im_color(palette.text_dim), node.sizes.c_str());
+      list->AddText(font, font->FontSize, ImVec2(x, std::floor(middle - font->FontSize / 2)),
+                    im_color(color, ink), node.name.c_str());
+      list->AddText(
+          mono, mono->FontSize,
+          ImVec2(x + width_of(font, node.name) + 5.0f * context.scale,
+                 std::floor(middle - mono->FontSize / 2)),
+          im_color(sizes_hue, ink),
+          fitted_text(sizes, mono, max.x - x - width_of(font, node.name) - 5.0f * context.scale).c_str());
     }
     if (pressed) {
       action.selection = context.selection;

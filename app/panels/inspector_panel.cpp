@@ -9,6 +9,7 @@
 #include "app/panels/cell_editor.h"
 #include "app/panels/cell_terms.h"
 #include "app/panels/code_section.h"
+#include "app/panels/named_text.h"
 #include "app/panels/output_shares.h"
 #include "app/panels/row_statistics.h"
 #include "app/panels/stage_content.h"
@@ -80,8 +81,7 @@ void draw_shapes(const PanelContext& context, TextColumn& column, const StepPict
         at = ImVec2(begin + 2 * width_of(font, "0"), at.y + height);
         column.skip(height);
       }
-      list->AddText(font, font->FontSize, at, im_color(sizes ? context.palette.text_dim : word.color),
-                    text.c_str());
+      draw_shape_text(context, list, font, at, sizes ? context.palette.text_dim : word.color, text);
       at.x += width;
     }
     column.skip(height);
@@ -90,10 +90,25 @@ void draw_shapes(const PanelContext& context, TextColumn& column, const StepPict
   line(true);
 }
 
+// What a run of a formula names: a W by the hue of its index.
+std::optional<TensorName> tensor_of_run(const PanelContext& context, const FormulaRun& run) {
+  if (run.text != "W") return tensor_of_symbol(context.trace, run.text);
+  if (context.selection.step == Step::output) return TensorName{Id::out_proj_weight};
+  const bool packed = context.trace.tensor({Id::in_proj_weight}) != nullptr;
+  if (packed) return TensorName{Id::in_proj_weight};
+  return TensorName{run.hue == FormulaHue::q   ? Id::q_proj_weight
+                    : run.hue == FormulaHue::k ? Id::k_proj_weight
+                                               : Id::v_proj_weight};
+}
+
 void draw_step(const PanelContext& context, TextColumn& column, const std::optional<StepPicture>& picture) {
   column.heading("THIS STEP");
   const StepWords words = step_words(context.selection.step, picture.value_or(StepPicture{}));
-  for (const std::string_view formula : words.formulas) column.formula(formula, words.formulas.size() == 1);
+  const auto name_symbol = [&](const FormulaRun& run, ImVec2 min, ImVec2 max) {
+    if (const auto tensor = tensor_of_run(context, run)) name_tensor(context, *tensor, min, max);
+  };
+  for (const std::string_view formula : words.formulas)
+    column.formula(formula, words.formulas.size() == 1, name_symbol);
   column.space(2);
   if (picture) draw_shapes(context, column, *picture);
   column.space(8);
@@ -140,7 +155,8 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
 
   if (pinned) draw_cell_editor(context, *cell, action);
   draw_output_shares(context, column);
-  const CellTerms terms = cell_terms(context.trace, context.inputs.labels, provenance, shown_terms(state, *cell, compact));
+  const CellTerms terms =
+      cell_terms(context.trace, context.inputs.labels, provenance, shown_terms(state, *cell, compact));
   const bool many = terms.largest.size() > 1;
   // Behind a function of its terms a list of them alone does not say how the number is made.
   const bool with_formula = cell->tensor.gradient && provenance.combine != Combine::product_sum;
@@ -158,8 +174,15 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
   for (const auto& [what, amount] : provenance.quantities) column.row(what, decimal_text(amount, 4));
   if (!provenance.note.empty()) column.paragraph(provenance.note, context.palette.text_dim);
   column.space(4);
-  draw_links(context, column, "from", provenance.sources, action);
-  draw_links(context, column, "to", cell_consumers(context.trace, cell->tensor, cell->index), action);
+  draw_way_switch(context, column, action);
+  const bool all_the_way = context.reach && context.reach->cell == *cell;
+  if (all_the_way) {
+    draw_way(context, column, "from", context.reach->back, action);
+    draw_way(context, column, "to", context.reach->forward, action);
+  } else {
+    draw_links(context, column, "from", provenance.sources, action);
+    draw_links(context, column, "to", cell_consumers(context.trace, cell->tensor, cell->index), action);
+  }
 }
 
 void draw_row(const PanelContext& context, TextColumn& column) {

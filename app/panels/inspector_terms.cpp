@@ -4,9 +4,11 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
+#include "app/panels/reach_words.h"
 #include "app/panels/stage_drawing.h"
 #include "app/panels/stage_matrix.h"
 #include "app/platform/fonts.h"
@@ -14,6 +16,7 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/number_text.h"
+#include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
@@ -89,7 +92,8 @@ class TermLine {
       const std::size_t under_mouse = hovered ? factor_under_mouse() : 0;
       if (hovered || focused) {
         ImGui::GetWindowDrawList()->AddRectFilled(at_, {at_.x + width_, at_.y + height_},
-                                                  im_color(context_.palette.control_hover), 3.0f * context_.scale);
+                                                  im_color(context_.palette.control_hover),
+                                                  3.0f * context_.scale);
         for (const CellRef& factor : term.factors) point_at(context_, box_of(factor));
       }
       if (hovered) {
@@ -258,10 +262,16 @@ Selection selection_at(const PanelContext& context, const BoxRef& box) {
   return selection;
 }
 
-void draw_links(const PanelContext& context, TextColumn& column, const char* name,
-                const std::vector<BoxRef>& boxes, PanelAction& action) {
-  if (boxes.empty()) return;
-  constexpr std::size_t most = 6;
+namespace {
+
+// A name in the lists, and all that it stands for.
+struct Link {
+  std::string text, told;
+  std::vector<BoxRef> boxes;  // a click goes to the first
+};
+
+void draw_link_list(const PanelContext& context, TextColumn& column, const char* name,
+                    const std::vector<Link>& links, std::size_t most, PanelAction& action) {
   ImFont* sans = context.fonts.sans;
   ImFont* mono = context.fonts.mono_small;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -270,32 +280,79 @@ void draw_links(const PanelContext& context, TextColumn& column, const char* nam
   const float indent = width_of(sans, "from") + 14.0f * context.scale;
   const float line = std::round(mono->FontSize * 1.5f);
   float x = indent, y = 0.0f;
-  for (std::size_t i = 0; i < boxes.size() && i < most; ++i) {
-    const BoxRef& box = boxes[i];
-    const std::string text = box_text(context.trace, box);
-    const float width = width_of(mono, text);
+  for (std::size_t i = 0; i < links.size() && i < most; ++i) {
+    const Link& each = links[i];
+    const float width = width_of(mono, each.text);
     if (x > indent && x + width > column.width()) {
       x = indent;
       y += line;
     }
     ImGui::SetCursorScreenPos(ImVec2(begin.x + x, begin.y + y + (sans->FontSize - mono->FontSize)));
-    const TensorPtr tensor = context.trace.tensor(box.tensor);
-    const std::string told =
-        fmt::format("{}: {} {}\nclick: look at it; {} leads back", text, tensor_entry(box.tensor.id).what,
-                    tensor ? tensor->shape().to_string() : "", first_key_text(CommandId::go_back));
-    const TextColumn::Link link = column.link(fmt::format("{}{}", name, i).c_str(), text,
-                                              tensor_hue(context.palette, box.tensor.id), told);
+    const TextColumn::Link link =
+        column.link(fmt::format("{}{}", name, i).c_str(), each.text,
+                    tensor_hue(context.palette, each.boxes.front().tensor.id), each.told);
     ui_probe(fmt::format("inspector/{}/{}", name, i), ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
-    if (link.hovered) point_at(context, box);
-    if (link.clicked) follow(context, box, action);
+    for (const BoxRef& box : each.boxes) {
+      if (link.hovered) point_at(context, box);
+    }
+    if (link.clicked) follow(context, each.boxes.front(), action);
     x += width + width_of(mono, "  ");
   }
-  if (boxes.size() > most) {
+  if (links.size() > most) {
     list->AddText(mono, mono->FontSize, ImVec2(begin.x + x, begin.y + y), im_color(context.palette.text_dim),
-                  fmt::format("+ {} more", boxes.size() - most).c_str());
+                  fmt::format("+ {} more", links.size() - most).c_str());
   }
   ImGui::SetCursorScreenPos(begin);
   column.skip(y + line);
+}
+
+std::string told_of(const PanelContext& context, const std::string& text, TensorName tensor) {
+  const TensorPtr values = context.trace.tensor(tensor);
+  return fmt::format("{}: {} {}\nclick: look at it; {} leads back", text, tensor_entry(tensor.id).what,
+                     values ? values->shape().to_string() : "", first_key_text(CommandId::go_back));
+}
+
+}  // namespace
+
+void draw_links(const PanelContext& context, TextColumn& column, const char* name,
+                const std::vector<BoxRef>& boxes, PanelAction& action) {
+  if (boxes.empty()) return;
+  constexpr std::size_t most = 6;
+  std::vector<Link> links;
+  for (const BoxRef& box : boxes) {
+    const std::string text = box_text(context.trace, box);
+    links.push_back({text, told_of(context, text, box.tensor), {box}});
+  }
+  draw_link_list(context, column, name, links, most, action);
+}
+
+void draw_way_switch(const PanelContext& context, TextColumn& column, PanelAction& action) {
+  constexpr std::array<std::string_view, 2> ways{"next", "all the way"};
+  int chosen = context.selection.all_the_way ? 1 : 0;
+  column.space(4);
+  if (segmented_control(context.widgets(), "way", ways, chosen)) action.command = CommandId::all_the_way;
+  ui_probe_item("inspector/way");
+  tooltip(context.widgets(),
+          fmt::format("what this number was made from and what it feeds: the next tensors only, or "
+                      "back to the inputs and parameters and on to the output ({})",
+                      first_key_text(CommandId::all_the_way)));
+  column.space(2);
+}
+
+void draw_way(const PanelContext& context, TextColumn& column, const char* name,
+              const std::vector<BoxRef>& boxes, PanelAction& action) {
+  if (boxes.empty()) return;
+  std::vector<Link> links;
+  for (const TensorName tensor : tensors_reached(boxes)) {
+    Link link;
+    for (const BoxRef& box : boxes) {
+      if (box.tensor == tensor) link.boxes.push_back(box);
+    }
+    link.text = fmt::format("{} {}", to_string(tensor), reach_words(context.trace, boxes, tensor));
+    link.told = told_of(context, link.text, tensor);
+    links.push_back(std::move(link));
+  }
+  draw_link_list(context, column, name, links, links.size(), action);
 }
 
 void draw_way_back(const PanelContext& context, TextColumn& column, PanelAction& action) {

@@ -26,6 +26,12 @@ void draw_terms(const PanelContext& context, TextColumn& column, TermsState& sta
 void draw_links(const PanelContext& context, TextColumn& column, const char* name,
                 const std::vector<BoxRef>& boxes, PanelAction& action);
 
+// "next | all the way": how far the two lists below it, and the marks on the stage and in the graph, follow the number.
+void draw_way_switch(const PanelContext& context, TextColumn& column, PanelAction& action);
+// The same lists all the way: every tensor once, with how much of it the boxes are.
+void draw_way(const PanelContext& context, TextColumn& column, const char* name,
+              const std::vector<BoxRef>& boxes, PanelAction& action);
+
 // The cell that was pinned before this one; nothing where there was none.
 void draw_way_back(const PanelContext& context, TextColumn& column, PanelAction& action);
 

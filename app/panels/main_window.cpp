@@ -107,6 +107,12 @@ struct LookedAt {
     other_side = state.other_sides.of(computation, selection.compare_with);
   }
 
+  // A pinned cell lights its way while the mouse looks at others.
+  std::optional<CellRef> reaching_cell() const {
+    const Selection within = selection_within(selection, *trace);
+    return within.pinned ? within.pinned : within.hovered;
+  }
+
   PanelContext context(WindowState& state, HeatmapRenderer& heatmaps, const Fonts& fonts, float scale,
                        double& wake_after) const {
     return {.scenario = scenario,
@@ -128,6 +134,7 @@ struct LookedAt {
             .pointed = &state.pointed,
             .pointing = &state.pointing,
             .trail = &state.trail,
+            .reach = selection.all_the_way ? state.reach.of(trace, reaching_cell()) : nullptr,
             .wake_after = &wake_after};
   }
 };

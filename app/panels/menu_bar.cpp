@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "app/panels/named_text.h"
 #include "app/session/commands.h"
 #include "app/widgets/ui_probe.h"
 #include "core/playlist/lessons.h"
@@ -45,6 +46,8 @@ bool is_enabled(const PanelContext& context, CommandId id, const MenuBarInfo& in
       return info.has_playlist;
     case CommandId::remove_page:
       return info.walking;
+    case CommandId::go_back:
+      return context.trail && !context.trail->empty();
     case CommandId::copy_value:
       return context.selection.pinned.has_value();
     default:
@@ -55,6 +58,7 @@ bool is_enabled(const PanelContext& context, CommandId id, const MenuBarInfo& in
 bool is_checked(const PanelContext& context, CommandId id, const MenuBarInfo& info) {
   return (id == CommandId::toggle_causal && context.scenario.mask.is_causal) ||
          (id == CommandId::reduce_motion && context.reduce_motion) ||
+         (id == CommandId::all_the_way && context.selection.all_the_way) ||
          (id == CommandId::full_screen && info.full_screen) ||
          (id == CommandId::spotlight && context.selection.spotlight) ||
          (id == CommandId::walk_playlist && info.walking);
@@ -117,7 +121,9 @@ void draw_sizes(const PanelContext& context) {
   };
   // A narrow window keeps the sizes and lets the name go, then both.
   if (right - sizes_width < menus_end) return;
-  put(mono, right - sizes_width, context.palette.text, sizes.c_str());
+  draw_shape_text(context, &draw, mono,
+                  {std::round(right - sizes_width), std::round(origin.y + 0.5f * (height - mono->FontSize))},
+                  context.palette.text, sizes, true);
   if (right - sizes_width - gap - name_width < menus_end) return;
   put(sans, right - sizes_width - gap - name_width, context.palette.text_dim, name);
 }

@@ -16,6 +16,7 @@
 #include "core/picture/picture.h"
 #include "core/scenario/scenario.h"
 #include "core/scenario/scenario_inputs.h"
+#include "core/trace/cell_reach.h"
 #include "core/trace/trace.h"
 
 namespace headwise {
@@ -52,6 +53,7 @@ struct PanelContext {
   Pointed* pointing = nullptr;         // what it points at in this one: panels fill it in
   const Trail* trail = nullptr;        // the way back
   std::vector<RectF>* lit = nullptr;   // what a spotlight leaves bright, in pixels; panels add to it
+  const CellReach* reach = nullptr;    // of the cell that is looked at, where all the way is to be lit
   double* wake_after =
       nullptr;  // seconds until another frame is wanted although nothing happens: panels lower it
 

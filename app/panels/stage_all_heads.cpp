@@ -79,7 +79,7 @@ PanelAction draw_all_heads(const PanelContext& context, const StageContent& cont
     planes.push_back({&map.part.spec, corner(map.plane), far_corner(map.plane)});
   draw_heatmap_planes(list, context.heatmaps, planes);
 
-  const std::vector<StageMark> marks = stage_marks(context.trace, context.selection, context.pointed);
+  const std::vector<StageMark> marks = stage_marks(context.trace, context.selection, context.pointed, context.reach);
   const double title = title_height_units * context.scale;
   for (std::size_t i = 0; i < maps.size(); ++i) {
     const HeadMap& map = maps[i];

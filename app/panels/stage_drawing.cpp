@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/panels/named_text.h"
+#include "app/panels/stage_axis_light.h"
 #include "app/panels/stage_layout.h"
 #include "app/platform/fonts.h"
 #include "app/session/head_gains.h"
@@ -131,9 +133,13 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
   if (part.matrix.name == TensorName{Id::dropped_weights} && t.dropped_weights == t.attn_weights) {
     write(context.fonts.mono_small, palette.text_dim, "= attn_weights", 7);
   }
+  ImFont* mono = context.fonts.mono_small;
+  const float top = std::floor(baseline - mono->Ascent);
+  name_tensor(context, part.matrix.name, {static_cast<float>(plane.x), top},
+              {std::min(x, end), baseline + 3.0f});
   // Sizes are left out rather than cut: half a size would be a wrong one.
-  if (width_of(context.fonts.mono_small, sizes) <= end - x)
-    write(context.fonts.mono_small, palette.text_dim, sizes, 0);
+  if (width_of(mono, sizes) <= end - x)
+    draw_shape_text(context, list, mono, ImVec2(std::floor(x), top), palette.text_dim, sizes);
 }
 
 void draw_part_overlay(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
@@ -170,6 +176,7 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
       context.lit->push_back({lit.x - thick, lit.y - thick, lit.width + 2 * thick, lit.height + 2 * thick});
     }
   }
+  draw_axis_light(context, part, plane);
 }
 
 void draw_part_row_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,

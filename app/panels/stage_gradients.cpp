@@ -212,7 +212,7 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
     return action;
   }
   const std::vector<Drawn> drawn = planes_of(pairs, layout, area, context.scale);
-  std::vector<StageMark> marks = stage_marks(context.trace, context.selection, context.pointed);
+  std::vector<StageMark> marks = stage_marks(context.trace, context.selection, context.pointed, context.reach);
   mark_twin(context, marks);
 
   ImDrawList* list = ImGui::GetWindowDrawList();

@@ -19,6 +19,15 @@ std::optional<Index> singled_out(const StageMatrix& matrix, const std::vector<St
   return std::nullopt;
 }
 
+void add_next(const Trace& trace, const CellRef& cell, std::vector<StageMark>& marks) {
+  for (BoxRef& box : cell_consumers(trace, cell.tensor, cell.index)) {
+    marks.push_back({std::move(box), MarkKind::consumer});
+  }
+  for (BoxRef& box : cell_provenance(trace, cell.tensor, cell.index).sources) {
+    marks.push_back({std::move(box), MarkKind::source});
+  }
+}
+
 }  // namespace
 
 std::optional<CellRef> focused_cell(const Trace& trace, const Selection& selection) {
@@ -28,16 +37,16 @@ std::optional<CellRef> focused_cell(const Trace& trace, const Selection& selecti
   return cell && trace.tensor(cell->tensor) ? cell : std::nullopt;
 }
 
-std::vector<StageMark> stage_marks(const Trace& trace, const Selection& asked, const Pointed* pointed) {
+std::vector<StageMark> stage_marks(const Trace& trace, const Selection& asked, const Pointed* pointed,
+                                   const CellReach* reach) {
   std::vector<StageMark> marks;
   const Selection selection = selection_within(asked, trace);
+  if (reach) {
+    for (const BoxRef& box : reach->forward) marks.push_back({box, MarkKind::consumer});
+    for (const BoxRef& box : reach->back) marks.push_back({box, MarkKind::source});
+  }
   if (const std::optional<CellRef> cell = focused_cell(trace, selection)) {
-    for (BoxRef& box : cell_consumers(trace, cell->tensor, cell->index)) {
-      marks.push_back({std::move(box), MarkKind::consumer});
-    }
-    for (BoxRef& box : cell_provenance(trace, cell->tensor, cell->index).sources) {
-      marks.push_back({std::move(box), MarkKind::source});
-    }
+    if (!reach) add_next(trace, *cell, marks);
     if (selection.pinned && *selection.pinned != *cell) {
       marks.push_back({box_of(*selection.pinned), MarkKind::pinned});
     }

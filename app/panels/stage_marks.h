@@ -7,6 +7,7 @@
 #include "app/panels/stage_matrix.h"
 #include "app/session/pointed.h"
 #include "app/session/selection.h"
+#include "core/trace/cell_reach.h"
 
 namespace headwise {
 
@@ -22,9 +23,9 @@ std::optional<CellRef> focused_cell(const Trace& trace, const Selection& selecti
 
 // The cell under the mouse or, without one, the pinned cell, with its sources and consumers; the pinned cell
 // is marked in any case. Sources come first, so that the cell is drawn over them; what is `pointed` at by name comes
-// last.
+// last. With a `reach` its boxes are the sources and the consumers: all the way, not only the next.
 std::vector<StageMark> stage_marks(const Trace& trace, const Selection& selection,
-                                   const Pointed* pointed = nullptr);
+                                   const Pointed* pointed = nullptr, const CellReach* reach = nullptr);
 
 // The one row (column) of a matrix that a mark singles out; null where there is none.
 std::optional<Index> marked_row(const StageMatrix& matrix, const std::vector<StageMark>& marks);

@@ -195,7 +195,7 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
   if (before && before->result) {
     layout = entering_layout(context, content, layout, *before, one_head_layout(context, *before, area));
   }
-  const std::vector<StageMark> marks = stage_marks(context.trace, context.selection, context.pointed);
+  const std::vector<StageMark> marks = stage_marks(context.trace, context.selection, context.pointed, context.reach);
   ImDrawList* list = ImGui::GetWindowDrawList();
 
   std::vector<Drawn> drawn{{"result", &*content.result, geometry(layout.result, *content.result)}};

@@ -188,6 +188,9 @@ void perform(WindowState& window, CommandCall call) {
       selection.compare_with = CompareWith::pinned;
       window.notices.say("Pinned. Change something: the view Compare shows both, and their difference");
       break;
+    case CommandId::all_the_way:
+      selection.all_the_way = !selection.all_the_way;
+      break;
     case CommandId::slower_motion:
       scale_motion(window, 0.5f);
       break;

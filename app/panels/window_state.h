@@ -20,6 +20,7 @@
 #include "app/session/other_side.h"
 #include "app/session/session.h"
 #include "app/session/pointed.h"
+#include "app/session/reach_of_cell.h"
 #include "app/session/settings.h"
 #include "app/session/trail.h"
 #include "app/widgets/focus_order.h"
@@ -45,6 +46,7 @@ struct WindowState {
   OtherSides other_sides;
   Selection selection;
   Trail trail;       // the way back from cell to cell
+  ReachOfCell reach;
   Pointed pointed;   // by the mouse in the last frame, and it lights up in this one
   Pointed pointing;  // what the panels of this frame have found so far
   Settings settings;

@@ -40,6 +40,7 @@ enum class CommandId : int {
   previous_head,
   toggle_view,
   pin_scenario,
+  all_the_way,
   slower_motion,
   faster_motion,
   reduce_motion,

@@ -1,6 +1,7 @@
 #include "app/widgets/text_column.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "app/widgets/axis_labels.h"
@@ -25,6 +26,20 @@ std::size_t code_break(const std::string& text, std::size_t most) {
     if (text[cut - 1] == '(' || text[cut] == '.') return cut;
   }
   return most;
+}
+
+// The identifier, dots included, that the point `x` pixels into a line of code lies in; empty beside one.
+std::string word_at(ImFont* font, const std::string& line, float x) {
+  const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+  const float letter = width_of(font, "0");
+  const float column = x / letter;
+  if (column < 0.0f || column >= static_cast<float>(line.size())) return "";
+  auto begin = static_cast<std::size_t>(column);
+  if (!is_part(line[begin])) return "";
+  std::size_t end = begin;
+  while (begin > 0 && is_part(line[begin - 1])) --begin;
+  while (end < line.size() && is_part(line[end])) ++end;
+  return line.substr(begin, end - begin);
 }
 
 }  // namespace
@@ -70,10 +85,10 @@ void TextColumn::paragraph(std::string_view text, Rgba8 color) {
   }
 }
 
-void TextColumn::formula(std::string_view text, bool large) {
+void TextColumn::formula(std::string_view text, bool large, const FormulaRunSeen& seen) {
   ImFont* font = large && formula_width(text, context_.fonts.formula) <= width_ ? context_.fonts.formula
                                                                                 : context_.fonts.sans;
-  skip(draw_formula(context_, ImGui::GetWindowDrawList(), cursor(), width_, text, font));
+  skip(draw_formula(context_, ImGui::GetWindowDrawList(), cursor(), width_, text, font, seen));
 }
 
 void TextColumn::row(std::string_view name, std::string_view number, std::string_view remark) {
@@ -100,7 +115,7 @@ void TextColumn::row(std::string_view name, std::string_view number, std::string
   skip(line);
 }
 
-bool TextColumn::code(const char* id, const std::vector<Line>& lines) {
+bool TextColumn::code(const char* id, const std::vector<Line>& lines, std::string* word) {
   ImFont* font = context_.fonts.mono_small;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float pad = context_.px(10), line_height = std::round(font->FontSize * 1.5f);
@@ -128,6 +143,10 @@ bool TextColumn::code(const char* id, const std::vector<Line>& lines) {
     list->AddText(font, font->FontSize, ImVec2(at.x + pad, std::floor(y)),
                   im_color(line.comment ? context_.palette.text_dim : context_.palette.text),
                   line.text.c_str());
+    if (word && hovered && !line.comment) {
+      const ImVec2 mouse = ImGui::GetIO().MousePos;
+      if (mouse.y >= y && mouse.y < y + line_height) *word = word_at(font, line.text, mouse.x - at.x - pad);
+    }
     y += line_height;
   }
   tooltip(context_, "click to copy");

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/widgets/formula_text.h"
 #include "app/widgets/widget_context.h"
 
 namespace headwise {
@@ -21,7 +22,8 @@ class TextColumn {
   void paragraph(std::string_view text, Rgba8 color);
   void paragraph(std::string_view text) { paragraph(text, context_.palette.text); }
   // Large where that is wanted and fits in one line, else in lines of ordinary size.
-  void formula(std::string_view text, bool large = true);
+  // `seen` as in draw_formula.
+  void formula(std::string_view text, bool large = true, const FormulaRunSeen& seen = {});
   // Name left, number right in mono, with a dim remark behind it.
   void row(std::string_view name, std::string_view number, std::string_view remark = {});
   // Lines of code and of comment in a box; a click copies the code. True in the frame in which it was copied.
@@ -29,7 +31,8 @@ class TextColumn {
     std::string text;
     bool comment = false;
   };
-  bool code(const char* id, const std::vector<Line>& lines);
+  // `word` gets the identifier of code that is under the mouse.
+  bool code(const char* id, const std::vector<Line>& lines, std::string* word = nullptr);
   // A name that leads somewhere: mono, underlined, brighter under the mouse; `told` is its tooltip. Pressed by Enter
   // too while it has the focus.
   struct Link {

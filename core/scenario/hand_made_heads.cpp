@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <optional>
 
 #include "core/scenario/embeddings.h"
@@ -328,8 +329,17 @@ Tensor hand_made_projection(Projection which, const AttentionOptions& o, std::ui
 Tensor hand_made_out_weight(const AttentionOptions& o, DType dtype) {
   Tensor weight(
       {{"E", o.embed_dim}, {"H·Dv", checked_multiply(o.num_heads, o.v_head_dim, "out_proj.weight")}}, dtype);
-  const Index diagonal = std::min(weight.shape().size(0), weight.shape().size(1));
-  for (Index i = 0; i < diagonal; ++i) weight.set_flat(i * weight.shape().size(1) + i, 1.0);
+  const Index columns = weight.shape().size(1);
+  const auto heads = static_cast<double>(o.num_heads);
+  for (Index e = 0; e < o.embed_dim && columns > 0; ++e) {
+    const Index block = e / o.v_head_dim % o.num_heads, d = e % o.v_head_dim;
+    for (Index head = 0; head < o.num_heads; ++head) {
+      const double angle =
+          std::numbers::pi * static_cast<double>(block) * (static_cast<double>(head) + 0.5) / heads;
+      const double share = block == 0 ? std::sqrt(1.0 / heads) : std::sqrt(2.0 / heads) * std::cos(angle);
+      weight.set_flat(e * columns + head * o.v_head_dim + d, share);
+    }
+  }
   return weight;
 }
 

@@ -21,7 +21,11 @@
 // W_q is 0 where it does not look.
 //
 // W_v copies the word's code: row g·Dv + d reads word column (g·Dv + d) mod 2·word_pairs, so a head's output
-// is a piece of the code of the word that it looked at. out_proj.weight is the identity; the biases are 0.
+// is a piece of the code of the word that it looked at. out_proj.weight mixes the heads and nothing else: output column
+// b·Dv + d is Σ_h c[b,h] · head h's column d, with the cosines c[b,h] = √(2/H)·cos(π·b·(h + ½)/H), and √(1/H) for b = 0.
+// So the first Dv columns are what all heads say together, those behind them how the heads differ, from the first half
+// against the second to every head against its neighbours. The c are orthonormal: with E = H·Dv nothing is lost and no
+// row of concat changes its length. The biases are 0.
 #pragma once
 
 #include <cstdint>

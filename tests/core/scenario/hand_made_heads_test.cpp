@@ -165,6 +165,33 @@ TEST_CASE("each head's output is a piece of the code of the word that it looked 
   }
 }
 
+TEST_CASE(
+    "the output mixes the heads: each of its columns reads the same column of every head, and no length "
+    "changes") {
+  const Run r = run(preset_scenario("welcome"));
+  const Tensor& weight = *r.trace->tensors.out_proj_weight;
+  const Tensor& concat = *r.trace->tensors.concat;
+  const Tensor& output = *r.trace->tensors.output;
+  for (Index e = 0; e < 128; ++e) {
+    for (Index c = 0; c < 128; ++c) {
+      const bool same_column = e % 16 == c % 16;
+      if (!same_column) REQUIRE(weight.at({e, c}) == 0.0);
+      // cos(π·b·(h + ½)/8) is 0 for b = 4·odd only between heads, so no head is left out.
+      if (same_column) REQUIRE(std::abs(weight.at({e, c})) > 0.05);
+    }
+  }
+  for (Index i = 0; i < r.length(); ++i) {
+    double before = 0.0, after = 0.0, first = 0.0;
+    for (Index c = 0; c < 128; ++c) {
+      before += concat.at({0, i, c}) * concat.at({0, i, c});
+      after += output.at({0, i, c}) * output.at({0, i, c});
+      if (c % 16 == 3) first += concat.at({0, i, c});
+    }
+    CHECK(after == doctest::Approx(before).epsilon(1e-5));
+    CHECK(output.at({0, i, 3}) == doctest::Approx(first / std::sqrt(8.0)).epsilon(1e-4));
+  }
+}
+
 TEST_CASE("heads that are too narrow for their roles are refused with the remedy") {
   for (const auto& [embed_dim, num_heads] :
        {std::pair<Index, Index>{16, 8}, {8, 2}, {4, 4}, {1, 1}, {128, 64}}) {
