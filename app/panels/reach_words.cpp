@@ -65,7 +65,9 @@ std::string reach_words(const Trace& trace, const std::vector<BoxRef>& boxes, Te
     auto first = std::ranges::min(parts[0][0].numbers, parts[1][0].numbers,
                                   [](auto& x, auto& y) { return std::stoll(x) < std::stoll(y); });
     const std::string& second = first == parts[0][0].numbers ? parts[1][0].numbers : parts[0][0].numbers;
-    return fmt::format("{} {}, {}", parts[0][0].plural, first, second);
+    const bool two = (parts[0][0].numbers + parts[1][0].numbers).find("–") == std::string::npos;
+    if (brief && two) return "2 " + parts[0][0].plural;
+    if (!brief) return fmt::format("{} {}, {}", parts[0][0].plural, first, second);
   }
   const double share = 100.0 * static_cast<double>(covered) / static_cast<double>(shape.element_count());
   return share < 1.0 ? "< 1 %" : fmt::format("{:.0f} %", share);
