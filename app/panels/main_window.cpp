@@ -229,7 +229,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     take(draw_setup_panel(context, state_.setup), true);
     ImGui::EndChild();
   }
-  if (begin_panel("panel/stage", grounds_, layout.stage, px(18), px(14))) {
+  if (begin_panel("panel/stage", grounds_, layout.stage, px(layout.small ? 12 : 18), px(layout.small ? 8 : 14))) {
     take(draw_stage(context, stage_));
     ImGui::EndChild();
   }

@@ -14,6 +14,7 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
 
 namespace headwise {
 namespace {
@@ -149,7 +150,11 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
   draw_column_blocks(widgets, list, plane, part.col_block);
   draw_row_blocks(widgets, list, plane, part.row_block);
   const bool probabilities = !part.matrix.name.gradient && tensor_entry(part.matrix.name.id).probabilities;
-  draw_cell_digits(widgets, list, plane, part.spec, probabilities, operand ? 5.0f : 2.0f);
+  if (draw_cell_digits(widgets, list, plane, part.spec, probabilities, operand ? 5.0f : 2.0f)) {
+    ui_probe("digits/" + to_string(part.matrix.name),
+             {static_cast<float>(plane.x), static_cast<float>(plane.y)},
+             {static_cast<float>(plane.x + plane.width), static_cast<float>(plane.y + plane.height)});
+  }
 
   const float stroke = context.palette.stroke * context.scale;
   const float thin = std::max(1.0f, std::round(stroke));

@@ -16,6 +16,7 @@ constexpr double widest_inner_cell = 52.0;
 constexpr double tallest_inner_cell = 34.0;
 constexpr double figure_width = 44.0;
 constexpr double figure_gap = 6.0;
+constexpr double narrowest_operand_cell = 7.0, lowest_operand_cell = 4.0;  // so that the result shows numbers
 constexpr double bias_height = 12.0;
 constexpr double bar_width = 150.0;
 constexpr double bar_height = 8.0;
@@ -92,6 +93,17 @@ struct Widths {
   double left_cell = 0, result_cell = 0;
 };
 
+// Where the result's numbers just do not fit and the left operand can be narrower, it is: colours say enough of it.
+void make_room_for_digits(const StageShape& shape, double width, double u, Widths& widths) {
+  const double needed = std::ceil(shape.digit_width);
+  if (needed <= 0.0 || widths.result_cell >= needed) return;
+  const double left = width - needed * static_cast<double>(shape.cols);
+  const double left_cell = cell_side(left, *shape.left_cols, widths.left_cell);
+  if (left_cell < narrowest_operand_cell * u) return;
+  widths.result_cell = needed;
+  widths.left_cell = left_cell;
+}
+
 Widths cell_widths(const StageShape& shape, double width, double u) {
   Widths widths;
   if (!shape.left_cols) {
@@ -101,6 +113,7 @@ Widths cell_widths(const StageShape& shape, double width, double u) {
   if (shape.cell_for_cell) {
     widths.result_cell = cell_side(width, shape.cols + *shape.left_cols, widest_cell * u);
     widths.left_cell = widths.result_cell;
+    make_room_for_digits(shape, width, u, widths);
     return widths;
   }
   const double share = operand_share(*shape.left_cols, shape.cols);
@@ -109,6 +122,7 @@ Widths cell_widths(const StageShape& shape, double width, double u) {
                                  widest_cell * u);
   widths.left_cell = cell_side(width - widths.result_cell * static_cast<double>(shape.cols), *shape.left_cols,
                                widest_inner_cell * u);
+  make_room_for_digits(shape, width, u, widths);
   return widths;
 }
 
@@ -222,6 +236,13 @@ StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
       cell.above = cell_side(room * share, *shape.above_rows, tallest_inner_cell * u);
       cell.result =
           cell_side(room - cell.above * static_cast<double>(*shape.above_rows), shape.rows, tallest_cell * u);
+      const double needed = std::ceil(shape.digit_height);
+      const double left_over = room - needed * static_cast<double>(shape.rows);
+      const double lower = cell_side(left_over, *shape.above_rows, cell.above);
+      if (needed > 0.0 && cell.result < needed && lower >= lowest_operand_cell * u) {
+        cell.result = needed;
+        cell.above = lower;
+      }
     }
     return cell;
   };

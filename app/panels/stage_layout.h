@@ -26,6 +26,7 @@ struct StageShape {
   double col_label_width = 0;             // under the result
   double sign_width = 0;                  // of the word between left operand and result
   double left_col_label_width = 0;        // under the left operand
+  double digit_width = 0, digit_height = 0;  // of a cell of the result that shows its number; 0: none does
 };
 
 // Square thumbnails in rows from the top left, a caption above them and a line with number and dot under

@@ -53,6 +53,10 @@ StageShape shape_of(const PanelContext& context, const StageContent& content, co
   shape.row_figures = content.row_figures ? (high_rows ? 2 : 1) : 0;
   shape.heads = content.head_map ? content.head_total : 0;
   shape.sign_width = content.sign.empty() ? 0.0 : width_of(context.fonts.small, content.sign);
+  const bool probabilities = tensor_entry(result.matrix.name.id).probabilities;
+  const ImVec2 digits = least_digit_cell(widgets, result.spec, probabilities);
+  shape.digit_width = digits.x;
+  shape.digit_height = digits.y;
   for (const StageBar& bar : content.bars)
     shape.bar_captions.push_back(width_of(context.fonts.small, bar.caption));
   const StagePart& first = content.left ? *content.left : result;
@@ -195,7 +199,8 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
   if (before && before->result) {
     layout = entering_layout(context, content, layout, *before, one_head_layout(context, *before, area));
   }
-  const std::vector<StageMark> marks = stage_marks(context.trace, context.selection, context.pointed, context.reach);
+  const std::vector<StageMark> marks =
+      stage_marks(context.trace, context.selection, context.pointed, context.reach);
   ImDrawList* list = ImGui::GetWindowDrawList();
 
   std::vector<Drawn> drawn{{"result", &*content.result, geometry(layout.result, *content.result)}};

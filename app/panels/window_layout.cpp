@@ -7,11 +7,14 @@ namespace headwise {
 namespace {
 
 // Design units
-constexpr double margin = 12, gap = 10;
+constexpr double least_roomy_width = 1400, least_roomy_height = 800;
+constexpr double roomy_margin = 12, small_margin = 6, roomy_gap = 10, small_gap = 6;
 constexpr double stage_only_margin = 8, stage_only_width = 1000, stage_only_height = 580;
 constexpr double most_enlarged = 6.0;     // beyond it, fonts would not fit in a texture
 constexpr double highest_caption = 0.45;  // of the window
-constexpr double menu_height = 42, steps_height = 44, status_height = 26;
+constexpr double roomy_menu_height = 42, low_menu_height = 34;
+constexpr double roomy_steps_height = 44, low_steps_height = 38;
+constexpr double status_height = 26;
 
 }  // namespace
 
@@ -27,6 +30,12 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
     return w >= 1 && h >= 1 ? RectF{x, y, w, h} : RectF{};
   };
   const double units_wide = width / scale, units_high = height / scale;
+  // What surrounds the stage gives way first: the numbers in its cells need every pixel of a small window.
+  const bool narrow = units_wide < least_roomy_width, low = units_high < least_roomy_height;
+  layout.small = narrow || low;
+  const double gap = layout.small ? small_gap : roomy_gap, margin = narrow ? small_margin : roomy_margin;
+  const double menu_height = low ? low_menu_height : roomy_menu_height;
+  const double steps_height = low ? low_steps_height : roomy_steps_height;
   const double left = px(margin), right = width - px(margin);
   double top = px(stage_only_margin);
   if (!wishes.stage_only) {
@@ -46,7 +55,7 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
     layout.caption = rect(left, bottom - high, right - left, high);
     bottom -= high + px(gap);
   } else if (units_high >= 560 && !wishes.stage_only) {
-    const double graph_height = px(std::clamp(0.112 * units_high, 112.0, 132.0));
+    const double graph_height = px(std::clamp(0.112 * units_high, 92.0, 132.0));
     layout.graph = rect(left, bottom - graph_height, right - left, graph_height);
     bottom -= graph_height + px(gap);
   }
@@ -58,7 +67,7 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
     stage_left += setup_width + px(gap);
   }
   if (units_wide >= 620 && !wishes.stage_only) {
-    const double inspector_width = px(std::clamp(0.24 * units_wide, 236.0, 440.0));
+    const double inspector_width = px(std::clamp((narrow ? 0.225 : 0.24) * units_wide, 236.0, 440.0));
     layout.inspector = rect(right - inspector_width, top, inspector_width, bottom - top);
     stage_right -= inspector_width + px(gap);
   }

@@ -8,6 +8,7 @@ namespace headwise {
 // Pixels; sizes are never negative. A panel that has no room is 0 × 0 and is not drawn.
 struct WindowLayout {
   RectF menu, steps, setup, stage, inspector, graph, caption, status;
+  bool small = false;  // what surrounds the stage is smaller than usual
 };
 
 struct LayoutWishes {
@@ -21,7 +22,7 @@ double stage_only_scale(double width, double height, double least);
 
 // `scale`: pixels per design unit. The status line stands at the foot of every window of 320 units of height or more.
 // Proportions are those of 1600 × 1000 units: setup 256 wide, inspector 384, graph 112
-// high. A caption takes at most 45 hundredths of the height. Narrower windows give the side panels less; below 560 units of height the graph goes, below 620 units of width
+// high; below 1400 units of width and 800 of height margins, menu, steps and graph are smaller. A caption takes at most 45 hundredths of the height. Narrower windows give the side panels less; below 560 units of height the graph goes, below 620 units of width
 // the inspector, below 420 the setup.
 WindowLayout window_layout(double width, double height, double scale, const LayoutWishes& wishes = {});
 

@@ -24,7 +24,47 @@ std::pair<Index, Index> visible(float from, float to, int begin, int pixels, Ind
   return {std::clamp<Index>(first, 0, count), std::clamp<Index>(last, 0, count)};
 }
 
+// How numbers are written so that they fit into a cell.
+struct DigitStyle {
+  int decimals = 0;
+  float size = 0.0f;                  // of the type, in pixels; 0: they do not fit
+  float width = 0.0f, height = 0.0f;  // that the cell needs
+};
+
+// The font as it is, else a little smaller; then a decimal less, but never none where the numbers are small.
+DigitStyle digit_style(const WidgetContext& context, const HeatmapSpec& spec, bool probability, float air,
+                       double cell_width, double cell_height) {
+  ImFont* font = context.fonts.mono_small;
+  const float letter = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, "0").x;
+  const float small = std::round(font->FontSize * 0.84f);
+  const double largest = std::max(std::abs(spec.range.lo), std::abs(spec.range.hi));
+  const int most = cell_decimals(spec.range);
+  const bool fewer = !probability && (most == 2 || (most == 1 && largest >= 10.0));
+  DigitStyle style;
+  for (const int decimals : {most, most - 1}) {
+    if (decimals < most && !fewer) break;
+    std::size_t letters = 0;
+    for (const double end : {spec.range.lo, spec.range.hi}) {
+      const std::string text = cell_number(end, decimals, probability);
+      letters = std::max(letters, text.size() - (text.starts_with("−") ? 2 : 0));
+    }
+    for (const float size : {font->FontSize, small}) {
+      const float width = static_cast<float>(letters) * letter * size / font->FontSize + context.px(3);
+      style = {decimals, size, width, size + context.px(air)};
+      if (style.width <= cell_width && style.height <= cell_height) return style;
+    }
+  }
+  style.size = 0.0f;
+  return style;
+}
+
 }  // namespace
+
+ImVec2 least_digit_cell(const WidgetContext& context, const HeatmapSpec& spec, bool probability, float air) {
+  const DigitStyle least = digit_style(context, spec, probability, air, 0.0, 0.0);
+  // Cells of this size have a gap of a pixel between them.
+  return {std::ceil(least.width) + 1.0f, std::ceil(least.height) + 1.0f};
+}
 
 bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
                       const HeatmapSpec& spec, bool probability, float air) {
@@ -32,28 +72,10 @@ bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const Plan
   const double cell_width = static_cast<double>(plane.width) / static_cast<double>(plane.cols) - plane.gap;
   const double cell_height = static_cast<double>(plane.height) / static_cast<double>(plane.rows) - plane.gap;
   ImFont* font = context.fonts.mono_small;
-  const float letter = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, "0").x;
-  const auto letters = [&](int decimals) {
-    std::size_t most = 0;
-    for (const double end : {spec.range.lo, spec.range.hi}) {
-      const std::string text = cell_number(end, decimals, probability);
-      most = std::max(most, text.size() - (text.starts_with("−") ? 2 : 0));
-    }
-    return static_cast<float>(most);
-  };
-  // The font as it is, else a little smaller; then a decimal less, but never none where the numbers are
-  // small.
-  int decimals = cell_decimals(spec.range);
-  float size = font->FontSize;
-  const auto fits = [&] {
-    const float shrink = size / font->FontSize;
-    return letters(decimals) * letter * shrink + context.px(3) <= cell_width &&
-           size + context.px(air) <= cell_height;
-  };
-  if (!fits()) size = std::round(font->FontSize * 0.84f);
-  const double largest = std::max(std::abs(spec.range.lo), std::abs(spec.range.hi));
-  if (!fits() && !probability && (decimals == 2 || (decimals == 1 && largest >= 10.0))) --decimals;
-  if (!fits()) return false;
+  const DigitStyle style = digit_style(context, spec, probability, air, cell_width, cell_height);
+  if (style.size <= 0.0f) return false;
+  const int decimals = style.decimals;
+  const float size = style.size;
 
   const ColorTable& table = color_table(spec.color_map, spec.theme);
   const ImVec2 clip_min = list->GetClipRectMin(), clip_max = list->GetClipRectMax();

@@ -13,6 +13,10 @@ namespace headwise {
 bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
                       const HeatmapSpec& spec, bool probability, float air = 2.0f);
 
+// The smallest cell, its gap included, in which draw_cell_digits writes numbers of this spec.
+ImVec2 least_digit_cell(const WidgetContext& context, const HeatmapSpec& spec, bool probability,
+                        float air = 2.0f);
+
 // A line of the ground's colour between blocks of `block` columns (or rows); nothing for 0.
 void draw_column_blocks(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
                         Index block);

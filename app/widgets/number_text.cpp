@@ -45,7 +45,9 @@ std::string cell_number(double value, int decimals, bool probability) {
   if (!std::isfinite(value)) return not_finite(value);
   if (std::abs(value) >= 1e5) return with_minus_sign(fmt::format("{:.0e}", value));
   std::string text = fixed(value, decimals);
+  // ".25", and "1.0" where that is all: as many letters.
   if (probability && text.starts_with("0.")) text.erase(0, 1);
+  if (probability && decimals > 1 && text.starts_with("1.0")) text.pop_back();
   return with_minus_sign(std::move(text));
 }
 

@@ -98,7 +98,7 @@ TEST_CASE("numbers have a real minus sign and never a minus nought") {
   CHECK(decimal_text(1e-5) == "1e−05");
   CHECK(decimal_text(-1e9) == "−1e+09");
   CHECK(cell_number(0.25, 2, true) == ".25");
-  CHECK(cell_number(1.0, 2, true) == "1.00");
+  CHECK(cell_number(1.0, 2, true) == "1.0");
   CHECK(cell_number(-0.04, 1, false) == "0.0");
   CHECK(cell_number(-14.13, 1, false) == "−14.1");
   CHECK(cell_decimals({-216, 216}) == 0);

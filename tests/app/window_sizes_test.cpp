@@ -55,6 +55,27 @@ TEST_CASE("from 900 by 600 up every panel is there") {
   }
 }
 
+TEST_CASE("a class sees the numbers of twelve tokens at 1280 by 720, from Scores to Weighted sum") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  const std::pair<Step, const char*> shown[] = {{Step::scores, "digits/scores"},
+                                                {Step::scale, "digits/scaled_scores"},
+                                                {Step::mask, "digits/masked_scores"},
+                                                {Step::softmax, "digits/attn_weights"},
+                                                {Step::weighted_sum, "digits/head_output"}};
+  for (const auto& [step, digits] : shown) {
+    bench.window->state().selection.step = step;
+    bench.ui->run_frames(3);
+    CAPTURE(digits);
+    CHECK(bench.ui->has(digits));
+  }
+  // With every key of a mask in the way too.
+  bench.ui->key("C");
+  bench.window->state().selection.step = Step::mask;
+  bench.ui->run_frames(3);
+  CHECK(bench.ui->has("digits/masked_scores"));
+}
+
 TEST_CASE("a window of a pixel, of a strip and of a stamp draws and takes keys") {
   WindowBench bench = open_window(1600, 1000);
   if (!bench.ui) return;
