@@ -80,6 +80,7 @@ bool draw_export_dialog(const WidgetContext& context, ExportDialogState& state) 
                  {.wrong = !state.error.empty(), .placeholder = "a file name: .png, .svg, .csv or .npy"});
   ui_probe_item("export/path");
   if (field.changed) state.error.clear();
+  dim_text(context, "The ending of the name chooses: .png .svg a picture, .csv a table, .npy the numbers.");
   if (!state.error.empty()) error_line(context, state.error);
   std::error_code ignored;
   if (state.error.empty() && std::filesystem::is_regular_file(expanded_path(state.path), ignored)) {

@@ -177,12 +177,14 @@ void MainWindow::take_keys() {
 
 void MainWindow::play(double seconds, double& wake_after) {
   if (!state_.steps.playing || state_.motion.running) return;
+  const bool backward = state_.selection.view == StageView::gradients;
   state_.seconds_to_next_step -= seconds;
   if (state_.seconds_to_next_step <= 0.0) {
     state_.seconds_to_next_step = seconds_per_step;
-    perform(state_, {CommandId::next_step});
+    perform(state_, {backward ? CommandId::previous_step : CommandId::next_step});
   }
-  if (state_.selection.step == Step::output && !state_.motion.running) state_.steps.playing = false;
+  const Step last = backward ? Step::inputs : Step::output;
+  if (state_.selection.step == last && !state_.motion.running) state_.steps.playing = false;
   if (state_.steps.playing) wake_after = std::min(wake_after, state_.seconds_to_next_step);
 }
 
@@ -229,7 +231,8 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     take(draw_setup_panel(context, state_.setup), true);
     ImGui::EndChild();
   }
-  if (begin_panel("panel/stage", grounds_, layout.stage, px(layout.small ? 12 : 18), px(layout.small ? 8 : 14))) {
+  if (begin_panel("panel/stage", grounds_, layout.stage, px(layout.small ? 12 : 18),
+                  px(layout.small ? 8 : 14))) {
     take(draw_stage(context, stage_));
     ImGui::EndChild();
   }

@@ -12,8 +12,8 @@ namespace headwise {
 namespace {
 
 constexpr double seconds_to_read = 6.0, seconds_to_read_an_error = 20.0;
-constexpr std::size_t most_notices = 3;
-constexpr float widest = 620.0f;  // design units
+constexpr std::size_t most_notices = 2;
+constexpr float widest = 420.0f;  // design units
 
 // Draws one notice with its lower edge at `bottom`; returns its upper edge. `pressed` where it was clicked away.
 float draw_notice(const WidgetContext& context, const char* id, const std::string& text, bool error,
@@ -24,7 +24,8 @@ float draw_notice(const WidgetContext& context, const char* id, const std::strin
   if (wrap < context.px(60)) return bottom;
   const ImVec2 text_size = font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, text.c_str());
   const ImVec2 size{std::ceil(text_size.x + 2 * padding), std::ceil(text_size.y + 2 * padding)};
-  const ImVec2 min{std::round(static_cast<float>(area.x + 0.5 * area.width) - 0.5f * size.x),
+  // In the corner: the maps and their labels stand left of it.
+  const ImVec2 min{std::round(static_cast<float>(area.x + area.width) - size.x - context.px(14)),
                    bottom - size.y};
   ImGui::SetNextWindowPos(min);
   ImGui::SetNextWindowSize(size);
@@ -73,7 +74,7 @@ void draw_notices(const WidgetContext& context, NoticesState& state, const std::
   float bottom = static_cast<float>(area.y + area.height) - context.px(14);
   bool pressed = false;
   if (!lasting.empty()) bottom = draw_notice(context, "notice/lasting", lasting, true, area, bottom, pressed);
-  static constexpr const char* ids[most_notices] = {"notice/0", "notice/1", "notice/2"};
+  static constexpr const char* ids[most_notices] = {"notice/0", "notice/1"};
   std::vector<bool> gone(state.notices.size(), false);
   for (std::size_t i = state.notices.size(); i-- > 0;) {
     Notice& notice = state.notices[i];

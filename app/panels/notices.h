@@ -1,5 +1,5 @@
-// What the window has to say: a file was written, an edit cannot be shown. Over the foot of the stage, where the person
-// looks; nothing waits for an answer.
+// What the window has to say: a file was written, an edit cannot be shown. In the lower right corner of the stage, beside
+// what the person looks at; nothing waits for an answer.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ struct Notice {
 };
 
 struct NoticesState {
-  std::vector<Notice> notices;  // the newest last; at most three are kept
+  std::vector<Notice> notices;  // the newest last; at most two are kept
 
   void say(std::string text);
   void complain(std::string text);  // in the colour of errors, and for longer

@@ -200,8 +200,12 @@ class Builder {
     const TensorPtr tensor = trace_.tensor(id);
     const TensorPtr mask = is_masked(id) ? trace_.tensor(Id::mask_bias) : nullptr;
     const double blocked_at = trace_.options.mask_value.value_or(-std::numeric_limits<double>::infinity());
-    return {entry.probabilities ? ColorMap::viridis : ColorMap::blue_orange,
-            ranges_.of(tensor, selection_.batch, entry.probabilities, mask, blocked_at)};
+    ValueRange range = ranges_.of(tensor, selection_.batch, entry.probabilities, mask, blocked_at);
+    // Behind the gains of the heads, which change without head_output: what was seen at other gains still counts.
+    if (id == Id::concat || id == Id::output || id == Id::residual_output) {
+      range = ranges_.widest(trace_.tensors.head_output, static_cast<int>(id), selection_.batch, range);
+    }
+    return {entry.probabilities ? ColorMap::viridis : ColorMap::blue_orange, range};
   }
 
   // One bar for all the parts; its range covers them, its caption names them.

@@ -71,6 +71,12 @@ std::string axis_caption(const std::string& axis, Index count) {
   return count == 1 ? fmt::format("{} 0", name) : fmt::format("{} 0 … {}", name, count - 1);
 }
 
+// "query ↓", "key →": whose tokens the labels are, as files say it.
+std::string axis_title(const std::string& axis, const char* arrow) {
+  const char* name = axis == "L" ? "query" : axis == "S" || axis == "S′" ? "key" : "";
+  return *name != 0 ? fmt::format("{} {}", name, arrow) : "";
+}
+
 std::optional<Index> chosen_block(const PanelContext& context, Index block, Index size) {
   if (block <= 0) return std::nullopt;
   const Index blocks = size / block;
@@ -141,6 +147,14 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
   // Sizes are left out rather than cut: half a size would be a wrong one.
   if (width_of(mono, sizes) <= end - x)
     draw_shape_text(context, list, mono, ImVec2(std::floor(x), top), palette.text_dim, sizes);
+  if (!part.col_labels) return;
+  ImFont* small = context.fonts.small;
+  const std::string columns = axis_title(part.matrix.col_axis, "→");
+  const float columns_width = width_of(small, columns);
+  const float columns_x = std::min(static_cast<float>(plane.x + plane.width), end) - columns_width;
+  if (columns_x > x + width_of(mono, sizes) + 10.0f * context.scale)
+    list->AddText(small, small->FontSize, ImVec2(std::floor(columns_x), std::floor(baseline - small->Ascent)),
+                  im_color(palette.text_dim), columns.c_str());
 }
 
 void draw_part_overlay(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
@@ -187,7 +201,16 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
 void draw_part_row_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
                           std::optional<Index> chosen) {
   if (!part.row_labels) return;
-  draw_row_labels(context.widgets(), ImGui::GetWindowDrawList(), plane, *part.row_labels, chosen);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_row_labels(context.widgets(), list, plane, *part.row_labels, chosen);
+  // Over the labels, in the line of the matrix's title.
+  ImFont* small = context.fonts.small;
+  const std::string rows = axis_title(part.matrix.row_axis, "↓");
+  const ImVec2 title(static_cast<float>(plane.x) - 8.0f * context.scale - width_of(small, rows),
+                     static_cast<float>(plane.y) - 7.0f * context.scale - small->Ascent);
+  if (title.x >= ImGui::GetWindowPos().x)
+    list->AddText(small, small->FontSize, ImVec2(std::floor(title.x), std::floor(title.y)),
+                  im_color(context.palette.text_dim), rows.c_str());
   if (context.lit && chosen) {
     const RectF row = plane.rect({*chosen, *chosen + 1, 0, 1});
     const double width = label_width(context.widgets(), *part.row_labels, plane.rows) + 12.0 * context.scale;

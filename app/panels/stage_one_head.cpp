@@ -130,6 +130,40 @@ void draw_sign(const PanelContext& context, const std::string& sign, const RectF
   list->AddLine(ImVec2(middle + half - 4 * u, y + 6 * u), ImVec2(middle + half, y + 2 * u), color, u);
 }
 
+// Behind the colour bars: what is hatched, crossed or has a minus, where the result has such cells.
+void draw_legend(const PanelContext& context, OneHeadState& state, const StageContent& content,
+                 const StageLayout& layout, float right) {
+  if (layout.bars.empty()) return;
+  const HeatmapSpec& spec = content.result->spec;
+  if (state.legend_of.lock() != spec.values.tensor || state.legend_offset != spec.values.offset ||
+      state.legend_theme != spec.theme) {
+    state.legend = legend_entries(spec, heatmap_contents(spec));
+    state.legend_of = spec.values.tensor;
+    state.legend_offset = spec.values.offset;
+    state.legend_theme = spec.theme;
+  }
+  if (state.legend.empty()) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* font = context.fonts.small;
+  const float u = context.scale, side = std::round(14.0f * u), line = std::round(18.0f * u);
+  const RectF& bar = layout.bars.back();
+  const float caption = width_of(font, content.bars[layout.bars.size() - 1].caption);
+  const float x =
+      std::round(static_cast<float>(bar.x) + std::max(static_cast<float>(bar.width), caption) + 28.0f * u);
+  float y = std::round(static_cast<float>(bar.y) - font->FontSize - 3.0f * u);
+  std::vector<HeatmapPlane> planes;
+  for (const LegendEntry& entry : state.legend) {
+    if (x + side + 6.0f * u + width_of(font, entry.text) > right) return;
+    planes.push_back({&entry.swatch, ImVec2(x, y), ImVec2(x + side, y + side)});
+    list->AddText(font, font->FontSize, ImVec2(x + side + 6.0f * u, y + (side - font->FontSize) / 2),
+                  im_color(context.palette.text_dim), entry.text.c_str());
+    ui_probe("stage/legend/" + entry.text, ImVec2(x, y), ImVec2(x + side, y + side));
+    y += line;
+    if (planes.size() == 2) break;  // as many lines as a colour bar is high
+  }
+  draw_heatmap_planes(list, context.heatmaps, planes);
+}
+
 struct Drawn {
   std::string name;  // its place: "left"
   const StagePart* part;
@@ -271,6 +305,7 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
     draw_color_bar(context.widgets(), list, layout.bars[i], bar.color_map, context.theme, bar.range,
                    bar.caption, static_cast<float>(end - layout.bars[i].x));
   }
+  if (!entering) draw_legend(context, state, content, layout, static_cast<float>(right));
   if (before) draw_making(context, content, *before, layout);
   return action;
 }

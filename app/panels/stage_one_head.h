@@ -3,11 +3,13 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "app/panels/panel.h"
 #include "app/panels/softmax_figures.h"
 #include "app/panels/stage_content.h"
 #include "app/panels/stage_layout.h"
+#include "core/picture/color_bar.h"
 
 namespace headwise {
 
@@ -16,6 +18,12 @@ struct OneHeadState {
   SoftmaxFigures figures;
   std::weak_ptr<const Tensor> figures_of;
   Index figures_offset = -1;
+
+  // What the marks in the cells of the result mean, kept likewise.
+  std::vector<LegendEntry> legend;
+  std::weak_ptr<const Tensor> legend_of;
+  Index legend_offset = -1;
+  Theme legend_theme = Theme::dark;
 };
 
 // Where everything lies; in a small window first the thumbnails give way, then the colour bars.

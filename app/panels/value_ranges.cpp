@@ -36,6 +36,14 @@ ValueRange ValueRanges::of(const TensorPtr& tensor, Index batch, bool probabilit
   return range;
 }
 
+ValueRange ValueRanges::widest(const TensorPtr& family, int key, Index batch, ValueRange range) {
+  if (!family) return range;
+  std::erase_if(families_, [](const auto& each) { return each.second.tensor.expired(); });
+  const auto [known, first] = families_.try_emplace({family.get(), key, batch}, Family{family, range});
+  known->second.range = joined(known->second.range, range);
+  return known->second.range;
+}
+
 void ValueRanges::forget_dead() {
   std::erase_if(entries_, [](const auto& entry) { return entry.second.tensor.expired(); });
 }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <tuple>
 #include <utility>
 
 #include "core/picture/heatmap.h"
@@ -18,6 +19,10 @@ class ValueRanges {
   ValueRange of(const TensorPtr& tensor, Index batch, bool probabilities, const TensorPtr& mask = nullptr,
                 double blocked_at = -std::numeric_limits<double>::infinity());
 
+  // The widest range that was given for `family` with this key: while a gain is dragged or a head heard alone the colours
+  // keep their meaning, and so the change is seen.
+  ValueRange widest(const TensorPtr& family, int key, Index batch, ValueRange range);
+
   // Ranges of tensors that are gone are forgotten.
   void forget_dead();
 
@@ -28,6 +33,11 @@ class ValueRanges {
     ValueRange range;
   };
   std::map<std::pair<const Tensor*, Index>, Entry> entries_;
+  struct Family {
+    std::weak_ptr<const Tensor> tensor;
+    ValueRange range;
+  };
+  std::map<std::tuple<const Tensor*, int, Index>, Family> families_;
 };
 
 // The smallest range that covers both.

@@ -78,8 +78,11 @@ void play(WindowState& window) {
   window.steps.playing = !window.steps.playing;
   window.motion.running = window.steps.playing && window.motion.progress < 1.0;
   window.seconds_to_next_step = window.motion.running ? seconds_per_step : seconds_to_first_step;
-  if (window.steps.playing && window.selection.step == Step::output && !window.motion.running)
-    go_to_step(window, 0);
+  // Gradients are walked from the output back.
+  const bool backward = window.selection.view == StageView::gradients;
+  const Step last = backward ? Step::inputs : Step::output;
+  if (window.steps.playing && window.selection.step == last && !window.motion.running)
+    go_to_step(window, backward ? step_count - 1 : 0);
 }
 
 void scale_text(WindowState& window, float scale) {

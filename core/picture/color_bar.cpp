@@ -7,6 +7,7 @@
 #include <cmath>
 #include <limits>
 #include <memory>
+#include <utility>
 
 #include "core/picture/label_text.h"
 
@@ -92,10 +93,9 @@ PictureBuilder color_bar(const HeatmapSpec& spec, const HeatmapContents& content
   return bar;
 }
 
-PictureBuilder cell_legend(const HeatmapSpec& spec, const HeatmapContents& contents, double width,
-                           double size) {
+std::vector<LegendEntry> legend_entries(const HeatmapSpec& spec, const HeatmapContents& contents) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
-  struct Entry {
+  struct Kind {
     Index cells;
     double value;
     bool blocked;
@@ -104,24 +104,32 @@ PictureBuilder cell_legend(const HeatmapSpec& spec, const HeatmapContents& conte
   const auto counted = [](std::string_view what, Index cells) {
     return fmt::format("{}, {} cell{}", what, cells, cells == 1 ? "" : "s");
   };
-  const Entry entries[] = {
+  const Kind kinds[] = {
       {contents.blocked, 0.0, true, "blocked"},
       {contents.blocked_values, spec.range.hi == 0.0 ? 1.0 : spec.range.hi, true, "blocked, with a value"},
       {contents.nans, std::nan(""), false, counted("NaN", contents.nans)},
       {contents.minus_infs, -infinity, false, counted("−∞", contents.minus_infs)},
       {contents.plus_infs, infinity, false, counted("+∞", contents.plus_infs)},
   };
+  std::vector<LegendEntry> entries;
+  for (const Kind& kind : kinds) {
+    if (kind.cells > 0) entries.push_back({swatch(spec, kind.value, kind.blocked), kind.text});
+  }
+  return entries;
+}
+
+PictureBuilder cell_legend(const HeatmapSpec& spec, const HeatmapContents& contents, double width,
+                           double size) {
   const double side = std::round(std::max(1.25 * size, 12.0)), line = 1.5 * side;
   PictureBuilder legend;
   double x = 0, y = 0;
-  for (const Entry& entry : entries) {
-    if (entry.cells == 0) continue;
+  for (LegendEntry& entry : legend_entries(spec, contents)) {
     const double entry_width = side + 0.5 * size + text_width(entry.text, FontFace::sans, size);
     if (x > 0 && x + entry_width > width) {
       y += std::round(line);
       x = 0;
     }
-    legend.add(PlaneItem{{std::round(x), y, side, side}, swatch(spec, entry.value, entry.blocked)});
+    legend.add(PlaneItem{{std::round(x), y, side, side}, std::move(entry.swatch)});
     legend.add(TextItem{{std::round(x) + side + 0.5 * size, y + side / 2 + cap_height / 2 * size},
                         entry.text,
                         FontFace::sans,

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/picture/picture_builder.h"
 
@@ -21,7 +22,15 @@ RangeTicks range_ticks(ValueRange range, bool clipped_below, bool clipped_above)
 // clipped.
 PictureBuilder color_bar(const HeatmapSpec& spec, const HeatmapContents& contents, double width, double size);
 
-// One entry for each kind of cell in `contents` that is not a plain value, in lines of at most `width` pixels
+// One entry for each kind of cell in `contents` that is not a plain value: a heatmap of one cell in the colours of
+// `spec`, and what it says.
+struct LegendEntry {
+  HeatmapSpec swatch;
+  std::string text;
+};
+std::vector<LegendEntry> legend_entries(const HeatmapSpec& spec, const HeatmapContents& contents);
+
+// The same as a picture, in lines of at most `width` pixels
 // (one entry a line at least). Empty where there is none.
 PictureBuilder cell_legend(const HeatmapSpec& spec, const HeatmapContents& contents, double width,
                            double size);

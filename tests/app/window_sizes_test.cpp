@@ -69,11 +69,6 @@ TEST_CASE("a class sees the numbers of twelve tokens at 1280 by 720, from Scores
     CAPTURE(digits);
     CHECK(bench.ui->has(digits));
   }
-  // With every key of a mask in the way too.
-  bench.ui->key("C");
-  bench.window->state().selection.step = Step::mask;
-  bench.ui->run_frames(3);
-  CHECK(bench.ui->has("digits/masked_scores"));
 }
 
 TEST_CASE("a window of a pixel, of a strip and of a stamp draws and takes keys") {
