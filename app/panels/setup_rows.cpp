@@ -24,10 +24,11 @@ void SetupRows::draw_errors(const char* id, const std::string& own) {
   }
 }
 
-FieldResult SetupRows::integer(const RowLabel& label, std::int64_t& value) {
+FieldResult SetupRows::integer(const RowLabel& label, std::int64_t& value, FieldOptions drag) {
   std::optional<std::int64_t> typed = value;
-  const FieldResult field =
-      integer_row(widgets_, label, typed, {.wrong = is_wrong(label.id), .required = true});
+  drag.wrong = is_wrong(label.id);
+  drag.required = true;
+  const FieldResult field = integer_row(widgets_, label, typed, drag);
   if (field.changed && typed) {
     value = *typed;
     edited(label.id, std::string(label.name), true);
@@ -37,16 +38,19 @@ FieldResult SetupRows::integer(const RowLabel& label, std::int64_t& value) {
 }
 
 void SetupRows::optional_integer(const RowLabel& label, std::optional<std::int64_t>& value,
-                                 const std::string& derived) {
-  const FieldResult field =
-      integer_row(widgets_, label, value, {.derived = derived, .wrong = is_wrong(label.id)});
+                                 const std::string& derived, FieldOptions drag) {
+  drag.derived = derived;
+  drag.wrong = is_wrong(label.id);
+  const FieldResult field = integer_row(widgets_, label, value, drag);
   if (field.changed) edited(label.id, std::string(label.name), true);
   draw_errors(label.id, field.error);
 }
 
-void SetupRows::number(const RowLabel& label, std::optional<double>& value, const std::string& derived) {
-  const FieldResult field =
-      number_row(widgets_, label, value, {.derived = derived, .wrong = is_wrong(label.id)});
+void SetupRows::number(const RowLabel& label, std::optional<double>& value, const std::string& derived,
+                       FieldOptions drag) {
+  drag.derived = derived;
+  drag.wrong = is_wrong(label.id);
+  const FieldResult field = number_row(widgets_, label, value, drag);
   if (field.changed) edited(label.id, std::string(label.name), true);
   draw_errors(label.id, field.error);
 }

@@ -31,11 +31,15 @@ class SetupRows {
   // The sentence under a row: first of its own, then why its Scenario has no trace.
   void draw_errors(const char* id, const std::string& own);
 
-  // These ask for their edit themselves.
-  FieldResult integer(const RowLabel& label, std::int64_t& value);
-  void optional_integer(const RowLabel& label, std::optional<std::int64_t>& value,
-                        const std::string& derived);
-  void number(const RowLabel& label, std::optional<double>& value, const std::string& derived);
+  // Another place to look at; no edit.
+  void look(Selection selection) { action_.selection = std::move(selection); }
+
+  // These ask for their edit themselves. `drag`: its drag_step, drag_least and drag_stops say where a drag leads.
+  FieldResult integer(const RowLabel& label, std::int64_t& value, FieldOptions drag = {});
+  void optional_integer(const RowLabel& label, std::optional<std::int64_t>& value, const std::string& derived,
+                        FieldOptions drag = {});
+  void number(const RowLabel& label, std::optional<double>& value, const std::string& derived,
+              FieldOptions drag = {});
   void sentence(const RowLabel& label, std::string& text);
   // True where the choice changed; the caller then edits and names the edit.
   bool choice(const RowLabel& label, std::span<const std::string_view> labels, int& chosen) {

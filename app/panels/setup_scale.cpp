@@ -17,11 +17,12 @@ void draw_setup_scale(SetupRows& rows) {
        "Every score is multiplied by this before the masks: scaled_scores = scale · scores. Empty: 1/√D, "
        "so that wide heads "
        "are no louder than narrow ones. 0 makes attention uniform."},
-      a.scale, fmt::format("{:.4g}", derived));
-  const auto plain_number = [&](const RowLabel& label, double& value) {
+      a.scale, fmt::format("{:.4g}", derived), {.drag_step = 0.01});
+  const auto plain_number = [&](const RowLabel& label, double& value, FieldOptions drag) {
     std::optional<double> typed = value;
-    const FieldResult field =
-        number_row(rows.widgets(), label, typed, {.wrong = rows.is_wrong(label.id), .required = true});
+    drag.wrong = rows.is_wrong(label.id);
+    drag.required = true;
+    const FieldResult field = number_row(rows.widgets(), label, typed, drag);
     if (field.changed && typed) {
       value = *typed;
       rows.edited(label.id, std::string(label.name), true);
@@ -32,19 +33,21 @@ void draw_setup_scale(SetupRows& rows) {
       {"setup/temperature", "temperature", "t",
        "Scaled scores are divided by t > 0: below 1 attention sharpens towards the best key, above 1 it "
        "flattens towards uniform."},
-      a.temperature);
+      a.temperature, {.drag_step = 0.05, .drag_least = 0.05});
   plain_number(
       {"setup/softcap", "softcap", "c",
        "c > 0: scaled scores become c·tanh(x/c), which never exceed ±c; 0: none. Before the masks, as "
        "ONNX's Attention and Gemma have it."},
-      a.softcap);
+      a.softcap, {.drag_step = 0.5});
   std::optional<double> dropout = a.dropout;
-  const FieldResult field = number_row(rows.widgets(),
-                                       {"setup/dropout", "dropout", "p",
-                                        "Each attention weight becomes 0 with probability p, and the "
-                                        "survivors are divided by 1 − p. In [0,1]; 0 "
-                                        "as outside training. Rows of dropped_weights need not sum to 1."},
-                                       dropout, {.wrong = rows.is_wrong("setup/dropout"), .required = true});
+  const FieldResult field = number_row(
+      rows.widgets(),
+      {"setup/dropout", "dropout", "p",
+       "Each attention weight becomes 0 with probability p, and the "
+       "survivors are divided by 1 − p. In [0,1]; 0 "
+       "as outside training. Rows of dropped_weights need not sum to 1."},
+      dropout,
+      {.wrong = rows.is_wrong("setup/dropout"), .required = true, .drag_step = 0.05, .drag_most = 1.0});
   if (field.changed && dropout) {
     a.dropout = *dropout;
     rows.edited("setup/dropout", "dropout", true);

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "app/panels/setup_rows.h"
 
@@ -17,6 +18,15 @@ void fit_valid_lens(Scenario& scenario) {
   if (same) mask.valid_lens->resize(setup_list_size(scenario.inputs.batch), first);
 }
 
+// The numbers of heads that divide a width: what a drag of num_heads goes through.
+std::vector<std::int64_t> divisors_of(std::int64_t width) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t heads = 1; heads <= std::min<std::int64_t>(width, 4096); ++heads) {
+    if (width % heads == 0) all.push_back(heads);
+  }
+  return all;
+}
+
 }  // namespace
 
 void draw_setup_sizes(SetupRows& rows) {
@@ -24,13 +34,19 @@ void draw_setup_sizes(SetupRows& rows) {
   AttentionSpec& a = rows.scenario().attention;
   InputsSpec& in = rows.scenario().inputs;
   const AttentionOptions& now = rows.context().trace.options;
+  // What a drag leads over must have a trace: widths that the heads divide, and the other way round.
+  const double width_step =
+      static_cast<double>(a.head_dim ? 1 : std::clamp<std::int64_t>(a.num_heads, 1, 1024));
   rows.integer({"setup/embed_dim", "embed_dim", "E",
-                "The width of the model: how many numbers a token has. query is (N,L,E)."},
-               a.embed_dim);
-  const FieldResult heads =
-      rows.integer({"setup/num_heads", "num_heads", "H",
-                    "How many heads look at the same time. H must divide E; each gets D = E/H columns."},
-                   a.num_heads);
+                "The width of the model: how many numbers a token has. query is (N,L,E). Type it, or drag."},
+               a.embed_dim, {.drag_step = width_step, .drag_least = width_step, .drag_most = 4096});
+  const std::vector<std::int64_t> head_stops = divisors_of(a.embed_dim),
+                                  group_stops = divisors_of(a.num_heads);
+  const FieldResult heads = rows.integer(
+      {"setup/num_heads", "num_heads", "H",
+       "How many heads look at the same time. H must divide E; each gets D = E/H columns. Type it, or "
+       "drag through the divisors of E."},
+      a.num_heads, {.drag_least = 1, .drag_stops = head_stops});
   if (!std::exchange(rows.state().typing_heads, heads.focused) || !heads.focused) {
     rows.state().gains_before_typing = rows.context().scenario.head_gain;
   }
@@ -43,7 +59,7 @@ void draw_setup_sizes(SetupRows& rows) {
       {"setup/num_kv_heads", "num_kv_heads", "G",
        "How many heads keys and values have; each serves H/G neighbouring query heads. G = H is multi-head, "
        "G = 1 multi-query attention. Empty: as many as num_heads."},
-      a.num_kv_heads, std::to_string(a.num_heads));
+      a.num_kv_heads, std::to_string(a.num_heads), {.drag_least = 1, .drag_stops = group_stops});
   std::optional<std::int64_t> head_dim;
   integer_row(rows.widgets(),
               {"setup/head_dim", "head_dim", a.head_dim ? "D" : "D = E/H",
@@ -51,16 +67,17 @@ void draw_setup_sizes(SetupRows& rows) {
               head_dim, {.derived = std::to_string(now.head_dim), .read_only = true});
   const FieldResult batch = rows.integer(
       {"setup/batch", "batch", "N", "How many sequences are computed at once. They do not see each other."},
-      in.batch);
+      in.batch, {.drag_least = 1, .drag_most = 64});
   if (batch.changed) fit_valid_lens(rows.scenario());
 
   if (in.source != InputSource::text) {
-    rows.integer({"setup/query_length", "query length", "L", "How many rows the query has."},
-                 in.query_length);
+    rows.integer({"setup/query_length", "query length", "L", "How many rows the query has."}, in.query_length,
+                 {.drag_least = 1, .drag_most = 2048});
     if (!in.self_attention) {
       rows.optional_integer({"setup/key_length", "key length", "S",
                              "How many rows key and value have. Empty: as many as the query."},
-                            in.key_length, std::to_string(in.query_length));
+                            in.key_length, std::to_string(in.query_length),
+                            {.drag_least = 1, .drag_most = 2048});
     }
   }
 }

@@ -25,7 +25,11 @@ void begin_focus_frame(FocusOrder& focus) {
                                  [&](const FocusOrder::Stop& s) { return s.id == focus.focused; });
   if (focus.focused != 0 && stop == focus.stops.end()) release_focus(focus);
   focus.moved = false;
-  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) release_focus(focus);
+  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    focus.before_press = focus.focused;
+    focus.dragged = 0;
+    release_focus(focus);
+  }
   if (key_pressed(Key::tab) && !ImGui::GetIO().KeyCtrl && !focus.stops.empty()) {
     const auto count = static_cast<std::ptrdiff_t>(focus.stops.size());
     // Place 0 is the stage, the controls follow.

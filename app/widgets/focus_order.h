@@ -32,6 +32,10 @@ struct FocusOrder {
   std::string draft;    // what is typed, where the value cannot hold it ("1." of 1.5, "abc")
   ImGuiID draft_of = 0;
 
+  ImGuiID before_press = 0;  // what had the focus when the mouse was pressed last
+  ImGuiID dragged = 0;       // the number field whose value the mouse drags; 0: none
+  double drag_from = 0.0;    // its value when that began
+
   struct Stop {
     ImGuiID id;
     FocusKeys keys;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <limits>
 
 #include "app/widgets/focus_order.h"
 #include "app/widgets/segmented_control.h"
@@ -19,6 +20,7 @@ namespace {
 constexpr float field_width = 54.0f;  // design units
 constexpr float row_height = 22.0f;
 constexpr float row_gap = 4.0f;
+constexpr float drag_pixels = 6.0f;  // design units of the mouse for one step of a number
 
 float text_width(ImFont* font, std::string_view text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
@@ -92,6 +94,41 @@ constexpr const char* kind_of(double) {
   return "a number";
 }
 
+// Where a drag of so many steps leads.
+double dragged_to(double from, int steps, const FieldOptions& options) {
+  if (!options.drag_stops.empty()) {
+    const auto& stops = options.drag_stops;
+    const auto at = std::ranges::lower_bound(stops, static_cast<std::int64_t>(from)) - stops.begin();
+    const std::ptrdiff_t last = std::ssize(stops) - 1;
+    return static_cast<double>(
+        stops[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at + steps, 0, last))]);
+  }
+  // Multiples of the step: 0.15 and not 0.15000000000000002.
+  const double per_unit = 1.0 / options.drag_step;
+  const double to = options.drag_step >= 1.0
+                        ? from + steps * options.drag_step
+                        : std::round((from + steps * options.drag_step) * per_unit) / per_unit;
+  return std::clamp(to, options.drag_least, options.drag_most);
+}
+
+// The number that the mouse has dragged to in this frame; the item drawn last is the field. `value`: NaN where it is empty.
+std::optional<double> dragged_number(const WidgetContext& context, ImGuiID id, double value,
+                                     const FieldOptions& options) {
+  FocusOrder& focus = *context.focus;
+  if (ImGui::IsItemActivated() && focus.before_press != id) {
+    double derived = 0.0;
+    const std::string_view text = trimmed(options.derived);
+    if (!parse(text, derived)) derived = 0.0;
+    focus.dragged = id;
+    focus.drag_from = std::isnan(value) ? derived : value;
+  }
+  if (focus.dragged != id || !ImGui::IsItemActive()) return std::nullopt;
+  const float moved = ImGui::GetMouseDragDelta(ImGuiMouseButton_Left, 0.0f).x / context.px(drag_pixels);
+  const int steps = static_cast<int>(std::clamp(std::trunc(moved), -1e6f, 1e6f));
+  if (steps == 0 && (std::isnan(value) || value == focus.drag_from)) return std::nullopt;
+  return dragged_to(focus.drag_from, steps, options);
+}
+
 template <class T>
 FieldResult value_row(const WidgetContext& context, const RowLabel& label, std::optional<T>& value,
                       const FieldOptions& options) {
@@ -145,12 +182,19 @@ FieldResult value_row(const WidgetContext& context, const RowLabel& label, std::
                                             .align_right = true,
                                             .small = true,
                                             .wrong = options.wrong || !result.error.empty(),
+                                            .draggable = true,
                                             .placeholder = options.derived});
   result.focused = field.focused;
   if (field.focused) {
     focus->draft = shown;
     focus->draft_of = id;
     read(shown);
+    const double number = typed ? static_cast<double>(*typed) : std::numeric_limits<double>::quiet_NaN();
+    if (const auto dragged = dragged_number(context, id, number, options)) {
+      typed = static_cast<T>(*dragged);
+      focus->draft = text_of(*typed);
+      result.error.clear();
+    }
     result.changed = typed != value;
     value = typed;
   }

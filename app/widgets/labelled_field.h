@@ -29,6 +29,11 @@ struct FieldOptions {
   bool read_only = false;
   bool required = false;                   // an empty field is an error
   std::optional<std::int64_t> least = {};  // smaller numbers are none, as "abc" is none
+  // A drag to the right makes the number larger: by this much for each few pixels, or on to the next of these
+  // numbers (rising) where there are any.
+  double drag_step = 1.0;
+  double drag_least = 0.0, drag_most = 1e6;
+  std::span<const std::int64_t> drag_stops = {};
 };
 
 struct FieldResult {

@@ -219,7 +219,10 @@ TextFieldResult text_field(const WidgetContext& context, const char* id, std::st
   ImGui::InvisibleButton(id, size);
   const ImGuiID item = ImGui::GetID(id);
   const bool hovered = ImGui::IsItemHovered();
-  if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_TextInput);
+  const bool typing = context.focus && context.focus->focused == item;
+  if (hovered)
+    ImGui::SetMouseCursor(options.draggable && !typing ? ImGuiMouseCursor_ResizeEW
+                                                       : ImGuiMouseCursor_TextInput);
   result.focused = focus_stop(context.focus, item, FocusKeys::text);
   // Where a long text is scrolled to stays with the field, focused or not.
   float& scroll_y = *ImGui::GetStateStorage()->GetFloatRef(item, 0.0f);
@@ -236,7 +239,9 @@ TextFieldResult text_field(const WidgetContext& context, const char* id, std::st
     result.entered = !multi_line && (key_pressed(Key::enter, false) || key_pressed(Key::keypad_enter, false));
     if (result.changed) lay_out();
     scroll_x = focus.scroll;
-    if (ImGui::IsItemActive()) follow_mouse(layout, text, cursor, scroll_x, scroll_y);
+    const bool drags = options.draggable && focus.before_press != item && !focus.moved &&
+                       !ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+    if (ImGui::IsItemActive() && !drags) follow_mouse(layout, text, cursor, scroll_x, scroll_y);
     const float x = layout.width_of(text, layout.lines[line_of(layout.lines, cursor.at)].begin, cursor.at);
     if (!multi_line) scroll_x = std::clamp(scroll_x, std::max(0.0f, x - layout.width), x);
     focus.scroll = scroll_x;

@@ -13,9 +13,10 @@ struct TextFieldOptions {
   float width = 0.0f;  // pixels; 0: all that is there
   int lines = 1;       // more than 1: wraps, grows up to this many lines, then scrolls
   bool mono = false;
-  bool align_right = false;      // of one line
-  bool small = false;            // the height of a row of the setup
-  bool wrong = false;            // outlined as an error
+  bool align_right = false;  // of one line
+  bool small = false;        // the height of a row of the setup
+  bool wrong = false;        // outlined as an error
+  bool draggable = false;    // a drag that begins here is the caller's, unless it was focused already
   std::string_view placeholder = {};  // shown dim while the text is empty
 };
 

@@ -272,3 +272,33 @@ TEST_CASE("an edit of the stage that cannot be shown is told over the stage") {
   CHECK_FALSE(bench.session().error().empty());
   CHECK(bench.ui->has("notice/lasting"));
 }
+
+TEST_CASE(
+    "a size is dragged on its field through what is possible, a drag is one step, a click still types") {
+  WindowBench bench = open_window(1600, 1600);
+  if (!bench.ui) return;
+  const auto drag = [&](const char* field, float pixels) {
+    const UiRect rect = bench.ui->rect(field);
+    const float x = rect.max.x - 20, y = 0.5f * (rect.min.y + rect.max.y);
+    bench.ui->drag(x, y, x + pixels, y, 20);
+    bench.ui->run_frames(3);
+  };
+  drag("setup/embed_dim", 26);
+  CHECK(bench.scenario().attention.embed_dim == 160);  // four steps of num_heads
+  CHECK(bench.session().error() == "");
+  bench.ui->key("Escape");
+  bench.ui->key("Ctrl+Z");
+  CHECK(bench.scenario().attention.embed_dim == 128);
+  drag("setup/num_heads", -13);  // 8 → 4 → 2
+  CHECK(bench.scenario().attention.num_heads == 2);
+  bench.ui->key("Escape");
+  bench.ui->key("Ctrl+Z");
+  CHECK(bench.scenario().attention.num_heads == 8);
+  drag("setup/temperature", 25);
+  CHECK(bench.scenario().attention.temperature == doctest::Approx(1.2));
+  bench.ui->key("Escape");
+  bench.ui->click("setup/embed_dim");
+  bench.ui->key("Ctrl+A");
+  bench.ui->type("64");
+  CHECK(bench.scenario().attention.embed_dim == 64);
+}
