@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/panels/mask_convention.h"
 #include "app/panels/named_text.h"
 #include "app/platform/fonts.h"
 #include "app/session/commands.h"
@@ -41,6 +42,26 @@ void draw_program_link(const PanelContext& context, TextColumn& column, PanelAct
   if (link.clicked) action.command = CommandId::copy_program;
 }
 
+// Of a projection in the layout 3·H: how the small matrices make the same columns.
+std::string small_matrices_line(const PanelContext& context, TensorId result) {
+  const AttentionOptions& o = context.trace.options;
+  const bool per_head = context.scenario.parameters.layout == ProjectionLayout::per_head;
+  if (!per_head || o.op != Op::multi_head_attention) return "";
+  switch (result) {
+    case TensorId::q:
+      return fmt::format("head h: q[:, :, {0}*h:{0}*(h+1)] = query @ q_proj_weight[{0}*h:{0}*(h+1)].T",
+                         o.head_dim);
+    case TensorId::k:
+      return fmt::format("head g: k[:, :, {0}*g:{0}*(g+1)] = key @ k_proj_weight[{0}*g:{0}*(g+1)].T",
+                         o.head_dim);
+    case TensorId::v:
+      return fmt::format("head g: v[:, :, {0}*g:{0}*(g+1)] = value @ v_proj_weight[{0}*g:{0}*(g+1)].T",
+                         o.v_head_dim);
+    default:
+      return "";
+  }
+}
+
 }  // namespace
 
 void draw_code_section(const PanelContext& context, CodeSectionState& state, TextColumn& column,
@@ -56,6 +77,17 @@ void draw_code_section(const PanelContext& context, CodeSectionState& state, Tex
   for (const CodeLine& line : code) {
     lines.push_back({line.code, false});
     if (!line.comment.empty()) lines.push_back({"# " + line.comment, true});
+  }
+  if (const std::string small = small_matrices_line(context, picture->result); !small.empty())
+    lines.push_back({"# " + small, true});
+  const auto booleans = mask_code(state.style, context.selection.mask_convention);
+  const auto mask =
+      stage_matrix(context.trace, {TensorId::mask_bias}, {context.selection.batch, context.selection.head});
+  if (booleans && context.selection.step == Step::mask && mask) {
+    const bool boolean = is_boolean(mask->view);
+    if (boolean) lines.push_back({booleans->code, false});
+    lines.push_back(
+        {boolean ? "# " + booleans->comment : "# floats are added: both conventions read them alike", true});
   }
   std::string word;
   column.code("code", lines, &word);

@@ -17,6 +17,7 @@
 #include "app/panels/stage_marks.h"
 #include "app/panels/step_words.h"
 #include "app/platform/fonts.h"
+#include "app/session/tensor_export.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/number_text.h"
 #include "app/widgets/text_column.h"
@@ -113,6 +114,22 @@ void draw_step(const PanelContext& context, TextColumn& column, const std::optio
   if (picture) draw_shapes(context, column, *picture);
   column.space(8);
   column.paragraph(words.sentence);
+  const AttentionOptions& o = context.trace.options;
+  if (picture && context.selection.step == Step::project &&
+      context.scenario.parameters.layout == ProjectionLayout::per_head && o.op == Op::multi_head_attention) {
+    column.paragraph(
+        fmt::format("Held as {} small matrices, one for each head of q, k and v: ({},{}) each for q. Beside "
+                    "each other they are the three large ones.",
+                    o.num_heads + 2 * o.num_kv_heads, o.head_dim, o.embed_dim),
+        context.palette.text_dim);
+  }
+  if (picture && context.selection.queries_as_columns) {
+    const TensorPtr made = context.trace.tensor(picture->result);
+    if (made && is_pair_map(*made)) {
+      column.paragraph("Turned: here a query is a column. What is said of rows is true of columns.",
+                       context.palette.text_dim);
+    }
+  }
 }
 
 void draw_cell(const PanelContext& context, TextColumn& column, TermsState& state, bool compact,

@@ -6,6 +6,7 @@
 
 #include "app/panels/setup_rows.h"
 #include "app/session/head_gains.h"
+#include "app/widgets/ui_probe.h"
 
 namespace headwise {
 namespace {
@@ -36,6 +37,16 @@ std::string cache_text(const Trace& trace) {
                      k.size(1) > 0 ? trace.options.num_heads / k.size(1) : 0);
 }
 
+// What all gains together do to the output.
+std::string gain_text(const TensorChange& change) {
+  if (change.mismatches > 0)
+    return fmt::format("the gains change which of the output's numbers are finite: {} cells",
+                       change.mismatches);
+  const std::optional<double> share = change.relative();
+  if (!share) return fmt::format("max |Δoutput| = {:.3g} against every gain 1", change.largest);
+  return fmt::format("‖Δoutput‖ is {} of the output with every gain 1", percent_text(*share));
+}
+
 void draw_gain(SetupRows& rows) {
   if (rows.scenario().op != Op::multi_head_attention) return;
   const Index head = rows.context().selection.head;
@@ -55,6 +66,10 @@ void draw_gain(SetupRows& rows) {
     rows.edited("setup/gain", edit.label, true);
   }
   rows.draw_errors("setup/gain", "");
+  if (const auto change = rows.state().unmuted.change(rows.context().trace)) {
+    dim_text(rows.widgets(), gain_text(*change));
+    ui_probe_item("setup/gain_effect");
+  }
 }
 
 void draw_groups(SetupRows& rows) {

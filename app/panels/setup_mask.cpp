@@ -13,6 +13,7 @@ namespace {
 constexpr std::array<std::string_view, 2> off_on{"off", "on"};
 constexpr std::array<std::string_view, 2> alignments{"top left", "bottom right"};
 constexpr std::array<std::string_view, 2> fully_masked{"NaN", "0"};
+constexpr std::array<std::string_view, 3> readings{"0, −∞", "True blocks", "True keeps"};
 
 // A name with numbers is typed in files only; here each preset comes with numbers that show what it does.
 void draw_preset(SetupRows& rows) {
@@ -106,7 +107,7 @@ void draw_setup_mask(SetupRows& rows) {
       {"setup/valid_length", "valid length", "",
        "Padding: keys from this position on are blocked for every query (key_padding_mask; d2l's valid_lens: "
        "key j takes part where j < length). Padded queries are not masked. Empty: all keys are valid."},
-      valid_length, derived);
+      valid_length, derived, {.drag_least = 0, .drag_most = 4096});
   if (rows.changed() && rows.state().edited_row == "setup/valid_length") {
     mask.valid_lens_per_query = false;
     mask.valid_lens.reset();
@@ -120,7 +121,28 @@ void draw_setup_mask(SetupRows& rows) {
       {"setup/window", "window", "w",
        "Sliding window: query i sees the keys with |i − j| < w, itself counted; with the causal mask only "
        "those before it. Empty: no window."},
-      mask.sliding_window, "none");
+      mask.sliding_window, "none", {.drag_least = 1, .drag_most = 4096});
+
+  int alibi = mask.alibi ? 1 : 0;
+  if (rows.choice(
+          {"setup/alibi", "ALiBi", "",
+           "Attention with linear biases: −mₕ·(i − j) is added to the scores, with a slope of its own for "
+           "each head, "
+           "mₕ = 2^(−8(h+1)/H). Distance costs, and no position is needed."},
+          off_on, alibi)) {
+    mask.alibi = alibi == 1;
+    rows.edited("setup/alibi", alibi == 1 ? "ALiBi on" : "ALiBi off", false);
+  }
+  rows.draw_errors("setup/alibi", "");
+
+  rows.number(
+      {"setup/fill", "fill", "",
+       "What a blocked score becomes. Empty: −∞, added as torch does it. A finite number fills, as d2l "
+       "(−1e6), "
+       "the "
+       "Annotated Transformer (−1e9) and Keras do: a row whose keys are all blocked then attends to all of "
+       "them alike."},
+      mask.value, "−∞");
 
   const FullyMaskedRows by_default =
       rows.scenario().op == Op::multi_head_attention && rows.scenario().attention.need_weights
@@ -137,6 +159,19 @@ void draw_setup_mask(SetupRows& rows) {
                 fmt::format("rows with no key left become {}", row == 0 ? "NaN" : "0"), false);
   }
   rows.draw_errors("setup/fully_masked_rows", "");
+
+  int reading = static_cast<int>(rows.context().selection.mask_convention);
+  if (rows.choice({"setup/mask_convention", "shown as", "",
+                   "How the masks are written on the map, in the line of code and in Copy mask as booleans: "
+                   "as what is "
+                   "added to the scores, or as booleans. torch.nn.MultiheadAttention says True for blocked; "
+                   "F.scaled_dot_product_attention, ONNX, Keras and Flax say True for takes part. No result "
+                   "changes."},
+                  readings, reading)) {
+    Selection selection = rows.context().selection;
+    selection.mask_convention = static_cast<MaskConvention>(reading);
+    rows.look(std::move(selection));
+  }
 }
 
 }  // namespace headwise

@@ -2,7 +2,14 @@
 // numbers that are shown.
 #pragma once
 
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "app/panels/panel.h"
+#include "app/session/unmuted_output.h"
+#include "core/answers/layout_comparison.h"
 
 namespace headwise {
 
@@ -12,6 +19,10 @@ struct SetupState {
   // cost the gains of all others.
   std::optional<std::vector<double>> gains_before_typing;
   bool typing_heads = false;
+  UnmutedOutput unmuted;
+  // How far the layouts of the projection are apart, of the trace that is shown.
+  std::weak_ptr<const Tensor> layouts_of;
+  LayoutComparison layouts;
 };
 
 // Every edit comes back as a Scenario while it is typed. What is no number is told under its field and asked

@@ -1,14 +1,51 @@
+#include <fmt/format.h>
+
 #include <array>
 
 #include "app/panels/setup_rows.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+#include "core/answers/operation_counts.h"
+#include "core/answers/traced_inputs.h"
 
 namespace headwise {
 namespace {
 
 constexpr std::array<std::string_view, 2> parameter_sources{"random", "hand-made"};
 constexpr std::array<std::string_view, 3> layouts{"packed", "3", "3·H"};
-constexpr const char* layout_words[] = {"in_proj packed", "in_proj as 3 matrices",
+constexpr const char* layout_edits[] = {"in_proj packed", "in_proj as 3 matrices",
                                         "in_proj as 3·H small matrices"};
+
+// Three layouts of these many multiply-adds take a few milliseconds on one core of 2020: little enough for every edit.
+constexpr Index multiply_adds_at_once = 4'000'000;
+
+// "max |Δoutput|: 0 · 0 · 0", of packed, 3 and 3·H, computed anew for every trace.
+void draw_layout_differences(SetupRows& rows) {
+  const Trace& trace = rows.context().trace;
+  SetupState& state = rows.state();
+  const TensorPtr& output = trace.tensors.output;
+  if (!output || output->size() == 0) return;
+  if (state.layouts_of.lock() != output) {
+    state.layouts_of = output;
+    state.layouts = {};
+    const bool small = operation_counts(traced_inputs(trace)).multiply_adds <= multiply_adds_at_once;
+    if (small) state.layouts = compare_layouts(trace);
+    if (!small) state.layouts.not_asked = "large";
+  }
+  if (!state.layouts.not_asked.empty()) return;
+  std::string text = "max |Δoutput|:";
+  for (std::size_t i = 0; i < layouts.size(); ++i) {
+    const LayoutAnswer& answer = state.layouts.layouts[i];
+    text += i == 0 ? " " : " · ";
+    text += answer.possible() ? fmt::format("{:.2g}", answer.output_difference) : "–";
+  }
+  dim_text(rows.widgets(), text);
+  tooltip(rows.widgets(),
+          "the output computed with the projection packed, as 3 and as 3·H matrices, in this order: how far "
+          "each is from "
+          "the first. – where a layout cannot be.");
+  ui_probe_item("setup/layout_differences");
+}
 
 }  // namespace
 
@@ -37,9 +74,10 @@ void draw_setup_parameters(SetupRows& rows) {
            "matrix for each head. The same numbers either way: Help, Is it the same? shows it."},
           layouts, layout)) {
     rows.scenario().parameters.layout = static_cast<ProjectionLayout>(layout);
-    rows.edited("setup/layout", layout_words[layout], false);
+    rows.edited("setup/layout", layout_edits[layout], false);
   }
   rows.draw_errors("setup/layout", "");
+  draw_layout_differences(rows);
 }
 
 }  // namespace headwise

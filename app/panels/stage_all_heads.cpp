@@ -15,6 +15,7 @@
 #include "app/widgets/color_bar.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
+#include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -54,10 +55,39 @@ ImVec2 far_corner(const PlaneGeometry& p) {
   return {static_cast<float>(p.x + p.width), static_cast<float>(p.y + p.height)};
 }
 
+// As many lines of words as cost the maps little and as are not cut.
+MapGrid grid_with_notes(const PanelContext& context, StageShape& shape,
+                        const std::vector<HeadStatistics>& statistics, Index count, const RectF& area) {
+  const MapGrid plain = map_grid(count, shape, area, context.scale);
+  if (static_cast<Index>(statistics.size()) != count || count == 0) return plain;
+  shape.note_lines = static_cast<int>(head_words(context, statistics.front()).size());
+  for (const HeadStatistics& head : statistics)
+    shape.note_lines = std::max(shape.note_lines, static_cast<int>(head_words(context, head).size()));
+  const MapGrid grid = map_grid(count, shape, area, context.scale);
+  ImFont* font = context.fonts.small;
+  const float widest = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, "entropy 0.00 of 0.00").x;
+  const bool fits =
+      grid.pitch_x >= widest && grid.map_width * grid.map_height >= 0.6 * plain.map_width * plain.map_height;
+  if (fits) return grid;
+  shape.note_lines = 0;
+  return plain;
+}
+
+void draw_notes(const PanelContext& context, const std::vector<std::string>& words, float x, float y,
+                float width) {
+  ImFont* font = context.fonts.small;
+  for (const std::string& line : words) {
+    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {std::floor(x), std::floor(y)},
+                                        im_color(context.palette.text_dim),
+                                        fitted_text(line, font, width).c_str());
+    y += static_cast<float>(note_line_units) * context.scale;
+  }
+}
+
 }  // namespace
 
-PanelAction draw_all_heads(const PanelContext& context, const StageContent& content, RectF area,
-                           std::optional<CellRef>& under_mouse) {
+PanelAction draw_all_heads(const PanelContext& context, HeadFigures& figures, const StageContent& content,
+                           RectF area, std::optional<CellRef>& under_mouse) {
   PanelAction action;
   const WidgetContext widgets = context.widgets();
   const StagePart& result = *content.result;
@@ -70,7 +100,12 @@ PanelAction draw_all_heads(const PanelContext& context, const StageContent& cont
   if (result.col_labels) shape.col_label_width = label_width(widgets, *result.col_labels, shape.cols);
   if (bar) shape.bar_captions = {static_cast<double>(bar->caption.size())};
   const Index count = head_count(context.trace, result.matrix.name);
-  const MapGrid grid = map_grid(count, shape, area, context.scale);
+  // What the heads do, said over maps that a head is known by.
+  static const std::vector<HeadStatistics> nothing;
+  const bool pairs = count == context.trace.options.num_heads && is_pair_map(result.matrix);
+  const std::vector<HeadStatistics>& statistics =
+      pairs ? figures.of(context.trace, context.selection.batch) : nothing;
+  const MapGrid grid = grid_with_notes(context, shape, statistics, count, area);
   const std::vector<HeadMap> maps = maps_of(context, result, grid, count);
 
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -104,8 +139,24 @@ PanelAction draw_all_heads(const PanelContext& context, const StageContent& cont
     if (grid.col_labels && index + grid.columns >= count) {
       draw_part_column_labels(context, map.part, map.plane, marks, true);
     }
-    PanelAction number = draw_head_number(context, {rect.x, rect.y - title, rect.width, title}, map.head,
-                                          map.title, count < context.trace.options.num_heads);
+    const double notes = note_line_units * context.scale * shape.note_lines;
+    PanelAction number = draw_head_number(context, {rect.x, rect.y - title - notes, rect.width, title},
+                                          map.head, map.title, count < context.trace.options.num_heads);
+    if (i < statistics.size()) {
+      const HeadStatistics& head = statistics[i];
+      if (shape.note_lines > 0)
+        draw_notes(context, head_words(context, head), corner(map.plane).x,
+                   corner(map.plane).y - static_cast<float>(notes) - 3.0f * context.scale,
+                   static_cast<float>(grid.pitch_x) - 6.0f * context.scale);
+      ImGui::PushID(static_cast<int>(i));
+      ImGui::SetCursorScreenPos(
+          {corner(map.plane).x, corner(map.plane).y - static_cast<float>(title + notes)});
+      ImGui::Dummy(
+          {std::max(1.0f, static_cast<float>(rect.width) * 0.7f), static_cast<float>(title + notes)});
+      tooltip(widgets, fmt::format("head {}: {}", map.head, head_sentence(context, head)));
+      ui_probe_item("stage/head_words", static_cast<int>(i));
+      ImGui::PopID();
+    }
     if (number.scenario || number.selection) action = std::move(number);
   }
   for (const RectF& strip : grid.bars) {

@@ -332,7 +332,7 @@ PanelAction draw_compare(const PanelContext& context, CompareState& state, const
   }
   draw_heatmap_planes(list, context.heatmaps, planes);
 
-  const std::vector<StageMark> marks = stage_marks(context.trace, context.selection);
+  const std::vector<StageMark> marks = stage_marks(context.trace, context.selection, context.pointed);
   const std::optional<std::pair<Index, Index>> focus = focused_place(context, state, present.matrix);
   std::optional<std::pair<Index, Index>> hovered;
   std::optional<Index> head;

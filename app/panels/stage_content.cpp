@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include "app/session/tensor_export.h"
 
 namespace headwise {
 namespace {
@@ -39,11 +40,18 @@ class Builder {
     choose_picture();
     if (!content_.nothing.empty()) return std::move(content_);
     const StepPicture picture = *shown_picture(trace_, selection_);
-    content_.result = part(picture.result, false, 0, 0);
-    if (picture.left) content_.left = part(*picture.left, false, 0, 0);
-    if (picture.above) {
-      content_.above =
-          part(*picture.above, picture.above_transposed, picture.above_row_begin, picture.above_row_end);
+    turned_ = selection_.queries_as_columns && has_pairs(picture);
+    content_.result = part(picture.result, turned_, 0, 0);
+    if (turned_ && picture.left && picture.above && is_product(picture)) {
+      // (A·B)ᵀ = Bᵀ·Aᵀ: what stood above stands left.
+      content_.left = part(*picture.above, !picture.above_transposed, 0, 0);
+      content_.above = part(*picture.left, true, 0, 0);
+    } else {
+      if (picture.left) content_.left = part(*picture.left, turned_, 0, 0);
+      if (picture.above) {
+        content_.above = part(*picture.above, picture.above_transposed != turned_, picture.above_row_begin,
+                              picture.above_row_end);
+      }
     }
     say_what_is_empty();
     if (!content_.nothing.empty()) return std::move(content_);
@@ -66,6 +74,14 @@ class Builder {
               ? "scaled_dot_product_attention has no such step: its inputs are split into heads already"
               : "this trace has nothing to show here";
     }
+  }
+
+  bool has_pairs(const StepPicture& picture) const {
+    for (const std::optional<Id>& id : {std::optional(picture.result), picture.left, picture.above}) {
+      const TensorPtr tensor = id ? trace_.tensor(*id) : nullptr;
+      if (tensor && is_pair_map(*tensor)) return true;
+    }
+    return false;
   }
 
   StagePart part(Id id, bool transposed, Index row_begin, Index row_end) const {
@@ -107,7 +123,7 @@ class Builder {
     if (content_.left && !product) {
       content_.cell_for_cell = content_.left->matrix.view.cols == result.cols;
       content_.sign = sign_of(picture.result);
-      content_.row_figures = picture.result == Id::attn_weights;
+      content_.row_figures = picture.result == Id::attn_weights && !turned_;
     }
     add_bias(picture);
   }
@@ -243,6 +259,7 @@ class Builder {
     const Index rank = shown.matrix.view.tensor->shape().rank();
     if (!mask->shape().same_sizes(shown.matrix.view.tensor->shape()) || rank != 4) return;
     shown.spec.mask = matrix_view(mask, shown.matrix.leading);
+    if (shown.matrix.transposed) shown.spec.mask = shown.spec.mask->transposed();
     if (trace_.options.mask_value) shown.spec.blocked_at = *trace_.options.mask_value;
   }
 
@@ -281,7 +298,7 @@ class Builder {
     };
     const Id weights = trace_.options.dropout > 0 ? Id::dropped_weights : Id::attn_weights;
     if (selection_.step >= Step::weighted_sum && per_head(weights)) {
-      content_.head_map = part(weights, false, 0, 0);
+      content_.head_map = part(weights, selection_.queries_as_columns, 0, 0);
     } else if (selection_.step == Step::scale && content_.left && per_head(content_.left->matrix.name.id)) {
       // Scaled scores are pale in the colours of the scores: that is the point of the step, but no way to
       // tell heads apart.
@@ -315,6 +332,7 @@ class Builder {
   const Selection& selection_;
   Theme theme_;
   ValueRanges& ranges_;
+  bool turned_ = false;  // queries stand as columns
   StageContent content_;
 };
 
@@ -341,7 +359,10 @@ StagePart part_at_head(const StagePart& part, const Trace& trace, Index batch, I
   const StageMatrix& matrix = part.matrix;
   other.matrix = *stage_matrix(trace, matrix.name, {batch, head}, matrix.transposed);
   other.spec.values = other.matrix.view;
-  if (part.spec.mask) other.spec.mask = matrix_view(part.spec.mask->tensor, other.matrix.leading);
+  if (part.spec.mask) {
+    other.spec.mask = matrix_view(part.spec.mask->tensor, other.matrix.leading);
+    if (matrix.transposed) other.spec.mask = other.spec.mask->transposed();
+  }
   return other;
 }
 

@@ -36,7 +36,8 @@ ImVec2 far_corner(const PlaneGeometry& p) {
 }
 
 StagePart as_stored(const StagePart& part) {
-  if (!part.matrix.transposed) return part;
+  // A map of queries and keys is turned because somebody wants to see it so.
+  if (!part.matrix.transposed || is_pair_map(part.matrix)) return part;
   StagePart stored = part;
   stored.matrix.transposed = false;
   stored.matrix.view = part.matrix.view.transposed();
@@ -65,6 +66,7 @@ void set_mask(const Trace& trace, StagePart& part) {
   if (id != Id::masked_scores && id != Id::scaled_scores && id != Id::scores) return;
   if (mask && mask->shape().same_sizes(part.matrix.view.tensor->shape()))
     part.spec.mask = matrix_view(mask, part.matrix.leading);
+  if (part.spec.mask && part.matrix.transposed) part.spec.mask = part.spec.mask->transposed();
 }
 
 std::optional<StagePart> gradient_of(const Trace& trace, const StagePart& value, GradientRanges& ranges) {

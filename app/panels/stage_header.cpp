@@ -9,6 +9,7 @@
 #include "app/panels/head_thumbnails.h"
 #include "app/panels/stage_choice.h"
 #include "app/platform/fonts.h"
+#include "app/session/commands.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
@@ -18,6 +19,29 @@ namespace {
 
 float width_of(ImFont* font, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+}
+
+// "queries as | rows | columns", where there is room; the key does it everywhere.
+void draw_turn(const PanelContext& context, Selection& selection, float end) {
+  constexpr std::array<std::string_view, 2> ways{"rows", "columns"};
+  ImFont* sans = context.fonts.sans;
+  const std::string caption = "queries as";
+  const ImVec2 last = ImGui::GetItemRectMax(), first = ImGui::GetItemRectMin();
+  const ImVec2 size = segmented_control_size(context.widgets(), ways);
+  const float u = context.scale, x = last.x + 16.0f * u, label = width_of(sans, caption) + 8.0f * u;
+  // Beside it stands the head and what it does.
+  if (x + label + size.x + 150.0f * u > end) return;
+  ImGui::GetWindowDrawList()->AddText(sans, sans->FontSize,
+                                      ImVec2(x, first.y + (size.y - sans->FontSize) / 2),
+                                      im_color(context.palette.text_dim), caption.c_str());
+  ImGui::SetCursorScreenPos(ImVec2(x + label, first.y));
+  int way = selection.queries_as_columns ? 1 : 0;
+  if (stage_choice(context, "turn", ways, way)) selection.queries_as_columns = way == 1;
+  tooltip(
+      context.widgets(),
+      fmt::format("which way round the maps of queries and keys stand ({}): papers and libraries do both. No "
+                  "number changes.",
+                  first_key_text(CommandId::turn_maps)));
 }
 
 }  // namespace
@@ -79,18 +103,23 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
     }
   }
   if (selection.step == Step::mask && selection.view == StageView::one_head) {
-    constexpr std::array<std::string_view, 4> brushes{"look", "paint", "row", "column"};
+    constexpr std::array<std::string_view, 5> brushes{"look", "paint", "row", "column", "box"};
     ImGui::SameLine(0.0f, 12.0f * u);
     const float room = origin.x + width - ImGui::GetCursorScreenPos().x;
     if (segmented_control_size(context.widgets(), brushes).x <= room) {
       stage_choice(context, "brush", brushes, brush);
-      tooltip(context.widgets(),
-              "paint attn_mask on the map: a stroke that begins on a free pair blocks, one that begins on a "
-              "blocked "
-              "pair frees");
+      tooltip(
+          context.widgets(),
+          "paint attn_mask on the map: a stroke that begins on a free pair blocks, one that begins on a "
+          "blocked "
+          "pair frees. row and column: all keys of a query, all queries of a key; box: a rectangle, dragged");
     } else {
       ImGui::NewLine();
     }
+  }
+  if (selection.view != StageView::tokens && selection.view != StageView::elementwise && content.result &&
+      is_pair_map(content.result->matrix)) {
+    draw_turn(context, selection, origin.x + width);
   }
   if (content.head_map) {
     ImGui::SameLine(0.0f, 16.0f * u);

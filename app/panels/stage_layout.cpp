@@ -301,7 +301,7 @@ RectF MapGrid::map(Index i) const {
 
 MapGrid map_grid(Index count, const StageShape& shape, RectF area, double scale) {
   const double u = scale;
-  const double title = title_height_units * u;
+  const double title = (title_height_units + note_line_units * shape.note_lines) * u;
   const double gap = (count > 16 ? 8.0 : 16.0) * u;
   const double bars_block = shape.bar_captions.empty() ? 0.0 : bar_block_height * u + 4.0 * u;
   const auto with_labels = [&](bool row_labels, bool col_labels) {

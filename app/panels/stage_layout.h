@@ -27,6 +27,7 @@ struct StageShape {
   double sign_width = 0;                  // of the word between left operand and result
   double left_col_label_width = 0;        // under the left operand
   double digit_width = 0, digit_height = 0;  // of a cell of the result that shows its number; 0: none does
+  int note_lines = 0;                     // of the maps of a grid: lines of words under each title
 };
 
 // Square thumbnails in rows from the top left, a caption above them and a line with number and dot under
@@ -53,6 +54,7 @@ struct StageLayout {
 
 inline constexpr double label_slant_degrees = 40.0;
 inline constexpr double title_height_units = 20.0;  // a line over each matrix with its name and sizes
+inline constexpr double note_line_units = 13.0;     // a line of words between title and map
 
 StageLayout stage_layout(const StageShape& shape, RectF area, double scale);
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "app/session/tensor_export.h"
+
 namespace headwise {
 namespace {
 
@@ -75,6 +77,10 @@ std::optional<StageMatrix> stage_matrix(const Trace& trace, TensorName name, Sta
     std::swap(matrix.row_axis, matrix.col_axis);
   }
   return matrix;
+}
+
+bool is_pair_map(const StageMatrix& matrix) {
+  return is_pair_map(*matrix.view.tensor);
 }
 
 CellRef cell_at(const StageMatrix& matrix, Index row, Index col) {

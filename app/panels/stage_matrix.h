@@ -37,6 +37,9 @@ Index head_of_map(const Trace& trace, TensorName name, Index i);
 std::optional<StageMatrix> stage_matrix(const Trace& trace, TensorName name, StagePlace place,
                                         bool transposed = false, Index row_begin = 0, Index row_end = 0);
 
+// Whether its rows are queries and its columns keys, or the other way round: scores … attn_weights, and their gradients.
+bool is_pair_map(const StageMatrix& matrix);
+
 CellRef cell_at(const StageMatrix& matrix, Index row, Index col);
 // The part of the box that this matrix shows; null where it shows none of it.
 std::optional<CellBox> drawn_box(const StageMatrix& matrix, const BoxRef& box);

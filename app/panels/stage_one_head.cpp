@@ -189,6 +189,51 @@ void draw_reason(const PanelContext& context, RectF corner_area) {
                 nullptr, wrap);
 }
 
+// In the layout 3·H each head has a matrix of its own: the columns of Wᵀ that make its block of the result. Empty for other
+// layouts and pictures.
+std::vector<StagePart> small_matrices(const PanelContext& context, const StageContent& content) {
+  std::vector<StagePart> parts;
+  if (!content.above || context.scenario.parameters.layout != ProjectionLayout::per_head) return parts;
+  const StageMatrix& whole = content.above->matrix;
+  const Index block = content.above->col_block;
+  const bool projects = content.result->matrix.name.id == TensorId::q ||
+                        content.result->matrix.name.id == TensorId::k ||
+                        content.result->matrix.name.id == TensorId::v;
+  if (!projects || !whole.transposed || block <= 0 || whole.view.cols <= block) return parts;
+  for (Index begin = 0; begin + block <= whole.view.cols; begin += block) {
+    StagePart part = *content.above;
+    const Index row = whole.row_begin + begin;
+    part.matrix = *stage_matrix(context.trace, whole.name, {context.selection.batch, context.selection.head},
+                                true, row, row + block);
+    part.spec.values = part.matrix.view;
+    part.col_block = 0;
+    part.row_labels = part.col_labels = nullptr;
+    parts.push_back(std::move(part));
+  }
+  return parts;
+}
+
+// Over its block of the result, with a gap to its neighbours.
+RectF small_rect(const RectF& whole, std::size_t i, std::size_t count, double scale) {
+  const double width = whole.width / static_cast<double>(count);
+  const double gap = std::min(6.0 * scale, 0.25 * width);
+  return {whole.x + width * static_cast<double>(i) + gap / 2, whole.y, width - gap, whole.height};
+}
+
+// The one of the head that is looked at; several query heads share one of k and v.
+void draw_chosen_small(const PanelContext& context, const StageContent& content,
+                       const std::vector<StagePart>& small, const RectF& whole) {
+  const Index sharing =
+      std::max<Index>(1, context.trace.options.num_heads / static_cast<Index>(small.size()));
+  const auto at = static_cast<std::size_t>(context.selection.head / sharing);
+  if (at >= small.size()) return;
+  const PlaneGeometry plane = geometry(small_rect(whole, at, small.size(), context.scale), small[at]);
+  const CellBox all{0, plane.rows, 0, plane.cols};
+  draw_box_outline(context.widgets(), ImGui::GetWindowDrawList(), plane, all,
+                   im_color(tensor_hue(context.palette, content.result->matrix.name.id)),
+                   std::max(1.0f, std::round(context.scale)));
+}
+
 }  // namespace
 
 void draw_stage_sentence(const PanelContext& context, const std::string& sentence, RectF area) {
@@ -239,7 +284,15 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
 
   std::vector<Drawn> drawn{{"result", &*content.result, geometry(layout.result, *content.result)}};
   if (content.left) drawn.push_back({"left", &*content.left, geometry(*layout.left, *content.left)});
-  if (content.above) drawn.push_back({"above", &*content.above, geometry(*layout.above, *content.above)});
+  const std::vector<StagePart> small = small_matrices(context, content);
+  if (!small.empty()) {
+    for (std::size_t i = 0; i < small.size(); ++i) {
+      drawn.push_back({fmt::format("above/{}", i), &small[i],
+                       geometry(small_rect(*layout.above, i, small.size(), context.scale), small[i])});
+    }
+  } else if (content.above) {
+    drawn.push_back({"above", &*content.above, geometry(*layout.above, *content.above)});
+  }
   if (content.bias) drawn.push_back({"bias", &*content.bias, geometry(*layout.bias, *content.bias)});
   const std::vector<StagePart> thumbnails = thumbnail_parts(context, content);
   std::vector<HeatmapPlane> planes;
@@ -260,6 +313,7 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
       draw_part_overlay(context, *each.part, each.plane, marks, operand);
     if (const auto cell = cell_under_mouse(*each.part, each.plane)) under_mouse = cell;
   }
+  if (!small.empty()) draw_chosen_small(context, content, small, *layout.above);
   const double right = area.x + area.width;
   const PlaneGeometry& result = drawn.front().plane;
   draw_part_title(context, *content.result, result, static_cast<float>(right - layout.result.x));
@@ -282,8 +336,10 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
   }
   if (content.above) {
     const PlaneGeometry above = geometry(*layout.above, *content.above);
-    draw_part_title(context, *content.above, above, static_cast<float>(right - layout.above->x),
-                    content.cell_for_cell ? "+" : "");
+    const std::string sign = content.cell_for_cell ? "+"
+                             : small.empty()       ? ""
+                                                   : fmt::format("{} small matrices:", small.size());
+    draw_part_title(context, *content.above, above, static_cast<float>(right - layout.above->x), sign);
     if (!content.cell_for_cell)
       draw_part_row_labels(context, *content.above, above, marked_row(content.above->matrix, marks));
   }

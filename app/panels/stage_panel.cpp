@@ -26,7 +26,10 @@ void fade(const PanelContext& context, const RectF& area) {
 // A stroke of the brush over the maps of the mask step. What its first pair becomes, all others become too.
 void paint(const PanelContext& context, MaskBrush& brush, const std::optional<CellRef>& under_mouse,
            PanelAction& action) {
-  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) brush.painting = false;
+  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
+    brush.painting = false;
+    brush.before.reset();
+  }
   const bool on_map = under_mouse && !under_mouse->tensor.gradient && under_mouse->index.size() == 4;
   if (!on_map || !painting_refusal(context.trace).empty()) return;
   const Index query = under_mouse->index[2], key = under_mouse->index[3];
@@ -35,10 +38,23 @@ void paint(const PanelContext& context, MaskBrush& brush, const std::optional<Ce
     brush.painting = true;
     brush.plain = !context.trace.tensors.mask_bias;
     brush.blocks = !is_painted(context.trace, batch, head, query, key);
+    brush.from_query = query;
+    brush.from_key = key;
+    brush.before = context.scenario;
   }
   if (!brush.painting) return;
-  Scenario painted = with_painted(context.scenario, context.trace, batch, head, query, key,
-                                  static_cast<BrushShape>(brush.shape - 1), brush.blocks);
+  auto shape = static_cast<BrushShape>(brush.shape - 1);
+  if (context.selection.queries_as_columns) {  // a row of the picture is a key then
+    shape = shape == BrushShape::row      ? BrushShape::column
+            : shape == BrushShape::column ? BrushShape::row
+                                          : shape;
+  }
+  // A rectangle is what lies between where it began and the mouse: pairs that it has left again are as before.
+  Scenario painted =
+      shape == BrushShape::box && brush.before
+          ? with_painted_box(*brush.before, context.trace, batch, head,
+                             {brush.from_query, brush.from_key, query, key}, brush.blocks)
+          : with_painted(context.scenario, context.trace, batch, head, query, key, shape, brush.blocks);
   if (painted == context.scenario) return;
   action.scenario = std::move(painted);
   action.edit_label = "paint the mask";
@@ -61,7 +77,8 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   const bool moving = of_the_step && context.motion < 1.0 && context.selection.step != Step::inputs;
   Selection place_before = context.selection;
   if (moving) place_before.step = static_cast<Step>(static_cast<int>(context.selection.step) - 1);
-  const bool fades = moving && (context.reduce_motion || context.selection.view != StageView::one_head);
+  const bool fades = moving && (context.reduce_motion || context.selection.view != StageView::one_head ||
+                                context.selection.queries_as_columns);
   StageContent content = content_at(fades && context.motion < 0.5 ? place_before : context.selection);
   if (state.brush.painting && state.brush.plain) content.above.reset();
   std::optional<StageContent> before;
@@ -77,6 +94,7 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
     Selection place = selection;
     place.step = step;
     place.tensor.reset();
+    place.queries_as_columns = false;  // views that have queries and keys where they want them
     return content_at(place);
   };
   if (!room) {
@@ -92,7 +110,7 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   } else if (selection.view == StageView::compare) {
     action = draw_compare(context, state.compare, content, state.ranges, area, under_mouse);
   } else if (selection.view == StageView::all_heads && content.result->matrix.leading.size() == 2) {
-    action = draw_all_heads(context, content, area, under_mouse);
+    action = draw_all_heads(context, state.head_figures, content, area, under_mouse);
   } else {
     action = draw_one_head(context, state.one_head, content, before ? &*before : nullptr, area, under_mouse);
   }

@@ -1,6 +1,7 @@
 // The stage: a step as the product (or map) that it is, with its tokens, its numbers and its heads.
 #pragma once
 
+#include "app/panels/head_words.h"
 #include "app/panels/panel.h"
 #include "app/panels/stage_compare.h"
 #include "app/panels/stage_elementwise.h"
@@ -17,6 +18,9 @@ struct MaskBrush {
   bool painting = false;  // a stroke is under way
   bool plain = false;     // it began where there was no mask: the map stays where it is until it ends
   bool blocks = true;     // what the stroke makes of the pairs that it meets
+  // Of a rectangle: where it began, and the scenario that it is drawn on.
+  Index from_query = 0, from_key = 0;
+  std::optional<Scenario> before;
 };
 
 struct StageState {
@@ -28,6 +32,7 @@ struct StageState {
   ElementwiseState elementwise;
   GradientsState gradients;
   CompareState compare;
+  HeadFigures head_figures;
 };
 
 // Fills the current ImGui window.

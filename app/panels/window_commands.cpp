@@ -133,6 +133,9 @@ void perform(WindowState& window, CommandCall call) {
     case CommandId::copy_array:
       copy_map(window, MapText::numpy_array);
       break;
+    case CommandId::copy_mask:
+      copy_mask(window);
+      break;
     case CommandId::copy_program:
       copy_program(window);
       break;
@@ -193,6 +196,9 @@ void perform(WindowState& window, CommandCall call) {
       break;
     case CommandId::all_the_way:
       selection.all_the_way = !selection.all_the_way;
+      break;
+    case CommandId::turn_maps:
+      selection.queries_as_columns = !selection.queries_as_columns;
       break;
     case CommandId::slower_motion:
       scale_motion(window, 0.5f);

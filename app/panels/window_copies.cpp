@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 
+#include "app/panels/mask_convention.h"
 #include "app/panels/stage_content.h"
 #include "app/panels/window_files.h"
 #include "app/session/map_text.h"
@@ -41,6 +42,28 @@ void copy_map(WindowState& window, MapText text) {
     window.clipboard = as_table ? map_as_table(trace, labels, what) : map_as_numpy_array(trace, labels, what);
     window.notices.say(
         fmt::format("Copied {} {}", export_title(trace, what), as_table ? "as a table" : "as an np.array"));
+  } catch (const Error& error) {
+    window.notices.complain(error.what());
+  }
+}
+
+void copy_mask(WindowState& window) {
+  const Trace& trace = window.session.trace();
+  const auto mask =
+      stage_matrix(trace, {TensorId::mask_bias}, {window.selection.batch, window.selection.head});
+  if (!mask || mask->view.tensor->size() == 0) {
+    window.notices.say("There is no mask to copy.");
+    return;
+  }
+  MaskConvention reading = window.selection.mask_convention;
+  if (reading == MaskConvention::added) {
+    reading =
+        trace.options.op == Op::multi_head_attention ? MaskConvention::true_blocks : MaskConvention::true_keeps;
+  }
+  try {
+    window.clipboard = mask_as_booleans(mask->view, reading);
+    window.notices.say(fmt::format("Copied the mask {}: True {}", matrix_sizes(*mask),
+                                   reading == MaskConvention::true_blocks ? "is blocked" : "takes part"));
   } catch (const Error& error) {
     window.notices.complain(error.what());
   }

@@ -12,6 +12,10 @@ void copy_value(WindowState& window);
 enum class MapText { table, numpy_array };
 void copy_map(WindowState& window, MapText text);
 
+// All masks of the head that is looked at, as one boolean array. True means what was chosen in the setup, else what the
+// operator's own attn_mask means by it.
+void copy_mask(WindowState& window);
+
 // The whole scenario as one Python program, in the style that the inspector shows.
 void copy_program(WindowState& window);
 

@@ -136,6 +136,7 @@ void ask_for_export(WindowState& window) {
   dialog.what = before;
   dialog.what.tensor = shown;
   dialog.what.batch = selection.batch;
+  dialog.what.queries_as_columns = selection.queries_as_columns;
   dialog.head = export_head_of(trace, shown, selection.head);
   dialog.has_heads = export_head_count(trace, shown) > 1;
   TensorExport one = dialog.what, all_heads = dialog.what;

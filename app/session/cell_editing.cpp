@@ -1,6 +1,7 @@
 #include "app/session/cell_editing.h"
 
 #include <algorithm>
+#include <map>
 
 #include "core/trace/attention_sizes.h"
 
@@ -79,19 +80,41 @@ bool is_painted(const Trace& trace, Index batch, Index head, Index query, Index 
   return (mask->at(mask_index(trace, batch, head, query, key)) != 0.0) == true_blocks(trace);
 }
 
-Scenario with_painted(const Scenario& scenario, const Trace& trace, Index batch, Index head, Index query,
-                      Index key, BrushShape shape, bool blocked) {
+Scenario with_painted_box(const Scenario& scenario, const Trace& trace, Index batch, Index head,
+                          const PairBox& box, bool blocked) {
   const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
   Scenario edited = scenario;
-  if (!painting_refusal(trace).empty() || query >= sizes.queries || key >= sizes.keys) return edited;
+  if (!painting_refusal(trace).empty()) return edited;
   const double value = blocked == true_blocks(trace) ? 1.0 : 0.0;
-  const bool whole_row = shape == BrushShape::row, whole_column = shape == BrushShape::column;
-  for (Index i = whole_column ? 0 : query; i < (whole_column ? sizes.queries : query + 1); ++i) {
-    for (Index j = whole_row ? 0 : key; j < (whole_row ? sizes.keys : key + 1); ++j) {
-      set_edit(edited, {"attn_mask", mask_index(trace, batch, head, i, j), value});
+  // Where earlier edits of the mask stand: a box has many pairs.
+  std::map<std::vector<std::int64_t>, std::size_t> places;
+  for (std::size_t i = 0; i < edited.edits.size(); ++i) {
+    if (edited.edits[i].tensor == "attn_mask") places.emplace(edited.edits[i].index, i);
+  }
+  const Index last_query = std::min(std::max(box.query, box.to_query), sizes.queries - 1);
+  const Index last_key = std::min(std::max(box.key, box.to_key), sizes.keys - 1);
+  for (Index i = std::min(box.query, box.to_query); i <= last_query; ++i) {
+    for (Index j = std::min(box.key, box.to_key); j <= last_key; ++j) {
+      std::vector<Index> index = mask_index(trace, batch, head, i, j);
+      const auto [place, is_new] = places.emplace(std::move(index), edited.edits.size());
+      if (is_new) {
+        edited.edits.push_back({"attn_mask", place->first, value});
+      } else {
+        edited.edits[place->second].value = value;
+      }
     }
   }
   return edited;
+}
+
+Scenario with_painted(const Scenario& scenario, const Trace& trace, Index batch, Index head, Index query,
+                      Index key, BrushShape shape, bool blocked) {
+  const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
+  if (query >= sizes.queries || key >= sizes.keys) return scenario;
+  PairBox box{query, key, query, key};
+  if (shape == BrushShape::row) box = {query, 0, query, sizes.keys - 1};
+  if (shape == BrushShape::column) box = {0, key, sizes.queries - 1, key};
+  return with_painted_box(scenario, trace, batch, head, box, blocked);
 }
 
 }  // namespace headwise

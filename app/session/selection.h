@@ -11,6 +11,13 @@
 
 namespace headwise {
 
+// How the masks are read: as the bias that is added to the scores, or as booleans of either convention.
+enum class MaskConvention {
+  added,        // 0 and −∞, or floats
+  true_blocks,  // torch.nn.MultiheadAttention: True is blocked
+  true_keeps,   // F.scaled_dot_product_attention, ONNX, Keras, Flax: True takes part
+};
+
 struct Selection {
   Step step = Step::inputs;
   StageView view = StageView::one_head;
@@ -24,6 +31,8 @@ struct Selection {
   bool all_the_way = false;  // light what the cell depends on and feeds back to the inputs and on to the output
   std::optional<Loss> loss;  // what gradients are of; none: the default
   CompareWith compare_with = CompareWith::pinned;  // in the view Compare
+  MaskConvention mask_convention = MaskConvention::added;
+  bool queries_as_columns = false;  // maps of queries and keys, (L,S), stand turned: a column a query
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 

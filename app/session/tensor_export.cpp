@@ -237,6 +237,13 @@ std::string export_title(const Trace& trace, const TensorExport& what) {
                      shape.size(rank - 2), shape.size(rank - 1));
 }
 
+bool is_pair_map(const Tensor& tensor) {
+  const Shape& shape = tensor.shape();
+  if (shape.rank() < 2 || shape.name(shape.rank() - 2) != "L") return false;
+  const std::string& last = shape.name(shape.rank() - 1);
+  return last == "S" || last == "S′";
+}
+
 std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& labels,
                                          const TensorExport& what) {
   const TensorPtr tensor = tensor_of(trace, what.tensor);
@@ -263,6 +270,13 @@ std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& 
     spec.col_axis = cols.caption;
     spec.row_labels = rows.labels;
     spec.col_labels = cols.labels;
+    if (what.queries_as_columns && is_pair_map(*tensor)) {
+      spec.values = spec.values.transposed();
+      if (spec.mask) spec.mask = spec.mask->transposed();
+      std::swap(spec.row_axis, spec.col_axis);
+      std::swap(spec.row_labels, spec.col_labels);
+      if (!is_grid) spec.title += ", transposed";
+    }
     return spec;
   };
   std::vector<HeatmapSpec> specs;
@@ -291,7 +305,9 @@ std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& 
 void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorExport& what,
                    const std::string& path) {
   const ExportFormat format = export_format(path);
-  const std::vector<HeatmapSpec> specs = export_heatmaps(trace, labels, what);
+  TensorExport as_shown = what;
+  if (format == ExportFormat::csv || format == ExportFormat::npy) as_shown.queries_as_columns = false;
+  const std::vector<HeatmapSpec> specs = export_heatmaps(trace, labels, as_shown);
   const Tensor& tensor = *trace.tensor(what.tensor);
   const bool with_heads = !what.head && heads_axis_size(trace, tensor).has_value();
   if (format == ExportFormat::csv) {

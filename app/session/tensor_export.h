@@ -28,7 +28,12 @@ struct TensorExport {
   ValueRange range;
   double cell_pixels = 24.0;  // the side of a cell in a picture
   Theme theme = Theme::light;
+  bool queries_as_columns =
+      false;  // of pictures, where the map is one of queries and keys; tables and arrays stay as stored
 };
+
+// Whether the last two axes are queries and keys: scores … attn_weights, and their gradients.
+bool is_pair_map(const Tensor& tensor);
 
 // How many maps the tensor has at one batch (1 where it has no axis of heads), and which of them a query head
 // reads: of an axis of key/value heads (G), the one of its group.

@@ -214,3 +214,59 @@ TEST_CASE("a pinned cell that a smaller trace no longer has is not looked at") {
   CHECK(stage_marks(*small.trace, selection).empty());
   CHECK(focused_cell(*traced().trace, selection) == selection.pinned);
 }
+
+TEST_CASE(
+    "with queries as columns every map of queries and keys is turned, and a product is still that product") {
+  ValueRanges ranges;
+  for (const TracedScenario& given : many_scenarios()) {
+    for (int step = 0; step < step_count; ++step) {
+      for (const StepPicture& picture : step_pictures(static_cast<Step>(step), *given.trace)) {
+        Selection selection;
+        selection.step = static_cast<Step>(step);
+        selection.tensor = picture.result;
+        selection.head = std::min<Index>(1, given.trace->options.num_heads - 1);
+        const auto at = [&](bool columns) {
+          selection.queries_as_columns = columns;
+          return stage_content(*given.trace, given.inputs.labels, selection, Theme::dark, ranges);
+        };
+        const StageContent rows = at(false), columns = at(true);
+        CAPTURE(step);
+        CAPTURE(std::string(tensor_entry(picture.result).name));
+        REQUIRE(columns.result);
+        const auto is_turned = [](const std::optional<StagePart>& part) {
+          return !part || !is_pair_map(part->matrix) || part->matrix.transposed;
+        };
+        CHECK(is_turned(columns.result));
+        CHECK(is_turned(columns.left));
+        CHECK(is_turned(columns.above));
+        CHECK(is_turned(columns.head_map));
+        const MatrixView& result = columns.result->matrix.view;
+        const bool turned = columns.result->matrix.transposed != rows.result->matrix.transposed;
+        CHECK(result.rows == (turned ? rows.result->matrix.view.cols : rows.result->matrix.view.rows));
+        if (columns.left && picture.result != TensorId::k && picture.result != TensorId::v)
+          CHECK(columns.left->matrix.view.rows == result.rows);
+        if (columns.above) CHECK(columns.above->matrix.view.cols == result.cols);
+        if (columns.left && columns.above && !columns.cell_for_cell) {
+          REQUIRE(columns.left->matrix.view.cols == columns.above->matrix.view.rows);
+          if (picture.result == TensorId::scores || picture.result == TensorId::head_output) {
+            double sum = 0.0;
+            for (Index i = 0; i < columns.left->matrix.view.cols; ++i)
+              sum += columns.left->matrix.view.value(result.rows - 1, i) *
+                     columns.above->matrix.view.value(i, 0);
+            CHECK(sum == doctest::Approx(result.value(result.rows - 1, 0)).epsilon(1e-4));
+          }
+        }
+        // A cell is the same number wherever it stands, and so is its mask.
+        const CellRef cell = cell_at(columns.result->matrix, result.rows - 1, 0);
+        const double value = result.value(result.rows - 1, 0),
+                     stored = given.trace->tensor(cell.tensor)->at(cell.index);
+        CHECK((value == stored || (std::isnan(value) && std::isnan(stored))));
+        if (columns.result->spec.mask) {
+          CHECK(columns.result->spec.mask->value(result.rows - 1, 0) ==
+                rows.result->spec.mask->value(0, result.rows - 1));
+          check_mask(columns.result->spec);
+        }
+      }
+    }
+  }
+}

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "app/session/head_gains.h"
+#include "app/session/unmuted_output.h"
+#include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
 
 using namespace headwise;
@@ -70,4 +72,37 @@ TEST_CASE("temperature and softcap are typed, and the weights answer") {
   bench.ui->type("2");
   const TensorPtr scaled = bench.trace().tensors.scaled_scores;
   for (Index i = 0; i < scaled->size(); ++i) CHECK(std::abs(scaled->flat(i)) <= 2.0);
+}
+
+TEST_CASE("what the gains do is held against the output with every gain 1, computed once for a whole drag") {
+  const Scenario plain = preset_scenario("welcome");
+  const ComputationPtr all = compute(plain, nullptr);
+  UnmutedOutput unmuted;
+  CHECK_FALSE(unmuted.change(*all->trace));
+  ComputationPtr now = all;
+  for (const double gain : {0.9, 0.5, 0.25, 0.0}) {
+    now = compute(set_head_gain(plain, 3, gain).scenario, now.get());
+    const auto change = unmuted.change(*now->trace);
+    REQUIRE(change);
+    CHECK(change->largest ==
+          doctest::Approx(tensor_change(all->trace->tensors.output, now->trace->tensors.output).largest)
+              .epsilon(1e-5));
+    CHECK(change->relative() > 0.0);
+  }
+  CHECK(unmuted.computed() == 1);
+  now = compute(with_setting(now->scenario, "mask.is_causal=true"), now.get());
+  CHECK(unmuted.change(*now->trace));
+  CHECK(unmuted.computed() == 2);
+}
+
+TEST_CASE("while a gain is dragged the setup says what all gains do to the output") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  CHECK_FALSE(bench.ui->has("setup/gain_effect"));
+  const UiRect track = bench.ui->rect("setup/gain");
+  const float y = 0.5f * (track.min.y + track.max.y);
+  bench.ui->drag(0.5f * (track.min.x + track.max.x), y, track.min.x + 1, y);
+  CHECK(bench.ui->has("setup/gain_effect"));
+  bench.ui->double_click("setup/gain");
+  CHECK_FALSE(bench.ui->has("setup/gain_effect"));
 }

@@ -1,7 +1,10 @@
 // The mask painted with the mouse, a number set by hand, and a pattern chosen.
 #include <doctest/doctest.h>
 
+#include <imgui.h>
+
 #include <cmath>
+#include <string>
 
 #include "tests/app/window_bench.h"
 
@@ -72,4 +75,83 @@ TEST_CASE("a pattern is chosen from a list") {
   CHECK(*bench.scenario().mask.preset == "document:0,6");
   CHECK(bench.session().error() == "");
   CHECK(bench.trace().tensors.mask_bias);
+}
+
+TEST_CASE("a box is what lies between its corners, follows the mouse back, and is one step of undo") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  bench.ui->click("step_bar/step/5");
+  bench.ui->run_frames(70);
+  bench.ui->click("stage/brush/box");
+  const UiRect map = bench.ui->rect("stage/result");
+  const float w = (map.max.x - map.min.x) / 12, h = (map.max.y - map.min.y) / 12;
+  const auto x = [&](float key) { return map.min.x + (key + 0.5f) * w; };
+  const auto y = [&](float query) { return map.min.y + (query + 0.5f) * h; };
+  bench.ui->move_to(x(9), y(8));
+  bench.ui->push(MouseButtonChanged{0, true});
+  bench.ui->run_frames(2);
+  bench.ui->move_to(x(2), y(1));  // up and to the left, too far
+  bench.ui->move_to(x(6), y(5));
+  bench.ui->push(MouseButtonChanged{0, false});
+  bench.ui->run_frames(3);
+  for (Index query = 0; query < 12; ++query) {
+    for (Index key = 0; key < 12; ++key) {
+      CAPTURE(query);
+      CAPTURE(key);
+      CHECK(blocked(bench, query, key) == (query >= 5 && query <= 8 && key >= 6 && key <= 9));
+    }
+  }
+  bench.ui->key("Ctrl+Z");
+  CHECK_FALSE(bench.trace().tensors.mask_bias);
+}
+
+TEST_CASE("ALiBi and a finite fill are chosen in the setup, and undo takes each back") {
+  WindowBench bench = open_window(1600, 1600);
+  if (!bench.ui) return;
+  bench.ui->click("setup/alibi/on");
+  CHECK(bench.scenario().mask.alibi);
+  REQUIRE(bench.trace().tensors.mask_bias);
+  CHECK(bench.trace().tensors.mask_bias->at({0, 0, 5, 2}) == doctest::Approx(-1.5));  // 2^−1 · 3
+  bench.ui->key("C");
+  bench.ui->click("setup/fill");
+  bench.ui->type("-7");
+  REQUIRE(bench.scenario().mask.value);
+  CHECK(bench.trace().tensors.masked_scores->at({0, 0, 2, 5}) == -7.0);
+  bench.ui->key("Escape");
+  bench.ui->key("Ctrl+Z");
+  CHECK_FALSE(bench.scenario().mask.value);
+  bench.ui->key("Ctrl+Z");
+  bench.ui->key("Ctrl+Z");
+  CHECK_FALSE(bench.scenario().mask.alibi);
+  CHECK_FALSE(bench.trace().tensors.mask_bias);
+}
+
+TEST_CASE("a mask is shown and copied as booleans in either convention, and no number changes") {
+  WindowBench bench = open_window(1600, 1600);
+  if (!bench.ui) return;
+  const auto copied = [&] {
+    bench.ui->click("menu/Edit");
+    bench.ui->click("menu/Copy mask as booleans");
+    const char* text = ImGui::GetClipboardText();
+    return std::string(text ? text : "");
+  };
+  bench.ui->click("step_bar/step/5");
+  bench.ui->key("C");
+  bench.ui->run_frames(70);
+  const TensorPtr output = bench.trace().tensors.output;
+  bench.ui->move_to("panel/graph");
+  const Image bias = bench.ui->pixels();
+  bench.ui->click("setup/mask_convention/True blocks");
+  bench.ui->move_to("panel/graph");
+  const Image blocks = bench.ui->pixels();
+  CHECK(blocks.rgba != bias.rgba);
+  CHECK(copied().starts_with("np.array([[False, True, True,"));
+  bench.ui->click("setup/mask_convention/True keeps");
+  bench.ui->move_to("panel/graph");
+  CHECK(bench.ui->pixels().rgba != blocks.rgba);
+  CHECK(copied().starts_with("np.array([[True, False, False,"));
+  CHECK(bench.trace().tensors.output == output);
+  bench.ui->click("setup/alibi/on");
+  ImGui::SetClipboardText("as before");
+  CHECK(copied() == "as before");  // floats are no booleans, and that is said
 }

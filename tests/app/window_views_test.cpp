@@ -70,3 +70,59 @@ TEST_CASE("a mask of nothing but 0 and −inf is shown at every head, without co
   bench.ui->run_frames(3);
   CHECK(bench.ui->has("stage/map/7"));
 }
+
+TEST_CASE("Q turns the maps of queries and keys in every view, the cell under the mouse is still its cell") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  bench.ui->key("C");
+  for (int step = 0; step < step_count; ++step) {
+    bench.ui->click("step_bar/step/" + std::to_string(step));
+    for (int view = 0; view < stage_view_count; ++view) {
+      bench.ui->key("Q");
+      bench.ui->run_frames(2);
+      bench.ui->key("Q");
+      bench.ui->key("A");
+    }
+  }
+  bench.ui->click("step_bar/step/6");
+  bench.ui->run_frames(70);
+  bench.ui->key("Q");
+  CHECK(bench.selection().queries_as_columns);
+  const UiRect map = bench.ui->rect("stage/result");
+  const float w = (map.max.x - map.min.x) / 12, h = (map.max.y - map.min.y) / 12;
+  bench.ui->move_to(map.min.x + 8.5f * w, map.min.y + 2.5f * h);  // query 8, key 2
+  CHECK(bench.selection().hovered == CellRef{{TensorId::attn_weights}, {0, 0, 8, 2}});
+  bench.ui->click("stage/turn/rows");
+  CHECK_FALSE(bench.selection().queries_as_columns);
+}
+
+TEST_CASE("over the maps of all heads stands what each does, where there is room") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  bench.ui->click("step_bar/step/6");
+  bench.ui->click("stage/view/All heads");
+  for (int head = 0; head < 8; ++head) CHECK(bench.ui->has("stage/head_words/" + std::to_string(head)));
+  bench.ui->click("step_bar/step/2");  // q_heads are no attention
+  CHECK_FALSE(bench.ui->has("stage/head_words/0"));
+}
+
+TEST_CASE(
+    "in the layout 3·H the projection is drawn as a small matrix for each head, and its cells are named") {
+  Scenario scenario = preset_scenario("welcome");
+  scenario.parameters.layout = ProjectionLayout::per_head;
+  WindowBench bench = open_window(1600, 1000, scenario);
+  if (!bench.ui) return;
+  bench.ui->click("step_bar/step/1");
+  bench.ui->run_frames(70);
+  for (int head = 0; head < 8; ++head) REQUIRE(bench.ui->has("stage/above/" + std::to_string(head)));
+  const UiRect third = bench.ui->rect("stage/above/3");
+  bench.ui->move_to(third.min.x + 1, third.min.y + 1);
+  REQUIRE(bench.selection().hovered);
+  CHECK(bench.selection().hovered->tensor.id == TensorId::q_proj_weight);
+  CHECK(bench.selection().hovered->index == std::vector<Index>{48, 0});
+  bench.ui->click("setup/layout/3");
+  bench.ui->run_frames(3);
+  CHECK_FALSE(bench.ui->has("stage/above/3"));
+  CHECK(bench.ui->has("stage/above"));
+  CHECK(bench.ui->has("setup/layout_differences"));
+}

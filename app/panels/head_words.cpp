@@ -1,0 +1,60 @@
+#include "app/panels/head_words.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "app/widgets/number_text.h"
+
+namespace headwise {
+namespace {
+
+std::string token_of(const std::vector<std::string>& labels, Index at, const char* letter) {
+  const auto i = static_cast<std::size_t>(at);
+  return i < labels.size() ? labels[i] : fmt::format("{} {}", letter, at);
+}
+
+std::string strongest_pair(const PanelContext& context, const HeadStatistics& head) {
+  return fmt::format("{} → {}", token_of(context.inputs.labels.query, head.query, "q"),
+                     token_of(context.inputs.labels.key, head.key, "k"));
+}
+
+// Which way a head looks, where that is one way mostly.
+std::string distance_text(const HeadStatistics& head) {
+  const char* way = std::abs(head.back) < 0.5 * head.distance || head.distance < 0.05 ? "away"
+                    : head.back > 0                                                   ? "back"
+                                                                                      : "ahead";
+  return fmt::format("looks {} {}", decimal_text(head.distance, 1), way);
+}
+
+}  // namespace
+
+const std::vector<HeadStatistics>& HeadFigures::of(const Trace& trace, Index batch) {
+  const TensorPtr& weights = trace.tensors.attn_weights;
+  if (weights && weights_.lock() == weights && batch_ == batch) return heads_;
+  heads_.clear();
+  weights_ = weights;
+  batch_ = batch;
+  if (!weights || batch < 0 || batch >= weights->shape().size(0)) return heads_;
+  for (Index head = 0; head < weights->shape().size(1); ++head)
+    heads_.push_back(head_statistics(trace, batch, head));
+  return heads_;
+}
+
+std::vector<std::string> head_words(const PanelContext& context, const HeadStatistics& head) {
+  if (head.rows == 0) return {"no row of numbers"};
+  return {fmt::format("entropy {} of {}", decimal_text(head.entropy, 2), decimal_text(head.most_entropy, 2)),
+          distance_text(head),
+          fmt::format("{} {}", strongest_pair(context, head), cell_number(head.strongest, 2, true))};
+}
+
+std::string head_sentence(const PanelContext& context, const HeadStatistics& head) {
+  if (head.rows == 0) return "its attention has no row of numbers";
+  return fmt::format(
+      "mean entropy of its rows {} nats (looking everywhere alike: {}); mean distance to what it looks at {} "
+      "tokens; strongest pair {}, {}",
+      decimal_text(head.entropy, 2), decimal_text(head.most_entropy, 2), decimal_text(head.distance, 1),
+      strongest_pair(context, head), decimal_text(head.strongest, 2));
+}
+
+}  // namespace headwise
