@@ -31,7 +31,12 @@ void take_place(WindowState& window) {
   if (!window.session.error().empty()) return;
   const Step from = window.selection.step;
   const bool same_picture = window.selection.view == arrival.selection.view;
-  window.selection = selection_within(arrival.selection, window.session.trace());
+  Selection place = arrival.selection;
+  // How the person likes to see things is no part of a page.
+  place.compare_with = window.selection.compare_with;
+  place.mask_convention = window.selection.mask_convention;
+  place.queries_as_columns = window.selection.queries_as_columns;
+  window.selection = selection_within(place, window.session.trace());
   skip_motion(window.motion);
   if (same_picture && walk.page && window.selection.step != from)
     begin_motion(window.motion, from, window.selection.step);

@@ -271,3 +271,17 @@ TEST_CASE("every page of every lesson fits under the stage, and leaves the stage
     }
   }
 }
+
+TEST_CASE(
+    "turning a page leaves it as the person likes it: which way round the maps stand, how masks are "
+    "written") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  bench.ui->key("Q");
+  drop(bench, lesson_file(folder));
+  CHECK(bench.selection().queries_as_columns);
+  bench.ui->key("PageDown");
+  CHECK(bench.selection().step == Step::scale);
+  CHECK(bench.selection().queries_as_columns);
+}
