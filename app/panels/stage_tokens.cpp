@@ -39,6 +39,7 @@ struct Column {
   bool right = false;
 
   float y(Index i) const { return top + (static_cast<float>(i) + 0.5f) * pitch; }
+  float bottom() const { return top + static_cast<float>(count) * pitch; }
   std::optional<Index> token_at(ImVec2 mouse, float reach) const {
     const bool beside =
         right ? mouse.x >= x - 8 && mouse.x <= x + reach : mouse.x <= x + 8 && mouse.x >= x - reach;
@@ -255,8 +256,8 @@ PanelAction draw_tokens(const PanelContext& context, TokensState& state, const S
   draw_lines(context, state, queries, keys, focus);
   draw_labels(context, queries, focus.query, label_room - 8 * u);
   draw_labels(context, keys, focus.key, label_room - 8 * u);
-  ui_probe("stage/queries", {left - label_room, queries.top}, {left, queries.y(view.rows)});
-  ui_probe("stage/keys", {left + span, keys.top}, {left + span + label_room, keys.y(view.cols)});
+  ui_probe("stage/queries", {left - label_room, queries.top}, {left, queries.bottom()});
+  ui_probe("stage/keys", {left + span, keys.top}, {left + span + label_room, keys.bottom()});
   if (state.lines.left_out > 0) {
     const std::string note = fmt::format("{} weaker lines are left out", state.lines.left_out);
     list->AddText(small, small->FontSize,
