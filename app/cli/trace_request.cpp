@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <filesystem>
 
 #include <algorithm>
 #include <map>
@@ -24,7 +25,11 @@ bool names_preset(const std::string& name) {
 }
 
 Scenario read_scenario(const std::string& name) {
-  return names_preset(name) ? preset_scenario(name) : read_scenario_file(name);
+  if (names_preset(name)) return preset_scenario(name);
+  std::error_code ignored;
+  const bool plain = name.find_first_of("./\\") == std::string::npos;
+  // A word that is neither a file nor looks like one was meant as a preset: its Error names the nearest.
+  return plain && !std::filesystem::exists(name, ignored) ? preset_scenario(name) : read_scenario_file(name);
 }
 
 GivenArrays read_arrays(const std::vector<std::string>& paths) {

@@ -24,6 +24,8 @@ void draw_styles(const PanelContext& context, CodeSectionState& state) {
   int chosen = static_cast<int>(state.style);
   if (segmented_control(context.widgets(), "code style", names, chosen))
     state.style = code_styles[static_cast<std::size_t>(chosen)];
+  tooltip(context.widgets(),
+          "how the line is written: PyTorch's functions, one einsum, plain NumPy, or as in d2l");
   const ImVec2 min = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
   const float part = size.x / static_cast<float>(names.size());
   for (std::size_t i = 0; i < names.size() && ui_probes_wanted(); ++i) {

@@ -110,6 +110,7 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   if (item_over("heads/number", head, {line.x, line.y, line.width - reach, line.height}).clicked) {
     action.selection = looking_at_head(context, head);
   }
+  tooltip(context.widgets(), "look at this head");
   ImFont* font = chosen ? context.fonts.bold : context.fonts.small;
   // What a head does gives way to the dot, its number never.
   const bool named = number.find(' ') != std::string::npos;

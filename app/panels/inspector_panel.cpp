@@ -130,6 +130,17 @@ void draw_step(const PanelContext& context, TextColumn& column, const std::optio
                        context.palette.text_dim);
     }
   }
+  const InputsSpec& inputs = context.scenario.inputs;
+  if (context.selection.step != Step::inputs || inputs.source != InputSource::text) return;
+  column.space(6);
+  column.paragraph(
+      inputs.positions
+          ? "The left columns are a code of the word, the same wherever it stands. The right ones are the "
+            "sine and cosine of its place: pairs that turn fast come first, the slow ones at the edge "
+            "hardly change from word to word, so they look like stripes."
+          : "The left columns are a code of the word, the same wherever it stands. Positions are off, so "
+            "the right ones are 0 and no row knows its place.",
+      context.palette.text_dim);
 }
 
 void draw_cell(const PanelContext& context, TextColumn& column, TermsState& state, bool compact,
@@ -154,7 +165,7 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
   const ImVec2 at = column.cursor();
   const std::string value = decimal_text(provenance.value);
   const std::string name = box_text(context.trace, box_of(*cell));
-  const std::string tokens = cell_tokens(context.trace, context.inputs.labels, *cell);
+  const std::string tokens = drawable_text(cell_tokens(context.trace, context.inputs.labels, *cell), sans);
   list->AddText(bold, bold->FontSize, at, im_color(context.palette.text), value.c_str());
   float x = width_of(bold, value) + 8.0f * context.scale;
   list->AddText(mono, mono->FontSize, ImVec2(at.x + x, at.y + bold->FontSize - mono->FontSize),

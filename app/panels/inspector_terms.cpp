@@ -151,7 +151,8 @@ class TermLine {
     const Palette& palette = context_.palette;
     const float y = at_.y + (height_ - font->FontSize) / 2;
     list->AddText(small, small->FontSize, ImVec2(at_.x, at_.y + (height_ - small->FontSize) / 2),
-                  im_color(palette.text_dim), fitted_text(term.name, small, columns_.name).c_str());
+                  im_color(palette.text_dim),
+                  fitted_text(drawable_text(term.name, small), small, columns_.name).c_str());
     const auto right_aligned = [&](const std::string& text, float end, Rgba8 color) {
       list->AddText(font, font->FontSize, ImVec2(std::floor(end - width_of(font, text)), y), im_color(color),
                     text.c_str());

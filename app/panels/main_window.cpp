@@ -214,12 +214,14 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     ImGui::PushStyleVar(
         ImGuiStyleVar_FramePadding,
         {8 * scale, std::max(0.0f, 0.5f * (static_cast<float>(layout.menu.height) - fonts.sans->FontSize))});
-    take(draw_menu_bar(context, {.undo_label = state_.session.undo_label(),
-                                 .redo_label = state_.session.redo_label(),
-                                 .playing = state_.steps.playing,
-                                 .full_screen = state_.full_screen,
-                                 .walking = state_.walk.page.has_value(),
-                                 .has_playlist = !state_.walk.playlist.pages.empty()}));
+    take(
+        draw_menu_bar(context, {.undo_label = state_.session.undo_label(),
+                                .redo_label = state_.session.redo_label(),
+                                .playing = state_.steps.playing,
+                                .full_screen = state_.full_screen,
+                                .walking = state_.walk.page.has_value(),
+                                .has_playlist = !state_.walk.playlist.pages.empty(),
+                                .first_steps = state_.settings.first_steps ? &state_.first_steps : nullptr}));
     ImGui::PopStyleVar();
   }
   if (begin_panel("panel/steps", grounds_, layout.steps, px(8), px(2),
@@ -328,6 +330,12 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   if (!state_.clipboard.empty()) {
     ImGui::SetClipboardText(state_.clipboard.c_str());
     state_.clipboard.clear();
+  }
+
+  if (state_.settings.first_steps) {
+    state_.first_steps.observe(selection_before, state_.selection,
+                               trace_before != state_.session.trace_ptr());
+    if (state_.first_steps.all()) finish_first_steps(state_);
   }
 
   FrameResult result;

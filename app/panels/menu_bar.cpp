@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "app/panels/first_steps.h"
 #include "app/panels/named_text.h"
 #include "app/session/commands.h"
 #include "app/widgets/ui_probe.h"
@@ -100,7 +101,7 @@ void draw_lessons(PanelAction& action) {
   }
 }
 
-void draw_sizes(const PanelContext& context) {
+void draw_sizes(const PanelContext& context, const FirstSteps* first_steps) {
   const Op op = context.trace.options.op;
   const char* name = op == Op::multi_head_attention ? "multi_head_attention" : "scaled_dot_product_attention";
   const std::string sizes = sizes_text(context.trace);
@@ -124,8 +125,13 @@ void draw_sizes(const PanelContext& context) {
   draw_shape_text(context, &draw, mono,
                   {std::round(right - sizes_width), std::round(origin.y + 0.5f * (height - mono->FontSize))},
                   context.palette.text, sizes, true);
-  if (right - sizes_width - gap - name_width < menus_end) return;
-  put(sans, right - sizes_width - gap - name_width, context.palette.text_dim, name);
+  float free_end = right - sizes_width - gap;
+  if (free_end - name_width >= menus_end) {
+    put(sans, free_end - name_width, context.palette.text_dim, name);
+    free_end -= name_width;
+  }
+  if (first_steps)
+    draw_first_steps(context, *first_steps, menus_end + gap, free_end - 3 * gap, origin.y + 0.5f * height);
 }
 
 }  // namespace
@@ -183,7 +189,7 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
     ImGui::PopStyleVar();
     ImGui::EndMenu();
   }
-  draw_sizes(context);
+  draw_sizes(context, info.first_steps);
   ImGui::PopFont();
   ImGui::EndMenuBar();
   return action;

@@ -5,12 +5,15 @@
 
 namespace headwise {
 
+struct FirstSteps;  // app/panels/first_steps.h
+
 struct MenuBarInfo {
   std::string undo_label, redo_label;  // empty: nothing to undo or redo
   bool playing = false;
   bool full_screen = false;
   bool walking = false;       // through a playlist
   bool has_playlist = false;  // at hand, walked or not
+  const FirstSteps* first_steps = nullptr;  // what was done of them; null: they are not said
 };
 
 // Fills the menu bar of the current window.

@@ -16,6 +16,7 @@
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "core/scenario/embeddings.h"
 
 namespace headwise {
 namespace {
@@ -76,6 +77,36 @@ std::string axis_caption(const std::string& axis, Index count) {
 std::string axis_title(const std::string& axis, const char* arrow) {
   const char* name = axis == "L" ? "query" : axis == "S" || axis == "S′" ? "key" : "";
   return *name != 0 ? fmt::format("{} {}", name, arrow) : "";
+}
+
+// Under the embedding of a text: which of its columns tell the word and which tell its place. False where the matrix is
+// none, or has no room for the words.
+bool draw_embedding_groups(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
+                           float y) {
+  const Id id = part.matrix.name.id;
+  const bool input = id == Id::query || id == Id::key || id == Id::value;
+  if (!input || part.matrix.name.gradient || part.matrix.transposed ||
+      context.scenario.inputs.source != InputSource::text)
+    return false;
+  const EmbeddingLayout layout = embedding_layout(plane.cols);
+  if (layout.position_column() <= 0 || layout.position_column() >= plane.cols) return false;
+  const std::string word = fmt::format("e 0 … {}: a code of the word", layout.position_column() - 1);
+  const std::string place = fmt::format(
+      "{} … {}: {}", layout.position_column(), plane.cols - 1,
+      context.scenario.inputs.positions ? "sine and cosine of its place" : "0, positions are off");
+  ImFont* font = context.fonts.mono_small;
+  const auto half =
+      static_cast<float>(plane.rect({0, 1, layout.position_column(), layout.position_column() + 1}).x);
+  const float begin = static_cast<float>(plane.x), end = static_cast<float>(plane.x + plane.width);
+  if (begin + width_of(font, word) > half - 6.0f * context.scale || half + width_of(font, place) > end)
+    return false;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImU32 ink = im_color(context.palette.text_dim);
+  list->AddText(font, font->FontSize, ImVec2(begin, y), ink, word.c_str());
+  list->AddText(font, font->FontSize, ImVec2(std::floor(half), y), ink, place.c_str());
+  list->AddLine(ImVec2(std::floor(half) - 2.5f, static_cast<float>(plane.y)),
+                ImVec2(std::floor(half) - 2.5f, y + font->FontSize), ink, context.scale);
+  return true;
 }
 
 std::optional<Index> chosen_block(const PanelContext& context, Index block, Index size) {
@@ -236,6 +267,7 @@ std::optional<Index> draw_part_column_labels(const PanelContext& context, const 
   const Rgba8 dim = context.palette.text_dim;
   const Index blocks = part.col_block > 0 ? plane.cols / part.col_block : 0;
   const float block_width = blocks > 0 ? static_cast<float>(plane.width) / static_cast<float>(blocks) : 0.0f;
+  if (draw_embedding_groups(context, part, plane, y)) return std::nullopt;
   if (blocks <= 1 || block_width < width_of(font, "95 ")) {
     const std::string caption = axis_caption(part.matrix.col_axis, plane.cols);
     list->AddText(font, font->FontSize, ImVec2(static_cast<float>(plane.x), y), im_color(dim),

@@ -19,6 +19,7 @@
 #include "app/widgets/color_bar.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/segmented_control.h"
+#include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/trace/gradient_rules.h"
 #include "core/trace/why_absent.h"
@@ -124,6 +125,7 @@ float draw_loss_choice(const PanelContext& context, PanelAction& action, ImVec2 
     action.selection = context.selection;
     action.selection->loss = static_cast<Loss>(chosen);
   }
+  tooltip(context.widgets(), "the one number that the gradients are of: d(loss)/d(each cell)");
   at.x = ImGui::GetItemRectMax().x + 12 * context.scale;
   if (at.x < end) write(loss_text(loss, context.trace));
   return size.y;
@@ -214,7 +216,8 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
     return action;
   }
   const std::vector<Drawn> drawn = planes_of(pairs, layout, area, context.scale);
-  std::vector<StageMark> marks = stage_marks(context.trace, context.selection, context.pointed, context.reach);
+  std::vector<StageMark> marks =
+      stage_marks(context.trace, context.selection, context.pointed, context.reach);
   mark_twin(context, marks);
 
   ImDrawList* list = ImGui::GetWindowDrawList();

@@ -77,12 +77,19 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
   int view = static_cast<int>(selection.view);
   if (stage_choice(context, "view", fits ? stage_view_names : short_views, view, width))
     selection.view = static_cast<StageView>(view);
+  tooltip(
+      context.widgets(),
+      fmt::format(
+          "ways to look at this step: one head with its operands, all heads side by side, tokens joined by "
+          "lines, q ∘ k number by number, each tensor beside its gradient, beside another scenario ({})",
+          first_key_text(CommandId::toggle_view)));
   if (content.pictures.size() > 1) {
     int chosen = content.picture < names.size() ? static_cast<int>(content.picture) : -1;
     ImGui::SameLine(0.0f, 12.0f * u);
     if (stage_choice(context, "picture", names, chosen)) {
       selection.tensor = content.pictures[static_cast<std::size_t>(chosen)].result;
     }
+    tooltip(context.widgets(), "which of the tensors that this step makes is shown");
   }
   const TensorPtr any = content.result ? content.result->matrix.view.tensor : nullptr;
   const Index batches = any && any->shape().rank() >= 3 ? any->shape().size(0) : 1;
@@ -101,6 +108,7 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
       if (selection.pinned && selection.pinned->index.size() >= 3)
         selection.pinned->index[0] = selection.batch;
     }
+    tooltip(context.widgets(), "which sequence of the batch is shown, one of N");
   }
   if (selection.step == Step::mask && selection.view == StageView::one_head) {
     constexpr std::array<std::string_view, 5> brushes{"look", "paint", "row", "column", "box"};

@@ -15,6 +15,7 @@
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/number_text.h"
 #include "app/widgets/segmented_control.h"
+#include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/answers/head_statistics.h"
 
@@ -72,12 +73,15 @@ float draw_choices(const PanelContext& context, TokensState& state, ImVec2 at, f
   ImGui::SetCursorScreenPos(at);
   constexpr std::array<std::string_view, 4> short_names{"50", "80", "95", "all"};
   stage_choice(context, "share", share_size.x > width ? short_names : share_names, state.share, width);
+  tooltip(context.widgets(), "the strongest lines, until they carry this share of the attention");
   at.x = ImGui::GetItemRectMax().x + gap;
   write(between);
   if (controls > width) at = {origin.x, origin.y + share_size.y + gap};
   ImGui::SetCursorScreenPos(at);
   int way = state.per_key ? 1 : 0;
   stage_choice(context, "direction", ways, way, width);
+  tooltip(context.widgets(),
+          "whether that share is counted for each query (its row sums to 1) or for each key");
   state.per_key = way == 1;
   return at.y + share_size.y - origin.y;
 }
@@ -94,10 +98,11 @@ void draw_labels(const PanelContext& context, const Column& column, std::optiona
   for (Index i = 0; i < column.count; ++i) {
     if (i % every != 0 && i != chosen) continue;
     ImFont* face = i == chosen ? context.fonts.bold : font;
-    const std::string text = fitted_text(column.labels && i < static_cast<Index>(column.labels->size())
-                                             ? (*column.labels)[static_cast<std::size_t>(i)]
-                                             : std::to_string(i),
-                                         face, room);
+    const std::string text =
+        fitted_text(column.labels && i < static_cast<Index>(column.labels->size())
+                        ? drawable_text((*column.labels)[static_cast<std::size_t>(i)], face)
+                        : std::to_string(i),
+                    face, room);
     const float gap = 8.0f * context.scale;
     const float x = column.right ? column.x + gap : column.x - gap - width_of(face, text);
     list->AddText(face, font->FontSize, {std::floor(x), std::floor(column.y(i) - 0.5f * font->FontSize)},

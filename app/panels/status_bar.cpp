@@ -24,7 +24,8 @@ std::string cell_text(const PanelContext& context) {
   const std::optional<CellRef> cell = focused_cell(context.trace, context.selection);
   if (!cell) return "";
   const TensorPtr tensor = context.trace.tensor(cell->tensor);
-  const std::string tokens = cell_tokens(context.trace, context.inputs.labels, *cell);
+  const std::string tokens =
+      drawable_text(cell_tokens(context.trace, context.inputs.labels, *cell), context.fonts.small);
   return fmt::format("{} = {}{}{}", box_text(context.trace, box_of(*cell)),
                      decimal_text(tensor->at(cell->index)), tokens.empty() ? "" : "   ", tokens);
 }

@@ -93,6 +93,12 @@ void scale_text(WindowState& window, float scale) {
 
 }  // namespace
 
+void finish_first_steps(WindowState& window) {
+  Settings settings = window.settings;
+  settings.first_steps = false;
+  change_settings(window, settings);
+}
+
 void perform(WindowState& window, CommandCall call) {
   Selection& selection = window.selection;
   const Scenario& scenario = window.session.scenario();
@@ -278,6 +284,13 @@ void perform(WindowState& window, CommandCall call) {
         open_command_palette(window.palette, palette_entries(window.session));
       }
       break;
+    case CommandId::first_steps: {
+      window.first_steps = {};
+      Settings settings = window.settings;
+      settings.first_steps = true;
+      change_settings(window, settings);
+      break;
+    }
     case CommandId::show_keys:
       window.help.keys = !window.help.keys;
       break;

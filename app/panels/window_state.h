@@ -8,6 +8,7 @@
 #include "app/panels/comparison_sheet.h"
 #include "app/panels/export_dialog.h"
 #include "app/panels/file_dialog.h"
+#include "app/panels/first_steps.h"
 #include "app/panels/help_sheet.h"
 #include "app/panels/inspector_panel.h"
 #include "app/panels/motion.h"
@@ -56,6 +57,7 @@ struct WindowState {
   FocusOrder focus;
   StepBarState steps;
   SetupState setup;
+  FirstSteps first_steps;
   InspectorState inspector;
   NoticesState notices;
   PlaylistWalk walk;

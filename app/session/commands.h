@@ -60,6 +60,7 @@ enum class CommandId : int {
   remove_page,
   compare,
   find_by_name,
+  first_steps,
   show_keys,
   about,
 };

@@ -41,6 +41,8 @@ Settings parse(const std::string& path) {
     settings.motion_speed =
         std::clamp(speed->get<float>(), Settings::slowest_motion, Settings::fastest_motion);
   }
+  if (const auto first = json.find("first_steps"); first != json.end())
+    settings.first_steps = first->get<bool>();
   if (const auto reduce = json.find("reduce_motion"); reduce != json.end()) {
     settings.reduce_motion = reduce->get<bool>();
   }
@@ -89,6 +91,7 @@ void save_settings(const std::string& path, const Settings& settings) {
   const nlohmann::ordered_json json{{"theme", theme_names[static_cast<std::size_t>(settings.theme)]},
                                     {"font_scale", settings.font_scale},
                                     {"motion_speed", settings.motion_speed},
+                                    {"first_steps", settings.first_steps},
                                     {"reduce_motion", settings.reduce_motion}};
   write_file_atomically(path, json.dump(2) + "\n");
 }

@@ -12,8 +12,9 @@ struct Settings {
   static constexpr float slowest_motion = 0.125f, fastest_motion = 4.0f;
 
   Theme theme = Theme::dark;
-  float font_scale = 1.0f;  // on top of the display's own scale
+  float font_scale = 1.0f;     // on top of the display's own scale
   float motion_speed = 1.0f;   // of the way from one step to the next
+  bool first_steps = true;     // what to do first is said until it was done
   bool reduce_motion = false;  // nothing travels: pictures fade into each other
   friend bool operator==(const Settings&, const Settings&) = default;
 };

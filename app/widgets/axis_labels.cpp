@@ -1,9 +1,12 @@
 #include "app/widgets/axis_labels.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <numbers>
 
+#include "app/widgets/text_edit.h"
 #include "core/picture/label_text.h"
 
 namespace headwise {
@@ -45,6 +48,25 @@ std::string fitted_text(const std::string& text, ImFont* font, float width) {
   return cut + "…";
 }
 
+std::string drawable_text(const std::string& text, const ImFont* font) {
+  std::string shown;
+  for (std::size_t at = 0, next = 0; at < text.size(); at = next) {
+    next = next_character(text, at);
+    const char32_t character = code_point(text, at);
+    constexpr char32_t last_wide = sizeof(ImWchar) == 2 ? 0xFFFF : 0x10FFFF;
+    const bool drawn = character <= last_wide && font->FindGlyphNoFallback(static_cast<ImWchar>(character));
+    // Joiners and variation selectors show nothing even where they are known.
+    const bool silent = character == 0x200D || (character >= 0xFE00 && character <= 0xFE0F);
+    if (silent) continue;
+    if (drawn) {
+      shown.append(text, at, next - at);
+    } else {
+      shown += fmt::format("{}U+{:04X}", shown.empty() ? "" : " ", static_cast<std::uint32_t>(character));
+    }
+  }
+  return shown;
+}
+
 float label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count) {
   float widest = 0.0f;
   const std::size_t shown = std::min(labels.size(), static_cast<std::size_t>(std::max<Index>(count, 0)));
@@ -52,7 +74,8 @@ float label_width(const WidgetContext& context, const std::vector<std::string>& 
   // Of very many only a few are drawn, and a few are enough to know their width.
   const std::size_t step = shown / most_measured + 1;
   for (std::size_t i = 0; i < shown && widest < most; i += step) {
-    widest = std::max(widest, width_of(context.fonts.bold, printable(labels[i])));
+    widest = std::max(widest,
+                      width_of(context.fonts.bold, drawable_text(printable(labels[i]), context.fonts.bold)));
   }
   return std::min(widest, most);
 }
@@ -69,7 +92,8 @@ void draw_row_labels(const WidgetContext& context, ImDrawList* list, const Plane
                    : pitch >= context.px(17) ? context.fonts.sans
                                              : context.fonts.small;
     const std::string text =
-        fitted_text(printable(labels[static_cast<std::size_t>(row)]), font, context.px(longest_label_units));
+        fitted_text(drawable_text(printable(labels[static_cast<std::size_t>(row)]), font), font,
+                    context.px(longest_label_units));
     const RectF cell = plane.cell(row, 0);
     const ImVec2 at(std::floor(static_cast<float>(cell.x) - context.px(row_gap) - width_of(font, text)),
                     std::floor(static_cast<float>(cell.y + cell.height / 2) - font->FontSize / 2));
@@ -89,7 +113,8 @@ void draw_column_labels(const WidgetContext& context, ImDrawList* list, const Pl
                    : pitch >= context.px(24) ? context.fonts.sans
                                              : context.fonts.small;
     const std::string text =
-        fitted_text(printable(labels[static_cast<std::size_t>(col)]), font, context.px(longest_label_units));
+        fitted_text(drawable_text(printable(labels[static_cast<std::size_t>(col)]), font), font,
+                    context.px(longest_label_units));
     const ImU32 color = im_color(bold ? context.palette.text : context.palette.text_dim);
     const RectF cell = plane.cell(plane.rows - 1, col);
     const float x = static_cast<float>(cell.x + cell.width / 2);

@@ -17,6 +17,9 @@ inline constexpr float longest_label_units = 92.0f;
 // The text, cut with "…" where it is wider than `width` pixels.
 std::string fitted_text(const std::string& text, ImFont* font, float width);
 
+// Characters that the font has no picture of are named instead: "U+1F600".
+std::string drawable_text(const std::string& text, const ImFont* font);
+
 // Width of the widest label as it is drawn, in pixels.
 float label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count);
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "app/widgets/ui_probe.h"
+
 namespace headwise {
 namespace {
 
@@ -20,6 +22,8 @@ void tooltip(const WidgetContext& context, std::string_view text) {
     if (context.wake_after) *context.wake_after = std::min(*context.wake_after, delay_seconds - rested);
     return;
   }
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  ui_probe("tooltip", mouse, mouse);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {context.px(10), context.px(8)});
   ImGui::BeginTooltip();
   // ImGui hides a window until it has measured it: without another frame it would stay hidden.

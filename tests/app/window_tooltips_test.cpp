@@ -1,0 +1,69 @@
+// Every control says what it is when the mouse rests on it.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+// Names of the probe that are no controls: grounds, maps, texts, and the menus, whose entries say what they do.
+bool is_control(const std::string& name) {
+  constexpr std::array<std::string_view, 10> none{
+      "panel/",       "stage/result", "stage/left", "stage/above",     "stage/bias",
+      "stage/legend", "digits/",      "status/",    "inspector/terms", "menu/"};
+  if (name == "first_steps" || name == "tooltip" || name == "setup/layout_differences" ||
+      name.starts_with("inspector/term/"))
+    return false;
+  return std::ranges::none_of(none, [&](std::string_view each) { return name.starts_with(each); });
+}
+
+std::vector<std::string> silent_controls(WindowBench& bench) {
+  std::vector<std::string> silent;
+  for (const std::string& name : bench.ui->names()) {
+    if (!is_control(name)) continue;
+    const UiRect rect = bench.ui->rect(name);
+    if (rect.max.x - rect.min.x < 1.0f) continue;
+    bench.ui->move_to(2, 2);
+    bench.ui->move_to(0.5 * (rect.min.x + rect.max.x), 0.5 * (rect.min.y + rect.max.y));
+    bench.ui->run_frames(3, 0.4);
+    if (!bench.ui->has("tooltip")) silent.push_back(name);
+  }
+  return silent;
+}
+
+}  // namespace
+
+TEST_CASE("every control of the window says what it is when the mouse rests on it") {
+  WindowBench bench = open_window(1600, 1300);
+  if (!bench.ui) return;
+  bench.window->state().selection.step = Step::scores;
+  bench.window->state().selection.pinned = CellRef{{TensorId::scores}, {0, 0, 6, 3}};
+  bench.ui->run_frames(3);
+  CHECK(fmt::format("{}", fmt::join(silent_controls(bench), ", ")) == "");
+}
+
+TEST_CASE("the controls of every view of the stage say what they are") {
+  for (int view = 0; view < stage_view_count; ++view) {
+    WindowBench bench = open_window(1600, 1000);
+    if (!bench.ui) return;
+    bench.window->state().selection.step = Step::mask;
+    bench.window->state().selection.view = static_cast<StageView>(view);
+    bench.ui->run_frames(4);
+    CAPTURE(stage_view_names[static_cast<std::size_t>(view)]);
+    std::vector<std::string> silent = silent_controls(bench);
+    // The maps of a view are no controls: the inspector speaks of what is under the mouse.
+    constexpr std::array<std::string_view, 8> choices{"stage/view/",  "stage/picture/", "stage/brush/",
+                                                      "stage/batch/", "stage/share/",   "stage/direction/",
+                                                      "stage/loss/",  "stage/beside/"};
+    std::erase_if(silent, [&](const std::string& name) {
+      return std::ranges::none_of(choices, [&](std::string_view each) { return name.starts_with(each); });
+    });
+    CHECK(fmt::format("{}", fmt::join(silent, ", ")) == "");
+  }
+}
