@@ -1,5 +1,6 @@
 #include "app/panels/main_window.h"
 
+#include <fmt/format.h>
 #include <imgui_internal.h>
 
 #include <algorithm>
@@ -189,7 +190,10 @@ void MainWindow::play(double seconds, double& wake_after) {
 }
 
 void MainWindow::take_dropped(const FrameInput& input) {
-  if (!input.dropped.empty()) open_file(state_, input.dropped.front());
+  if (input.dropped.empty()) return;
+  open_file(state_, input.dropped.front());
+  if (input.dropped.size() > 1)
+    state_.notices.say(fmt::format("{} files were dropped: only the first is opened.", input.dropped.size()));
 }
 
 void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale,
@@ -321,6 +325,13 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   ImGui::End();
   // An edit of the setup that has no trace is told there; any other over the stage.
   const std::string lasting = state_.setup.edited_row.empty() ? state_.session.error() : "";
+  if (lasting != logged_) {
+    if (!lasting.empty()) state_.notices.log.write(lasting);
+    logged_ = lasting;
+  }
+  const ComputationPtr& now = state_.session.computation();
+  if (now != told_ && now->shortened) state_.notices.say(now->shortened->note);
+  told_ = now;
   const WidgetContext widgets{palette, fonts, scale, nullptr, &wake_after};
   draw_notices(widgets, state_.notices, lasting, layout.stage, input.seconds);
 

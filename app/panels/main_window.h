@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -39,6 +40,8 @@ class MainWindow {
 
   WindowState state_;
   ComputationPtr shown_;
+  ComputationPtr told_;  // whose text was told to be too long, where it is
+  std::string logged_;   // the lasting error that was written to the log last
   HeatmapRenderer heatmaps_;
   StageState stage_;
   GraphState graph_;

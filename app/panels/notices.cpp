@@ -60,6 +60,7 @@ void NoticesState::say(std::string text) {
 }
 
 void NoticesState::complain(std::string text) {
+  log.write(text);
   add(notices, {std::move(text), true, seconds_to_read_an_error, false});
 }
 

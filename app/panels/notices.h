@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/session/error_log.h"
 #include "app/widgets/widget_context.h"
 #include "core/picture/picture.h"
 
@@ -19,6 +20,7 @@ struct Notice {
 
 struct NoticesState {
   std::vector<Notice> notices;  // the newest last; at most two are kept
+  ErrorLog log;                 // where complaints go too
 
   void say(std::string text);
   void complain(std::string text);  // in the colour of errors, and for longer
@@ -27,7 +29,7 @@ struct NoticesState {
 };
 
 // `lasting`: an error that stays as long as it is true; empty: none. `area` is in pixels. `seconds` since the last frame.
-void draw_notices(const WidgetContext& context, NoticesState& state, const std::string& lasting, const RectF& area,
-                  double seconds);
+void draw_notices(const WidgetContext& context, NoticesState& state, const std::string& lasting,
+                  const RectF& area, double seconds);
 
 }  // namespace headwise

@@ -1,12 +1,16 @@
 #include "app/panels/run_window.h"
 
+#include <fmt/format.h>
+
 #include <future>
 
 #include "app/panels/main_window.h"
 #include "app/panels/window_files.h"
 #include "app/platform/event_loop.h"
+#include "app/session/error_log.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
+#include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
@@ -39,6 +43,8 @@ int run_window(const WindowOptions& options) {
   WindowState& state = main_window.state();
   state.settings_file = settings_path();
   state.settings = loaded.settings;
+  if (const std::string folder = state_folder(); !folder.empty())
+    state.notices.log = ErrorLog(folder + "/errors.log");
   if (!loaded.notice.empty()) state.notices.complain(loaded.notice);
   if (opens_scenario) state.scenario_path = *options.path;
   if (playlist) start_walk(state, *std::move(playlist), *options.path);
@@ -47,7 +53,18 @@ int run_window(const WindowOptions& options) {
   const FrameFunction frame = [&](const FrameInput& input, const Fonts& fonts, float scale) {
     return main_window.frame(input, fonts, scale);
   };
-  run_event_loop(window, imgui, frame, loaded.settings.font_scale);
+  try {
+    run_event_loop(window, imgui, frame, loaded.settings.font_scale);
+  } catch (const std::exception& error) {
+    // Whatever ended the window, what was in it is not lost.
+    state.notices.log.write(error.what());
+    const std::string rescued = rescue_scenario(state.session.scenario());
+    const auto* known = dynamic_cast<const Error*>(&error);
+    if (rescued.empty() || !known) throw;
+    throw Error(known->status(), {.where = "",
+                                  .what = error.what(),
+                                  .remedy = fmt::format("what was in the window is saved in {}", rescued)});
+  }
   return 0;
 }
 

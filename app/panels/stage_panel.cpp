@@ -97,8 +97,12 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
     place.queries_as_columns = false;  // views that have queries and keys where they want them
     return content_at(place);
   };
+  const bool no_text = context.scenario.inputs.source == InputSource::text && context.trace.tensors.query &&
+                       context.trace.tensors.query->size() == 0;
   if (!room) {
     draw_stage_sentence(context, "make the window larger to see the matrices", area);
+  } else if (no_text) {
+    draw_stage_sentence(context, "type a sentence", area);
   } else if (selection.view == StageView::tokens && has_tokens_view(context.trace)) {
     action = draw_tokens(context, state.tokens, content_of_step(Step::softmax), area, under_mouse);
   } else if (selection.view == StageView::elementwise && has_elementwise_view(context.trace)) {

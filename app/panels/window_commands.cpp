@@ -85,6 +85,13 @@ void play(WindowState& window) {
     go_to_step(window, backward ? step_count - 1 : 0);
 }
 
+void show_log(WindowState& window) {
+  const std::string& path = window.notices.log.path();
+  if (path.empty()) return window.notices.say("There is no log: neither XDG_STATE_HOME nor HOME is set.");
+  window.clipboard = path;
+  window.notices.say(fmt::format("Errors are kept in {} (copied)", path));
+}
+
 void scale_text(WindowState& window, float scale) {
   Settings settings = window.settings;
   settings.font_scale = std::clamp(scale, Settings::smallest_font_scale, Settings::largest_font_scale);
@@ -293,6 +300,9 @@ void perform(WindowState& window, CommandCall call) {
     }
     case CommandId::show_keys:
       window.help.keys = !window.help.keys;
+      break;
+    case CommandId::show_log:
+      show_log(window);
       break;
     case CommandId::about:
       window.help.about = true;

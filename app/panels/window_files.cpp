@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "core/code/program.h"
+#include "core/files/array_files.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 
@@ -21,6 +23,27 @@ std::string working_folder() {
 
 bool is_array_file(const std::string& path) {
   return path.ends_with(".npy") || path.ends_with(".npz") || path.ends_with(".safetensors");
+}
+
+// Of a name that tells neither. Throws Error(input) that says what it is instead: a Python pickle with the lines that
+// convert it.
+bool holds_arrays(const std::string& path) {
+  std::error_code missing;
+  if (path.ends_with(".json") || !fs::is_regular_file(path, missing)) return false;
+  char first = '{';
+  std::ifstream(path, std::ios::binary) >> first;  // the first that is no white space
+  if (first == '{' || first == '\xEF') return false;
+  try {
+    read_array_file_info(path);
+    return true;
+  } catch (const Error& error) {
+    if (error.status() != ExitStatus::input ||
+        std::string_view(error.what()).find("not recognised") == std::string_view::npos)
+      throw;
+    throw Error(ExitStatus::input,
+                {path, "this is no file that Headwise reads", "",
+                 "a scenario or playlist (.json), or arrays (.npy, .npz, .safetensors)", ""});
+  }
 }
 
 void open_scenario(WindowState& window, const std::string& path) {
@@ -74,8 +97,21 @@ std::optional<TensorId> tensor_under_focus(const WindowState& window) {
 
 }  // namespace
 
+std::string rescue_scenario(const Scenario& scenario) {
+  const std::string folder = state_folder();
+  if (folder.empty()) return "";
+  const std::string path = folder + "/rescued.json";
+  try {
+    fs::create_directories(folder);
+    write_scenario_file(scenario, path);
+    return path;
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
 Scenario scenario_of_file(const std::string& path) {
-  if (!is_array_file(path)) return read_scenario_file(path);
+  if (!is_array_file(path) && !holds_arrays(path)) return read_scenario_file(path);
   Scenario scenario;
   scenario.inputs.source = InputSource::file;
   scenario.inputs.file = path;
@@ -154,7 +190,7 @@ void ask_for_export(WindowState& window) {
 void open_file(WindowState& window, const std::string& path) {
   try {
     open_scenario(window, path);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     window.notices.complain(error.what());
   }
 }
@@ -184,6 +220,7 @@ void accept_file(WindowState& window, const std::string& path) {
     dialog.open = false;
   } catch (const Error& error) {
     dialog.error = error.what();
+    window.notices.log.write(dialog.error);
   }
 }
 
@@ -196,6 +233,7 @@ void accept_export(WindowState& window) {
     window.notices.say(fmt::format("Exported {} to {}", to_string(dialog.what.tensor), path));
   } catch (const Error& error) {
     dialog.error = error.what();
+    window.notices.log.write(dialog.error);
   }
 }
 

@@ -18,6 +18,10 @@ TensorName name_to_export(const WindowState& window, TensorId id);
 // Opens the dialog for the picture under focus.
 void ask_for_export(WindowState& window);
 
+// Where the window ends before its time: writes the scenario into the state folder of the person. The path; empty where it
+// could not be written. Never throws.
+std::string rescue_scenario(const Scenario& scenario);
+
 // The scenario of a file: itself, or one whose inputs are the arrays of a .npy, .npz or .safetensors file.
 // Throws Error.
 Scenario scenario_of_file(const std::string& path);

@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
+
+#include "app/gl/context_loss.h"
+#include "core/tensor/error.h"
 
 namespace headwise {
 
@@ -24,6 +28,12 @@ using Clock = std::chrono::steady_clock;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
+}
+
+// Which frame is to be the last, for a test of what happens then; 0: none.
+int simulated_loss() {
+  const char* frame = std::getenv("HEADWISE_LOSE_CONTEXT_AFTER");
+  return frame == nullptr ? 0 : std::atoi(frame);
 }
 
 class EventLoop {
@@ -69,6 +79,11 @@ class EventLoop {
     if (!result_.title.empty()) window_.set_title(result_.title);
     window_.set_full_screen(result_.full_screen);
     window_.swap_buffers();
+    if (gl::context_lost() || --frames_to_simulated_loss_ == 0) {
+      throw Error(ExitStatus::no_display, {.where = "window",
+                                           .what = "the graphics driver was reset and has lost the picture",
+                                           .remedy = "start headwise again"});
+    }
   }
 
   Window& window_;
@@ -78,6 +93,7 @@ class EventLoop {
   FrameResult result_;
   Clock::time_point last_frame_ = Clock::now();
   int frames_due_ = 0;
+  int frames_to_simulated_loss_ = simulated_loss();
 };
 
 }  // namespace

@@ -88,6 +88,8 @@ Window::Window(const std::string& title, int width, int height) : title_(title) 
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
   glfwWindowHintString(GLFW_X11_CLASS_NAME, "headwise");
   glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "headwise");
+  // A reset of the driver is told instead of drawing on into nothing, where the driver can tell.
+  glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, GLFW_LOSE_CONTEXT_ON_RESET);
   const bool wants_debug = std::getenv("HEADWISE_GL_DEBUG") != nullptr;
   glfwWindowHint(GLFW_OPENGL_DEBUG_CONTEXT, wants_debug ? GLFW_TRUE : GLFW_FALSE);
   if (GLFWmonitor* monitor = glfwGetPrimaryMonitor()) {

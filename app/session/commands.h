@@ -62,6 +62,7 @@ enum class CommandId : int {
   find_by_name,
   first_steps,
   show_keys,
+  show_log,
   about,
 };
 inline constexpr int command_count = static_cast<int>(CommandId::about) + 1;  // the last of them

@@ -20,19 +20,26 @@ constexpr double work_per_score = 20.0;
 // About 30 ms on one core of 2020.
 constexpr double work_at_once = 1e8;
 
+const Scenario& made_from(const Computation& computation) {
+  return computation.shortened ? computation.shortened->scenario : computation.scenario;
+}
+
 double at_least_0(double value) {
   return std::max(value, 0.0);
 }
 
 }  // namespace
 
-ComputationPtr compute(const Scenario& scenario, const Computation* previous) {
+ComputationPtr compute(const Scenario& scenario, const Computation* previous, Index most_bytes) {
   try {
     const auto started = std::chrono::steady_clock::now();
     auto result = std::make_shared<Computation>();
     result->scenario = scenario;
-    result->inputs = make_scenario_inputs(scenario, DType::f32, {}, previous ? &previous->inputs : nullptr,
-                                          previous ? &previous->scenario : nullptr);
+    result->shortened = shortened_to_fit(scenario, most_bytes);
+    result->inputs =
+        make_scenario_inputs(made_from(*result), DType::f32, {}, previous ? &previous->inputs : nullptr,
+                             previous ? &made_from(*previous) : nullptr);
+    if (result->shortened) result->inputs.notes.insert(result->inputs.notes.begin(), result->shortened->note);
     result->trace = reference_forward(result->inputs.attention, previous ? previous->trace.get() : nullptr);
     result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
     return result;

@@ -211,6 +211,14 @@ Index token_count(std::string_view text) {
   return count;
 }
 
+std::string_view first_tokens(std::string_view text, Index count) {
+  std::size_t end = 0;
+  for_each_token(text, [&](std::string_view word) {
+    if (count-- > 0) end = static_cast<std::size_t>(word.data() + word.size() - text.data());
+  });
+  return text.substr(0, end);
+}
+
 std::vector<Token> tokenise(std::string_view text) {
   const Index count = token_count(text);
   // What the words hold beyond the space inside a std::string is about three times the text: text, lookup,

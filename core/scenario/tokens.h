@@ -24,6 +24,8 @@ struct Token {
 //   - English contractions part as in the Penn Treebank: did|n't, it|'s, we|'ll;
 //   - everything else (punctuation, symbols, emoji): one cluster a token.
 Index token_count(std::string_view text);  // takes no memory
+// The beginning of the text that holds its first `count` tokens, without what follows them; takes no memory.
+std::string_view first_tokens(std::string_view text, Index count);
 // Throws Error(memory) where the tokens of so long a text would not fit.
 std::vector<Token> tokenise(std::string_view text);
 
