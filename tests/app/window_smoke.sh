@@ -96,4 +96,12 @@ wait "$window_program"; status=$?
 window_program=
 [ $status -eq 0 ] || fail "the exit status is $status"
 [ -s "$work/stderr" ] && fail "something is written to stderr"
+
+# A driver that was reset: one line, status 7, and what was in the window can be opened again.
+env HEADWISE_LOSE_CONTEXT_AFTER=3 "$program" >"$work/stdout" 2>"$work/stderr"
+status=$?
+[ $status -eq 7 ] || fail "with a lost context the exit status is $status, expected 7"
+[ "$(wc -l <"$work/stderr")" -eq 1 ] || fail "with a lost context there is not exactly one line"
+[ -s "$XDG_STATE_HOME/headwise/rescued.json" ] || fail "with a lost context the scenario is not saved"
+grep -q "reset" "$XDG_STATE_HOME/headwise/errors.log" || fail "with a lost context the log does not say so"
 echo "the window works"
