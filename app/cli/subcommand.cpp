@@ -26,6 +26,11 @@ constexpr std::array commands{
                "  headwise export welcome --tensor attn_weights --head all --range 0:1 -o heads.svg\n"
                "  headwise export mha.json --input inputs.npz --tensor output --batch 1 -o output.csv\n",
                run_export},
+    Subcommand{"render", "Write every page of a playlist as a picture, for slides",
+               "  headwise render lesson.json -o slides\n"
+               "  headwise render lesson.json -o slides --size 1280x720 --theme projector --motion\n"
+               "  headwise render lesson.json -o slides --format svg\n",
+               run_render},
     Subcommand{"compare", "Hold a scenario against the tensors of another program",
                "  headwise compare mha.json --input inputs.npz --with theirs.npz\n"
                "  headwise compare mha.json --input inputs.npz --with theirs.safetensors --dtype f64 "

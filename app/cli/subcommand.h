@@ -24,6 +24,7 @@ struct Subcommand {
 
 std::span<const Subcommand> subcommands();
 
+void run_render(CLI::App& app, const Words& words);   // render_command.cpp
 void run_run(CLI::App& app, const Words& words);      // run_command.cpp
 void run_export(CLI::App& app, const Words& words);   // export_command.cpp
 void run_compare(CLI::App& app, const Words& words);  // compare_command.cpp

@@ -103,6 +103,31 @@ void draw_words(const PanelContext& context, const PlaylistWalk& walk, float wra
 
 }  // namespace
 
+float caption_words_height(const Fonts& fonts, float scale, float width, const PlaylistWalk& walk) {
+  float height = 0.0f;
+  const auto add = [&](ImFont* font, const std::string& text) {
+    if (text.empty()) return;
+    height += text_height(font, width, text) + (height > 0.0f ? std::round(ask_gap * scale) : 0.0f);
+  };
+  add(fonts.title, walk.shown()->title);
+  add(fonts.caption, walk.words.ask);
+  add(fonts.caption, walk.words.caption);
+  return height;
+}
+
+void draw_caption_words(const PanelContext& context, float width, const PlaylistWalk& walk) {
+  ImVec2 at = ImGui::GetCursorScreenPos();
+  const auto put = [&](ImFont* font, Rgba8 ink, const std::string& text) {
+    if (text.empty()) return;
+    ImGui::SetCursorScreenPos(at);
+    put_text(font, ink, width, text);
+    at.y += text_height(font, width, text) + std::round(ask_gap * context.scale);
+  };
+  put(context.fonts.title, context.palette.text, walk.shown()->title);
+  put(context.fonts.caption, context.palette.text_dim, walk.words.ask);
+  put(context.fonts.caption, context.palette.text, walk.words.caption);
+}
+
 double caption_height(const Fonts& fonts, float scale, double window_width, const PlaylistWalk& walk) {
   const PlaylistPage* page = walk.shown();
   if (!page) return 0.0;

@@ -9,6 +9,11 @@ namespace headwise {
 // How high the panel wants to be, in pixels, in a window of this width; 0 where nothing is walked.
 double caption_height(const Fonts& fonts, float scale, double window_width, const PlaylistWalk& walk);
 
+// The words alone, with their answer, at the cursor and `width` pixels wide: as they stand on a picture. A page must be
+// shown.
+float caption_words_height(const Fonts& fonts, float scale, float width, const PlaylistWalk& walk);
+void draw_caption_words(const PanelContext& context, float width, const PlaylistWalk& walk);
+
 // Fills the current ImGui window. What is typed as a caption is taken into the page at once.
 PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk);
 

@@ -21,14 +21,17 @@ struct Words {
   const char* title;
   const char* accept;
   const char* placeholder;
-  std::array<std::string_view, 1> extensions;  // of the files that are listed
+  std::array<std::string_view, 2> extensions;  // of the files that are listed; the first is the usual one
 };
 
 const Words& words_of(FileDialogPurpose purpose) {
-  static constexpr Words open{"Open a scenario or a playlist", "Open", "a file name, .json", {".json"}},
-      save{"Save scenario", "Save", "a file name, .json", {".json"}},
-      program{"Save program", "Save", "a file name, .py", {".py"}},
-      playlist{"Save playlist", "Save", "a file name, .json", {".json"}};
+  static constexpr Words open{
+      "Open a scenario or a playlist", "Open", "a file name, .json", {".json", ".json"}},
+      save{"Save scenario", "Save", "a file name, .json", {".json", ".json"}},
+      program{"Save program", "Save", "a file name, .py", {".py", ".py"}},
+      playlist{"Save playlist", "Save", "a file name, .json", {".json", ".json"}},
+      picture{"Save the stage as picture", "Save", "a file name, .png or .svg", {".png", ".svg"}},
+      motion{"Save the motion into this step", "Save", "a file name, .png", {".png", ".apng"}};
   switch (purpose) {
     case FileDialogPurpose::open_scenario:
       return open;
@@ -38,6 +41,10 @@ const Words& words_of(FileDialogPurpose purpose) {
       return program;
     case FileDialogPurpose::save_playlist:
       return playlist;
+    case FileDialogPurpose::save_stage_picture:
+      return picture;
+    case FileDialogPurpose::save_motion:
+      return motion;
   }
   return open;
 }
@@ -137,8 +144,9 @@ std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDi
     if (context.focus) take_focus(*context.focus, ImGui::GetID("path"), state.path.size());
   }
   if (!state.error.empty()) error_line(context, state.error);
-  const std::string target =
-      saves ? with_extension(expanded_path(state.path), words.extensions.front()) : expanded_path(state.path);
+  const std::string target = saves && !state.path.ends_with(words.extensions.back())
+                                 ? with_extension(expanded_path(state.path), words.extensions.front())
+                                 : expanded_path(state.path);
   if (saves) draw_consequences(context, state, target);
 
   ImGui::Dummy({1, context.px(4)});

@@ -9,7 +9,14 @@
 
 namespace headwise {
 
-enum class FileDialogPurpose { open_scenario, save_scenario, save_program, save_playlist };
+enum class FileDialogPurpose {
+  open_scenario,
+  save_scenario,
+  save_program,
+  save_playlist,
+  save_stage_picture,
+  save_motion
+};
 
 struct FileDialogState {
   bool open = false;

@@ -98,7 +98,7 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   const Palette& palette = context.palette;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const bool chosen = head == context.selection.head;
-  const bool dotted = has_gains(context) && !several;
+  const bool dotted = has_gains(context) && !several && !context.picture;
   const double gain = head_gain_of(context.scenario, head);
   const float u = context.scale;
 
@@ -143,8 +143,10 @@ PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& gr
   std::string caption = "heads: click to look";
   for (const char* longer : {"heads: click to look, dot to mute",
                              "heads: click to look, dot to mute, double-click for one alone"}) {
-    if (has_gains(context) && fitted_text(longer, small, width) == longer) caption = longer;
+    if (has_gains(context) && !context.picture && fitted_text(longer, small, width) == longer)
+      caption = longer;
   }
+  if (context.picture) caption = "heads";
   list->AddText(small, small->FontSize, corner(grid.caption), im_color(palette.text_dim), caption.c_str());
 
   const Index heads = context.trace.options.num_heads;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "app/panels/first_steps.h"
 #include "app/panels/named_text.h"
@@ -63,6 +64,27 @@ bool is_checked(const PanelContext& context, CommandId id, const MenuBarInfo& in
          (id == CommandId::full_screen && info.full_screen) ||
          (id == CommandId::spotlight && context.selection.spotlight) ||
          (id == CommandId::walk_playlist && info.walking);
+}
+
+// Files that are gone meanwhile stay in the list, and say so.
+void draw_recent_files(const MenuBarInfo& info, PanelAction& action) {
+  if (info.recent_files.empty()) return;
+  const bool open = ImGui::BeginMenu("Open recent");
+  ui_probe_item("menu/Open recent");
+  if (!open) return;
+  for (std::size_t i = 0; i < info.recent_files.size(); ++i) {
+    namespace fs = std::filesystem;
+    const fs::path path = info.recent_files[i];
+    std::error_code ignored;
+    const bool there = fs::exists(path, ignored);
+    ImGui::PushID(static_cast<int>(i));
+    if (ImGui::MenuItem(path.filename().c_str(), there ? path.parent_path().c_str() : "is gone", false,
+                        there))
+      action.file = path.string();
+    ui_probe_item("menu/recent", static_cast<int>(i));
+    ImGui::PopID();
+  }
+  ImGui::EndMenu();
 }
 
 // The scenarios that are in the program.
@@ -183,6 +205,7 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
         action.command = entry.id;
       }
       ui_probe_item(fmt::format("menu/{}", entry.name));
+      if (entry.id == CommandId::open_scenario) draw_recent_files(info, action);
     }
     if (menu.menu == Menu::file) draw_presets(action);
     if (menu.menu == Menu::teach) draw_lessons(action);

@@ -1,6 +1,8 @@
 // The menus, made from the command table, and at the right the operator and its sizes.
 #pragma once
 
+#include <span>
+
 #include "app/panels/panel.h"
 
 namespace headwise {
@@ -11,7 +13,8 @@ struct MenuBarInfo {
   std::string undo_label, redo_label;  // empty: nothing to undo or redo
   bool playing = false;
   bool full_screen = false;
-  bool walking = false;       // through a playlist
+  bool walking = false;  // through a playlist
+  std::span<const std::string> recent_files = {};
   bool has_playlist = false;  // at hand, walked or not
   const FirstSteps* first_steps = nullptr;  // what was done of them; null: they are not said
 };

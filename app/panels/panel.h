@@ -43,17 +43,18 @@ struct PanelContext {
   const Fonts& fonts;
   const Palette& palette;
   Theme theme = Theme::dark;
-  float scale = 1.0f;                  // pixels per design unit (HiDPI × font scale)
-  FocusOrder* focus = nullptr;         // which control the keyboard speaks to; null: none of this panel
-  double motion = 1.0;                 // how far the step is made; 1: nothing moves (app/panels/motion.h)
-  bool reduce_motion = false;          // fade from picture to picture instead
+  float scale = 1.0f;                     // pixels per design unit (HiDPI × font scale)
+  FocusOrder* focus = nullptr;            // which control the keyboard speaks to; null: none of this panel
+  double motion = 1.0;                    // how far the step is made; 1: nothing moves (app/panels/motion.h)
+  bool reduce_motion = false;             // fade from picture to picture instead
   const OtherSide* other_side = nullptr;  // in the view Compare; null while it is computed
-  std::string_view no_gradients = {};  // why the trace has none although they are wanted: a sentence
-  const Pointed* pointed = nullptr;    // what the mouse pointed at by name in the last frame: it lights up
-  Pointed* pointing = nullptr;         // what it points at in this one: panels fill it in
-  const Trail* trail = nullptr;        // the way back
-  std::vector<RectF>* lit = nullptr;   // what a spotlight leaves bright, in pixels; panels add to it
-  const CellReach* reach = nullptr;    // of the cell that is looked at, where all the way is to be lit
+  std::string_view no_gradients = {};     // why the trace has none although they are wanted: a sentence
+  const Pointed* pointed = nullptr;       // what the mouse pointed at by name in the last frame: it lights up
+  Pointed* pointing = nullptr;            // what it points at in this one: panels fill it in
+  const Trail* trail = nullptr;           // the way back
+  bool picture = false;                   // no window but a picture of the stage: nothing to click is drawn
+  std::vector<RectF>* lit = nullptr;      // what a spotlight leaves bright, in pixels; panels add to it
+  const CellReach* reach = nullptr;       // of the cell that is looked at, where all the way is to be lit
   double* wake_after =
       nullptr;  // seconds until another frame is wanted although nothing happens: panels lower it
 
@@ -67,6 +68,7 @@ struct PanelAction {
   std::optional<Selection> selection;  // a new place to look at
   bool follows_link = false;           // that a link led to: the way back leads here
   std::optional<double> timeline;      // a place on the line of all steps, to be held there
+  std::optional<std::string> file;     // to be opened, as if it had been dropped on the window
   std::optional<CommandId> command;    // a command of the table, as if its key had been pressed
   std::optional<LessonPage> lesson;    // to be walked from there
 };

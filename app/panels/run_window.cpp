@@ -8,6 +8,7 @@
 #include "app/panels/window_files.h"
 #include "app/platform/event_loop.h"
 #include "app/session/error_log.h"
+#include "app/session/recent_files.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
@@ -45,6 +46,9 @@ int run_window(const WindowOptions& options) {
   state.settings = loaded.settings;
   if (const std::string folder = state_folder(); !folder.empty())
     state.notices.log = ErrorLog(folder + "/errors.log");
+  state.recent_file = recent_files_path();
+  state.recent_files = load_recent_files(state.recent_file);
+  if (options.path) remember_file(state, *options.path);
   if (!loaded.notice.empty()) state.notices.complain(loaded.notice);
   if (opens_scenario) state.scenario_path = *options.path;
   if (playlist) start_walk(state, *std::move(playlist), *options.path);

@@ -68,6 +68,17 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
                 im_color(context.palette.text_dim), question.c_str());
 
   ImGui::SetCursorScreenPos(ImVec2(origin.x, origin.y + title->FontSize + 8.0f * u));
+  if (context.picture) {
+    std::string place;
+    if (content.head_map) {
+      const auto description = head_description(context, selection.head);
+      place = fmt::format("head {}{}", selection.head, description ? ": " + description->name : "");
+    }
+    list->AddText(sans, sans->FontSize, ImGui::GetCursorScreenPos(), im_color(context.palette.text_dim),
+                  fitted_text(place, sans, width).c_str());
+    ImGui::Dummy({1, place.empty() ? 1.0f : sans->FontSize});
+    return selection;
+  }
   constexpr std::array<std::string_view, stage_view_count> short_views{"one", "all", "tok", "q∘k", "∂", "Δ"};
   std::vector<std::string_view> names;
   for (const StepPicture& picture : content.pictures) names.push_back(tensor_entry(picture.result).name);

@@ -6,6 +6,7 @@
 
 #include "app/panels/window_copies.h"
 #include "app/panels/window_files.h"
+#include "app/panels/window_pictures.h"
 #include "app/session/head_gains.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
@@ -122,6 +123,18 @@ void perform(WindowState& window, CommandCall call) {
       break;
     case CommandId::save_program:
       ask_for_program(window);
+      break;
+    case CommandId::save_stage_picture:
+      ask_for_stage_picture(window);
+      break;
+    case CommandId::save_motion:
+      ask_for_motion(window);
+      break;
+    case CommandId::copy_map_image:
+      copy_map_image(window);
+      break;
+    case CommandId::copy_stage_image:
+      copy_stage_image(window);
       break;
     case CommandId::save_playlist:
       ask_for_playlist(window);
@@ -347,6 +360,7 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
   if (action.scenario || action.selection) {
     window.selection = selection_within(window.selection, window.session.trace());
   }
+  if (action.file) open_file(window, *action.file);
   if (action.command) perform(window, {*action.command});
 }
 

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/panels/window_pictures.h"
+#include "app/session/recent_files.h"
 #include "core/code/program.h"
 #include "core/files/array_files.h"
 #include "core/scenario/scenario_json.h"
@@ -14,12 +16,6 @@ namespace headwise {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string working_folder() {
-  std::error_code error;
-  const std::string folder = fs::current_path(error).string();
-  return error || folder.ends_with('/') ? folder : folder + "/";
-}
 
 bool is_array_file(const std::string& path) {
   return path.ends_with(".npy") || path.ends_with(".npz") || path.ends_with(".safetensors");
@@ -49,6 +45,7 @@ bool holds_arrays(const std::string& path) {
 void open_scenario(WindowState& window, const std::string& path) {
   if (is_playlist_file(path)) {
     start_walk(window, read_playlist_file(path), path);
+    remember_file(window, path);
     return;
   }
   const Scenario scenario = scenario_of_file(path);
@@ -57,6 +54,7 @@ void open_scenario(WindowState& window, const std::string& path) {
   window.session.edit(scenario, "open " + fs::path(path).filename().string());
   window.selection = selection_within(window.selection, window.session.trace());
   window.scenario_path = path;
+  remember_file(window, path);
 }
 
 // The arrays of a program must not take the place of those that the scenario reads.
@@ -107,6 +105,21 @@ std::string rescue_scenario(const Scenario& scenario) {
     return path;
   } catch (const std::exception&) {
     return "";
+  }
+}
+
+std::string working_folder() {
+  std::error_code error;
+  const std::string folder = fs::current_path(error).string();
+  return error || folder.ends_with('/') ? folder : folder + "/";
+}
+
+// A list that cannot be kept is no reason to complain about a file that was opened.
+void remember_file(WindowState& window, const std::string& path) {
+  window.recent_files = with_recent_file(std::move(window.recent_files), path);
+  try {
+    save_recent_files(window.recent_file, window.recent_files);
+  } catch (const Error&) {
   }
 }
 
@@ -205,15 +218,23 @@ void accept_file(WindowState& window, const std::string& path) {
       case FileDialogPurpose::save_scenario:
         write_scenario_file(window.session.scenario(), path);
         window.scenario_path = path;
+        remember_file(window, path);
         window.notices.say("Saved " + path);
         break;
       case FileDialogPurpose::save_program:
         save_program(window, path);
         break;
+      case FileDialogPurpose::save_stage_picture:
+        save_stage_picture(window, path);
+        break;
+      case FileDialogPurpose::save_motion:
+        save_motion(window, path);
+        break;
       case FileDialogPurpose::save_playlist:
         write_playlist_file(window.walk.playlist, path);
         window.walk.path = path;
         window.walk.changed = false;
+        remember_file(window, path);
         window.notices.say("Saved " + path);
         break;
     }

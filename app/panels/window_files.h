@@ -7,6 +7,12 @@
 
 namespace headwise {
 
+// Puts the file at the head of the recent ones.
+void remember_file(WindowState& window, const std::string& path);
+
+// The folder that the program was started in, with a slash behind it.
+std::string working_folder();
+
 // Opens the dialog where the last file was.
 void ask_for_scenario(WindowState& window, FileDialogPurpose purpose);
 // Opens the dialog for the program, in the folder of the last one.

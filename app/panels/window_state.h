@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "app/panels/command_palette.h"
 #include "app/panels/comparison_sheet.h"
@@ -19,9 +20,9 @@
 #include "app/session/comparisons.h"
 #include "app/session/gradients.h"
 #include "app/session/other_side.h"
-#include "app/session/session.h"
 #include "app/session/pointed.h"
 #include "app/session/reach_of_cell.h"
+#include "app/session/session.h"
 #include "app/session/settings.h"
 #include "app/session/trail.h"
 #include "app/widgets/focus_order.h"
@@ -67,9 +68,12 @@ struct WindowState {
   FileDialogState files;
   ExportDialogState export_dialog;
 
-  std::string scenario_path;          // of the file that was opened or saved last; empty: none
-  std::string program_path;           // of the program that was saved last; empty: none
-  double seconds_to_next_step = 0.0;  // while playing
+  std::string scenario_path;              // of the file that was opened or saved last; empty: none
+  std::string recent_file;                // where they are kept; empty: they are not
+  std::vector<std::string> recent_files;  // absolute paths, the newest first
+  std::string picture_path;               // of the picture of the stage that was saved last; empty: none
+  std::string program_path;               // of the program that was saved last; empty: none
+  double seconds_to_next_step = 0.0;      // while playing
   bool stage_only = false;  // no setup, graph, inspector and menu; type as large as the window allows
   bool full_screen = false;
   bool quit = false;

@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
+
+#include "app/widgets/plane_recording.h"
 
 namespace headwise {
 
@@ -22,9 +25,21 @@ void draw_batch(const ImDrawList*, const ImDrawCmd* command) {
                        to_pixels(ImVec2(clip.x, clip.y), ImVec2(clip.z, clip.w)));
 }
 
+// Rounded as the renderer rounds them.
+void record(PlaneRecording& recording, ImDrawList* list, std::span<const HeatmapPlane> planes) {
+  list->AddCallback(recorded_planes, reinterpret_cast<void*>(recording.batches.size()));
+  std::vector<PlaneItem>& batch = recording.batches.emplace_back();
+  for (const HeatmapPlane& plane : planes) {
+    if (!(plane.max.x > plane.min.x && plane.max.y > plane.min.y)) continue;
+    const double x = std::round(plane.min.x), y = std::round(plane.min.y);
+    batch.push_back({{x, y, std::round(plane.max.x) - x, std::round(plane.max.y) - y}, *plane.spec});
+  }
+}
+
 }  // namespace
 
 void draw_heatmap_planes(ImDrawList* list, HeatmapRenderer& renderer, std::span<const HeatmapPlane> planes) {
+  if (PlaneRecording* recording = plane_recording()) return record(*recording, list, planes);
   HeatmapRenderer::Batch& batch = renderer.new_batch(ImGui::GetFrameCount());
   const PixelRect clip = to_pixels(list->GetClipRectMin(), list->GetClipRectMax());
   for (const HeatmapPlane& plane : planes)

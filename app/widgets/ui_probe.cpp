@@ -14,6 +14,10 @@ void set_ui_probes(UiProbes* probes) {
   listener = probes;
 }
 
+UiProbes* ui_probes() {
+  return listener;
+}
+
 bool ui_probes_wanted() {
   return listener != nullptr;
 }

@@ -19,6 +19,7 @@ using UiProbes = std::map<std::string, UiRect, std::less<>>;
 
 // Where ui_probe() writes to; null: nowhere. Whoever sets it clears it before each frame.
 void set_ui_probes(UiProbes* probes);
+UiProbes* ui_probes();
 bool ui_probes_wanted();
 
 void ui_probe(std::string_view name, ImVec2 min, ImVec2 max);

@@ -8,6 +8,7 @@
 #include "core/picture/label_text.h"
 #include "core/picture/picture.h"
 #include "core/picture/plane_rule.h"
+#include "core/picture/svg_parts.h"
 
 namespace headwise {
 namespace {
@@ -241,6 +242,24 @@ void add_text(std::string& svg, const TextItem& item) {
 }
 
 }  // namespace
+
+std::string svg_number(double value) {
+  return number(value);
+}
+
+std::string svg_color(Rgba8 color) {
+  return color_text(color);
+}
+
+std::string svg_escaped(const std::string& text) {
+  return escaped(text);
+}
+
+std::string svg_plane(const PlaneItem& item, Rgba8 ground, std::size_t id) {
+  std::string svg;
+  add_plane(svg, item, ground, id);
+  return svg;
+}
 
 std::string to_svg(const Picture& picture) {
   const std::string width = number(picture.width), height = number(picture.height);

@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "app/session/folder_listing.h"
+#include "app/session/recent_files.h"
 #include "app/session/settings.h"
 #include "core/tensor/error.h"
 
@@ -104,4 +105,30 @@ TEST_CASE("paths are taken apart as they are typed") {
   CHECK(with_extension(".config", ".json") == ".config.json");
   CHECK(expanded_path("/x") == "/x");
   CHECK(expanded_path("~user") == "~user");
+}
+
+TEST_CASE("recent files are ten at most, the newest first, each once, and come back from their file") {
+  const Folder folder;
+  const std::string list = folder.file("state/headwise/recent.json");
+  std::vector<std::string> files;
+  for (int i = 0; i < 14; ++i)
+    files = with_recent_file(std::move(files), "/lessons/" + std::to_string(i) + ".json");
+  CHECK(files.size() == 10);
+  CHECK(files.front() == "/lessons/13.json");
+  files = with_recent_file(std::move(files), "/lessons/./9.json");
+  CHECK(files.front() == "/lessons/9.json");
+  CHECK(files.size() == 10);
+  CHECK(with_recent_file({}, "here.json").front().starts_with('/'));
+  save_recent_files(list, files);
+  CHECK(load_recent_files(list) == files);
+}
+
+TEST_CASE("a damaged list of recent files is an empty one") {
+  const Folder folder;
+  CHECK(load_recent_files(folder.file("missing.json")).empty());
+  CHECK(load_recent_files("").empty());
+  for (const char* text : {"", "[", "{\"a\": 1}", "[1, null, \"\"]", "3"}) {
+    std::ofstream(folder.file("recent.json")) << text;
+    CHECK(load_recent_files(folder.file("recent.json")).empty());
+  }
 }

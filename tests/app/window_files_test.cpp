@@ -191,3 +191,30 @@ TEST_CASE("a notice goes by itself after a while") {
   CHECK_FALSE(bench.ui->has("notice/0"));
   CHECK(std::isinf(bench.ui->result().wake_after));
 }
+
+TEST_CASE("files that were opened stand in the menu, and one that is gone cannot be chosen") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.window->state().recent_file = folder.file("state/recent.json");
+  for (const char* name : {"first.json", "second.json"}) {
+    std::ofstream(folder.file(name))
+        << R"({ "headwise": 1, "attention": { "embed_dim": 16, "num_heads": 2 } })";
+    bench.ui->push(FilesDropped{{folder.file(name)}});
+    bench.ui->run_frames(3);
+  }
+  CHECK(bench.window->state().recent_files ==
+        std::vector<std::string>{folder.file("second.json"), folder.file("first.json")});
+  CHECK(fs::exists(folder.file("state/recent.json")));
+  fs::remove(folder.file("second.json"));
+  bench.ui->key("M");
+  const Scenario edited = bench.scenario();
+  bench.ui->click("menu/File");
+  bench.ui->move_to("menu/Open recent");
+  bench.ui->run_frames(30);
+  REQUIRE(bench.ui->has("menu/recent/1"));
+  bench.ui->click("menu/recent/0");
+  CHECK(bench.scenario() == edited);
+  bench.ui->click("menu/recent/1");
+  CHECK_FALSE(bench.scenario() == edited);
+}

@@ -1,0 +1,129 @@
+// headwise render: the pages of a playlist as pictures.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "app/cli/standard_streams.h"
+#include "app/cli/subcommand.h"
+#include "app/panels/playlist_walk.h"
+#include "app/panels/stage_pictures.h"
+#include "app/platform/offscreen_context.h"
+#include "core/files/atomic_file.h"
+#include "core/playlist/lessons.h"
+#include "core/scenario/presets.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct RenderWords {
+  std::string playlist, output, size = "1920x1080", theme = "light", format = "png";
+  bool motion = false;
+};
+
+struct Size {
+  int width = 0, height = 0;
+};
+
+Size size_of(const std::string& word) {
+  Size size;
+  const char* end = word.data() + word.size();
+  const auto width = std::from_chars(word.data(), end, size.width);
+  const bool cross = width.ec == std::errc() && width.ptr != end && *width.ptr == 'x';
+  const auto height = cross ? std::from_chars(width.ptr + 1, end, size.height) : width;
+  const auto sensible = [](int side) {
+    return side >= StagePictures::least_side && side <= StagePictures::largest_side;
+  };
+  if (!cross || height.ec != std::errc() || height.ptr != end || !sensible(size.width) ||
+      !sensible(size.height)) {
+    throw Error(ExitStatus::usage, {"--size", "the value is wrong", word,
+                                    fmt::format("WIDTHxHEIGHT in pixels, {} … {} each",
+                                                StagePictures::least_side, StagePictures::largest_side),
+                                    "e.g. 1920x1080"});
+  }
+  return size;
+}
+
+Theme theme_of(const std::string& word) {
+  if (const std::optional<Theme> theme = find_theme(word)) return *theme;
+  throw Error(ExitStatus::usage, {"--theme", "there is no such theme", word, "light, dark or projector", ""});
+}
+
+void write_bytes(const std::string& path, const std::vector<std::uint8_t>& bytes) {
+  write_file_atomically(path, std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+}
+
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!fs::is_directory(folder)) {
+    throw Error(ExitStatus::output, {.where = folder,
+                                     .what = "the folder cannot be made",
+                                     .got = error ? error.message() : "a file of this name",
+                                     .expected = "a folder for the pictures"});
+  }
+}
+
+// A lesson of the program, unless a file of that name lies here.
+Playlist playlist_named(const std::string& name) {
+  const bool known =
+      std::ranges::any_of(lessons(), [&](const Lesson& lesson) { return lesson.name == name; });
+  return known && !fs::exists(name) ? lesson_playlist(name) : read_playlist_file(name);
+}
+
+// The window's state at this page, with all that it shows computed. Throws where the page cannot be shown as it says.
+void show(WindowState& window, const Playlist& playlist, std::size_t page) {
+  start_walk(window, playlist, "", page);
+  window.session.finish();
+  arrive(window);
+  skip_motion(window.motion);
+  const std::string why = window.session.error().empty()
+                              ? page_problem(playlist.pages[page], window.session.trace())
+                              : window.session.error();
+  if (!why.empty()) throw Error(ExitStatus::usage, {.where = fmt::format("page {}", page + 1), .what = why});
+}
+
+}  // namespace
+
+void run_render(CLI::App& app, const Words& words) {
+  RenderWords wanted;
+  app.add_option("PLAYLIST", wanted.playlist, "A playlist file (.json), or the name of a lesson")->required();
+  app.add_option("-o,--output", wanted.output, "The folder for the pictures; it is made where it is missing")
+      ->type_name("FOLDER")
+      ->required();
+  app.add_option("--size", wanted.size, "Of each picture in pixels")->type_name("WxH")->capture_default_str();
+  app.add_option("--theme", wanted.theme, "light, dark or projector")
+      ->type_name("NAME")
+      ->capture_default_str();
+  app.add_option("--format", wanted.format, "png or svg")->type_name("NAME")->capture_default_str();
+  app.add_flag("--motion", wanted.motion, "The way into each page's step too, as an animated PNG");
+  if (!parse_words(app, words)) return;
+
+  const Size size = size_of(wanted.size);
+  const Theme theme = theme_of(wanted.theme);
+  if (wanted.format != "png" && wanted.format != "svg")
+    throw Error(ExitStatus::usage, {"--format", "there is no such format", wanted.format, "png or svg", ""});
+  const Playlist playlist = playlist_named(wanted.playlist);
+  const OffscreenContext context(64, 64);  // pictures have a framebuffer of their own
+  make_folder(wanted.output);
+
+  WindowState window(preset_scenario("welcome"));
+  StagePictures pictures(size.width, size.height, theme);
+  const std::size_t digits = std::max<std::size_t>(2, std::to_string(playlist.pages.size()).size());
+  for (std::size_t i = 0; i < playlist.pages.size(); ++i) {
+    show(window, playlist, i);
+    const std::string name = fmt::format("{}/page-{:0{}}", wanted.output, i + 1, digits);
+    if (wanted.format == "svg")
+      write_file_atomically(name + ".svg", pictures.svg(window));
+    else
+      write_bytes(name + ".png", to_png(pictures.image(window)));
+    if (wanted.motion && no_motion(window.selection, window.session.trace()).empty())
+      write_bytes(name + "-motion.png", pictures.motion(window));
+  }
+}
+
+}  // namespace headwise

@@ -1,0 +1,79 @@
+// What the panels of one frame are drawn from.
+#pragma once
+
+#include <string>
+
+#include "app/panels/panel.h"
+#include "app/panels/window_state.h"
+
+namespace headwise {
+
+// What the panels look at stays the same while they are drawn, whatever they ask for.
+struct LookedAt {
+  ComputationPtr computation;
+  TracePtr trace;  // the computation's, or the same with gradients
+  std::string no_gradients;
+  OtherSidePtr other_side;
+  Scenario scenario;
+  std::string error, last_edit;
+  Selection selection;
+
+  explicit LookedAt(const WindowState& state)
+      : computation(state.session.computation()),
+        trace(computation->trace),
+        scenario(state.session.scenario()),
+        error(state.session.error()),
+        last_edit(state.session.last_edit()),
+        selection(state.selection) {}
+
+  // Nothing is computed before the place that is looked at wants it.
+  void add_gradients(WindowState& state) {
+    if (!wants_gradients(selection)) return state.gradients.rest(computation->trace);
+    if (const TracePtr back = state.gradients.of(computation, selection.loss)) {
+      trace = back;
+      state.selection = selection = selection_within(selection, *trace);
+    } else {
+      const std::string why = state.gradients.error();
+      no_gradients = why.empty() ? "computing the gradients …" : why;
+    }
+  }
+
+  // The same of the view that compares.
+  void add_other_side(WindowState& state) {
+    if (selection.view != StageView::compare) return state.other_sides.rest();
+    other_side = state.other_sides.of(computation, selection.compare_with);
+  }
+
+  // A pinned cell lights its way while the mouse looks at others.
+  std::optional<CellRef> reaching_cell() const {
+    const Selection within = selection_within(selection, *trace);
+    return within.pinned ? within.pinned : within.hovered;
+  }
+
+  PanelContext context(WindowState& state, HeatmapRenderer& heatmaps, const Fonts& fonts, float scale,
+                       double& wake_after) const {
+    return {.scenario = scenario,
+            .inputs = computation->inputs,
+            .trace = *trace,
+            .selection = selection,
+            .last_edit = last_edit,
+            .error = error,
+            .heatmaps = heatmaps,
+            .fonts = fonts,
+            .palette = palette_of(state.settings.theme),
+            .theme = state.settings.theme,
+            .scale = scale,
+            .focus = &state.focus,
+            .motion = state.motion.progress,
+            .reduce_motion = state.settings.reduce_motion,
+            .other_side = other_side.get(),
+            .no_gradients = no_gradients,
+            .pointed = &state.pointed,
+            .pointing = &state.pointing,
+            .trail = &state.trail,
+            .reach = selection.all_the_way ? state.reach.of(trace, reaching_cell()) : nullptr,
+            .wake_after = &wake_after};
+  }
+};
+
+}  // namespace headwise

@@ -1,0 +1,64 @@
+#include "app/platform/picture_surface.h"
+
+#include <epoxy/gl.h>
+
+#include <cfloat>
+
+namespace headwise {
+namespace {
+
+constexpr int settling_frames = 2;
+
+}  // namespace
+
+PictureSurface::Outer::Outer() : context(ImGui::GetCurrentContext()) {
+  glGetIntegerv(GL_FRAMEBUFFER_BINDING, &framebuffer);
+  glGetIntegerv(GL_VIEWPORT, viewport.data());
+}
+
+void PictureSurface::Outer::give_back() const {
+  ImGui::SetCurrentContext(context);
+  glBindFramebuffer(GL_FRAMEBUFFER, static_cast<GLuint>(framebuffer));
+  glViewport(viewport[0], viewport[1], viewport[2], viewport[3]);
+}
+
+PictureSurface::PictureSurface(int width, int height, float scale)
+    : framebuffer_("picture", width, height), imgui_(scale) {
+  at_first_.give_back();
+}
+
+PictureSurface::~PictureSurface() {
+  away_.back_to = ImGui::GetCurrentContext();
+}
+
+void PictureSurface::begin() {
+  imgui_.begin_frame(framebuffer_.width(), framebuffer_.height(), 1.0 / 60.0);
+  ImGui::GetIO().MousePos = {-FLT_MAX, -FLT_MAX};
+}
+
+Image PictureSurface::image(const Draw& draw, ImVec4 ground) {
+  const Returning returning;
+  for (int i = 0; i < settling_frames; ++i) {
+    begin();
+    draw(imgui_.fonts(), imgui_.scale());
+    framebuffer_.bind();
+    imgui_.end_frame(ground);
+  }
+  return {framebuffer_.width(), framebuffer_.height(), framebuffer_.read_pixels()};
+}
+
+void PictureSurface::shapes(const Draw& draw,
+                            const std::function<void(const ImDrawData&, const Fonts&)>& take) {
+  const Returning returning;
+  for (int i = 0; i <= settling_frames; ++i) {
+    begin();
+    draw(imgui_.fonts(), imgui_.scale());
+    ImGui::Render();
+    // Read when the next frame begins: the first is still smooth.
+    ImGuiStyle& style = ImGui::GetStyle();
+    style.AntiAliasedFill = style.AntiAliasedLines = style.AntiAliasedLinesUseTex = false;
+  }
+  take(*ImGui::GetDrawData(), imgui_.fonts());
+}
+
+}  // namespace headwise

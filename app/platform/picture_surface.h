@@ -1,0 +1,61 @@
+// Pictures of what ImGui draws, at any size, while a window may be in the middle of a frame of its own: an ImGui and a
+// framebuffer apart, on the OpenGL context that is current.
+#pragma once
+
+#include <imgui.h>
+
+#include <array>
+#include <functional>
+
+#include "app/gl/framebuffer.h"
+#include "app/platform/imgui_lifetime.h"
+#include "core/picture/image.h"
+
+namespace headwise {
+
+class PictureSurface {
+ public:
+  // Pixels; scale: pixels per design unit. Needs a current GL context, here and in every call.
+  PictureSurface(int width, int height, float scale);
+  ~PictureSurface();
+  PictureSurface(const PictureSurface&) = delete;
+  PictureSurface& operator=(const PictureSurface&) = delete;
+
+  // Fills a frame, without mouse or keyboard; called more than once, until what ImGui only knows afterwards has settled.
+  using Draw = std::function<void(const Fonts& fonts, float scale)>;
+  // What is bound and current before is so afterwards.
+  Image image(const Draw& draw, ImVec4 ground);
+  // The frame's shapes without anti-aliasing, handed to `take`; nothing reaches the framebuffer.
+  void shapes(const Draw& draw, const std::function<void(const ImDrawData&, const Fonts&)>& take);
+
+ private:
+  // What was current before: the ImGui, the framebuffer and its viewport.
+  struct Outer {
+    Outer();
+    void give_back() const;
+
+    ImGuiContext* context;
+    int framebuffer = 0;
+    std::array<int, 4> viewport{};
+  };
+  // Gives it back at the end of a call, however that ends.
+  struct Returning {
+    Outer outer;
+    ~Returning() { outer.give_back(); }
+  };
+  // Makes no ImGui current (a new one becomes current only where there is none); at its end the one before is again.
+  struct Away {
+    Away() { ImGui::SetCurrentContext(nullptr); }
+    ~Away() { ImGui::SetCurrentContext(back_to); }
+    ImGuiContext* back_to = nullptr;
+  };
+  void begin();
+
+  // In this order: the members behind `away_` make other things current, and end before it.
+  Outer at_first_;
+  Away away_;
+  gl::Framebuffer framebuffer_;
+  ImGuiLifetime imgui_;
+};
+
+}  // namespace headwise

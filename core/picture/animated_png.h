@@ -1,0 +1,38 @@
+// A sequence of pictures as one animated PNG (APNG, part of the PNG specification since its third edition): a browser or a slide
+// program plays it, a program that knows only PNG shows its first picture.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/picture/image.h"
+
+namespace headwise {
+
+class AnimatedPng {
+ public:
+  // `repeats`: how often it is played; 0: without end.
+  explicit AnimatedPng(int repeats = 0) : repeats_(repeats) {}
+
+  // Shown for so long. All have the size of the first and no transparency. Only the rectangle in which it differs from the
+  // picture before is kept; one that does not differ prolongs it. Throws Error(usage) for another size.
+  void add(const Image& picture, int milliseconds);
+
+  int frame_count() const { return static_cast<int>(frames_.size()); }
+  // The whole file. Throws Error(usage) where nothing was added.
+  std::vector<std::uint8_t> finish() const;
+
+ private:
+  struct Frame {
+    int x = 0, y = 0, width = 0, height = 0;
+    int milliseconds = 0;
+    std::vector<std::uint8_t> data;  // as in IDAT
+  };
+
+  int repeats_;
+  Image last_;
+  std::vector<std::uint8_t> header_;  // signature and all chunks before the first IDAT
+  std::vector<Frame> frames_;
+};
+
+}  // namespace headwise

@@ -1,0 +1,120 @@
+// `headwise render` as a process.
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "tests/app/cli/program_run.h"
+#include "tests/core/files/temporary_folder.h"
+
+using namespace headwise;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* lesson = R"({ "headwise_playlist": 1, "title": "Scale", "pages": [
+  { "scenario": "welcome", "step": "inputs", "caption": "Each token is a row." },
+  { "step": "scores", "head": 1, "title": "Scores", "caption": "Every query & every <key>.",
+    "pin": { "tensor": "scores", "index": [0, 1, 3, 2] }, "spotlight": true },
+  { "step": "softmax", "view": "all_heads", "caption": "All heads." } ] })";
+
+std::string read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+std::uint32_t big_endian(const std::string& bytes, std::size_t at) {
+  std::uint32_t value = 0;
+  for (std::size_t i = 0; i < 4; ++i) value = value << 8 | static_cast<unsigned char>(bytes.at(at + i));
+  return value;
+}
+
+// False, and said aloud, where this machine has no OpenGL at all.
+bool has_gl(const ProgramResult& result) {
+  if (result.status != 7) return true;
+  MESSAGE("SKIPPED: " << result.err);
+  return false;
+}
+
+void check_refused(std::vector<std::string> words, int status, const std::string& part) {
+  words.insert(words.begin(), "render");
+  const ProgramResult result = run_program(words);
+  if (!has_gl(result)) return;
+  CAPTURE(result.err);
+  CHECK(result.status == status);
+  CHECK(is_one_line(result.err));
+  CHECK(result.err.find(part) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("every page becomes a PNG of the size that was asked for, and its motion an animated one") {
+  const TemporaryFolder folder;
+  const std::string file = folder.with_file("lesson.json", lesson), out = folder.file("slides/today");
+  const ProgramResult result =
+      run_program({"render", file, "-o", out, "--size", "640x360", "--theme", "projector", "--motion"});
+  if (!has_gl(result)) return;
+  CAPTURE(result.err);
+  REQUIRE(result.status == 0);
+  for (const char* name : {"page-01.png", "page-02.png", "page-03.png"}) {
+    const std::string png = read(out + "/" + name);
+    REQUIRE(png.starts_with("\x89PNG"));
+    CHECK(big_endian(png, 16) == 640);
+    CHECK(big_endian(png, 20) == 360);
+    CHECK(png.find("acTL") == std::string::npos);
+  }
+  CHECK_FALSE(fs::exists(out + "/page-01-motion.png"));
+  const std::string motion = read(out + "/page-02-motion.png");
+  const std::size_t control = motion.find("acTL");
+  REQUIRE(control != std::string::npos);
+  CHECK(big_endian(motion, control + 4) > 10);
+  // Pages differ, and nothing else was left in the folder.
+  CHECK(read(out + "/page-01.png") != read(out + "/page-02.png"));
+  CHECK(std::distance(fs::directory_iterator(out), fs::directory_iterator()) == 5);
+}
+
+TEST_CASE("an SVG has its words as text, its cells once, and no shape that is not finite") {
+  const TemporaryFolder folder;
+  const std::string file = folder.with_file("lesson.json", lesson), out = folder.file("svg");
+  const ProgramResult result =
+      run_program({"render", file, "-o", out, "--format", "svg", "--size", "1280x720"});
+  if (!has_gl(result)) return;
+  CAPTURE(result.err);
+  REQUIRE(result.status == 0);
+  const std::string svg = read(out + "/page-02.svg");
+  CHECK(svg.starts_with("<?xml"));
+  CHECK(svg.ends_with("</svg>\n"));
+  CHECK(svg.find("width=\"1280\" height=\"720\"") != std::string::npos);
+  for (const char* words : {">Scores</text>", ">Every query &amp; every &lt;key&gt;.</text>",
+                            ">because</text>", ">heads</text>", "font-weight=\"bold\"", "Mono"}) {
+    CHECK_MESSAGE(svg.find(words) != std::string::npos, words);
+  }
+  CHECK(svg.find("data:image/png;base64,") != std::string::npos);
+  CHECK(svg.find("nan") == std::string::npos);
+  CHECK(svg.find("inf\"") == std::string::npos);
+  // What is there only to be clicked is not.
+  for (const char* control : {"Tokens", "Gradients", "click"}) CHECK(svg.find(control) == std::string::npos);
+}
+
+TEST_CASE("a wrong rendering is one line, with the exit status of what is wrong") {
+  const TemporaryFolder folder;
+  const std::string file = folder.with_file("lesson.json", lesson), out = folder.file("out");
+  check_refused({file}, 2, "--output is required");
+  check_refused({folder.file("none.json"), "-o", out}, 2, "no such file");
+  check_refused(
+      {folder.with_file("bad.json", R"({"headwise_playlist":1,"pages":[{"step":"scor"}]})"), "-o", out}, 2,
+      "\"scores\"");
+  check_refused({file, "-o", out, "--size", "1920"}, 2, "WIDTHxHEIGHT");
+  check_refused({file, "-o", out, "--size", "10x10"}, 2, "160");
+  check_refused({file, "-o", out, "--format", "webp"}, 2, "png or svg");
+  check_refused({file, "-o", out, "--theme", "beige"}, 2, "projector");
+  CHECK_FALSE(fs::exists(out));
+  check_refused({file, "-o", file}, 4, "folder");
+  check_refused({folder.with_file("head.json", R"({"headwise_playlist":1,"pages":[{},{"head":40}]})"), "-o",
+                 out, "--size", "320x200"},
+                2, "page 2: head 40 of 8 heads");
+  check_refused(
+      {folder.with_file("odd.json", R"({"headwise_playlist":1,"pages":[{"set":["attention.num_heads=7"]}]})"),
+       "-o", out, "--size", "320x200"},
+      2, "page 1");
+}

@@ -1,0 +1,50 @@
+// The colours of the window as people with the three common deficiencies see them.
+#include <doctest/doctest.h>
+
+#include "app/widgets/palette.h"
+#include "tests/core/picture/color_vision.h"
+
+using namespace headwise;
+
+TEST_CASE("q, k and v can be told apart in every theme and every vision") {
+  for (const Theme theme : {Theme::light, Theme::dark, Theme::projector}) {
+    const Palette& palette = palette_of(theme);
+    for (const Vision vision : all_visions) {
+      CAPTURE(static_cast<int>(theme));
+      CAPTURE(static_cast<int>(vision));
+      CHECK(color_distance(palette.q, palette.k, vision) > 15.0);
+      CHECK(color_distance(palette.k, palette.v, vision) > 15.0);
+      CHECK(color_distance(palette.q, palette.v, vision) > 15.0);
+    }
+  }
+}
+
+TEST_CASE("text, hues, warnings and errors are read on their ground in every theme and every vision") {
+  for (const Theme theme : {Theme::light, Theme::dark, Theme::projector}) {
+    const Palette& palette = palette_of(theme);
+    for (const Vision vision : all_visions) {
+      CAPTURE(static_cast<int>(theme));
+      CAPTURE(static_cast<int>(vision));
+      for (const Rgba8 ink : {palette.text, palette.text_dim, palette.q, palette.k, palette.v,
+                              palette.warning, palette.error, palette.focus}) {
+        CHECK(std::abs(seen_lightness(ink, vision) - seen_lightness(palette.panel, vision)) > 35.0);
+      }
+    }
+  }
+}
+
+TEST_CASE("the projector's inks are further from their ground than those of the other themes") {
+  const auto contrast = [](Theme theme, Rgba8 ink) {
+    const double a = relative_luminance(ink) + 0.05, b = relative_luminance(palette_of(theme).panel) + 0.05;
+    return std::max(a, b) / std::min(a, b);
+  };
+  const Palette &projector = palette_of(Theme::projector), &light = palette_of(Theme::light);
+  for (const auto& [strong, usual] : {std::pair{projector.text, light.text},
+                                      {projector.text_dim, light.text_dim},
+                                      {projector.q, light.q},
+                                      {projector.k, light.k},
+                                      {projector.v, light.v}}) {
+    CHECK(contrast(Theme::projector, strong) > contrast(Theme::light, usual));
+    CHECK(contrast(Theme::projector, strong) >= 7.0);  // WCAG 2, AAA
+  }
+}
