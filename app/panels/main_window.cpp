@@ -283,6 +283,12 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
     if (state_.first_steps.all()) finish_first_steps(state_);
   }
 
+  // Who comes to compare and has pinned nothing sees something to compare with.
+  const bool came =
+      state_.selection.view == StageView::compare && selection_before.view != StageView::compare;
+  if (came && !state_.other_sides.pinned() && state_.selection.compare_with == CompareWith::pinned)
+    state_.selection.compare_with = CompareWith::one_wide_head;
+
   FrameResult result;
   const bool changed = trace_before != state_.session.trace_ptr() ||
                        !(selection_before == state_.selection) || !(settings_before == state_.settings) ||

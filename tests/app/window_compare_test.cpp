@@ -42,12 +42,17 @@ TEST_CASE(
   if (!bench.ui) return;
   bench.ui->click("step_bar/step/6");
   bench.ui->click("stage/view/Compare");
-  CHECK_FALSE(bench.ui->has("stage/other"));  // nothing is pinned: a sentence says how
+  // Until something is pinned there is something to compare with.
+  CHECK(bench.selection().compare_with == CompareWith::one_wide_head);
+  bench.window->state().other_sides.finish();
+  bench.ui->run_frames(2);
+  CHECK(bench.ui->has("stage/other"));
+  const int begun = bench.window->state().other_sides.begun();
   bench.ui->key("P");
   REQUIRE(bench.ui->has("stage/difference"));
   bench.ui->key("C");
   bench.ui->run_frames(3);
-  CHECK(bench.window->state().other_sides.begun() == 0);
+  CHECK(bench.window->state().other_sides.begun() == begun);
   bench.ui->move_to("panel/graph");
   const Image still = bench.ui->pixels();
   for (const char* plane : {"stage/other", "stage/result", "stage/difference"}) {
@@ -100,7 +105,9 @@ TEST_CASE("ready-made comparisons are computed while the view is shown, and not 
   bench.ui->key("C");
   CHECK(begun() == 0);
   bench.ui->click("stage/view/Compare");
-  for (const char* with : {"one wide head", "packed", "3", "3·H", "scale", "mask"}) {
+  bench.ui->run_frames(3);
+  CHECK(begun() == 1);  // one wide head comes first
+  for (const char* with : {"packed", "one wide head", "3", "3·H", "scale", "mask"}) {
     const int before = begun();
     bench.ui->click(fmt::format("stage/beside/{}", with));
     bench.ui->run_frames(3);
