@@ -145,12 +145,13 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
     const ImVec2 at = ImGui::GetCursorScreenPos();
     const float line = ImGui::GetItemRectSize().y;
     const auto description = head_description(context, selection.head);
-    const std::string head =
-        fmt::format("head {}{}", selection.head, description ? ": " + description->name : "");
+    const std::string number = fmt::format("head {}", selection.head);
+    std::string head = number + (description ? ": " + description->name : "");
     const float room = origin.x + width - at.x;
-    if (room >= width_of(sans, "head 00:")) {
+    if (width_of(sans, head) > room) head = number;  // half a name says nothing
+    if (width_of(sans, head) <= room) {
       list->AddText(sans, sans->FontSize, ImVec2(at.x, at.y + (line - sans->FontSize) / 2),
-                    im_color(context.palette.text_dim), fitted_text(head, sans, room).c_str());
+                    im_color(context.palette.text_dim), head.c_str());
     }
     ImGui::NewLine();
   }

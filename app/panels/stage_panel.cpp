@@ -49,12 +49,27 @@ void paint(const PanelContext& context, MaskBrush& brush, const std::optional<Ce
             : shape == BrushShape::column ? BrushShape::row
                                           : shape;
   }
+  // A fast stroke skips pairs between two frames: it paints all that lie on its way from the last one.
+  const auto stroke = [&] {
+    Scenario scenario = context.scenario;
+    const Index rows = query - brush.from_query, columns = key - brush.from_key;
+    const Index steps = std::max<Index>({std::abs(rows), std::abs(columns), 1});
+    for (Index i = 1; i <= steps; ++i) {
+      const auto part = [&](Index all) {
+        return static_cast<Index>(std::lround(static_cast<double>(all * i) / static_cast<double>(steps)));
+      };
+      scenario = with_painted(scenario, context.trace, batch, head, brush.from_query + part(rows),
+                              brush.from_key + part(columns), shape, brush.blocks);
+    }
+    brush.from_query = query;
+    brush.from_key = key;
+    return scenario;
+  };
   // A rectangle is what lies between where it began and the mouse: pairs that it has left again are as before.
-  Scenario painted =
-      shape == BrushShape::box && brush.before
-          ? with_painted_box(*brush.before, context.trace, batch, head,
-                             {brush.from_query, brush.from_key, query, key}, brush.blocks)
-          : with_painted(context.scenario, context.trace, batch, head, query, key, shape, brush.blocks);
+  Scenario painted = shape == BrushShape::box && brush.before
+                         ? with_painted_box(*brush.before, context.trace, batch, head,
+                                            {brush.from_query, brush.from_key, query, key}, brush.blocks)
+                         : stroke();
   if (painted == context.scenario) return;
   action.scenario = std::move(painted);
   action.edit_label = "paint the mask";

@@ -45,7 +45,8 @@ std::string fitted_text(const std::string& text, ImFont* font, float width) {
     if (!cut.empty()) cut.pop_back();
     if (width_of(font, cut + "…") <= width) break;
   }
-  return cut + "…";
+  // A box too narrow for the mark of a cut stays empty.
+  return cut.empty() && width_of(font, "…") > width ? "" : cut + "…";
 }
 
 std::string drawable_text(const std::string& text, const ImFont* font) {

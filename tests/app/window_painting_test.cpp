@@ -44,6 +44,21 @@ TEST_CASE("a stroke over the map blocks every pair that it meets, and is one ste
   CHECK(bench.scenario().edits.empty());
 }
 
+TEST_CASE("a stroke too fast for the frames leaves no gap") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  bench.ui->click("step_bar/step/5");
+  bench.ui->run_frames(70);
+  bench.ui->click("stage/brush/paint");
+  const UiRect map = bench.ui->rect("stage/result");
+  const float w = (map.max.x - map.min.x) / 12, h = (map.max.y - map.min.y) / 12;
+  bench.ui->drag(map.min.x + 1.5f * w, map.min.y + 2.5f * h, map.min.x + 9.5f * w, map.min.y + 10.5f * h, 2);
+  for (Index i = 1; i <= 9; ++i) CHECK(blocked(bench, i + 1, i));
+  CHECK_FALSE(blocked(bench, 2, 2));
+  bench.ui->key("Ctrl+Z");
+  CHECK_FALSE(bench.trace().tensors.mask_bias);
+}
+
 TEST_CASE("a number of the input is set by hand, the output follows, and it can be forgotten") {
   WindowBench bench = open_window(1600, 1400);
   if (!bench.ui) return;
