@@ -102,7 +102,9 @@ void run_run(CLI::App& app, const Words& words) {
   if (format == Format::python) check_program_flags(request, only);
   std::vector<TensorName> names;  // empty: all
   for (const std::string& word : only) names.push_back(requested_tensor(request, "--only", word));
-  const ComputedTrace computed = compute_trace(request);
+  // A program is made from the whole trace; a file of everything holds what the backend keeps.
+  const ComputedTrace computed =
+      format == Format::python ? compute_trace(request) : compute_trace(request, names);
   if (format == Format::python) return write_program(output, *computed.trace, code_style);
   const std::vector<NamedTensor> tensors = tensors_of(*computed.trace, names);
   if (format == Format::npz) {

@@ -43,8 +43,10 @@ struct ComputedTrace {
   bool batch_first = true;  // the scenario's layout of inputs and outputs
 };
 
-// Reads the files, makes the inputs and computes; prints the warnings. Throws Error(usage), Error(input),
-// Error(memory).
-ComputedTrace compute_trace(const TraceRequest& request);
+// Reads the files, makes the inputs and computes; prints the warnings. What a fast backend does not keep and `needed`
+// names (none: every tensor) the reference computes again; what it cannot do at all the reference does, with a warning.
+// Throws Error(usage), Error(input), Error(memory).
+ComputedTrace compute_trace(const TraceRequest& request,
+                            const std::optional<std::vector<TensorName>>& needed = {});
 
 }  // namespace headwise

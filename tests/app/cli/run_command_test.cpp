@@ -172,9 +172,36 @@ TEST_CASE("a gradient that was not computed is refused with the flag that comput
 
 TEST_CASE("backends that are not there are refused, never faked") {
   const TemporaryFolder folder;
-  check_refused({"run", "welcome", "--backend", "fused", "-o", folder.file("out.npz")}, 2, "fused");
   check_refused({"run", "welcome", "--backend", "gl", "-o", folder.file("out.npz")}, 2, "gl");
   CHECK(folder.count_files() == 0);
+}
+
+TEST_CASE("the fused backend writes what it keeps, and the reference makes the rest that is asked for") {
+  const TemporaryFolder folder;
+  const auto run = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"run", "causal", "-o", folder.file("out.npz")};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramResult result = run_program(words);
+    CHECK(result.status == 0);
+    return std::pair(arrays_of(folder.file("out.npz")), result.err);
+  };
+  const auto far = [](const TensorPtr& a, const TensorPtr& b) {
+    double worst = 0.0;
+    for (Index i = 0; i < a->size(); ++i) worst = std::max(worst, std::abs(a->flat(i) - b->flat(i)));
+    return worst;
+  };
+  const auto reference = run({}).first;
+  const auto fused = run({"--backend", "fused"}).first;
+  CHECK(far(fused.at("output"), reference.at("output")) < 1e-5);
+  CHECK(fused.contains("k"));
+  CHECK_FALSE(fused.contains("scores"));
+  const auto asked = run({"--backend", "fused", "--only", "output,scores,attn_weights"}).first;
+  CHECK(asked.size() == 3);
+  CHECK(identical(*asked.at("output"), *fused.at("output")));
+  CHECK(identical(*asked.at("scores"), *reference.at("scores")));
+  const auto [doubles, warning] = run({"--backend", "fused", "--dtype", "f64"});
+  CHECK(doubles.contains("scores"));
+  CHECK(warning.find("f32") != std::string::npos);
 }
 
 TEST_CASE("a wrong input file is status 3, and the old output stays") {

@@ -1,0 +1,27 @@
+// The fast path on the CPU: the operator in f32 without its intermediates. What it computes is what the reference
+// computes (core/trace/reference_backend.h), to f32's rounding.
+#pragma once
+
+#include <string>
+
+#include "core/fused/kernels.h"
+#include "core/trace/trace.h"
+
+namespace headwise {
+
+struct FusedRun {
+  int threads = 0;                        // 0: as many as this process may run on
+  bool keep_attn_weights = false;         // attn_weights, dropped_weights and attn_output_weights too
+  const FusedKernels* kernels = nullptr;  // null: chosen_fused_kernels()
+};
+
+// Why these inputs are the reference's to compute, a sentence; empty where this backend can. It does f32 with every
+// option but a finite mask.value.
+std::string fused_refusal(const AttentionInputs& inputs);
+
+// The trace has q, k, v, output and what follows it, with keep_attn_weights the weights too, and no other intermediate.
+// Equal bits for any number of threads. Throws Error(input) as check_attention_inputs does, Error(usage) where
+// fused_refusal has a reason, Error(memory) before taking what is not there, Error(cancelled).
+TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run = {});
+
+}  // namespace headwise

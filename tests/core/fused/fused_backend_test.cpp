@@ -1,0 +1,172 @@
+// The fast CPU path against the reference.
+#include "core/fused/fused_backend.h"
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "core/scenario/presets.h"
+#include "core/scenario/scenario_inputs.h"
+#include "core/tensor/error.h"
+#include "core/tensor/random.h"
+#include "core/trace/attention_sizes.h"
+#include "core/trace/reference_backend.h"
+#include "tests/core/attention/random_inputs.h"
+#include "tests/core/trace/option_combinations.h"
+
+using namespace headwise;
+using namespace headwise::test;
+
+namespace {
+
+AttentionInputs as_f32(AttentionInputs inputs) {
+  inputs.dtype = DType::f32;
+  std::map<const Tensor*, TensorPtr> made;  // one array stays one array
+  for (const TensorEntry& entry : tensor_entries()) {
+    TensorPtr& tensor = inputs.tensors.*(entry.member);
+    if (!tensor || tensor->dtype() != DType::f64 || entry.role == TensorRole::mask) continue;
+    TensorPtr& converted = made[tensor.get()];
+    if (!converted) converted = std::make_shared<const Tensor>(tensor->converted(DType::f32));
+    tensor = converted;
+  }
+  return inputs;
+}
+
+// The sum of squared differences over that of the reference; cells that are no number must be alike. Names the worst.
+void check_agrees(const TensorPtr& got, const TensorPtr& expected, const std::string& name,
+                  double bound = 1e-10) {
+  CAPTURE(name);
+  REQUIRE(got);
+  REQUIRE(expected);
+  REQUIRE(got->shape() == expected->shape());
+  double difference = 0.0, magnitude = 0.0, worst = -1.0;
+  Index worst_cell = 0, unlike = -1;
+  for (Index i = 0; i < got->size(); ++i) {
+    const double a = got->flat(i), b = expected->flat(i);
+    if (!std::isfinite(b) || !std::isfinite(a)) {
+      if (!(std::isnan(a) && std::isnan(b)) && a != b) unlike = i;
+      continue;
+    }
+    difference += (a - b) * (a - b);
+    magnitude += b * b;
+    if (std::abs(a - b) > worst) worst = std::abs(a - b), worst_cell = i;
+  }
+  CHECK_MESSAGE(unlike < 0, fmt::format("cell {}: {} for {}", unlike, unlike < 0 ? 0 : got->flat(unlike),
+                                        unlike < 0 ? 0 : expected->flat(unlike)));
+  CHECK_MESSAGE(difference <= bound * magnitude + 1e-24,
+                fmt::format("worst cell {}: off by {}", worst_cell, worst));
+}
+
+void check_against_reference(const AttentionInputs& inputs, const FusedRun& run) {
+  const TracePtr expected = reference_forward(inputs);
+  const TracePtr got = fused_forward(inputs, run);
+  for (const TensorEntry& entry : tensor_entries()) {
+    const TensorPtr tensor = got->tensor(entry.id);
+    if (entry.role == TensorRole::intermediate && tensor)
+      check_agrees(tensor, expected->tensor(entry.id), std::string(entry.name));
+  }
+  CHECK(got->tensors.output);
+  if (run.keep_attn_weights) CHECK(got->tensors.attn_weights);
+}
+
+const FusedKernels* kernels_here(int i) {
+  const FusedKernels* kernels = fused_kernels().tables[i];
+  return machine_runs(*kernels) ? kernels : nullptr;
+}
+
+// A module of these sizes with random numbers.
+AttentionInputs sized(Index batch, Index queries, Index keys, Index heads, Index kv_heads, Index head_dim,
+                      Index v_head_dim) {
+  AttentionOptions options = small_options(heads, kv_heads, head_dim);
+  options.v_head_dim = v_head_dim;
+  return as_f32(random_inputs(options, {batch, queries, keys}));
+}
+
+}  // namespace
+
+TEST_CASE("the fused backend agrees with the reference over every option, on every instruction set here") {
+  for (int i = 0; i < fused_kernels().count; ++i) {
+    const FusedKernels* kernels = kernels_here(i);
+    if (!kernels) continue;
+    CAPTURE(kernels->name);
+    for (const NamedInputs& named : single_option_inputs()) {
+      CAPTURE(named.name);
+      const AttentionInputs inputs = as_f32(named.inputs);
+      if (!fused_refusal(inputs).empty()) continue;
+      for (const bool keep : {false, true})
+        check_against_reference(inputs, {.threads = 2, .keep_attn_weights = keep, .kernels = kernels});
+    }
+  }
+}
+
+TEST_CASE("the fused backend agrees with the reference over options drawn together") {
+  int done = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    const NamedInputs named = random_combination(seed);
+    CAPTURE(named.name);
+    const AttentionInputs inputs = as_f32(named.inputs);
+    if (!fused_refusal(inputs).empty()) continue;
+    const FusedKernels* kernels = kernels_here(static_cast<int>(seed) % fused_kernels().count);
+    check_against_reference(inputs, {.threads = 2, .keep_attn_weights = seed % 2 == 0, .kernels = kernels});
+    ++done;
+  }
+  CHECK(done > 120);
+}
+
+TEST_CASE("the fused backend agrees at sizes that fill no panel and no block") {
+  for (const Index length : {1, 3, 31, 33, 65, 257}) {
+    for (int i = 0; i < fused_kernels().count; ++i) {
+      const FusedKernels* kernels = kernels_here(i);
+      if (!kernels) continue;
+      CAPTURE(kernels->name);
+      CAPTURE(length);
+      AttentionInputs inputs = sized(2, length, length + 2, 6, 2, 5, 7);
+      check_against_reference(inputs, {.threads = 2, .kernels = kernels});
+      inputs.options.is_causal = true;
+      inputs.options.sliding_window = 9;
+      inputs.options.fully_masked_rows = FullyMaskedRows::zero;
+      check_against_reference(inputs, {.threads = 2, .keep_attn_weights = true, .kernels = kernels});
+    }
+  }
+}
+
+TEST_CASE("a row of more keys than are scored at once is the same softmax") {
+  AttentionInputs inputs = sized(1, 5, 4500, 2, 1, 8, 8);
+  check_against_reference(inputs, {.threads = 1, .keep_attn_weights = true});
+  inputs.options.dropout = 0.4;
+  inputs.options.dropout_seed = 3;
+  check_against_reference(inputs, {.threads = 1, .keep_attn_weights = true});
+  inputs.options.alibi = true;
+  check_against_reference(inputs, {.threads = 1});
+}
+
+TEST_CASE("equal bits for one, two and five threads") {
+  const AttentionInputs inputs = sized(2, 130, 140, 4, 2, 16, 16);
+  const TracePtr one = fused_forward(inputs, {.threads = 1, .keep_attn_weights = true});
+  for (const int threads : {2, 5}) {
+    const TracePtr more = fused_forward(inputs, {.threads = threads, .keep_attn_weights = true});
+    CHECK(identical(*more->tensors.output, *one->tensors.output));
+    CHECK(identical(*more->tensors.attn_weights, *one->tensors.attn_weights));
+  }
+}
+
+TEST_CASE("a NaN behind a mask counts as it does in the reference") {
+  AttentionInputs inputs = sized(1, 40, 40, 2, 2, 4, 4);
+  Tensor value = *inputs.tensors.value;
+  value.set_flat(39 * value.shape().size(2),
+                 NAN);  // of the last key, which causal hides from all but the last query
+  inputs.tensors.value = std::make_shared<const Tensor>(std::move(value));
+  inputs.options.is_causal = true;
+  check_against_reference(inputs, {.threads = 2});
+  CHECK(std::isnan(fused_forward(inputs)->tensors.output->flat(0)));
+}
+
+TEST_CASE("what the fused backend does not do it says in a sentence") {
+  AttentionInputs inputs = sized(1, 3, 3, 2, 2, 4, 4);
+  CHECK(fused_refusal(inputs).empty());
+  inputs.options.is_causal = true;
+  inputs.options.mask_value = -1.0;
+  CHECK(fused_refusal(inputs).find("mask") != std::string::npos);
+  CHECK_THROWS_WITH_AS(fused_forward(inputs), doctest::Contains("reference"), Error);
+}
