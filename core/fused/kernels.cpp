@@ -18,6 +18,7 @@ constexpr int lanes = vectors * vector;
 
 using Vector = float __attribute__((vector_size(vector * 4), aligned(4), may_alias));
 using Integers = std::int32_t __attribute__((vector_size(vector * 4), aligned(4), may_alias));
+using Bits = std::uint32_t __attribute__((vector_size(vector * 4), aligned(4), may_alias));
 
 inline Vector load(const float* at) {
   return *reinterpret_cast<const Vector*>(at);
@@ -77,8 +78,9 @@ inline Vector exponential(Vector x) {
   p = p * r + 0.5f;
   p = p * r + 1.0f;
   p = p * r + 1.0f;
-  const Integers bits = reinterpret_cast<const Integers&>(n_shifted) << 23;
-  const Integers result = reinterpret_cast<const Integers&>(p) + bits;
+  // Lanes that vanish or are NaN wrap round here, and are not used.
+  const Bits bits = reinterpret_cast<const Bits&>(n_shifted) << 23;
+  const Bits result = reinterpret_cast<const Bits&>(p) + bits;
   const Vector value = reinterpret_cast<const Vector&>(result);
   const Integers vanishes = x < all(-87.3f);
   const Integers is_nan = x != x;
