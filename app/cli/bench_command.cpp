@@ -4,9 +4,9 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
+#include "app/cli/pixel_size.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"
@@ -21,26 +21,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int largest_side = 16384;
-
-struct Size {
-  int width = 0, height = 0;
-};
-
-Size size_of(const std::string& word) {
-  Size size;
-  const char* end = word.data() + word.size();
-  const auto width = std::from_chars(word.data(), end, size.width);
-  const bool cross = width.ec == std::errc() && width.ptr != end && *width.ptr == 'x';
-  const auto height = cross ? std::from_chars(width.ptr + 1, end, size.height) : width;
-  const auto sensible = [](int side) { return side >= 1 && side <= largest_side; };
-  if (!cross || height.ec != std::errc() || height.ptr != end || !sensible(size.width) ||
-      !sensible(size.height)) {
-    throw Error(ExitStatus::usage,
-                {"--size", "the value is wrong", word,
-                 fmt::format("WIDTHxHEIGHT in pixels, 1 … {} each", largest_side), "e.g. 1600x1000"});
-  }
-  return size;
-}
 
 double milliseconds(double seconds) {
   return 1e3 * seconds;
@@ -119,7 +99,7 @@ void run_bench(CLI::App& app, const Words& words) {
                 {"bench", "it is not said what to measure", "", "--ui, the frames of the window",
                  "headwise bench --ui (a run of the operator tells its time in the window's status line)"});
   }
-  const Size pixels = size_of(size);
+  const PixelSize pixels = pixel_size_of(size, 1, largest_side, "1600x1000");
   const Scenario scenario = requested_scenario(request);
   const VisitReport report = visit_window(scenario, pixels.width, pixels.height);
   print(json ? report_json(request.scenario, report) : report_text(request.scenario, report));

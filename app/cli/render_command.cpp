@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 
+#include "app/cli/pixel_size.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/panels/playlist_walk.h"
@@ -24,29 +24,6 @@ struct RenderWords {
   std::string playlist, output, size = "1920x1080", theme = "light", format = "png";
   bool motion = false;
 };
-
-struct Size {
-  int width = 0, height = 0;
-};
-
-Size size_of(const std::string& word) {
-  Size size;
-  const char* end = word.data() + word.size();
-  const auto width = std::from_chars(word.data(), end, size.width);
-  const bool cross = width.ec == std::errc() && width.ptr != end && *width.ptr == 'x';
-  const auto height = cross ? std::from_chars(width.ptr + 1, end, size.height) : width;
-  const auto sensible = [](int side) {
-    return side >= StagePictures::least_side && side <= StagePictures::largest_side;
-  };
-  if (!cross || height.ec != std::errc() || height.ptr != end || !sensible(size.width) ||
-      !sensible(size.height)) {
-    throw Error(ExitStatus::usage, {"--size", "the value is wrong", word,
-                                    fmt::format("WIDTHxHEIGHT in pixels, {} … {} each",
-                                                StagePictures::least_side, StagePictures::largest_side),
-                                    "e.g. 1920x1080"});
-  }
-  return size;
-}
 
 Theme theme_of(const std::string& word) {
   if (const std::optional<Theme> theme = find_theme(word)) return *theme;
@@ -103,7 +80,8 @@ void run_render(CLI::App& app, const Words& words) {
   app.add_flag("--motion", wanted.motion, "The way into each page's step too, as an animated PNG");
   if (!parse_words(app, words)) return;
 
-  const Size size = size_of(wanted.size);
+  const PixelSize size =
+      pixel_size_of(wanted.size, StagePictures::least_side, StagePictures::largest_side, "1920x1080");
   const Theme theme = theme_of(wanted.theme);
   if (wanted.format != "png" && wanted.format != "svg")
     throw Error(ExitStatus::usage, {"--format", "there is no such format", wanted.format, "png or svg", ""});

@@ -1,11 +1,11 @@
 #include "app/session/recent_files.h"
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "app/session/error_log.h"
 #include "core/files/atomic_file.h"
 #include "core/tensor/error.h"
 
@@ -16,21 +16,11 @@ namespace fs = std::filesystem;
 
 constexpr std::uintmax_t largest_file = 1U << 20U;
 
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value ? value : "";
-}
-
 }  // namespace
 
 std::string recent_files_path() {
-  std::string folder = environment("XDG_STATE_HOME");
-  if (!folder.starts_with('/')) {
-    const std::string home = environment("HOME");
-    if (home.empty()) return "";
-    folder = home + "/.local/state";
-  }
-  return folder + "/headwise/recent.json";
+  const std::string folder = state_folder();
+  return folder.empty() ? "" : folder + "/recent.json";
 }
 
 std::vector<std::string> load_recent_files(const std::string& path) {
