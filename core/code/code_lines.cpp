@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "core/answers/memory_order.h"
 #include "core/code/code_dialect.h"
 #include "core/code/mask_lines.h"
 #include "core/trace/attention_sizes.h"
@@ -56,6 +57,9 @@ class Lines {
   std::string swapped_sizes(Id id) const;
   std::string sizes_before_appending() const;
   std::string split_comment(Id from) const;
+  std::string strides(const StridedLayout& layout) const;
+  std::string concat_comment() const;
+  std::string turned_strides() const;
 
   void inputs();
   void project();
@@ -100,9 +104,24 @@ std::string Lines::sizes_before_appending() const {
 // Where the numbers lie: the split moves none of them, it only reads them in another order.
 std::string Lines::split_comment(Id from) const {
   const std::string shapes = fmt::format("{} → {}", sizes(from), sizes(result_));
-  if (style_ == CodeStyle::d2l) return shapes;                           // its last reshape copies
-  const std::vector<Index> s = trace_.tensor(result_)->shape().sizes();  // (N,H,T,D)
-  return fmt::format("{}, strides ({},{},{},1)", shapes, s[1] * s[2] * s[3], s[3], s[1] * s[3]);
+  if (style_ == CodeStyle::d2l) return shapes;  // its last reshape copies
+  return shapes + strides(memory_order(trace_, Step::split_heads, result_).states.back().layout);
+}
+
+// NumPy itself counts them in bytes.
+std::string Lines::strides(const StridedLayout& layout) const {
+  return fmt::format(", strides {}{}", layout.strides_text(),
+                     style_ == CodeStyle::numpy ? " in numbers" : "");
+}
+
+// What is transposed back is no view of (N,L,E): the last operation copies.
+std::string Lines::concat_comment() const {
+  const std::string shapes = fmt::format("{} → {}", sizes(Id::head_output), sizes(Id::concat));
+  if (style_ == CodeStyle::d2l) return shapes;
+  const MemoryOrder order = memory_order(trace_, Step::concat, Id::concat);
+  if (order.refusal.empty()) return shapes + strides(order.states.back().layout);
+  return shapes + strides(order.states[1].layout) + ", copied to " +
+         order.states.back().layout.strides_text();
 }
 
 void Lines::inputs() {
@@ -159,10 +178,19 @@ void Lines::split_heads() {
   set(dialect_->split_heads(code_variable(from), s[2], s[1], s[3]), split_comment(from));
 }
 
+// Of k_heads with its last two axes swapped, where it is not repeated first.
+std::string Lines::turned_strides() const {
+  const bool turns = style_ == CodeStyle::pytorch || style_ == CodeStyle::numpy;
+  const MemoryOrder order = memory_order(trace_, Step::scores, Id::scores);
+  if (!turns || order.result.tensor != Id::k_heads || sizes_.heads != sizes_.kv_heads) return "";
+  return fmt::format("; k_headsᵀ{}", strides(order.states.back().layout).substr(1));
+}
+
 void Lines::scores() {
   if (!t_.scores) return;
   set(dialect_->scores("q_heads", "k_heads"),
-      fmt::format("{} @ {} → {}", sizes(Id::q_heads), swapped_sizes(Id::k_heads), sizes(Id::scores)));
+      fmt::format("{} @ {} → {}", sizes(Id::q_heads), swapped_sizes(Id::k_heads), sizes(Id::scores)) +
+          turned_strides());
 }
 
 void Lines::scale() {
@@ -211,7 +239,7 @@ void Lines::concat() {
   if (!t_.concat || !t_.head_output) return;
   const std::string heads =
       t_.head_gain ? fmt::format("(head_output * {})", dialect_->gain("heads_gain")) : "head_output";
-  set(dialect_->concat(heads), fmt::format("{} → {}", sizes(Id::head_output), sizes(Id::concat)));
+  set(dialect_->concat(heads), concat_comment());
 }
 
 void Lines::output() {

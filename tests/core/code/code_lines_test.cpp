@@ -39,14 +39,17 @@ TEST_CASE("the PyTorch lines of the plain module carry the sizes of the trace") 
   CHECK(code(trace, Step::project, TensorId::k) ==
         "k = F.linear(key, in_proj_weight[12:24], in_proj_bias[12:24])  # (1,4,12) @ (12,12)ᵀ → (1,4,12)\n");
   CHECK(code(trace, Step::scores, TensorId::scores) ==
-        "scores = q_heads @ k_heads.transpose(-2, -1)  # (1,3,4,4) @ (1,3,4,4) → (1,3,4,4)\n");
+        "scores = q_heads @ k_heads.transpose(-2, -1)  # (1,3,4,4) @ (1,3,4,4) → (1,3,4,4); k_headsᵀ strides "
+        "(48,4,1,12)\n");
   CHECK(code(trace, Step::scale, TensorId::scaled_scores) ==
         "scaled_scores = scores / math.sqrt(4)  # (1,3,4,4)\n");
   CHECK(code(trace, Step::mask, TensorId::masked_scores) == "masked_scores = scaled_scores  # no mask\n");
   CHECK(code(trace, Step::softmax, TensorId::attn_weights) ==
         "attn_weights = F.softmax(masked_scores, dim=-1)  # each row sums to 1\n");
-  CHECK(code(trace, Step::concat, TensorId::concat) ==
-        "concat = head_output.transpose(1, 2).reshape(1, 4, 12)  # (1,3,4,4) → (1,4,12)\n");
+  CHECK(
+      code(trace, Step::concat, TensorId::concat) ==
+      "concat = head_output.transpose(1, 2).reshape(1, 4, 12)  # (1,3,4,4) → (1,4,12), strides (48,4,16,1), "
+      "copied to (48,12,1)\n");
   CHECK(code(trace, Step::output, TensorId::output) ==
         "output = F.linear(concat, out_proj_weight, out_proj_bias)  # (1,4,12) @ (12,12) → (1,4,12)\n");
 }
