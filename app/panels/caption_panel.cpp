@@ -5,10 +5,13 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/session/commands.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/button.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/labelled_field.h"
 #include "app/widgets/text_field.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
@@ -18,8 +21,8 @@ namespace {
 
 // Design units
 constexpr float padding_x = 18, padding_y = 10, side_width = 176, widest_text = 1060;
-constexpr float least_height = 96, most_height = 260;
-constexpr int caption_lines = 4;  // of the field in which a caption is typed
+constexpr float least_height = 96, most_height = 260, writing_height = 196;
+constexpr int caption_lines = 3;  // of the field in which a caption is typed
 constexpr float ask_gap = 6;
 constexpr const char* answer_hint = "show the answer";
 
@@ -75,8 +78,17 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
   const WidgetContext widgets = context.widgets();
   const Fonts& fonts = context.fonts;
   const std::string title = walk.playlist.title.empty() ? "playlist" : walk.playlist.title;
-  put_text(fonts.small, context.palette.text_dim, widgets.px(side_width - 16),
-           fitted_text(title, fonts.small, widgets.px(side_width - 16)));
+  if (walk.edits_words) {
+    if (text_field(
+            widgets, "lesson", walk.playlist.title,
+            {.width = widgets.px(side_width - 24), .small = true, .placeholder = "title of the playlist"})
+            .changed)
+      walk.changed = true;
+    ui_probe_item("caption/playlist_title");
+  } else {
+    put_text(fonts.small, context.palette.text_dim, widgets.px(side_width - 16),
+             fitted_text(title, fonts.small, widgets.px(side_width - 16)));
+  }
   put_text(fonts.bold, context.palette.text, widgets.px(side_width),
            fmt::format("page {} of {}", *walk.page + 1, walk.playlist.pages.size()));
   ImGui::Dummy({1, widgets.px(4)});
@@ -90,10 +102,13 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
   step("caption/back", ButtonSign::back, CommandId::previous_page, *walk.page > 0);
   step("caption/forward", ButtonSign::forward, CommandId::next_page,
        *walk.page + 1 < walk.playlist.pages.size());
-  if (text_button(widgets, "caption/edit", walk.edits_caption ? "done" : "edit", ButtonLook::plain))
-    walk.edits_caption = !walk.edits_caption;
+  if (text_button(widgets, "caption/edit", walk.edits_words ? "done" : "edit", ButtonLook::plain)) {
+    // Numbers in braces that cannot be read are better known now than in front of a class.
+    walk.words_problem = walk.edits_words ? page_problem(*walk.shown(), context.trace) : "";
+    if (walk.words_problem.empty()) walk.edits_words = !walk.edits_words;
+  }
   ui_probe_item("caption/edit");
-  tooltip(widgets, "write the caption of this page; “Save playlist…” keeps it");
+  tooltip(widgets, "write title, question and caption of this page; “Save playlist…” keeps them");
   ImGui::SameLine(0, widgets.px(2));
   if (text_button(widgets, "caption/leave", "leave", ButtonLook::plain))
     action.command = CommandId::walk_playlist;
@@ -128,6 +143,32 @@ void draw_words(const PanelContext& context, const PlaylistWalk& walk, float wra
   }
 }
 
+void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
+  const WidgetContext widgets = context.widgets();
+  PlaylistPage& page = walk.playlist.pages[*walk.page];
+  if (!std::exchange(walk.words_have_focus, true) && context.focus)
+    take_focus(*context.focus, ImGui::GetID("caption"), page.caption.size());
+  const auto field = [&](const char* id, std::string& text, int lines, const char* placeholder) {
+    if (text_field(widgets, id, text, {.width = wrap, .lines = lines, .placeholder = placeholder}).changed) {
+      walk.changed = true;
+      walk.words_problem.clear();
+    }
+  };
+  field("title", page.title, 1, "a heading, or nothing");
+  ui_probe_item("caption/title");
+  tooltip(widgets, "title: a heading over the words");
+  field("ask", page.ask, 1, "a question to think about first, or nothing");
+  ui_probe_item("caption/question");
+  tooltip(widgets, "ask: a question; its answer, the caption, appears at the next press of Page Down");
+  field("caption", page.caption, caption_lines,
+        "what is to be said on this page; {max scores[0,0,2,:]} is a number of the window");
+  ui_probe_item("caption/text");
+  tooltip(
+      widgets,
+      "caption: plain text. Braces hold live numbers: {scores[0,0,8,1]}, {sum …}, {mean …}, {max …}, {E}");
+  if (!walk.words_problem.empty()) error_line(widgets, walk.words_problem);
+}
+
 }  // namespace
 
 float caption_words_height(const Fonts& fonts, float scale, float width, const PlaylistWalk& walk) {
@@ -158,6 +199,8 @@ void draw_caption_words(const PanelContext& context, float width, const Playlist
 double caption_height(const Fonts& fonts, float scale, double window_width, const PlaylistWalk& walk) {
   const PlaylistPage* page = walk.shown();
   if (!page) return 0.0;
+  if (walk.edits_words)
+    return std::round((walk.words_problem.empty() ? writing_height : writing_height + 24) * scale);
   const float wrap = std::min(wrap_of(scale, window_width - 24 * scale), widest_text * scale);
   float height = text_height(fonts.title, wrap, page->title) +
                  text_height(fonts.caption, wrap, walk.words.caption) + 2 * padding_y * scale + 2;
@@ -177,18 +220,14 @@ PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk) {
   draw_side(context, walk, action);
   ImGui::EndGroup();
 
-  PlaylistPage& page = walk.playlist.pages[*walk.page];
   const float left = ImGui::GetWindowContentRegionMin().x + side;
   ImGui::SetCursorPos({left, ImGui::GetWindowContentRegionMin().y});
   const float wrap = std::min(ImGui::GetContentRegionAvail().x, widgets.px(widest_text));
   if (wrap < widgets.px(60)) return action;
   ImGui::BeginGroup();
-  if (walk.edits_caption) {
-    if (text_field(widgets, "caption", page.caption,
-                   {.width = wrap, .lines = caption_lines, .placeholder = "what is to be said on this page"})
-            .changed)
-      walk.changed = true;
-    ui_probe_item("caption/text");
+  if (!walk.edits_words) walk.words_have_focus = false;
+  if (walk.edits_words) {
+    write_words(context, walk, wrap);
   } else {
     draw_words(context, walk, wrap, action);
   }

@@ -83,21 +83,25 @@ bool draw_export_dialog(const WidgetContext& context, ExportDialogState& state) 
   dim_text(context, "The ending of the name chooses: .png .svg a picture, .csv a table, .npy the numbers.");
   if (!state.error.empty()) error_line(context, state.error);
   std::error_code ignored;
-  if (state.error.empty() && std::filesystem::is_regular_file(expanded_path(state.path), ignored)) {
-    dim_text(context, "This file exists and will be replaced.");
-  }
+  const std::string target = expanded_path(state.path);
+  const bool exists = std::filesystem::is_regular_file(target, ignored);
+  const bool asked = state.replaces == target;
+  if (state.error.empty() && exists)
+    dim_text(context, asked ? "This file exists. “Replace” writes over it; or choose another name."
+                            : "This file exists.");
   ImGui::Dummy({1, context.px(4)});
   draw_options(context, state);
   ImGui::Dummy({1, context.px(6)});
   const bool named = !state.path.empty() && !state.path.ends_with('/');
   bool accepted = field.entered && named;
-  accepted |= text_button(context, "accept", "Export", ButtonLook::filled, named);
+  accepted |=
+      text_button(context, "accept", asked && exists ? "Replace" : "Export", ButtonLook::filled, named);
   ui_probe_item("export/accept");
   ImGui::SameLine();
   if (text_button(context, "cancel", "Cancel", ButtonLook::plain)) state.open = false;
   ui_probe_item("export/cancel");
   end_overlay();
-  return accepted;
+  return accepted && (!exists || std::exchange(state.replaces, target) == target);
 }
 
 }  // namespace headwise

@@ -15,12 +15,13 @@ struct ExportDialogState {
   std::string title;         // what is in the picture of one head
   std::string title_of_all;  // and of all
   std::string error;         // why the last try failed
+  std::string replaces;      // the file that exists and was asked about: the next accept replaces it
   bool has_heads = false;    // the tensor has more than one: all of them can be taken
   Index head = 0;            // the one that is looked at
   TensorExport what;
 };
 
-// True where the person accepted in this frame; the caller writes the file, and closes the dialog or sets its
+// True where the person accepted in this frame, of a file that exists twice; the caller writes the file, and closes the dialog or sets its
 // error.
 bool draw_export_dialog(const WidgetContext& context, ExportDialogState& state);
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -49,12 +50,33 @@ const Words& words_of(FileDialogPurpose purpose) {
   return open;
 }
 
+bool exists(const std::string& path) {
+  std::error_code ignored;
+  return std::filesystem::is_regular_file(path, ignored);
+}
+
+// Whether the name is one that this kind of file is found again by; else the error says so.
+bool check_name(FileDialogState& state, const Words& words, const std::string& target) {
+  if (std::ranges::any_of(words.extensions, [&](std::string_view end) { return target.ends_with(end); }))
+    return true;
+  state.error = fmt::format("The name must end in {}{}.", words.extensions.front(),
+                            words.extensions.front() == words.extensions.back()
+                                ? ""
+                                : fmt::format(" or {}", words.extensions.back()));
+  return false;
+}
+
 // What is written, or was there already.
 void draw_consequences(const WidgetContext& context, const FileDialogState& state,
                        const std::string& target) {
   namespace fs = std::filesystem;
   std::error_code ignored;
-  if (fs::is_regular_file(target, ignored)) dim_text(context, "This file exists and will be replaced.");
+  if (exists(target)) {
+    dim_text(context, state.replaces == target
+                          ? "This file exists. “Replace” writes over it; or choose another name."
+                      : state.own == target ? "This is the file at hand; it will be replaced."
+                                            : "This file exists.");
+  }
   if (!state.arrays_beside) return;
   const fs::path arrays = fs::path(target).replace_extension(".npz");
   dim_text(context, fmt::format("Its arrays go into {} beside it{}.", arrays.filename().string(),
@@ -152,12 +174,17 @@ std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDi
   ImGui::Dummy({1, context.px(4)});
   const bool names_a_file = !state.path.empty() && !state.path.ends_with('/');
   bool accepted = field.entered && names_a_file;
-  accepted |= text_button(context, "accept", words.accept, ButtonLook::filled, names_a_file);
+  const bool asked = saves && state.replaces == target;
+  accepted |=
+      text_button(context, "accept", asked ? "Replace" : words.accept, ButtonLook::filled, names_a_file);
   ui_probe_item("file_dialog/accept");
   ImGui::SameLine();
   if (text_button(context, "cancel", "Cancel", ButtonLook::plain)) state.open = false;
   end_overlay();
-  return accepted ? std::optional(target) : std::nullopt;
+  if (!accepted || (saves && !check_name(state, words, target))) return std::nullopt;
+  if (saves && exists(target) && target != state.own && std::exchange(state.replaces, target) != target)
+    return std::nullopt;
+  return target;
 }
 
 }  // namespace headwise

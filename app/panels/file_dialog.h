@@ -23,6 +23,8 @@ struct FileDialogState {
   FileDialogPurpose purpose = FileDialogPurpose::open_scenario;
   std::string path;            // as typed
   std::string error;           // why the last try failed
+  std::string own;             // the file that is at hand already: saving to it again replaces it unasked
+  std::string replaces;        // the file that exists and was asked about: the next accept replaces it
   bool arrays_beside = false;  // of a program: an .npz of the same name is written too
   bool appearing = false;      // the path gets the focus in the next frame
   FolderListing listing;       // of the folder that the path names
@@ -31,7 +33,8 @@ struct FileDialogState {
 // `path` is what is offered first.
 void open_file_dialog(FileDialogState& state, FileDialogPurpose purpose, const std::string& path);
 
-// The path that was accepted in this frame; the caller does it, and closes the dialog or sets its error.
+// The path that was accepted in this frame; the caller does it, and closes the dialog or sets its error. To save, a name
+// must end as its kind of file does, and a file that exists, but for `own`, is replaced at a second accept only.
 std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDialogState& state);
 
 }  // namespace headwise

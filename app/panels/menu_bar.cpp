@@ -47,6 +47,8 @@ bool is_enabled(const PanelContext& context, CommandId id, const MenuBarInfo& in
     case CommandId::save_playlist:
       return info.has_playlist;
     case CommandId::remove_page:
+    case CommandId::page_earlier:
+    case CommandId::page_later:
       return info.walking;
     case CommandId::go_back:
       return context.trail && !context.trail->empty();

@@ -6,6 +6,8 @@
 #include <filesystem>
 
 #include "app/panels/window_state.h"
+#include "app/session/commands.h"
+#include "app/session/kept_work.h"
 #include "core/answers/live_text.h"
 
 namespace headwise {
@@ -62,35 +64,10 @@ void refresh_words(const Session& session, PlaylistWalk& walk) {
            live_text(page->caption, *trace, answers)};
 }
 
-void go_to(WindowState& window, ScenarioPtr scenario, const std::string& label,
-           PlaylistWalk::Arrival arrival) {
-  window.setup.edited_row.clear();
-  window.session.edit(*scenario, label);
-  window.walk.arrival = std::move(arrival);
-  arrive(window);
-}
-
-void show_page(WindowState& window, std::size_t page) {
-  PlaylistWalk& walk = window.walk;
-  walk.page = page;
-  walk.edits_caption = false;
-  const PlaylistPage& shown = walk.playlist.pages[page];
-  walk.answered = shown.ask.empty();
-  go_to(window, shown.scenario, fmt::format("page {}", page + 1), {selection_of(shown), "", shown});
-}
-
-PlaylistPage page_of(const WindowState& window) {
-  const Selection& selection = window.selection;
-  PlaylistPage page;
-  page.scenario = std::make_shared<const Scenario>(window.session.traced_scenario());
-  page.step = selection.step;
-  page.view = selection.view;
-  page.batch = selection.batch;
-  page.head = selection.head;
-  page.tensor = selection.tensor;
-  page.pin = selection.pinned;
-  page.spotlight = selection.spotlight && selection.pinned;
-  return page;
+// Pages of the person's own that make room for others; true where they had to be kept.
+bool keep_unsaved(const WindowState& window) {
+  const PlaylistWalk& walk = window.walk;
+  return walk.changed && !walk.playlist.pages.empty() && keep_playlist(window.kept_folder, walk.playlist);
 }
 
 }  // namespace
@@ -100,17 +77,37 @@ void arrive(WindowState& window) {
   refresh_words(window.session, window.walk);
 }
 
+void show_page(WindowState& window, std::size_t page) {
+  PlaylistWalk& walk = window.walk;
+  walk.page = page;
+  walk.edits_words = false;
+  walk.words_problem.clear();
+  window.notices.dismiss_all();  // what was said of the page before
+  const PlaylistPage& shown = walk.playlist.pages[page];
+  walk.answered = shown.ask.empty();
+  window.setup.edited_row.clear();
+  window.session.edit(*shown.scenario, fmt::format("page {}", page + 1));
+  walk.arrival = PlaylistWalk::Arrival{selection_of(shown), "", shown};
+  arrive(window);
+}
+
 void start_walk(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {
   PlaylistWalk& walk = window.walk;
+  const bool kept = !(playlist == walk.playlist) && keep_unsaved(window);
   if (!walk.page) {
-    walk.own_scenario = std::make_shared<const Scenario>(window.session.traced_scenario());
+    walk.own_history = window.session.history();
     walk.own_selection = window.selection;
   }
+  walk.from_program = path.empty();
   walk.playlist = std::move(playlist);
   walk.path = path;
   walk.changed = false;
   window.steps.playing = false;
   show_page(window, std::min(page, walk.playlist.pages.size() - 1));
+  if (kept) {
+    window.notices.say(fmt::format("Your playlist was not saved: “{}” in the Teach menu takes it up again.",
+                                   command_entry(CommandId::reopen_playlist).name));
+  }
 }
 
 void walk_pages(WindowState& window, int by) {
@@ -136,8 +133,11 @@ void leave_walk(WindowState& window) {
   PlaylistWalk& walk = window.walk;
   if (!walk.page) return;
   walk.page.reset();
-  walk.edits_caption = false;
-  go_to(window, walk.own_scenario, "leave the playlist", {walk.own_selection, "", std::nullopt});
+  walk.edits_words = false;
+  window.setup.edited_row.clear();
+  window.session.return_to(*std::exchange(walk.own_history, std::nullopt), "leave the playlist");
+  walk.arrival = PlaylistWalk::Arrival{walk.own_selection, "", std::nullopt};
+  arrive(window);
 }
 
 void toggle_walk(WindowState& window) {
@@ -147,45 +147,11 @@ void toggle_walk(WindowState& window) {
   } else if (walk.playlist.pages.empty()) {
     window.notices.say("There is no playlist yet: open one, or begin one with “Add page”.");
   } else {
-    const bool changed = walk.changed;
+    const bool changed = walk.changed, from_program = walk.from_program;
     start_walk(window, walk.playlist, walk.path);
     walk.changed = changed;
+    walk.from_program = from_program;
   }
-}
-
-void add_page(WindowState& window) {
-  PlaylistWalk& walk = window.walk;
-  std::vector<PlaylistPage>& pages = walk.playlist.pages;
-  if (pages.size() >= Playlist::most_pages) {
-    window.notices.complain(fmt::format("A playlist has at most {} pages.", Playlist::most_pages));
-    return;
-  }
-  const std::size_t place = walk.page ? *walk.page + 1 : pages.size();
-  pages.insert(pages.begin() + static_cast<std::ptrdiff_t>(place), page_of(window));
-  walk.changed = true;
-  if (walk.page) {
-    walk.page = place;
-    walk.edits_caption = true;
-    return;
-  }
-  window.notices.say(
-      fmt::format("Added as page {} of the playlist. “Walk through playlist” shows it and takes its "
-                  "captions, “Save playlist…” keeps it.",
-                  pages.size()));
-}
-
-void remove_page(WindowState& window) {
-  PlaylistWalk& walk = window.walk;
-  std::vector<PlaylistPage>& pages = walk.playlist.pages;
-  if (!walk.page) {
-    window.notices.say("Walk to the page that is to be removed.");
-    return;
-  }
-  const std::size_t place = *walk.page;
-  walk.changed = true;
-  if (pages.size() == 1) leave_walk(window);
-  pages.erase(pages.begin() + static_cast<std::ptrdiff_t>(place));
-  if (walk.page) show_page(window, std::min(place, pages.size() - 1));
 }
 
 }  // namespace headwise

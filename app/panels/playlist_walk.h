@@ -1,9 +1,10 @@
-// Walking through the pages of a playlist, and making one from what the window shows.
+// Walking through the pages of a playlist.
 #pragma once
 
 #include <optional>
 #include <string>
 
+#include "app/session/history.h"
 #include "app/session/selection.h"
 #include "core/playlist/playlist.h"
 #include "core/trace/trace.h"
@@ -13,12 +14,15 @@ namespace headwise {
 struct WindowState;
 
 struct PlaylistWalk {
-  Playlist playlist;                // at hand, walked or not; without pages: none
-  std::string path;                 // of its file; empty: none yet
-  bool changed = false;             // since it was opened or saved
+  Playlist playlist;          // at hand, walked or not; without pages: none
+  std::string path;           // of its file; empty: none yet
+  bool changed = false;       // since it was opened or saved
+  bool from_program = false;  // a lesson that is in the program: pages of one's own begin another playlist
   std::optional<std::size_t> page;  // the one that is shown; none: not walking
-  bool edits_caption = false;
-  bool answered = true;  // false: the page asks, and its caption is still hidden
+  bool edits_words = false;         // the page's title, question and caption are being written
+  bool words_have_focus = false;    // since they are
+  std::string words_problem;        // why they cannot be done with: a number that cannot be read
+  bool answered = true;             // false: the page asks, and its caption is still hidden
 
   // The words of the page that is shown, with the numbers of the trace.
   struct Words {
@@ -28,7 +32,7 @@ struct PlaylistWalk {
   } words;
 
   // The person's own place, given back on leaving
-  ScenarioPtr own_scenario;
+  std::optional<History> own_history;
   Selection own_selection;
   // Where to look as soon as the scenario that was asked for has its trace
   struct Arrival {
@@ -41,19 +45,18 @@ struct PlaylistWalk {
   const PlaylistPage* shown() const { return page ? &playlist.pages[*page] : nullptr; }
 };
 
-// Shows the page and begins to walk; the person's own scenario comes back on leaving. `path`: of the playlist's file, empty
-// for one that is in the program. playlist.pages must not be empty.
+// Shows the page and begins to walk; the person's own scenario, with its way back, comes back on leaving. `path`: of the
+// playlist's file, empty for one that is in the program. playlist.pages must not be empty. Pages of one's own that would
+// make room unsaved are kept (app/session/kept_work.h).
 void start_walk(WindowState& window, Playlist playlist, const std::string& path = {}, std::size_t page = 0);
 // Forwards, a page that asks answers first. Does nothing where nothing is walked; stops at the ends.
 void walk_pages(WindowState& window, int by);
 // Back to the person's own scenario and place. The playlist stays at hand.
 void leave_walk(WindowState& window);
+// Shows another page of the playlist that is walked; it is there.
+void show_page(WindowState& window, std::size_t page);
 // Walks the playlist at hand again, or leaves it.
 void toggle_walk(WindowState& window);
-
-// What the window shows becomes a page: behind the one that is shown, else the last one.
-void add_page(WindowState& window);
-void remove_page(WindowState& window);
 
 // Once a frame: takes the page's place when its scenario has a trace, and brings its words up to date.
 void arrive(WindowState& window);

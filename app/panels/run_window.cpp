@@ -5,6 +5,7 @@
 #include <future>
 
 #include "app/panels/main_window.h"
+#include "app/panels/playlist_making.h"
 #include "app/panels/window_files.h"
 #include "app/platform/event_loop.h"
 #include "app/session/error_log.h"
@@ -46,6 +47,7 @@ int run_window(const WindowOptions& options) {
   state.settings = loaded.settings;
   if (const std::string folder = state_folder(); !folder.empty())
     state.notices.log = ErrorLog(folder + "/errors.log");
+  state.kept_folder = state_folder();
   state.recent_file = recent_files_path();
   state.recent_files = load_recent_files(state.recent_file);
   if (options.path) remember_file(state, *options.path);
@@ -59,6 +61,7 @@ int run_window(const WindowOptions& options) {
   };
   try {
     run_event_loop(window, imgui, frame, loaded.settings.font_scale);
+    keep_what_is_left(state);
   } catch (const std::exception& error) {
     // Whatever ended the window, what was in it is not lost.
     state.notices.log.write(error.what());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/panels/playlist_making.h"
 #include "app/panels/window_copies.h"
 #include "app/panels/window_files.h"
 #include "app/panels/window_pictures.h"
@@ -138,6 +139,9 @@ void perform(WindowState& window, CommandCall call) {
       break;
     case CommandId::save_playlist:
       ask_for_playlist(window);
+      break;
+    case CommandId::reopen_scenario:
+      reopen_scenario(window);
       break;
     case CommandId::quit:
       window.quit = true;
@@ -276,6 +280,12 @@ void perform(WindowState& window, CommandCall call) {
         window.notices.say(
             "The spotlight falls on the number under the mouse, or on one that is pinned by a click.");
       break;
+    case CommandId::new_playlist:
+      new_playlist(window);
+      break;
+    case CommandId::reopen_playlist:
+      reopen_playlist(window);
+      break;
     case CommandId::walk_playlist:
       toggle_walk(window);
       break;
@@ -293,6 +303,12 @@ void perform(WindowState& window, CommandCall call) {
       break;
     case CommandId::remove_page:
       remove_page(window);
+      break;
+    case CommandId::page_earlier:
+      move_page(window, -1);
+      break;
+    case CommandId::page_later:
+      move_page(window, 1);
       break;
     case CommandId::compare:
       window.comparison.open = !window.comparison.open;

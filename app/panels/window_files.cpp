@@ -50,6 +50,7 @@ void open_scenario(WindowState& window, const std::string& path) {
   }
   const Scenario scenario = scenario_of_file(path);
   window.walk.page.reset();  // what is opened is the person's own
+  window.walk.own_history.reset();
   window.setup.edited_row.clear();
   window.session.edit(scenario, "open " + fs::path(path).filename().string());
   window.selection = selection_within(window.selection, window.session.trace());
@@ -137,6 +138,7 @@ void ask_for_scenario(WindowState& window, FileDialogPurpose purpose) {
   std::string offered = saves ? known : folder_of(known);
   if (saves && offered.ends_with('/')) offered += "scenario.json";
   open_file_dialog(window.files, purpose, offered);
+  window.files.own = window.scenario_path;
 }
 
 void ask_for_program(WindowState& window) {
@@ -148,6 +150,7 @@ void ask_for_program(WindowState& window) {
                   : folder_of(expanded_path(window.scenario_path)) + scenario.stem().string() + ".py";
   }
   open_file_dialog(window.files, FileDialogPurpose::save_program, offered);
+  window.files.own = window.program_path;
   window.files.arrays_beside = program_array_bytes(window.session.trace()) > largest_carried_bytes;
 }
 
@@ -158,6 +161,7 @@ void ask_for_playlist(WindowState& window) {
   }
   const std::string path = window.walk.path.empty() ? working_folder() + "playlist.json" : window.walk.path;
   open_file_dialog(window.files, FileDialogPurpose::save_playlist, path);
+  window.files.own = window.walk.path;
 }
 
 TensorName name_to_export(const WindowState& window, TensorId id) {
@@ -233,7 +237,7 @@ void accept_file(WindowState& window, const std::string& path) {
       case FileDialogPurpose::save_playlist:
         write_playlist_file(window.walk.playlist, path);
         window.walk.path = path;
-        window.walk.changed = false;
+        window.walk.changed = window.walk.from_program = false;
         remember_file(window, path);
         window.notices.say("Saved " + path);
         break;

@@ -68,6 +68,7 @@ struct WindowState {
   FileDialogState files;
   ExportDialogState export_dialog;
 
+  std::string kept_folder;                // for what is left unsaved (app/session/kept_work.h); empty: nothing is kept
   std::string scenario_path;              // of the file that was opened or saved last; empty: none
   std::string recent_file;                // where they are kept; empty: they are not
   std::vector<std::string> recent_files;  // absolute paths, the newest first

@@ -58,6 +58,8 @@ constexpr std::array<CommandEntry, command_count> table{{
         .below_rule(),
     command(CommandId::save_motion, Menu::file, "Save this motion…",
             "write the way into this step as an animated .png file"),
+    command(CommandId::reopen_scenario, Menu::file, "Reopen what was left",
+            "open the scenario that was in the window when it was closed the last time"),
     command(CommandId::quit, Menu::file, "Quit", "close the window", {ctrl(letter('Q'))}).below_rule(),
     command(CommandId::undo, Menu::edit, "Undo", "take the last edit back", {ctrl(letter('Z'))}).repeating(),
     command(CommandId::redo, Menu::edit, "Redo", "do it again", {ctrl(letter('Y')), ctrl_shift(letter('Z'))})
@@ -147,9 +149,13 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::spotlight, Menu::teach, "Spotlight",
             "dim all but the cell that is looked at and what it was made from; or let it go",
             {plain(letter('L'))}),
-    command(CommandId::walk_playlist, Menu::teach, "Walk through playlist",
-            "show the pages of the playlist one by one, or go back to your own scenario")
+    command(CommandId::new_playlist, Menu::teach, "New playlist",
+            "begin a playlist whose first page is what the window shows")
         .below_rule(),
+    command(CommandId::reopen_playlist, Menu::teach, "Reopen unsaved playlist",
+            "take up the pages of your own that were left without being saved"),
+    command(CommandId::walk_playlist, Menu::teach, "Walk through playlist",
+            "show the pages of the playlist one by one, or go back to your own scenario"),
     command(CommandId::next_page, Menu::teach, "Next page",
             "on to the next page of the playlist, or without one to the next step", {plain(Key::page_down)})
         .repeating(),
@@ -160,6 +166,10 @@ constexpr std::array<CommandEntry, command_count> table{{
         .below_rule(),
     command(CommandId::remove_page, Menu::teach, "Remove page",
             "take the page that is shown out of the playlist"),
+    command(CommandId::page_earlier, Menu::teach, "Move page earlier",
+            "put the page that is shown before the one before it"),
+    command(CommandId::page_later, Menu::teach, "Move page later",
+            "put the page that is shown behind the next one"),
     command(CommandId::compare, Menu::help, "Is it the same?",
             "layouts of the projection, many heads or one, soft or hard look-up: compared in numbers",
             {plain(letter('I'))}),

@@ -74,6 +74,13 @@ bool Session::redo() {
   return true;
 }
 
+void Session::return_to(const History& history, const std::string& label) {
+  abandon();
+  history_ = history;
+  history_.end_step();
+  submit({Request::Kind::back, history_.current(), label, false});
+}
+
 void Session::submit(Request request) {
   asked_ = request.scenario;
   error_.clear();
@@ -107,7 +114,10 @@ void Session::adopt(const Request& request, ComputationPtr computation) {
     step_base_ = good_;
     const std::string effect =
         edit_summary(request.label, before->scenario, *before->trace, good_->scenario, *good_->trace);
-    last_edit_ = (request.kind == Request::Kind::undo ? "Undone. " : "Redone. ") + effect;
+    last_edit_ = (request.kind == Request::Kind::undo   ? "Undone. "
+                  : request.kind == Request::Kind::redo ? "Redone. "
+                                                        : "") +
+                 effect;
     return;
   }
   if (!history_.push(request.scenario, request.label, request.continues)) step_base_ = before;

@@ -43,6 +43,9 @@ class Session {
   // back.
   bool undo();
   bool redo();
+  // Back to what was asked for when `history`, this session's own, was copied: what came after it cannot be undone or done
+  // again. `label` says why, for the line that tells what changed.
+  void return_to(const History& history, const std::string& label);
   // What they would take back or do again, for a menu; empty where there is nothing.
   std::string undo_label() const;
   std::string redo_label() const { return history_.redo_label(); }
@@ -54,7 +57,7 @@ class Session {
 
  private:
   struct Request {
-    enum class Kind { edit, undo, redo } kind = Kind::edit;
+    enum class Kind { edit, undo, redo, back } kind = Kind::edit;
     Scenario scenario;
     std::string label;
     bool continues = false;
