@@ -1,6 +1,7 @@
 #include "app/session/other_side.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -28,10 +29,12 @@ OtherSide wide_head(const Computation& present) {
     return side;
   }
   side.notes = std::move(wide.notes);
-  std::string left_out;
-  if (many.options.dropout > 0) left_out = "dropout";
-  if (many.tensors.head_gain) left_out += left_out.empty() ? "head gains" : " and head gains";
-  if (!left_out.empty()) side.notes.push_back("The wide head is computed without " + left_out + ".");
+  std::vector<std::string> left_out;
+  if (many.options.dropout > 0) left_out.emplace_back("dropout");
+  if (many.tensors.head_gain) left_out.emplace_back("head gains");
+  if (many.tensors.frozen_weights) left_out.emplace_back("frozen heads");
+  if (!left_out.empty())
+    side.notes.push_back(fmt::format("The wide head is computed without {}.", fmt::join(left_out, " and ")));
   auto computation = std::make_shared<Computation>();
   computation->scenario = present.scenario;
   computation->inputs = present.inputs;

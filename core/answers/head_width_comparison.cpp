@@ -27,11 +27,14 @@ AttentionInputs plain(AttentionInputs inputs, std::vector<std::string>& left_out
   };
   leave_out(o.dropout > 0.0, "dropout");
   leave_out(inputs.tensors.head_gain != nullptr, "the head gains");
+  leave_out(inputs.tensors.frozen_weights != nullptr, "frozen heads");
   leave_out(o.residual, "the residual");
   leave_out(o.layer_norm, "the layer norm");
   o.dropout = 0.0;
   o.head_gain.clear();
   inputs.tensors.head_gain = nullptr;
+  o.frozen_heads.clear();
+  inputs.tensors.frozen_weights = nullptr;
   o.residual = o.layer_norm = false;
   return inputs;
 }

@@ -142,7 +142,9 @@ LookupComparison compare_lookups(const Trace& trace, Index batch, Index head, In
   c.winner = winner_of(row);
   for (Index key = 0; key < row.keys(); ++key) c.scores.push_back(row.score(key));
   c.soft = soft_lookup(row, 1.0, c.winner);
-  if (c.winner < 0) {
+  if (std::ranges::find(trace.options.frozen_heads, head) != trace.options.frozen_heads.end()) {
+    c.not_possible = fmt::format("head {} is frozen, its weights are held and not looked up", head);
+  } else if (c.winner < 0) {
     c.not_possible = why_no_winner(row);
   } else {
     c.equals = std::ranges::count(c.scores, row.score(c.winner));

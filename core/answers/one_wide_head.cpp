@@ -135,6 +135,8 @@ WideHead one_wide_head(const AttentionInputs& inputs) {
   wide_options.head_gain.clear();
   wide_options.dropout = 0.0;
   t.head_gain = nullptr;
+  wide_options.frozen_heads.clear();
+  t.frozen_weights = nullptr;
   if (t.attn_mask) {
     t.attn_mask = mask_of_all_heads(inputs, s);
     if (!t.attn_mask) {

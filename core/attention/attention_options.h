@@ -42,6 +42,9 @@ struct AttentionOptions {
   std::optional<double> mask_value;      // finite: FILLS blocked cells; null: -inf is added
   FullyMaskedRows fully_masked_rows = FullyMaskedRows::nan;
   std::vector<double> head_gain;         // one per head; empty: all 1
+  // Heads whose weights are held: slice f of frozen_weights (N,F,L,S′) stands in the place of head frozen_heads[f].
+  // Each in [0,H), none twice. Neither mask nor dropout reaches them.
+  std::vector<Index> frozen_heads;
 
   friend bool operator==(const AttentionOptions&, const AttentionOptions&) = default;
 };

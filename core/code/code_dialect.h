@@ -46,6 +46,9 @@ class CodeDialect {
   virtual std::string zero_empty_rows(const std::string& weights, const std::string& scores) const = 0;
   virtual std::string where_minus_infinity(const std::string& marks, const std::string& fill,
                                            const std::string& otherwise) const = 0;
+  // A statement: in `weights`, as this style has them, the slices of these heads become those of `frozen` (N,F,L,S′).
+  virtual std::string freeze(const std::string& weights, const std::string& heads,
+                             const std::string& frozen) const = 0;
   // A gain a head, ready to be multiplied with head_output.
   virtual std::string gain(const std::string& gains) const = 0;
   // heads → (N,L,H·Dv)

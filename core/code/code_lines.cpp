@@ -67,6 +67,7 @@ class Lines {
   void scores();
   void scale();
   void mask();
+  void freeze();
   void softmax();
   void weighted_sum();
   void concat();
@@ -217,16 +218,27 @@ void Lines::mask() {
   set(sum, sizes(Id::masked_scores));
 }
 
+// Heads that keep the weights they had.
+void Lines::freeze() {
+  if (o_.frozen_heads.empty()) return;
+  const std::string heads = fmt::format("{}", fmt::join(o_.frozen_heads, ", "));
+  add(dialect_->freeze(code_variable(result_), heads, "frozen_weights"),
+      fmt::format("head{} {} {} the weights held: {}", o_.frozen_heads.size() == 1 ? "" : "s", heads,
+                  o_.frozen_heads.size() == 1 ? "keeps" : "keep", t_.frozen_weights->shape().sizes_text()));
+}
+
 void Lines::softmax() {
   if (result_ == Id::dropped_weights) {
-    return set(fmt::format("attn_weights * {} {}", dialect_->in_layout("dropout_keep"),
-                           o_.dropout < 1.0 ? "/ " + number(1.0 - o_.dropout) : "* 0.0"),
-               fmt::format("p = {}; the weights that this seed keeps", number(o_.dropout)));
+    set(fmt::format("attn_weights * {} {}", dialect_->in_layout("dropout_keep"),
+                    o_.dropout < 1.0 ? "/ " + number(1.0 - o_.dropout) : "* 0.0"),
+        fmt::format("p = {}; the weights that this seed keeps", number(o_.dropout)));
+    return freeze();
   }
   set(dialect_->softmax("masked_scores"), "each row sums to 1");
   if (o_.fully_masked_rows == FullyMaskedRows::zero && t_.mask_bias) {
     set(dialect_->zero_empty_rows("attn_weights", "masked_scores"), "a row with no key left: 0");
   }
+  freeze();
 }
 
 void Lines::weighted_sum() {

@@ -45,6 +45,10 @@ class NumpyDialect : public CodeDialect {
                                    const std::string& otherwise) const override {
     return fmt::format("np.where({} == -np.inf, {}, {})", marks, fill, otherwise);
   }
+  std::string freeze(const std::string& weights, const std::string& heads,
+                     const std::string& frozen) const override {
+    return fmt::format("{}[:, [{}]] = {}", weights, heads, frozen);
+  }
   std::string gain(const std::string& gains) const override { return gains + "[:, None, None]"; }
   std::string concat(const std::string& heads) const override {
     return fmt::format("{}.transpose(0, 2, 1, 3).reshape({}, {}, {})", heads, sizes_.batch, sizes_.queries,

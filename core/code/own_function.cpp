@@ -22,6 +22,7 @@ std::vector<std::string> missing_options(const Trace& trace, const AttentionSize
   lacks(o.temperature != 1.0, "temperature");
   lacks(o.dropout > 0, "a seeded dropout");
   lacks(o.mask_value.has_value(), "a finite mask value");
+  lacks(!o.frozen_heads.empty(), "frozen heads");
   if (o.op == Op::multi_head_attention) {
     lacks(o.scale.has_value(), "scale");
     lacks(s.kv_heads != s.heads, "num_kv_heads");

@@ -42,6 +42,12 @@ class PytorchDialect : public CodeDialect {
                                    const std::string& otherwise) const override {
     return fmt::format("({}).masked_fill({} == -math.inf, {})", otherwise, marks, fill);
   }
+  std::string freeze(const std::string& weights, const std::string& heads,
+                     const std::string& frozen) const override {
+    return fmt::format("{} = {}", weights,
+                       in_layout(fmt::format("{}.index_copy(1, torch.tensor([{}]), {})",
+                                             with_heads_axis(weights), heads, frozen)));
+  }
   std::string gain(const std::string& gains) const override { return gains + "[:, None, None]"; }
   std::string concat(const std::string& heads) const override {
     return fmt::format("{}.transpose(1, 2).reshape({}, {}, {})", heads, sizes_.batch, sizes_.queries,

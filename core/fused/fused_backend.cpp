@@ -234,6 +234,8 @@ std::string fused_refusal(const AttentionInputs& inputs) {
   if (inputs.dtype != DType::f32) return "the fused backend computes in f32";
   if (inputs.options.mask_value)
     return "the fused backend adds −∞ where a mask blocks, and fills no other number";
+  if (!inputs.options.frozen_heads.empty())
+    return "the fused backend computes the weights of every head, and holds none of a frozen one";
   const AttentionSizes sizes = attention_sizes(inputs);
   for (const Index size : {sizes.batch, sizes.queries, sizes.all_keys, sizes.head_dim, sizes.v_head_dim})
     if (size == 0) return "the fused backend wants a size of at least 1 in every axis";

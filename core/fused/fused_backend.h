@@ -16,7 +16,7 @@ struct FusedRun {
 };
 
 // Why these inputs are the reference's to compute, a sentence; empty where this backend can. It does f32 with every
-// option but a finite mask.value.
+// option but a finite mask.value and frozen heads.
 std::string fused_refusal(const AttentionInputs& inputs);
 
 // The trace has q, k, v, output and what follows it, with keep_attn_weights the weights too, and no other intermediate.

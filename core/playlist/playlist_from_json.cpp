@@ -92,6 +92,8 @@ std::size_t bytes_of(const Scenario& scenario) {
       sizeof scenario + scenario.inputs.text.size() + scenario.edits.size() * sizeof(CellEdit);
   if (scenario.inputs.key_text) bytes += scenario.inputs.key_text->size();
   if (scenario.head_gain) bytes += scenario.head_gain->size() * sizeof(double);
+  if (scenario.frozen_heads && scenario.frozen_heads->attn_weights)
+    bytes += scenario.frozen_heads->attn_weights->bytes();
   if (scenario.mask.valid_lens) {
     for (const auto& lens : *scenario.mask.valid_lens)
       bytes += sizeof lens + lens.size() * sizeof(std::int64_t);

@@ -19,6 +19,7 @@ constexpr Names input_names{"query", "key", "value", "grad_output"};
 constexpr Names parameter_names{"in_proj_weight", "q_proj_weight",   "k_proj_weight", "v_proj_weight",
                                 "in_proj_bias",   "bias_k",          "bias_v",        "static_k",
                                 "static_v",       "out_proj.weight", "out_proj.bias"};
+constexpr const char* frozen_weights_name = "frozen_weights";
 constexpr Names mask_names{"attn_mask", "key_padding_mask", "valid_lens"};
 
 const ArrayFile& opened(const std::string& path, const ArrayFiles* earlier, ArrayFiles& files) {
@@ -105,6 +106,13 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
     const GivenArrays& arrays = opened(path, earlier, files).arrays;
     if (add(all, arrays, mask_names) == 0) missing(path, "attn_mask, key_padding_mask or valid_lens", arrays);
   }
+  if (scenario.frozen_heads && scenario.frozen_heads->file) {
+    const std::string path = path_of(*scenario.frozen_heads->file);
+    const GivenArrays& arrays = opened(path, earlier, files).arrays;
+    if (add(all, arrays, {frozen_weights_name}) == 0) missing(path, frozen_weights_name, arrays);
+  }
+  if (scenario.frozen_heads && scenario.frozen_heads->attn_weights)
+    all.emplace(frozen_weights_name, scenario.frozen_heads->attn_weights);
   return all;
 }
 

@@ -24,9 +24,9 @@ struct ArrayFile {
 using ArrayFiles = std::map<std::string, ArrayFile>;  // by path
 
 // `given` and, below it, the arrays of inputs.file (where inputs.source is "file"), parameters.file
-// (likewise) and mask.file, relative to the scenario's folder. Files in `earlier` that have not changed are
-// not read again; `files` receives those in use. Throws Error(input) for a file that is wrong or lacks the
-// arrays it is there for.
+// (likewise), mask.file and heads.frozen, relative to the scenario's folder; weights that heads.frozen has itself come
+// as frozen_weights. Files in `earlier` that have not changed are not read again; `files` receives those in use. Throws
+// Error(input) for a file that is wrong or lacks the arrays it is there for.
 GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, const ArrayFiles* earlier,
                           ArrayFiles& files);
 

@@ -10,10 +10,11 @@
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 18> names{
+constexpr std::array<std::string_view, 19> names{
     "query",           "key",           "value",     "in_proj_weight",   "q_proj_weight", "k_proj_weight",
     "v_proj_weight",   "in_proj_bias",  "bias_k",    "bias_v",           "static_k",      "static_v",
-    "out_proj.weight", "out_proj.bias", "attn_mask", "key_padding_mask", "valid_lens",    "grad_output"};
+    "out_proj.weight", "out_proj.bias", "attn_mask", "key_padding_mask", "valid_lens",    "frozen_weights",
+    "grad_output"};
 
 [[noreturn]] void wrong_rank(const std::string& name, const Tensor& array, const std::string& expected) {
   throw Error(ExitStatus::input, {.where = name,
@@ -148,6 +149,10 @@ Tensor in_trace_layout(const std::string& name, const Tensor& array, const Atten
   if (name == "static_k") return static_heads(name, array, batch, o.num_kv_heads, "D");
   if (name == "static_v") return static_heads(name, array, batch, o.num_kv_heads, "Dv");
   if (name == "attn_mask") return array.reshaped(mask_shape(shape, o.op));
+  if (name == "frozen_weights") {
+    if (rank != 4) wrong_rank(name, array, "(N,F,L,S): a map for each frozen head");
+    return array.reshaped(renamed(shape, {"N", "F", "L", "S"}));
+  }
   if (name == "key_padding_mask") {
     return rank == 1 ? array.reshaped({{"N", 1}, {"S", shape.size(0)}})
                      : array.reshaped(renamed(shape, {"N", "S"}));

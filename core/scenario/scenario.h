@@ -11,6 +11,7 @@
 
 #include "core/attention/attention_options.h"
 #include "core/attention/projection_layouts.h"
+#include "core/tensor/tensor.h"
 
 namespace headwise {
 
@@ -85,6 +86,20 @@ struct CellEdit {
   friend bool operator==(const CellEdit&, const CellEdit&) = default;
 };
 
+// heads.frozen: heads whose attention weights are held as they were (core/attention/frozen_heads.h).
+struct FrozenHeads {
+  std::vector<std::int64_t> heads;  // slice f of the weights is kept by heads[f]; each head once
+  TensorPtr attn_weights;  // (N,F,L,S′) f64, never edited in place; null: in `file`, or given from outside
+  std::optional<std::string> file;  // an array file that holds them as frozen_weights
+  friend bool operator==(const FrozenHeads& a, const FrozenHeads& b) {
+    const bool same =
+        a.attn_weights == b.attn_weights ||
+        (a.attn_weights && b.attn_weights && a.attn_weights->bytes() == b.attn_weights->bytes() &&
+         identical(*a.attn_weights, *b.attn_weights));
+    return same && a.heads == b.heads && a.file == b.file;
+  }
+};
+
 // Where a Scenario came from. Not part of its value: scenarios that differ only in this are equal.
 struct ScenarioOrigin {
   std::string folder;  // the files that it names are relative to this folder; empty: to the working folder
@@ -99,6 +114,7 @@ struct Scenario {
   ParametersSpec parameters;
   MaskSpec mask;
   std::optional<std::vector<double>> head_gain;  // heads.gain, one per head
+  std::optional<FrozenHeads> frozen_heads;       // heads.frozen
   std::vector<CellEdit> edits;
   ScenarioOrigin origin;
   friend bool operator==(const Scenario&, const Scenario&) = default;

@@ -1,5 +1,8 @@
 // Ranges of a Scenario that was made by hand and not read: the same schema, visited once more.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
 
 #include "core/scenario/scenario_plan.h"
 #include "core/scenario/scenario_schema.h"
@@ -35,6 +38,17 @@ struct RangeChecker {
   void valid_lens(const char*, const char*, const MaskSpec&) {}  // its range is S: checked with the plan
   void gain(const char* section, const char* key, const std::optional<std::vector<double>>& member) {
     for (const double gain : member.value_or(std::vector<double>{})) field(section, key, gain, NumberRange{});
+  }
+  void frozen(const char* section, const char* key, const std::optional<FrozenHeads>& member) {
+    if (!member) return;
+    std::vector<std::int64_t> heads = member->heads;
+    std::ranges::sort(heads);
+    if (heads.empty() || heads.front() < 0 || std::ranges::adjacent_find(heads) != heads.end())
+      refuse(section, key, fmt::format("heads {}", fmt::join(member->heads, ", ")),
+             "one or more heads, counted from 0, each of them once");
+    const TensorPtr& held = member->attn_weights;
+    if (held && (held->dtype() != DType::f64 || held->shape().rank() != 4))
+      refuse(section, key, held->shape().sizes_text(), "attn_weights (N,F,L,S) in f64");
   }
   void edits(const char*, const char*, const std::vector<CellEdit>&) {}  // checked where they are made
 };

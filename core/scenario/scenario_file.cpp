@@ -2,6 +2,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/files/array_files.h"
 #include "core/files/atomic_file.h"
 #include "core/scenario/json_document.h"
 #include "core/scenario/scenario_json.h"
@@ -11,6 +12,7 @@ namespace headwise {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
+constexpr Index most_cells_as_text = 16384;  // of the weights that frozen heads keep: about 300 KiB of JSON
 
 }  // namespace
 
@@ -68,6 +70,7 @@ Scenario with_files_relative_to(const Scenario& scenario, const std::string& fol
     for (std::optional<std::string>* file : {&moved.inputs.file, &moved.parameters.file, &moved.mask.file}) {
       move_path(*file, from, to);
     }
+    if (moved.frozen_heads) move_path(moved.frozen_heads->file, from, to);
   }
   moved.origin.folder = folder;
   return moved;
@@ -75,7 +78,16 @@ Scenario with_files_relative_to(const Scenario& scenario, const std::string& fol
 
 void write_scenario_file(const Scenario& scenario, const std::string& path) {
   const std::string folder = std::filesystem::absolute(path).parent_path().string();
-  write_file_atomically(path, scenario_to_json(with_files_relative_to(scenario, folder)));
+  Scenario written = with_files_relative_to(scenario, folder);
+  if (written.frozen_heads && written.frozen_heads->attn_weights &&
+      written.frozen_heads->attn_weights->size() > most_cells_as_text) {
+    FrozenHeads& frozen = *written.frozen_heads;
+    const std::filesystem::path arrays = std::filesystem::path(path).replace_extension(".frozen.npz");
+    write_npz(arrays.string(), {{"frozen_weights", frozen.attn_weights, "f64"}});
+    frozen.file = arrays.filename().generic_string();
+    frozen.attn_weights = nullptr;
+  }
+  write_file_atomically(path, scenario_to_json(written));
 }
 
 }  // namespace headwise

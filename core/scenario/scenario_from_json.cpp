@@ -38,6 +38,10 @@ struct KeyCollector {
     field(section, key);
   }
   template <class T>
+  void frozen(const char* section, const char* key, T&) {
+    field(section, key);
+  }
+  template <class T>
   void edits(const char* section, const char* key, T&) {
     field(section, key);
   }
@@ -162,15 +166,83 @@ Enum read_choice(const Json& value, const std::string& place) {
   return static_cast<Enum>(found - names.begin());
 }
 
-CellEdit read_edit(const Json& value, const std::string& place) {
-  if (!value.is_object())
-    wrong_value(place, "wrong type", describe(value), "an object with tensor, index and value");
+// An object with no other keys than these.
+void check_object(const Json& value, const std::string& place, const std::vector<std::string>& keys,
+                  const std::string& words) {
+  if (!value.is_object()) wrong_value(place, "wrong type", describe(value), "an object with " + words);
   for (const auto& [key, unused] : value.items()) {
-    if (key != "tensor" && key != "index" && key != "value") {
-      wrong_value(place, fmt::format("unknown key \"{}\"", key), "", "",
-                  fmt::format("did you mean \"{}\"?", nearest_name(key, {"tensor", "index", "value"})));
-    }
+    if (std::ranges::find(keys, key) != keys.end()) continue;
+    wrong_value(place, fmt::format("unknown key \"{}\"", key), "", "",
+                fmt::format("did you mean \"{}\"?", nearest_name(key, keys)));
   }
+}
+
+// JSON has no numbers for these; a painted mask and a lesson about NaN need them.
+double read_number_or_word(const Json& value, const std::string& place) {
+  if (value == "-inf") return -std::numeric_limits<double>::infinity();
+  if (value == "inf") return std::numeric_limits<double>::infinity();
+  if (value == "nan") return std::numeric_limits<double>::quiet_NaN();
+  return read_number(value, place, {.words = "a number, \"-inf\", \"inf\" or \"nan\""});
+}
+
+// Lists in lists, four deep, each as long as its neighbours: (N,F,L,S′).
+void read_nested_numbers(const Json& value, const std::string& place, std::size_t level,
+                         std::vector<std::optional<Index>>& sizes, std::vector<double>& numbers) {
+  if (level == sizes.size()) {
+    numbers.push_back(read_number_or_word(value, place));
+    return;
+  }
+  const std::string expected = "(N,F,L,S): lists of numbers, in lists, in lists, in a list";
+  if (!value.is_array()) wrong_value(place, "wrong type", describe(value), expected);
+  const auto size = static_cast<Index>(value.size());
+  if (sizes[level] && *sizes[level] != size) {
+    wrong_value(place, "lists of different lengths", fmt::format("{} and {}", *sizes[level], size), expected);
+  }
+  sizes[level] = size;
+  for (const Json& entry : value) read_nested_numbers(entry, place, level + 1, sizes, numbers);
+}
+
+FrozenHeads read_frozen_heads(const Json& value, const std::string& place) {
+  check_object(value, place, {"heads", "attn_weights"}, "heads and attn_weights");
+  if (!value.contains("heads"))
+    wrong_value(place, "the key \"heads\" is missing", describe(value), "heads and attn_weights");
+  FrozenHeads frozen;
+  const Json& heads = value["heads"];
+  if (!heads.is_array() || heads.empty()) {
+    wrong_value(place + ".heads", heads.is_array() ? "no head is named" : "wrong type", describe(heads),
+                "a list of heads, as in [4, 1]", "heads.frozen is null where no head is frozen");
+  }
+  std::set<std::int64_t> different;
+  for (const Json& entry : heads) {
+    const std::int64_t head = read_integer(entry, place + ".heads", IntegerRange{0});
+    if (!different.insert(head).second)
+      wrong_value(place + ".heads", "a head is named twice", fmt::format("{}", head), "each head once");
+    frozen.heads.push_back(head);
+  }
+  const auto weights = value.find("attn_weights");
+  if (weights == value.end() || weights->is_null()) return frozen;
+  if (weights->is_string()) {
+    frozen.file = weights->get<std::string>();
+    return frozen;
+  }
+  std::vector<std::optional<Index>> sizes(4);
+  std::vector<double> numbers;
+  read_nested_numbers(*weights, place + ".attn_weights", 0, sizes, numbers);
+  if (sizes[1] && *sizes[1] != static_cast<Index>(frozen.heads.size())) {
+    wrong_value(place + ".attn_weights", "there must be one map for each frozen head",
+                fmt::format("{} maps for {} heads", *sizes[1], frozen.heads.size()),
+                fmt::format("(N,F,L,S) with F = {}", frozen.heads.size()));
+  }
+  frozen.attn_weights = std::make_shared<const Tensor>(Shape{{"N", sizes[0].value_or(0)},
+                                                             {"F", sizes[1].value_or(0)},
+                                                             {"L", sizes[2].value_or(0)},
+                                                             {"S", sizes[3].value_or(0)}},
+                                                       std::move(numbers));
+  return frozen;
+}
+
+CellEdit read_edit(const Json& value, const std::string& place) {
+  check_object(value, place, {"tensor", "index", "value"}, "tensor, index and value");
   for (const char* key : {"tensor", "index", "value"}) {
     if (!value.contains(key))
       wrong_value(place, fmt::format("the key \"{}\" is missing", key), describe(value),
@@ -185,16 +257,7 @@ CellEdit read_edit(const Json& value, const std::string& place) {
   }
   for (const Json& entry : index)
     edit.index.push_back(read_integer(entry, place + ".index", IntegerRange{0}));
-  const Json& number = value["value"];
-  // JSON has no numbers for these; a painted mask and a lesson about NaN need them.
-  if (number == "-inf")
-    edit.value = -std::numeric_limits<double>::infinity();
-  else if (number == "inf")
-    edit.value = std::numeric_limits<double>::infinity();
-  else if (number == "nan")
-    edit.value = std::numeric_limits<double>::quiet_NaN();
-  else
-    edit.value = read_number(number, place + ".value", {.words = "a number, \"-inf\", \"inf\" or \"nan\""});
+  edit.value = read_number_or_word(value["value"], place + ".value");
   return edit;
 }
 
@@ -324,6 +387,13 @@ struct Reader {
       wrong_value(place, "wrong type", describe(*value), "a list of numbers, one per head");
     member.emplace();
     for (const Json& entry : *value) member->push_back(read_number(entry, place, {}));
+  }
+
+  void frozen(const char* section, const char* key, std::optional<FrozenHeads>& member) {
+    const Json* value = find(section, key);
+    if (value == nullptr) return;
+    member.reset();
+    if (!value->is_null()) member = read_frozen_heads(*value, place);
   }
 
   void edits(const char* section, const char* key, std::vector<CellEdit>& member) {

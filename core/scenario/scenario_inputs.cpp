@@ -248,6 +248,23 @@ struct Workshop {
                              [&] { return Tensor(Shape(axes), lens); });
   }
 
+  // What frozen heads keep; without a frozen head nothing reads the array.
+  void make_frozen_weights(TraceTensors& t) const {
+    const auto found = given.find("frozen_weights");
+    if (plan.options.frozen_heads.empty()) {
+      if (found != given.end())
+        notes.push_back("frozen_weights is not used: heads.frozen names no heads that would keep them");
+      return;
+    }
+    const Shape shape{{"N", plan.batch},
+                      {"F", static_cast<Index>(plan.options.frozen_heads.size())},
+                      {"L", plan.query_length},
+                      {plan.all_keys == plan.masked_keys ? "S" : "S′", plan.all_keys}};
+    const TensorPtr weights = given_or_null("frozen_weights");
+    t.frozen_weights = maker.get("frozen_weights by heads", shape.to_string(), {weights},
+                                 [&] { return weights->reshaped(shape); });
+  }
+
   // The hand-made heads, where they are in use and can see what they were made for.
   void describe_heads(std::vector<HeadDescription>& heads) const {
     const bool replaced = given.contains("in_proj_weight") || given.contains("q_proj_weight") ||
@@ -322,6 +339,7 @@ ScenarioInputs make_scenario_inputs(const Scenario& scenario, DType dtype, const
   workshop.make_inputs(tensors);
   if (scenario.op == Op::multi_head_attention) workshop.make_parameters(tensors);
   workshop.make_masks(tensors);
+  workshop.make_frozen_weights(tensors);
   apply_edits(scenario, plan, maker, inputs.attention);
   inputs.grad_output = workshop.given_or_null("grad_output");
   if (inputs.grad_output) {

@@ -15,7 +15,8 @@ Scenario scenario_from_json(std::string_view json, const std::string& where);
 // Keys in the order of the format; only those that differ from their default, unless `complete`.
 std::string scenario_to_json(const Scenario& scenario, bool complete = false);
 
-// Reads a scenario file; missing or damaged: Error(usage). At most 64 MiB are read.
+// Reads a scenario file; missing or damaged: Error(usage). At most 64 MiB are read. Where frozen heads keep many weights
+// writing puts them into an .npz beside it, first.
 Scenario read_scenario_file(const std::string& path);
 void write_scenario_file(const Scenario& scenario, const std::string& path);
 

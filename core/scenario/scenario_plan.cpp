@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <limits>
 
 #include "core/scenario/scenario_schema.h"
 #include "core/tensor/error.h"
@@ -240,6 +241,46 @@ void check_inputs_and_masks(const ScenarioPlan& plan, const Scenario& scenario, 
   }
 }
 
+std::string shape_text(const ScenarioPlan& plan, std::size_t frozen) {
+  return fmt::format("({},{},{},{})", plan.batch, frozen, plan.query_length, plan.all_keys);
+}
+
+// The heads that keep their weights, and weights that fit: after every other size is known.
+void plan_frozen_heads(ScenarioPlan& plan, const Scenario& scenario, const GivenArrays& given,
+                       Contradictions& wrong) {
+  if (!scenario.frozen_heads) return;
+  const FrozenHeads& frozen = *scenario.frozen_heads;
+  AttentionOptions& o = plan.options;
+  const std::int64_t largest = *std::ranges::max_element(frozen.heads);
+  wrong.check(largest < o.num_heads,
+              fmt::format("heads.frozen names head {}, but heads count from 0 to {}: leave it "
+                          "out, or set num_heads",
+                          largest, o.num_heads - 1));
+  const auto found = given.find("frozen_weights");
+  const std::string expected = fmt::format("(N,F,L,{}) = {}", plan.all_keys == plan.masked_keys ? "S" : "S′",
+                                           shape_text(plan, frozen.heads.size()));
+  if (found == given.end()) {
+    return wrong.add(
+        fmt::format("heads.frozen has no attn_weights: write them there, {}, or give an array "
+                    "frozen_weights",
+                    expected));
+  }
+  const bool inline_weights = found->second == frozen.attn_weights;
+  const Shape& shape = found->second->shape();
+  // Lists without numbers cannot tell the sizes behind an axis of 0.
+  const bool both_empty =
+      shape.element_count() == 0 && (plan.batch == 0 || plan.query_length == 0 || plan.all_keys == 0);
+  const std::vector<Index> sizes{plan.batch, static_cast<Index>(frozen.heads.size()), plan.query_length,
+                                 plan.all_keys};
+  wrong.check(shape.sizes() == sizes || (both_empty && inline_weights),
+              fmt::format("{} is {}, expected {}: freeze the heads again at these sizes, or set heads.frozen "
+                          "to null",
+                          inline_weights ? "heads.frozen.attn_weights" : "frozen_weights", shape.sizes_text(),
+                          expected),
+              !inline_weights);
+  o.frozen_heads.assign(frozen.heads.begin(), frozen.heads.end());
+}
+
 bool decide_packed(const ScenarioPlan& plan, const Scenario& scenario, const GivenArrays& given,
                    Contradictions& wrong) {
   const AttentionOptions& o = plan.options;
@@ -310,7 +351,11 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
   o.vdim = size_of("vdim", "vdim", a.vdim, sizes.vdim, o.embed_dim);
   plan_heads(plan, scenario, sizes, wrong);
   plan_lengths(plan, scenario, sizes, text, wrong);
+  const bool bias_row = a.add_bias_kv || given.contains("bias_k");
+  const Index appended = sdpa ? 0 : (bias_row ? 1 : 0) + (a.add_zero_attn ? 1 : 0);
+  plan.all_keys = std::min(plan.masked_keys, std::numeric_limits<Index>::max() - appended) + appended;
   check_inputs_and_masks(plan, scenario, given, wrong);
+  plan_frozen_heads(plan, scenario, given, wrong);
   plan_mask_preset(plan, scenario.mask, given, wrong);
   if (sdpa) {
     check_scaled_dot_product_attention(scenario, given, wrong);

@@ -18,6 +18,7 @@ struct ScenarioPlan {
   Index query_length = 0;                 // L
   Index key_length = 0;                   // of key and value as they come in
   Index masked_keys = 0;                  // S: the same, unless static_k or static_v replace them
+  Index all_keys = 0;                     // S′: with the appended columns
   bool self_attention = false;            // key and value are the query
   bool value_is_key = false;              // cross-attention: one memory for both
   bool packed = false;                    // in_proj_weight, else q, k and v each their own

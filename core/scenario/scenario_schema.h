@@ -74,7 +74,7 @@ inline constexpr int scenario_format_version = 1;
 // S is Scenario or const Scenario. The visitor has
 //   field(section, key, member)         bool, string, optional string, seed, enumeration, optional
 //   enumeration field(section, key, member, range)  (optional) integers and numbers mask_value, valid_lens,
-//   gain, edits for the keys with a form of their own.
+//   gain, frozen, edits for the keys with a form of their own.
 // `section` is "" at the top level.
 template <class S, class Visitor>
 void visit_scenario(S& s, Visitor& visit) {
@@ -139,6 +139,7 @@ void visit_scenario(S& s, Visitor& visit) {
   visit.field("mask", "fully_masked_rows", m.fully_masked_rows);
 
   visit.gain("heads", "gain", s.head_gain);
+  visit.frozen("heads", "frozen", s.frozen_heads);
   visit.edits("", "edits", s.edits);
 }
 

@@ -18,6 +18,19 @@ OrderedJson number_or_word(double value) {
   return value;
 }
 
+// Lists in lists, one for each axis from this one on; `next` is the flat cell that comes next.
+OrderedJson nested_numbers(const Tensor& tensor, Index axis, Index& next) {
+  OrderedJson list = OrderedJson::array();
+  for (Index i = 0; i < tensor.shape().size(axis); ++i) {
+    if (axis + 1 < tensor.shape().rank()) {
+      list.push_back(nested_numbers(tensor, axis + 1, next));
+    } else {
+      list.push_back(number_or_word(tensor.flat(next++)));
+    }
+  }
+  return list;
+}
+
 // Every key with its value, in the order of the format.
 struct Writer {
   OrderedJson root = OrderedJson::object();
@@ -56,6 +69,16 @@ struct Writer {
   }
   void gain(const char* section, const char* key, const std::optional<std::vector<double>>& member) {
     field(section, key, member);
+  }
+  void frozen(const char* section, const char* key, const std::optional<FrozenHeads>& member) {
+    OrderedJson& value = at(section, key) = nullptr;
+    if (!member) return;
+    value = {{"heads", member->heads}};
+    if (member->file) value["attn_weights"] = *member->file;
+    if (member->attn_weights) {
+      Index next = 0;
+      value["attn_weights"] = nested_numbers(*member->attn_weights, 0, next);
+    }
   }
   void edits(const char* section, const char* key, const std::vector<CellEdit>& member) {
     OrderedJson& value = at(section, key) = OrderedJson::array();

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string_view>
 
@@ -33,7 +34,13 @@ std::string appended_row_note(const CellProvenance& provenance) {
   return fmt::format("The row that {} appends, the same for every batch.", tensor_entry(source).name);
 }
 
+std::string frozen_head_note(Index head, const char* consequence) {
+  return fmt::format("Head {} is frozen: {}.", head, consequence);
+}
+
 std::string softmax_note(const CellProvenance& provenance) {
+  if (provenance.combine == Combine::copy)
+    return frozen_head_note(provenance.cell.index[1], "it keeps the weights it had, whatever its scores are");
   const double maximum = quantity(provenance, "row maximum").value_or(0.0);
   if (maximum == -INFINITY && std::isnan(provenance.value)) {
     return "Every key of this row is blocked: 0 / 0 is NaN.";
@@ -70,6 +77,11 @@ std::string gradient_note(const Trace& trace, const CellProvenance& provenance) 
   const std::string_view name = tensor_entry(id).name;
   if (provenance.combine == Combine::given) {
     return fmt::format("Given: grad_output, the weight of this cell in the loss Σ grad_output · {}.", name);
+  }
+  const std::vector<Index>& frozen = trace.options.frozen_heads;
+  if (id == Id::masked_scores && std::ranges::find(frozen, provenance.cell.index[1]) != frozen.end()) {
+    return frozen_head_note(provenance.cell.index[1],
+                            "the weights it keeps are a constant, and no gradient reaches its scores");
   }
   if (provenance.terms.empty()) return "The loss does not depend on this number.";
   if (quantity(provenance, "fill")) return "A filled score is a constant: no gradient passes.";
@@ -115,6 +127,8 @@ std::string cell_note(const Trace& trace, const CellProvenance& provenance) {
     case Id::attn_weights:
       return softmax_note(provenance);
     case Id::dropped_weights:
+      if (provenance.combine == Combine::copy && trace.options.dropout > 0.0)
+        return frozen_head_note(provenance.cell.index[1], "dropout does not reach the weights it keeps");
       return quantity(provenance, "factor") == 0.0 ? "Dropped." : "";
     case Id::concat:
       return muted_head_note(trace, provenance.terms[0]);

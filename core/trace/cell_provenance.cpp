@@ -100,12 +100,15 @@ CellProvenance provenance_by_rule(const Trace& trace, const Rule& rule, const st
   for (const Product& product : rule.products) {
     if (!holds_at(product, index)) continue;
     ++holding;
+    if (product.instead) provenance.combine = *product.instead;
     append_terms(trace, rule, product, index, provenance.terms);
     add_sources(product, index, provenance.sources);
     const bool is_one_cell = product.factors.size() == 1 && product.sums.empty();
     if (rule.combine == Combine::product_sum && is_one_cell) provenance.combine = Combine::copy;
   }
   if (rule.combine == Combine::product_sum && holding != 1) provenance.combine = Combine::product_sum;
+  const bool none_left = holding == 0 && !rule.products.empty() && rule.combine != Combine::merge_masks;
+  if (none_left) provenance.combine = Combine::product_sum;  // a sum of nothing: 0
   add_quantities(trace, provenance);
   provenance.formula = cell_formula(trace, rule, provenance);
   provenance.note = cell_note(trace, provenance);

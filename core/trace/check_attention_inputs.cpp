@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <set>
 
 #include "core/trace/attention_sizes.h"
 #include "core/trace/check_masks.h"
@@ -148,6 +149,33 @@ void check_parameters(const AttentionInputs& inputs, const AttentionSizes& s, Re
   });
 }
 
+// A list of different heads, and the weights that each of them keeps.
+void check_frozen_heads(const AttentionInputs& inputs, const AttentionSizes& s, Refusals& refusals) {
+  const std::vector<Index>& heads = inputs.options.frozen_heads;
+  const TensorPtr& held = inputs.tensors.frozen_weights;
+  refusals.run([&] {
+    std::set<Index> different;
+    for (const Index head : heads) {
+      require(head >= 0 && head < s.heads, {"heads.frozen", "there is no such head", fmt::format("{}", head),
+                                            fmt::format("0 to {}", s.heads - 1), "heads count from 0"});
+      require(different.insert(head).second,
+              {"heads.frozen", "a head is named twice", fmt::format("{}", head), "each head once", ""});
+    }
+    require(!held || !heads.empty(), {"frozen_weights", "no head is frozen that could keep them",
+                                      held ? held->shape().sizes_text() : "", "heads.frozen with its heads",
+                                      "name the heads, or leave frozen_weights out"});
+    const Shape expected{{"N", s.batch},
+                         {"F", static_cast<Index>(heads.size())},
+                         {"L", s.queries},
+                         {s.key_axis(), s.all_keys}};
+    require(held || heads.empty(), {"frozen_weights", "the weights that frozen heads keep are missing", "",
+                                    letters_and_sizes(expected), "give them, or let the heads go"});
+    if (held)
+      expect_shape("frozen_weights", *held, expected,
+                   "freeze the heads again at these sizes, or let them go");
+  });
+}
+
 void expect_rank(const char* name, const TensorPtr& tensor, Index rank, const char* letters,
                  const std::string& remedy) {
   require(tensor != nullptr, {name, "the input is missing", "", letters, ""});
@@ -196,6 +224,7 @@ void check_multi_head_attention(const AttentionInputs& inputs) {
   Refusals refusals;
   check_parameters(inputs, s, refusals);
   check_masks(inputs, s, refusals);
+  check_frozen_heads(inputs, s, refusals);
   refusals.throw_if_any();
 }
 
@@ -231,6 +260,7 @@ void check_scaled_dot_product_attention(const AttentionInputs& inputs) {
                "key and value have the same batch, heads and length");
   Refusals refusals;
   check_masks(inputs, s, refusals);
+  check_frozen_heads(inputs, s, refusals);
   refusals.throw_if_any();
 }
 

@@ -1,6 +1,7 @@
 #include "core/trace/forward_rules.h"
 
 #include "core/attention/attention_mask.h"
+#include "core/attention/frozen_heads.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/mask_rule.h"
 
@@ -39,12 +40,14 @@ class Declaration {
 
   void add(std::vector<Operand> factors, std::vector<SummedAxis> sums = {}, std::vector<Where> where = {});
   void copy(Id id);
+  std::vector<Where> where_head(const HeadRange& heads) const;
   void add_projection(Id x, Id own_weight, Index first_row, const std::vector<Where>& where);
   void declare_k_or_v(const KeyOrValue& of);
   void declare_split(Id x);
   void declare_scores();
   void declare_masked_scores();
   void declare_attn_weights();
+  void declare_dropped_weights();
   void declare_head_output();
   void declare_concat();
   void declare_output();
@@ -74,6 +77,12 @@ Operand Declaration::same_cell(Id id) const {
 void Declaration::copy(Id id) {
   rule_.combine = Combine::copy;
   add({same_cell(id)});
+}
+
+// The cells of these heads; everywhere where they are all.
+std::vector<Where> Declaration::where_head(const HeadRange& heads) const {
+  if (heads == HeadRange{0, sizes_.heads}) return {};
+  return {{in_heads::h, {heads.begin, heads.end}}};
 }
 
 // 'nte,ce->ntc': x·Wᵀ + b. W is own_weight, or the rows from first_row on of in_proj_weight; in_proj_bias is
@@ -133,11 +142,35 @@ void Declaration::declare_masked_scores() {
   add({same_cell(Id::mask_bias)});
 }
 
+// A piece for each run of heads that are not frozen, all of them where none is; then one for each frozen head.
 void Declaration::declare_attn_weights() {
   using namespace in_heads;
-  rule_.combine = Combine::softmax;
-  add({operand(Id::masked_scores, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)})},
-      {{"s", sizes_.all_keys}});
+  const std::vector<Index>& frozen = trace_.options.frozen_heads;
+  const std::vector<HeadRange> runs = unfrozen_heads(sizes_.heads, frozen);
+  rule_.combine = runs.empty() ? Combine::copy : Combine::softmax;
+  for (const HeadRange& run : runs) {
+    add({operand(Id::masked_scores, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)})},
+        {{"s", sizes_.all_keys}}, where_head(run));
+  }
+  for (std::size_t f = 0; f < frozen.size(); ++f) {
+    add({operand(Id::frozen_weights,
+                 {axis_of(n), axis_fixed(static_cast<Index>(f)), axis_of(row), axis_of(column)})},
+        {}, where_head({frozen[f], frozen[f] + 1}));
+    rule_.products.back().instead = Combine::copy;
+  }
+}
+
+// Frozen heads go past dropout.
+void Declaration::declare_dropped_weights() {
+  const std::vector<Index>& frozen = trace_.options.frozen_heads;
+  const std::vector<HeadRange> runs = unfrozen_heads(sizes_.heads, frozen);
+  if (trace_.options.dropout == 0.0 || runs.empty()) return copy(Id::attn_weights);
+  rule_.combine = Combine::dropout;
+  for (const HeadRange& run : runs) add({same_cell(Id::attn_weights)}, {}, where_head(run));
+  for (const Index head : frozen) {
+    add({same_cell(Id::attn_weights)}, {}, where_head({head, head + 1}));
+    rule_.products.back().instead = Combine::copy;
+  }
 }
 
 // 'nhls,ngsd->nhld', g = h / (H/G)
@@ -223,9 +256,7 @@ void Declaration::declare() {
     case Id::attn_weights:
       return declare_attn_weights();
     case Id::dropped_weights:
-      if (trace_.options.dropout == 0.0) return copy(Id::attn_weights);
-      rule_.combine = Combine::dropout;
-      return add({same_cell(Id::attn_weights)});
+      return declare_dropped_weights();
     case Id::head_output:
       return declare_head_output();
     case Id::concat:

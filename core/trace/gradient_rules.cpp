@@ -91,6 +91,7 @@ class GradientDeclaration {
   Product same_cell(TensorName tensor) const { return {{{tensor, own_axes()}}, {}, {}, {}, {}}; }
   Product row_of(const std::vector<TensorName>& tensors, const std::string& letter) const;
   void add_ways_through(const Reader& reader);
+  void add_pieces(const Reader& reader, const Product& back);
   void pass_through(const Reader& reader);
 
   const Trace& trace_;
@@ -127,6 +128,18 @@ void GradientDeclaration::add_ways_through(const Reader& reader) {
   }
 }
 
+// Each piece of a function that reads this tensor at the cell's own head, or along its row: where it holds, the way back
+// holds too. Where a piece is a copy, so is its way back.
+void GradientDeclaration::add_pieces(const Reader& reader, const Product& back) {
+  for (const Product& piece : reader.rule.products) {
+    if (piece.factors.front().tensor.id != rule_.result.id) continue;
+    Product& way =
+        rule_.products.emplace_back(piece.instead ? same_cell({reader.rule.result.id, true}) : back);
+    way.where = piece.where;
+    way.instead = piece.instead;
+  }
+}
+
 // Back through a function on top of the products; dP, P, dy and y are the gradient and the result of it.
 void GradientDeclaration::pass_through(const Reader& reader) {
   const TensorName result = reader.rule.result, gradient{result.id, true};
@@ -150,12 +163,10 @@ void GradientDeclaration::pass_through(const Reader& reader) {
       return;
     case Combine::softmax:
       rule_.combine = Combine::softmax_gradient;
-      rule_.products = {row_of({gradient, result}, "s")};
-      return;
+      return add_pieces(reader, row_of({gradient, result}, "s"));
     case Combine::dropout:  // the same factor, 0 or 1/(1−p)
       rule_.combine = Combine::dropout;
-      rule_.products = {same_cell(gradient)};
-      return;
+      return add_pieces(reader, same_cell(gradient));
     case Combine::layer_norm:
       rule_.combine = Combine::layer_norm_gradient;
       rule_.products = {row_of({gradient, result}, "e"), row_of({source}, "e")};

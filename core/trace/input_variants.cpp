@@ -144,6 +144,11 @@ void add_options(const AttentionOptions& o, Variants& variants) {
   }
   add(!o.head_gain.empty(), "the heads have no gains", "--set heads.gain=null",
       [](Options& p) { p.head_gain.clear(); });
+  if (o.frozen_heads.empty()) return;
+  variants.push_back({"no head is frozen", "--set heads.frozen=null", [](AttentionInputs& inputs) {
+                        inputs.options.frozen_heads.clear();
+                        inputs.tensors.frozen_weights = nullptr;
+                      }});
 }
 
 void add_masks(const AttentionInputs& inputs, Variants& variants) {

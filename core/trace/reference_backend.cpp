@@ -4,6 +4,7 @@
 #include "core/attention/attention_mask.h"
 #include "core/attention/average_weights.h"
 #include "core/attention/dropout.h"
+#include "core/attention/frozen_heads.h"
 #include "core/attention/heads.h"
 #include "core/attention/in_projection.h"
 #include "core/attention/scaled_dot_product_attention.h"
@@ -99,6 +100,44 @@ void mask(TraceTensors& t, const AttentionOptions& options, const AttentionSizes
                 [&] { return mask_scores(*t.scaled_scores, *t.mask_bias, options.mask_value); });
 }
 
+// Softmax and dropout, which the weights of frozen heads go past. Where every head is frozen no score is read.
+void weigh(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes, DType dtype,
+           StageSharing& sharing) {
+  const std::vector<Index>& frozen = options.frozen_heads;
+  const bool all_frozen = static_cast<Index>(frozen.size()) == sizes.heads;
+  const auto choices_and_heads = [&](std::vector<double> choices) {
+    for (const Index head : frozen) choices.push_back(choice(head));
+    return choices;
+  };
+  if (all_frozen) {
+    sharing.stage(Id::attn_weights, {choices_and_heads({}), {t.frozen_weights}}, [&] {
+      return with_frozen_heads(Tensor(sizes.scores_shape(), dtype), *t.frozen_weights, frozen);
+    });
+  } else {
+    sharing.stage(Id::attn_weights,
+                  {choices_and_heads({choice(static_cast<Index>(options.fully_masked_rows))}),
+                   {t.masked_scores, t.frozen_weights}},
+                  [&] {
+                    Tensor weights = softmax(*t.masked_scores, options.fully_masked_rows);
+                    if (frozen.empty()) return weights;
+                    return with_frozen_heads(std::move(weights), *t.frozen_weights, frozen);
+                  });
+  }
+  if (options.dropout == 0.0 || all_frozen) {
+    t.dropped_weights = t.attn_weights;
+    return;
+  }
+  const auto seed_low = static_cast<Index>(options.dropout_seed & 0xFFFFFFFFu);
+  const auto seed_high = static_cast<Index>(options.dropout_seed >> 32);
+  sharing.stage(Id::dropped_weights,
+                {choices_and_heads({options.dropout, choice(seed_low), choice(seed_high)}), {t.attn_weights}},
+                [&] {
+                  Tensor dropped = dropout(*t.attn_weights, options.dropout, options.dropout_seed);
+                  if (frozen.empty()) return dropped;
+                  return with_frozen_heads(std::move(dropped), *t.frozen_weights, frozen);
+                });
+}
+
 // From q_heads, k_heads and v_heads to head_output.
 void scaled_dot_product_attention(TraceTensors& t, const AttentionOptions& options,
                                   const AttentionSizes& sizes, DType dtype, StageSharing& sharing) {
@@ -111,19 +150,7 @@ void scaled_dot_product_attention(TraceTensors& t, const AttentionOptions& optio
 
   mask(t, options, sizes, dtype, sharing);
 
-  sharing.stage(Id::attn_weights,
-                {{choice(static_cast<Index>(options.fully_masked_rows))}, {t.masked_scores}},
-                [&] { return softmax(*t.masked_scores, options.fully_masked_rows); });
-
-  if (options.dropout == 0.0) {
-    t.dropped_weights = t.attn_weights;
-  } else {
-    const auto seed_low = static_cast<Index>(options.dropout_seed & 0xFFFFFFFFu);
-    const auto seed_high = static_cast<Index>(options.dropout_seed >> 32);
-    sharing.stage(Id::dropped_weights,
-                  {{options.dropout, choice(seed_low), choice(seed_high)}, {t.attn_weights}},
-                  [&] { return dropout(*t.attn_weights, options.dropout, options.dropout_seed); });
-  }
+  weigh(t, options, sizes, dtype, sharing);
 
   sharing.stage(Id::head_output, {{}, {t.dropped_weights, t.v_heads}},
                 [&] { return weighted_sum(*t.dropped_weights, *t.v_heads); });

@@ -5,6 +5,7 @@
 #include "core/attention/add_and_norm_backward.h"
 #include "core/attention/attention_mask_backward.h"
 #include "core/attention/dropout.h"
+#include "core/attention/frozen_heads.h"
 #include "core/attention/heads.h"
 #include "core/attention/heads_backward.h"
 #include "core/attention/in_projection.h"
@@ -75,6 +76,7 @@ class Backward {
   // told. `choices` are what else it depends on.
   void stage(TensorId id, std::vector<TensorPtr> sources, const std::function<Tensor()>& make,
              std::vector<double> choices = {});
+  void weights();
   void mask();
   TensorPtr projected_rows(const Way& way);  // (N,S,…): without the appended ones
   LinearRows weight_rows(const Way& way) const;
@@ -155,6 +157,41 @@ void Backward::mask() {
   }
 }
 
+// Back through dropout and softmax. The weights of frozen heads are a constant that neither has touched.
+void Backward::weights() {
+  const std::vector<Index>& frozen = o_.frozen_heads;
+  const bool all_frozen = static_cast<Index>(frozen.size()) == sizes_.heads;
+  const auto choices_and_heads = [&](std::vector<double> choices) {
+    for (const Index head : frozen) choices.push_back(static_cast<double>(head));
+    return choices;
+  };
+  if (o_.dropout == 0.0 || all_frozen) {
+    g_.attn_weights = g_.dropped_weights;
+  } else {
+    stage(
+        TensorId::attn_weights, {g_.dropped_weights},
+        [&] {
+          Tensor gradient = dropout(*g_.dropped_weights, o_.dropout, o_.dropout_seed);
+          if (frozen.empty()) return gradient;
+          return with_heads_of(std::move(gradient), *g_.dropped_weights, frozen);
+        },
+        choices_and_heads({o_.dropout, static_cast<double>(o_.dropout_seed & 0xFFFFFFFFu),
+                           static_cast<double>(o_.dropout_seed >> 32)}));
+  }
+  if (all_frozen) {
+    stage(TensorId::masked_scores, {}, [&] { return Tensor(t_.masked_scores->shape(), dtype_); });
+    return;
+  }
+  stage(
+      TensorId::masked_scores, {g_.attn_weights, t_.attn_weights},
+      [&] {
+        Tensor gradient = softmax_gradient(*g_.attn_weights, *t_.attn_weights);
+        if (frozen.empty()) return gradient;
+        return with_zero_heads(std::move(gradient), frozen);
+      },
+      choices_and_heads({}));
+}
+
 void Backward::scaled_dot_product_attention() {
   stage(TensorId::dropped_weights, {g_.head_output, t_.v_heads}, [&] {
     return weighted_sum_weights_gradient(*g_.head_output, *t_.v_heads, t_.attn_weights->shape());
@@ -162,16 +199,7 @@ void Backward::scaled_dot_product_attention() {
   stage(TensorId::v_heads, {g_.head_output, t_.dropped_weights}, [&] {
     return weighted_sum_values_gradient(*g_.head_output, *t_.dropped_weights, t_.v_heads->shape());
   });
-  if (o_.dropout == 0.0) {
-    g_.attn_weights = g_.dropped_weights;
-  } else {
-    stage(TensorId::attn_weights, {g_.dropped_weights},
-          [&] { return dropout(*g_.dropped_weights, o_.dropout, o_.dropout_seed); },
-          {o_.dropout, static_cast<double>(o_.dropout_seed & 0xFFFFFFFFu),
-           static_cast<double>(o_.dropout_seed >> 32)});
-  }
-  stage(TensorId::masked_scores, {g_.attn_weights, t_.attn_weights},
-        [&] { return softmax_gradient(*g_.attn_weights, *t_.attn_weights); });
+  weights();
   mask();
   const ScoreScale scale = score_scale(o_);
   stage(TensorId::scores, {g_.scaled_scores, scale.softcap > 0.0 ? t_.scores : nullptr},

@@ -19,7 +19,8 @@ std::vector<Shape> forward_shapes(const AttentionInputs& inputs) {
       has_any_mask(options, {t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()});
 
   std::vector<Shape> shapes;
-  const Index of_scores = 3 + (masked ? 2 : 0) + (options.dropout > 0.0 ? 1 : 0);
+  const bool all_frozen = static_cast<Index>(options.frozen_heads.size()) == s.heads;
+  const Index of_scores = 3 + (masked ? 2 : 0) + (options.dropout > 0.0 && !all_frozen ? 1 : 0);
   shapes.insert(shapes.end(), static_cast<std::size_t>(of_scores), s.scores_shape());
   shapes.push_back({n, h, l, {"Dv", s.v_head_dim}});
   if (options.op == Op::scaled_dot_product_attention) return shapes;

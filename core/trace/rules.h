@@ -14,6 +14,7 @@
 //     grad.q_heads[n,h,l,d] = Σ_s grad.scores[n, h, l, s] · k_heads[n, h/(H/G), s, d]
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,9 @@ struct Product {
   std::vector<Where> where;                  // empty: everywhere
   MaskReading reading = MaskReading::added;  // in merge_masks only
   std::string label;                         // in merge_masks only: "attn_mask", "causal" …
+  // The cells that this product holds for are made in this way, and not in the rule's: a frozen head's weights are a copy
+  // where those of the other heads are a softmax.
+  std::optional<Combine> instead = std::nullopt;
 };
 
 struct Rule {

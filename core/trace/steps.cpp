@@ -180,7 +180,11 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
       pictures.map(Id::masked_scores, Id::scaled_scores, Id::mask_bias);
       break;
     case Step::softmax:
-      pictures.map(Id::attn_weights, Id::masked_scores);
+      if (static_cast<Index>(trace.options.frozen_heads.size()) == trace.options.num_heads) {
+        pictures.map(Id::attn_weights);  // no score is read
+      } else {
+        pictures.map(Id::attn_weights, Id::masked_scores);
+      }
       if (trace.options.dropout > 0) pictures.map(Id::dropped_weights, Id::attn_weights);
       break;
     case Step::weighted_sum:
@@ -213,7 +217,7 @@ Step step_of(TensorId id) {
       return Step::scale;
     case Id::attn_mask: case Id::key_padding_mask: case Id::valid_lens: case Id::mask_bias: case Id::masked_scores:
       return Step::mask;
-    case Id::attn_weights: case Id::dropped_weights:
+    case Id::frozen_weights: case Id::attn_weights: case Id::dropped_weights:
       return Step::softmax;
     case Id::head_output:
       return Step::weighted_sum;

@@ -48,6 +48,8 @@ constexpr std::array entries{
     TensorEntry{Id::valid_lens, "valid_lens", &T::valid_lens, mask, false, "(N)", "how many keys take part"},
     TensorEntry{Id::head_gain, "heads.gain", &T::head_gain, parameter, false, "(H)",
                 "how loud each head is; 0 mutes it"},
+    TensorEntry{Id::frozen_weights, "frozen_weights", &T::frozen_weights, input, true, "(N,F,L,S′)",
+                "the attention weights that frozen heads keep"},
     TensorEntry{Id::q, "q", &T::q, made, false, "(N,L,H·D)", "query after its projection"},
     TensorEntry{Id::k, "k", &T::k, made, false, "(N,S′,G·D)", "key after its projection"},
     TensorEntry{Id::v, "v", &T::v, made, false, "(N,S′,G·Dv)", "value after its projection"},

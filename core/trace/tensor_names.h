@@ -30,11 +30,12 @@ struct TraceTensors {
   TensorPtr static_v;          // (N,G,S,Dv)
   TensorPtr out_proj_weight;   // (E,H·Dv)       "out_proj.weight"
   TensorPtr out_proj_bias;     // (E)            "out_proj.bias"
-  // Masks as they were given, f32/f64 or bool, in their own rank; and the gains
+  // Masks as they were given, f32/f64 or bool, in their own rank; the gains; the weights held
   TensorPtr attn_mask;         // (L,S) (N·H,L,S) or, for SDPA, anything that broadcasts to (N,H,L,S)
   TensorPtr key_padding_mask;  // (N,S)          True is ignored
   TensorPtr valid_lens;        // (N) or (N,L), i64
   TensorPtr head_gain;         // (H)            "heads.gain"
+  TensorPtr frozen_weights;    // (N,F,L,S′)     slice f: what head options.frozen_heads[f] keeps; it has no gradient
   // After the input projection, bias_k / bias_v and the zero row appended
   TensorPtr q;                 // (N,L,H·D)
   TensorPtr k;                 // (N,S′,G·D)
@@ -49,8 +50,8 @@ struct TraceTensors {
   TensorPtr mask_bias;         // (N,H,L,S′)     all masks merged: 0, -inf or a float; null without any mask. With a finite
                                //                mask.value the -inf stays: it marks the cells that are filled
   TensorPtr masked_scores;     // (N,H,L,S′)
-  TensorPtr attn_weights;      // (N,H,L,S′)     after softmax
-  TensorPtr dropped_weights;   // (N,H,L,S′)     after dropout; equals attn_weights at p = 0
+  TensorPtr attn_weights;      // (N,H,L,S′)     after softmax; of a frozen head those held
+  TensorPtr dropped_weights;   // (N,H,L,S′)     after dropout; equals attn_weights at p = 0 and in frozen heads
   TensorPtr head_output;       // (N,H,L,Dv)     dropped_weights · v
   // Merge and output projection
   TensorPtr concat;            // (N,L,H·Dv)     heads side by side, times the head gains
@@ -65,7 +66,7 @@ enum class TensorId : std::uint8_t {
   query, key, value,
   in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias, bias_k, bias_v, static_k, static_v,
   out_proj_weight, out_proj_bias,
-  attn_mask, key_padding_mask, valid_lens, head_gain,
+  attn_mask, key_padding_mask, valid_lens, head_gain, frozen_weights,
   q, k, v, q_heads, k_heads, v_heads,
   scores, scaled_scores, mask_bias, masked_scores, attn_weights, dropped_weights, head_output,
   concat, output, residual_output, layer_norm_output, attn_output_weights,

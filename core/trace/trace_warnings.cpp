@@ -52,7 +52,9 @@ void warn_of_fully_masked_rows(const Trace& trace, std::vector<std::string>& war
   const Index heads = shape.size(1);
   const Index queries = shape.size(2);
   std::map<Index, std::map<Index, std::vector<Index>>> queries_of;  // batch → head → queries
+  const std::vector<Index>& frozen = trace.options.frozen_heads;
   for (const Index row : rows) {
+    if (std::ranges::find(frozen, row / queries % heads) != frozen.end()) continue;  // its weights are held
     queries_of[row / queries / heads][row / queries % heads].push_back(row % queries);
   }
   using Which = std::pair<std::vector<Index>, std::vector<Index>>;  // heads, queries

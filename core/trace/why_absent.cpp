@@ -7,6 +7,7 @@ std::string why_absent(const Trace& trace, TensorName name) {
   if (name.gradient && trace.tensor(name.id)) {
     if (name.id == TensorId::key || name.id == TensorId::value)
       return "key and value are the query in self-attention: grad.query is the total";
+    if (name.id == TensorId::frozen_weights) return "the weights of a frozen head are a constant";
     return "a tensor of this kind has no gradient";
   }
   const bool sdpa = trace.options.op == Op::scaled_dot_product_attention;
@@ -14,6 +15,7 @@ std::string why_absent(const Trace& trace, TensorName name) {
     return "scaled_dot_product_attention calls query, key and value q_heads, k_heads and v_heads";
   const TensorEntry& entry = tensor_entry(name.id);
   const bool is_mask = entry.role == TensorRole::mask && name.id != TensorId::head_gain;
+  if (name.id == TensorId::frozen_weights) return "no head is frozen: heads.frozen is null";
   if (sdpa && !is_mask && name.id != TensorId::mask_bias)
     return "scaled_dot_product_attention has no such tensor";
   switch (name.id) {

@@ -114,6 +114,8 @@ TEST_CASE("a key that the mask ignores may hold any finite number: nothing chang
   for (std::uint64_t seed = 0; seed < combinations; ++seed) {
     auto [name, inputs] = random_combination(seed);
     if (!has_own_keys(inputs) || inputs.options.mask_value) continue;  // a filled cell keeps a little weight
+    inputs.options.frozen_heads.clear();  // no mask reaches what a frozen head keeps
+    inputs.tensors.frozen_weights = nullptr;
     const bool sdpa = inputs.options.op == Op::scaled_dot_product_attention;
     const AttentionSizes sizes = attention_sizes(inputs);
     Tensor padding(Shape{{"N", sizes.batch}, {"S", sizes.keys}}, DType::boolean);
@@ -215,6 +217,10 @@ TEST_CASE(
     t.key_padding_mask = permuted(t.key_padding_mask, 1, order);
     if (t.attn_mask)
       t.attn_mask = permuted(t.attn_mask, static_cast<std::size_t>(t.attn_mask->shape().rank() - 1), order);
+    std::vector<Index> all_keys = order;  // appended keys stay where they are
+    while (static_cast<Index>(all_keys.size()) < sizes.all_keys)
+      all_keys.push_back(static_cast<Index>(all_keys.size()));
+    t.frozen_weights = permuted(t.frozen_weights, 3, all_keys);
     const TracePtr before = run(inputs), after = run(turned);
     check_same("output", last_output(*after), last_output(*before), name);
     check_same("grad.q_heads", after->grad.q_heads, before->grad.q_heads, name);
@@ -236,6 +242,7 @@ TEST_CASE("queries in another order, with their masks, give the same outputs in 
     TensorPtr& mask = turned.tensors.attn_mask;
     turned.tensors.query = permuted(inputs.tensors.query, axis, order);
     if (mask) mask = permuted(mask, static_cast<std::size_t>(mask->shape().rank() - 2), order);
+    turned.tensors.frozen_weights = permuted(inputs.tensors.frozen_weights, 2, order);
     const TracePtr before = reference_forward(inputs), after = reference_forward(turned);
     check_same("output", last_output(*after), permuted(last_output(*before), axis, order), name);
     check_same("attn_weights", after->tensors.attn_weights, permuted(before->tensors.attn_weights, 2, order),

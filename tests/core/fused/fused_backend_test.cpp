@@ -33,6 +33,12 @@ AttentionInputs as_f32(AttentionInputs inputs) {
   return inputs;
 }
 
+// Frozen heads are the reference's; the other options are this backend's too.
+void let_heads_go(AttentionInputs& inputs) {
+  inputs.options.frozen_heads.clear();
+  inputs.tensors.frozen_weights = nullptr;
+}
+
 // The sum of squared differences over that of the reference; cells that are no number must be alike. Names the worst.
 void check_agrees(const TensorPtr& got, const TensorPtr& expected, const std::string& name,
                   double bound = 1e-10) {
@@ -103,8 +109,9 @@ TEST_CASE("the fused backend agrees with the reference over every option, on eve
 TEST_CASE("the fused backend agrees with the reference over options drawn together") {
   int done = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    const NamedInputs named = random_combination(seed);
+    NamedInputs named = random_combination(seed);
     CAPTURE(named.name);
+    let_heads_go(named.inputs);
     const AttentionInputs inputs = as_f32(named.inputs);
     if (!fused_refusal(inputs).empty()) continue;
     const FusedKernels* kernels = kernels_here(static_cast<int>(seed) % fused_kernels().count);

@@ -209,6 +209,16 @@ TEST_CASE("a scenario that contradicts itself is refused, every cause named") {
   check_refused(R"({"inputs":{"query_length":4,"key_length":6}})",
                 {"2: ", "key_length = 6", "inputs.self_attention"});
   check_refused(R"({"heads":{"gain":[1,1]}})", {"2: ", "heads.gain has 2", "num_heads is 8"});
+  check_refused(R"({"heads":{"frozen":{"heads":[8],"attn_weights":[[[[1]]]]}}})",
+                {"2: ", "heads.frozen names head 8", "from 0 to 7"});
+  check_refused(R"({"heads":{"frozen":{"heads":[4, 1]}}})",
+                {"2: ", "heads.frozen has no attn_weights", "(N,F,L,S) = (1,2,10,10)", "frozen_weights"});
+  check_refused(
+      R"({"heads":{"frozen":{"heads":[4],"attn_weights":[[[[1,0],[0,1]]]]}}})",
+      {"2: ", "heads.frozen.attn_weights is (1,1,2,2)", "expected (N,F,L,S) = (1,1,10,10)", "null"});
+  check_refused(
+      R"({"attention":{"add_zero_attn":true},"inputs":{"query_length":1},"heads":{"frozen":{"heads":[4],"attn_weights":[[[[1]]]]}}})",
+      {"2: ", "(N,F,L,S′) = (1,1,1,2)"});
   check_refused(R"({"mask":{"valid_lens":[1,2]}})", {"2: ", "2 entries", "N is 1"});
   check_refused(R"({"mask":{"valid_lens":[11]}})", {"2: ", "11", "S = 10"});
   check_refused(R"({"mask":{"valid_lens":[[1,2]]}})", {"2: ", "L is 10"});
@@ -225,6 +235,50 @@ TEST_CASE("a scenario that contradicts itself is refused, every cause named") {
       {"2: ", "5 contradictions", "residual", "layer_norm", "add_bias_kv", "add_zero_attn", "heads.gain"});
   check_refused(R"({"attention":{"num_heads":7,"num_kv_heads":3},"inputs":{"key_length":3}})",
                 {"2: ", "3 contradictions", "num_heads = 7", "num_kv_heads = 3", "key_length = 3"});
+}
+
+TEST_CASE("the weights of frozen heads come from the scenario, or as an array that overrides them") {
+  const char* json =
+      R"({"inputs":{"query_length":2},"heads":{"frozen":{"heads":[4, 1],"attn_weights":[[[[1,0],[0,1]],[[0.5,0.5],[1,1]]]]}}})";
+  const ScenarioInputs inputs = make(json);
+  CHECK(inputs.attention.options.frozen_heads == std::vector<Index>{4, 1});
+  REQUIRE(inputs.attention.tensors.frozen_weights);
+  CHECK(inputs.attention.tensors.frozen_weights->dtype() == inputs.attention.dtype);
+  CHECK(inputs.attention.tensors.frozen_weights->at({0, 1, 0, 1}) == 0.5);
+
+  const Scenario scenario = scenario_from_json(json, "test");
+  Tensor other(Shape{{"a", 1}, {"b", 2}, {"c", 2}, {"d", 2}}, DType::f32);
+  other.set_flat(0, 0.25);
+  const auto given = std::make_shared<const Tensor>(other);
+  const ScenarioInputs overridden = make_scenario_inputs(scenario, DType::f32, {{"frozen_weights", given}});
+  CHECK(overridden.attention.tensors.frozen_weights->flat(0) == 0.25);
+  CHECK(overridden.attention.tensors.frozen_weights->shape().letters() == "(N,F,L,S)");
+
+  // Without a frozen head the array has no place, and a note says so.
+  const ScenarioInputs none = make_scenario_inputs(Scenario{}, DType::f32, {{"frozen_weights", given}});
+  CHECK_FALSE(none.attention.tensors.frozen_weights);
+  REQUIRE(none.notes.size() == 1);
+  CHECK(none.notes[0].find("heads.frozen names no heads") != std::string::npos);
+
+  Tensor wrong(Shape{{"a", 1}, {"b", 2}, {"c", 3}, {"d", 2}}, DType::f32);
+  try {
+    make_scenario_inputs(scenario, DType::f32, {{"frozen_weights", std::make_shared<const Tensor>(wrong)}});
+    FAIL("no error");
+  } catch (const Error& error) {
+    CHECK(error.status() == ExitStatus::input);
+    CHECK(std::string(error.what()).find("frozen_weights is (1,2,3,2), expected (N,F,L,S) = (1,2,2,2)") !=
+          std::string::npos);
+  }
+}
+
+TEST_CASE("a cell of the weights held is edited as any other input, one that nobody holds is not") {
+  const Scenario scenario = scenario_from_json(
+      R"({"inputs":{"query_length":1},"heads":{"frozen":{"heads":[4],"attn_weights":[[[[1]]]]}},
+          "edits":[{"tensor":"frozen_weights","index":[0,0,0,0],"value":0.5}]})",
+      "test");
+  CHECK(make_scenario_inputs(scenario, DType::f32).attention.tensors.frozen_weights->flat(0) == 0.5);
+  check_refused(R"({"edits":[{"tensor":"frozen_weights","index":[0,0,0,0],"value":0.5}]})",
+                {"2: ", "no such tensor"});
 }
 
 TEST_CASE("sizes beyond any memory are refused before anything is taken") {

@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "core/scenario/presets.h"
+#include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
 
 using namespace headwise;
@@ -30,7 +31,8 @@ constexpr const char* whole_schema = R"({
                   "layer": 11 },
   "mask": { "is_causal": true, "causal_alignment": "bottom_right", "sliding_window": 1, "valid_lens": [[1, 2], [0, 2]],
             "alibi": true, "preset": "prefix", "file": "mask.npy", "value": -1e9, "fully_masked_rows": "zero" },
-  "heads": { "gain": [1, 0, 0.5, -2, 1e-300, 0.1] },
+  "heads": { "gain": [1, 0, 0.5, -2, 1e-300, 0.1],
+             "frozen": { "heads": [4, 1], "attn_weights": [[[[0.1, 0.9]], [["nan", 1]]]] } },
   "edits": [ { "tensor": "query", "index": [0, 1, 2], "value": 0.1 }, { "tensor": "attn_mask", "index": [], "value": "-inf" } ]
 })";
 
@@ -99,7 +101,14 @@ TEST_CASE("every key of the format is read") {
   REQUIRE(s.edits.size() == 2);
   CHECK(s.edits[0] == CellEdit{"query", {0, 1, 2}, 0.1});
   CHECK(s.edits[1].value == -std::numeric_limits<double>::infinity());
-  CHECK(s.origin.written.size() == 48);
+  REQUIRE(s.frozen_heads.has_value());
+  CHECK(s.frozen_heads->heads == std::vector<std::int64_t>{4, 1});
+  REQUIRE(s.frozen_heads->attn_weights);
+  CHECK(s.frozen_heads->attn_weights->shape().to_string() ==
+        Shape{{"N", 1}, {"F", 2}, {"L", 1}, {"S", 2}}.to_string());
+  CHECK(s.frozen_heads->attn_weights->flat(1) == 0.9);
+  CHECK(std::isnan(s.frozen_heads->attn_weights->flat(2)));
+  CHECK(s.origin.written.size() == 49);
 }
 
 TEST_CASE("what is left out has its default, and {\"headwise\":1} is a scenario") {
@@ -212,6 +221,32 @@ TEST_CASE("a scenario file keeps what it names when it is saved into another fol
   CHECK(read_scenario_file((folder / "inner" / "b.json").string()).parameters.file == "p.npz");
   write_scenario_file(scenario, (folder / "c.json").string());
   CHECK(read_scenario_file((folder / "c.json").string()) == scenario);
+  std::filesystem::remove_all(folder);
+}
+
+TEST_CASE(
+    "weights that frozen heads keep are written as text where they are few, else into a file beside the "
+    "scenario") {
+  const std::filesystem::path folder = std::filesystem::temp_directory_path() / "headwise frozen test";
+  std::filesystem::create_directories(folder / "inner");
+  for (const Index length : {12, 100}) {
+    Tensor weights(Shape{{"N", 1}, {"F", 2}, {"L", length}, {"S", length}}, DType::f64);
+    for (Index i = 0; i < weights.size(); ++i) weights.set_flat(i, 1.0 / static_cast<double>(i + 3));
+    Scenario scenario;
+    scenario.inputs.query_length = length;
+    scenario.frozen_heads = FrozenHeads{{5, 0}, std::make_shared<const Tensor>(weights), std::nullopt};
+    const ScenarioInputs expected = make_scenario_inputs(scenario, DType::f64);
+    write_scenario_file(scenario, (folder / "a.json").string());
+    CHECK(std::filesystem::exists(folder / "a.frozen.npz") == (length > 12));
+    const Scenario again = read_scenario_file((folder / "a.json").string());
+    CHECK((again == scenario) == (length == 12));  // else it names the file
+    CHECK(identical(*make_scenario_inputs(again, DType::f64).attention.tensors.frozen_weights,
+                    *expected.attention.tensors.frozen_weights));
+    write_scenario_file(again, (folder / "inner" / "b.json").string());
+    const Scenario moved = read_scenario_file((folder / "inner" / "b.json").string());
+    CHECK(identical(*make_scenario_inputs(moved, DType::f64).attention.tensors.frozen_weights,
+                    *expected.attention.tensors.frozen_weights));
+  }
   std::filesystem::remove_all(folder);
 }
 

@@ -6,6 +6,7 @@
 #include <functional>
 #include <limits>
 
+#include "core/trace/attention_sizes.h"
 #include "tests/core/attention/random_inputs.h"
 
 namespace headwise::test {
@@ -122,6 +123,20 @@ void block_a_whole_row(AttentionInputs& inputs) {
   inputs.tensors.attn_mask = std::make_shared<const Tensor>(std::move(mask));
 }
 
+// Weights that no softmax would give: they neither sum to 1 nor stay below it.
+void freeze_heads(AttentionInputs& inputs, std::vector<Index> heads) {
+  const AttentionSizes sizes = attention_sizes(inputs);
+  Tensor held({{"N", sizes.batch},
+               {"F", static_cast<Index>(heads.size())},
+               {"L", sizes.queries},
+               {sizes.key_axis(), sizes.all_keys}},
+              DType::f64);
+  const CounterRandom random(5, "frozen_weights");
+  for (Index i = 0; i < held.size(); ++i) held.set_flat(i, random.uniform(static_cast<std::uint64_t>(i)));
+  inputs.options.frozen_heads = std::move(heads);
+  inputs.tensors.frozen_weights = std::make_shared<const Tensor>(std::move(held));
+}
+
 using Change = std::function<void(AttentionInputs&)>;
 struct NamedChange {
   const char* name;
@@ -187,6 +202,15 @@ std::vector<std::vector<NamedChange>> shared_changes() {
        {"nan rows", [](auto& in) { in.options.fully_masked_rows = FullyMaskedRows::nan; }}},
       {{"dropout", [](auto& in) { in.options.dropout = 0.4; }},
        {"dropout of everything", [](auto& in) { in.options.dropout = 1.0; }}},
+      // Last: the sizes of what is held follow from everything before.
+      {{"frozen heads",
+        [](auto& in) {
+          freeze_heads(in, {2, 0});
+        }},
+       {"every head frozen",
+        [](auto& in) {
+          freeze_heads(in, {1, 3, 0, 2});
+        }}},
   };
 }
 
