@@ -19,6 +19,10 @@ Index leading_index(const Trace& trace, const Axis& axis, StagePlace place) {
   if (axis.name == "N") index = place.batch;
   if (axis.name == "H") index = place.head;
   if (axis.name == "G") index = place.head / heads_per_group(trace);
+  if (axis.name == "F") {  // the slice that this head keeps, if it is frozen
+    const std::vector<Index>& frozen = trace.options.frozen_heads;
+    index = std::ranges::find(frozen, place.head) - frozen.begin();
+  }
   if (axis.name == "N·H") index = place.batch * trace.options.num_heads + place.head;
   return std::clamp<Index>(index, 0, std::max<Index>(0, axis.size - 1));
 }

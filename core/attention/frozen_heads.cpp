@@ -22,12 +22,15 @@ void visit_slices(const Shape& shape, std::span<const Index> heads, Visit&& visi
 }  // namespace
 
 Tensor with_frozen_heads(Tensor weights, const Tensor& frozen_weights, std::span<const Index> heads) {
-  dispatch_float(weights.dtype(), [&]<class T>() {
-    const auto held = frozen_weights.values<T>();
-    const auto out = weights.values<T>();
+  const auto copy = [&]<class From, class To>(std::span<const From> held, std::span<To> out) {
     visit_slices(weights.shape(), heads, [&](Index to, Index from, Index cells) {
-      std::copy_n(held.begin() + from, cells, out.begin() + to);
+      std::transform(held.begin() + from, held.begin() + from + cells, out.begin() + to,
+                     [](From weight) { return static_cast<To>(weight); });
     });
+  };
+  dispatch_float(weights.dtype(), [&]<class To>() {
+    dispatch_float(frozen_weights.dtype(),
+                   [&]<class From>() { copy(frozen_weights.values<From>(), weights.values<To>()); });
   });
   return weights;
 }

@@ -11,7 +11,7 @@
 namespace headwise {
 
 // torch.where(frozen, held, weights), head by head: weights (N,H,L,S′) in which [n,heads[f],l,s] is
-// frozen_weights[n,f,l,s]. frozen_weights (N,F,L,S′) of the same type, F different heads in [0,H).
+// frozen_weights[n,f,l,s], rounded to its type. frozen_weights (N,F,L,S′), f32 or f64; F different heads in [0,H).
 Tensor with_frozen_heads(Tensor weights, const Tensor& frozen_weights, std::span<const Index> heads);
 
 // x (N,H,L,S′) with the slices of `heads` taken from `from`, a tensor of the same shape and type. How a gradient passes

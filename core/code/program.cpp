@@ -165,7 +165,9 @@ std::vector<NamedTensor> program_arrays(const Trace& trace) {
     if (!tensor || (entry.role != TensorRole::parameter && entry.role != TensorRole::mask)) continue;
     add(std::string(entry.name), tensor);
   }
-  if (trace.tensors.frozen_weights) add("frozen_weights", trace.tensors.frozen_weights);
+  if (const TensorPtr& held = trace.tensors.frozen_weights)
+    add("frozen_weights",
+        held->dtype() == trace.dtype ? held : std::make_shared<const Tensor>(held->converted(trace.dtype)));
   if (trace.options.dropout > 0) add("dropout_keep", dropout_keep(trace));
   return arrays;
 }

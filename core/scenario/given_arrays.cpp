@@ -170,7 +170,8 @@ std::span<const std::string_view> given_array_names() {
 Tensor given_tensor(const std::string& name, const Tensor& array, const AttentionOptions& options,
                     Index batch, bool batch_first, DType dtype, std::vector<std::string>& notes) {
   const bool number = array.dtype() == DType::f32 || array.dtype() == DType::f64;
-  return in_trace_layout(name, number ? with_dtype(name, array, dtype, notes) : array, options, batch,
+  const bool converts = number && name != "frozen_weights";  // whose type is its own
+  return in_trace_layout(name, converts ? with_dtype(name, array, dtype, notes) : array, options, batch,
                          batch_first);
 }
 

@@ -34,9 +34,9 @@ struct GivenSizes {
 // disagree.
 GivenSizes given_sizes(const GivenArrays& given, Op op, bool batch_first);
 
-// The array as it stands in a trace: batch first, with its N axis, bias_k flat, static_k with heads apart;
-// floats in `dtype`. `batch` is N. Throws Error(input) where its shape cannot become that. Adds a note where
-// numbers beyond f32 became infinite.
+// The array as it stands in a trace: batch first, with its N axis, bias_k flat, static_k with heads apart; floats in
+// `dtype`, but frozen_weights as they are (in f64 freezing a head changes no bit of an f32 trace). `batch` is N. Throws
+// Error(input) where its shape cannot become that. Adds a note where numbers beyond f32 became infinite.
 Tensor given_tensor(const std::string& name, const Tensor& array, const AttentionOptions& options,
                     Index batch, bool batch_first, DType dtype, std::vector<std::string>& notes);
 

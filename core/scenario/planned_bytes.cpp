@@ -50,7 +50,7 @@ Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dt
       cells = checked_add(cells, checked_add(o.embed_dim, checked_add(rows.q, checked_add(rows.k, rows.v))));
   }
   const auto frozen = static_cast<Index>(o.frozen_heads.size());
-  cells = checked_add(cells, product({plan.batch, frozen, plan.query_length, plan.all_keys}));
+  cells = checked_add(cells, product({2, plan.batch, frozen, plan.query_length, plan.all_keys}));
   const Index mask = plan.mask_preset ? product({plan.query_length, plan.masked_keys}) : 0;  // a byte a cell
   const Index bytes = checked_multiply(cells, static_cast<Index>(dtype_bytes(dtype)), "scenario");
   return checked_add(checked_add(bytes, mask), labels);

@@ -63,6 +63,9 @@ void check_types(const AttentionInputs& inputs) {
     if (entry.id == TensorId::valid_lens) {
       require(tensor->dtype() == DType::i64,
               {name, "the type is none of lengths", dtype_name(tensor->dtype()), "i64", ""});
+    } else if (entry.id == TensorId::frozen_weights) {
+      require(tensor->dtype() == DType::f32 || tensor->dtype() == DType::f64,
+              {name, "the type is none of weights", dtype_name(tensor->dtype()), "f32 or f64", ""});
     } else if (entry.role == TensorRole::mask) {
       require(tensor->dtype() != DType::i64,
               {name, "the type is none of a mask", dtype_name(tensor->dtype()), "bool, f32 or f64",

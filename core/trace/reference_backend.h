@@ -5,8 +5,8 @@
 
 namespace headwise {
 
-// Shapes, types, options and their combinations; throws Error(input) that names both shapes and the likely
-// cause. Inputs and parameters must be of the trace's dtype, masks bool, f32 or f64, valid_lens i64.
+// Shapes, types, options and their combinations; throws Error(input) that names both shapes and the likely cause. Inputs
+// and parameters must be of the trace's dtype, masks bool, f32 or f64, frozen_weights f32 or f64, valid_lens i64.
 void check_attention_inputs(const AttentionInputs& inputs);
 
 // Bytes of all tensors that the forward pass makes beyond its inputs; throws Error(memory) where that

@@ -181,7 +181,7 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
       break;
     case Step::softmax:
       if (static_cast<Index>(trace.options.frozen_heads.size()) == trace.options.num_heads) {
-        pictures.map(Id::attn_weights);  // no score is read
+        pictures.map(Id::attn_weights, Id::frozen_weights);  // no score is read
       } else {
         pictures.map(Id::attn_weights, Id::masked_scores);
       }

@@ -35,7 +35,7 @@ struct TraceTensors {
   TensorPtr key_padding_mask;  // (N,S)          True is ignored
   TensorPtr valid_lens;        // (N) or (N,L), i64
   TensorPtr head_gain;         // (H)            "heads.gain"
-  TensorPtr frozen_weights;    // (N,F,L,S′)     slice f: what head options.frozen_heads[f] keeps; it has no gradient
+  TensorPtr frozen_weights;    // (N,F,L,S′)     f32 or f64; slice f: what head options.frozen_heads[f] keeps. No gradient
   // After the input projection, bias_k / bias_v and the zero row appended
   TensorPtr q;                 // (N,L,H·D)
   TensorPtr k;                 // (N,S′,G·D)
