@@ -21,7 +21,7 @@ namespace {
 
 // Design units
 constexpr float padding_x = 18, padding_y = 10, side_width = 176, widest_text = 1060;
-constexpr float least_height = 96, most_height = 260, writing_height = 196;
+constexpr float least_height = 96, most_height = 260, writing_height = 152;
 constexpr int caption_lines = 3;  // of the field in which a caption is typed
 constexpr float ask_gap = 6;
 constexpr const char* answer_hint = "show the answer";

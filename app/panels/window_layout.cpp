@@ -15,6 +15,7 @@ constexpr double highest_caption = 0.45;  // of the window
 constexpr double roomy_menu_height = 42, low_menu_height = 34;
 constexpr double roomy_steps_height = 44, low_steps_height = 38;
 constexpr double status_height = 26;
+constexpr double least_stage_width = 360;  // beside the panels; with less, they go
 
 }  // namespace
 
@@ -61,15 +62,16 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
   }
 
   double stage_left = left, stage_right = right;
-  if (units_wide >= 420 && !wishes.stage_only) {
-    const double setup_width = px(std::clamp(0.16 * units_wide, 244.0, 300.0));
-    layout.setup = rect(left, top, setup_width, bottom - top);
-    stage_left += setup_width + px(gap);
+  const double setup_width = std::clamp(0.16 * units_wide, 244.0, 300.0);
+  const double inspector_width = std::clamp((narrow ? 0.225 : 0.24) * units_wide, 236.0, 440.0);
+  const double room = units_wide - 2 * margin - least_stage_width;
+  if (!wishes.stage_only && room >= setup_width + gap) {
+    layout.setup = rect(left, top, px(setup_width), bottom - top);
+    stage_left += px(setup_width) + px(gap);
   }
-  if (units_wide >= 620 && !wishes.stage_only) {
-    const double inspector_width = px(std::clamp((narrow ? 0.225 : 0.24) * units_wide, 236.0, 440.0));
-    layout.inspector = rect(right - inspector_width, top, inspector_width, bottom - top);
-    stage_right -= inspector_width + px(gap);
+  if (!wishes.stage_only && room >= setup_width + inspector_width + 2 * gap) {
+    layout.inspector = rect(right - px(inspector_width), top, px(inspector_width), bottom - top);
+    stage_right -= px(inspector_width) + px(gap);
   }
   layout.stage = rect(stage_left, top, stage_right - stage_left, bottom - top);
   return layout;

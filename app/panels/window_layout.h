@@ -22,8 +22,8 @@ double stage_only_scale(double width, double height, double least);
 
 // `scale`: pixels per design unit. The status line stands at the foot of every window of 320 units of height or more.
 // Proportions are those of 1600 × 1000 units: setup 256 wide, inspector 384, graph 112
-// high; below 1400 units of width and 800 of height margins, menu, steps and graph are smaller. A caption takes at most 45 hundredths of the height. Narrower windows give the side panels less; below 560 units of height the graph goes, below 620 units of width
-// the inspector, below 420 the setup.
+// high; below 1400 units of width and 800 of height margins, menu, steps and graph are smaller. A caption takes at most 45 hundredths of the height. Narrower windows, and larger type, give the side panels less; where the stage would keep less than 360 units of
+// width the inspector goes, then the setup, and below 560 units of height the graph.
 WindowLayout window_layout(double width, double height, double scale, const LayoutWishes& wishes = {});
 
 }  // namespace headwise

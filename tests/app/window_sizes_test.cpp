@@ -55,6 +55,20 @@ TEST_CASE("from 900 by 600 up every panel is there") {
   }
 }
 
+TEST_CASE("larger type and narrower windows take the panels before the stage") {
+  for (const double scale : {1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0}) {
+    const WindowLayout layout = window_layout(1280, 720, scale);
+    CAPTURE(scale);
+    CHECK(layout.stage.width >= 360 * scale);
+  }
+  for (double width = 620; width <= 1280; width += 20) {
+    const WindowLayout layout = window_layout(width, 720, 1.0);
+    CAPTURE(width);
+    CHECK(layout.stage.width >= 360);
+    CHECK((layout.inspector.width == 0 || layout.setup.width > 0));
+  }
+}
+
 TEST_CASE("a class sees the numbers of twelve tokens at 1280 by 720, from Scores to Weighted sum") {
   WindowBench bench = open_window(1280, 720);
   if (!bench.ui) return;
