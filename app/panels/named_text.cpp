@@ -91,10 +91,11 @@ bool axis_has_letter(std::string_view axis, std::string_view letter) {
   return false;
 }
 
-void draw_shape_text(const PanelContext& context, ImDrawList* list, ImFont* font, ImVec2 at, Rgba8 color,
+bool draw_shape_text(const PanelContext& context, ImDrawList* list, ImFont* font, ImVec2 at, Rgba8 color,
                      const std::string& text, bool with_number) {
   list->AddText(font, font->FontSize, at, im_color(color), text.c_str());
-  if (!context.pointing) return;
+  if (!context.pointing) return false;
+  bool any = false;
   for (LetterRun& run : shape_letters(text)) {
     if (with_number && text.compare(run.end, 1, " ") == 0) {
       ++run.end;
@@ -106,6 +107,7 @@ void draw_shape_text(const PanelContext& context, ImDrawList* list, ImFont* font
     ui_probe("letter/" + run.letter, min, max);
     const bool here = hovered_at("letter", min, max);
     const bool lit = context.pointed && axis_has_letter(run.letter, context.pointed->axis);
+    any = any || here;
     if (here) {
       context.pointing->axis = run.letter;
       const std::optional<Index> size = letter_size(context.trace, run.letter);
@@ -118,6 +120,7 @@ void draw_shape_text(const PanelContext& context, ImDrawList* list, ImFont* font
     const float y = std::floor(at.y + font->FontSize + context.scale) + 0.5f;
     list->AddLine({begin, y}, {end, y}, im_color(context.palette.focus), context.scale);
   }
+  return any;
 }
 
 void point_at_tensor(const PanelContext& context, TensorName tensor) {

@@ -27,8 +27,9 @@ std::optional<Index> letter_size(const Trace& trace, std::string_view letter);
 // Whether an axis is this one, or is joined from it and others: "H·D" has H and D. S is S′ too.
 bool axis_has_letter(std::string_view axis, std::string_view letter);
 
-// Draws the text at `at`; each letter in it can be pointed at. `with_number`: so can the number behind it, "E 128".
-void draw_shape_text(const PanelContext& context, ImDrawList* list, ImFont* font, ImVec2 at, Rgba8 color,
+// Draws the text at `at`; each letter in it can be pointed at. `with_number`: so can the number behind it, "E 128". True
+// while the mouse is on a letter.
+bool draw_shape_text(const PanelContext& context, ImDrawList* list, ImFont* font, ImVec2 at, Rgba8 color,
                      const std::string& text, bool with_number = false);
 
 // Lights the whole tensor, where the trace has it.

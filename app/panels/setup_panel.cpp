@@ -1,10 +1,13 @@
 #include "app/panels/setup_panel.h"
 
+#include <imgui.h>
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
+#include "app/panels/named_text.h"
 #include "app/panels/setup_rows.h"
 
 namespace headwise {
@@ -40,6 +43,10 @@ void draw_edits(SetupRows& rows) {
 }  // namespace
 
 PanelAction draw_setup_panel(const PanelContext& context, SetupState& state) {
+  const RowLettersInUse letters([&](ImVec2 at, std::string_view text) {
+    return draw_shape_text(context, ImGui::GetWindowDrawList(), context.fonts.sans, at,
+                           context.palette.text_dim, std::string(text));
+  });
   SetupRows rows(context, state);
   draw_setup_text(rows);
   draw_setup_parameters(rows);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 
 #include "app/panels/mask_convention.h"
 #include "app/panels/named_text.h"
@@ -107,6 +108,28 @@ bool draw_embedding_groups(const PanelContext& context, const StagePart& part, c
   list->AddLine(ImVec2(std::floor(half) - 2.5f, static_cast<float>(plane.y)),
                 ImVec2(std::floor(half) - 2.5f, y + font->FontSize), ink, context.scale);
   return true;
+}
+
+// The label of a column stays bright under a spotlight. A slanted one is covered by steps along it, so that its neighbours
+// stay dim.
+void light_column_label(const PanelContext& context, const PlaneGeometry& plane,
+                        const std::vector<std::string>& labels, Index column, bool slanted) {
+  const double u = context.scale, height = context.fonts.bold->FontSize;
+  const RectF cell = plane.cell(plane.rows - 1, column);
+  const double x = cell.x + 0.5 * cell.width, y = plane.y + plane.height + 4.0 * u;
+  const std::vector<std::string> own{labels[static_cast<std::size_t>(column)]};
+  const double width = label_width(context.widgets(), own, 1);
+  if (!slanted) {
+    context.lit->push_back({x - 0.5 * width - 2 * u, y - 2 * u, width + 4 * u, height + 4 * u});
+    return;
+  }
+  const double angle = label_slant_degrees * std::numbers::pi / 180.0, step = 3.0 * u;
+  for (double along = 0.0; along < width; along += step) {
+    const double middle_x = x - 3 * u + along * std::cos(angle),
+                 middle_y = y + 4 * u + along * std::sin(angle);
+    context.lit->push_back(
+        {middle_x - 0.35 * height, middle_y - 0.5 * height, 0.7 * height + step, height + 0.2 * step});
+  }
 }
 
 std::optional<Index> chosen_block(const PanelContext& context, Index block, Index size) {
@@ -258,8 +281,10 @@ std::optional<Index> draw_part_column_labels(const PanelContext& context, const 
   const WidgetContext widgets = context.widgets();
   ImDrawList* list = ImGui::GetWindowDrawList();
   if (part.col_labels) {
-    draw_column_labels(widgets, list, plane, *part.col_labels, marked_col(part.matrix, marks),
+    const std::optional<Index> chosen = marked_col(part.matrix, marks);
+    draw_column_labels(widgets, list, plane, *part.col_labels, chosen,
                        slanted ? static_cast<float>(label_slant_degrees) : 0.0f);
+    if (context.lit && chosen) light_column_label(context, plane, *part.col_labels, *chosen, slanted);
     return std::nullopt;
   }
   ImFont* font = context.fonts.mono_small;

@@ -7,7 +7,10 @@
 #include <array>
 #include <cmath>
 
+#include "app/panels/named_text.h"
+#include "app/panels/stage_axis_light.h"
 #include "app/panels/stage_drawing.h"
+#include "app/panels/stage_marks.h"
 #include "app/panels/stage_one_head.h"
 #include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
@@ -105,6 +108,9 @@ class View {
   void place();
   void draw_strip() const;
   void draw_figures(std::optional<CellRef>& under_mouse) const;
+  void draw_light(const TensorPtr& products) const;
+  StagePart part_of(Id id, Index row_begin = 0, Index row_end = 0) const;
+  void outline(const StagePart& part, const PlaneGeometry& plane, const std::vector<StageMark>& marks) const;
   MatrixView keys() const { return k_.matrix.view.transposed(); }  // (S′,D): on the stage k stands as kᵀ
   Index key_count() const { return keys().rows; }
   CellRef cell(Id id, Index key) const {
@@ -164,6 +170,57 @@ void View::draw_strip() const {
   }
 }
 
+// A matrix of the head that is looked at, as it is stored.
+StagePart View::part_of(Id id, Index row_begin, Index row_end) const {
+  const StagePlace place{context_.selection.batch, context_.selection.head};
+  return {
+      *stage_matrix(context_.trace, {id}, place, false, row_begin, row_end), {}, 0, nullptr, nullptr, 0, 0};
+}
+
+void View::outline(const StagePart& part, const PlaneGeometry& plane,
+                   const std::vector<StageMark>& marks) const {
+  const float thick = std::max(2.0f, std::round(2.0f * context_.palette.stroke * context_.scale));
+  for (const StageMark& mark : marks) {
+    const auto box = drawn_box(part.matrix, mark.box);
+    if (!box) continue;
+    const bool own =
+        mark.kind == MarkKind::cell || mark.kind == MarkKind::pinned || mark.kind == MarkKind::pointed;
+    const Rgba8 color = own ? context_.palette.focus : tensor_hue(context_.palette, part.matrix.name.id);
+    draw_box_outline(context_.widgets(), ImGui::GetWindowDrawList(), plane, *box,
+                     im_color(color, mark.kind == MarkKind::consumer ? 0.6f : 1.0f), thick);
+  }
+}
+
+// What is looked at and what is pointed at by name, and the axis of a letter, on every matrix of this view. Of queries
+// only one is shown: it stands where other matrices have N and H.
+void View::draw_light(const TensorPtr& products) const {
+  const std::vector<StageMark> marks =
+      stage_marks(context_.trace, context_.selection, context_.pointed, context_.reach);
+  const StagePart keys = part_of(Id::k_heads);
+  outline(keys, keys_, marks);
+  draw_axis_light(context_, keys, keys_);
+  StagePart query = part_of(Id::q_heads, query_, query_ + 1);
+  for (const PlaneGeometry* strip : {&strip_, &strip_again_}) outline(query, *strip, marks);
+  query.matrix.row_axis.clear();
+  query.matrix.leading.push_back(query_);
+  for (const PlaneGeometry* strip : {&strip_, &strip_again_}) draw_axis_light(context_, query, *strip);
+  StagePart product = keys;
+  product.matrix.view = matrix_view(products);
+  product.matrix.leading.clear();
+  draw_axis_light(context_, product, products_);
+  for (const Figure& figure : figures_) {
+    StagePart column = part_of(figure.id, query_, query_ + 1);
+    std::swap(column.matrix.row_axis, column.matrix.col_axis);
+    column.matrix.view = column.matrix.view.transposed();
+    column.matrix.transposed = true;
+    const PlaneGeometry plane = plane_geometry(figure.rect, key_count(), 1);
+    outline(column, plane, marks);
+    column.matrix.col_axis.clear();
+    column.matrix.leading.push_back(query_);
+    draw_axis_light(context_, column, plane);
+  }
+}
+
 void View::draw_figures(std::optional<CellRef>& under_mouse) const {
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* mono = context_.fonts.mono_small;
@@ -175,6 +232,10 @@ void View::draw_figures(std::optional<CellRef>& under_mouse) const {
         small, small->FontSize,
         {right - width_of(small, figure.caption), static_cast<float>(figure.rect.y) - small->FontSize - 5},
         im_color(context_.palette.text_dim), figure.caption.c_str());
+    name_tensor(
+        context_, {figure.id},
+        {right - width_of(small, figure.caption), static_cast<float>(figure.rect.y) - small->FontSize - 6},
+        {right, static_cast<float>(figure.rect.y) - 2});
     const TensorPtr tensor = context_.trace.tensor(figure.id);
     const bool digits = static_cast<float>(rows.height) >= static_cast<float>(rows.rows) * mono->FontSize;
     for (Index key = 0; key < key_count(); ++key) {
@@ -221,17 +282,26 @@ void View::draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) 
     draw_row_labels(widgets, list, keys_, context_.inputs.labels.key, std::nullopt);
   }
   ImFont* mono = context_.fonts.mono_small;
-  const auto title = [&](const PlaneGeometry& over, const std::string& text, Rgba8 color) {
+  // With the sizes behind it where there is room; the name lights the tensor, the letters their axes.
+  const auto title = [&](const PlaneGeometry& over, const std::string& text, Rgba8 color,
+                         const std::string& shape = "", std::optional<Id> tensor = {}) {
     const std::string fitted = fitted_text(text, mono, static_cast<float>(over.width));
-    list->AddText(mono, mono->FontSize,
-                  {static_cast<float>(over.x), static_cast<float>(over.y) - mono->FontSize - 5},
-                  im_color(color), fitted.c_str());
+    const ImVec2 at(static_cast<float>(over.x), static_cast<float>(over.y) - mono->FontSize - 5);
+    list->AddText(mono, mono->FontSize, at, im_color(color), fitted.c_str());
+    const float end = at.x + width_of(mono, fitted);
+    if (tensor) name_tensor(context_, {*tensor}, {at.x, at.y - 1}, {end, at.y + mono->FontSize + 2});
+    const float gap = 7.0f * context_.scale;
+    if (!shape.empty() && end + gap + width_of(mono, shape) <= static_cast<float>(over.x + over.width))
+      draw_shape_text(context_, list, mono, {std::floor(end + gap), at.y}, context_.palette.text_dim, shape);
   };
   const Palette& palette = context_.palette;
-  title(strip_, fmt::format("q: row {} of {}", query_, matrix_name(q_.matrix)), palette.q);
-  title(strip_again_, "q again, for every key", palette.q);
-  title(keys_, "k: every key's row", palette.k);
-  title(products_, "q ∘ k: number times number", palette.text);
+  const std::string key_axis = k_.matrix.col_axis;
+  const std::string keys_shape = fmt::format("{}×D {}×{}", key_axis, key_count(), keys().cols);
+  title(strip_, fmt::format("q: row {} of {}", query_, matrix_name(q_.matrix)), palette.q,
+        fmt::format("D {}", keys().cols), Id::q_heads);
+  title(strip_again_, "q again, for every key", palette.q, "", Id::q_heads);
+  title(keys_, "k: every key's row", palette.k, keys_shape, Id::k_heads);
+  title(products_, "q ∘ k: number times number", palette.text, keys_shape);
 
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (ImGui::IsWindowHovered()) {
@@ -244,6 +314,7 @@ void View::draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) 
   ui_probe("stage/keys", corner(keys_), far_corner(keys_));
   ui_probe("stage/products", corner(products_), far_corner(products_));
   draw_figures(under_mouse);
+  draw_light(products);
 
   const double u = context_.scale, y = area_.y + area_.height - 26 * u;
   const auto bar = [&](double x, const HeatmapSpec& spec, const std::string& caption) {

@@ -8,6 +8,8 @@
 #include <cmath>
 
 #include "app/panels/head_thumbnails.h"
+#include "app/panels/named_text.h"
+#include "app/panels/stage_axis_light.h"
 #include "app/panels/stage_choice.h"
 #include "app/panels/stage_layout.h"
 #include "app/platform/fonts.h"
@@ -161,6 +163,37 @@ void draw_lines(const PanelContext& context, const TokensState& state, const Col
   }
 }
 
+// The axis whose letter is pointed at, along its tokens; N and H stand round the lines. What is pointed at by name is
+// framed: the weights are the lines, q and k the tokens.
+void draw_light(const PanelContext& context, const StagePart& map, const Column& queries, const Column& keys,
+                float room) {
+  if (!context.pointed) return;
+  const auto plane_of = [](const Column& column, float width) {
+    return plane_geometry({column.x, column.top, width, column.bottom() - column.top}, column.count, 1);
+  };
+  const PlaneGeometry lines = plane_of(queries, keys.x - queries.x), asked = plane_of(keys, room);
+  StagePart along = map;
+  along.matrix.col_axis.clear();
+  along.row_block = along.col_block = 0;
+  draw_axis_light(context, along, lines);
+  along.matrix.row_axis = map.matrix.col_axis;
+  along.matrix.leading.clear();
+  draw_axis_light(context, along, asked);
+
+  const float thick = std::max(1.0f, std::round(1.5f * context.scale));
+  const auto frame = [&](float x, float width, const Column& column) {
+    ImGui::GetWindowDrawList()->AddRect({x, column.top}, {x + width, column.bottom()},
+                                        im_color(context.palette.focus), 0.0f, 0, thick);
+  };
+  for (const BoxRef& box : context.pointed->boxes) {
+    const TensorName name = first_name(context.trace, box.tensor);
+    if (name.gradient) continue;
+    if (name == first_name(context.trace, map.matrix.name)) frame(queries.x, keys.x - queries.x, queries);
+    if (name.id == TensorId::q || name.id == TensorId::q_heads) frame(queries.x - room, room, queries);
+    if (name.id == TensorId::k || name.id == TensorId::k_heads) frame(keys.x, room, keys);
+  }
+}
+
 std::string statistics_text(const PanelContext& context) {
   const HeadStatistics s = head_statistics(context.trace, context.selection.batch, context.selection.head);
   if (s.rows == 0) return "no row of this head is finite";
@@ -242,6 +275,18 @@ PanelAction draw_tokens(const PanelContext& context, TokensState& state, const S
   };
   caption(queries, "queries", context.palette.q);
   caption(keys, "keys", context.palette.k);
+  // Their number, between the captions, as their letter.
+  ImFont* mono = context.fonts.mono_small;
+  const auto size = [&](const std::string& axis, Index count, float x, bool ends) {
+    const std::string text = fmt::format("{} {}", axis, count);
+    draw_shape_text(context, list, mono,
+                    {std::floor(ends ? x - width_of(mono, text) : x), static_cast<float>(top) - 4 * u},
+                    context.palette.text_dim, text, true);
+  };
+  if (span > 110.0f * u) {
+    size(map.matrix.row_axis, view.rows, queries.x + 8 * u, false);
+    size(map.matrix.col_axis, view.cols, keys.x - 8 * u, true);
+  }
 
   Focus focus = pinned_focus(context);
   if (ImGui::IsWindowHovered()) {
@@ -261,6 +306,7 @@ PanelAction draw_tokens(const PanelContext& context, TokensState& state, const S
   draw_lines(context, state, queries, keys, focus);
   draw_labels(context, queries, focus.query, label_room - 8 * u);
   draw_labels(context, keys, focus.key, label_room - 8 * u);
+  draw_light(context, map, queries, keys, label_room);
   ui_probe("stage/queries", {left - label_room, queries.top}, {left, queries.bottom()});
   ui_probe("stage/keys", {left + span, keys.top}, {left + span + label_room, keys.bottom()});
   if (state.lines.left_out > 0) {

@@ -22,6 +22,8 @@ constexpr float row_height = 22.0f;
 constexpr float row_gap = 4.0f;
 constexpr float drag_pixels = 6.0f;  // design units of the mouse for one step of a number
 
+const RowLetters* row_letters = nullptr;  // of RowLettersInUse
+
 float text_width(ImFont* font, std::string_view text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
 }
@@ -43,12 +45,15 @@ void begin_row(const WidgetContext& context, const RowLabel& label, float contro
   const bool beside = name_width + letters_width + control_width + context.px(6) <= available;
   const float y = at.y + 0.5f * (height - font->FontSize);
   draw_text(font, {at.x, y}, context.palette.text, label.name);
-  if (!label.letters.empty())
-    draw_text(font, {at.x + name_width + context.px(5), y}, context.palette.text_dim, label.letters);
+  const ImVec2 letters_at(std::round(at.x + name_width + context.px(5)), std::round(y));
+  const bool can_be_pointed_at = row_letters && !label.letters.empty();
+  const bool on_letter = can_be_pointed_at && (*row_letters)(letters_at, label.letters);
+  if (!can_be_pointed_at && !label.letters.empty())
+    draw_text(font, letters_at, context.palette.text_dim, label.letters);
   ImGui::PushID(label.id);
   const float hover_width = beside ? std::max(1.0f, available - control_width) : std::max(1.0f, available);
   ImGui::Dummy({hover_width, height});
-  tooltip(context, label.tooltip);
+  if (!on_letter) tooltip(context, label.tooltip);
   ImGui::SetCursorScreenPos(
       {std::max(at.x, at.x + available - control_width), beside ? at.y : at.y + height});
 }
@@ -213,6 +218,14 @@ void wrapped_text(ImFont* font, Rgba8 color, std::string_view text) {
 }
 
 }  // namespace
+
+RowLettersInUse::RowLettersInUse(RowLetters letters) : letters_(std::move(letters)), before_(row_letters) {
+  row_letters = &letters_;
+}
+
+RowLettersInUse::~RowLettersInUse() {
+  row_letters = before_;
+}
 
 void section_caption(const WidgetContext& context, std::string_view caption) {
   ImFont* font = context.fonts.small;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -18,6 +19,22 @@ struct RowLabel {
   std::string_view name;     // "embed_dim"
   std::string_view letters;  // dim behind it: "E"
   std::string_view tooltip;  // what it is, its formula or shape
+};
+
+// Draws the letters behind the name of a row, where they are more than text; true while the mouse is on one of them and its
+// tooltip takes the place of the row's.
+using RowLetters = std::function<bool(ImVec2 at, std::string_view letters)>;
+// Every row that is drawn while this lives draws its letters so.
+class RowLettersInUse {
+ public:
+  explicit RowLettersInUse(RowLetters letters);
+  ~RowLettersInUse();
+  RowLettersInUse(const RowLettersInUse&) = delete;
+  RowLettersInUse& operator=(const RowLettersInUse&) = delete;
+
+ private:
+  RowLetters letters_;
+  const RowLetters* before_;
 };
 
 // "SIZES": a caption with room above it.

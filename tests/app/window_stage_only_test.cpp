@@ -102,6 +102,17 @@ TEST_CASE(
   CHECK(bench.ui->pixel(cell_x, cell_y) == cell);
   CHECK(bench.ui->pixel(row_x, row_y) == row);
   CHECK(brightness(bench.ui->pixel(other_x, other_y)) < brightness(other));
+  // Under the map the label of its column stays as bright as without, and another's does not.
+  const auto brightest_under = [&](int column) {
+    const auto [x, unused] = at(map, column, 0, 12, 12);
+    double most = 0.0;
+    for (int y = static_cast<int>(map.max.y) + 3; y < static_cast<int>(map.max.y) + 14; ++y) {
+      for (int dx = -5; dx <= 5; ++dx)
+        most = std::max(most, static_cast<double>(brightness(bench.ui->pixel(x + dx, y))));
+    }
+    return most;
+  };
+  CHECK(brightest_under(7) > 1.8 * brightest_under(3));
   bench.ui->key("L");
   CHECK(bench.ui->pixel(other_x, other_y) == other);
 }
