@@ -124,6 +124,7 @@ class Builder {
       content_.cell_for_cell = content_.left->matrix.view.cols == result.cols;
       content_.sign = sign_of(picture.result);
       content_.row_figures = picture.result == Id::attn_weights && !turned_;
+      content_.col_figures = picture.result == Id::attn_weights && turned_;
     }
     add_bias(picture);
   }

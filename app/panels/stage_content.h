@@ -35,7 +35,8 @@ struct StageContent {
   std::string nothing;                // not empty: there is no cell to show, and why; all below is empty then
   std::optional<StagePart> result, left, above, bias;
   bool cell_for_cell = false;  // a map that is no product: operands have the result's shape
-  bool row_figures = false;    // the softmax: row maximum and Σ exp stand before the result
+  bool row_figures = false;    // the softmax: row maximum and Σ exp stand before the result,
+  bool col_figures = false;    // or over it, where queries are columns
   std::string sign;            // between left operand and result where it is no product: "× 0.25"
   std::vector<StageBar> bars;
   std::optional<StagePart> head_map;  // the thumbnails are this part at each of the query heads

@@ -16,6 +16,7 @@ constexpr double widest_inner_cell = 52.0;
 constexpr double tallest_inner_cell = 34.0;
 constexpr double figure_width = 44.0;
 constexpr double figure_gap = 6.0;
+constexpr double figure_height = 15.0;                                     // of a row of them
 constexpr double narrowest_operand_cell = 7.0, lowest_operand_cell = 4.0;  // so that the result shows numbers
 constexpr double bias_height = 12.0;
 constexpr double bar_width = 150.0;
@@ -218,6 +219,7 @@ StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
   // Thumbnails go into the corner that the product leaves free; where there is none, or it is too small,
   // above it all.
   const double title = title_height_units * u;
+  const double col_figures = shape.col_figures * (figure_height + 2.0) * u;
   RectF body = area;
   bool in_corner = false;
   const auto heights = [&](double height) {
@@ -226,7 +228,7 @@ StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
     } cell;
     const double bias = shape.bias_row ? bias_height * u + 4.0 * u : 0.0;
     const double titles = shape.above_rows ? 2 * title + 4.0 * u : title;
-    const double room = height - titles - bias - foot;
+    const double room = height - titles - bias - foot - col_figures;
     if (!shape.above_rows) {
       cell.result = cell_side(room, shape.rows, tallest_cell * u);
     } else if (shape.cell_for_cell) {
@@ -280,6 +282,10 @@ StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
   } else if (shape.bias_row) {
     layout.bias = {result_x, y, result_width, bias_height * u};
     y += (bias_height + 4.0) * u;
+  }
+  for (int i = 0; i < shape.col_figures; ++i) {
+    layout.col_figures.push_back({result_x, y, result_width, figure_height * u});
+    y += (figure_height + 2.0) * u;
   }
   const double result_height = cell_heights.result * static_cast<double>(shape.rows);
   layout.result = {result_x, y, result_width, result_height};

@@ -19,15 +19,16 @@ struct StageShape {
   bool cell_for_cell = false;  // operands have the result's own shape: they get cells of the same size
   bool bias_row = false;       // one row between the operand above and the result
   int row_figures = 0;         // columns of one number per row, between left operand and result
+  int col_figures = 0;         // rows of one number per column, over the result
   Index heads = 0;             // thumbnails; 0: none
-  std::vector<double> bar_captions = {};  // widths of the captions of the colour bars at the foot
-  double row_label_width = 0;             // left of the leftmost matrix
-  double above_label_width = 0;           // left of the operand above
-  double col_label_width = 0;             // under the result
-  double sign_width = 0;                  // of the word between left operand and result
-  double left_col_label_width = 0;        // under the left operand
+  std::vector<double> bar_captions = {};     // widths of the captions of the colour bars at the foot
+  double row_label_width = 0;                // left of the leftmost matrix
+  double above_label_width = 0;              // left of the operand above
+  double col_label_width = 0;                // under the result
+  double sign_width = 0;                     // of the word between left operand and result
+  double left_col_label_width = 0;           // under the left operand
   double digit_width = 0, digit_height = 0;  // of a cell of the result that shows its number; 0: none does
-  int note_lines = 0;                     // of the maps of a grid: lines of words under each title
+  int note_lines = 0;                        // of the maps of a grid: lines of words under each title
 };
 
 // Square thumbnails in rows from the top left, a caption above them and a line with number and dot under
@@ -45,7 +46,7 @@ struct HeadGrid {
 struct StageLayout {
   RectF result;
   std::optional<RectF> left, above, bias;
-  std::vector<RectF> row_figures;
+  std::vector<RectF> row_figures, col_figures;
   std::vector<RectF> bars;  // the strips of colour; caption above, ticks below
   std::optional<HeadGrid> heads;
   bool slanted = false;       // labels under the result

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/panels/head_thumbnails.h"
+#include "app/panels/softmax_drawing.h"
 #include "app/panels/stage_drawing.h"
 #include "app/panels/stage_motion.h"
 #include "app/platform/fonts.h"
@@ -14,7 +15,6 @@
 #include "app/widgets/color_bar.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
-#include "app/widgets/number_text.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -47,10 +47,8 @@ StageShape shape_of(const PanelContext& context, const StageContent& content, co
   if (content.above) shape.above_rows = content.above->matrix.view.rows;
   shape.cell_for_cell = content.cell_for_cell;
   shape.bias_row = content.bias.has_value();
-  // Σ exp is a number without a colour: left out where the rows are too low for numbers.
-  const bool high_rows =
-      static_cast<double>(shape.rows) * context.fonts.mono_small->FontSize < area.height * 0.6;
-  shape.row_figures = content.row_figures ? (high_rows ? 2 : 1) : 0;
+  if (content.row_figures) shape.row_figures = softmax_figure_count(context, shape.rows, area.height);
+  if (content.col_figures) shape.col_figures = softmax_figure_count(context, shape.cols, 0.6 * area.width);
   shape.heads = content.head_map ? content.head_total : 0;
   shape.sign_width = content.sign.empty() ? 0.0 : width_of(context.fonts.small, content.sign);
   const bool probabilities = tensor_entry(result.matrix.name.id).probabilities;
@@ -71,46 +69,16 @@ StageShape shape_of(const PanelContext& context, const StageContent& content, co
   return shape;
 }
 
-// The row maximum in the colours of its scores, and Σ exp(x − max), before the result of a softmax.
-void draw_row_figures(const PanelContext& context, OneHeadState& state, const StageContent& content,
-                      const StageLayout& layout) {
+// The row maximum and Σ exp of the softmax, kept until another head is shown.
+void draw_figures(const PanelContext& context, OneHeadState& state, const StageContent& content,
+                  const StageLayout& layout) {
   const MatrixView& scores = content.left->matrix.view;
   if (state.figures_of.lock() != scores.tensor || state.figures_offset != scores.offset) {
-    state.figures = softmax_figures(scores);
+    state.figures = softmax_figures(content.col_figures ? scores.transposed() : scores);
     state.figures_of = scores.tensor;
     state.figures_offset = scores.offset;
   }
-  const WidgetContext widgets = context.widgets();
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  ImFont* small = context.fonts.small;
-  ImFont* mono = context.fonts.mono_small;
-  const auto caption = [&](const RectF& column, const std::string& text) {
-    list->AddText(small, small->FontSize,
-                  ImVec2(static_cast<float>(column.x + column.width / 2) - width_of(small, text) / 2,
-                         static_cast<float>(column.y) - small->FontSize - 4.0f * context.scale),
-                  im_color(context.palette.text_dim), text.c_str());
-  };
-  HeatmapSpec maximum = content.left->spec;
-  maximum.mask.reset();
-  maximum.values = matrix_view(state.figures.maximum);
-  const PlaneGeometry plane = plane_geometry(layout.row_figures[0], scores.rows, 1);
-  draw_heatmap_plane(list, context.heatmaps, maximum, corner(plane), far_corner(plane));
-  draw_cell_digits(widgets, list, plane, maximum, false);
-  caption(layout.row_figures[0], "max");
-
-  if (layout.row_figures.size() < 2) return;
-  const RectF& sums = layout.row_figures[1];
-  caption(sums, "Σ exp");
-  const PlaneGeometry rows = plane_geometry(sums, scores.rows, 1);
-  if (static_cast<float>(rows.height) < static_cast<float>(rows.rows) * mono->FontSize) return;
-  for (Index row = 0; row < rows.rows; ++row) {
-    const RectF cell = rows.cell(row, 0);
-    const std::string text = decimal_text(state.figures.exp_sum[static_cast<std::size_t>(row)], 2);
-    list->AddText(mono, mono->FontSize,
-                  ImVec2(std::floor(static_cast<float>(cell.x + cell.width) - width_of(mono, text)),
-                         std::floor(static_cast<float>(cell.y + cell.height / 2) - mono->FontSize / 2)),
-                  im_color(context.palette.text), text.c_str());
-  }
+  draw_softmax_figures(context, state.figures, *content.left, layout);
 }
 
 // What makes the result of the left operand, with an arrow under it, in the gap between them.
@@ -316,14 +284,18 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
   if (!small.empty()) draw_chosen_small(context, content, small, *layout.above);
   const double right = area.x + area.width;
   const PlaneGeometry& result = drawn.front().plane;
-  draw_part_title(context, *content.result, result, static_cast<float>(right - layout.result.x));
+  PlaneGeometry titled = result;
+  if (!layout.col_figures.empty()) titled.y = static_cast<int>(std::round(layout.col_figures.front().y));
+  draw_part_title(context, *content.result, titled, static_cast<float>(right - layout.result.x));
   std::optional<Index> head =
       draw_part_column_labels(context, *content.result, result, marks, layout.slanted);
   if (content.left) {
     const PlaneGeometry& left = drawn[1].plane;
     const double end = layout.row_figures.empty() ? layout.result.x : layout.row_figures.front().x;
+    // In the line of the title stand the captions of the rows over the result.
+    const double captions = layout.col_figures.empty() ? 0.0 : width_of(context.fonts.small, "Σ exp");
     draw_part_title(context, *content.left, left,
-                    static_cast<float>(end - layout.left->x - 8 * context.scale));
+                    static_cast<float>(end - captions - layout.left->x - 8 * context.scale));
     // The rows are those of the result too: a cell of it is named even where the left operand is another
     // head's.
     const auto row = marked_row(content.left->matrix, marks);
@@ -354,7 +326,8 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
                          static_cast<float>(layout.bias->y + layout.bias->height / 2) - font->FontSize / 2),
                   im_color(context.palette.text_dim), name.c_str());
   }
-  if (!layout.row_figures.empty() && !entering) draw_row_figures(context, state, content, layout);
+  if ((content.row_figures || content.col_figures) && !entering)
+    draw_figures(context, state, content, layout);
   for (std::size_t i = 0; i < layout.bars.size(); ++i) {
     const StageBar& bar = content.bars[i];
     const double end = i + 1 < layout.bars.size() ? layout.bars[i + 1].x - 10 * context.scale : right;

@@ -56,6 +56,10 @@ std::vector<Case> cases(double scale) {
       softmax.row_label_width = softmax.col_label_width = softmax.left_col_label_width = word;
       softmax.bar_captions = {90 * scale, 90 * scale};
       all.push_back({name("softmax"), softmax});
+      StageShape turned = softmax;
+      turned.row_figures = 0;
+      turned.col_figures = 2;
+      all.push_back({name("softmax, queries as columns"), turned});
       StageShape mask = softmax;
       mask.row_figures = 0;
       mask.above_rows = length;
@@ -108,6 +112,12 @@ TEST_CASE(
         for (const RectF& r : layout.row_figures) {
           CHECK(r.y == layout.result.y);
           CHECK(r.height == layout.result.height);
+          parts.push_back(r);
+        }
+        CHECK(static_cast<int>(layout.col_figures.size()) == c.shape.col_figures);
+        for (const RectF& r : layout.col_figures) {
+          CHECK(r.x == layout.result.x);
+          CHECK(r.width == layout.result.width);
           parts.push_back(r);
         }
         for (const RectF& r : layout.bars) parts.push_back(r);
