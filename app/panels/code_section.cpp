@@ -13,6 +13,7 @@
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "core/answers/memory_order.h"
 #include "core/code/code_lines.h"
 
 namespace headwise {
@@ -64,6 +65,17 @@ std::string small_matrices_line(const PanelContext& context, TensorId result) {
   }
 }
 
+// Of a split or a concatenation of arrays that lie as (L,N,E): what nn.MultiheadAttention does with them, whose strides the
+// view of memory order shows.
+std::string sequence_first_line(const PanelContext& context, TensorId result) {
+  if (context.scenario.inputs.batch_first) return "";
+  const MemoryOrder order = memory_order(context.trace, context.selection.step, result, false);
+  if (order.states.size() == 1) return "";
+  std::string code;
+  for (const MemoryState& state : order.states) code += state.code;
+  return fmt::format("batch_first=False: {}, strides {}", code, order.states.back().layout.strides_text());
+}
+
 }  // namespace
 
 void draw_code_section(const PanelContext& context, CodeSectionState& state, TextColumn& column,
@@ -82,6 +94,8 @@ void draw_code_section(const PanelContext& context, CodeSectionState& state, Tex
   }
   if (const std::string small = small_matrices_line(context, picture->result); !small.empty())
     lines.push_back({"# " + small, true});
+  if (const std::string other = sequence_first_line(context, picture->result); !other.empty())
+    lines.push_back({"# " + other, true});
   const auto booleans = mask_code(state.style, context.selection.mask_convention);
   const auto mask =
       stage_matrix(context.trace, {TensorId::mask_bias}, {context.selection.batch, context.selection.head});

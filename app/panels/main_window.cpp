@@ -228,7 +228,8 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   const bool moving = advance_motion(state_.motion, input.seconds, state_.settings.motion_speed);
   take_keys();
   play(input.seconds, wake_after);
-  if (state_.selection.view == StageView::gradients || state_.selection.view == StageView::compare)
+  const StageView view = state_.selection.view;
+  if (view == StageView::gradients || view == StageView::compare || view == StageView::memory)
     skip_motion(state_.motion);  // it tells how a step is made
   if (input.close_requested) state_.quit = true;
 

@@ -24,7 +24,8 @@ constexpr std::array<std::string_view, stage_view_count> view_descriptions{
     "the tokens, joined by lines as strong as their attention",
     "one query against every key, number by number",
     "the step's tensors, each beside its gradient",
-    "the step's result beside that of another scenario, and their difference"};
+    "the step's result beside that of another scenario, and their difference",
+    "which float lies where after view and transpose, and what a wrong view would take"};
 
 std::string what_it_does(const CommandEntry& entry, const Session& session) {
   const auto named = [](const std::string& label, std::string_view nothing) {

@@ -79,7 +79,8 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
     ImGui::Dummy({1, place.empty() ? 1.0f : sans->FontSize});
     return selection;
   }
-  constexpr std::array<std::string_view, stage_view_count> short_views{"one", "all", "tok", "q∘k", "∂", "Δ"};
+  constexpr std::array<std::string_view, stage_view_count> short_views{"one", "all", "tok", "q∘k",
+                                                                       "∂",   "Δ",   "m"};
   std::vector<std::string_view> names;
   for (const StepPicture& picture : content.pictures) names.push_back(tensor_entry(picture.result).name);
   const float beside =
@@ -92,7 +93,8 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
       context.widgets(),
       fmt::format(
           "ways to look at this step: one head with its operands, all heads side by side, tokens joined by "
-          "lines, q ∘ k number by number, each tensor beside its gradient, beside another scenario ({})",
+          "lines, q ∘ k number by number, each tensor beside its gradient, beside another scenario, "
+          "which float lies where ({})",
           first_key_text(CommandId::toggle_view)));
   if (content.pictures.size() > 1) {
     int chosen = content.picture < names.size() ? static_cast<int>(content.picture) : -1;

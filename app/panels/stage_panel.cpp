@@ -128,6 +128,9 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
     action = draw_gradients(context, state.gradients, content, area, under_mouse);
   } else if (selection.view == StageView::compare) {
     action = draw_compare(context, state.compare, content, state.ranges, area, under_mouse);
+  } else if (selection.view == StageView::memory) {
+    if (const auto scene = memory_scene(context.trace, selection, context.scenario.inputs.batch_first))
+      action = draw_memory(context, state.memory, *scene, area, under_mouse);
   } else if (selection.view == StageView::all_heads && content.result->matrix.leading.size() == 2) {
     action = draw_all_heads(context, state.head_figures, content, area, under_mouse);
   } else {

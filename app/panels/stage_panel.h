@@ -6,6 +6,7 @@
 #include "app/panels/stage_compare.h"
 #include "app/panels/stage_elementwise.h"
 #include "app/panels/stage_gradients.h"
+#include "app/panels/stage_memory.h"
 #include "app/panels/stage_one_head.h"
 #include "app/panels/stage_tokens.h"
 #include "app/panels/value_ranges.h"
@@ -32,6 +33,7 @@ struct StageState {
   ElementwiseState elementwise;
   GradientsState gradients;
   CompareState compare;
+  MemoryViewState memory;
   HeadFigures head_figures;
 };
 

@@ -224,6 +224,9 @@ void perform(WindowState& window, CommandCall call) {
       selection.compare_with = CompareWith::pinned;
       window.notices.say("Pinned. Change something: the view Compare shows both, and their difference");
       break;
+    case CommandId::memory_order:
+      selection.view = selection.view == StageView::memory ? StageView::one_head : StageView::memory;
+      break;
     case CommandId::all_the_way:
       selection.all_the_way = !selection.all_the_way;
       break;

@@ -112,11 +112,14 @@ constexpr std::array<CommandEntry, command_count> table{{
             {plain(Key::up)})
         .repeating(),
     command(CommandId::toggle_view, Menu::view, "Another view",
-            "one head, all heads side by side, tokens joined by lines, q ∘ k, gradients, compare",
+            "one head, all heads, tokens joined by lines, q ∘ k, gradients, compare, memory",
             {plain(letter('A'))})
         .below_rule(),
     command(CommandId::pin_scenario, Menu::view, "Pin for comparison",
             "keep this result as it is: the view Compare holds it beside what comes", {plain(letter('P'))}),
+    command(CommandId::memory_order, Menu::view, "Memory order",
+            "show which float lies where after view and transpose, or the view of one head again",
+            {plain(letter('O'))}),
     command(CommandId::all_the_way, Menu::view, "All the way",
             "light all that a number depends on, back to the inputs, and all that it feeds",
             {plain(letter('W'))}),

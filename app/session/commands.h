@@ -46,6 +46,7 @@ enum class CommandId : int {
   previous_head,
   toggle_view,
   pin_scenario,
+  memory_order,
   all_the_way,
   turn_maps,
   slower_motion,

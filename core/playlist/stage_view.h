@@ -13,14 +13,15 @@ enum class StageView {
   elementwise,  // one query against every key, number by number
   gradients,    // the step's tensors, each beside its gradient
   compare,      // its result beside that of another scenario, and their difference
+  memory,       // which float lies where after view and transpose
 };
 
-inline constexpr int stage_view_count = 6;
+inline constexpr int stage_view_count = 7;
 // In the order of StageView, as they are named over the stage.
 inline constexpr std::array<std::string_view, stage_view_count> stage_view_names{
-    "One head", "All heads", "Tokens", "q∘k", "Gradients", "Compare"};
+    "One head", "All heads", "Tokens", "q∘k", "Gradients", "Compare", "Memory"};
 // The same as a playlist names them.
 inline constexpr std::array<std::string_view, stage_view_count> stage_view_words{
-    "one_head", "all_heads", "tokens", "elementwise", "gradients", "compare"};
+    "one_head", "all_heads", "tokens", "elementwise", "gradients", "compare", "memory"};
 
 }  // namespace headwise

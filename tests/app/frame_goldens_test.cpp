@@ -51,6 +51,8 @@ constexpr Page pages[] = {
     {"elementwise", Step::softmax, StageView::elementwise},
     {"gradients", Step::softmax, StageView::gradients},
     {"compare", Step::softmax, StageView::compare},
+    {"memory_split_heads", Step::split_heads, StageView::memory},
+    {"memory_concat", Step::concat, StageView::memory, Theme::light},
     {"light", Step::softmax, StageView::one_head, Theme::light, true},
     {"projector", Step::softmax, StageView::one_head, Theme::projector, true},
 };

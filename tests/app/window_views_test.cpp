@@ -126,3 +126,94 @@ TEST_CASE(
   CHECK(bench.ui->has("stage/above"));
   CHECK(bench.ui->has("setup/layout_differences"));
 }
+
+TEST_CASE(
+    "the softmax keeps the numbers of its maximum and its sum: turned, on a projector, in larger type") {
+  for (const auto& [theme, scale] :
+       {std::pair{Theme::dark, 1.0f}, {Theme::projector, 1.0f}, {Theme::dark, 1.375f}}) {
+    WindowBench bench = open_window(1280, 720);
+    if (!bench.ui) return;
+    bench.window->state().settings.theme = theme;
+    bench.window->state().settings.font_scale = scale;
+    bench.window->state().selection.step = Step::softmax;
+    bench.ui->run_frames(4);
+    CAPTURE(scale);
+    CHECK(bench.ui->has("stage/softmax/max"));
+    CHECK(bench.ui->has("stage/softmax/sum"));
+    const UiRect map = bench.ui->rect("stage/result"), sums = bench.ui->rect("stage/softmax/sum");
+    CHECK(sums.min.y == map.min.y);
+    CHECK(sums.max.x < map.min.x);
+    bench.ui->key("Q");
+    bench.ui->run_frames(4);
+    CHECK(bench.ui->has("stage/softmax/max"));
+    REQUIRE(bench.ui->has("stage/softmax/sum"));
+    const UiRect turned = bench.ui->rect("stage/result"), over = bench.ui->rect("stage/softmax/sum");
+    CHECK(over.min.x == turned.min.x);
+    CHECK(over.max.x == turned.max.x);
+    CHECK(over.max.y < turned.min.y);
+  }
+}
+
+TEST_CASE("a letter lights its axis in every view, and so does the one behind a row of the setup") {
+  for (const StageView view : {StageView::one_head, StageView::all_heads, StageView::tokens,
+                               StageView::elementwise, StageView::memory}) {
+    WindowBench bench = open_window(1600, 1000);
+    if (!bench.ui) return;
+    bench.window->state().selection.view = view;
+    bench.window->state().selection.step = view == StageView::memory ? Step::split_heads : Step::scores;
+    CAPTURE(stage_view_names[static_cast<std::size_t>(view)]);
+    // Left of the field, behind the name of the row, stands its letter.
+    const UiRect field = bench.ui->rect("setup/num_heads");
+    const double y = 0.5 * (field.min.y + field.max.y);
+    bench.ui->move_to(2, 2);
+    REQUIRE(bench.ui->run_until_still());
+    const UiRect stage = bench.ui->rect("panel/stage");
+    const Image before = bench.ui->pixels();
+    for (double x = field.min.x - 4; x > 0 && bench.window->state().pointed.axis != "H"; x -= 4)
+      bench.ui->move_to(x, y);
+    REQUIRE(bench.window->state().pointed.axis == "H");
+    REQUIRE(bench.ui->run_until_still());
+    const Image after = bench.ui->pixels();
+    const auto changed = [&] {
+      for (int row = static_cast<int>(stage.min.y); row < static_cast<int>(stage.max.y); ++row) {
+        for (int col = static_cast<int>(stage.min.x); col < static_cast<int>(stage.max.x); ++col) {
+          const auto at = 4 * (static_cast<std::size_t>(row) * static_cast<std::size_t>(after.width) +
+                               static_cast<std::size_t>(col));
+          if (before.rgba[at] != after.rgba[at]) return true;
+        }
+      }
+      return false;
+    };
+    CHECK(changed());
+  }
+}
+
+TEST_CASE("in the views of tokens and of q ∘ k a tensor's name lights it") {
+  for (const StageView view : {StageView::tokens, StageView::elementwise, StageView::memory}) {
+    WindowBench bench = open_window(1600, 1000);
+    if (!bench.ui) return;
+    bench.window->state().selection.view = view;
+    bench.window->state().selection.step = view == StageView::memory ? Step::split_heads : Step::softmax;
+    bench.ui->run_frames(3);
+    const UiRect stage = bench.ui->rect("panel/stage");
+    const auto stage_pixels = [&] {
+      const Image all = bench.ui->pixels();
+      std::vector<std::uint8_t> part;
+      for (int row = static_cast<int>(stage.min.y); row < static_cast<int>(stage.max.y); ++row) {
+        const auto from = all.rgba.begin() + 4 * (row * all.width + static_cast<int>(stage.min.x));
+        part.insert(part.end(), from, from + 4 * static_cast<int>(stage.max.x - stage.min.x));
+      }
+      return part;
+    };
+    bench.ui->move_to(2, 2);
+    const auto before = stage_pixels();
+    CAPTURE(stage_view_names[static_cast<std::size_t>(view)]);
+    bench.ui->move_to("graph/k_heads");
+    const auto k = stage_pixels();
+    bench.ui->move_to("graph/q_heads");
+    const auto q = stage_pixels();
+    if (view != StageView::memory) CHECK(k != before);
+    CHECK(q != before);
+    CHECK(q != k);
+  }
+}

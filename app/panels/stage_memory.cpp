@@ -1,0 +1,455 @@
+#include "app/panels/stage_memory.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+
+#include "app/panels/head_thumbnails.h"
+#include "app/panels/memory_table.h"
+#include "app/panels/named_text.h"
+#include "app/panels/stage_axis_light.h"
+#include "app/panels/stage_drawing.h"
+#include "app/platform/fonts.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/heatmap_view.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+// In the lowest rows numbers just have room.
+constexpr double least_row_units = 10.5, roomy_row_units = 15.0, highest_row_units = 34.0;
+constexpr double title_lines = 1.5;  // over the cells
+constexpr double least_col_units = 4.0, widest_col_units = 44.0;
+
+float width_of(ImFont* font, const std::string& text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+}
+
+// How many of `total` have room at a least size each, and the first of them: the middle one is `chosen`.
+struct Span {
+  Index begin = 0, count = 0;
+};
+Span span_of(Index total, double length, double least, Index chosen) {
+  const Index count = std::clamp<Index>(static_cast<Index>(length / least), 1, total);
+  return {std::clamp<Index>(chosen - count / 2, 0, total - count), count};
+}
+
+class View {
+ public:
+  View(const PanelContext& context, MemoryViewState& state, const MemoryScene& scene, RectF area)
+      : context_(context), state_(state), scene_(scene), area_(area), list_(ImGui::GetWindowDrawList()) {}
+
+  PanelAction draw(std::optional<CellRef>& under_mouse);
+
+ private:
+  bool has_wrong() const { return !scene_.order.wrong.empty(); }
+  // The axis that joins the heads is shown whole: its bands say enough.
+  bool joined_columns() const { return scene_.matrix.col_axis.find("·") != std::string::npos; }
+  const std::vector<std::string>* row_labels() const;
+  void place();
+  void make_window();
+  float words(float y) const;
+  void grid(const PlaneGeometry& plane, const std::vector<Index>& floats, const std::vector<Rgba8>& colors,
+            bool wrong) const;
+  void numbers(const PlaneGeometry& plane, const std::vector<Index>& floats,
+               const std::vector<Rgba8>& colors) const;
+  std::string owner(Index first_float) const;
+  void titles(const PlaneGeometry& plane, bool wrong, float width) const;
+  void labels(const PlaneGeometry& plane) const;
+  MarkedFloats marked() const;
+  std::optional<CellRef> under(const PlaneGeometry& plane) const;
+  std::optional<CellBox> looked_at() const;
+  void frame_pointed() const;
+  void light(const RectF& strips) const;
+
+  const PanelContext& context_;
+  MemoryViewState& state_;
+  const MemoryScene& scene_;
+  RectF area_;
+  ImDrawList* list_;
+  RectF grids_;  // what titles, cells and formulas of both have together
+  double label_width_ = 0.0, grid_width_ = 0.0, gap_ = 0.0;
+  int formula_lines_ = 1;
+  bool says_owners_ = false;  // whose number the float is, under its formula
+  PlaneGeometry right_, wrong_;
+};
+
+const std::vector<std::string>* View::row_labels() const {
+  const std::string& axis = scene_.matrix.row_axis;
+  const TokenLabels& labels = context_.inputs.labels;
+  const std::vector<std::string>* tokens = axis == "L"                   ? &labels.query
+                                           : axis == "S" || axis == "S′" ? &labels.key
+                                                                         : nullptr;
+  return tokens && static_cast<Index>(tokens->size()) >= scene_.matrix.view.rows ? tokens : nullptr;
+}
+
+// What a learner may try, and what PyTorch says to it; then what happens to the floats.
+float View::words(float y) const {
+  ImFont* small = context_.fonts.small;
+  const auto width = static_cast<float>(area_.width), x = static_cast<float>(area_.x);
+  const auto write = [&](const std::string& text, Rgba8 color) {
+    list_->AddText(small, small->FontSize, {x, y}, im_color(color), text.c_str(), nullptr, width);
+    y += small->CalcTextSizeA(small->FontSize, FLT_MAX, width, text.c_str()).y + 3.0f * context_.scale;
+  };
+  const MemoryOrder& order = scene_.order;
+  const bool room = area_.height >= 40.0 * context_.fonts.mono_small->FontSize;
+  if (room || order.refusal.empty()) write(memory_words(scene_, context_.trace), context_.palette.text_dim);
+  if (!order.refusal.empty())
+    write(fmt::format("{} is refused: {}", order.refused_code, order.refusal), context_.palette.warning);
+  return y;
+}
+
+void View::place() {
+  const double u = context_.scale;
+  const MatrixView& view = scene_.matrix.view;
+  const auto* labels = row_labels();
+  label_width_ = (labels ? label_width(context_.widgets(), *labels, view.rows)
+                         : width_of(context_.fonts.mono_small, "000")) +
+                 10 * u;
+  gap_ = 26 * u;
+  const double room = area_.width - label_width_;
+  grid_width_ = has_wrong() ? (room - gap_) / 2 : room;
+  formula_lines_ =
+      static_cast<int>(std::max(offset_formulas(scene_.order.states, scene_.cell).size(),
+                                has_wrong() ? offset_formulas(scene_.order.wrong, scene_.cell).size() : 1));
+}
+
+// Whose floats they are changes rarely, and to find them all takes long.
+void View::make_window() {
+  const double u = context_.scale;
+  const MatrixView& view = scene_.matrix.view;
+  const ImFont* mono = context_.fonts.mono_small;
+  const double line = mono->FontSize * 1.3;
+  double height = grids_.height - (title_lines + formula_lines_) * line;
+  says_owners_ =
+      height - line >= roomy_row_units * u * static_cast<double>(view.rows) && scene_.order.heads > 0;
+  if (says_owners_) height -= line;
+  // The mouse must not move what it points at.
+  std::optional<std::pair<Index, Index>> pinned;
+  if (context_.selection.pinned) {
+    if (const auto box = drawn_box(scene_.matrix, box_of(*context_.selection.pinned)))
+      pinned = {box->row_begin, box->col_begin};
+  }
+  const Span rows = span_of(view.rows, height, least_row_units * u, pinned ? pinned->first : 0);
+  const Span cols = span_of(view.cols, grid_width_, joined_columns() ? 0.25 : least_col_units * u,
+                            pinned ? pinned->second : 0);
+  std::string key = fmt::format("{} {} {} {} {} {}", scene_.order.wrong_code, scene_.matrix.transposed,
+                                rows.begin, rows.count, cols.begin, cols.count);
+  for (const MemoryState& each : scene_.order.states) key += each.code;
+  key += fmt::format(" {} {}", fmt::join(scene_.matrix.leading, ","), static_cast<int>(context_.theme));
+  MemoryWindow& window = state_.window;
+  if (state_.window_of.lock() != view.tensor || state_.window_key != key) {
+    window = {rows.begin, rows.count, cols.begin, cols.count, {}, {}, {}, {}};
+    for (Index row = rows.begin; row < rows.begin + rows.count; ++row) {
+      for (Index col = cols.begin; col < cols.begin + cols.count; ++col) {
+        window.right.push_back(scene_.right_float(row, col));
+        if (has_wrong()) window.wrong.push_back(scene_.wrong_float(row, col));
+      }
+    }
+    for (const Index each : window.right) window.right_colors.push_back(memory_color(context_, scene_, each));
+    for (const Index each : window.wrong) window.wrong_colors.push_back(memory_color(context_, scene_, each));
+    state_.window_of = view.tensor;
+    state_.window_key = std::move(key);
+  }
+  const double cell_height =
+      std::floor(std::min(height / static_cast<double>(rows.count), highest_row_units * u));
+  double cell_width = std::min(grid_width_ / static_cast<double>(cols.count), widest_col_units * u);
+  if (cell_width >= 4.0) cell_width = std::floor(cell_width);
+  const RectF rect{area_.x + label_width_, grids_.y + title_lines * line,
+                   cell_width * static_cast<double>(cols.count),
+                   cell_height * static_cast<double>(rows.count)};
+  right_ = plane_geometry(rect, rows.count, cols.count);
+  wrong_ =
+      plane_geometry({rect.x + grid_width_ + gap_, rect.y, rect.width, rect.height}, rows.count, cols.count);
+}
+
+// Offsets in the cells where the largest fits; else the first and the last of each row.
+void View::numbers(const PlaneGeometry& plane, const std::vector<Index>& floats,
+                   const std::vector<Rgba8>& colors) const {
+  ImFont* font = context_.fonts.mono_small;
+  const float u = context_.scale, small = std::round(0.84f * font->FontSize);
+  const float cell_width = static_cast<float>(plane.width) / static_cast<float>(plane.cols);
+  const float row_height = static_cast<float>(plane.height) / static_cast<float>(plane.rows);
+  const std::string largest = std::to_string(scene_.floats() - 1);
+  const auto width_at = [&](float size, const std::string& text) {
+    return font->CalcTextSizeA(size, FLT_MAX, 0.0f, text.c_str()).x;
+  };
+  const auto fits = [&](float size) {
+    return row_height >= size && width_at(size, largest) + 2.5f * u <= cell_width;
+  };
+  const bool each = fits(font->FontSize) || fits(small);
+  const bool large = each ? fits(font->FontSize) : row_height >= font->FontSize;
+  if (!large && row_height < small) return;
+  const float size = large ? font->FontSize : small;
+  const auto number = [&](Index row, Index col) {
+    return std::to_string(floats[static_cast<std::size_t>(row * plane.cols + col)]);
+  };
+  const auto y_of = [&](const RectF& cell) {
+    return std::floor(static_cast<float>(cell.y + 0.5 * cell.height) - 0.5f * size);
+  };
+  // On a plate, for it is wider than its cell.
+  const auto at_the_side = [&](Index row, Index col, float x) {
+    const std::string text = number(row, col);
+    const RectF cell = plane.cell(row, col);
+    list_->AddRectFilled({x - 2 * u, static_cast<float>(cell.y)},
+                         {x + width_at(size, text) + 2 * u, static_cast<float>(cell.y + cell.height)},
+                         im_color(context_.palette.panel, 0.82f));
+    list_->AddText(font, size, {std::floor(x), y_of(cell)}, im_color(context_.palette.text), text.c_str());
+  };
+  for (Index row = 0; row < plane.rows; ++row) {
+    for (Index col = 0; each && col < plane.cols; ++col) {
+      const RectF cell = plane.cell(row, col);
+      const std::string text = number(row, col);
+      const float x = static_cast<float>(cell.x + 0.5 * cell.width) - 0.5f * width_at(size, text);
+      const Rgba8 ink = ink_on(colors[static_cast<std::size_t>(row * plane.cols + col)]);
+      list_->AddText(font, size, {std::floor(x), y_of(cell)}, im_color(ink), text.c_str());
+    }
+    if (each) continue;
+    at_the_side(row, 0, static_cast<float>(plane.x) + 2 * u);
+    const float width = width_at(size, number(row, plane.cols - 1));
+    if (static_cast<float>(plane.width) > 3.0f * width && plane.cols > 1)
+      at_the_side(row, plane.cols - 1, static_cast<float>(plane.x + plane.width) - width - 2 * u);
+  }
+}
+
+void View::grid(const PlaneGeometry& plane, const std::vector<Index>& floats,
+                const std::vector<Rgba8>& colors, bool wrong) const {
+  const bool cells = plane.width >= 5 * static_cast<int>(plane.cols);
+  for (Index row = 0; row < plane.rows; ++row) {
+    const auto color_of = [&](Index col) { return colors[static_cast<std::size_t>(row * plane.cols + col)]; };
+    for (Index col = 0; col < plane.cols;) {
+      Index end = col + 1;
+      while (!cells && end < plane.cols && color_of(end) == color_of(col)) ++end;
+      const RectF rect = plane.rect({row, row + 1, col, end});
+      list_->AddRectFilled({static_cast<float>(rect.x), static_cast<float>(rect.y)},
+                           {static_cast<float>(rect.x + rect.width),
+                            static_cast<float>(rect.y + rect.height) - (plane.gap > 0 ? 0.0f : 1.0f)},
+                           im_color(color_of(col)));
+      col = end;
+    }
+  }
+  numbers(plane, floats, colors);
+  if (const auto box = looked_at()) {
+    const Rgba8 color = wrong ? context_.palette.warning : context_.palette.focus;
+    draw_box_outline(context_.widgets(), list_, plane, *box, im_color(color),
+                     std::max(2.0f, std::round(2.0f * context_.palette.stroke * context_.scale)));
+  }
+}
+
+// The cell in the window; none where it lies outside.
+std::optional<CellBox> View::looked_at() const {
+  const auto place = scene_.place();
+  if (!place) return std::nullopt;
+  const Index row = place->first - state_.window.row_begin, col = place->second - state_.window.col_begin;
+  if (row < 0 || col < 0 || row >= state_.window.rows || col >= state_.window.cols) return std::nullopt;
+  return CellBox{row, row + 1, col, col + 1};
+}
+
+// What a spotlight leaves bright: the cell in both readings, the table, and the memory.
+void View::light(const RectF& strips) const {
+  if (!context_.lit) return;
+  const auto box = looked_at();
+  if (!box) return;
+  const double pad = 3.0 * context_.scale;
+  for (const PlaneGeometry* plane : {&right_, &wrong_}) {
+    if (plane == &wrong_ && !has_wrong()) continue;
+    const RectF cell = plane->rect(*box);
+    context_.lit->push_back({cell.x - pad, cell.y - pad, cell.width + 2 * pad, cell.height + 2 * pad});
+  }
+  context_.lit->push_back({area_.x, area_.y, area_.width, memory_table_height(context_)});
+  context_.lit->push_back(strips);
+}
+
+// What is pointed at by name: the result stands here as a whole, or some of its rows and columns do.
+void View::frame_pointed() const {
+  if (!context_.pointed) return;
+  const MemoryWindow& window = state_.window;
+  for (BoxRef box : context_.pointed->boxes) {
+    box.tensor = first_name(context_.trace, box.tensor);
+    const auto drawn = drawn_box(scene_.matrix, box);
+    if (!drawn) continue;
+    const auto within = [](Index i, Index begin, Index count) {
+      return std::clamp<Index>(i - begin, 0, count);
+    };
+    const CellBox shown{within(drawn->row_begin, window.row_begin, window.rows),
+                        within(drawn->row_end, window.row_begin, window.rows),
+                        within(drawn->col_begin, window.col_begin, window.cols),
+                        within(drawn->col_end, window.col_begin, window.cols)};
+    if (shown.row_begin >= shown.row_end || shown.col_begin >= shown.col_end) continue;
+    draw_box_outline(context_.widgets(), list_, right_, shown, im_color(context_.palette.focus),
+                     std::max(2.0f, std::round(2.0f * context_.palette.stroke * context_.scale)));
+  }
+}
+
+// "q_heads[0,1] L×D 12×16", and under the cells how the offset is computed.
+void View::titles(const PlaneGeometry& plane, bool wrong, float width) const {
+  const Palette& palette = context_.palette;
+  ImFont* mono = context_.fonts.mono_small;
+  ImFont* small = context_.fonts.small;
+  const float line = std::round(mono->FontSize * 1.3f), x = static_cast<float>(plane.x);
+  const float title = static_cast<float>(plane.y) - line - 2.0f * context_.scale;
+  const std::string leading =
+      scene_.matrix.leading.empty() ? "" : fmt::format("[{}]", fmt::join(scene_.matrix.leading, ","));
+  const std::string name = wrong ? scene_.order.wrong_code + leading : matrix_name(scene_.matrix);
+  const std::string fitted = fitted_text(name, mono, width);
+  list_->AddText(mono, mono->FontSize, {x, title},
+                 im_color(wrong ? palette.warning : tensor_hue(palette, scene_.matrix.name.id)),
+                 fitted.c_str());
+  float end = x + width_of(mono, fitted) + 7.0f * context_.scale;
+  if (wrong) {
+    const auto& right = state_.window.right;
+    const auto same = std::ranges::count(std::views::iota(std::size_t{0}, right.size()), true,
+                                         [&](std::size_t i) { return right[i] == state_.window.wrong[i]; });
+    const std::string verdict = fmt::format("{} of {} are right", same, right.size());
+    if (width_of(small, verdict) <= x + width - end)
+      list_->AddText(small, small->FontSize, {end, title}, im_color(palette.text_dim), verdict.c_str());
+  } else {
+    name_tensor(context_, scene_.matrix.name, {x, title}, {end, title + mono->FontSize + 3.0f});
+    std::string sizes = matrix_sizes(scene_.matrix);
+    const MemoryWindow& window = state_.window;
+    if (window.rows < scene_.matrix.view.rows)
+      sizes += fmt::format(", rows {} to {}", window.row_begin, window.row_begin + window.rows - 1);
+    if (window.cols < scene_.matrix.view.cols)
+      sizes += fmt::format(", columns {} to {}", window.col_begin, window.col_begin + window.cols - 1);
+    if (width_of(mono, sizes) <= x + width - end)
+      draw_shape_text(context_, list_, mono, {end, title}, palette.text_dim, sizes);
+  }
+  const auto& states = wrong ? scene_.order.wrong : scene_.order.states;
+  float y = static_cast<float>(plane.y + plane.height) + 4.0f * context_.scale;
+  auto formulas = offset_formulas(states, scene_.cell);
+  const bool all_fit =
+      std::ranges::all_of(formulas, [&](const std::string& each) { return width_of(mono, each) <= width; });
+  if (!all_fit) formulas = offset_formulas(states, scene_.cell, false);
+  for (const std::string& formula : formulas) {
+    list_->AddText(mono, mono->FontSize, {x, y}, im_color(wrong ? palette.warning : palette.text),
+                   fitted_text(formula, mono, width).c_str());
+    y += line;
+  }
+  if (!says_owners_) return;
+  const Index shown = wrong ? float_of(states, states.size() - 1, scene_.cell) : scene_.first_float;
+  list_->AddText(mono, mono->FontSize, {x, y}, im_color(palette.text_dim),
+                 fitted_text(owner(shown), mono, width).c_str());
+}
+
+// "float 405 is q[0,3,21]: n't, head 1".
+std::string View::owner(Index first_float) const {
+  const MemoryOrder& order = scene_.order;
+  const std::vector<Index> source = from_layout(order.source, cell_of(order.states, 0, first_float));
+  std::string text = fmt::format("float {} is {}[{}]", first_float, tensor_entry(order.source.tensor).name,
+                                 fmt::join(source, ","));
+  const Shape& shape = context_.trace.tensor(order.source.tensor)->shape();
+  for (std::size_t i = 0; i < source.size(); ++i) {
+    const std::string& axis = shape.axes()[i].name;
+    const TokenLabels& labels = context_.inputs.labels;
+    const std::vector<std::string>* tokens = axis == "L"                   ? &labels.query
+                                             : axis == "S" || axis == "S′" ? &labels.key
+                                                                           : nullptr;
+    if (tokens && source[i] < static_cast<Index>(tokens->size()) && text.find(':') == std::string::npos)
+      text += ": " + drawable_text((*tokens)[static_cast<std::size_t>(source[i])], context_.fonts.mono_small);
+  }
+  const std::optional<Index> head = head_of_float(order, first_float);
+  return head ? fmt::format("{}, head {}", text, *head) : text;
+}
+
+void View::labels(const PlaneGeometry& plane) const {
+  const MemoryWindow& window = state_.window;
+  std::vector<std::string> shown;
+  const auto* tokens = row_labels();
+  for (Index row = window.row_begin; row < window.row_begin + window.rows; ++row)
+    shown.push_back(tokens ? (*tokens)[static_cast<std::size_t>(row)] : std::to_string(row));
+  const auto box = looked_at();
+  draw_row_labels(context_.widgets(), list_, plane, shown,
+                  box ? std::optional(box->row_begin) : std::nullopt);
+}
+
+// Heads are found again in the memory as a whole; of a joined or turned matrix one row or column tells more.
+MarkedFloats View::marked() const {
+  const MemoryWindow& window = state_.window;
+  if (!has_wrong()) return {};
+  MarkedFloats floats;
+  const auto box = looked_at();
+  const bool row = joined_columns(), column = scene_.matrix.transposed;
+  if ((row || column) && !box) return {};
+  floats.what = row      ? fmt::format("row {}", box->row_begin + window.row_begin)
+                : column ? fmt::format("column {}", box->col_begin + window.col_begin)
+                         : matrix_name(scene_.matrix);
+  for (Index r = 0; r < window.rows; ++r) {
+    if (row && r != box->row_begin) continue;
+    for (Index c = 0; c < window.cols; ++c) {
+      if (column && c != box->col_begin) continue;
+      floats.right.push_back(window.right[static_cast<std::size_t>(r * window.cols + c)]);
+      floats.wrong.push_back(window.wrong[static_cast<std::size_t>(r * window.cols + c)]);
+    }
+  }
+  return floats;
+}
+
+std::optional<CellRef> View::under(const PlaneGeometry& plane) const {
+  if (!ImGui::IsWindowHovered()) return std::nullopt;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const auto cell = plane.cell_at(mouse.x, mouse.y);
+  if (!cell) return std::nullopt;
+  return cell_at(scene_.matrix, cell->first + state_.window.row_begin,
+                 cell->second + state_.window.col_begin);
+}
+
+PanelAction View::draw(std::optional<CellRef>& under_mouse) {
+  PanelAction action;
+  const float u = context_.scale;
+  auto y = static_cast<float>(area_.y);
+  draw_memory_table(context_, scene_, {static_cast<float>(area_.x), y}, static_cast<float>(area_.width));
+  y = words(y + memory_table_height(context_) + 6.0f * u) + 4.0f * u;
+  place();
+  const float strips = memory_strips_height(context_, scene_);
+  const double bottom = area_.y + area_.height;
+  grids_ = {area_.x, y, area_.width, std::max(0.0, bottom - strips - 6.0 * u - y)};
+  make_window();
+  if (right_.height < 1 || right_.width < 1) return action;
+
+  const auto width = static_cast<float>(grid_width_);
+  grid(right_, state_.window.right, state_.window.right_colors, false);
+  labels(right_);
+  titles(right_, false, has_wrong() ? width + static_cast<float>(gap_) * 0.5f : width);
+  StagePart part{scene_.matrix, {}, 0, nullptr, nullptr, 0, 0};
+  part.col_block = head_block(context_.trace, scene_.matrix.col_axis);
+  if (state_.window.rows == scene_.matrix.view.rows && state_.window.cols == scene_.matrix.view.cols)
+    draw_axis_light(context_, part, right_);
+  const auto corners = [&](const PlaneGeometry& plane, const char* name) {
+    ui_probe(name, {static_cast<float>(plane.x), static_cast<float>(plane.y)},
+             {static_cast<float>(plane.x + plane.width), static_cast<float>(plane.y + plane.height)});
+  };
+  corners(right_, "stage/memory/right");
+  frame_pointed();
+  under_mouse = under(right_);
+  std::optional<Index> wrong_float;
+  if (has_wrong()) {
+    grid(wrong_, state_.window.wrong, state_.window.wrong_colors, true);
+    titles(wrong_, true, width);
+    corners(wrong_, "stage/memory/misread");
+    if (const auto cell = under(wrong_)) under_mouse = cell;
+    wrong_float = float_of(scene_.order.wrong, scene_.order.wrong.size() - 1, scene_.cell);
+  }
+
+  std::optional<Index> under_strip;
+  const std::optional<Index> head =
+      draw_memory_strips(context_, state_.strips, scene_, marked(), wrong_float,
+                         {area_.x, bottom - strips, area_.width, strips}, under_strip);
+  if (under_strip) under_mouse = scene_.cell_of_float(*under_strip);
+  light({area_.x, bottom - strips, area_.width, strips});
+  if (head) action.selection = looking_at_head(context_, *head);
+  return action;
+}
+
+}  // namespace
+
+PanelAction draw_memory(const PanelContext& context, MemoryViewState& state, const MemoryScene& scene,
+                        RectF area, std::optional<CellRef>& under_mouse) {
+  return View(context, state, scene, area).draw(under_mouse);
+}
+
+}  // namespace headwise

@@ -1,0 +1,36 @@
+// The view of memory order: which float lies where after view and transpose. The operations as a table, the matrix that they
+// make as cells that show their offset, beside it the reading that would take the wrong floats, and under both the memory
+// itself as one row of floats.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/panels/memory_scene.h"
+#include "app/panels/memory_strips.h"
+#include "app/panels/panel.h"
+
+namespace headwise {
+
+// The rows and columns of the matrix that there is room for, and the floats in their cells.
+struct MemoryWindow {
+  Index row_begin = 0, rows = 0, col_begin = 0, cols = 0;
+  std::vector<Index> right, wrong;  // in the first memory, row by row; `wrong` is empty where there is none
+  std::vector<Rgba8> right_colors, wrong_colors;
+};
+
+struct MemoryViewState {
+  MemoryWindow window;
+  // What it was made from, kept until another is shown.
+  std::weak_ptr<const Tensor> window_of;
+  std::string window_key;
+  MemoryStripState strips;
+};
+
+// `under_mouse` is set to the cell whose float the mouse is over, if any.
+PanelAction draw_memory(const PanelContext& context, MemoryViewState& state, const MemoryScene& scene,
+                        RectF area, std::optional<CellRef>& under_mouse);
+
+}  // namespace headwise
