@@ -1,8 +1,10 @@
-// headwise info: what is in an array file or a scenario.
+// headwise info: what is in an array file, a scenario or a playlist.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "app/cli/playlist_argument.h"
+#include "app/cli/playlist_info.h"
 #include "app/cli/scenario_info.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
@@ -66,7 +68,9 @@ void run_info(CLI::App& app, const Words& words) {
   TraceRequest request;  // of a scenario
   std::string& path = request.scenario;
   bool json = false;
-  app.add_option("FILE", path, "A scenario (.json, or the name of a preset), .npy, .npz or .safetensors")
+  app.add_option(
+         "FILE", path,
+         "A scenario or a playlist (.json, or the name of a preset or lesson), .npy, .npz or .safetensors")
       ->required();
   app.add_flag("--json", json, "Print JSON");
   app.add_option("--input", request.inputs, "Of a scenario: arrays under PyTorch's names, as for run")
@@ -79,6 +83,15 @@ void run_info(CLI::App& app, const Words& words) {
       ->type_name("TYPE")
       ->capture_default_str();
   if (!parse_words(app, words)) return;
+  if (names_playlist(path)) {
+    if (!request.inputs.empty() || !request.settings.empty()) {
+      throw Error(ExitStatus::usage,
+                  {request.inputs.empty() ? "--set" : "--input", "a playlist has scenarios of its own", path,
+                   "one scenario: a .json file, or the name of a preset", "write \"set\" on its pages"});
+    }
+    const Playlist playlist = playlist_named(path);
+    return print(json ? playlist_info_json(path, playlist) : playlist_info_text(path, playlist));
+  }
   if (names_scenario(path)) {
     const ScenarioInfo info = scenario_info(request);
     return print(json ? scenario_info_json(info) : scenario_info_text(info));

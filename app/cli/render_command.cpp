@@ -2,16 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+
 #include <filesystem>
 
 #include "app/cli/pixel_size.h"
+#include "app/cli/playlist_argument.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/panels/playlist_walk.h"
 #include "app/panels/stage_pictures.h"
 #include "app/platform/offscreen_context.h"
 #include "core/files/atomic_file.h"
-#include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
 
@@ -43,13 +44,6 @@ void make_folder(const std::string& folder) {
                                      .got = error ? error.message() : "a file of this name",
                                      .expected = "a folder for the pictures"});
   }
-}
-
-// A lesson of the program, unless a file of that name lies here.
-Playlist playlist_named(const std::string& name) {
-  const bool known =
-      std::ranges::any_of(lessons(), [&](const Lesson& lesson) { return lesson.name == name; });
-  return known && !fs::exists(name) ? lesson_playlist(name) : read_playlist_file(name);
 }
 
 // The window's state at this page, with all that it shows computed. Throws where the page cannot be shown as it says.

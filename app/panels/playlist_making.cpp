@@ -21,6 +21,8 @@ PlaylistPage page_of(const WindowState& window) {
   page.tensor = selection.tensor;
   page.pin = selection.pinned;
   page.spotlight = selection.spotlight && selection.pinned;
+  if (selection.view == StageView::compare && selection.compare_with != CompareWith::pinned)
+    page.beside = selection.compare_with;
   return page;
 }
 

@@ -22,6 +22,7 @@ Selection selection_of(const PlaylistPage& page) {
   selection.tensor = page.tensor;
   selection.pinned = page.pin;
   selection.spotlight = page.spotlight;
+  if (page.beside) selection.compare_with = *page.beside;
   return selection;
 }
 
@@ -35,7 +36,7 @@ void take_place(WindowState& window) {
   const bool same_picture = window.selection.view == arrival.selection.view;
   Selection place = arrival.selection;
   // How the person likes to see things is no part of a page.
-  place.compare_with = window.selection.compare_with;
+  if (!arrival.page || !arrival.page->beside) place.compare_with = window.selection.compare_with;
   place.mask_convention = window.selection.mask_convention;
   place.queries_as_columns = window.selection.queries_as_columns;
   window.selection = selection_within(place, window.session.trace());

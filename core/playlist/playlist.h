@@ -13,6 +13,8 @@
 //   set        a list of "PATH=VALUE", as --set takes them, applied to that
 //   step view batch head    left out: as on the page before (the first: inputs, one_head, 0, 0). Another scenario begins
 //              with batch 0 and head 0
+//   beside     what stands beside it in the view compare: one_wide_head, packed, separate, per_head, scale or mask; left out:
+//              what the person has chosen
 //   tensor     which of the step's pictures is shown, or a tensor by itself; left out: the step's own
 //   pin        { "tensor": NAME, "index": [i, …] }: the cell that is pinned
 //   spotlight  true: all is dimmed but the pinned cell and what it was made from; needs a pin
@@ -28,6 +30,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/playlist/compare_with.h"
 #include "core/playlist/stage_view.h"
 #include "core/scenario/scenario.h"
 #include "core/trace/cell_provenance.h"
@@ -43,6 +46,7 @@ struct PlaylistPage {
   Step step = Step::inputs;
   StageView view = StageView::one_head;
   Index batch = 0, head = 0;
+  std::optional<CompareWith> beside;  // never `pinned`: a file has nothing pinned
   std::optional<TensorId> tensor;
   std::optional<CellRef> pin;
   bool spotlight = false;
@@ -60,6 +64,8 @@ struct Playlist {
 
 // "split_heads": the word of a file for a step.
 std::string step_word(Step step);
+// "one_wide_head": the word of a file for what stands beside.
+std::string_view compare_word(CompareWith beside);
 
 // Throws Error(usage), one sentence that names the page (counted from 1, as the window does): malformed JSON, an unknown
 // key, step, view, tensor or preset (with the nearest one), a duplicate key, a wrong type, a scenario file that is missing or

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "core/answers/live_text.h"
 #include "core/playlist/playlist.h"
@@ -33,8 +34,8 @@ std::string cell_problem(const CellRef& cell, const Trace& trace) {
 
 bool operator==(const PlaylistPage& a, const PlaylistPage& b) {
   return *a.scenario == *b.scenario && a.step == b.step && a.view == b.view && a.batch == b.batch &&
-         a.head == b.head && a.tensor == b.tensor && a.pin == b.pin && a.spotlight == b.spotlight &&
-         a.title == b.title && a.ask == b.ask && a.caption == b.caption;
+         a.head == b.head && a.beside == b.beside && a.tensor == b.tensor && a.pin == b.pin &&
+         a.spotlight == b.spotlight && a.title == b.title && a.ask == b.ask && a.caption == b.caption;
 }
 
 std::string step_word(Step step) {
@@ -44,6 +45,12 @@ std::string step_word(Step step) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
   });
   return word;
+}
+
+std::string_view compare_word(CompareWith beside) {
+  constexpr std::array<std::string_view, compare_with_count> words{
+      "pinned", "one_wide_head", "packed", "separate", "per_head", "scale", "mask"};
+  return words[static_cast<std::size_t>(beside)];
 }
 
 std::string page_problem(const PlaylistPage& page, const Trace& trace) {

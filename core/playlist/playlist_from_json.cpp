@@ -145,8 +145,8 @@ class Reader {
   PlaylistPage read_page(const Json& json, const PlaylistPage& before, const std::string& where) {
     if (!json.is_object()) wrong_value(where, "wrong type", describe(json), "an object");
     check_keys(json, where,
-               {"scenario", "set", "step", "view", "batch", "head", "tensor", "pin", "spotlight", "title",
-                "ask", "caption"});
+               {"scenario", "set", "step", "view", "batch", "head", "beside", "tensor", "pin", "spotlight",
+                "title", "ask", "caption"});
     PlaylistPage page;
     page.scenario = before.scenario;
     page.step = before.step;
@@ -171,6 +171,16 @@ class Reader {
     }
     if (const Json* value = find("batch")) page.batch = index_of(*value, at("batch"));
     if (const Json* value = find("head")) page.head = index_of(*value, at("head"));
+    if (const Json* value = find("beside")) {
+      Names words;
+      for (int i = 1; i < compare_with_count; ++i)  // all but what is pinned
+        words.emplace_back(compare_word(static_cast<CompareWith>(i)));
+      page.beside = static_cast<CompareWith>(1 + choice_of(*value, at("beside"), words));
+      if (page.view != StageView::compare) {
+        wrong_value(at("beside"), "something stands beside in the view compare alone", describe(*value), "",
+                    "write \"view\": \"compare\"");
+      }
+    }
     if (const Json* value = find("tensor")) {
       const TensorName name = tensor_of(*value, at("tensor"));
       if (name.gradient) {

@@ -21,6 +21,7 @@ OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, cons
   if (page.view != at.view) json["view"] = stage_view_words[static_cast<std::size_t>(page.view)];
   if (page.batch != (same ? at.batch : 0)) json["batch"] = page.batch;
   if (page.head != (same ? at.head : 0)) json["head"] = page.head;
+  if (page.beside) json["beside"] = compare_word(*page.beside);
   if (page.tensor) json["tensor"] = tensor_entry(*page.tensor).name;
   if (page.pin) json["pin"] = {{"tensor", to_string(page.pin->tensor)}, {"index", page.pin->index}};
   if (page.spotlight) json["spotlight"] = true;

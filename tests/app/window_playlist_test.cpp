@@ -285,3 +285,21 @@ TEST_CASE(
   CHECK(bench.selection().step == Step::scale);
   CHECK(bench.selection().queries_as_columns);
 }
+
+TEST_CASE(
+    "a page brings along what stands beside in the view compare, and a page made of that view keeps it") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  drop(bench, lesson_file(folder, R"({ "headwise_playlist": 1, "pages": [
+    { "step": "softmax", "view": "compare", "beside": "scale" }, { "step": "split_heads", "view": "memory" } ] })"));
+  CHECK(bench.selection().view == StageView::compare);
+  CHECK(bench.selection().compare_with == CompareWith::scale);
+  bench.ui->key("PageDown");
+  CHECK(bench.selection().view == StageView::memory);
+  CHECK(bench.ui->has("stage/memory/right"));
+  bench.ui->key("PageUp");
+  bench.window->state().selection.compare_with = CompareWith::mask;
+  perform(bench.window->state(), {CommandId::add_page});
+  CHECK(bench.window->state().walk.playlist.pages[1].beside == CompareWith::mask);
+}

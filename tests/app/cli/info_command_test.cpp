@@ -181,3 +181,31 @@ TEST_CASE(
   CHECK(layouts.at(2).at("products") == 4 + 2 + 2);
   CHECK(layouts.at(2).at("max_difference").at("output").get<double>() < 1e-14);
 }
+
+TEST_CASE("info tells the pages of a playlist, and of a lesson by its name") {
+  const TemporaryFolder folder;
+  const std::string path =
+      folder.with_file("lesson.json", R"({ "headwise_playlist": 1, "title": "A lesson", "pages": [
+    { "scenario": "welcome", "step": "split_heads", "view": "memory", "title": "Which float?" },
+    { "set": ["attention.scale=1"], "step": "softmax", "view": "compare", "beside": "scale", "head": 11 } ] })");
+  const ProgramResult text = run_program({"info", path});
+  CHECK(text.status == 0);
+  CHECK(text.out == path +
+                        ": playlist, 2 pages: A lesson\n"
+                        "  1  split_heads  memory         head 0   welcome             Which float?\n"
+                        "  2  softmax      compare scale  head 11  welcome, 1 changed\n");
+  const nlohmann::json json = nlohmann::json::parse(run_program({"info", path, "--json"}).out);
+  CHECK(json.at("format") == "headwise_playlist");
+  CHECK(json.at("pages").size() == 2);
+  CHECK(json.at("pages")[0].at("step") == "split_heads");
+  CHECK(json.at("pages")[1].at("scenario") == "welcome, 1 changed");
+
+  const ProgramResult lesson = run_program({"info", "questions"});
+  CHECK(lesson.status == 0);
+  CHECK(lesson.out.starts_with("questions: playlist, 27 pages"));
+  const ProgramResult refused = run_program({"info", path, "--set", "attention.scale=2"});
+  CHECK(refused.status == 2);
+  CHECK(refused.err.find("a playlist has scenarios of its own") != std::string::npos);
+  CHECK(run_program({"info", folder.with_file("wrong.json", R"({"headwise_playlist": 1, "pages": []})")})
+            .status == 2);
+}

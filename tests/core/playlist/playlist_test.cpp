@@ -114,6 +114,21 @@ TEST_CASE("every step and every view has a word that is read back") {
   }
 }
 
+TEST_CASE("a page says what stands beside it in the view compare, and only there") {
+  for (const char* word : {"one_wide_head", "packed", "separate", "per_head", "scale", "mask"}) {
+    const Playlist playlist =
+        parsed(std::string("[{\"view\": \"compare\", \"beside\": \"") + word + "\"}, {}]");
+    REQUIRE(playlist.pages[0].beside);
+    CHECK(compare_word(*playlist.pages[0].beside) == word);
+    CHECK_FALSE(playlist.pages[1].beside);
+    CHECK(playlist_from_json(playlist_to_json(playlist), "again") == playlist);
+  }
+  CHECK_THROWS_WITH_AS(parsed(R"([{"view": "compare", "beside": "pinned"}])"),
+                       doctest::Contains("one_wide_head"), Error);
+  CHECK_THROWS_WITH_AS(parsed(R"([{"view": "tokens", "beside": "mask"}])"),
+                       doctest::Contains("view compare alone"), Error);
+}
+
 TEST_CASE("a file is a playlist by its first key and nothing else") {
   CHECK(is_playlist(R"({"headwise_playlist": 1, "pages": [{}]})"));
   CHECK(is_playlist(R"({"headwise_playlist": "?"})"));

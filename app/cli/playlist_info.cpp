@@ -1,0 +1,99 @@
+#include "app/cli/playlist_info.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "core/scenario/presets.h"
+#include "core/scenario/scenario_json.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string view_word(const PlaylistPage& page) {
+  const std::string word(stage_view_words[static_cast<std::size_t>(page.view)]);
+  return page.beside ? fmt::format("{} {}", word, compare_word(*page.beside)) : word;
+}
+
+// How many entries of the two scenarios' files differ, "attention.scale" and the like.
+std::size_t differences(const Json& a, const Json& b) {
+  if (!a.is_object() || !b.is_object()) return a == b ? 0 : 1;
+  std::size_t count = 0;
+  for (const auto& [key, value] : a.items()) count += b.contains(key) ? differences(value, b[key]) : 1;
+  for (const auto& [key, value] : b.items()) count += a.contains(key) ? 0 : 1;
+  return count;
+}
+
+}  // namespace
+
+std::string scenario_words(const Scenario& scenario) {
+  // A page that changes a preset differs from it in a few entries; one of its own in many.
+  constexpr std::size_t few = 5;
+  const Json own = Json::parse(scenario_to_json(scenario));
+  std::string nearest;
+  std::size_t least = few + 1;
+  for (const Preset& preset : presets()) {
+    const std::size_t count =
+        differences(own, Json::parse(scenario_to_json(preset_scenario(std::string(preset.name)))));
+    if (count >= least) continue;
+    least = count;
+    nearest = preset.name;
+  }
+  if (nearest.empty()) return "own scenario";
+  return least == 0 ? nearest : fmt::format("{}, {} changed", nearest, least);
+}
+
+std::string playlist_info_text(const std::string& name, const Playlist& playlist) {
+  struct Line {
+    std::string step, view, head, scenario, title;
+  };
+  std::vector<Line> lines;
+  Line widest;
+  const auto grow = [](std::string& most, const std::string& text) {
+    if (text.size() > most.size()) most = text;
+  };
+  for (std::size_t i = 0; i < playlist.pages.size(); ++i) {
+    const PlaylistPage& page = playlist.pages[i];
+    const bool same = i > 0 && playlist.pages[i - 1].scenario == page.scenario;
+    lines.push_back({step_word(page.step), view_word(page), fmt::format("head {}", page.head),
+                     same ? lines.back().scenario : scenario_words(*page.scenario), one_line(page.title)});
+    grow(widest.step, lines.back().step);
+    grow(widest.view, lines.back().view);
+    grow(widest.head, lines.back().head);
+    grow(widest.scenario, lines.back().scenario);
+  }
+  std::string text = fmt::format("{}: playlist, {} {}{}\n", one_line(name), lines.size(),
+                                 lines.size() == 1 ? "page" : "pages",
+                                 playlist.title.empty() ? "" : ": " + one_line(playlist.title));
+  const std::size_t digits = std::to_string(lines.size()).size();
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    const Line& line = lines[i];
+    std::string row = fmt::format("  {:>{}}  {:<{}}  {:<{}}  {:<{}}  {:<{}}  {}", i + 1, digits, line.step,
+                                  widest.step.size(), line.view, widest.view.size(), line.head,
+                                  widest.head.size(), line.scenario, widest.scenario.size(), line.title);
+    row.erase(row.find_last_not_of(' ') + 1);
+    text += row + "\n";
+  }
+  return text;
+}
+
+std::string playlist_info_json(const std::string& name, const Playlist& playlist) {
+  Json pages = Json::array();
+  for (const PlaylistPage& page : playlist.pages) {
+    Json json{{"title", page.title},      {"step", step_word(page.step)},
+              {"view", view_word(page)},  {"batch", page.batch},
+              {"head", page.head},        {"scenario", scenario_words(*page.scenario)},
+              {"asks", !page.ask.empty()}};
+    if (page.pin) json["pin"] = {{"tensor", to_string(page.pin->tensor)}, {"index", page.pin->index}};
+    pages.push_back(std::move(json));
+  }
+  const Json document{
+      {"file", name}, {"format", "headwise_playlist"}, {"title", playlist.title}, {"pages", pages}};
+  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace headwise
