@@ -7,9 +7,11 @@
 #include <cmath>
 
 #include "app/platform/fonts.h"
+#include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
+#include "app/widgets/lock_mark.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
@@ -153,11 +155,15 @@ PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& gr
   for (Index head = 0; head < heads; ++head) {
     const RectF rect = grid.thumbnail(head);
     if (head_gain_of(context.scenario, head) == 0.0) draw_muted(widgets, list, rect);
+    const bool frozen = is_frozen(context.scenario, head);
+    if (frozen) draw_lock(widgets, list, rect);
     const Item item = item_over("heads/thumbnail", head, rect);
     const auto description = head_description(context, head);
-    tooltip(widgets, description
-                         ? fmt::format("head {}, {}: {}", head, description->name, description->reason)
-                         : fmt::format("head {}", head));
+    std::string words = description
+                            ? fmt::format("head {}, {}: {}", head, description->name, description->reason)
+                            : fmt::format("head {}", head);
+    if (frozen) words += ". Frozen: it keeps the attention weights it had";
+    tooltip(widgets, words);
     if (head == context.selection.head || item.hovered) {
       const float out = std::round(2.0f * context.scale);
       const Rgba8 color = head == context.selection.head ? palette.focus : palette.text_dim;

@@ -102,6 +102,21 @@ std::optional<TensorName> tensor_of_run(const PanelContext& context, const Formu
                                                : Id::v_proj_weight};
 }
 
+// Where the scores of a head that is frozen are made, and where its weights are not made of them.
+void draw_frozen_note(const PanelContext& context, TextColumn& column) {
+  const std::vector<Index>& frozen = context.trace.options.frozen_heads;
+  const Selection& selection = context.selection;
+  if (selection.step < Step::scores || selection.step > Step::softmax) return;
+  if (std::ranges::find(frozen, selection.head) == frozen.end()) return;
+  const bool weights = selection.step == Step::softmax;
+  column.paragraph(
+      weights ? fmt::format("Head {} is frozen: these are the weights it had, not the softmax of its scores.",
+                            selection.head)
+              : fmt::format("Head {} is frozen: the weights it had are used, and these numbers are not.",
+                            selection.head),
+      context.palette.warning);
+}
+
 void draw_step(const PanelContext& context, TextColumn& column, const std::optional<StepPicture>& picture) {
   column.heading("THIS STEP");
   const StepWords words = step_words(context.selection.step, picture.value_or(StepPicture{}));
@@ -130,6 +145,7 @@ void draw_step(const PanelContext& context, TextColumn& column, const std::optio
                        context.palette.text_dim);
     }
   }
+  if (picture) draw_frozen_note(context, column);
   const InputsSpec& inputs = context.scenario.inputs;
   if (context.selection.step != Step::inputs || inputs.source != InputSource::text) return;
   column.space(6);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/panels/setup_rows.h"
+#include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"
 #include "app/widgets/ui_probe.h"
 
@@ -72,6 +73,27 @@ void draw_gain(SetupRows& rows) {
   }
 }
 
+// Any operator has heads that can be held.
+void draw_freeze(SetupRows& rows) {
+  constexpr std::string_view states[]{"follow", "frozen"};
+  const Index head = rows.context().selection.head;
+  int chosen = is_frozen(rows.scenario(), head) ? 1 : 0;
+  const std::string name = fmt::format("weights of {}", head);
+  if (rows.choice(
+          {"setup/freeze", name, "",
+           "Frozen: this head keeps the attention weights A (L,S) that it has now, whatever becomes of its "
+           "scores: head_output = A·V with the V of the moment. So what an edit still changes in it came "
+           "through the values, not through the pattern. No mask, scale or dropout reaches A."},
+          states, chosen)) {
+    FreezeEdit edit = toggle_freeze(rows.scenario(), rows.context().trace, head);
+    if (!edit.label.empty()) {
+      rows.scenario() = std::move(edit.scenario);
+      rows.edited("setup/freeze", edit.label, false);
+    }
+  }
+  rows.draw_errors("setup/freeze", "");
+}
+
 void draw_groups(SetupRows& rows) {
   AttentionSpec& a = rows.scenario().attention;
   const std::vector<std::int64_t> choices = divisors(a.num_heads);
@@ -105,9 +127,9 @@ void draw_groups(SetupRows& rows) {
 }  // namespace
 
 void draw_setup_head(SetupRows& rows) {
-  if (rows.scenario().op != Op::multi_head_attention) return;
   section_caption(rows.widgets(), "HEADS");
   draw_gain(rows);
+  draw_freeze(rows);
   draw_groups(rows);
 }
 

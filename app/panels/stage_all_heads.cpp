@@ -10,11 +10,13 @@
 #include "app/panels/stage_drawing.h"
 #include "app/panels/stage_layout.h"
 #include "app/platform/fonts.h"
+#include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/color_bar.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
+#include "app/widgets/lock_mark.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
@@ -84,6 +86,14 @@ void draw_notes(const PanelContext& context, const std::vector<std::string>& wor
   }
 }
 
+// Of a head that is frozen first that it is.
+std::vector<std::string> words_of(const PanelContext& context, const HeadMap& map,
+                                  const HeadStatistics& head) {
+  std::vector<std::string> words = head_words(context, head);
+  if (is_frozen(context.scenario, map.head)) words.front() = "frozen: keeps these";
+  return words;
+}
+
 }  // namespace
 
 PanelAction draw_all_heads(const PanelContext& context, HeadFigures& figures, const StageContent& content,
@@ -114,7 +124,8 @@ PanelAction draw_all_heads(const PanelContext& context, HeadFigures& figures, co
     planes.push_back({&map.part.spec, corner(map.plane), far_corner(map.plane)});
   draw_heatmap_planes(list, context.heatmaps, planes);
 
-  const std::vector<StageMark> marks = stage_marks(context.trace, context.selection, context.pointed, context.reach);
+  const std::vector<StageMark> marks =
+      stage_marks(context.trace, context.selection, context.pointed, context.reach);
   const double title = title_height_units * context.scale;
   for (std::size_t i = 0; i < maps.size(); ++i) {
     const HeadMap& map = maps[i];
@@ -122,6 +133,7 @@ PanelAction draw_all_heads(const PanelContext& context, HeadFigures& figures, co
     const RectF rect{static_cast<double>(map.plane.x), static_cast<double>(map.plane.y),
                      static_cast<double>(map.plane.width), static_cast<double>(map.plane.height)};
     if (head_gain_of(context.scenario, map.head) == 0.0) draw_muted(widgets, list, rect);
+    if (is_frozen(context.scenario, map.head)) draw_lock(widgets, list, rect);
     const Index sharing = context.trace.options.num_heads / std::max<Index>(count, 1);
     const bool chosen = context.selection.head >= map.head && context.selection.head < map.head + sharing;
     if (chosen) {
@@ -145,7 +157,7 @@ PanelAction draw_all_heads(const PanelContext& context, HeadFigures& figures, co
     if (i < statistics.size()) {
       const HeadStatistics& head = statistics[i];
       if (shape.note_lines > 0)
-        draw_notes(context, head_words(context, head), corner(map.plane).x,
+        draw_notes(context, words_of(context, map, head), corner(map.plane).x,
                    corner(map.plane).y - static_cast<float>(notes) - 3.0f * context.scale,
                    static_cast<float>(grid.pitch_x) - 6.0f * context.scale);
       ImGui::PushID(static_cast<int>(i));
@@ -153,7 +165,10 @@ PanelAction draw_all_heads(const PanelContext& context, HeadFigures& figures, co
           {corner(map.plane).x, corner(map.plane).y - static_cast<float>(title + notes)});
       ImGui::Dummy(
           {std::max(1.0f, static_cast<float>(rect.width) * 0.7f), static_cast<float>(title + notes)});
-      tooltip(widgets, fmt::format("head {}: {}", map.head, head_sentence(context, head)));
+      tooltip(widgets,
+              fmt::format("head {}: {}{}", map.head,
+                          is_frozen(context.scenario, map.head) ? "frozen, keeps the weights it had; " : "",
+                          head_sentence(context, head)));
       ui_probe_item("stage/head_words", static_cast<int>(i));
       ImGui::PopID();
     }

@@ -8,6 +8,7 @@
 #include "app/panels/window_copies.h"
 #include "app/panels/window_files.h"
 #include "app/panels/window_pictures.h"
+#include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
@@ -190,6 +191,14 @@ void perform(WindowState& window, CommandCall call) {
     case CommandId::toggle_solo: {
       const GainEdit solo = toggle_solo(scenario, selection.head);
       edit(window, solo.scenario, solo.label);
+      break;
+    }
+    case CommandId::toggle_freeze: {
+      const FreezeEdit frozen = toggle_freeze(scenario, window.session.trace(), selection.head);
+      if (frozen.label.empty())
+        window.notices.say("There are no weights of this head to hold yet: they are being computed.");
+      else
+        edit(window, frozen.scenario, frozen.label);
       break;
     }
     case CommandId::look_at_head:

@@ -93,6 +93,9 @@ constexpr std::array<CommandEntry, command_count> table{{
             "mute the head that is looked at, or let it speak again", {plain(letter('M'))}),
     command(CommandId::toggle_solo, Menu::edit, "Solo head",
             "hear only the head that is looked at, or all again", {plain(letter('S'))}),
+    command(CommandId::toggle_freeze, Menu::edit, "Freeze head",
+            "hold the attention weights of the head that is looked at as they are, or let it go",
+            {plain(letter('H'))}),
     command(CommandId::next_step, Menu::view, "Next step", "go on to the next step", {plain(Key::right)})
         .repeating()
         .below_rule(),

@@ -36,6 +36,7 @@ enum class CommandId : int {
   toggle_causal,
   toggle_mute,
   toggle_solo,
+  toggle_freeze,
   next_step,
   previous_step,
   first_step,

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "app/session/frozen_heads.h"
 #include "core/answers/tensor_change.h"
 #include "core/scenario/scenario_json.h"
 
@@ -76,6 +77,42 @@ std::string gain_sentence(const Scenario& before, const Scenario& after, const T
   return "Head gains changed";
 }
 
+std::vector<Index> frozen_heads_of(const Scenario& scenario) {
+  return scenario.frozen_heads
+             ? std::vector<Index>(scenario.frozen_heads->heads.begin(), scenario.frozen_heads->heads.end())
+             : std::vector<Index>();
+}
+
+// "Head 4 frozen: it keeps its 12 × 12 weights", or empty where the same heads are frozen.
+std::string freeze_sentence(const Scenario& before, const Scenario& after, const Trace& trace) {
+  const std::vector<Index> were = frozen_heads_of(before), are = frozen_heads_of(after);
+  std::vector<Index> frozen, let_go;
+  std::ranges::copy_if(are, std::back_inserter(frozen),
+                       [&](Index h) { return std::ranges::count(were, h) == 0; });
+  std::ranges::copy_if(were, std::back_inserter(let_go),
+                       [&](Index h) { return std::ranges::count(are, h) == 0; });
+  const bool one = frozen.size() + let_go.size() == 1;
+  if (!frozen.empty() && let_go.empty() && trace.tensors.attn_weights) {
+    const Shape& shape = trace.tensors.attn_weights->shape();
+    return fmt::format("{} frozen: {} {} {} × {} weights", heads_text(frozen), one ? "it" : "they",
+                       one ? "keeps its" : "keep their", shape.size(2), shape.size(3));
+  }
+  if (!let_go.empty() && frozen.empty())
+    return fmt::format("{} let go: {} weights follow {} scores again", heads_text(let_go),
+                       one ? "its" : "their", one ? "its" : "their");
+  return "";
+}
+
+// Frozen heads that an edit of something else has let go.
+std::string let_go_sentence(const Scenario& before, const Trace& after) {
+  const std::vector<Index> heads = frozen_heads_of(before);
+  if (heads.empty() || !after.tensors.attn_weights) return "";
+  const Shape& shape = after.tensors.attn_weights->shape();
+  return fmt::format(" {} no longer frozen: what {} held does not fit {} heads of {} × {}.",
+                     heads_text(heads), heads.size() == 1 ? "it" : "they", shape.size(1), shape.size(2),
+                     shape.size(3));
+}
+
 // The share of pairs that the masks block.
 std::string blocked_text(const Trace& trace) {
   const TensorPtr mask = trace.tensors.mask_bias;
@@ -98,7 +135,9 @@ std::string length_sentence(const Trace& before, const Trace& after) {
 
 // "embed_dim 128 → 64", where one key of the scenario is all that differs; else empty.
 std::string key_sentence(const Scenario& before, const Scenario& after) {
-  const auto flat = [](const Scenario& scenario) {
+  if (before.frozen_heads != after.frozen_heads) return "";
+  const auto flat = [](Scenario scenario) {
+    scenario.frozen_heads.reset();  // many numbers, the same on both sides
     return nlohmann::json::parse(scenario_to_json(scenario, true)).flatten();
   };
   const nlohmann::json was = flat(before), is = flat(after);
@@ -119,6 +158,11 @@ std::string cause(const std::string& label, const Scenario& before, const Trace&
                   const Scenario& after, const Trace& trace_after) {
   // The one part of the Scenario that differs decides which sentence fits; several parts have only their
   // label.
+  const Scenario only_frozen = with_frozen_heads_of(before, after);
+  if (only_frozen == after) {
+    const std::string sentence = freeze_sentence(before, after, trace_after);
+    if (!sentence.empty()) return sentence;
+  }
   Scenario only_gains = before, only_mask = before, only_text = before;
   only_gains.head_gain = after.head_gain;
   only_mask.mask = after.mask;
@@ -182,12 +226,16 @@ std::string weights_effect(const TensorPtr& before, const TensorPtr& after) {
 
 std::string edit_summary(const std::string& label, const Scenario& scenario_before, const Trace& before,
                          const Scenario& scenario_after, const Trace& after) {
-  const std::string first = cause(label, scenario_before, before, scenario_after, after);
+  const bool lets_go = scenario_before.frozen_heads && !scenario_after.frozen_heads &&
+                       without_frozen_heads(scenario_before) != scenario_after;
+  const std::string first = cause(label, lets_go ? without_frozen_heads(scenario_before) : scenario_before,
+                                  before, scenario_after, after);
   const std::string output = output_effect(before.tensors.output, after.tensors.output);
   // After a colon there is room for one fact more; else the effect follows the colon.
   const std::string joint = first.find(": ") == std::string::npos ? ": " : ", ";
   return first + (output.empty() ? "" : joint + output) + "." +
-         weights_effect(before.tensors.attn_weights, after.tensors.attn_weights);
+         (lets_go ? let_go_sentence(scenario_before, after)
+                  : weights_effect(before.tensors.attn_weights, after.tensors.attn_weights));
 }
 
 }  // namespace headwise

@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "app/session/edit_summary.h"
+#include "app/session/frozen_heads.h"
+#include "core/scenario/frozen_heads_fit.h"
 
 namespace headwise {
 namespace {
@@ -31,7 +33,23 @@ void Session::edit(const Scenario& scenario, const std::string& label, bool cont
     if (!continues) end_step();
     return;
   }
-  submit({Request::Kind::edit, scenario, label, continues});
+  const Scenario wanted = with_heads_that_fit(scenario, label, continues);
+  if (wanted == asked_) return;
+  submit({Request::Kind::edit, wanted, label, continues});
+}
+
+Scenario Session::with_heads_that_fit(const Scenario& scenario, const std::string& label, bool continues) {
+  if (!continues || label != letting_go_label_) before_letting_go_.reset();
+  const Scenario base = before_letting_go_.value_or(asked_);
+  const bool comes_back = before_letting_go_ && !scenario.frozen_heads;
+  const Scenario carried = comes_back ? with_frozen_heads_of(scenario, base) : scenario;
+  if (!carried.frozen_heads || carried.frozen_heads != base.frozen_heads) return carried;
+  // Another number of heads: they are other heads.
+  const bool same_heads = carried.attention.num_heads == base.attention.num_heads;
+  if (same_heads && frozen_heads_fit(carried, &good_->inputs)) return carried;
+  before_letting_go_ = base;
+  letting_go_label_ = label;
+  return without_frozen_heads(carried);
 }
 
 void Session::end_step() {

@@ -62,6 +62,9 @@ class Session {
     std::string label;
     bool continues = false;
   };
+  // Frozen heads that an edit carries along stay where their weights fit its sizes; else they are let go, in the same
+  // step, and come back while that goes on as soon as they fit again.
+  Scenario with_heads_that_fit(const Scenario& scenario, const std::string& label, bool continues);
   void submit(Request request);
   // What is under way, or waits for that, is no longer wanted.
   void abandon();
@@ -73,6 +76,8 @@ class Session {
   ComputationPtr good_;
   ComputationPtr step_base_;  // what a drag under way began from: the summary speaks of the whole drag
   History history_;
+  std::optional<Scenario> before_letting_go_;  // where the step under way has let frozen heads go
+  std::string letting_go_label_;               // of that step
   std::string error_;
   std::string last_edit_;
   std::optional<Request> running_;  // in the background; null where its result is no longer wanted

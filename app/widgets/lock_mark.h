@@ -1,0 +1,14 @@
+// A small padlock in a corner: this head is frozen.
+#pragma once
+
+#include <imgui.h>
+
+#include "app/widgets/widget_context.h"
+#include "core/picture/font.h"
+
+namespace headwise {
+
+// At the right end of the top edge of `rect`, on a ground of its own; nothing where the rectangle has no room for it.
+void draw_lock(const WidgetContext& context, ImDrawList* list, const RectF& rect);
+
+}  // namespace headwise

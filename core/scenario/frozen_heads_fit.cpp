@@ -1,0 +1,39 @@
+#include "core/scenario/frozen_heads_fit.h"
+
+#include <algorithm>
+
+#include "core/scenario/given_arrays.h"
+#include "core/scenario/scenario_plan.h"
+#include "core/scenario/tokens.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+
+bool frozen_heads_fit(const Scenario& scenario, const ScenarioInputs* previous) {
+  if (!scenario.frozen_heads || scenario.frozen_heads->heads.empty()) return true;
+  try {
+    ArrayFiles files;
+    const GivenArrays arrays = gather_arrays(scenario, {}, previous ? &previous->files : nullptr, files);
+    const auto held = arrays.find("frozen_weights");
+    if (held == arrays.end()) return true;
+    const InputsSpec& inputs = scenario.inputs;
+    TextLengths text;
+    if (inputs.source == InputSource::text) {
+      text.query = token_count(inputs.text);
+      text.key = inputs.key_text ? token_count(*inputs.key_text) : *text.query;
+    }
+    Scenario free = scenario;
+    free.frozen_heads.reset();
+    const ScenarioPlan plan =
+        plan_scenario(free, arrays, given_sizes(arrays, free.op, inputs.batch_first), text);
+    const std::vector<std::int64_t>& heads = scenario.frozen_heads->heads;
+    const std::vector<Index> sizes{plan.batch, static_cast<Index>(heads.size()), plan.query_length,
+                                   plan.all_keys};
+    return *std::ranges::max_element(heads) < plan.options.num_heads &&
+           held->second->shape().sizes() == sizes;
+  } catch (const Error&) {
+    return true;
+  }
+}
+
+}  // namespace headwise
