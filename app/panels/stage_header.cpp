@@ -10,12 +10,15 @@
 #include "app/panels/stage_choice.h"
 #include "app/platform/fonts.h"
 #include "app/session/commands.h"
+#include "app/session/frozen_heads.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 
 namespace headwise {
 namespace {
+
+constexpr const char* frozen_words = ", frozen: keeps the weights it had";
 
 float width_of(ImFont* font, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
@@ -72,7 +75,8 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
     std::string place;
     if (content.head_map) {
       const auto description = head_description(context, selection.head);
-      place = fmt::format("head {}{}", selection.head, description ? ": " + description->name : "");
+      place = fmt::format("head {}{}{}", selection.head, description ? ": " + description->name : "",
+                          is_frozen(context.scenario, selection.head) ? frozen_words : "");
     }
     list->AddText(sans, sans->FontSize, ImGui::GetCursorScreenPos(), im_color(context.palette.text_dim),
                   fitted_text(place, sans, width).c_str());
@@ -149,6 +153,7 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
     const auto description = head_description(context, selection.head);
     const std::string number = fmt::format("head {}", selection.head);
     std::string head = number + (description ? ": " + description->name : "");
+    if (is_frozen(context.scenario, selection.head)) head += frozen_words;
     const float room = origin.x + width - at.x;
     if (width_of(sans, head) > room) head = number;  // half a name says nothing
     if (width_of(sans, head) <= room) {

@@ -8,8 +8,10 @@
 namespace headwise {
 
 void draw_lock(const WidgetContext& context, ImDrawList* list, const RectF& rect) {
-  const float size = std::round(context.px(9));  // of the lock's body, its shackle stands above
-  const float margin = std::round(context.px(3)), shackle = std::round(0.55f * size);
+  // Of the lock's body, its shackle stands above; smaller over a small map.
+  const float size =
+      std::round(std::clamp(0.2f * static_cast<float>(rect.width), context.px(5), context.px(9)));
+  const float margin = std::round(0.3f * size), shackle = std::round(0.55f * size);
   const float ground_width = size + 2 * margin, ground_height = size + shackle + 2 * margin;
   if (static_cast<float>(rect.width) < 1.5f * ground_width ||
       static_cast<float>(rect.height) < 1.5f * ground_height)
