@@ -147,7 +147,10 @@ TEST_CASE("letting go takes what was edited in the weights along") {
   freeze(session, 3);  // what is edited is held as it is now
   CHECK(session.scenario().edits.empty());
   CHECK(session.trace().tensors.attn_weights->at({0, 1, 2, 2}) == 0.25);
-  session.edit(with_text(edited, "one two"), "text");
+  edited = session.scenario();
+  edited.edits.push_back({"frozen_weights", {0, 1, 2, 2}, 0.5});
+  session.edit(edited, "cell");
+  session.edit(with_text(session.scenario(), "one two"), "text");
   CHECK(session.error().empty());
   CHECK(session.scenario().edits.empty());
 }
