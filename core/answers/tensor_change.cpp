@@ -2,14 +2,85 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
+#include <vector>
+
+#include "core/tensor/float_dispatch.h"
+#include "core/tensor/task_threads.h"
 
 namespace headwise {
 namespace {
 
 bool same(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b));
+}
+
+// Of cells that lie together, all of them finite on both sides; each sum in eight parts, so that it is made in vectors.
+struct FinitePart {
+  bool finite = true;
+  Index changed = 0;
+  double squares = 0.0, squares_before = 0.0, largest = 0.0;
+};
+
+template <class T>
+FinitePart finite_part(const T* before, const T* after, Index count) {
+  constexpr Index lanes = 8;
+  double squares[lanes] = {}, squares_before[lanes] = {}, largest[lanes] = {}, poison[lanes] = {};
+  Index changed[lanes] = {};
+  const auto add = [&](Index i, Index lane) {
+    const auto a = static_cast<double>(before[i]), b = static_cast<double>(after[i]);
+    const double delta = b - a, size = std::abs(delta);
+    poison[lane] += 0.0 * delta;  // NaN where either is not finite
+    squares[lane] += delta * delta;
+    squares_before[lane] += a * a;
+    largest[lane] = size > largest[lane] ? size : largest[lane];
+    changed[lane] += a != b ? 1 : 0;
+  };
+  Index i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (Index lane = 0; lane < lanes; ++lane) add(i + lane, lane);
+  for (; i < count; ++i) add(i, 0);
+  FinitePart part;
+  for (Index lane = 0; lane < lanes; ++lane) {
+    part.finite = part.finite && !std::isnan(poison[lane]);
+    part.changed += changed[lane];
+    part.squares += squares[lane];
+    part.squares_before += squares_before[lane];
+    part.largest = std::max(part.largest, largest[lane]);
+  }
+  return part;
+}
+
+// None where a cell is not finite.
+template <class T>
+std::optional<TensorChange> finite_change(const T* before, const T* after, Index count) {
+  constexpr Index cells = 16384;  // of a part
+  std::vector<FinitePart> parts(static_cast<std::size_t>((count + cells - 1) / cells));
+  for_ranges(static_cast<Index>(parts.size()), 4.0 * cells, [&](Index first, Index last) {
+    for (Index part = first; part < last; ++part)
+      parts[static_cast<std::size_t>(part)] =
+          finite_part(before + part * cells, after + part * cells, std::min(cells, count - part * cells));
+  });
+  TensorChange change;
+  change.cells = count;
+  double squares = 0.0, squares_before = 0.0;
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    if (!parts[part].finite) return std::nullopt;
+    change.changed += parts[part].changed;
+    squares += parts[part].squares;
+    squares_before += parts[part].squares_before;
+    if (parts[part].largest <= change.largest) continue;
+    change.largest = parts[part].largest;
+    Index at = static_cast<Index>(part) * cells;
+    while (std::abs(static_cast<double>(after[at]) - static_cast<double>(before[at])) != change.largest) ++at;
+    change.row = 0;
+    change.col = at;
+  }
+  change.length = std::sqrt(squares);
+  change.length_before = std::sqrt(squares_before);
+  return change;
 }
 
 }  // namespace
@@ -50,6 +121,12 @@ TensorChange tensor_change(const MatrixView& before, const MatrixView& after) {
 }
 
 TensorChange tensor_change(const TensorPtr& before, const TensorPtr& after) {
+  if (before->dtype() == after->dtype() && (after->dtype() == DType::f32 || after->dtype() == DType::f64)) {
+    const std::optional<TensorChange> change = dispatch_float(after->dtype(), [&]<class T>() {
+      return finite_change(before->values<T>().data(), after->values<T>().data(), after->size());
+    });
+    if (change) return *change;
+  }
   const auto as_row = [](const TensorPtr& tensor) {
     return MatrixView{tensor, 0, 1, tensor->size(), tensor->size(), 1};
   };

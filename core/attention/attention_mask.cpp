@@ -5,6 +5,7 @@
 
 #include "core/attention/alibi.h"
 #include "core/tensor/float_dispatch.h"
+#include "core/tensor/task_threads.h"
 
 namespace headwise {
 namespace {
@@ -28,17 +29,16 @@ class Rows {
   Rows(Tensor& mask_bias, Index keys)
       : bias_(mask_bias.values<T>()), shape_(mask_bias.shape()), keys_(keys) {}
 
+  // Rows are independent: they are given to the threads there are.
   template <class F>
   void for_each(F&& f) {
-    std::size_t first = 0;
-    for (Index n = 0; n < shape_.size(0); ++n) {
-      for (Index h = 0; h < shape_.size(1); ++h) {
-        for (Index l = 0; l < shape_.size(2); ++l) {
-          f(n, h, l, bias_.subspan(first, static_cast<std::size_t>(keys_)));
-          first += static_cast<std::size_t>(shape_.size(3));
-        }
-      }
-    }
+    const Index heads = shape_.size(1), queries = shape_.size(2), all_keys = shape_.size(3);
+    for_ranges(
+        shape_.size(0) * heads * queries, 2.0 * static_cast<double>(keys_), [&](Index first, Index last) {
+          for (Index row = first; row < last; ++row)
+            f(row / queries / heads, row / queries % heads, row % queries,
+              bias_.subspan(static_cast<std::size_t>(row * all_keys), static_cast<std::size_t>(keys_)));
+        });
   }
 
  private:
@@ -98,14 +98,15 @@ void block_beyond_valid_lens(Rows<T>& rows, const Tensor& valid_lens, Index quer
 
 template <class T>
 void block_by_position(Rows<T>& rows, const AttentionOptions& options, Index offset) {
-  const Index window = options.sliding_window.value_or(std::numeric_limits<Index>::max());
+  const Index everything = std::numeric_limits<Index>::max() / 4;
+  const Index window = std::min(options.sliding_window.value_or(everything), everything);
   rows.for_each([&](Index, Index, Index l, std::span<T> row) {
-    for (Index s = 0; s < static_cast<Index>(row.size()); ++s) {
-      const Index distance = l + offset - s;  // how far back the key lies
-      const bool ahead = options.is_causal && distance < 0;
-      const bool outside = distance >= window || distance <= -window;
-      if (ahead || outside) row[static_cast<std::size_t>(s)] += blocked<T>;
-    }
+    // Keys from `begin` to before `end` are less than a window away and, where it is causal, not ahead.
+    const Index own = l + offset, keys = static_cast<Index>(row.size());
+    const Index begin = std::clamp<Index>(own - window + 1, 0, keys);
+    const Index end = std::clamp<Index>(own + (options.is_causal ? 1 : window), begin, keys);
+    for (Index s = 0; s < begin; ++s) row[static_cast<std::size_t>(s)] += blocked<T>;
+    for (Index s = end; s < keys; ++s) row[static_cast<std::size_t>(s)] += blocked<T>;
   });
 }
 

@@ -1,20 +1,33 @@
 #include "core/attention/average_weights.h"
 
-#include "core/tensor/eigen_maps.h"
+#include <algorithm>
+#include <vector>
+
 #include "core/tensor/float_dispatch.h"
+#include "core/tensor/task_threads.h"
 
 namespace headwise {
 
 Tensor average_over_heads(const Tensor& weights) {
   const auto& axes = weights.shape().axes();
   Tensor mean(Shape{axes[0], axes[2], axes[3]}, weights.dtype());
-  const Index heads = axes[1].size;
+  const Index heads = axes[1].size, queries = axes[2].size, keys = axes[3].size;
   dispatch_float(weights.dtype(), [&]<class T>() {
-    for (Index n = 0; n < axes[0].size; ++n) {
-      RowMatrix<double> sum = RowMatrix<double>::Zero(axes[2].size, axes[3].size);
-      for (Index h = 0; h < heads; ++h) sum += matrix<T>(weights, n * heads + h).template cast<double>();
-      matrix<T>(mean, n) = (sum / static_cast<double>(heads)).template cast<T>();
-    }
+    const T* const from = weights.values<T>().data();
+    T* const to = mean.values<T>().data();
+    for_ranges(axes[0].size * queries, static_cast<double>(heads * keys), [&](Index first, Index last) {
+      std::vector<double> sum(static_cast<std::size_t>(keys));
+      for (Index row = first; row < last; ++row) {
+        const Index n = row / queries, l = row % queries;
+        std::ranges::fill(sum, 0.0);
+        for (Index h = 0; h < heads; ++h) {
+          const T* const one = from + ((n * heads + h) * queries + l) * keys;
+          for (Index s = 0; s < keys; ++s) sum[static_cast<std::size_t>(s)] += static_cast<double>(one[s]);
+        }
+        for (Index s = 0; s < keys; ++s)
+          to[row * keys + s] = static_cast<T>(sum[static_cast<std::size_t>(s)] / static_cast<double>(heads));
+      }
+    });
   });
   return mean;
 }

@@ -29,7 +29,7 @@ Tensor merge_heads(const Tensor& x, const Tensor* gain, const char* joined_axis)
   const Index heads = x.shape().size(1);
   const Index length = x.shape().size(2);
   const Index width = x.shape().size(3);
-  Tensor out(Shape{{"N", batch}, x.shape().axes()[2], {joined_axis, heads * width}}, x.dtype());
+  Tensor out = Tensor(Shape{{"N", batch}, x.shape().axes()[2], {joined_axis, heads * width}}, x.dtype());
   dispatch_float(x.dtype(), [&]<class T>() {
     auto from = x.values<T>().begin();
     for (Index n = 0; n < batch; ++n) {
@@ -53,7 +53,7 @@ Tensor repeat_kv(const Tensor& x, Index heads) {
   const Index batch = x.shape().size(0);
   const Index kv_heads = x.shape().size(1);
   const Index slice = x.shape().size(2) * x.shape().size(3);
-  Tensor out(Shape{{"N", batch}, {"H", heads}, x.shape().axes()[2], x.shape().axes()[3]}, x.dtype());
+  Tensor out = Tensor(Shape{{"N", batch}, {"H", heads}, x.shape().axes()[2], x.shape().axes()[3]}, x.dtype());
   dispatch_float(x.dtype(), [&]<class T>() {
     auto to = out.values<T>().begin();
     for (Index n = 0; n < batch; ++n) {

@@ -18,4 +18,15 @@ struct LinearRows {
 // x (…, in_features); `out` names the result: the leading axes of x, then out_features. Same type throughout.
 Tensor linear(const Tensor& x, const LinearRows& rows, Shape out);
 
+// The same numbers beside those of before, where little has changed: only rows whose x is another, and columns whose
+// weight or bias is another, are computed.
+struct EarlierLinear {
+  const Tensor& x;
+  const LinearRows& rows;
+  const Tensor& y;
+};
+enum class LinearChange { none, some, most };
+// `some` and y filled, `none` where y is that of before, `most` where linear() is the shorter way. In f64 only.
+LinearChange linear_beside(const Tensor& x, const LinearRows& rows, const EarlierLinear& earlier, Tensor& y);
+
 }  // namespace headwise

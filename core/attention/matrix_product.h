@@ -1,16 +1,33 @@
-// Matrix products as the reference makes them: each sum is taken in double and rounded once, so that an f32
-// result is the rounded exact one and the order of the sum does not show.
+// Matrix products as the reference makes them: each sum is taken in double, in the order of k, and rounded once, so that
+// an f32 result is the rounded exact one. The bits do not depend on the instruction set or the number of threads.
 #pragma once
+
+#include <span>
 
 #include "core/tensor/eigen_maps.h"
 
 namespace headwise {
 
-// left·right. Behind one door, because Eigen's product is by far the longest thing to compile here.
+// out(i,j) = Σ_k left(i,k)·right(k,j), plus bias(j) where there is one; only that for a depth of 0. Nothing is skipped:
+// 0·NaN is NaN, as in PyTorch. A row of `left` and of `out` lies together.
+struct DoubleProduct {
+  Index rows, depth, columns;
+  const double* left;
+  Index left_step;  // from row to row
+  const double* right;
+  Index right_row_step, right_column_step;
+  double* out;
+  Index out_step;
+  const double* bias = nullptr;
+};
+
+// All of them, on the threads there are. Throws Error(cancelled).
+void multiply_doubles(std::span<const DoubleProduct> products);
+
+// left·right
 RowMatrix<double> double_product(const RowMatrix<double>& left, const RowMatrix<double>& right);
 
-// Σ_k a(i,k)·b(k,j); zeros where there is no k. Nothing is skipped: 0·NaN is NaN, as in PyTorch. `a` and `b`
-// are maps or their transposes, of any type.
+// Σ_k a(i,k)·b(k,j). `a` and `b` are maps or their transposes, of any type.
 template <class A, class B>
 RowMatrix<double> product(const Eigen::MatrixBase<A>& a, const Eigen::MatrixBase<B>& b) {
   return double_product(a.template cast<double>(), b.template cast<double>());

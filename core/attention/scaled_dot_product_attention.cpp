@@ -2,29 +2,58 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "core/attention/heads.h"
 #include "core/attention/matrix_product.h"
-#include "core/tensor/cancellation.h"
 #include "core/tensor/float_dispatch.h"
+#include "core/tensor/task_threads.h"
 
 namespace headwise {
 
+namespace {
+
+// out[n,h] = left[n,h]·right[n,g], or ·right[n,g]ᵀ, over the last two axes.
+void multiply_heads(Tensor& out, const Tensor& left, const Tensor& right, bool transposed) {
+  const Index batch = left.shape().size(0), heads = left.shape().size(1), kv_heads = right.shape().size(1);
+  const Index rows = left.shape().size(2), depth = left.shape().size(3), columns = out.shape().size(3);
+  const auto right_of = [&](Index n, Index h) { return n * kv_heads + kv_head_of(h, heads, kv_heads); };
+  if (out.size() == 0) return;
+  if (out.dtype() == DType::f64) {
+    std::vector<DoubleProduct> products;
+    for (Index n = 0; n < batch; ++n)
+      for (Index h = 0; h < heads; ++h)
+        products.push_back({.rows = rows,
+                            .depth = depth,
+                            .columns = columns,
+                            .left = left.values<double>().data() + (n * heads + h) * rows * depth,
+                            .left_step = depth,
+                            .right = right.values<double>().data() + right_of(n, h) * depth * columns,
+                            .right_row_step = transposed ? 1 : columns,
+                            .right_column_step = transposed ? depth : 1,
+                            .out = out.values<double>().data() + (n * heads + h) * rows * columns,
+                            .out_step = columns});
+    return multiply_doubles(products);
+  }
+  dispatch_float(out.dtype(), [&]<class T>() {
+    for (Index n = 0; n < batch; ++n)
+      for (Index h = 0; h < heads; ++h) {
+        const auto other = matrix<T>(right, right_of(n, h));
+        const auto to = matrix<T>(out, n * heads + h);
+        const auto from = matrix<T>(left, n * heads + h);
+        if (transposed)
+          multiply<T>(to, from, other.transpose());
+        else
+          multiply<T>(to, from, other);
+      }
+  });
+}
+
+}  // namespace
+
 Tensor attention_scores(const Tensor& q_heads, const Tensor& k_heads, Shape out) {
   Tensor scores(std::move(out), q_heads.dtype());
-  const Index batch = q_heads.shape().size(0);
-  const Index heads = q_heads.shape().size(1);
-  const Index kv_heads = k_heads.shape().size(1);
-  dispatch_float(q_heads.dtype(), [&]<class T>() {
-    for (Index n = 0; n < batch; ++n) {
-      for (Index h = 0; h < heads; ++h) {
-        check_cancelled();
-        const Index g = kv_head_of(h, heads, kv_heads);
-        multiply<T>(matrix<T>(scores, n * heads + h), matrix<T>(q_heads, n * heads + h),
-                    matrix<T>(k_heads, n * kv_heads + g).transpose());
-      }
-    }
-  });
+  multiply_heads(scores, q_heads, k_heads, true);
   return scores;
 }
 
@@ -36,13 +65,20 @@ ScoreScale score_scale(const AttentionOptions& options) {
 Tensor scale_scores(const Tensor& scores, const ScoreScale& scale) {
   Tensor scaled(scores.shape(), scores.dtype());
   dispatch_float(scores.dtype(), [&]<class T>() {
-    const auto from = scores.values<T>();
-    const auto to = scaled.values<T>();
-    const double factor = scale.scale;
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      double x = static_cast<double>(from[i]) * factor / scale.temperature;
-      if (scale.softcap > 0.0) x = scale.softcap * std::tanh(x / scale.softcap);
-      to[i] = static_cast<T>(x);
+    const T* const from = scores.values<T>().data();
+    T* const to = scaled.values<T>().data();
+    const auto each = [&](double cost, auto&& f) {
+      for_ranges(scores.size(), cost, [&](Index first, Index last) {
+        for (Index i = first; i < last; ++i) to[i] = static_cast<T>(f(static_cast<double>(from[i])));
+      });
+    };
+    const double factor = scale.scale, temperature = scale.temperature, softcap = scale.softcap;
+    if (softcap > 0.0) {
+      each(30.0, [=](double x) { return softcap * std::tanh(x * factor / temperature / softcap); });
+    } else if (temperature != 1.0) {
+      each(4.0, [=](double x) { return x * factor / temperature; });
+    } else {
+      each(2.0, [=](double x) { return x * factor; });
     }
   });
   return scaled;
@@ -51,34 +87,26 @@ Tensor scale_scores(const Tensor& scores, const ScoreScale& scale) {
 Tensor mask_scores(const Tensor& scaled_scores, const Tensor& mask_bias, std::optional<double> mask_value) {
   Tensor masked(scaled_scores.shape(), scaled_scores.dtype());
   dispatch_float(scaled_scores.dtype(), [&]<class T>() {
-    const auto score = scaled_scores.values<T>();
-    const auto bias = mask_bias.values<T>();
-    const auto to = masked.values<T>();
+    const T* const score = scaled_scores.values<T>().data();
+    const T* const bias = mask_bias.values<T>().data();
+    T* const to = masked.values<T>().data();
     const T fill = static_cast<T>(mask_value.value_or(0.0));
-    for (std::size_t i = 0; i < to.size(); ++i) {
-      const bool filled = mask_value && bias[i] == -std::numeric_limits<T>::infinity();
-      to[i] = filled ? fill : score[i] + bias[i];
-    }
+    const bool fills = mask_value.has_value();
+    for_ranges(masked.size(), 2.0, [&](Index first, Index last) {
+      for (Index i = first; i < last; ++i) {
+        const bool filled = fills && bias[i] == -std::numeric_limits<T>::infinity();
+        to[i] = filled ? fill : score[i] + bias[i];
+      }
+    });
   });
   return masked;
 }
 
 Tensor weighted_sum(const Tensor& dropped_weights, const Tensor& v_heads) {
-  const Index batch = dropped_weights.shape().size(0);
-  const Index heads = dropped_weights.shape().size(1);
-  const Index kv_heads = v_heads.shape().size(1);
   const auto& axes = dropped_weights.shape().axes();
   Tensor head_output(Shape{axes[0], axes[1], axes[2], {"Dv", v_heads.shape().size(3)}},
                      dropped_weights.dtype());
-  dispatch_float(dropped_weights.dtype(), [&]<class T>() {
-    for (Index n = 0; n < batch; ++n) {
-      for (Index h = 0; h < heads; ++h) {
-        check_cancelled();
-        multiply<T>(matrix<T>(head_output, n * heads + h), matrix<T>(dropped_weights, n * heads + h),
-                    matrix<T>(v_heads, n * kv_heads + kv_head_of(h, heads, kv_heads)));
-      }
-    }
-  });
+  multiply_heads(head_output, dropped_weights, v_heads, false);
   return head_output;
 }
 

@@ -1,11 +1,14 @@
 #include "core/attention/softmax.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
+#include <span>
+#include <type_traits>
+#include <vector>
 
-#include "core/tensor/cancellation.h"
+#include "core/tensor/double_kernels.h"
 #include "core/tensor/float_dispatch.h"
+#include "core/tensor/task_threads.h"
 
 namespace headwise {
 namespace {
@@ -16,18 +19,10 @@ bool all_blocked(std::span<const T> row) {
          std::ranges::all_of(row, [](T x) { return x == -std::numeric_limits<T>::infinity(); });
 }
 
-// In double, with std::exp: Eigen's vectorised exp(-inf) is 2.9e-39, not 0, and its maxCoeff() may miss a
-// NaN. Here a NaN need not be found by the maximum: it reaches the sum, and from there the whole row.
-template <class T>
-void softmax_row(std::span<const T> x, std::span<T> weights, std::vector<double>& exponentials) {
-  double maximum = -std::numeric_limits<double>::infinity();
-  for (const T value : x) maximum = std::max(maximum, static_cast<double>(value));
-  double sum = 0.0;
-  for (std::size_t s = 0; s < x.size(); ++s) {
-    exponentials[s] = std::exp(static_cast<double>(x[s]) - maximum);
-    sum += exponentials[s];
-  }
-  for (std::size_t s = 0; s < x.size(); ++s) weights[s] = static_cast<T>(exponentials[s] / sum);
+// In double. A NaN need not be found by the maximum: it reaches the sum, and from there the whole row.
+void softmax_row(const DoubleKernels& kernels, const double* x, Index keys, double* weights) {
+  const double sum = kernels.exponentials(x, kernels.largest(x, keys), keys, weights);
+  for (Index s = 0; s < keys; ++s) weights[s] /= sum;
 }
 
 }  // namespace
@@ -35,15 +30,29 @@ void softmax_row(std::span<const T> x, std::span<T> weights, std::vector<double>
 Tensor softmax(const Tensor& masked_scores, FullyMaskedRows fully_masked) {
   Tensor weights(masked_scores.shape(), masked_scores.dtype());
   if (weights.size() == 0) return weights;
-  const auto keys = static_cast<std::size_t>(masked_scores.shape().size(masked_scores.shape().rank() - 1));
-  std::vector<double> exponentials(keys);
+  const DoubleKernels& kernels = chosen_double_kernels();
+  const Index keys = masked_scores.shape().size(masked_scores.shape().rank() - 1);
+  constexpr double cost_of_exponential = 12.0;
   dispatch_float(masked_scores.dtype(), [&]<class T>() {
-    for (std::size_t first = 0; first < static_cast<std::size_t>(weights.size()); first += keys) {
-      check_cancelled();
-      const std::span<const T> row = masked_scores.values<T>().subspan(first, keys);
-      if (fully_masked == FullyMaskedRows::zero && all_blocked(row)) continue;  // zeros already
-      softmax_row<T>(row, weights.values<T>().subspan(first, keys), exponentials);
-    }
+    const T* const x = masked_scores.values<T>().data();
+    T* const to = weights.values<T>().data();
+    for_ranges(weights.size() / keys, cost_of_exponential * static_cast<double>(keys),
+               [&](Index first, Index last) {
+                 std::vector<double> wide(std::is_same_v<T, double> ? 0 : static_cast<std::size_t>(keys));
+                 for (Index at = first * keys; at < last * keys; at += keys) {
+                   if (fully_masked == FullyMaskedRows::zero &&
+                       all_blocked(std::span<const T>(x + at, static_cast<std::size_t>(keys)))) {
+                     std::fill_n(to + at, keys, T{0});
+                   } else if constexpr (std::is_same_v<T, double>) {
+                     softmax_row(kernels, x + at, keys, to + at);
+                   } else {
+                     std::copy_n(x + at, keys, wide.data());
+                     softmax_row(kernels, wide.data(), keys, wide.data());
+                     for (Index s = 0; s < keys; ++s)
+                       to[at + s] = static_cast<T>(wide[static_cast<std::size_t>(s)]);
+                   }
+                 }
+               });
   });
   return weights;
 }

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "core/fused/task_threads.h"
+#include "core/tensor/task_threads.h"
 
 namespace headwise {
 namespace {

@@ -35,16 +35,10 @@ struct FusedKernels {
   void (*multiply_lanes)(float* panel, Index rows, const float* factor);
 };
 
-// Those that this build has, the plainest first; the first runs on every machine.
-struct FusedKernelList {
-  const FusedKernels* const* tables;
-  int count;
-};
-FusedKernelList fused_kernels();
-
-// The best that this machine runs, or the one that the environment variable HEADWISE_ISA names. Throws Error(usage)
-// where that is none of them or this machine has not got it.
+enum class InstructionSet;  // core/tensor/instruction_set.h
+// Those for a machine that has it.
+const FusedKernels& fused_kernels(InstructionSet set);
+// Those of chosen_instruction_set().
 const FusedKernels& chosen_fused_kernels();
-bool machine_runs(const FusedKernels& kernels);
 
 }  // namespace headwise

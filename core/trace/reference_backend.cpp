@@ -27,6 +27,22 @@ double choice(bool on) {
   return on ? 1.0 : 0.0;
 }
 
+// What linear_beside makes of a projection and the one before it.
+TensorPtr projection_beside(const Tensor& x, const LinearRows& rows, const EarlierLinear& earlier,
+                            const TensorPtr& before) {
+  if (before->dtype() != DType::f64) return nullptr;
+  Tensor y(before->shape(), DType::f64);
+  switch (linear_beside(x, rows, earlier, y)) {
+    case LinearChange::none:
+      return before;
+    case LinearChange::some:
+      return std::make_shared<const Tensor>(std::move(y));
+    case LinearChange::most:
+      break;
+  }
+  return nullptr;
+}
+
 // q, k and v: the input projection, or static_k and static_v joined over heads, and the appended rows.
 void project(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
              StageSharing& sharing) {
@@ -39,23 +55,46 @@ void project(TraceTensors& t, const AttentionOptions& options, const AttentionSi
   const std::vector<double> head_sizes{choice(sizes.heads), choice(sizes.kv_heads), choice(sizes.head_dim),
                                        choice(sizes.v_head_dim), choice(options.add_zero_attn)};
 
-  sharing.stage(Id::q, {head_sizes, {t.query, t.in_proj_weight, t.q_proj_weight, t.in_proj_bias}}, [&] {
-    return projected(Projection::q, t.query, t.q_proj_weight,
-                     {{"N", sizes.batch}, {"L", sizes.queries}, {"H·D", sizes.heads * sizes.head_dim}});
-  });
+  // Beside what was projected before, from the sources {…, x, in_proj_weight, its own weight, in_proj_bias}.
+  const auto beside = [&](Projection which, const TensorPtr& x, const TensorPtr& own_weight) {
+    return [&, which](const StageKey& key, const TensorPtr& before) -> TensorPtr {
+      const std::size_t count = key.sources.size();
+      if (key.choices != head_sizes || count < 4 || !key.sources[count - 4]) return nullptr;
+      const TensorPtr &earlier_x = key.sources[count - 4], &packed = key.sources[count - 3];
+      const TensorPtr &own = key.sources[count - 2], &bias = key.sources[count - 1];
+      if (!packed != !t.in_proj_weight || !own != !own_weight) return nullptr;
+      const LinearRows rows =
+          in_projection_rows(which, options, t.in_proj_weight.get(), own_weight.get(), t.in_proj_bias.get());
+      const LinearRows earlier = in_projection_rows(which, options, packed.get(), own.get(), bias.get());
+      return projection_beside(*x, rows, {*earlier_x, earlier, *before}, before);
+    };
+  };
+
+  sharing.stage(
+      Id::q, {head_sizes, {t.query, t.in_proj_weight, t.q_proj_weight, t.in_proj_bias}},
+      [&] {
+        return projected(Projection::q, t.query, t.q_proj_weight,
+                         {{"N", sizes.batch}, {"L", sizes.queries}, {"H·D", sizes.heads * sizes.head_dim}});
+      },
+      beside(Projection::q, t.query, t.q_proj_weight));
 
   const auto project_keys = [&](Id id, Projection which, const TensorPtr& x, const TensorPtr& own_weight,
                                 const TensorPtr& replacement, const TensorPtr& bias_row, Axis width) {
     StageKey key{head_sizes, {replacement, bias_row}};
     if (!replacement)
       key.sources.insert(key.sources.end(), {x, t.in_proj_weight, own_weight, t.in_proj_bias});
-    sharing.stage(id, std::move(key), [&] {
+    // Rows that were appended are no product.
+    const bool product = !replacement && sizes.all_keys == sizes.keys;
+    const StageSharing::Beside earlier =
+        product ? StageSharing::Beside(beside(which, x, own_weight)) : nullptr;
+    const auto make = [&] {
       Tensor rows = replacement
                         ? merge_heads(*replacement, nullptr, width.name.c_str())
                         : projected(which, x, own_weight, {{"N", sizes.batch}, {"S", sizes.keys}, width});
       if (sizes.all_keys == sizes.keys) return rows;
       return append_rows(rows, bias_row.get(), options.add_zero_attn);
-    });
+    };
+    sharing.stage(id, std::move(key), make, earlier);
   };
   project_keys(Id::k, Projection::k, t.key, t.k_proj_weight, t.static_k, t.bias_k,
                {"G·D", sizes.kv_heads * sizes.head_dim});
@@ -159,10 +198,17 @@ void scaled_dot_product_attention(TraceTensors& t, const AttentionOptions& optio
 void merge_and_project(TraceTensors& t, const AttentionSizes& sizes, StageSharing& sharing) {
   sharing.stage(Id::concat, {{}, {t.head_output, t.head_gain}},
                 [&] { return merge_heads(*t.head_output, t.head_gain.get(), "H·Dv"); });
-  sharing.stage(Id::output, {{}, {t.concat, t.out_proj_weight, t.out_proj_bias}}, [&] {
-    return linear(*t.concat, {t.out_proj_weight.get(), 0, t.out_proj_bias.get(), 0},
-                  {{"N", sizes.batch}, {"L", sizes.queries}, {"E", sizes.embed_dim}});
-  });
+  const LinearRows out_rows{t.out_proj_weight.get(), 0, t.out_proj_bias.get(), 0};
+  sharing.stage(
+      Id::output, {{}, {t.concat, t.out_proj_weight, t.out_proj_bias}},
+      [&] {
+        return linear(*t.concat, out_rows,
+                      {{"N", sizes.batch}, {"L", sizes.queries}, {"E", sizes.embed_dim}});
+      },
+      [&](const StageKey& key, const TensorPtr& before) {
+        const LinearRows earlier{key.sources[1].get(), 0, key.sources[2].get(), 0};
+        return projection_beside(*t.concat, out_rows, {*key.sources[0], earlier, *before}, before);
+      });
 }
 
 void add_and_norm(TraceTensors& t, const AttentionOptions& options, StageSharing& sharing) {

@@ -1,12 +1,13 @@
 #include "core/trace/rounded_trace.h"
 
-#include <cmath>
+#include <atomic>
 #include <map>
 
+#include "core/tensor/double_kernels.h"
 #include "core/tensor/memory.h"
+#include "core/tensor/task_threads.h"
 #include "core/trace/grad_output.h"
 #include "core/trace/reference_backend.h"
-#include "core/trace/trace_warnings.h"
 
 namespace headwise {
 namespace {
@@ -23,12 +24,15 @@ void add_twins(Twins& twins, const TraceTensors& from, const TraceTensors& to) {
 
 // None where a finite number becomes infinite.
 std::optional<Tensor> rounded(const Tensor& exact) {
-  Tensor narrow = exact.converted(DType::f32);
-  const auto before = exact.values<double>();
-  const auto after = narrow.values<float>();
-  for (std::size_t i = 0; i < after.size(); ++i) {
-    if (std::isinf(after[i]) && std::isfinite(before[i])) return std::nullopt;
-  }
+  Tensor narrow(exact.shape(), DType::f32);
+  const double* const from = exact.values<double>().data();
+  float* const to = narrow.values<float>().data();
+  const DoubleKernels& kernels = chosen_double_kernels();
+  std::atomic<bool> overflows = false;
+  for_ranges(exact.size(), 1.0, [&](Index first, Index last) {
+    if (!kernels.narrow(from + first, last - first, to + first)) overflows = true;
+  });
+  if (overflows) return std::nullopt;
   return narrow;
 }
 
@@ -89,7 +93,7 @@ TracePtr rounded_forward(const AttentionInputs& inputs, const Trace* previous, I
   trace->stages = exact->stages;  // which stages there are; their keys name the tensors of the twin
   trace->computed = exact->computed;
   trace->exact = exact;
-  trace->warnings = trace_warnings(*trace);
+  trace->warnings = exact->warnings;  // the same numbers are not finite, the same rows fully masked
   return trace;
 }
 

@@ -5,15 +5,30 @@
 namespace headwise {
 
 void StageSharing::stage(TensorId id, StageKey key, const std::function<Tensor()>& make) {
+  stage(id, std::move(key), make, nullptr);
+}
+
+void StageSharing::stage(TensorId id, StageKey key, const std::function<Tensor()>& make,
+                         const Beside& beside) {
   TensorPtr& slot = (backward_ ? trace_.grad : trace_.tensors).*(tensor_entry(id).member);
+  TensorPtr before;
   if (previous_) {
     const auto& stages = backward_ ? previous_->gradient_stages : previous_->stages;
     const auto earlier = stages.find(id);
-    if (earlier != stages.end() && earlier->second == key) slot = previous_->tensor({id, backward_});
+    if (earlier != stages.end()) {
+      before = previous_->tensor({id, backward_});
+      if (earlier->second == key) {
+        slot = before;
+      } else if (before && beside) {
+        check_cancelled();
+        slot = beside(earlier->second, before);
+      }
+    }
   }
-  if (!slot) {
+  const bool shared = slot && slot == before;
+  if (!shared) {
     check_cancelled();
-    slot = std::make_shared<const Tensor>(make());
+    if (!slot) slot = std::make_shared<const Tensor>(make());
     (backward_ ? trace_.computed_gradients : trace_.computed).push_back(id);
   }
   (backward_ ? trace_.gradient_stages : trace_.stages).insert_or_assign(id, std::move(key));

@@ -20,6 +20,11 @@ class StageSharing {
   // under an equal key, else from `make`, and records the key, and whether it was computed.
   void stage(TensorId id, StageKey key, const std::function<Tensor()>& make);
 
+  // The same, but where `previous` holds one under another key, `beside` is asked first: it gets that key and tensor, and
+  // gives back the tensor itself where it is the one that is wanted, a new one, or null: then it is made.
+  using Beside = std::function<TensorPtr(const StageKey& earlier, const TensorPtr& tensor)>;
+  void stage(TensorId id, StageKey key, const std::function<Tensor()>& make, const Beside& beside);
+
  private:
   Trace& trace_;
   const Trace* previous_;

@@ -1,5 +1,6 @@
 // The fast CPU path against the reference.
 #include "core/fused/fused_backend.h"
+#include "core/tensor/instruction_set.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -76,9 +77,9 @@ void check_against_reference(const AttentionInputs& inputs, const FusedRun& run)
   if (run.keep_attn_weights) CHECK(got->tensors.attn_weights);
 }
 
-const FusedKernels* kernels_here(int i) {
-  const FusedKernels* kernels = fused_kernels().tables[i];
-  return machine_runs(*kernels) ? kernels : nullptr;
+// Null where this machine has not got the instruction set.
+const FusedKernels* kernels_here(InstructionSet set) {
+  return machine_runs(set) ? &fused_kernels(set) : nullptr;
 }
 
 // A module of these sizes with random numbers.
@@ -92,8 +93,8 @@ AttentionInputs sized(Index batch, Index queries, Index keys, Index heads, Index
 }  // namespace
 
 TEST_CASE("the fused backend agrees with the reference over every option, on every instruction set here") {
-  for (int i = 0; i < fused_kernels().count; ++i) {
-    const FusedKernels* kernels = kernels_here(i);
+  for (const InstructionSet set : instruction_sets()) {
+    const FusedKernels* kernels = kernels_here(set);
     if (!kernels) continue;
     CAPTURE(kernels->name);
     for (const NamedInputs& named : single_option_inputs()) {
@@ -114,7 +115,7 @@ TEST_CASE("the fused backend agrees with the reference over options drawn togeth
     let_heads_go(named.inputs);
     const AttentionInputs inputs = as_f32(named.inputs);
     if (!fused_refusal(inputs).empty()) continue;
-    const FusedKernels* kernels = kernels_here(static_cast<int>(seed) % fused_kernels().count);
+    const FusedKernels* kernels = kernels_here(instruction_sets()[seed % instruction_sets().size()]);
     check_against_reference(inputs, {.threads = 2, .keep_attn_weights = seed % 2 == 0, .kernels = kernels});
     ++done;
   }
@@ -123,8 +124,8 @@ TEST_CASE("the fused backend agrees with the reference over options drawn togeth
 
 TEST_CASE("the fused backend agrees at sizes that fill no panel and no block") {
   for (const Index length : {1, 3, 31, 33, 65, 257}) {
-    for (int i = 0; i < fused_kernels().count; ++i) {
-      const FusedKernels* kernels = kernels_here(i);
+    for (const InstructionSet set : instruction_sets()) {
+      const FusedKernels* kernels = kernels_here(set);
       if (!kernels) continue;
       CAPTURE(kernels->name);
       CAPTURE(length);

@@ -1,4 +1,4 @@
-#include "core/fused/task_threads.h"
+#include "core/tensor/task_threads.h"
 
 #include <sched.h>
 
@@ -8,12 +8,19 @@
 #include <exception>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/tensor/cancellation.h"
 
 namespace headwise {
 namespace {
+
+thread_local int thread_limit = 0;  // 0: none
+thread_local bool in_task = false;
+
+// Of a range, in multiply-adds: some tens of microseconds. Waking a thread takes a few.
+constexpr double range_cost = 1e5;
 
 struct Work {
   Index count = 0;
@@ -34,7 +41,7 @@ struct Work {
       while (!stop.load(std::memory_order_relaxed)) {
         if (cancellable) check_cancelled();
         const Index task = next.fetch_add(1, std::memory_order_relaxed);
-        if (task >= count) return;
+        if (task >= count) break;
         (*body)(task, worker);
       }
     } catch (...) {
@@ -54,8 +61,10 @@ class Pool {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  void run(Work& work, int threads) {
-    const std::lock_guard one_caller(callers_);
+  // False where another caller is being served.
+  bool run(Work& work, int threads) {
+    const std::unique_lock one_caller(callers_, std::try_to_lock);
+    if (!one_caller) return false;
     {
       const std::lock_guard lock(mutex_);
       while (static_cast<int>(threads_.size()) < threads - 1) {
@@ -67,14 +76,18 @@ class Pool {
       ++round_;
     }
     wake_.notify_all();
+    in_task = true;
     work.take(0, true);
+    in_task = false;
     std::unique_lock lock(mutex_);
     work_ = nullptr;  // who has not come yet need not come any more
     done_.wait(lock, [&] { return busy_ == 0; });
+    return true;
   }
 
  private:
   void serve(int worker) {
+    in_task = true;
     std::uint64_t seen = 0;
     std::unique_lock lock(mutex_);
     while (true) {
@@ -102,7 +115,14 @@ class Pool {
 
 }  // namespace
 
+ThreadLimit::ThreadLimit(int threads) : outer_(std::exchange(thread_limit, threads)) {}
+
+ThreadLimit::~ThreadLimit() {
+  thread_limit = outer_;
+}
+
 int available_threads() {
+  if (thread_limit > 0) return thread_limit;
   cpu_set_t set;
   if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
@@ -113,13 +133,18 @@ void run_tasks(Index count, int threads, const std::function<void(Index task, in
   work.count = count;
   work.body = &body;
   threads = static_cast<int>(std::min<Index>(threads, count));
-  if (threads <= 1) {
-    work.take(0, true);
-  } else {
-    static Pool pool;
-    pool.run(work, threads);
-  }
+  static Pool pool;
+  if (threads <= 1 || in_task || !pool.run(work, threads)) work.take(0, true);
   if (work.failure) std::rethrow_exception(work.failure);
+}
+
+void for_ranges(Index count, double cost, const std::function<void(Index first, Index last)>& body) {
+  if (count <= 0) return;
+  const auto length = std::max<Index>(1, static_cast<Index>(range_cost / std::max(cost, 1e-3)));
+  const Index ranges = (count + length - 1) / length;
+  const int threads = ranges < 4 ? 1 : available_threads();
+  run_tasks(ranges, threads,
+            [&](Index range, int) { body(range * length, std::min(count, (range + 1) * length)); });
 }
 
 }  // namespace headwise

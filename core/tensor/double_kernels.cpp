@@ -1,0 +1,179 @@
+// Compiled once for each instruction set, with HEADWISE_ISA its name and HEADWISE_VECTOR the doubles in one of its
+// vectors. Includes nothing that could be instantiated elsewhere with other flags.
+#include "core/tensor/double_kernels.h"
+
+#define HEADWISE_TEXT_OF(x) #x
+#define HEADWISE_TEXT(x) HEADWISE_TEXT_OF(x)
+#define HEADWISE_TABLE_OF(isa) double_kernels_##isa
+#define HEADWISE_TABLE(isa) HEADWISE_TABLE_OF(isa)
+
+namespace headwise {
+namespace {
+
+constexpr int vector = HEADWISE_VECTOR;
+constexpr int rows = HEADWISE_BLOCK;
+constexpr int columns = static_cast<int>(DoubleKernels::columns);
+constexpr int vectors = columns / vector;
+
+using Vector = double __attribute__((vector_size(vector * 8), aligned(8), may_alias));
+using Floats = float __attribute__((vector_size(vector * 4), aligned(4), may_alias));
+using Integers = std::int64_t __attribute__((vector_size(vector * 8), aligned(8), may_alias));
+using Bits = std::uint64_t __attribute__((vector_size(vector * 8), aligned(8), may_alias));
+
+inline Vector load(const double* at) {
+  return *reinterpret_cast<const Vector*>(at);
+}
+inline void store(double* at, Vector value) {
+  *reinterpret_cast<Vector*>(at) = value;
+}
+inline Vector all(double value) {
+  return value - Vector{};
+}  // x − 0 is x, and costs nothing
+
+constexpr double infinity = __builtin_inf();
+
+void multiply(const double* left, const double* right, Index depth, double* out, Index out_step,
+              Index made_rows, Index made_columns, bool add) {
+  double edge[rows * columns];  // where the tile reaches over the end of `out`
+  const bool whole = made_rows == rows && made_columns == columns;
+  if (!whole && add) {
+    for (Index r = 0; r < made_rows; ++r)
+      for (Index c = 0; c < made_columns; ++c) edge[r * columns + c] = out[r * out_step + c];
+  }
+  double* const to = whole ? out : edge;
+  const Index step = whole ? out_step : columns;
+  Vector sum[rows][vectors];
+#pragma GCC unroll 12
+  for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v)
+      sum[r][v] = add && r < made_rows ? load(to + r * step + v * vector) : Vector{};
+  for (Index k = 0; k < depth; ++k) {
+    Vector x[vectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) x[v] = load(right + v * vector);
+#pragma GCC unroll 12
+    for (int r = 0; r < rows; ++r) {
+      const Vector l = all(left[r]);
+#pragma GCC unroll 4
+      for (int v = 0; v < vectors; ++v) sum[r][v] += l * x[v];
+    }
+    left += rows;
+    right += columns;
+  }
+#pragma GCC unroll 12
+  for (int r = 0; r < rows; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) store(to + r * step + v * vector, sum[r][v]);
+  if (whole) return;
+  for (Index r = 0; r < made_rows; ++r)
+    for (Index c = 0; c < made_columns; ++c) out[r * out_step + c] = edge[r * columns + c];
+}
+
+double largest(const double* x, Index count) {
+  Vector most[vectors];
+  for (int v = 0; v < vectors; ++v) most[v] = all(-infinity);
+  Index i = 0;
+  for (; i + columns <= count; i += columns)
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) {
+      const Vector here = load(x + i + v * vector);
+      most[v] = here > most[v] ? here : most[v];
+    }
+  double lanes[columns], result = -infinity;
+  for (int v = 0; v < vectors; ++v) store(lanes + v * vector, most[v]);
+  for (int c = 0; c < columns; ++c) result = lanes[c] > result ? lanes[c] : result;
+  for (; i < count; ++i) result = x[i] > result ? x[i] : result;
+  return result;
+}
+
+// e^x for x ≤ 0 or NaN; below −746, where it would round to 0, exactly 0. 2^n·e^r with |r| ≤ ln 2/2 (ln 2 in two parts,
+// the first of 33 bits, so that n times it is exact: fdlibm); e^r by its Taylor polynomial of degree 13, whose remainder
+// there is below 5e-18.
+inline Vector exponential(Vector x) {
+  const Vector shifter = all(6755399441055744.0);  // 1.5·2^52: adding it rounds to a whole number
+  const Vector n_shifted = x * 1.44269504088896338700 + shifter;
+  const Vector n = n_shifted - shifter;
+  const Vector r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
+  Vector p = r * 1.6059043836821613e-10 + 2.0876756987868099e-09;
+  p = p * r + 2.5052108385441719e-08;
+  p = p * r + 2.7557319223985891e-07;
+  p = p * r + 2.7557319223985893e-06;
+  p = p * r + 2.4801587301587302e-05;
+  p = p * r + 1.9841269841269841e-04;
+  p = p * r + 1.3888888888888889e-03;
+  p = p * r + 8.3333333333333333e-03;
+  p = p * r + 4.1666666666666667e-02;
+  p = p * r + 1.6666666666666667e-01;
+  p = p * r + 0.5;
+  p = (r * r * p + r) + 1.0;
+  // A denormal result is made 2^200 times too large, and rounded once. Lanes that vanish or are NaN wrap round here, and
+  // are not used.
+  const Integers denormal = x < all(-708.0);
+  const Bits up = reinterpret_cast<const Bits&>(denormal) & (std::uint64_t{200} << 52);
+  const Bits bits = (reinterpret_cast<const Bits&>(n_shifted) << 52) + up;
+  const Bits result = reinterpret_cast<const Bits&>(p) + bits;
+  const Vector down = denormal ? all(0x1p-200) : all(1.0);
+  const Vector value = reinterpret_cast<const Vector&>(result) * down;
+  const Integers vanishes = x < all(-746.0);
+  const Integers is_nan = x != x;
+  const Vector zero{};
+  return is_nan ? x : (vanishes ? zero : value);
+}
+
+double exponentials(const double* x, double minus, Index count, double* to) {
+  Vector total[vectors];
+  for (int v = 0; v < vectors; ++v) total[v] = Vector{};
+  Index i = 0;
+  for (; i + columns <= count; i += columns)
+#pragma GCC unroll 4
+    for (int v = 0; v < vectors; ++v) {
+      const Vector e = exponential(load(x + i + v * vector) - all(minus));
+      store(to + i + v * vector, e);
+      total[v] += e;
+    }
+  if (i < count) {
+    double last[columns];
+    for (int c = 0; c < columns; ++c) last[c] = i + c < count ? x[i + c] - minus : -infinity;
+    for (int v = 0; v < vectors; ++v) {
+      const Vector e = exponential(load(last + v * vector));
+      store(last + v * vector, e);
+      total[v] += e;
+    }
+    for (int c = 0; i + c < count; ++c) to[i + c] = last[c];
+  }
+  double sums[columns];
+  for (int v = 0; v < vectors; ++v) store(sums + v * vector, total[v]);
+  for (int half = columns / 2; half > 0; half /= 2)
+    for (int c = 0; c < half; ++c) sums[c] += sums[c + half];
+  return sums[0];
+}
+
+bool narrow(const double* from, Index count, float* to) {
+  Vector most{};  // of what is finite
+  Index i = 0;
+  for (; i + vector <= count; i += vector) {
+    const Vector x = load(from + i);
+    *reinterpret_cast<Floats*>(to + i) = __builtin_convertvector(x, Floats);
+    const Vector size = x < Vector{} ? -x : x;
+    const Vector zero{};
+    const Vector finite = size < all(infinity) ? size : zero;
+    most = finite > most ? finite : most;
+  }
+  double result = 0.0;
+  for (int c = 0; c < vector; ++c) result = most[c] > result ? most[c] : result;
+  for (; i < count; ++i) {
+    to[i] = static_cast<float>(from[i]);
+    const double size = __builtin_fabs(from[i]);
+    if (size < infinity && size > result) result = size;
+  }
+  return result < 0x1.ffffffp127;  // half-way between the largest float and the next that would be
+}
+
+}  // namespace
+
+extern const DoubleKernels HEADWISE_TABLE(HEADWISE_ISA);
+const DoubleKernels HEADWISE_TABLE(HEADWISE_ISA) = {
+    HEADWISE_TEXT(HEADWISE_ISA), rows, multiply, largest, exponentials, narrow};
+
+}  // namespace headwise

@@ -1,0 +1,53 @@
+#include "core/tensor/instruction_set.h"
+
+#include <cstdlib>
+#include <optional>
+#include <string>
+
+#include "core/tensor/error.h"
+
+namespace headwise {
+
+const char* instruction_set_name(InstructionSet set) {
+  constexpr const char* names[] = {"plain", "avx2", "avx512"};
+  return names[static_cast<std::size_t>(set)];
+}
+
+std::span<const InstructionSet> instruction_sets() {
+#ifdef HEADWISE_X86
+  static constexpr InstructionSet sets[] = {InstructionSet::plain, InstructionSet::avx2,
+                                            InstructionSet::avx512};
+#else
+  static constexpr InstructionSet sets[] = {InstructionSet::plain};
+#endif
+  return sets;
+}
+
+bool machine_runs(InstructionSet set) {
+#ifdef HEADWISE_X86
+  if (set == InstructionSet::avx2) return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  if (set == InstructionSet::avx512)
+    return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+           __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+#endif
+  return set == InstructionSet::plain;
+}
+
+InstructionSet chosen_instruction_set() {
+  const char* const wanted = std::getenv("HEADWISE_ISA");
+  std::optional<InstructionSet> best;
+  std::string names;
+  for (const InstructionSet set : instruction_sets()) {
+    if (!machine_runs(set)) continue;
+    const std::string name = instruction_set_name(set);
+    names += (names.empty() ? "" : ", ") + name;
+    if (!wanted || !*wanted || name == wanted) best = set;
+  }
+  if (best) return *best;
+  throw Error(ExitStatus::usage, {.where = "HEADWISE_ISA",
+                                  .what = "this machine has no such instruction set",
+                                  .got = wanted,
+                                  .expected = names});
+}
+
+}  // namespace headwise

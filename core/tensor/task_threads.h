@@ -1,0 +1,37 @@
+// Independent tasks on a few threads that wait between calls. Which thread does which task is open; a task must not
+// depend on it.
+#pragma once
+
+#include <functional>
+
+#include "core/tensor/shape.h"
+
+namespace headwise {
+
+// How many threads there are to be had: those that this process may run on, or fewer where a ThreadLimit says so.
+int available_threads();
+
+// While it lives, available_threads() in this thread is `threads` (≥ 1), more than there are too.
+class ThreadLimit {
+ public:
+  explicit ThreadLimit(int threads);
+  ~ThreadLimit();
+  ThreadLimit(const ThreadLimit&) = delete;
+  ThreadLimit& operator=(const ThreadLimit&) = delete;
+
+ private:
+  int outer_;
+};
+
+// Calls body(task, worker) for every task in [0, count), 0 ≤ worker < threads; two calls with one worker never overlap.
+// The calling thread is worker 0. Between two of its tasks it looks whether the work is still wanted
+// (core/tensor/cancellation.h). An exception of a task, or the cancellation, ends all of it: the tasks under way finish,
+// no further one begins, and it is thrown here. Who calls while others are served, or from within a task, does it all
+// alone.
+void run_tasks(Index count, int threads, const std::function<void(Index task, int worker)>& body);
+
+// Calls body(first, last) so that the ranges cover [0, count) once. `cost` is that of one of them in multiply-adds: what
+// is cheap altogether is one range, in this thread; else ranges are short enough to be spread and to be cancelled between.
+void for_ranges(Index count, double cost, const std::function<void(Index first, Index last)>& body);
+
+}  // namespace headwise
