@@ -43,10 +43,11 @@ std::string report_text(const std::string& scenario, const VisitReport& report) 
                         milliseconds(frame_quantile(part, 0.5)), milliseconds(frame_quantile(part, 0.99)),
                         processor_milliseconds(part));
   }
-  text += fmt::format("\n{:<36} {:>6} {:>11} {:>11}\n", "from an edit to its picture", "frames", "ms",
-                      "computed");
+  text += fmt::format("\n{:<36} {:>6} {:>11} {:>11} {:>11} {:>11}\n", "from an edit to its picture", "frames",
+                      "refreshes", "ms", "CPU ms", "computed");
   for (const EditLatency& edit : report.edits) {
-    text += fmt::format("{:<36} {:>6} {:>11.2f} {:>11}\n", edit.name, edit.frames, milliseconds(edit.seconds),
+    text += fmt::format("{:<36} {:>6} {:>11} {:>11.2f} {:>11.2f} {:>11}\n", edit.name, edit.frames,
+                        edit.refreshes, milliseconds(edit.seconds), milliseconds(edit.processor_seconds),
                         edit.computed);
   }
   return text;
@@ -64,6 +65,8 @@ std::string report_json(const std::string& scenario, const VisitReport& report) 
   for (const EditLatency& edit : report.edits) {
     edits.push_back({{"edit", edit.name},
                      {"frames", edit.frames},
+                     {"refreshes", edit.refreshes},
+                     {"cpu_ms", milliseconds(edit.processor_seconds)},
                      {"ms", milliseconds(edit.seconds)},
                      {"computed", edit.computed}});
   }

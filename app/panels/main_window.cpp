@@ -228,6 +228,8 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   const bool moving = advance_motion(state_.motion, input.seconds, state_.settings.motion_speed);
   take_keys();
   play(input.seconds, wake_after);
+  // What a key asked for just now, where it takes no longer than a frame.
+  if (state_.session.poll()) state_.selection = selection_within(state_.selection, state_.session.trace());
   const StageView view = state_.selection.view;
   if (view == StageView::gradients || view == StageView::compare || view == StageView::memory)
     skip_motion(state_.motion);  // it tells how a step is made

@@ -261,6 +261,13 @@ class Visit {
       settle();
       take_all_back();
     }
+    follow("set a number of the input", [&] { set_number("query", {0, 0, 0}); });
+    take_all_back();
+    follow("set a parameter", [&] { set_number("out_proj.weight", {0, 0}); });
+    take_all_back();
+    follow("set a parameter of q", [&] { set_number("in_proj_weight", {0, 0}); });
+    take_all_back();
+    go_to(Step::scale);
     if (has("setup/scale")) {
       click("setup/scale");
       follow("type a scale", [&] { frames_.push(TextEntered{U'1'}); });
@@ -279,6 +286,13 @@ class Visit {
     }
   }
 
+  // As the field of the inspector does at the end of a frame.
+  void set_number(const std::string& tensor, const std::vector<Index>& index) {
+    Scenario scenario = session().scenario();
+    scenario.edits.push_back({tensor, index, 0.75});
+    window_.state().session.edit(scenario, "set a number");
+  }
+
   // What `edit` pushes last changes the scenario.
   template <class Edit>
   void follow(const std::string& name, Edit edit) {
@@ -286,8 +300,10 @@ class Visit {
     const Scenario before = session().scenario();
     edit();
     Clock::time_point told = Clock::now();
+    double used = processor_seconds();
     while (frames_.pending()) {
       told = Clock::now();
+      used = processor_seconds();
       frame();
     }
     Clock::time_point last = told;
@@ -300,7 +316,9 @@ class Visit {
       last = Clock::now();
       frame();
     }
-    report_.edits.push_back({name, frames, seconds_since(told), session().trace().computed.size()});
+    const double seconds = seconds_since(told);
+    report_.edits.push_back({name, frames, seconds, static_cast<int>(std::ceil(seconds / frame_seconds)),
+                             processor_seconds() - used, session().trace().computed.size()});
     settle();
   }
 

@@ -18,10 +18,12 @@ struct VisitPart {
 
 // One edit, followed to the screen.
 struct EditLatency {
-  std::string name;          // "type a letter"
-  int frames = 0;            // behind the one that was told of it: 0, that one shows it already
-  double seconds = 0.0;      // from the event to the last pixel of the frame that shows it
-  std::size_t computed = 0;  // tensors that were computed anew
+  std::string name;                // "type a letter"
+  int frames = 0;                  // behind the one that was told of it: 0, that one shows it already
+  double seconds = 0.0;            // from the event to the last pixel of the frame that shows it
+  int refreshes = 0;               // of a display, 60 a second, in that time: a frame may take several
+  double processor_seconds = 0.0;  // in that time, in all threads
+  std::size_t computed = 0;        // tensors that were computed anew
 };
 
 struct VisitReport {

@@ -6,6 +6,13 @@
 #include "core/tensor/cancellation.h"
 
 namespace headwise {
+namespace {
+
+// A frame of a usual display. What takes no longer is seen in the frame that asked for it, and is not slowed down by that
+// frame being drawn beside it.
+constexpr auto short_wait = std::chrono::microseconds(16667);
+
+}  // namespace
 
 Background::Background(std::function<void()> wake) : wake_(std::move(wake)) {}
 
@@ -37,7 +44,9 @@ double Background::seconds_running() const {
 }
 
 std::optional<Background::Result> Background::take() {
-  const std::lock_guard lock(mutex_);
+  if (!busy_) return std::nullopt;
+  std::unique_lock lock(mutex_);
+  changed_.wait_until(lock, started_ + short_wait, [this] { return result_.has_value(); });
   if (!result_) return std::nullopt;
   busy_ = false;
   return std::exchange(result_, std::nullopt);

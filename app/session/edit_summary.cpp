@@ -11,6 +11,7 @@
 #include "app/session/frozen_heads.h"
 #include "core/answers/tensor_change.h"
 #include "core/scenario/scenario_json.h"
+#include "core/tensor/float_dispatch.h"
 
 namespace headwise {
 namespace {
@@ -117,10 +118,9 @@ std::string let_go_sentence(const Scenario& before, const Trace& after) {
 std::string blocked_text(const Trace& trace) {
   const TensorPtr mask = trace.tensors.mask_bias;
   if (!mask || mask->size() == 0) return "no pair is blocked";
-  Index blocked = 0;
-  for (Index i = 0; i < mask->size(); ++i) {
-    blocked += mask->flat(i) == -std::numeric_limits<double>::infinity() ? 1 : 0;
-  }
+  const Index blocked = dispatch_float(mask->dtype(), [&]<class T>() -> Index {
+    return std::ranges::count(mask->values<T>(), -std::numeric_limits<T>::infinity());
+  });
   return fmt::format("{} of the pairs are blocked",
                      percent_text(static_cast<double>(blocked) / static_cast<double>(mask->size())));
 }
