@@ -8,6 +8,7 @@
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/ui_probe.h"
+#include "app/widgets/work_probe.h"
 
 namespace headwise {
 namespace {
@@ -29,6 +30,7 @@ void draw_comparison_sheet(const PanelContext& context, const TracePtr& trace, C
   if (!begin_overlay(widgets, "overlay/comparison", "Is it the same?", state.open, {.width = sheet_width}))
     return;
   ImGui::PushFont(context.fonts.small);
+  work_probe("comparisons");
   segmented_control(widgets, "tabs", comparison_tabs, state.tab);
   const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
   float left = min.x;

@@ -15,6 +15,7 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "app/widgets/work_probe.h"
 
 namespace headwise {
 namespace {
@@ -76,6 +77,7 @@ bool is_pointed_at(const PanelContext& context, TensorId id) {
 }  // namespace
 
 PanelAction draw_graph(const PanelContext& context, GraphState& state) {
+  work_probe("graph");
   PanelAction action;
   const ImVec2 origin = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
   ImFont* small = context.fonts.small;

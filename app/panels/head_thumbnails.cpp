@@ -14,6 +14,7 @@
 #include "app/widgets/lock_mark.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "app/widgets/work_probe.h"
 
 namespace headwise {
 namespace {
@@ -59,6 +60,7 @@ bool has_gains(const PanelContext& context) {
 std::vector<StagePart> thumbnail_parts(const PanelContext& context, const StageContent& content) {
   std::vector<StagePart> parts;
   if (!content.head_map) return parts;
+  work_probe("head thumbnails");
   parts.reserve(static_cast<std::size_t>(content.head_total));
   for (Index head = 0; head < content.head_total; ++head) {
     parts.push_back(part_at_head(*content.head_map, context.trace, context.selection.batch, head));

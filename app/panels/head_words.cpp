@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "app/widgets/number_text.h"
+#include "app/widgets/work_probe.h"
 
 namespace headwise {
 namespace {
@@ -34,6 +35,7 @@ const std::vector<HeadStatistics>& HeadFigures::of(const Trace& trace, Index bat
   if (weights && weights_.lock() == weights && batch_ == batch) return heads_;
   heads_.clear();
   weights_ = weights;
+  work_probe("head statistics");
   batch_ = batch;
   if (!weights || batch < 0 || batch >= weights->shape().size(0)) return heads_;
   for (Index head = 0; head < weights->shape().size(1); ++head)

@@ -22,6 +22,7 @@
 #include "app/widgets/number_text.h"
 #include "app/widgets/text_column.h"
 #include "app/widgets/ui_probe.h"
+#include "app/widgets/work_probe.h"
 
 namespace headwise {
 namespace {
@@ -267,6 +268,7 @@ void draw_row(const PanelContext& context, TextColumn& column) {
 }  // namespace
 
 PanelAction draw_inspector(const PanelContext& context, InspectorState& state) {
+  work_probe("inspector");
   PanelAction action;
   if (state.step != context.selection.step) ImGui::SetScrollY(0.0f);
   state.step = context.selection.step;

@@ -9,6 +9,7 @@
 #include "app/panels/named_text.h"
 #include "app/session/commands.h"
 #include "app/widgets/ui_probe.h"
+#include "app/widgets/work_probe.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
 
@@ -180,6 +181,7 @@ std::string sizes_text(const Trace& trace) {
 }
 
 PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) {
+  work_probe("menu");
   PanelAction action;
   const WidgetContext widgets = context.widgets();
   if (!ImGui::BeginMenuBar()) return action;

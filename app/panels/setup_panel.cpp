@@ -9,6 +9,7 @@
 
 #include "app/panels/named_text.h"
 #include "app/panels/setup_rows.h"
+#include "app/widgets/work_probe.h"
 
 namespace headwise {
 namespace {
@@ -43,6 +44,7 @@ void draw_edits(SetupRows& rows) {
 }  // namespace
 
 PanelAction draw_setup_panel(const PanelContext& context, SetupState& state) {
+  work_probe("setup");
   const RowLettersInUse letters([&](ImVec2 at, std::string_view text) {
     return draw_shape_text(context, ImGui::GetWindowDrawList(), context.fonts.sans, at,
                            context.palette.text_dim, std::string(text));

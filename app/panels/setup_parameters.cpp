@@ -5,6 +5,7 @@
 #include "app/panels/setup_rows.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "app/widgets/work_probe.h"
 #include "core/answers/operation_counts.h"
 #include "core/answers/traced_inputs.h"
 
@@ -27,6 +28,7 @@ void draw_layout_differences(SetupRows& rows) {
   if (!output || output->size() == 0) return;
   if (state.layouts_of.lock() != output) {
     state.layouts_of = output;
+    work_probe("layout differences");
     state.layouts = {};
     const bool small = operation_counts(traced_inputs(trace)).multiply_adds <= multiply_adds_at_once;
     if (small) state.layouts = compare_layouts(trace);

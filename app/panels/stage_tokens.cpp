@@ -19,6 +19,7 @@
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "app/widgets/work_probe.h"
 #include "core/answers/head_statistics.h"
 
 namespace headwise {
@@ -194,8 +195,25 @@ void draw_light(const PanelContext& context, const StagePart& map, const Column&
   }
 }
 
+// Of the head that is looked at: a logarithm for each of its weights, too much for every frame.
+const HeadStatistics& statistics_of(const PanelContext& context) {
+  struct Known {
+    std::weak_ptr<const Tensor> weights;
+    Index batch = -1, head = -1;
+    HeadStatistics statistics;
+  };
+  static Known known;
+  const TensorPtr& weights = context.trace.tensors.attn_weights;
+  const Selection& at = context.selection;
+  if (!weights || known.weights.lock() != weights || known.batch != at.batch || known.head != at.head) {
+    work_probe("head statistics");
+    known = {weights, at.batch, at.head, head_statistics(context.trace, at.batch, at.head)};
+  }
+  return known.statistics;
+}
+
 std::string statistics_text(const PanelContext& context) {
-  const HeadStatistics s = head_statistics(context.trace, context.selection.batch, context.selection.head);
+  const HeadStatistics& s = statistics_of(context);
   if (s.rows == 0) return "no row of this head is finite";
   const auto name = [](const std::vector<std::string>& labels, Index i) {
     return i < static_cast<Index>(labels.size()) ? labels[static_cast<std::size_t>(i)] : std::to_string(i);

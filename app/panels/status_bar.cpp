@@ -11,6 +11,7 @@
 #include "app/widgets/number_text.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "app/widgets/work_probe.h"
 
 namespace headwise {
 namespace {
@@ -41,6 +42,7 @@ std::string compute_text(const Trace& trace, double seconds) {
 }
 
 void draw_status_bar(const PanelContext& context, const StatusInfo& info) {
+  work_probe("status");
   const WidgetContext widgets = context.widgets();
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   const ImVec2 room = ImGui::GetContentRegionAvail();

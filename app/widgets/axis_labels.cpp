@@ -34,18 +34,39 @@ bool is_drawn(Index i, Index step, std::optional<Index> chosen) {
   return !chosen || step == 1 || std::abs(i - *chosen) >= step;
 }
 
+// A label as it can be drawn, before it is fitted. A token of 100,000 letters is cut long before: it is never that wide.
+std::string shown_label(const std::string& label, const ImFont* font) {
+  constexpr std::size_t most_bytes = 1024;
+  if (label.size() <= most_bytes) return drawable_text(printable(label), font);
+  std::size_t bytes = most_bytes;
+  while (bytes > 0 && (static_cast<unsigned char>(label[bytes]) & 0xC0U) == 0x80U) --bytes;
+  return drawable_text(printable(label.substr(0, bytes)), font) + "…";
+}
+
 }  // namespace
 
 std::string fitted_text(const std::string& text, ImFont* font, float width) {
-  if (width_of(font, text) <= width) return text;
-  std::string cut = text;
-  while (!cut.empty()) {
-    // One character less: continuation bytes go with the byte that they continue.
-    while (!cut.empty() && (static_cast<unsigned char>(cut.back()) & 0xC0U) == 0x80U) cut.pop_back();
-    if (!cut.empty()) cut.pop_back();
-    if (width_of(font, cut + "…") <= width) break;
+  const auto beginning = [&](std::size_t bytes) {
+    // Continuation bytes go with the byte that they continue.
+    while (bytes > 0 && bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U)
+      --bytes;
+    return text.substr(0, bytes);
+  };
+  // Longer beginnings are wider: first one that is too wide is looked for, and only then the longest that is not. So a
+  // word of 100,000 letters costs no more than what is shown of it.
+  std::size_t too_wide = 64;
+  while (too_wide < text.size() && width_of(font, beginning(too_wide)) <= width) too_wide *= 2;
+  if (too_wide >= text.size()) {
+    if (width_of(font, text) <= width) return text;
+    too_wide = text.size();
+  }
+  std::size_t fitting = 0;
+  while (too_wide - fitting > 1) {
+    const std::size_t middle = fitting + (too_wide - fitting) / 2;
+    (width_of(font, beginning(middle) + "…") <= width ? fitting : too_wide) = middle;
   }
   // A box too narrow for the mark of a cut stays empty.
+  const std::string cut = beginning(fitting);
   return cut.empty() && width_of(font, "…") > width ? "" : cut + "…";
 }
 
@@ -75,8 +96,7 @@ float label_width(const WidgetContext& context, const std::vector<std::string>& 
   // Of very many only a few are drawn, and a few are enough to know their width.
   const std::size_t step = shown / most_measured + 1;
   for (std::size_t i = 0; i < shown && widest < most; i += step) {
-    widest = std::max(widest,
-                      width_of(context.fonts.bold, drawable_text(printable(labels[i]), context.fonts.bold)));
+    widest = std::max(widest, width_of(context.fonts.bold, shown_label(labels[i], context.fonts.bold)));
   }
   return std::min(widest, most);
 }
@@ -92,9 +112,8 @@ void draw_row_labels(const WidgetContext& context, ImDrawList* list, const Plane
     ImFont* font = bold                      ? context.fonts.bold
                    : pitch >= context.px(17) ? context.fonts.sans
                                              : context.fonts.small;
-    const std::string text =
-        fitted_text(drawable_text(printable(labels[static_cast<std::size_t>(row)]), font), font,
-                    context.px(longest_label_units));
+    const std::string text = fitted_text(shown_label(labels[static_cast<std::size_t>(row)], font), font,
+                                         context.px(longest_label_units));
     const RectF cell = plane.cell(row, 0);
     const ImVec2 at(std::floor(static_cast<float>(cell.x) - context.px(row_gap) - width_of(font, text)),
                     std::floor(static_cast<float>(cell.y + cell.height / 2) - font->FontSize / 2));
@@ -113,9 +132,8 @@ void draw_column_labels(const WidgetContext& context, ImDrawList* list, const Pl
     ImFont* font = bold                      ? context.fonts.bold
                    : pitch >= context.px(24) ? context.fonts.sans
                                              : context.fonts.small;
-    const std::string text =
-        fitted_text(drawable_text(printable(labels[static_cast<std::size_t>(col)]), font), font,
-                    context.px(longest_label_units));
+    const std::string text = fitted_text(shown_label(labels[static_cast<std::size_t>(col)], font), font,
+                                         context.px(longest_label_units));
     const ImU32 color = im_color(bold ? context.palette.text : context.palette.text_dim);
     const RectF cell = plane.cell(plane.rows - 1, col);
     const float x = static_cast<float>(cell.x + cell.width / 2);

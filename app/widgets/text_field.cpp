@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "app/widgets/focus_order.h"
+#include "app/widgets/text_layout.h"
 
 namespace headwise {
 namespace {
@@ -30,11 +31,7 @@ struct Layout {
   bool align_right;
   std::vector<TextLine> lines;
 
-  float advance(char32_t point) const {
-    if (point == U'\n') return 0.0f;
-    if (point < 0x20) point = U' ';
-    return font->GetCharAdvance(point > 0xFFFF ? ImWchar{0xFFFD} : static_cast<ImWchar>(point));
-  }
+  float advance(char32_t point) const { return shown_advance(*font, point); }
   float width_of(std::string_view text, std::size_t begin, std::size_t end) const {
     float sum = 0.0f;
     for (std::size_t at = begin; at < end; at = next_character(text, at))
@@ -204,10 +201,9 @@ TextFieldResult text_field(const WidgetContext& context, const char* id, std::st
                 {},         width - 2 * padding.x,
                 multi_line, options.align_right && !multi_line,
                 {}};
-  const auto advance = [&](char32_t point) { return layout.advance(point); };
   const auto lay_out = [&] {
     layout.lines =
-        multi_line ? wrap_lines(text, layout.width, advance) : std::vector<TextLine>{{0, text.size()}};
+        multi_line ? text_layouts().of(text, *font, layout.width) : std::vector<TextLine>{{0, text.size()}};
   };
   lay_out();
   const float line_count = static_cast<float>(std::clamp<std::size_t>(

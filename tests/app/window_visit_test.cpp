@@ -37,7 +37,7 @@ TEST_CASE("every edit of the welcome scenario is on the screen in the next frame
     CAPTURE(part.name);
     CHECK(part.seconds.size() >= 2);
   }
-  CHECK(report.edits.size() == 6);
+  CHECK(report.edits.size() == 9);
   for (const EditLatency& edit : report.edits) {
     CAPTURE(edit.name);
     CHECK(edit.frames <= 1);
@@ -46,6 +46,9 @@ TEST_CASE("every edit of the welcome scenario is on the screen in the next frame
   // Only what depends on the edit is computed: a gain is concat, output and nothing before them.
   REQUIRE(find_edit(report, "mute a head"));
   CHECK(find_edit(report, "mute a head")->computed == 2);
+  REQUIRE(find_edit(report, "set a parameter"));
+  CHECK(find_edit(report, "set a parameter")->computed == 1);
+  for (const EditLatency& edit : report.edits) CHECK(edit.refreshes >= 1);
 }
 
 TEST_CASE("a visit leaves out what its scenario has no place for") {

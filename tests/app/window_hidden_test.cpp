@@ -1,0 +1,72 @@
+// A panel that is not shown costs nothing: what frames work at is counted by name.
+#include <doctest/doctest.h>
+
+#include "app/widgets/text_layout.h"
+#include "app/widgets/work_probe.h"
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+// What is worked at while `act` goes on, and in ten frames after it.
+template <class Act>
+WorkProbes work_of(WindowBench& bench, Act act) {
+  WorkProbes work;
+  set_work_probes(&work);
+  act();
+  bench.ui->run_frames(10);
+  set_work_probes(nullptr);
+  return work;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "with the stage alone nothing is worked at that is not on it, and everything is again when it comes "
+    "back") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  bench.ui->run_until_still();
+  const char* const panels[] = {"menu", "setup", "inspector", "graph", "status"};
+  const auto edit = [&] { bench.ui->key("C"); };
+  WorkProbes work = work_of(bench, edit);
+  for (const char* panel : panels) CHECK_MESSAGE(work.contains(panel), panel);
+  CHECK(work["layout differences"] == 1);  // once for the edit, not in every frame
+
+  bench.ui->key("F");
+  bench.ui->run_until_still();
+  const long layouts = text_layouts().made();
+  work = work_of(bench, [&] {
+    edit();
+    bench.ui->move_to("stage/result");
+    bench.ui->key("Right");
+    bench.ui->run_until_still();
+    edit();
+  });
+  for (const char* hidden : {"menu", "setup", "inspector", "graph", "status", "layout differences",
+                             "comparisons", "head statistics"})
+    CHECK_MESSAGE(!work.contains(hidden), hidden);
+  CHECK(text_layouts().made() == layouts);
+
+  bench.ui->key("Escape");
+  work = work_of(bench, [] {});
+  for (const char* panel : panels) CHECK_MESSAGE(work.contains(panel), panel);
+}
+
+TEST_CASE("figures of heads are computed in the views that show them, and once for each edit") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  bench.window->state().selection.step = Step::softmax;
+  bench.ui->run_until_still();
+  const auto edit = [&] { bench.ui->key("C"); };
+  CHECK_FALSE(work_of(bench, edit).contains("head statistics"));
+  for (const StageView view : {StageView::all_heads, StageView::tokens}) {
+    bench.window->state().selection.view = view;
+    bench.ui->run_until_still();
+    CHECK(work_of(bench, edit)["head statistics"] == 1);
+    CHECK(work_of(bench, [] {}).empty() == false);
+    CHECK_FALSE(work_of(bench, [] {}).contains("head statistics"));
+  }
+  CHECK_FALSE(work_of(bench, edit).contains("comparisons"));
+}
