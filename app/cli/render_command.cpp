@@ -49,6 +49,7 @@ void make_folder(const std::string& folder) {
 // The window's state at this page, with all that it shows computed. Throws where the page cannot be shown as it says.
 void show(WindowState& window, const Playlist& playlist, std::size_t page) {
   start_walk(window, playlist, "", page);
+  if (window.walk.asking()) walk_pages(window, 1);  // a picture has the answer beside its question
   window.session.finish();
   arrive(window);
   skip_motion(window.motion);
@@ -86,6 +87,7 @@ void run_render(CLI::App& app, const Words& words) {
   WindowState window(preset_scenario("welcome"));
   StagePictures pictures(size.width, size.height, theme);
   const std::size_t digits = std::max<std::size_t>(2, std::to_string(playlist.pages.size()).size());
+  std::size_t motions = 0;
   for (std::size_t i = 0; i < playlist.pages.size(); ++i) {
     show(window, playlist, i);
     const std::string name = fmt::format("{}/page-{:0{}}", wanted.output, i + 1, digits);
@@ -93,9 +95,14 @@ void run_render(CLI::App& app, const Words& words) {
       write_file_atomically(name + ".svg", pictures.svg(window));
     else
       write_bytes(name + ".png", to_png(pictures.image(window)));
-    if (wanted.motion && no_motion(window.selection, window.session.trace()).empty())
-      write_bytes(name + "-motion.png", pictures.motion(window));
+    if (!wanted.motion || !no_motion(window.selection, window.session.trace()).empty()) continue;
+    write_bytes(name + "-motion.png", pictures.motion(window));
+    ++motions;
   }
+  const std::size_t pages = playlist.pages.size();
+  print(fmt::format("{}: {} page{} as .{}, {}×{}{}\n", wanted.output, pages, pages == 1 ? "" : "s",
+                    wanted.format, size.width, size.height,
+                    motions == 0 ? "" : fmt::format(", and {} motion{}", motions, motions == 1 ? "" : "s")));
 }
 
 }  // namespace headwise

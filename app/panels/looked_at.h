@@ -23,7 +23,7 @@ struct LookedAt {
         trace(computation->trace),
         scenario(state.session.scenario()),
         error(state.session.error()),
-        last_edit(state.session.last_edit()),
+        last_edit(told_of_last_edit(state)),
         selection(state.selection) {}
 
   // Nothing is computed before the place that is looked at wants it.

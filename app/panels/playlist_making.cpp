@@ -21,6 +21,8 @@ PlaylistPage page_of(const WindowState& window) {
   page.tensor = selection.tensor;
   page.pin = selection.pinned;
   page.spotlight = selection.spotlight && selection.pinned;
+  if (selection.step == Step::mask && selection.mask_convention != MaskConvention::added)
+    page.masks_as = selection.mask_convention;
   if (selection.view == StageView::compare && selection.compare_with != CompareWith::pinned)
     page.beside = selection.compare_with;
   return page;

@@ -13,17 +13,37 @@
 namespace headwise {
 namespace {
 
-Selection selection_of(const PlaylistPage& page) {
+// Where the page stands: a page that asks may stand elsewhere until it answers, with nothing pinned.
+Selection selection_of(const PlaylistPage& page, bool answered) {
   Selection selection;
-  selection.step = page.step;
-  selection.view = page.view;
   selection.batch = page.batch;
   selection.head = page.head;
+  if (!answered && page.asks_elsewhere()) {
+    selection.step = page.ask_step.value_or(page.step);
+    selection.view = page.ask_view.value_or(page.view);
+    return selection;
+  }
+  selection.step = page.step;
+  selection.view = page.view;
   selection.tensor = page.tensor;
   selection.pinned = page.pin;
   selection.spotlight = page.spotlight;
   if (page.beside) selection.compare_with = *page.beside;
   return selection;
+}
+
+// What the page sets, else what the person had set before a page did.
+template <class Choice>
+Choice taken(const std::optional<Choice>& of_page, Choice now, std::optional<Choice>& own) {
+  if (of_page) {
+    if (!own) own = now;
+    return *of_page;
+  }
+  return std::exchange(own, std::nullopt).value_or(now);
+}
+
+std::string label_of(std::size_t page) {
+  return fmt::format("page {}", page + 1);
 }
 
 void take_place(WindowState& window) {
@@ -35,9 +55,11 @@ void take_place(WindowState& window) {
   const Step from = window.selection.step;
   const bool same_picture = window.selection.view == arrival.selection.view;
   Selection place = arrival.selection;
-  // How the person likes to see things is no part of a page.
-  if (!arrival.page || !arrival.page->beside) place.compare_with = window.selection.compare_with;
-  place.mask_convention = window.selection.mask_convention;
+  // How the person likes to see things is part of few pages.
+  const PlaylistPage nothing_set;
+  const PlaylistPage& page = walk.page ? *walk.shown() : nothing_set;
+  place.compare_with = taken(page.beside, window.selection.compare_with, walk.own_compare_with);
+  place.mask_convention = taken(page.masks_as, window.selection.mask_convention, walk.own_masks_as);
   place.queries_as_columns = window.selection.queries_as_columns;
   window.selection = selection_within(place, window.session.trace());
   skip_motion(window.motion);
@@ -71,6 +93,17 @@ bool keep_unsaved(const WindowState& window) {
   return walk.changed && !walk.playlist.pages.empty() && keep_playlist(window.kept_folder, walk.playlist);
 }
 
+// From where the page asked, its own place is walked into.
+void answer(WindowState& window) {
+  PlaylistWalk& walk = window.walk;
+  walk.answered = true;
+  const PlaylistPage& page = *walk.shown();
+  if (!page.asks_elsewhere()) return;
+  if (!walk.arrival) walk.arrival.emplace();
+  walk.arrival->selection = selection_of(page, true);
+  arrive(window);
+}
+
 }  // namespace
 
 void arrive(WindowState& window) {
@@ -78,18 +111,25 @@ void arrive(WindowState& window) {
   refresh_words(window.session, window.walk);
 }
 
-void show_page(WindowState& window, std::size_t page) {
+void show_page(WindowState& window, std::size_t page, bool answered) {
   PlaylistWalk& walk = window.walk;
   walk.page = page;
   walk.edits_words = false;
   walk.words_problem.clear();
   window.notices.dismiss_all();  // what was said of the page before
   const PlaylistPage& shown = walk.playlist.pages[page];
-  walk.answered = shown.ask.empty();
+  walk.answered = answered || shown.ask.empty();
   window.setup.edited_row.clear();
-  window.session.edit(*shown.scenario, fmt::format("page {}", page + 1));
-  walk.arrival = PlaylistWalk::Arrival{selection_of(shown), "", shown};
+  window.session.edit(*shown.scenario, label_of(page));
+  walk.arrival = PlaylistWalk::Arrival{selection_of(shown, walk.answered), "", shown};
   arrive(window);
+}
+
+std::string told_of_last_edit(const WindowState& window) {
+  const PlaylistWalk& walk = window.walk;
+  if (walk.asking() && window.session.history().undo_label() == label_of(*walk.page))
+    return fmt::format("Page {}: what it does to the output comes with the answer.", *walk.page + 1);
+  return window.session.last_edit();
 }
 
 void start_walk(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {
@@ -115,7 +155,7 @@ void walk_pages(WindowState& window, int by) {
   PlaylistWalk& walk = window.walk;
   if (!walk.page) return;
   if (by > 0 && !walk.answered) {
-    walk.answered = true;
+    answer(window);
     return;
   }
   const auto last = static_cast<std::ptrdiff_t>(walk.playlist.pages.size()) - 1;
@@ -126,8 +166,7 @@ void walk_pages(WindowState& window, int by) {
                               : "This is the first page.");
     return;
   }
-  show_page(window, static_cast<std::size_t>(next));
-  if (by < 0) walk.answered = true;  // who goes back has seen it
+  show_page(window, static_cast<std::size_t>(next), by < 0);  // who goes back has seen the answer
 }
 
 void leave_walk(WindowState& window) {

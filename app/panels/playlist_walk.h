@@ -34,6 +34,9 @@ struct PlaylistWalk {
   // The person's own place, given back on leaving
   std::optional<History> own_history;
   Selection own_selection;
+  // How the person likes to see things, while a page shows them in a way of its own
+  std::optional<MaskConvention> own_masks_as;
+  std::optional<CompareWith> own_compare_with;
   // Where to look as soon as the scenario that was asked for has its trace
   struct Arrival {
     Selection selection;
@@ -43,20 +46,27 @@ struct PlaylistWalk {
   std::optional<Arrival> arrival;
 
   const PlaylistPage* shown() const { return page ? &playlist.pages[*page] : nullptr; }
+  // The page asks, and its answer is still to be thought of.
+  bool asking() const { return page && !answered; }
 };
 
 // Shows the page and begins to walk; the person's own scenario, with its way back, comes back on leaving. `path`: of the
 // playlist's file, empty for one that is in the program. playlist.pages must not be empty. Pages of one's own that would
 // make room unsaved are kept (app/session/kept_work.h).
 void start_walk(WindowState& window, Playlist playlist, const std::string& path = {}, std::size_t page = 0);
-// Forwards, a page that asks answers first. Does nothing where nothing is walked; stops at the ends.
+// Forwards, a page that asks answers first, and goes from where it asked to its own place. Does nothing where nothing is
+// walked; stops at the ends.
 void walk_pages(WindowState& window, int by);
 // Back to the person's own scenario and place. The playlist stays at hand.
 void leave_walk(WindowState& window);
-// Shows another page of the playlist that is walked; it is there.
-void show_page(WindowState& window, std::size_t page);
+// Shows another page of the playlist that is walked; it is there. `answered`: with its answer, where it asks.
+void show_page(WindowState& window, std::size_t page, bool answered = false);
 // Walks the playlist at hand again, or leaves it.
 void toggle_walk(WindowState& window);
+
+// What the status line says of the last edit. Of a page that asks it tells nothing but its number: the effect on the output is
+// often the answer.
+std::string told_of_last_edit(const WindowState& window);
 
 // Once a frame: takes the page's place when its scenario has a trace, and brings its words up to date.
 void arrive(WindowState& window);

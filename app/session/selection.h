@@ -5,18 +5,12 @@
 
 #include "app/session/loss.h"
 #include "core/playlist/compare_with.h"
+#include "core/playlist/mask_convention.h"
 #include "core/playlist/stage_view.h"
 #include "core/trace/cell_provenance.h"
 #include "core/trace/steps.h"
 
 namespace headwise {
-
-// How the masks are read: as the bias that is added to the scores, or as booleans of either convention.
-enum class MaskConvention {
-  added,        // 0 and −∞, or floats
-  true_blocks,  // torch.nn.MultiheadAttention: True is blocked
-  true_keeps,   // F.scaled_dot_product_attention, ONNX, Keras, Flax: True takes part
-};
 
 struct Selection {
   Step step = Step::inputs;
@@ -26,10 +20,11 @@ struct Selection {
   std::optional<CellRef> hovered;  // under the mouse, for this frame
   std::optional<CellRef> pinned;   // clicked, until Escape
   std::optional<TensorId>
-      tensor;                // chosen in the graph: the picture of the step that makes it, else by itself
-  bool spotlight = false;    // all is dimmed but the cell that is looked at and what it was made from
-  bool all_the_way = false;  // light what the cell depends on and feeds back to the inputs and on to the output
-  std::optional<Loss> loss;  // what gradients are of; none: the default
+      tensor;              // chosen in the graph: the picture of the step that makes it, else by itself
+  bool spotlight = false;  // all is dimmed but the cell that is looked at and what it was made from
+  bool all_the_way =
+      false;  // light what the cell depends on and feeds back to the inputs and on to the output
+  std::optional<Loss> loss;                        // what gradients are of; none: the default
   CompareWith compare_with = CompareWith::pinned;  // in the view Compare
   MaskConvention mask_convention = MaskConvention::added;
   bool queries_as_columns = false;  // maps of queries and keys, (L,S), stand turned: a column a query

@@ -18,8 +18,12 @@
 //   tensor     which of the step's pictures is shown, or a tensor by itself; left out: the step's own
 //   pin        { "tensor": NAME, "index": [i, …] }: the cell that is pinned
 //   spotlight  true: all is dimmed but the pinned cell and what it was made from; needs a pin
+//   masks_as   added, true_blocks or true_keeps: how the masks are written on this page
 //   title      a heading over the caption
 //   ask        a question to think about first: the caption, its answer, appears at the next press
+//   ask_step ask_view    where the page stands while it asks, so that the stage does not say the answer before it is
+//              thought of: step, view, tensor, pin and spotlight then come with the answer
+//   keywords   more words by which the command palette finds a question of a lesson
 //   caption    what is to be said, as plain text; line breaks are kept. Numbers in braces, as {E} or {scores[0,0,8,1]},
 //              are read from the trace (core/answers/live_text.h); so they are in ask. Other braces stay
 #pragma once
@@ -31,6 +35,7 @@
 #include <vector>
 
 #include "core/playlist/compare_with.h"
+#include "core/playlist/mask_convention.h"
 #include "core/playlist/stage_view.h"
 #include "core/scenario/scenario.h"
 #include "core/trace/cell_provenance.h"
@@ -50,7 +55,13 @@ struct PlaylistPage {
   std::optional<TensorId> tensor;
   std::optional<CellRef> pin;
   bool spotlight = false;
-  std::string title, ask, caption;  // UTF-8, the last two with live numbers
+  std::optional<MaskConvention> masks_as;  // none: as the person likes it
+  std::string title, ask, caption;         // UTF-8, the last two with live numbers
+  std::optional<Step> ask_step;            // only where the page asks, as ask_view
+  std::optional<StageView> ask_view;
+  std::string keywords;
+
+  bool asks_elsewhere() const { return !ask.empty() && (ask_step || ask_view); }
 };
 bool operator==(const PlaylistPage& a, const PlaylistPage& b);
 

@@ -59,6 +59,11 @@ std::size_t choice_of(const Json& value, const std::string& where, const Names& 
   return static_cast<std::size_t>(found - words.begin());
 }
 
+template <std::size_t Count>
+Names names_of(const std::array<std::string_view, Count>& words) {
+  return {words.begin(), words.end()};
+}
+
 TensorName tensor_of(const Json& value, const std::string& where) {
   const std::string text = text_of(value, where);
   const std::optional<TensorName> name = find_tensor_name(text);
@@ -146,7 +151,7 @@ class Reader {
     if (!json.is_object()) wrong_value(where, "wrong type", describe(json), "an object");
     check_keys(json, where,
                {"scenario", "set", "step", "view", "batch", "head", "beside", "tensor", "pin", "spotlight",
-                "title", "ask", "caption"});
+                "masks_as", "title", "ask", "ask_step", "ask_view", "caption", "keywords"});
     PlaylistPage page;
     page.scenario = before.scenario;
     page.step = before.step;
@@ -165,10 +170,8 @@ class Reader {
     const auto at = [&](const char* key) { return fmt::format("{}: {}", where, key); };
     if (const Json* value = find("step"))
       page.step = static_cast<Step>(choice_of(*value, at("step"), steps_));
-    if (const Json* value = find("view")) {
-      page.view = static_cast<StageView>(
-          choice_of(*value, at("view"), {stage_view_words.begin(), stage_view_words.end()}));
-    }
+    if (const Json* value = find("view"))
+      page.view = static_cast<StageView>(choice_of(*value, at("view"), names_of(stage_view_words)));
     if (const Json* value = find("batch")) page.batch = index_of(*value, at("batch"));
     if (const Json* value = find("head")) page.head = index_of(*value, at("head"));
     if (const Json* value = find("beside")) {
@@ -196,11 +199,23 @@ class Reader {
       if (page.spotlight && !page.pin)
         wrong_value(at("spotlight"), "a spotlight needs a cell to fall on", "", "the key \"pin\"");
     }
+    if (const Json* value = find("masks_as")) {
+      page.masks_as =
+          static_cast<MaskConvention>(choice_of(*value, at("masks_as"), names_of(mask_convention_words)));
+    }
     if (const Json* value = find("title")) page.title = text_of(*value, at("title"));
     if (const Json* value = find("ask")) page.ask = text_of(*value, at("ask"));
     if (const Json* value = find("caption")) page.caption = text_of(*value, at("caption"));
     if (!page.ask.empty() && page.caption.empty())
       wrong_value(at("ask"), "a question without its answer", "", "the key \"caption\"");
+    if (const Json* value = find("ask_step"))
+      page.ask_step = static_cast<Step>(choice_of(*value, at("ask_step"), steps_));
+    if (const Json* value = find("ask_view"))
+      page.ask_view = static_cast<StageView>(choice_of(*value, at("ask_view"), names_of(stage_view_words)));
+    if ((page.ask_step || page.ask_view) && page.ask.empty())
+      wrong_value(at(page.ask_step ? "ask_step" : "ask_view"), "the page asks nothing", "",
+                  "the key \"ask\"");
+    if (const Json* value = find("keywords")) page.keywords = text_of(*value, at("keywords"));
     return page;
   }
 

@@ -25,9 +25,15 @@ OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, cons
   if (page.tensor) json["tensor"] = tensor_entry(*page.tensor).name;
   if (page.pin) json["pin"] = {{"tensor", to_string(page.pin->tensor)}, {"index", page.pin->index}};
   if (page.spotlight) json["spotlight"] = true;
+  const auto word = [](const auto& words, auto choice) { return words[static_cast<std::size_t>(choice)]; };
+  if (page.masks_as) json["masks_as"] = word(mask_convention_words, *page.masks_as);
   if (!page.title.empty()) json["title"] = page.title;
   if (!page.ask.empty()) json["ask"] = page.ask;
+  // Whose question was taken out stands nowhere else.
+  if (page.asks_elsewhere() && page.ask_step) json["ask_step"] = step_word(*page.ask_step);
+  if (page.asks_elsewhere() && page.ask_view) json["ask_view"] = word(stage_view_words, *page.ask_view);
   if (!page.caption.empty()) json["caption"] = page.caption;
+  if (!page.keywords.empty()) json["keywords"] = page.keywords;
   return json;
 }
 

@@ -303,3 +303,73 @@ TEST_CASE(
   perform(bench.window->state(), {CommandId::add_page});
   CHECK(bench.window->state().walk.playlist.pages[1].beside == CompareWith::mask);
 }
+
+TEST_CASE("a page that asks before its step says nothing of the answer, and walks into it") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"caption": "First."},
+    {"set": ["mask.preset=padding:12"], "step": "softmax", "tensor": "attn_weights",
+     "pin": {"tensor": "attn_weights", "index": [0, 0, 0, 0]}, "ask": "What is it?", "ask_step": "mask",
+     "caption": "NaN."}]})"));
+  bench.ui->key("PageDown");
+  bench.ui->run_until_still();
+  const WindowState& state = bench.window->state();
+  CHECK(state.walk.asking());
+  CHECK(bench.selection().step == Step::mask);
+  CHECK_FALSE(bench.selection().pinned);
+  CHECK_FALSE(bench.selection().tensor);
+  CHECK(told_of_last_edit(state).find("NaN") == std::string::npos);
+  CHECK(state.session.last_edit().find("NaN") != std::string::npos);
+
+  bench.ui->key("PageDown");
+  CHECK_FALSE(state.walk.asking());
+  CHECK(state.walk.page == 1);
+  CHECK(bench.selection().step == Step::softmax);
+  CHECK(bench.selection().pinned == CellRef{{TensorId::attn_weights}, {0, 0, 0, 0}});
+  CHECK(told_of_last_edit(state) == state.session.last_edit());
+  bench.ui->run_until_still();
+
+  // Who comes back has seen the answer.
+  bench.ui->key("PageUp");
+  CHECK(bench.selection().step == Step::inputs);
+  start_walk(bench.window->state(), state.walk.playlist, {}, 1);
+  bench.ui->run_frames(2);
+  CHECK(bench.selection().step == Step::mask);
+}
+
+TEST_CASE("a page writes masks as it says, and the next one as the person likes it") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  bench.window->state().selection.compare_with = CompareWith::scale;
+  drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [
+    {"scenario": "causal", "step": "mask", "masks_as": "true_blocks"}, {"masks_as": "true_keeps"},
+    {"step": "softmax", "view": "compare", "beside": "one_wide_head"}, {"view": "one_head"}]})"));
+  CHECK(bench.selection().mask_convention == MaskConvention::true_blocks);
+  bench.ui->key("PageDown");
+  CHECK(bench.selection().mask_convention == MaskConvention::true_keeps);
+  bench.ui->key("PageDown");
+  CHECK(bench.selection().mask_convention == MaskConvention::added);
+  CHECK(bench.selection().compare_with == CompareWith::one_wide_head);
+  bench.ui->key("PageDown");
+  CHECK(bench.selection().compare_with == CompareWith::scale);
+  bench.ui->key("PageUp");
+  bench.ui->key("Escape");
+  CHECK(bench.selection().compare_with == CompareWith::scale);
+}
+
+TEST_CASE("a brush is put down when a page is turned") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  bench.window->state().selection.step = Step::mask;
+  bench.ui->run_frames(2);
+  bench.ui->click("stage/brush/row");
+  drop(bench,
+       lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"scenario": "causal", "step": "mask"}]})"));
+  const Scenario before = bench.scenario();
+  bench.ui->click("stage/result");
+  CHECK(bench.scenario() == before);
+  CHECK(bench.selection().pinned);
+}

@@ -56,6 +56,7 @@ TEST_CASE("every page becomes a PNG of the size that was asked for, and its moti
   if (!has_gl(result)) return;
   CAPTURE(result.err);
   REQUIRE(result.status == 0);
+  CHECK(result.out.find("3 pages as .png, 640×360, and 2 motions") != std::string::npos);
   for (const char* name : {"page-01.png", "page-02.png", "page-03.png"}) {
     const std::string png = read(out + "/" + name);
     REQUIRE(png.starts_with("\x89PNG"));

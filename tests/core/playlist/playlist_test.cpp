@@ -129,6 +129,31 @@ TEST_CASE("a page says what stands beside it in the view compare, and only there
                        doctest::Contains("view compare alone"), Error);
 }
 
+TEST_CASE(
+    "where a page asks, how it writes masks and what it compares with belong to it alone, and are read "
+    "back") {
+  const Playlist playlist = parsed(R"([
+    {"step": "softmax", "view": "compare", "beside": "one_wide_head", "masks_as": "true_keeps",
+     "ask": "What?", "ask_step": "mask", "ask_view": "all_heads", "caption": "That.", "keywords": "wide single"},
+    {"ask": "And?", "caption": "This."}])");
+  const PlaylistPage &first = playlist.pages[0], &second = playlist.pages[1];
+  CHECK(first.beside == CompareWith::one_wide_head);
+  CHECK(first.masks_as == MaskConvention::true_keeps);
+  CHECK(first.ask_step == Step::mask);
+  CHECK(first.ask_view == StageView::all_heads);
+  CHECK(first.keywords == "wide single");
+  CHECK(first.asks_elsewhere());
+  CHECK_FALSE(second.beside);
+  CHECK_FALSE(second.masks_as);
+  CHECK_FALSE(second.asks_elsewhere());
+  CHECK(second.keywords.empty());
+  const Playlist again = playlist_from_json(playlist_to_json(playlist), "again");
+  CHECK(again == playlist);
+  Playlist other = again;
+  other.pages[0].ask_step.reset();
+  CHECK_FALSE(other == playlist);
+}
+
 TEST_CASE("a file is a playlist by its first key and nothing else") {
   CHECK(is_playlist(R"({"headwise_playlist": 1, "pages": [{}]})"));
   CHECK(is_playlist(R"({"headwise_playlist": "?"})"));
