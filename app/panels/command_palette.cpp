@@ -90,7 +90,7 @@ bool draw_list(const WidgetContext& context, CommandPaletteState& state, float r
   bool clicked = false;
   if (state.matches.empty()) {
     ImGui::Dummy({1, context.px(8)});
-    dim_text(context, "no command matches");
+    dim_text(context, "nothing has this name: try other letters, or a question in your own words");
     ui_probe_item("palette/nothing");
   }
   if (std::exchange(state.scroll_to_chosen, false)) {
@@ -121,15 +121,18 @@ bool draw_list(const WidgetContext& context, CommandPaletteState& state, float r
 
 }  // namespace
 
-void open_command_palette(CommandPaletteState& state, std::vector<PaletteEntry> entries) {
+void open_command_palette(CommandPaletteState& state, std::vector<PaletteEntry> entries, bool questions) {
   state = {};
   state.open = true;
+  state.questions = questions;
   state.entries = std::move(entries);
   state.matches = find_entries(state.entries, "");
 }
 
 std::optional<PaletteEntry> draw_command_palette(const WidgetContext& context, CommandPaletteState& state) {
-  if (!begin_overlay(context, "overlay/palette", "Commands", state.open, {.width = overlay_width})) return {};
+  if (!begin_overlay(context, "overlay/palette", state.questions ? "Ask a question" : "Commands", state.open,
+                     {.width = overlay_width}))
+    return {};
   // A click on an entry, or beside the field, leaves the keyboard where it is.
   const ImGuiID field_id = ImGui::GetID("query");
   if (context.focus && context.focus->focused != field_id)
@@ -139,8 +142,9 @@ std::optional<PaletteEntry> draw_command_palette(const WidgetContext& context, C
   const int rows = std::clamp(static_cast<int>(room / row), 1, most_rows);
   move_by_keys(state, static_cast<std::size_t>(rows));
 
-  const TextFieldResult field =
-      text_field(context, "query", state.query, {.placeholder = "a few letters: undo, softmax, welcome …"});
+  const char* hint = state.questions ? "in your own words: why divide by sqrt, what does True mean …"
+                                     : "a few letters, or a question: undo, softmax, why divide by sqrt …";
+  const TextFieldResult field = text_field(context, "query", state.query, {.placeholder = hint});
   ui_probe_item("palette/query");
   if (field.changed) {
     state.matches = find_entries(state.entries, state.query);

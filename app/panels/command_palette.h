@@ -12,6 +12,7 @@ namespace headwise {
 
 struct CommandPaletteState {
   bool open = false;
+  bool questions = false;  // these alone
   std::string query;
   std::vector<PaletteEntry> entries;  // as they were when it was opened
   std::vector<PaletteMatch> matches;  // of the query, the best first
@@ -19,7 +20,9 @@ struct CommandPaletteState {
   bool scroll_to_chosen = false;
 };
 
-void open_command_palette(CommandPaletteState& state, std::vector<PaletteEntry> entries);
+// `questions`: the entries are the questions of the lessons, and it says so.
+void open_command_palette(CommandPaletteState& state, std::vector<PaletteEntry> entries,
+                          bool questions = false);
 
 // The entry that was chosen in this frame, by Enter or a click; the palette is closed then. Escape and a click beside
 // it close it without one.

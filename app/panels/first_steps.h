@@ -7,12 +7,15 @@
 namespace headwise {
 
 struct FirstSteps {
-  bool stepped = false, pointed = false, pinned = false, edited = false;
+  bool stepped = false, pointed = false, pinned = false, typed = false;
 
-  bool all() const { return stepped && pointed && pinned && edited; }
-  // Takes in what the person did in a frame.
-  void observe(const Selection& before, const Selection& now, bool edit);
+  bool all() const { return stepped && pointed && pinned && typed; }
+  // Takes in what the person did in a frame; `sentence`: typed in the field of the text.
+  void observe(const Selection& before, const Selection& now, bool sentence);
 };
+
+// How wide the things to do are, with where to ask; in pixels.
+float first_steps_width(const PanelContext& context);
 
 // Fills the room from `left` to `right` in the middle of the line at `y`, in pixels; a room that is too narrow keeps the
 // things to do and lets the rest go, then says nothing.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "app/panels/caption_panel.h"
 #include "app/panels/looked_at.h"
@@ -96,8 +97,7 @@ void MainWindow::take_keys() {
                         (state_.palette.open && entry.id == CommandId::find_by_name);
     if (overlay && !closes) continue;
     for (const KeyChord& first : entry.keys) {
-      if (first.key == Key::none || first.ctrl != io.KeyCtrl || first.shift != io.KeyShift ||
-          first.alt != io.KeyAlt)
+      if (first.key == Key::none || first != meant_by({first.key, io.KeyCtrl, io.KeyShift, io.KeyAlt}))
         continue;
       for (int argument = 0; argument < entry.key_count; ++argument) {
         const KeyChord chord{static_cast<Key>(static_cast<int>(first.key) + argument), first.ctrl,
@@ -230,6 +230,8 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   play(input.seconds, wake_after);
   // What a key asked for just now, where it takes no longer than a frame.
   if (state_.session.poll()) state_.selection = selection_within(state_.selection, state_.session.trace());
+  // Who turns a page means to look at it, not to paint on it.
+  if (std::exchange(walked_page_, state_.walk.page) != state_.walk.page) stage_.brush = {};
   const StageView view = state_.selection.view;
   if (view == StageView::gradients || view == StageView::compare || view == StageView::memory)
     skip_motion(state_.motion);  // it tells how a step is made
@@ -258,6 +260,10 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   ImGui::PopStyleVar(4);
   grounds_.clear();
   draw_panels(layout, fonts, scale, wake_after);
+  // A number that is dragged too far stays at the last one that there is a result for.
+  if (state_.focus.dragged != 0 && ImGui::IsMouseDown(ImGuiMouseButton_Left) &&
+      !state_.session.error().empty())
+    state_.session.undo();
   draw_overlays(fonts, scale, wake_after);
   ImGui::End();
   // An edit of the setup that has no trace is told there; any other over the stage.
@@ -270,7 +276,8 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   if (now != told_ && now->shortened) state_.notices.say(now->shortened->note);
   told_ = now;
   const WidgetContext widgets{palette, fonts, scale, nullptr, &wake_after};
-  draw_notices(widgets, state_.notices, lasting, layout.stage, input.seconds);
+  draw_notices(widgets, state_.notices, lasting, layout.graph.height > 0.0 ? layout.graph : layout.stage,
+               input.seconds);
 
   if (state_.focus.focused != focus_before || (state_.focus.focused == 0 && !ImGui::IsAnyMouseDown())) {
     state_.session.end_step();
@@ -281,8 +288,9 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   }
 
   if (state_.settings.first_steps) {
-    state_.first_steps.observe(selection_before, state_.selection,
-                               trace_before != state_.session.trace_ptr());
+    state_.first_steps.observe(
+        selection_before, state_.selection,
+        trace_before != state_.session.trace_ptr() && state_.setup.edited_row == "setup/text");
     if (state_.first_steps.all()) finish_first_steps(state_);
   }
 

@@ -40,8 +40,9 @@ class MainWindow {
 
   WindowState state_;
   ComputationPtr shown_;
-  ComputationPtr told_;  // whose text was told to be too long, where it is
-  std::string logged_;   // the lasting error that was written to the log last
+  ComputationPtr told_;                     // whose text was told to be too long, where it is
+  std::optional<std::size_t> walked_page_;  // of the last frame
+  std::string logged_;                      // the lasting error that was written to the log last
   HeatmapRenderer heatmaps_;
   StageState stage_;
   GraphState graph_;

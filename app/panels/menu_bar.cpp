@@ -151,7 +151,10 @@ void draw_sizes(const PanelContext& context, const FirstSteps* first_steps) {
                   {std::round(right - sizes_width), std::round(origin.y + 0.5f * (height - mono->FontSize))},
                   context.palette.text, sizes, true);
   float free_end = right - sizes_width - gap;
-  if (free_end - name_width >= menus_end) {
+  // What to do first is worth more than the name.
+  const float wanted = first_steps ? first_steps_width(context) + 4 * gap : 0.0f;
+  if (free_end - name_width - wanted >= menus_end ||
+      (free_end - wanted < menus_end && free_end - name_width >= menus_end)) {
     put(sans, free_end - name_width, context.palette.text_dim, name);
     free_end -= name_width;
   }

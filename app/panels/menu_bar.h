@@ -15,7 +15,7 @@ struct MenuBarInfo {
   bool full_screen = false;
   bool walking = false;  // through a playlist
   std::span<const std::string> recent_files = {};
-  bool has_playlist = false;  // at hand, walked or not
+  bool has_playlist = false;                // at hand, walked or not
   const FirstSteps* first_steps = nullptr;  // what was done of them; null: they are not said
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <optional>
 
 #include "app/session/fuzzy_match.h"
@@ -17,6 +18,8 @@ constexpr Index most_heads = 64;
 constexpr std::size_t longest_query = 256;  // bytes: more than a name with what it does and its keys
 // A word in a name says more than the same word in a description.
 constexpr int found_in_name = 20;
+// So many words are a sentence: some of them are enough.
+constexpr std::size_t sentence_words = 3;
 
 constexpr std::array<std::string_view, stage_view_count> view_descriptions{
     "the step's product with its operands, at the head that is looked at",
@@ -46,15 +49,29 @@ void add_commands(std::vector<PaletteEntry>& entries, const Session& session) {
   }
 }
 
+void add_questions(std::vector<PaletteEntry>& entries, const Lesson& lesson) {
+  const Playlist& playlist = lesson_playlist(lesson.name);
+  for (std::size_t page = 0; page < playlist.pages.size(); ++page) {
+    entries.push_back({playlist.pages[page].title, "a question, with its answer in numbers", "",
+                       LessonPage{std::string(lesson.name), page}, playlist.pages[page].keywords});
+  }
+}
+
+bool is_question(const PaletteEntry& entry) {
+  const auto* page = std::get_if<LessonPage>(&entry.target);
+  return page &&
+         std::ranges::any_of(
+             lessons(),
+             [&](const Lesson& lesson) { return lesson.by_page && lesson.name == page->lesson; }) &&
+         !entry.name.starts_with("Lesson: ");
+}
+
 void add_lessons(std::vector<PaletteEntry>& entries) {
   for (const Lesson& lesson : lessons()) {
     const Playlist& playlist = lesson_playlist(lesson.name);
     entries.push_back({fmt::format("Lesson: {}", playlist.title), std::string(lesson.what), "",
                        LessonPage{std::string(lesson.name), 0}});
-    for (std::size_t page = 0; lesson.by_page && page < playlist.pages.size(); ++page) {
-      entries.push_back({playlist.pages[page].title, "a question, with its answer in numbers", "",
-                         LessonPage{std::string(lesson.name), page}});
-    }
+    if (lesson.by_page) add_questions(entries, lesson);
   }
 }
 
@@ -77,14 +94,86 @@ std::optional<int> word_score(const std::string& word, const PaletteEntry& entry
     score = name->score + found_in_name;
     places.insert(places.end(), name->places.begin(), name->places.end());
   }
-  for (const std::string* text : {&entry.what, &entry.keys}) {
+  for (const std::string* text : {&entry.what, &entry.keys, &entry.keywords}) {
     const auto found = fuzzy_match(word, *text, FuzzyRule::words);
     if (found && (!score || found->score > *score)) score = found->score;
   }
   return score;
 }
 
+struct Ranked {
+  int tier;  // 0: every word is found, 1: every telling one, 2: some
+  int score;
+  PaletteMatch match;
+};
+
+// Every one of `words`; none where one is nowhere in the entry.
+std::optional<Ranked> with_all(const std::vector<std::string>& words, const PaletteEntry& entry, int tier) {
+  Ranked found{tier, 0, {}};
+  for (const std::string& word : words) {
+    const std::optional<int> score = word_score(word, entry, found.match.places);
+    if (!score) return std::nullopt;
+    found.score += *score;
+  }
+  return found;
+}
+
+// Whether the word, or its beginning, stands in the entry: letters strewn over a name are no word of a sentence. Plural and
+// past forms are the same word.
+std::optional<FuzzyMatch> whole_word(std::string_view word, std::string_view text) {
+  for (const std::string_view ending : {"", "s", "d", "ed", "ing"}) {
+    if (!word.ends_with(ending) || word.size() < ending.size() + (ending.empty() ? 1 : 3)) continue;
+    const std::string_view stem = word.substr(0, word.size() - ending.size());
+    std::optional<FuzzyMatch> match = fuzzy_match(stem, text, FuzzyRule::words);
+    if (!match) continue;
+    const std::vector<std::size_t>& places = match->places;
+    if (places.back() - places.front() + 1 == places.size()) return match;
+  }
+  return std::nullopt;
+}
+
+// The entries with some of the words, each of which counts by how few have it.
+void add_some(std::span<const PaletteEntry> entries, const std::vector<std::string>& words,
+              const std::vector<bool>& taken, std::vector<Ranked>& ranked) {
+  std::vector<double> rarity(entries.size(), 0.0);
+  std::vector<PaletteMatch> matches(entries.size());
+  for (const std::string& word : words) {
+    std::vector<std::size_t> having;
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      const auto name = whole_word(word, entries[i].name);
+      if (name) matches[i].places.insert(matches[i].places.end(), name->places.begin(), name->places.end());
+      if (name || whole_word(word, entries[i].keywords) || whole_word(word, entries[i].what))
+        having.push_back(i);
+    }
+    const double few =
+        std::log((1.0 + static_cast<double>(entries.size())) / (1.0 + static_cast<double>(having.size())));
+    for (const std::size_t i : having) rarity[i] += few;
+  }
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (taken[i] || rarity[i] <= 0.0) continue;
+    matches[i].entry = i;
+    ranked.push_back({2, static_cast<int>(std::lround(100.0 * rarity[i])), std::move(matches[i])});
+  }
+}
+
+std::vector<PaletteMatch> matches_of(std::vector<Ranked> ranked) {
+  std::vector<PaletteMatch> matches;
+  for (Ranked& one : ranked) {
+    std::ranges::sort(one.match.places);
+    matches.push_back(std::move(one.match));
+  }
+  return matches;
+}
+
 }  // namespace
+
+std::vector<PaletteEntry> question_entries() {
+  std::vector<PaletteEntry> entries;
+  for (const Lesson& lesson : lessons()) {
+    if (lesson.by_page) add_questions(entries, lesson);
+  }
+  return entries;
+}
 
 std::vector<PaletteEntry> palette_entries(const Session& session) {
   std::vector<PaletteEntry> entries;
@@ -107,32 +196,34 @@ std::vector<PaletteEntry> palette_entries(const Session& session) {
 }
 
 std::vector<PaletteMatch> find_entries(std::span<const PaletteEntry> entries, std::string_view query) {
-  struct Ranked {
-    int score;
-    PaletteMatch match;
-  };
   if (query.size() > longest_query) return {};
   const std::vector<std::string> words = query_words(query);
+  const std::vector<std::string> telling = telling_words(words);
   std::vector<Ranked> ranked;
+  std::vector<bool> taken(entries.size(), false);
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    Ranked found{0, {i, {}}};
-    const bool has_all = std::ranges::all_of(words, [&](const std::string& word) {
-      const std::optional<int> score = word_score(word, entries[i], found.match.places);
-      found.score += score.value_or(0);
-      return score.has_value();
-    });
-    if (!has_all) continue;
-    std::ranges::sort(found.match.places);
-    ranked.push_back(std::move(found));
+    std::optional<Ranked> found = with_all(words, entries[i], 0);
+    if (!found && telling.size() < words.size()) found = with_all(telling, entries[i], 1);
+    if (!found) continue;
+    taken[i] = true;
+    found->match.entry = i;
+    ranked.push_back(*std::move(found));
+  }
+  const bool sentence = words.size() >= sentence_words;
+  if (sentence || (ranked.empty() && words.size() > 1)) add_some(entries, telling, taken, ranked);
+  if (sentence && ranked.empty()) {
+    for (std::size_t i = 0; i < entries.size(); ++i) {
+      if (is_question(entries[i])) ranked.push_back({2, 0, {i, {}}});
+    }
+    return matches_of(std::move(ranked));
   }
   // Of names that hold the query equally well, the shorter one is nearer to it.
   std::ranges::stable_sort(ranked, [&](const Ranked& a, const Ranked& b) {
+    if (a.tier != b.tier) return a.tier < b.tier;
     if (a.score != b.score) return a.score > b.score;
     return !words.empty() && entries[a.match.entry].name.size() < entries[b.match.entry].name.size();
   });
-  std::vector<PaletteMatch> matches;
-  for (Ranked& one : ranked) matches.push_back(std::move(one.match));
-  return matches;
+  return matches_of(std::move(ranked));
 }
 
 }  // namespace headwise

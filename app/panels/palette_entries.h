@@ -25,11 +25,15 @@ struct PaletteEntry {
   std::string what;  // one line
   std::string keys;  // "Ctrl+Z"; empty without a key
   std::variant<CommandCall, Step, StageView, PresetName, LessonPage> target;
+  std::string keywords = {};  // more words that find it; not shown
 };
 
 // In the order of the menus, then the steps, the views of the stage, the presets, the lessons and the heads of the trace (64 at most). Undo and redo say
 // what they would take back or do again.
 std::vector<PaletteEntry> palette_entries(const Session& session);
+
+// The questions of the lessons alone.
+std::vector<PaletteEntry> question_entries();
 
 struct PaletteMatch {
   std::size_t entry = 0;            // index
@@ -37,8 +41,10 @@ struct PaletteMatch {
 };
 
 // The entries in which every word of the query is found, in the name (any letters in this order), in what it does
-// (beginnings of words) or in its keys; the best first, equal ones in the order of `entries`. All of them for an empty
-// query, none for one that is longer than any entry.
+// (beginnings of words), in its keys or its keywords; the best first, equal ones in the order of `entries`. Then those
+// with every telling word (app/session/fuzzy_match.h); then, where the query is a sentence or has found nothing, those
+// with some of them, words that few entries have before words that many have. A sentence of which nothing is found
+// finds all questions. All entries for an empty query, none for one that is longer than any entry.
 std::vector<PaletteMatch> find_entries(std::span<const PaletteEntry> entries, std::string_view query);
 
 }  // namespace headwise

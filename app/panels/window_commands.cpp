@@ -40,6 +40,8 @@ void let_go(WindowState& window) {
   Selection& selection = window.selection;
   if (window.focus.focused != 0) {
     release_focus(window.focus);
+    // A field that is left shows what there is a result for.
+    if (!window.session.error().empty()) window.session.undo();
   } else if (window.steps.playing) {
     window.steps.playing = false;
   } else if (window.notices.dismiss_all()) {
@@ -324,6 +326,9 @@ void perform(WindowState& window, CommandCall call) {
       break;
     case CommandId::compare:
       window.comparison.open = !window.comparison.open;
+      break;
+    case CommandId::ask_question:
+      open_command_palette(window.palette, question_entries(), true);
       break;
     case CommandId::find_by_name:
       if (window.palette.open) {

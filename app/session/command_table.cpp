@@ -179,6 +179,8 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::compare, Menu::help, "Is it the same?",
             "layouts of the projection, many heads or one, soft or hard look-up: compared in numbers",
             {plain(letter('I'))}),
+    command(CommandId::ask_question, Menu::help, "Ask a question…",
+            "find an answer, in computed numbers, by the words of your question"),
     command(CommandId::find_by_name, Menu::help, "Commands…",
             "find any command, step, view, preset or head by a few letters", {ctrl_shift(letter('P'))}),
     command(CommandId::first_steps, Menu::help, "First steps",

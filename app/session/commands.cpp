@@ -73,6 +73,13 @@ std::optional<CommandCall> find_command(KeyChord chord) {
   return std::nullopt;
 }
 
+KeyChord meant_by(KeyChord pressed) {
+  const bool is_letter = pressed.key >= letter('A') && pressed.key <= letter('Z');
+  if (is_letter && pressed.shift && !pressed.ctrl && !pressed.alt && !find_command(pressed))
+    pressed.shift = false;
+  return pressed;
+}
+
 std::string chord_text(KeyChord chord) {
   if (chord.key == Key::none) return "";
   // "+" is typed with Shift on most keyboards; saying so would only confuse.

@@ -70,6 +70,7 @@ enum class CommandId : int {
   page_earlier,
   page_later,
   compare,
+  ask_question,
   find_by_name,
   first_steps,
   show_keys,
@@ -102,6 +103,9 @@ struct CommandCall {
 };
 // The command that a chord stands for; none where the table has no such chord.
 std::optional<CommandCall> find_command(KeyChord chord);
+// What is meant by keys that are held: Shift with a letter is the letter, where it is no chord of its own. The table and the
+// sheet write letters as capitals.
+KeyChord meant_by(KeyChord pressed);
 
 // "Ctrl+Shift+Z", "←", "0 … 9"; every chord of a command is joined by " or ". Empty without a key.
 std::string chord_text(KeyChord chord);

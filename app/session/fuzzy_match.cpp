@@ -1,6 +1,7 @@
 #include "app/session/fuzzy_match.h"
 
 #include <algorithm>
+#include <array>
 
 namespace headwise {
 namespace {
@@ -73,15 +74,36 @@ std::optional<FuzzyMatch> fuzzy_match(std::string_view query, std::string_view t
 }
 
 std::vector<std::string> query_words(std::string_view query) {
+  constexpr std::string_view blanks = " \t\n\r", marks = "?!,;\"'";
   std::vector<std::string> words;
-  bool inside = false;
-  for (const char c : query) {
-    const bool blank = c == ' ' || c == '\t' || c == '\n' || c == '\r';
-    if (!blank && !inside) words.emplace_back();
-    if (!blank) words.back() += c;
-    inside = !blank;
+  for (std::size_t at = 0; at < query.size();) {
+    const std::size_t begin = std::min(query.find_first_not_of(blanks, at), query.size());
+    const std::size_t end = std::min(query.find_first_of(blanks, begin), query.size());
+    std::string_view word = query.substr(begin, end - begin);
+    // A mark by itself is what is looked for.
+    const std::size_t first = word.find_first_not_of(marks), last = word.find_last_not_of(marks);
+    if (first != std::string_view::npos) word = word.substr(first, last + 1 - first);
+    if (!word.empty()) words.emplace_back(word);
+    at = end;
   }
   return words;
+}
+
+std::vector<std::string> telling_words(const std::vector<std::string>& words) {
+  constexpr std::array<std::string_view, 51> untelling{
+      "a",    "an",    "the",   "is",     "are",   "was",  "were",   "be",    "do",  "does", "did",
+      "can",  "could", "why",   "how",    "what",  "when", "where",  "which", "who", "of",   "in",
+      "on",   "at",    "to",    "by",     "for",   "with", "from",   "and",   "or",  "it",   "its",
+      "that", "this",  "there", "then",   "if",    "i",    "my",     "we",    "you", "me",   "exactly",
+      "as",   "has",   "have",  "should", "would", "will", "happens"};
+  if (words.size() < 3) return words;
+  std::vector<std::string> telling;
+  for (const std::string& word : words) {
+    std::string small = word;
+    std::ranges::transform(small, small.begin(), lower);
+    if (std::ranges::find(untelling, small) == untelling.end()) telling.push_back(word);
+  }
+  return telling.empty() ? words : telling;
 }
 
 }  // namespace headwise

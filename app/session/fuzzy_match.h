@@ -25,7 +25,12 @@ enum class FuzzyRule {
 std::optional<FuzzyMatch> fuzzy_match(std::string_view query, std::string_view text,
                                       FuzzyRule rule = FuzzyRule::subsequence);
 
-// The words of a query, which are matched one by one, in whatever order they stand in the text.
+// The words of a query, which are matched one by one, in whatever order they stand in the text. Question and
+// exclamation marks, commas and quotation marks around a word are left out.
 std::vector<std::string> query_words(std::string_view query);
+
+// Without the words that a question has in English whatever it is about ("why", "is", "the" …). All of them where nothing
+// else is left, or where there are fewer than three: then each may be the beginning of a name.
+std::vector<std::string> telling_words(const std::vector<std::string>& words);
 
 }  // namespace headwise

@@ -47,6 +47,13 @@ TEST_CASE("a chord finds its command, with the digit as argument") {
   CHECK_FALSE(find_command({letter('7'), true, false}).has_value());
 }
 
+TEST_CASE("Shift with a letter means the letter, where it is no chord of its own") {
+  CHECK(meant_by({letter('A'), false, true}) == KeyChord{letter('A')});
+  CHECK(meant_by({letter('Z'), true, true}) == KeyChord{letter('Z'), true, true});
+  CHECK(meant_by({Key::right, false, true}) == KeyChord{Key::right, false, true});
+  CHECK(meant_by({letter('C'), false, true, true}) == KeyChord{letter('C'), false, true, true});
+}
+
 TEST_CASE("keys are named as they are printed on a keyboard") {
   CHECK(all_keys_text(CommandId::redo) == "Ctrl+Y or Ctrl+Shift+Z");
   CHECK(first_key_text(CommandId::next_step) == "→");

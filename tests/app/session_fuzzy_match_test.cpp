@@ -61,4 +61,13 @@ TEST_CASE("a query of any length and of any bytes is answered") {
   CHECK_FALSE(fuzzy_match("\xff\xfe", "Qₕ Kₕᵀ").has_value());
   CHECK(query_words("  go\tto \n softmax ") == std::vector<std::string>{"go", "to", "softmax"});
   CHECK(query_words(" \t").empty());
+  CHECK(query_words("why, \"softmax\"?") == std::vector<std::string>{"why", "softmax"});
+  CHECK(query_words("?") == std::vector<std::string>{"?"});
+}
+
+TEST_CASE("of a question, the words that every question has are left out") {
+  using Words = std::vector<std::string>;
+  CHECK(telling_words({"When", "are", "the", "heads", "cut"}) == Words{"heads", "cut"});
+  CHECK(telling_words({"is", "it", "the"}) == Words{"is", "it", "the"});
+  CHECK(telling_words({"the", "mask"}) == Words{"the", "mask"});
 }

@@ -21,6 +21,11 @@ TEST_CASE("the window says what to do first until it was done, and a command say
   CHECK(bench.window->state().first_steps.pinned);
   CHECK(bench.ui->has("first_steps"));
   bench.ui->key("C");
+  bench.ui->key("M");
+  CHECK(bench.ui->has("first_steps"));  // an edit, but no sentence
+  bench.ui->click("setup/text");
+  bench.ui->type("s");
+  bench.ui->key("Escape");
   bench.ui->run_frames(2);
   CHECK_FALSE(bench.ui->has("first_steps"));
   CHECK_FALSE(bench.window->state().settings.first_steps);
@@ -28,6 +33,12 @@ TEST_CASE("the window says what to do first until it was done, and a command say
   bench.ui->click("menu/First steps");
   bench.ui->move_to(2, 500);
   CHECK(bench.ui->has("first_steps"));
+}
+
+TEST_CASE("the first steps say where to ask, and let the operator's name go for it") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  CHECK(bench.ui->has("first_steps/questions"));
 }
 
 TEST_CASE("a window too narrow for the first steps leaves them out") {

@@ -57,6 +57,7 @@ void prepare(WindowBench& bench) {
   WindowState& window = bench.window->state();
   window.notices.dismiss_all();
   window.help = {};
+  window.palette.open = false;
   window.comparison.open = window.files.open = window.export_dialog.open = false;
   window.full_screen = window.quit = window.steps.playing = false;
   window.settings = {};
@@ -207,6 +208,68 @@ TEST_CASE("a click does the entry under the mouse, a click beside the palette do
   CHECK_FALSE(palette(bench).open);
   bench.ui->key("Ctrl+Shift+P");
   CHECK(situation(bench) == before);
+}
+
+TEST_CASE("a question in plain English finds its answer") {
+  const Session session(preset_scenario("welcome"));
+  const std::vector<PaletteEntry> all = palette_entries(session), questions = question_entries();
+  REQUIRE(questions.size() > 20);
+  const auto first = [&](const std::vector<PaletteEntry>& entries, const char* query) {
+    const std::vector<PaletteMatch> matches = find_entries(entries, query);
+    return matches.empty() ? std::string("nothing") : entries[matches[0].entry].name;
+  };
+  const auto finds = [&](const char* query, const char* name) {
+    CAPTURE(query);
+    CHECK(first(questions, query) == name);
+    // Beside the commands it is near the top.
+    const std::vector<PaletteMatch> matches = find_entries(all, query);
+    bool near = false;
+    for (std::size_t i = 0; i < std::min<std::size_t>(3, matches.size()); ++i)
+      near = near || all[matches[i].entry].name == name;
+    CHECK(near);
+  };
+  const char* scale = "Why divide by √d_k, and by the head's width?";
+  const char* wide = "Is one head of 128 the same as 8 of 16?";
+  const char* empty = "What if every key of a row is blocked?";
+  const char* split = "Is the embedding cut into heads, or the projection?";
+  finds("why divide by sqrt", scale);
+  finds("Why do we divide by the square root of dk?", scale);
+  finds("one head of 512", wide);
+  finds("wholly masked", empty);
+  finds("fully masked row", empty);
+  finds("when are the heads cut", split);
+  finds("when exactly are the heads split?", split);
+  finds("does True mean keep or block", "Does True in a mask keep, or block?");
+  finds("why is there a W_O after the heads", "Why a fourth linear layer, W_O?");
+  CHECK(first(questions, "my cat sleeps xyzzy today") != "nothing");
+  CHECK(first(all, "blorp xyzzy qqzz") != "nothing");
+}
+
+TEST_CASE("names are found before sentences, and a sentence before some of its words") {
+  const Session session(preset_scenario("welcome"));
+  const std::vector<PaletteEntry> entries = palette_entries(session);
+  const auto first = [&](const char* query) {
+    return entries[find_entries(entries, query).at(0).entry].name;
+  };
+  CHECK(first("is it the same") == "Is it the same?");
+  CHECK(first("go to the softmax") == "Go to Softmax");
+  CHECK(find_entries(entries, "undo xyzzy").size() >= 1);
+  CHECK(find_entries(entries, "xyzzy").empty());
+}
+
+TEST_CASE("the Help menu takes a question") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  bench.ui->click("menu/Help");
+  bench.ui->click("menu/Ask a question…");
+  bench.ui->run_frames(2);
+  REQUIRE(palette(bench).open);
+  CHECK(palette(bench).entries.size() == question_entries().size());
+  bench.ui->type("why divide by sqrt");
+  bench.ui->key("Enter");
+  bench.ui->run_frames(2);
+  REQUIRE(bench.window->state().walk.page);
+  CHECK(bench.window->state().walk.shown()->title.starts_with("Why divide by √d_k"));
 }
 
 TEST_CASE("what is no command is told, and Enter does nothing then") {
