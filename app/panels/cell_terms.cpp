@@ -121,6 +121,16 @@ std::string box_text(const Trace& trace, const BoxRef& box) {
   return fmt::format("{}[{}]", to_string(box.tensor), fmt::join(parts, ","));
 }
 
+std::string token_at(const std::vector<std::string>& labels, Index at, std::string_view letter) {
+  if (at < 0 || at >= static_cast<Index>(labels.size())) return fmt::format("{}{}", letter, at);
+  const std::string& word = labels[static_cast<std::size_t>(at)];
+  std::string text = printable(word);
+  if (std::ranges::count(labels, word) < 2) return text;
+  constexpr const char* subscripts[] = {"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
+  for (const char digit : std::to_string(at)) text += subscripts[digit - '0'];
+  return text;
+}
+
 std::string cell_tokens(const Trace& trace, const TokenLabels& labels, const CellRef& cell) {
   const TensorPtr tensor = trace.tensor(cell.tensor);
   std::string text;
@@ -129,7 +139,7 @@ std::string cell_tokens(const Trace& trace, const TokenLabels& labels, const Cel
     const auto* tokens = tokens_of(labels, tensor->shape().name(static_cast<Index>(axis)));
     if (!tokens || cell.index[axis] >= static_cast<Index>(tokens->size())) continue;
     if (!text.empty()) text += " → ";
-    text += printable((*tokens)[static_cast<std::size_t>(cell.index[axis])]);
+    text += token_at(*tokens, cell.index[axis], "");
   }
   return text;
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "core/scenario/scenario_inputs.h"
@@ -30,6 +31,9 @@ CellTerms cell_terms(const Trace& trace, const TokenLabels& labels, const CellPr
 
 // "q_heads[0,0,8,:]": a whole axis is a colon, a single index a number, anything between a slice.
 std::string box_text(const Trace& trace, const BoxRef& box);
+
+// "animal"; "the₅" where the word stands at other places too; "k 5" (after `letter`) where there are no words.
+std::string token_at(const std::vector<std::string>& labels, Index at, std::string_view letter);
 
 // "it → animal" where the cell has a query and a key, "it" where it has one token, else empty.
 std::string cell_tokens(const Trace& trace, const TokenLabels& labels, const CellRef& cell);

@@ -4,20 +4,16 @@
 
 #include <cmath>
 
+#include "app/panels/cell_terms.h"
 #include "app/widgets/number_text.h"
 #include "app/widgets/work_probe.h"
 
 namespace headwise {
 namespace {
 
-std::string token_of(const std::vector<std::string>& labels, Index at, const char* letter) {
-  const auto i = static_cast<std::size_t>(at);
-  return i < labels.size() ? labels[i] : fmt::format("{} {}", letter, at);
-}
-
 std::string strongest_pair(const PanelContext& context, const HeadStatistics& head) {
-  return fmt::format("{} → {}", token_of(context.inputs.labels.query, head.query, "q"),
-                     token_of(context.inputs.labels.key, head.key, "k"));
+  return fmt::format("{} → {}", token_at(context.inputs.labels.query, head.query, "q "),
+                     token_at(context.inputs.labels.key, head.key, "k "));
 }
 
 // Which way a head looks, where that is one way mostly.
@@ -45,18 +41,26 @@ const std::vector<HeadStatistics>& HeadFigures::of(const Trace& trace, Index bat
 
 std::vector<std::string> head_words(const PanelContext& context, const HeadStatistics& head) {
   if (head.rows == 0) return {"no row of numbers"};
-  return {fmt::format("entropy {} of {}", decimal_text(head.entropy, 2), decimal_text(head.most_entropy, 2)),
-          distance_text(head),
-          fmt::format("{} {}", strongest_pair(context, head), cell_number(head.strongest, 2, true))};
+  std::vector<std::string> words{
+      fmt::format("entropy {} of {}", decimal_text(head.entropy, 2), decimal_text(head.most_entropy, 2)),
+      distance_text(head)};
+  if (head.query >= 0)
+    words.push_back(
+        fmt::format("{} {}", strongest_pair(context, head), cell_number(head.strongest, 2, true)));
+  return words;
 }
 
 std::string head_sentence(const PanelContext& context, const HeadStatistics& head) {
   if (head.rows == 0) return "its attention has no row of numbers";
+  const std::string pair = head.query < 0
+                               ? "no row has a choice of keys"
+                               : fmt::format("strongest pair {}, {}, of the rows with a choice",
+                                             strongest_pair(context, head), decimal_text(head.strongest, 2));
   return fmt::format(
       "mean entropy of its rows {} nats (looking everywhere alike: {}); mean distance to what it looks at {} "
-      "tokens; strongest pair {}, {}",
+      "tokens; {}",
       decimal_text(head.entropy, 2), decimal_text(head.most_entropy, 2), decimal_text(head.distance, 1),
-      strongest_pair(context, head), decimal_text(head.strongest, 2));
+      pair);
 }
 
 }  // namespace headwise

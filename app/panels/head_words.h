@@ -23,7 +23,8 @@ class HeadFigures {
   std::vector<HeadStatistics> heads_;
 };
 
-// "entropy 0.32 of 2.48", "looks 1.1 back", "most: it → animal .93". A head without a row of numbers: one line that says so.
+// "entropy 0.32 of 2.48", "looks 1.1 back", "it → animal .93", the last only where a row has a choice. A head without a row of
+// numbers: one line that says so.
 std::vector<std::string> head_words(const PanelContext& context, const HeadStatistics& head);
 // The same as a sentence for a tooltip.
 std::string head_sentence(const PanelContext& context, const HeadStatistics& head);

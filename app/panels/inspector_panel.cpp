@@ -173,7 +173,7 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
   const bool pinned = cell == selection.pinned;
   column.heading(pinned ? "THIS CELL: PINNED, ESC LETS GO" : "THIS CELL: UNDER THE MOUSE");
   if (pinned) draw_way_back(context, column, action);
-  const CellProvenance provenance = cell_provenance(context.trace, cell->tensor, cell->index);
+  const CellProvenance provenance = shown_provenance(context.trace, *cell);
 
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* bold = context.fonts.bold;
@@ -226,7 +226,7 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
     draw_way(context, column, "to", context.reach->forward, action);
   } else {
     draw_links(context, column, "from", provenance.sources, action);
-    draw_links(context, column, "to", cell_consumers(context.trace, cell->tensor, cell->index), action);
+    draw_links(context, column, "to", shown_consumers(context.trace, *cell), action);
   }
 }
 

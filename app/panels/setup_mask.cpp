@@ -119,8 +119,8 @@ void draw_setup_mask(SetupRows& rows) {
 
   rows.optional_integer(
       {"setup/window", "window", "w",
-       "Sliding window: query i sees the keys with |i − j| < w, itself counted; with the causal mask only "
-       "those before it. Empty: no window."},
+       "Sliding window: query i sees the keys with |i − j| < w, itself counted; with the causal mask only itself "
+       "and those before it. Empty: no window."},
       mask.sliding_window, "none", {.drag_least = 1, .drag_most = 4096});
 
   int alibi = mask.alibi ? 1 : 0;

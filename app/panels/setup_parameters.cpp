@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "app/panels/setup_rows.h"
 #include "app/widgets/tooltip.h"
@@ -20,7 +22,16 @@ constexpr const char* layout_edits[] = {"in_proj packed", "in_proj as 3 matrices
 // Three layouts of these many multiply-adds take a few milliseconds on one core of 2020: little enough for every edit.
 constexpr Index multiply_adds_at_once = 4'000'000;
 
-// "max |Δoutput|: 0 · 0 · 0", of packed, 3 and 3·H, computed anew for every trace.
+double largest_of(const Tensor& tensor) {
+  double largest = 0.0;
+  for (Index i = 0; i < tensor.size(); ++i) {
+    const double value = std::abs(tensor.flat(i));
+    if (std::isfinite(value)) largest = std::max(largest, value);
+  }
+  return largest;
+}
+
+// "max |Δoutput| of 2.48: packed: 0 · as 3: 0 · as 3·H: 0", computed anew for every trace.
 void draw_layout_differences(SetupRows& rows) {
   const Trace& trace = rows.context().trace;
   SetupState& state = rows.state();
@@ -35,17 +46,18 @@ void draw_layout_differences(SetupRows& rows) {
     if (!small) state.layouts.not_asked = "large";
   }
   if (!state.layouts.not_asked.empty()) return;
-  std::string text = "max |Δoutput|:";
+  std::string text = fmt::format("max |Δoutput| of {:.3g}:", largest_of(*output));
   for (std::size_t i = 0; i < layouts.size(); ++i) {
     const LayoutAnswer& answer = state.layouts.layouts[i];
-    text += i == 0 ? " " : " · ";
-    text += answer.possible() ? fmt::format("{:.2g}", answer.output_difference) : "–";
+    text += fmt::format("{}{}: {}", i == 0 ? " " : " · as ", layouts[i],
+                        answer.possible() ? fmt::format("{:.2g}", answer.output_difference) : "–");
   }
   dim_text(rows.widgets(), text);
-  tooltip(rows.widgets(),
-          "the output computed with the projection packed, as 3 and as 3·H matrices, in this order: how far "
-          "each is from "
-          "the first. – where a layout cannot be.");
+  tooltip(
+      rows.widgets(),
+      "max |Δ| of the output, computed with the projection packed, as 3 and as 3·H matrices: how far each "
+      "is from the first, and the largest number of the output to hold that against. – where a layout "
+      "cannot be.");
   ui_probe_item("setup/layout_differences");
 }
 

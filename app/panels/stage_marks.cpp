@@ -19,16 +19,42 @@ std::optional<Index> singled_out(const StageMatrix& matrix, const std::vector<St
   return std::nullopt;
 }
 
+constexpr TensorName dropped{TensorId::dropped_weights}, weights{TensorId::attn_weights};
+
+bool without_dropout(const Trace& trace) {
+  return trace.tensors.dropped_weights && trace.tensors.dropped_weights == trace.tensors.attn_weights;
+}
+
+BoxRef shown_box(const Trace& trace, BoxRef box) {
+  if (box.tensor == dropped && without_dropout(trace)) box.tensor = weights;
+  return box;
+}
+
 void add_next(const Trace& trace, const CellRef& cell, std::vector<StageMark>& marks) {
-  for (BoxRef& box : cell_consumers(trace, cell.tensor, cell.index)) {
-    marks.push_back({std::move(box), MarkKind::consumer});
-  }
-  for (BoxRef& box : cell_provenance(trace, cell.tensor, cell.index).sources) {
+  for (BoxRef& box : shown_consumers(trace, cell)) marks.push_back({std::move(box), MarkKind::consumer});
+  for (BoxRef& box : shown_provenance(trace, cell).sources) {
     marks.push_back({std::move(box), MarkKind::source});
   }
 }
 
 }  // namespace
+
+CellProvenance shown_provenance(const Trace& trace, const CellRef& cell) {
+  CellProvenance provenance = cell_provenance(trace, cell.tensor, cell.index);
+  if (!without_dropout(trace)) return provenance;
+  for (BoxRef& box : provenance.sources) box = shown_box(trace, std::move(box));
+  for (Term& term : provenance.terms) {
+    for (CellRef& factor : term.factors) {
+      if (factor.tensor == dropped) factor.tensor = weights;
+    }
+  }
+  return provenance;
+}
+
+std::vector<BoxRef> shown_consumers(const Trace& trace, const CellRef& cell) {
+  const bool skips = cell.tensor == weights && without_dropout(trace);
+  return cell_consumers(trace, skips ? dropped : cell.tensor, cell.index);
+}
 
 std::optional<CellRef> focused_cell(const Trace& trace, const Selection& selection) {
   const Selection within = selection_within(selection, trace);
@@ -42,8 +68,8 @@ std::vector<StageMark> stage_marks(const Trace& trace, const Selection& asked, c
   std::vector<StageMark> marks;
   const Selection selection = selection_within(asked, trace);
   if (reach) {
-    for (const BoxRef& box : reach->forward) marks.push_back({box, MarkKind::consumer});
-    for (const BoxRef& box : reach->back) marks.push_back({box, MarkKind::source});
+    for (const BoxRef& box : reach->forward) marks.push_back({shown_box(trace, box), MarkKind::consumer});
+    for (const BoxRef& box : reach->back) marks.push_back({shown_box(trace, box), MarkKind::source});
   }
   if (const std::optional<CellRef> cell = focused_cell(trace, selection)) {
     if (!reach) add_next(trace, *cell, marks);

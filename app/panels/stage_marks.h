@@ -21,6 +21,11 @@ struct StageMark {
 // The cell that is looked at: under the mouse, else pinned; none where the trace has no such cell (any more).
 std::optional<CellRef> focused_cell(const Trace& trace, const Selection& selection);
 
+// Where a cell comes from and where it leads, in the names of what is drawn: without dropout, dropped_weights are
+// attn_weights, and only those are drawn.
+CellProvenance shown_provenance(const Trace& trace, const CellRef& cell);
+std::vector<BoxRef> shown_consumers(const Trace& trace, const CellRef& cell);
+
 // The cell under the mouse or, without one, the pinned cell, with its sources and consumers; the pinned cell
 // is marked in any case. Sources come first, so that the cell is drawn over them; what is `pointed` at by name comes
 // last. With a `reach` its boxes are the sources and the consumers: all the way, not only the next.

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 
+#include "app/panels/cell_terms.h"
 #include "app/panels/head_thumbnails.h"
 #include "app/panels/named_text.h"
 #include "app/panels/stage_axis_light.h"
@@ -215,12 +216,13 @@ const HeadStatistics& statistics_of(const PanelContext& context) {
 std::string statistics_text(const PanelContext& context) {
   const HeadStatistics& s = statistics_of(context);
   if (s.rows == 0) return "no row of this head is finite";
-  const auto name = [](const std::vector<std::string>& labels, Index i) {
-    return i < static_cast<Index>(labels.size()) ? labels[static_cast<std::size_t>(i)] : std::to_string(i);
-  };
-  return fmt::format("entropy {:.2f} of {:.2f} nats · {:.1f} tokens away on average · strongest {} → {} {}",
-                     s.entropy, s.most_entropy, s.distance, name(context.inputs.labels.query, s.query),
-                     name(context.inputs.labels.key, s.key), cell_number(s.strongest, 2, true));
+  const std::string pair =
+      s.query < 0
+          ? ""
+          : fmt::format(" · strongest {} → {} {}", token_at(context.inputs.labels.query, s.query, ""),
+                        token_at(context.inputs.labels.key, s.key, ""), cell_number(s.strongest, 2, true));
+  return fmt::format("entropy {:.2f} of {:.2f} nats · {:.1f} tokens away on average{}", s.entropy,
+                     s.most_entropy, s.distance, pair);
 }
 
 Index strongest_partner(const MatrixView& weights, Index row, bool of_key) {

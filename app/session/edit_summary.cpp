@@ -206,7 +206,7 @@ std::string output_effect(const TensorPtr& before, const TensorPtr& after) {
     return text;
   }
   if (!share) return fmt::format("the output moved by up to {:.3g}", change.largest);
-  return fmt::format("the output moved by {} of its length", percent_text(*share));
+  return fmt::format("the output moved by {} of its length before", percent_text(*share));
 }
 
 std::string weights_effect(const TensorPtr& before, const TensorPtr& after) {

@@ -1,6 +1,7 @@
 #include "core/answers/head_statistics.h"
 
 #include <cmath>
+#include <limits>
 
 #include "core/tensor/error.h"
 #include "core/trace/attention_sizes.h"
@@ -36,6 +37,15 @@ Row row_of(const Tensor& weights, Index offset, Index all_keys, Index keys, Inde
   return row;
 }
 
+// Whether a mask leaves the query two keys or more: with one, a weight of 1 says nothing of the head.
+bool has_choice(const TensorPtr& mask, Index offset, Index all_keys) {
+  Index open = 0;
+  for (Index key = 0; key < all_keys && open < 2; ++key) {
+    if (!mask || mask->flat(offset + key) != -std::numeric_limits<double>::infinity()) ++open;
+  }
+  return open >= 2;
+}
+
 }  // namespace
 
 HeadStatistics head_statistics(const Trace& trace, Index batch, Index head) {
@@ -47,6 +57,9 @@ HeadStatistics head_statistics(const Trace& trace, Index batch, Index head) {
   }
   const Index shift =
       trace.options.causal_alignment == CausalAlignment::bottom_right ? sizes.keys - sizes.queries : 0;
+  // As large as the weights, or none.
+  const TensorPtr bias = trace.tensors.mask_bias;
+  const TensorPtr mask = bias && bias->size() == weights->size() ? bias : nullptr;
   HeadStatistics all;
   all.most_entropy = sizes.all_keys > 0 ? std::log(static_cast<double>(sizes.all_keys)) : 0.0;
   for (Index query = 0; query < sizes.queries; ++query) {
@@ -57,7 +70,7 @@ HeadStatistics head_statistics(const Trace& trace, Index batch, Index head) {
     all.entropy += row.entropy;
     all.distance += row.distance;
     all.back += row.back;
-    if (all.query < 0 || row.weight > all.strongest) {
+    if ((all.query < 0 || row.weight > all.strongest) && has_choice(mask, offset, sizes.all_keys)) {
       all.query = query;
       all.key = row.strongest;
       all.strongest = row.weight;

@@ -68,7 +68,7 @@ void MaskLines::add_blocked() {
       o_.causal_alignment == CausalAlignment::bottom_right ? sizes_.keys - sizes_.queries : 0;
   if (o_.is_causal || o_.sliding_window || o_.alibi) {
     add(fmt::format("back = i{} - j", offset == 0 ? "" : fmt::format(" + {}", offset)),
-        "how far a key lies behind its query");
+        "how far a key lies before its query");
   }
   if (o_.is_causal) block("(back < 0)", "causal");
   if (o_.sliding_window) {

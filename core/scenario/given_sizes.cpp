@@ -118,7 +118,7 @@ void enter_parameters(const SizeCollector& arrays, GivenSizes& sizes) {
     const bool packed = name == std::string_view("in_proj_weight");
     if (array->shape().rank() != 2)
       wrong_rank(name, *array,
-                 packed ? "(3E,E): the rows of q, k and v one behind the other" : "a matrix (rows,width)");
+                 packed ? "(3E,E): the rows of q, k and v one after the other" : "a matrix (rows,width)");
     SizeCollector::enter(fact, what, name, *array, array->shape().size(1),
                          width_remedy(array->shape(), fact, packed));
   };

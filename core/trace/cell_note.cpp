@@ -43,7 +43,7 @@ std::string softmax_note(const CellProvenance& provenance) {
     return frozen_head_note(provenance.cell.index[1], "it keeps the weights it had, whatever its scores are");
   const double maximum = quantity(provenance, "row maximum").value_or(0.0);
   if (maximum == -INFINITY && std::isnan(provenance.value)) {
-    return "Every key of this row is blocked: 0 / 0 is NaN.";
+    return "Every key of this row is blocked: the row's maximum is −∞, and −∞ − (−∞) is NaN.";
   }
   if (maximum == -INFINITY) return "Every key of this row is blocked: the row is set to 0.";
   if (std::isnan(provenance.value))

@@ -97,7 +97,7 @@ void check_projections(const AttentionInputs& inputs, const AttentionSizes& s, R
                "kdim = vdim = embed_dim", separate_remedy});
       expect_shape("in_proj_weight", *t.in_proj_weight,
                    {{"H·D+G·D+G·Dv", q_rows + k_rows + v_rows}, {"E", o.embed_dim}},
-                   "it holds the rows of q, k and v, one behind the other");
+                   "it holds the rows of q, k and v, one after the other");
     });
   } else {
     const auto weight = [&](const char* name, const TensorPtr& given, bool needed, Axis rows, Axis width) {
@@ -115,7 +115,7 @@ void check_projections(const AttentionInputs& inputs, const AttentionSizes& s, R
     if (given) refusals.run([&] { expect_shape(name, *given, Shape{axis}, remedy); });
   };
   vector("in_proj_bias", t.in_proj_bias, {"H·D+G·D+G·Dv", q_rows + k_rows + v_rows},
-         "it holds the biases of q, k and v, one behind the other");
+         "it holds the biases of q, k and v, one after the other");
   refusals.run([&] {
     require(!t.bias_k == !t.bias_v,
             {"bias_k", "bias_k and bias_v come together", t.bias_k ? "bias_k alone" : "bias_v alone",

@@ -137,6 +137,11 @@ void add_projections(const Trace& trace, Pictures& pictures) {
   }
 }
 
+// What is multiplied with the values. Without dropout the two are one array, and attn_weights is the name that people know.
+Id weights_of(const Trace& trace) {
+  return trace.options.dropout > 0 ? Id::dropped_weights : Id::attn_weights;
+}
+
 void add_outputs(const Trace& trace, Pictures& pictures) {
   if (trace.options.op == Op::scaled_dot_product_attention) {
     pictures.map(Id::output, Id::head_output);
@@ -145,7 +150,7 @@ void add_outputs(const Trace& trace, Pictures& pictures) {
   pictures.product_transposed(Id::output, Id::concat, Id::out_proj_weight);
   pictures.map(Id::residual_output, Id::output, Id::query);
   pictures.map(Id::layer_norm_output, trace.tensors.residual_output ? Id::residual_output : Id::output);
-  pictures.map(Id::attn_output_weights, Id::dropped_weights);
+  pictures.map(Id::attn_output_weights, weights_of(trace));
 }
 
 }  // namespace
@@ -188,7 +193,7 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
       if (trace.options.dropout > 0) pictures.map(Id::dropped_weights, Id::attn_weights);
       break;
     case Step::weighted_sum:
-      pictures.product(Id::head_output, Id::dropped_weights, Id::v_heads);
+      pictures.product(Id::head_output, weights_of(trace), Id::v_heads);
       break;
     case Step::concat:
       pictures.map(Id::concat, Id::head_output);

@@ -30,7 +30,7 @@ constexpr std::array entries{
     TensorEntry{Id::v_proj_weight, "v_proj_weight", &T::v_proj_weight, parameter, false, "(G·Dv,vdim)",
                 "W_v by itself"},
     TensorEntry{Id::in_proj_bias, "in_proj_bias", &T::in_proj_bias, parameter, false, "(H·D+G·D+G·Dv)",
-                "the biases of q, k and v, one behind the other"},
+                "the biases of q, k and v, one after the other"},
     TensorEntry{Id::bias_k, "bias_k", &T::bias_k, parameter, false, "(G·D)", "a row appended to k"},
     TensorEntry{Id::bias_v, "bias_v", &T::bias_v, parameter, false, "(G·Dv)", "a row appended to v"},
     TensorEntry{Id::static_k, "static_k", &T::static_k, parameter, false, "(N,G,S,D)",

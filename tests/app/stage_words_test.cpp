@@ -51,7 +51,7 @@ TEST_CASE("terms come largest first, the rest as one number, and all of them mak
   }
   CHECK(sum == doctest::Approx(terms.sum));
   CHECK(terms.sum == doctest::Approx(cell.value).epsilon(1e-5));
-  CHECK(cell_tokens(*given.trace, given.inputs.labels, cell.cell) == "saw → the");
+  CHECK(cell_tokens(*given.trace, given.inputs.labels, cell.cell) == "saw → the₃");
   CHECK(box_text(*given.trace, cell.sources[0]) == "q_heads[0,1,2,:]");
   // Over keys the terms are called by their tokens.
   const CellProvenance mixed = cell_provenance(*given.trace, {TensorId::head_output}, {0, 1, 2, 3});
@@ -104,6 +104,25 @@ TEST_CASE("numbers have a real minus sign and never a minus nought") {
   CHECK(cell_decimals({-216, 216}) == 0);
   CHECK(cell_decimals({-14, 14}) == 1);
   CHECK(cell_decimals({0, 1}) == 2);
+}
+
+TEST_CASE("small numbers in cells do not become nought") {
+  CHECK(cell_decimals({-0.02, 0.02}) == 3);
+  CHECK(cell_number(0.012, 3, true) == ".012");
+  CHECK(cell_decimals({-0.0009, 0.0009}) == exponents);
+  CHECK(cell_number(0.00094, exponents, true) == "9e−4");
+  CHECK(cell_number(-0.00094, exponents, false) == "−9e−4");
+  CHECK(cell_number(3e-12, exponents, false) == "3e−12");
+  CHECK(cell_number(0.0, exponents, true) == "0");
+  CHECK(cell_number(1.0, exponents, true) == "1e0");
+}
+
+TEST_CASE("a word that stands at several places is told with its place") {
+  const std::vector<std::string> words{"the", "cat", "saw", "the", "dog"};
+  CHECK(token_at(words, 0, "") == "the₀");
+  CHECK(token_at(words, 3, "") == "the₃");
+  CHECK(token_at(words, 1, "") == "cat");
+  CHECK(token_at({}, 12, "k ") == "k 12");
 }
 
 TEST_CASE("code that is too long breaks behind a space, whatever it consists of") {

@@ -67,3 +67,22 @@ TEST_CASE("the heads made by hand are what their names say") {
   CHECK_THROWS_AS(head_statistics(*trace, 0, 8), Error);
   CHECK_THROWS_AS(head_statistics(*trace, 1, 0), Error);
 }
+
+TEST_CASE("the strongest pair is one that the query could have chosen otherwise") {
+  Trace trace = with_weights({1, 0, 0, 0.4, 0.6, 0, 0.1, 0.2, 0.7}, 3, 3);
+  CHECK(head_statistics(trace, 0, 0).query == 0);
+  const double no = -INFINITY;
+  const auto masked = [&](std::vector<double> bias) {
+    trace.tensors.mask_bias =
+        std::make_shared<const Tensor>(Shape{{"N", 1}, {"H", 1}, {"L", 3}, {"S", 3}}, std::move(bias));
+    return head_statistics(trace, 0, 0);
+  };
+  const HeadStatistics causal = masked({0, no, no, 0, 0, no, 0, 0, 0});
+  CHECK(causal.rows == 3);
+  CHECK(causal.query == 2);
+  CHECK(causal.key == 2);
+  CHECK(causal.strongest == 0.7);
+  const HeadStatistics none = masked({0, no, no, no, 0, no, no, no, 0});
+  CHECK(none.rows == 3);
+  CHECK(none.query == -1);
+}

@@ -113,7 +113,7 @@ TEST_CASE(
   CHECK(scores.above == Id::k_heads);
   CHECK(scores.above_transposed);
   const StepPicture sum = step_pictures(Step::weighted_sum, trace).front();
-  CHECK(sum.left == Id::dropped_weights);
+  CHECK(sum.left == Id::attn_weights);  // one array with dropped_weights, without dropout
   CHECK(sum.above == Id::v_heads);
   CHECK_FALSE(sum.above_transposed);
 }
