@@ -68,8 +68,13 @@ MapGrid grid_with_notes(const PanelContext& context, StageShape& shape,
   const MapGrid grid = map_grid(count, shape, area, context.scale);
   ImFont* font = context.fonts.small;
   const float widest = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, "entropy 0.00 of 0.00").x;
-  const bool fits =
-      grid.pitch_x >= widest && grid.map_width * grid.map_height >= 0.6 * plain.map_width * plain.map_height;
+  // On a slide every row has its label before there are words.
+  const auto labels_all = [&](const MapGrid& maps) {
+    return maps.map_height >= closest_rows * context.scale * static_cast<double>(shape.rows);
+  };
+  const bool crowded = context.picture && labels_all(plain) && !labels_all(grid);
+  const bool fits = !crowded && grid.pitch_x >= widest &&
+                    grid.map_width * grid.map_height >= 0.6 * plain.map_width * plain.map_height;
   if (fits) return grid;
   shape.note_lines = 0;
   return plain;

@@ -324,10 +324,12 @@ MapGrid map_grid(Index count, const StageShape& shape, RectF area, double scale)
       const double w = cell_side((grid.area.width - (c - 1) * gap) / c, shape.cols, widest_inner_cell * u);
       const double h = cell_side((grid.area.height - (r - 1) * (title + gap * 0.5)) / r, shape.rows,
                                  widest_inner_cell * u);
-      // Cells up to twice as wide as high, or three times as high as wide, so that wide heads stay readable.
+      // Cells up to twice as wide as high, or three times as high as wide, so that wide heads stay readable. The shorter
+      // side counts: of the same area, squares are read best.
       const double cell_w = std::min(w, 2.0 * h), cell_h = std::min(h, 3.0 * w);
-      if (cell_w * cell_h > best) {
-        best = cell_w * cell_h;
+      const double shorter = std::min(cell_w, cell_h), worth = shorter * std::sqrt(cell_w * cell_h);
+      if (worth > best) {
+        best = worth;
         grid.columns = columns;
         grid.map_width = cell_w * static_cast<double>(shape.cols);
         grid.map_height = cell_h * static_cast<double>(shape.rows);

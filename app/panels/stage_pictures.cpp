@@ -18,8 +18,8 @@ namespace {
 // A picture is as large as these units, whatever its pixels; more of them make it sharper.
 constexpr double units_wide = 1000, units_high = 580;
 constexpr float smallest_scale = 0.25f, largest_scale = 6.0f;
-constexpr float margin = 26, gap = 16;   // design units
-constexpr double highest_caption = 0.4;  // of the picture
+constexpr float margin = 26, gap = 16, frame_room = 5;  // design units
+constexpr double highest_caption = 0.4;                 // of the picture
 
 // 25 pictures a second, a little slower than on the screen: an audience sees it for the first time.
 constexpr int motion_pictures = 32, milliseconds_each = 40;
@@ -95,9 +95,14 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0f);
   ImGui::Begin("picture", nullptr, bare);
-  ImGui::SetCursorScreenPos({px(margin), px(margin)});
   if (width >= 1 && stage_height >= 1) {
-    ImGui::BeginChild("stage", {width, stage_height}, false, bare);
+    // What frames a map at the edge of the stage stands a little outside of it.
+    const float frame = px(frame_room);
+    ImGui::SetCursorScreenPos({px(margin) - frame, px(margin) - frame});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {frame, frame});
+    ImGui::BeginChild("stage", {width + 2 * frame, stage_height + 2 * frame}, false,
+                      bare | ImGuiWindowFlags_AlwaysUseWindowPadding);
+    ImGui::PopStyleVar();
     draw_stage(context, stage_);
     ImGui::EndChild();
   }

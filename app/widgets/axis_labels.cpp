@@ -14,7 +14,6 @@ namespace {
 
 constexpr float row_gap = 8.0f;        // units between a row label and its matrix
 constexpr float column_gap = 4.0f;     // units between a matrix and the labels below it
-constexpr float closest_rows = 13.0f;  // units between labels that are drawn
 constexpr float closest_turned = 18.0f;
 constexpr std::size_t most_measured = 256;
 

@@ -13,6 +13,8 @@ namespace headwise {
 
 // Names longer than this are cut, in units.
 inline constexpr float longest_label_units = 92.0f;
+// Labels of rows that are closer than this, in units, are thinned.
+inline constexpr float closest_rows = 12.0f;
 
 // The text, cut with "…" where it is wider than `width` pixels.
 std::string fitted_text(const std::string& text, ImFont* font, float width);

@@ -24,6 +24,9 @@ std::pair<Index, Index> visible(float from, float to, int begin, int pixels, Ind
   return {std::clamp<Index>(first, 0, count), std::clamp<Index>(last, 0, count)};
 }
 
+// Pixels: on a slide or a dense screen the type may be smaller beside its neighbours than in a window, if it can be read.
+constexpr float smallest_type = 10.0f;
+
 // How numbers are written so that they fit into a cell.
 struct DigitStyle {
   int decimals = 0;
@@ -36,20 +39,22 @@ DigitStyle digit_style(const WidgetContext& context, const HeatmapSpec& spec, bo
                        double cell_width, double cell_height) {
   ImFont* font = context.fonts.mono_small;
   const float letter = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, "0").x;
-  const float small = std::round(font->FontSize * 0.84f);
+  const float small = std::round(font->FontSize * 0.84f), tiny = std::round(font->FontSize * 0.72f);
   const double largest = std::max(std::abs(spec.range.lo), std::abs(spec.range.hi));
   const int most = cell_decimals(spec.range);
   const bool fewer = !probability && (most == 2 || (most == 1 && largest >= 10.0));
   DigitStyle style;
   for (const int decimals : {most, most - 1}) {
     if (decimals < most && !fewer) break;
-    std::size_t letters = 0;
+    float letters = 0.0f;
     for (const double end : {spec.range.lo, spec.range.hi}) {
       const std::string text = cell_number(end, decimals, probability);
-      letters = std::max(letters, text.size() - (text.starts_with("−") ? 2 : 0));
+      letters =
+          std::max(letters, font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x / letter);
     }
-    for (const float size : {font->FontSize, small}) {
-      const float width = static_cast<float>(letters) * letter * size / font->FontSize + context.px(3);
+    for (const float size : {font->FontSize, small, tiny}) {
+      if (size < small && size < smallest_type) break;
+      const float width = letters * letter * size / font->FontSize + context.px(3);
       style = {decimals, size, width, size + context.px(air)};
       if (style.width <= cell_width && style.height <= cell_height) return style;
     }

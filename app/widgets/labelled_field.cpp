@@ -248,10 +248,12 @@ FieldResult number_row(const WidgetContext& context, const RowLabel& label, std:
 
 bool choice_row(const WidgetContext& context, const RowLabel& label, std::span<const std::string_view> labels,
                 int& chosen, bool enabled) {
-  const ImVec2 size = segmented_control_size(context, labels);
+  const float wanted = segmented_control_size(context, labels).x;
+  const float width = std::min(wanted, std::floor(ImGui::GetContentRegionAvail().x));
   const float next = ImGui::GetCursorScreenPos().y + std::round(context.px(row_height + row_gap));
-  begin_row(context, label, size.x);
-  const bool changed = segmented_control(context, "field", labels, chosen, {.enabled = enabled});
+  begin_row(context, label, width);
+  const bool changed = segmented_control(context, "field", labels, chosen,
+                                         {.width = width < wanted ? width : 0.0f, .enabled = enabled});
   for (std::size_t i = 0; i < labels.size() && ui_probes_wanted(); ++i) {
     const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
     const float part = (max.x - min.x) / static_cast<float>(labels.size());

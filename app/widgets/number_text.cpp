@@ -38,11 +38,21 @@ int cell_decimals(ValueRange range) {
   const double largest = std::max(std::abs(range.lo), std::abs(range.hi));
   if (largest >= 100.0 || largest == 0.0) return 0;
   if (largest >= 3.0) return 1;
-  return 2;
+  if (largest >= 0.05) return 2;
+  return largest >= 0.005 ? 3 : exponents;
 }
 
 std::string cell_number(double value, int decimals, bool probability) {
   if (!std::isfinite(value)) return not_finite(value);
+  if (decimals == exponents) {
+    std::string text = fmt::format("{:.0e}", value);
+    if (value == 0.0) return "0";
+    // "9e-04" as "9e-4".
+    const std::size_t digits = text.find('e') + 2;
+    text.erase(digits, std::min(text.find_first_not_of('0', digits), text.size() - 1) - digits);
+    if (text[digits - 1] == '+') text.erase(digits - 1, 1);
+    return with_minus_sign(std::move(text));
+  }
   if (std::abs(value) >= 1e5) return with_minus_sign(fmt::format("{:.0e}", value));
   std::string text = fixed(value, decimals);
   // ".25", and "1.0" where that is all: as many letters.

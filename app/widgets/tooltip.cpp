@@ -3,6 +3,9 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <cfloat>
+#include <cmath>
+#include <iterator>
 
 #include "app/widgets/ui_probe.h"
 
@@ -10,23 +13,72 @@ namespace headwise {
 namespace {
 
 constexpr double delay_seconds = 0.45;
+// To read it: so long, and so much more for each letter.
+constexpr double least_seconds = 4.0, seconds_a_letter = 0.06;
 constexpr float width = 300.0f;  // design units, where the text wraps
+constexpr float gap = 6.0f;      // between the control and what is said of it
+// A window of at most this part of the screen is a column of controls: its tooltips stand beside it.
+constexpr float widest_column = 0.4f;
+constexpr float tallest_control = 48.0f;  // design units; of what is taller the mouse is the place
+
+ImGuiStorage& memory() {
+  return *ImGui::GetStateStorage();
+}
 
 // How long the mouse has been on the item. ImGui counts that for items with an ID; over plain text it is the time
 // since the mouse moved.
 double rested_seconds() {
   if (GImGui->HoveredId != 0) return static_cast<double>(GImGui->HoveredIdTimer);
-  ImGuiStorage& memory = *ImGui::GetStateStorage();
   const ImGuiID x = ImGui::GetID("tooltip/x"), y = ImGui::GetID("tooltip/y"),
                 since = ImGui::GetID("tooltip/since");
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   const auto now = static_cast<float>(ImGui::GetTime());
-  if (memory.GetFloat(x, -1.0f) != mouse.x || memory.GetFloat(y, -1.0f) != mouse.y) {
-    memory.SetFloat(x, mouse.x);
-    memory.SetFloat(y, mouse.y);
-    memory.SetFloat(since, now);
+  if (memory().GetFloat(x, -1.0f) != mouse.x || memory().GetFloat(y, -1.0f) != mouse.y) {
+    memory().SetFloat(x, mouse.x);
+    memory().SetFloat(y, mouse.y);
+    memory().SetFloat(since, now);
   }
-  return static_cast<double>(now - memory.GetFloat(since, now));
+  return static_cast<double>(now - memory().GetFloat(since, now));
+}
+
+bool any_key_down() {
+  return std::ranges::find(ImGui::GetIO().KeysDown, true) != std::end(ImGui::GetIO().KeysDown);
+}
+
+// Whether a click or a key has sent it away since the mouse came here.
+bool sent_away(double rested) {
+  const double now = ImGui::GetTime(),
+               came = now - rested - 0.5 * static_cast<double>(ImGui::GetIO().DeltaTime);
+  const ImGuiID key = ImGui::GetID("tooltip/key");
+  if (any_key_down()) memory().SetFloat(key, static_cast<float>(now));
+  if (static_cast<double>(memory().GetFloat(key, -1.0f)) >= came) return true;
+  for (const double clicked : ImGui::GetIO().MouseClickedTime) {
+    if (clicked >= came && clicked > 0.0) return true;
+  }
+  return false;
+}
+
+// Where it covers neither the control nor its neighbours: beside the column that the control stands in, else over or under
+// its line.
+ImVec2 place_of(const WidgetContext& context, ImVec2 size) {
+  const ImVec2 screen = ImGui::GetIO().DisplaySize, mouse = ImGui::GetIO().MousePos;
+  const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
+  const float space = context.px(gap);
+  const auto within = [](float at, float length, float room) {
+    return std::round(std::max(0.0f, std::min(at, room - length)));
+  };
+  const ImRect column = ImGui::GetCurrentWindow()->Rect();
+  const float top = within(std::min(min.y, mouse.y), size.y, screen.y);
+  if (column.GetWidth() <= widest_column * screen.x) {
+    if (column.Max.x + space + size.x <= screen.x) return {std::round(column.Max.x + space), top};
+    if (column.Min.x - space - size.x >= 0.0f) return {std::round(column.Min.x - space - size.x), top};
+  }
+  const bool tall = max.y - min.y > context.px(tallest_control);
+  const float above = tall ? mouse.y - 3 * space : min.y, below = tall ? mouse.y + 4 * space : max.y;
+  const float left = within(std::max(min.x, std::min(mouse.x, max.x) - 0.5f * size.x), size.x, screen.x);
+  if (below + space + size.y <= screen.y && (tall || above - space - size.y < 0.0f))
+    return {left, std::round(below + space)};
+  return {left, std::max(0.0f, std::round(above - space - size.y))};
 }
 
 }  // namespace
@@ -35,18 +87,28 @@ void tooltip(const WidgetContext& context, std::string_view text) {
   if (text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsAnyMouseDown())
     return;
   const double rested = rested_seconds();
-  if (rested < delay_seconds) {
-    if (context.wake_after) *context.wake_after = std::min(*context.wake_after, delay_seconds - rested);
-    return;
-  }
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  ui_probe("tooltip", mouse, mouse);
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {context.px(10), context.px(8)});
+  if (sent_away(rested)) return;
+  const auto wake_in = [&](double seconds) {
+    if (context.wake_after) *context.wake_after = std::min(*context.wake_after, seconds);
+  };
+  if (rested < delay_seconds) return wake_in(delay_seconds - rested);
+  const double left =
+      delay_seconds + least_seconds + seconds_a_letter * static_cast<double>(text.size()) - rested;
+  if (left <= 0.0) return;
+  wake_in(left);
+  const ImVec2 padding{context.px(10), context.px(8)};
+  ImFont* font = context.fonts.small;
+  const ImVec2 extent = font->CalcTextSizeA(font->FontSize, FLT_MAX, context.px(width) - padding.x,
+                                            text.data(), text.data() + text.size());
+  const ImVec2 place = place_of(context, {std::ceil(extent.x) + 2 * padding.x, extent.y + 2 * padding.y});
+  ui_probe("tooltip", place, {place.x + extent.x + 2 * padding.x, place.y + extent.y + 2 * padding.y});
+  ImGui::SetNextWindowPos(place);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
   ImGui::BeginTooltip();
   // ImGui hides a window until it has measured it: without another frame it would stay hidden.
   const ImGuiWindow* window = ImGui::GetCurrentWindow();
-  if (context.wake_after && (window->Hidden || window->Appearing)) *context.wake_after = 0.0;
-  ImGui::PushFont(context.fonts.small);
+  if (window->Hidden || window->Appearing) wake_in(0.0);
+  ImGui::PushFont(font);
   ImGui::PushTextWrapPos(context.px(width));
   ImGui::TextUnformatted(text.data(), text.data() + text.size());
   ImGui::PopTextWrapPos();

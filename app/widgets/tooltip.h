@@ -1,4 +1,4 @@
-// What a control is, its formula or its shape, in a few words beside the mouse.
+// What a control is, its formula or its shape, in a few words.
 #pragma once
 
 #include <string_view>
@@ -7,7 +7,8 @@
 
 namespace headwise {
 
-// Belongs to the last ImGui item; appears when the mouse has rested on it for a moment.
+// Belongs to the last ImGui item; appears when the mouse has rested on it for a moment, beside the column of controls that it
+// stands in, else over or under it. Goes at a click, at a key, and when there was time to read it.
 void tooltip(const WidgetContext& context, std::string_view text);
 
 }  // namespace headwise

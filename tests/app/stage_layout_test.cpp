@@ -208,3 +208,19 @@ TEST_CASE("the grid of all heads shows every map inside its rectangle, none over
     }
   }
 }
+
+TEST_CASE("of all grids the one is taken whose cells are largest and nearest to squares, with its labels") {
+  StageShape shape{.rows = 12, .cols = 12};
+  shape.row_label_width = shape.col_label_width = 62;
+  shape.bar_captions = {90};
+  shape.note_lines = 3;
+  const MapGrid wide = map_grid(8, shape, {0, 0, 1236, 470}, 1.0);
+  CHECK(wide.columns == 4);
+  CHECK(wide.map_width <= 2.0 * wide.map_height);
+  CHECK(wide.map_height <= 1.5 * wide.map_width);
+  // A slide of 1920 × 1080 in its units.
+  const MapGrid slide = map_grid(8, shape, {0, 0, 1360, 640}, 1.0);
+  CHECK(slide.columns == 4);
+  CHECK(slide.row_labels);
+  CHECK(slide.col_labels);
+}

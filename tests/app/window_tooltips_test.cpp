@@ -65,3 +65,44 @@ TEST_CASE("the controls of every view of the stage say what they are") {
     CHECK(fmt::format("{}", fmt::join(silent, ", ")) == "");
   }
 }
+
+TEST_CASE(
+    "a tooltip stands beside its control's column, and goes at a key, at a click and when it was read") {
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  const UiRect control = bench.ui->rect("setup/causal"), column = bench.ui->rect("panel/setup");
+  const auto rest = [&] {
+    bench.ui->move_to(2, 2);
+    bench.ui->move_to(control.max.x - 10, 0.5f * (control.min.y + control.max.y));
+    bench.ui->run_frames(3, 0.4);
+  };
+  rest();
+  REQUIRE(bench.ui->has("tooltip"));
+  CHECK(bench.ui->rect("tooltip").min.x >= column.max.x);
+  bench.ui->key("Right");
+  CHECK_FALSE(bench.ui->has("tooltip"));
+  bench.ui->run_frames(3, 0.4);
+  CHECK_FALSE(bench.ui->has("tooltip"));
+
+  rest();
+  REQUIRE(bench.ui->has("tooltip"));
+  bench.ui->click(control.max.x - 10, 0.5f * (control.min.y + control.max.y));
+  bench.ui->run_frames(3, 0.4);
+  CHECK_FALSE(bench.ui->has("tooltip"));
+
+  rest();
+  REQUIRE(bench.ui->has("tooltip"));
+  bench.ui->run_frames(60, 0.5);
+  CHECK_FALSE(bench.ui->has("tooltip"));
+}
+
+TEST_CASE("over the stage a tooltip covers none of its line") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  const UiRect control = bench.ui->rect("stage/view/Compare");
+  bench.ui->move_to(0.5f * (control.min.x + control.max.x), 0.5f * (control.min.y + control.max.y));
+  bench.ui->run_frames(3, 0.4);
+  REQUIRE(bench.ui->has("tooltip"));
+  const UiRect told = bench.ui->rect("tooltip");
+  CHECK((told.max.y <= control.min.y || told.min.y >= control.max.y));
+}
