@@ -58,16 +58,19 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("a cell that is no number stands out by its colour, and where that is not seen by its cross") {
+TEST_CASE("a cell that is no number stands out by its colour in every vision, and by its cross") {
   for (const Theme theme : themes) {
     for (const ColorMapEntry& entry : color_map_entries()) {
       const ColorTable& table = color_table(entry.map, theme);
-      double nearest = 1e9;
-      for (const Rgba8& color : table)
-        nearest = std::min(nearest, color_distance(color, nan_color(theme), Vision::usual));
-      CAPTURE(entry.name);
-      CAPTURE(static_cast<int>(theme));
-      CHECK(nearest > 30.0);
+      for (const Vision vision : all_visions) {
+        double nearest = color_distance(ground_color(theme), nan_color(theme), vision);
+        for (const Rgba8& color : table)
+          nearest = std::min(nearest, color_distance(color, nan_color(theme), vision));
+        CAPTURE(entry.name);
+        CAPTURE(static_cast<int>(theme));
+        CAPTURE(static_cast<int>(vision));
+        CHECK(nearest > 30.0);
+      }
     }
     for (const Vision vision : all_visions)
       CHECK(color_distance(nan_color(theme), ink_on(nan_color(theme)), vision) > 40.0);
