@@ -27,7 +27,7 @@ void draw_cell_editor(const PanelContext& context, const CellRef& cell, PanelAct
       number_row(context.widgets(),
                  {"inspector/set", "set to", "",
                   "Set this number by hand: everything that depends on it follows. Undo takes it back."},
-                 value, {.required = true});
+                 value, {.width = 108.0f, .required = true});
   if (!field.error.empty()) error_line(context.widgets(), field.error);
   if (!field.changed || !value) return;
   action.scenario = with_cell(context.scenario, cell, *value);

@@ -93,13 +93,14 @@ std::string parent_of(const std::string& folder) {
 }
 
 // One line of the listing; true where it was pressed.
-bool entry_line(const WidgetContext& context, const std::string& text, int number, bool is_folder) {
+bool entry_line(const WidgetContext& context, const std::string& text, int number, bool is_folder,
+                bool reached) {
   ImGui::PushID(number);
   const ImVec2 min = ImGui::GetCursorScreenPos();
   const ImVec2 size{std::max(1.0f, ImGui::GetContentRegionAvail().x), std::round(context.px(22))};
   const bool pressed = ImGui::InvisibleButton("entry", size);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
-  if (ImGui::IsItemHovered()) {
+  if (ImGui::IsItemHovered() || reached) {
     draw.AddRectFilled(min, {min.x + size.x, min.y + size.y}, im_color(context.palette.control_hover),
                        context.px(4));
   }
@@ -112,22 +113,48 @@ bool entry_line(const WidgetContext& context, const std::string& text, int numbe
   return pressed;
 }
 
+// The arrows go through the lines, Enter or Space presses one: true.
+bool move_by_keys(FileDialogState& state) {
+  const int last = static_cast<int>(state.listing.entries.size()) - 1, before = state.reached;
+  constexpr int page = 8;
+  if (key_pressed(Key::down)) ++state.reached;
+  if (key_pressed(Key::up)) --state.reached;
+  if (key_pressed(Key::page_down)) state.reached += page;
+  if (key_pressed(Key::page_up)) state.reached -= page;
+  if (key_pressed(Key::home)) state.reached = -1;
+  if (key_pressed(Key::end)) state.reached = last;
+  state.reached = std::clamp(state.reached, -1, last);
+  state.scroll_to_reached = state.reached != before;
+  return press_key_pressed();
+}
+
 // Where a press on the listing leads; the path as it was where nothing was pressed.
 std::string draw_listing(const WidgetContext& context, FileDialogState& state) {
   std::string path = state.path;
+  const ImGuiID id = ImGui::GetID("lines");
+  const bool focused = context.focus && context.focus->focused == id;
+  const bool entered = focused && move_by_keys(state);
   ImGui::PushStyleColor(ImGuiCol_ChildBg, im_color(context.palette.field));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {context.px(4), context.px(4)});
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
   ImGui::BeginChild("listing", {0, std::round(context.px(220))}, true);
   const std::string folder = state.listing.folder == "." ? "" : state.listing.folder;
-  if (entry_line(context, "..", -1, true)) path = parent_of(state.listing.folder);
+  const auto line = [&](const std::string& text, int number, bool is_folder) {
+    const bool reached = focused && state.reached == number;
+    const bool pressed = entry_line(context, text, number, is_folder, reached);
+    if (reached && std::exchange(state.scroll_to_reached, false)) ImGui::SetScrollHereY(0.5f);
+    return pressed || (reached && entered);
+  };
+  if (line("..", -1, true)) path = parent_of(state.listing.folder);
   for (std::size_t i = 0; i < state.listing.entries.size(); ++i) {
     const FolderEntry& entry = state.listing.entries[i];
     const std::string text = entry.is_folder ? entry.name + "/" : entry.name;
-    if (entry_line(context, text, static_cast<int>(i), entry.is_folder)) path = folder + text;
+    if (line(text, static_cast<int>(i), entry.is_folder)) path = folder + text;
   }
   if (!state.listing.note.empty()) dim_text(context, state.listing.note);
   ImGui::EndChild();
+  focus_stop(context.focus, id, FocusKeys::slide);
+  ui_probe_item("file_dialog/listing");
   ImGui::PopStyleVar(2);
   ImGui::PopStyleColor();
   return path;
@@ -150,7 +177,10 @@ std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDi
                      {.width = 560, .closes_outside = false}))
     return {};
   const std::string folder = folder_of(expanded_path(state.path));
-  if (state.listing.folder != folder) state.listing = list_folder(folder, words.extensions);
+  if (state.listing.folder != folder) {
+    state.listing = list_folder(folder, words.extensions);
+    state.reached = -1;
+  }
 
   if (std::exchange(state.appearing, false) && context.focus)
     take_focus(*context.focus, ImGui::GetID("path"), state.path.size());
@@ -163,7 +193,10 @@ std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDi
   if (chosen != state.path) {
     state.path = chosen;
     state.error.clear();
-    if (context.focus) take_focus(*context.focus, ImGui::GetID("path"), state.path.size());
+    // The arrows stay in the list while they go through folders.
+    const bool by_keys =
+        context.focus && context.focus->focused == ImGui::GetID("lines") && state.path.ends_with('/');
+    if (context.focus && !by_keys) take_focus(*context.focus, ImGui::GetID("path"), state.path.size());
   }
   if (!state.error.empty()) error_line(context, state.error);
   const std::string target = saves && !state.path.ends_with(words.extensions.back())
@@ -180,6 +213,7 @@ std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDi
   ui_probe_item("file_dialog/accept");
   ImGui::SameLine();
   if (text_button(context, "cancel", "Cancel", ButtonLook::plain)) state.open = false;
+  ui_probe_item("file_dialog/cancel");
   end_overlay();
   if (!accepted || (saves && !check_name(state, words, target))) return std::nullopt;
   if (saves && exists(target) && target != state.own && std::exchange(state.replaces, target) != target)

@@ -28,6 +28,8 @@ struct FileDialogState {
   bool arrays_beside = false;  // of a program: an .npz of the same name is written too
   bool appearing = false;      // the path gets the focus in the next frame
   FolderListing listing;       // of the folder that the path names
+  int reached = -1;            // the line of it that the arrows have reached; −1: the folder above
+  bool scroll_to_reached = false;
 };
 
 // `path` is what is offered first.

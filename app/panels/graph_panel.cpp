@@ -13,6 +13,7 @@
 #include "app/panels/stage_drawing.h"
 #include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/focus_order.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
@@ -106,8 +107,14 @@ PanelAction draw_graph(const PanelContext& context, GraphState& state) {
                      min.y + static_cast<float>(node.rect.height));
     ImGui::SetCursorScreenPos(min);
     ImGui::PushID(static_cast<int>(i));
-    const bool pressed = ImGui::InvisibleButton("node", ImVec2(max.x - min.x, max.y - min.y));
-    const bool hovered = ImGui::IsItemHovered();
+    bool pressed = ImGui::InvisibleButton("node", ImVec2(max.x - min.x, max.y - min.y));
+    const bool focused = focus_stop(context.focus, ImGui::GetID("node"), FocusKeys::press);
+    const bool hovered = ImGui::IsItemHovered() || focused;
+    if (focused && press_key_pressed()) pressed = true;
+    if (focused && context.focus->moved) {  // what is scrolled out at the sides comes into sight
+      const float left = origin.x - min.x, right = max.x - (origin.x + size.x);
+      state.scroll += left > 0.0f ? -left : std::max(0.0f, right);
+    }
     const std::string reach = reach_of_node(context, node.id);
     tooltip(widgets, std::string(tensor_entry(node.id).what) + "  " +
                          context.trace.tensor(node.id)->shape().to_string() +

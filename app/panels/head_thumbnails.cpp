@@ -10,6 +10,7 @@
 #include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/focus_order.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/lock_mark.h"
 #include "app/widgets/tooltip.h"
@@ -53,6 +54,25 @@ PanelAction edit(GainEdit gain) {
 // Only the module joins heads with a gain.
 bool has_gains(const PanelContext& context) {
   return context.scenario.op == Op::multi_head_attention;
+}
+
+// All thumbnails are one stop of the keyboard: the arrows look at a head, Enter or Space mutes the one looked at.
+void work_by_keys(const PanelContext& context, const HeadGrid& grid, PanelAction& action) {
+  const Index heads = context.trace.options.num_heads, now = context.selection.head;
+  const RectF first = grid.thumbnail(0), last = grid.thumbnail(std::min(heads, grid.columns) - 1),
+              lowest = grid.number_line(heads - 1);
+  const ImVec2 max(far_corner(last).x, far_corner(lowest).y);
+  if (heads <= 0 || !focus_area(context.focus, ImGui::GetID("heads"), corner(first), max, FocusKeys::choose))
+    return;
+  Index head = now;
+  if (key_pressed(Key::left)) --head;
+  if (key_pressed(Key::right)) ++head;
+  if (key_pressed(Key::up)) head -= grid.columns;
+  if (key_pressed(Key::down)) head += grid.columns;
+  if (key_pressed(Key::home)) head = 0;
+  if (key_pressed(Key::end)) head = heads - 1;
+  if (head != now && head >= 0 && head < heads) action.selection = looking_at_head(context, head);
+  if (press_key_pressed() && has_gains(context)) action = edit(toggle_mute(context.scenario, now));
 }
 
 }  // namespace
@@ -118,9 +138,13 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   ImFont* font = chosen ? context.fonts.bold : context.fonts.small;
   // What a head does gives way to the dot, its number never.
   const bool named = number.find(' ') != std::string::npos;
-  const std::string shown =
-      !named ? number : fitted_text(number, font, static_cast<float>(line.width - reach));
-  list->AddText(font, font->FontSize, ImVec2(corner(line).x, std::floor(dot.y - font->FontSize / 2)),
+  const float room = static_cast<float>(line.width - reach);
+  const float needed = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, number.c_str()).x;
+  // A little smaller before it is cut.
+  const float shrink = named ? std::clamp(room / std::max(needed, 1.0f), 0.82f, 1.0f) : 1.0f;
+  const std::string shown = !named ? number : fitted_text(number, font, room / shrink);
+  const float size = std::floor(font->FontSize * shrink);
+  list->AddText(font, size, ImVec2(corner(line).x, std::floor(dot.y - size / 2)),
                 im_color(chosen ? palette.text : palette.text_dim), shown.c_str());
   if (!dotted) return action;
 
@@ -181,6 +205,7 @@ PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& gr
     PanelAction number = draw_head_number(context, grid.number_line(head), head, fmt::format("{}", head));
     if (number.scenario || number.selection) action = std::move(number);
   }
+  work_by_keys(context, grid, action);
   return action;
 }
 

@@ -39,8 +39,11 @@ constexpr KeyLine of_the_mouse[] = {
     {"click a tensor in the graph", "look at that tensor"},
 };
 constexpr KeyLine of_controls[] = {
-    {"Tab or Shift+Tab", "to the next or previous control; past the last one back to the stage"},
+    {"Tab or Shift+Tab", "to the next or previous control; past the last one back to the steps"},
     {"Enter or Space", "press the control; ← → choose in a row of choices"},
+    {"arrows on a map", "from number to number, with Ctrl to the edge; Enter pins, or Space paints"},
+    {"arrows on the heads", "look at a head; Space mutes it"},
+    {"Ctrl+↑ ↓", "scroll the panel of the control"},
 };
 
 void row(const WidgetContext& context, const std::string& keys, std::string_view what, float key_width) {
@@ -87,9 +90,14 @@ void draw_groups(const WidgetContext& context, std::initializer_list<Group> grou
 }
 
 template <std::size_t n>
+void draw_lines(const WidgetContext& context, const KeyLine (&lines)[n]) {
+  for (const KeyLine& line : lines) row(context, line.keys, line.what, context.px(key_column));
+}
+
+template <std::size_t n>
 void draw_others(const WidgetContext& context, const char* name, const KeyLine (&lines)[n]) {
   caption(context, name);
-  for (const KeyLine& line : lines) row(context, line.keys, line.what, context.px(key_column));
+  draw_lines(context, lines);
 }
 
 void draw_keys(const WidgetContext& context) {
@@ -102,7 +110,8 @@ void draw_keys(const WidgetContext& context) {
   if (side_by_side) ImGui::TableNextColumn();
   draw_groups(context, {{"EDIT", {Menu::edit}}, {"FILES", {Menu::file}}});
   draw_others(context, "MOUSE", of_the_mouse);
-  draw_others(context, "CONTROLS", of_controls);
+  draw_groups(context, {{"CONTROLS", {Menu::keyboard}}});
+  draw_lines(context, of_controls);
   if (side_by_side) ImGui::EndTable();
 }
 

@@ -19,6 +19,7 @@
 #include "app/platform/fonts.h"
 #include "app/session/tensor_export.h"
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/focus_order.h"
 #include "app/widgets/number_text.h"
 #include "app/widgets/text_column.h"
 #include "app/widgets/ui_probe.h"
@@ -171,7 +172,10 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
     return;
   }
   const bool pinned = cell == selection.pinned;
-  column.heading(pinned ? "THIS CELL: PINNED, ESC LETS GO" : "THIS CELL: UNDER THE MOUSE");
+  const bool by_keys = context.focus && context.focus->focused != 0 && context.focus->by_keys;
+  column.heading(pinned    ? "THIS CELL: PINNED, ESC LETS GO"
+                 : by_keys ? "THIS CELL: REACHED BY KEYS, ENTER PINS"
+                           : "THIS CELL: UNDER THE MOUSE");
   if (pinned) draw_way_back(context, column, action);
   const CellProvenance provenance = shown_provenance(context.trace, *cell);
 

@@ -11,6 +11,7 @@
 #include "app/panels/reach_words.h"
 #include "app/panels/stage_drawing.h"
 #include "app/panels/stage_matrix.h"
+#include "app/panels/term_list.h"
 #include "app/platform/fonts.h"
 #include "app/session/commands.h"
 #include "app/widgets/axis_labels.h"
@@ -32,166 +33,26 @@ float width_of(ImFont* font, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
 }
 
-// The rows of in_proj_weight belong to q, k or v, as the other tensors do by their names.
-Rgba8 cell_hue(const PanelContext& context, const CellRef& cell) {
-  if (cell.tensor.id != Id::in_proj_weight && cell.tensor.id != Id::in_proj_bias) {
-    return tensor_hue(context.palette, cell.tensor.id);
-  }
-  const AttentionOptions& o = context.trace.options;
-  const Index row = cell.index.empty() ? 0 : cell.index.front();
-  const Index q_rows = o.num_heads * o.head_dim, k_rows = o.num_kv_heads * o.head_dim;
-  return tensor_hue(context.palette, row < q_rows ? Id::q : row < q_rows + k_rows ? Id::k : Id::v);
-}
-
 void point_at(const PanelContext& context, const BoxRef& box) {
   if (context.pointing) context.pointing->boxes.push_back(box);
 }
 
-// The columns of the list: where names end, how far factors stand apart, where values end and bars begin.
-struct TermColumns {
-  float name = 0, pitch = 0, value_end = 0, bar_begin = 0, bar = 0, number = 0, letter = 0;
-  double largest = 0.0;  // of the finite terms: its bar is full
-
-  TermColumns(const PanelContext& context, float width, const CellTerms& terms) {
-    letter = width_of(context.fonts.mono_small, "0");
-    number = 8.0f * letter;
-    bar = std::max(24.0f * context.scale, width * 0.13f);
-    bar_begin = width - bar;
-    value_end = bar_begin - 8.0f * context.scale;
-    std::size_t factors = 0;
-    for (const NamedTerm& term : terms.largest) {
-      factors = std::max(factors, term.values.size());
-      name = std::max(name, width_of(context.fonts.small, term.name));
-      if (std::isfinite(term.value)) largest = std::max(largest, std::abs(term.value));
-    }
-    // Of equal pitch, right-aligned, with the signs between them.
-    const auto columns = static_cast<float>(factors + 1);
-    const float least = 3.0f * letter;
-    name = std::clamp(name, least, std::max(least, value_end - columns * (number + 1.6f * letter)));
-    pitch = std::clamp((value_end - name) / columns, number, number * 1.7f);
-  }
-};
-
-class TermLine {
- public:
-  TermLine(const PanelContext& context, const TermColumns& columns, ImVec2 at, float width, float height)
-      : context_(context), columns_(columns), at_(at), width_(width), height_(height) {}
-
-  // The factor that was clicked: the first one for a click anywhere else on the line.
-  const CellRef* draw(const NamedTerm& term, int index, Combine combine) {
-    const CellRef* clicked = nullptr;
-    place_factors(term, combine);
-    if (!term.factors.empty()) {
-      ImGui::SetCursorScreenPos(at_);
-      const std::string id = fmt::format("term{}", index);
-      const bool pressed = ImGui::InvisibleButton(id.c_str(), {width_, height_});
-      const bool focused = focus_stop(context_.focus, ImGui::GetID(id.c_str()), FocusKeys::press);
-      const bool entered = focused && (key_pressed(Key::enter, false) || key_pressed(Key::space, false));
-      const bool hovered = ImGui::IsItemHovered();
-      ui_probe_item("inspector/term", index);
-      const std::size_t under_mouse = hovered ? factor_under_mouse() : 0;
-      if (hovered || focused) {
-        ImGui::GetWindowDrawList()->AddRectFilled(at_, {at_.x + width_, at_.y + height_},
-                                                  im_color(context_.palette.control_hover),
-                                                  3.0f * context_.scale);
-        for (const CellRef& factor : term.factors) point_at(context_, box_of(factor));
-      }
-      if (hovered) {
-        ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-        tooltip(context_.widgets(), told(term, under_mouse));
-        lit_ = under_mouse;
-      }
-      if (pressed || entered) clicked = &term.factors[under_mouse];
-    }
-    write(term, combine);
-    return clicked;
-  }
-
- private:
-  struct Placed {
-    std::size_t factor;
-    float begin, end;  // on the screen
-  };
-
-  void place_factors(const NamedTerm& term, Combine combine) {
-    // A single factor is the number itself, or stands inside of its exp.
-    if (combine == Combine::softmax || term.values.size() < 2) return;
-    float end = columns_.value_end;
-    for (std::size_t i = term.values.size(); i-- > 0;) {
-      end -= columns_.pitch;
-      if (end - columns_.number < columns_.name * 0.8f) break;  // a third has no room in a narrow window
-      const float width = width_of(context_.fonts.mono_small, decimal_text(term.values[i]));
-      placed_.push_back({i, at_.x + end - width, at_.x + end});
-    }
-  }
-
-  std::size_t factor_under_mouse() const {
-    const float x = ImGui::GetIO().MousePos.x;
-    for (const Placed& each : placed_) {
-      if (x >= each.begin - 4.0f * context_.scale && x < each.end + 4.0f * context_.scale) return each.factor;
-    }
-    return 0;
-  }
-
-  std::string told(const NamedTerm& term, std::size_t chosen) const {
-    std::string text;
-    for (std::size_t i = 0; i < term.factors.size(); ++i) {
-      text += fmt::format("{}{} = {}", i > 0 ? "\n× " : "", box_text(context_.trace, box_of(term.factors[i])),
-                          decimal_text(term.values[i]));
-    }
-    const std::string name = to_string(term.factors[chosen].tensor);
-    return text + fmt::format("\nclick: go to the number of {}; {} leads back", name,
-                              first_key_text(CommandId::go_back));
-  }
-
-  void write(const NamedTerm& term, Combine combine) const {
-    ImFont* font = context_.fonts.mono_small;
-    ImFont* small = context_.fonts.small;
-    ImDrawList* list = ImGui::GetWindowDrawList();
-    const Palette& palette = context_.palette;
-    const float y = at_.y + (height_ - font->FontSize) / 2;
-    list->AddText(small, small->FontSize, ImVec2(at_.x, at_.y + (height_ - small->FontSize) / 2),
-                  im_color(palette.text_dim),
-                  fitted_text(drawable_text(term.name, small), small, columns_.name).c_str());
-    const auto right_aligned = [&](const std::string& text, float end, Rgba8 color) {
-      list->AddText(font, font->FontSize, ImVec2(std::floor(end - width_of(font, text)), y), im_color(color),
-                    text.c_str());
-    };
-    right_aligned(decimal_text(term.value), at_.x + columns_.value_end, palette.text);
-    if (combine == Combine::softmax && term.values.size() == 1) {
-      right_aligned(fmt::format("exp({} − max) =", decimal_text(term.values[0])),
-                    at_.x + columns_.value_end - columns_.number, palette.text_dim);
-    }
-    for (const Placed& each : placed_) {
-      right_aligned(each.factor + 1 == term.values.size() ? "=" : "×", each.end + 1.6f * columns_.letter,
-                    palette.text_dim);
-      const Rgba8 hue = cell_hue(context_, term.factors[each.factor]);
-      right_aligned(decimal_text(term.values[each.factor]), each.end, hue);
-      if (lit_ == each.factor) {
-        const float line = std::floor(y + font->FontSize + 1.0f * context_.scale);
-        list->AddLine({each.begin, line}, {each.end, line}, im_color(hue), context_.scale);
-      }
-    }
-    if (columns_.largest > 0.0 && std::isfinite(term.value)) {
-      const float length = static_cast<float>(std::abs(term.value) / columns_.largest) * columns_.bar;
-      const ImVec2 from(at_.x + columns_.bar_begin, at_.y + height_ * 0.26f);
-      const ImVec2 to(from.x + std::max(1.0f, length), at_.y + height_ * 0.74f);
-      const ColorTable& table = color_table(ColorMap::blue_orange, context_.theme);
-      list->AddRectFilled(from, to, im_color(term.value < 0 ? table[64] : palette.bar));
-    }
-  }
-
-  const PanelContext& context_;
-  const TermColumns& columns_;
-  ImVec2 at_;
-  float width_, height_;
-  std::vector<Placed> placed_;
-  std::optional<std::size_t> lit_;  // the factor that a click would lead to
-};
-
 void follow(const PanelContext& context, const BoxRef& box, PanelAction& action) {
   action.selection = selection_at(context, box);
   action.follows_link = true;
+}
+
+}  // namespace
+
+namespace {
+
+// The line of the list that the keyboard speaks to; −1: none.
+int line_in_focus(const PanelContext& context, int count) {
+  if (!context.focus || context.focus->focused == 0) return -1;
+  for (int i = 0; i < count; ++i) {
+    if (context.focus->focused == ImGui::GetID(term_line_id(i).c_str())) return i;
+  }
+  return -1;
 }
 
 }  // namespace
@@ -217,15 +78,17 @@ void draw_terms(const PanelContext& context, TextColumn& column, TermsState& sta
     ui_probe("inspector/terms", begin, {begin.x + column.width(), begin.y + height});
   }
   const float width = column.width() - (scrolls ? ImGui::GetStyle().ScrollbarSize : 0.0f);
-  const TermColumns columns(context, width, terms);
+  const TermList list(context, terms, combine, width, line);
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(count), line);
+  // The line that has the focus and its neighbours are there although they are scrolled out of sight: Tab comes to them.
+  if (const int focused = line_in_focus(context, static_cast<int>(count)); focused >= 0)
+    clipper.ForceDisplayRangeByIndices(std::max(focused - 1, 0),
+                                       std::min(focused + 2, static_cast<int>(count)));
   while (clipper.Step()) {
     for (int i = clipper.DisplayStart; i < clipper.DisplayEnd; ++i) {
       const ImVec2 at = ImGui::GetCursorScreenPos();
-      TermLine each(context, columns, at, width, line);
-      if (const CellRef* cell = each.draw(terms.largest[static_cast<std::size_t>(i)], i, combine))
-        follow(context, box_of(*cell), action);
+      if (const CellRef* cell = list.draw_line(i, at)) follow(context, box_of(*cell), action);
       ImGui::SetCursorScreenPos({at.x, at.y + line});
     }
   }

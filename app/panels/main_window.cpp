@@ -14,6 +14,7 @@
 #include "app/panels/status_bar.h"
 #include "app/panels/window_commands.h"
 #include "app/panels/window_files.h"
+#include "app/widgets/focus_ring.h"
 #include "app/widgets/style.h"
 #include "app/widgets/ui_probe.h"
 
@@ -45,6 +46,40 @@ void lay_ground(std::vector<GroundRect>& grounds, const RectF& rect) {
   corner(right - side, bottom - side, ImDrawFlags_RoundCornersBottomRight);
 }
 
+// ImGui leaves it out where a window has no ground of its own. It lies in the panel's own list, under what fills it.
+void draw_border(ImVec2 min, ImVec2 max) {
+  const ImGuiStyle& style = ImGui::GetStyle();
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  list.PushClipRect(min, max);
+  list.AddRect(min, max, ImGui::GetColorU32(ImGuiCol_Border), style.ChildRounding, 0, style.ChildBorderSize);
+  list.PopClipRect();
+}
+
+// What ImGui's menus want of the keyboard.
+bool walks_menus(const KeyChord& chord) {
+  constexpr Key keys[] = {Key::up,    Key::down, Key::left, Key::right,   Key::enter,    Key::keypad_enter,
+                          Key::space, Key::home, Key::end,  Key::page_up, Key::page_down};
+  return !chord.ctrl && !chord.alt && std::ranges::find(keys, chord.key) != std::end(keys);
+}
+
+// Panels by number: the order in which Tab goes through them.
+enum Part : int {
+  steps_part = 1,
+  setup_part,
+  stage_part,
+  inspector_part,
+  graph_part,
+  caption_part,
+  menu_part
+};
+
+// What does not fit into a panel: Ctrl and the arrows, while one of its controls has the focus.
+void scroll_by_keys(const FocusOrder& focus, int part, float line) {
+  if (!ImGui::GetIO().KeyCtrl || focus.keys == FocusKeys::text || focused_part(focus) != part) return;
+  if (key_pressed(Key::down)) ImGui::SetScrollY(ImGui::GetScrollY() + line);
+  if (key_pressed(Key::up)) ImGui::SetScrollY(std::max(0.0f, ImGui::GetScrollY() - line));
+}
+
 // Begins a panel at a rectangle of the window; false where it has no room (then nothing is to be ended).
 bool begin_panel(const char* name, std::vector<GroundRect>& grounds, const RectF& rect, float padding_x,
                  float padding_y, ImGuiWindowFlags flags = 0) {
@@ -57,6 +92,7 @@ bool begin_panel(const char* name, std::vector<GroundRect>& grounds, const RectF
   ImGui::BeginChild(name, size, true,
                     ImGuiWindowFlags_AlwaysUseWindowPadding | ImGuiWindowFlags_NoBackground | flags);
   ImGui::PopStyleVar();
+  draw_border(min, {min.x + size.x, min.y + size.y});
   ui_probe(name, min, {min.x + size.x, min.y + size.y});
   return true;
 }
@@ -81,12 +117,16 @@ bool MainWindow::overlay_open() const {
          state_.export_dialog.open || state_.palette.open;
 }
 
+bool MainWindow::menu_open() const {
+  return !overlay_open() &&
+         ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+}
+
 void MainWindow::take_keys() {
   const ImGuiIO& io = ImGui::GetIO();
   if (io.KeySuper) return;
-  const bool overlay = overlay_open();
-  constexpr ImGuiPopupFlags any_popup = ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel;
-  if (!overlay && ImGui::IsPopupOpen("", any_popup) && key_pressed(Key::escape, false)) {
+  const bool overlay = overlay_open(), menu = menu_open();
+  if (menu && key_pressed(Key::escape, false)) {
     ImGui::ClosePopupToLevel(0, true);  // an open menu is what Escape lets go of first
     return;
   }
@@ -103,6 +143,7 @@ void MainWindow::take_keys() {
         const KeyChord chord{static_cast<Key>(static_cast<int>(first.key) + argument), first.ctrl,
                              first.shift, first.alt};
         if (!key_pressed(chord.key, entry.repeats) || focus_keeps(state_.focus, chord)) continue;
+        if (menu && walks_menus(chord)) continue;
         perform(state_, {entry.id, argument});
       }
     }
@@ -136,7 +177,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   looked.add_other_side(state_);
   Selection& selection = looked.selection;
   const ComputationPtr computation = shown_ = looked.computation;
-  state_.focus.enabled = !overlay_open();
+  cover_focus(state_.focus, overlay_open() || menu_open());
   const PanelContext context = looked.context(state_, heatmaps_, fonts, scale, wake_after);
   std::vector<std::pair<PanelAction, bool>> actions;
   // A new place to look at is taken at once, so that the inspector speaks of the cell under the mouse in this
@@ -148,6 +189,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   const auto px = [scale](float units) { return std::round(units * scale); };
 
   if (layout.menu.height > 0.0) {
+    begin_focus_part(state_.focus, menu_part);
     ImGui::PushStyleVar(
         ImGuiStyleVar_FramePadding,
         {8 * scale, std::max(0.0f, 0.5f * (static_cast<float>(layout.menu.height) - fonts.sans->FontSize))});
@@ -159,32 +201,41 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
                                 .walking = state_.walk.page.has_value(),
                                 .recent_files = state_.recent_files,
                                 .has_playlist = !state_.walk.playlist.pages.empty(),
+                                .to_open = &state_.menu_to_open,
                                 .first_steps = state_.settings.first_steps ? &state_.first_steps : nullptr}));
     ImGui::PopStyleVar();
   }
   if (begin_panel("panel/steps", grounds_, layout.steps, px(8), px(2),
                   ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
+    begin_focus_part(state_.focus, steps_part);
     take(draw_step_bar(context, state_.steps));
     ImGui::EndChild();
   }
   if (begin_panel("panel/setup", grounds_, layout.setup, px(16), px(14))) {
+    begin_focus_part(state_.focus, setup_part);
+    scroll_by_keys(state_.focus, setup_part, px(60));
     take(draw_setup_panel(context, state_.setup), true);
     ImGui::EndChild();
   }
   if (begin_panel("panel/stage", grounds_, layout.stage, px(layout.small ? 12 : 18),
                   px(layout.small ? 8 : 14))) {
+    begin_focus_part(state_.focus, stage_part);
     take(draw_stage(context, stage_));
     ImGui::EndChild();
   }
   if (begin_panel("panel/inspector", grounds_, layout.inspector, px(16), px(14))) {
+    begin_focus_part(state_.focus, inspector_part);
+    scroll_by_keys(state_.focus, inspector_part, px(60));
     take(draw_inspector(context, state_.inspector));
     ImGui::EndChild();
   }
   if (begin_panel("panel/graph", grounds_, layout.graph, px(12), px(8))) {
+    begin_focus_part(state_.focus, graph_part);
     take(draw_graph(context, graph_));
     ImGui::EndChild();
   }
   if (begin_panel("panel/caption", grounds_, layout.caption, px(18), px(10))) {
+    begin_focus_part(state_.focus, caption_part);
     take(draw_caption(context, state_.walk));
     ImGui::EndChild();
   }
@@ -222,8 +273,10 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   apply_style(palette_of(state_.settings.theme), scale);
   const ImGuiID focus_before = state_.focus.focused;
   begin_focus_frame(state_.focus);
-  // A click begins something new, in the same field too: what is typed after it is an undo step of its own.
-  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.session.end_step();
+  // A click begins something new, in the same field too: what is typed after it is an undo step of its own. So does a
+  // press of a control by its key.
+  const bool pressed = state_.focus.keys != FocusKeys::text && press_key_pressed();
+  if (pressed || ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.session.end_step();
   take_dropped(input);
   const bool moving = advance_motion(state_.motion, input.seconds, state_.settings.motion_speed);
   take_keys();
@@ -275,7 +328,9 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   const ComputationPtr& now = state_.session.computation();
   if (now != told_ && now->shortened) state_.notices.say(now->shortened->note);
   told_ = now;
-  const WidgetContext widgets{palette, fonts, scale, nullptr, &wake_after};
+  WidgetContext widgets{palette, fonts, scale, &state_.focus, &wake_after};
+  draw_focus_ring(widgets);
+  widgets.focus = nullptr;
   draw_notices(widgets, state_.notices, lasting, layout.graph.height > 0.0 ? layout.graph : layout.stage,
                input.seconds);
 
@@ -299,6 +354,11 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
       state_.selection.view == StageView::compare && selection_before.view != StageView::compare;
   if (came && !state_.other_sides.pinned() && state_.selection.compare_with == CompareWith::pinned)
     state_.selection.compare_with = CompareWith::one_wide_head;
+
+  // ImGui's own navigation serves its menus, and nothing else: the arrows belong to the steps.
+  ImGuiIO& io = ImGui::GetIO();
+  io.ConfigFlags &= ~ImGuiConfigFlags_NavEnableKeyboard;
+  if (menu_open()) io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
 
   FrameResult result;
   const bool changed = trace_before != state_.session.trace_ptr() ||

@@ -32,6 +32,7 @@ class MainWindow {
 
  private:
   bool overlay_open() const;
+  bool menu_open() const;  // or any other of ImGui's own lists
   void take_keys();
   void play(double seconds, double& wake_after);
   void take_dropped(const FrameInput& input);

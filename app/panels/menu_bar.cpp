@@ -1,13 +1,17 @@
 #include "app/panels/menu_bar.h"
 
 #include <fmt/format.h>
+#include <imgui_internal.h>
 
 #include <cmath>
 #include <filesystem>
+#include <iterator>
+#include <utility>
 
 #include "app/panels/first_steps.h"
 #include "app/panels/named_text.h"
 #include "app/session/commands.h"
+#include "app/widgets/focus_order.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
 #include "core/playlist/lessons.h"
@@ -69,10 +73,22 @@ bool is_checked(const PanelContext& context, CommandId id, const MenuBarInfo& in
          (id == CommandId::walk_playlist && info.walking);
 }
 
+// Whether the menu that is being filled has none open within.
+bool is_innermost_menu() {
+  return GImGui->OpenPopupStack.Size == GImGui->BeginPopupStack.Size;
+}
+
+// Of a menu that the keyboard has opened: what the arrows begin at.
+void show_reached_item() {
+  GImGui->NavDisableHighlight = false;
+  GImGui->NavDisableMouseHover = true;
+}
+
 // Files that are gone meanwhile stay in the list, and say so.
-void draw_recent_files(const MenuBarInfo& info, PanelAction& action) {
+void draw_recent_files(const MenuBarInfo& info, PanelAction& action, bool& on_submenu) {
   if (info.recent_files.empty()) return;
   const bool open = ImGui::BeginMenu("Open recent");
+  on_submenu = on_submenu || ImGui::IsItemFocused();
   ui_probe_item("menu/Open recent");
   if (!open) return;
   for (std::size_t i = 0; i < info.recent_files.size(); ++i) {
@@ -104,7 +120,7 @@ void draw_presets(PanelAction& action) {
 }
 
 // The lessons that are in the program; one of questions is a menu of them.
-void draw_lessons(PanelAction& action) {
+void draw_lessons(PanelAction& action, bool& on_submenu) {
   ImGui::Separator();
   ImGui::TextDisabled("Lessons");
   for (const Lesson& lesson : lessons()) {
@@ -116,6 +132,7 @@ void draw_lessons(PanelAction& action) {
       continue;
     }
     const bool open = ImGui::BeginMenu(playlist.title.c_str());
+    on_submenu = on_submenu || ImGui::IsItemFocused();
     ui_probe_item(fmt::format("menu/lesson/{}", name));
     if (!open) continue;
     for (std::size_t page = 0; page < playlist.pages.size(); ++page) {
@@ -193,12 +210,17 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
   ImGui::TextUnformatted("headwise");
   ImGui::PopFont();
   ImGui::PushFont(context.fonts.sans);
+  const int to_open = info.to_open ? std::exchange(*info.to_open, -1) : -1;
   for (const auto& menu : menus) {
+    const int place = static_cast<int>(&menu - menus);
+    if (to_open == place) ImGui::OpenPopup(menu.name);
     ImGui::PushStyleColor(ImGuiCol_Text, im_color(context.palette.text_dim));
     const bool open = ImGui::BeginMenu(menu.name);
     ImGui::PopStyleColor();
     ui_probe_item(fmt::format("menu/{}", menu.name));
     if (!open) continue;
+    const bool innermost = is_innermost_menu();
+    bool on_submenu = false;
     ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {widgets.px(10), widgets.px(7)});
     bool first = true;
     for (const CommandEntry& entry : command_entries()) {
@@ -212,10 +234,22 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
         action.command = entry.id;
       }
       ui_probe_item(fmt::format("menu/{}", entry.name));
-      if (entry.id == CommandId::open_scenario) draw_recent_files(info, action);
+      if (entry.id == CommandId::open_scenario) draw_recent_files(info, action, on_submenu);
     }
     if (menu.menu == Menu::file) draw_presets(action);
-    if (menu.menu == Menu::teach) draw_lessons(action);
+    if (menu.menu == Menu::teach) draw_lessons(action, on_submenu);
+    // ImGui's own keys go up and down, and right into a menu within.
+    if (to_open == place) show_reached_item();
+    if (info.to_open && innermost && to_open < 0) {
+      constexpr int count = static_cast<int>(std::size(menus));
+      const int by = key_pressed(Key::right, false) && !on_submenu ? 1
+                     : key_pressed(Key::left, false)               ? -1
+                                                                   : 0;
+      if (by != 0) {
+        *info.to_open = (place + by + count) % count;
+        ImGui::CloseCurrentPopup();
+      }
+    }
     ImGui::PopStyleVar();
     ImGui::EndMenu();
   }

@@ -15,7 +15,9 @@ struct MenuBarInfo {
   bool full_screen = false;
   bool walking = false;  // through a playlist
   std::span<const std::string> recent_files = {};
-  bool has_playlist = false;                // at hand, walked or not
+  bool has_playlist = false;  // at hand, walked or not
+  int* to_open =
+      nullptr;  // the menu that the keyboard opens in this frame, else −1; the arrows set the next one
   const FirstSteps* first_steps = nullptr;  // what was done of them; null: they are not said
 };
 

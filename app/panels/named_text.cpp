@@ -7,6 +7,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "app/widgets/focus_order.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
@@ -105,7 +106,9 @@ bool draw_shape_text(const PanelContext& context, ImDrawList* list, ImFont* font
     const float end = at.x + width_of(font, std::string_view(text).substr(0, run.end));
     const ImVec2 min(begin - 1.0f, at.y - 1.0f), max(end + 1.0f, at.y + font->FontSize + 2.0f);
     ui_probe("letter/" + run.letter, min, max);
-    const bool here = hovered_at("letter", min, max);
+    bool here = hovered_at("letter", min, max);
+    // Each letter stands once in the list of sizes: there the keyboard points at it.
+    if (with_number && focus_stop(context.focus, GImGui->LastItemData.ID, FocusKeys::press)) here = true;
     const bool lit = context.pointed && axis_has_letter(run.letter, context.pointed->axis);
     any = any || here;
     if (here) {

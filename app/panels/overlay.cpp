@@ -9,6 +9,23 @@
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
+namespace {
+
+// What is longer than the window: the arrows and the page keys, while no control has them.
+void scroll_by_keys(const WidgetContext& context) {
+  if (ImGui::GetScrollMaxY() <= 0.0f || (context.focus && context.focus->focused != 0)) return;
+  const float line = context.px(48), page = 0.8f * ImGui::GetWindowHeight();
+  float by = 0.0f;
+  if (key_pressed(Key::down)) by = line;
+  if (key_pressed(Key::up)) by = -line;
+  if (key_pressed(Key::page_down)) by = page;
+  if (key_pressed(Key::page_up)) by = -page;
+  if (key_pressed(Key::home)) by = -ImGui::GetScrollMaxY();
+  if (key_pressed(Key::end)) by = ImGui::GetScrollMaxY();
+  if (by != 0.0f) ImGui::SetScrollY(std::clamp(ImGui::GetScrollY() + by, 0.0f, ImGui::GetScrollMaxY()));
+}
+
+}  // namespace
 
 bool begin_overlay(const WidgetContext& context, const char* id, const char* title, bool& open,
                    const OverlayOptions& options) {
@@ -36,6 +53,7 @@ bool begin_overlay(const WidgetContext& context, const char* id, const char* tit
   const bool beside = options.closes_outside && !ImGui::IsWindowAppearing() &&
                       !ImGui::IsWindowHovered(anywhere_inside) &&
                       ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+  scroll_by_keys(context);
   if (beside || (key_pressed(Key::escape, false) && !ImGui::IsWindowAppearing())) open = false;
   ImGui::PushFont(context.fonts.title);
   ImGui::TextUnformatted(title);

@@ -7,6 +7,7 @@
 #include "app/panels/setup_rows.h"
 #include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"
+#include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -40,12 +41,10 @@ std::string cache_text(const Trace& trace) {
 
 // What all gains together do to the output.
 std::string gain_text(const TensorChange& change) {
-  if (change.mismatches > 0)
-    return fmt::format("the gains change which of the output's numbers are finite: {} cells",
-                       change.mismatches);
+  if (change.mismatches > 0) return fmt::format("other numbers finite: {}", change.mismatches);
   const std::optional<double> share = change.relative();
-  if (!share) return fmt::format("max |Δoutput| = {:.3g} against every gain 1", change.largest);
-  return fmt::format("‖Δoutput‖ is {} of the output with every gain 1", percent_text(*share));
+  if (!share) return fmt::format("max |Δoutput|: {:.3g}", change.largest);
+  return fmt::format("‖Δoutput‖: {} of the output", percent_text(*share));
 }
 
 void draw_gain(SetupRows& rows) {
@@ -67,10 +66,11 @@ void draw_gain(SetupRows& rows) {
     rows.edited("setup/gain", edit.label, true);
   }
   rows.draw_errors("setup/gain", "");
-  if (const auto change = rows.state().unmuted.change(rows.context().trace)) {
-    dim_text(rows.widgets(), gain_text(*change));
-    ui_probe_item("setup/gain_effect");
-  }
+  // One line in any case: nothing moves under the mouse that drags the gain.
+  const auto change = rows.state().unmuted.change(rows.context().trace);
+  dim_text(rows.widgets(), change ? gain_text(*change) : "‖Δoutput‖: 0, every gain is 1");
+  if (change) ui_probe_item("setup/gain_effect");
+  tooltip(rows.widgets(), "how far the output is from what it would be with every gain 1");
 }
 
 // Any operator has heads that can be held.

@@ -52,6 +52,72 @@ void draw_preset(SetupRows& rows) {
   rows.draw_errors("setup/preset", "");
 }
 
+void draw_alibi(SetupRows& rows) {
+  MaskSpec& mask = rows.scenario().mask;
+  if (!rows.rare("setup/alibi", mask.alibi)) return;
+  int alibi = mask.alibi ? 1 : 0;
+  if (rows.choice(
+          {"setup/alibi", "ALiBi", "",
+           "Attention with linear biases: −mₕ·(i − j) is added to the scores, with a slope of its own for "
+           "each head, "
+           "mₕ = 2^(−8(h+1)/H). Distance costs, and no position is needed."},
+          off_on, alibi)) {
+    mask.alibi = alibi == 1;
+    rows.edited("setup/alibi", alibi == 1 ? "ALiBi on" : "ALiBi off", false);
+  }
+  rows.draw_errors("setup/alibi", "");
+}
+
+void draw_fill(SetupRows& rows) {
+  MaskSpec& mask = rows.scenario().mask;
+  if (!rows.rare("setup/fill", mask.value.has_value())) return;
+  rows.number(
+      {"setup/fill", "fill", "",
+       "What a blocked score becomes. Empty: −∞, added as torch does it. A finite number fills, as d2l "
+       "(−1e6), "
+       "the "
+       "Annotated Transformer (−1e9) and Keras do: a row whose keys are all blocked then attends to all of "
+       "them alike."},
+      mask.value, "−∞");
+}
+
+void draw_fully_masked_rows(SetupRows& rows) {
+  MaskSpec& mask = rows.scenario().mask;
+  if (!rows.rare("setup/fully_masked_rows", mask.fully_masked_rows.has_value())) return;
+  const FullyMaskedRows by_default =
+      rows.scenario().op == Op::multi_head_attention && rows.scenario().attention.need_weights
+          ? FullyMaskedRows::nan
+          : FullyMaskedRows::zero;
+  int row = mask.fully_masked_rows.value_or(by_default) == FullyMaskedRows::nan ? 0 : 1;
+  if (rows.choice(
+          {"setup/fully_masked_rows", "row with no key left", "",
+           "What softmax makes of a query whose every key is blocked. NaN: torch.nn.MultiheadAttention with "
+           "need_weights. 0: F.scaled_dot_product_attention since 2.5, and ONNX."},
+          fully_masked, row)) {
+    mask.fully_masked_rows = row == 0 ? FullyMaskedRows::nan : FullyMaskedRows::zero;
+    rows.edited("setup/fully_masked_rows",
+                fmt::format("rows with no key left become {}", row == 0 ? "NaN" : "0"), false);
+  }
+  rows.draw_errors("setup/fully_masked_rows", "");
+}
+
+void draw_convention(SetupRows& rows) {
+  const MaskConvention now = rows.context().selection.mask_convention;
+  if (!rows.rare("setup/mask_convention", now != MaskConvention::added)) return;
+  int reading = static_cast<int>(now);
+  if (rows.choice({"setup/mask_convention", "shown as", "",
+                   "How the masks are written on the map, in the line of code and in Copy mask as booleans: "
+                   "as what is "
+                   "added to the scores, or as booleans. torch.nn.MultiheadAttention says True for blocked; "
+                   "F.scaled_dot_product_attention, ONNX, Keras and Flax say True for takes part. No result "
+                   "changes."},
+                  readings, reading)) {
+    Selection selection = rows.context().selection;
+    selection.mask_convention = static_cast<MaskConvention>(reading);
+    rows.look(std::move(selection));
+  }
+}
+
 }  // namespace
 
 void draw_setup_mask(SetupRows& rows) {
@@ -123,55 +189,10 @@ void draw_setup_mask(SetupRows& rows) {
        "and those before it. Empty: no window."},
       mask.sliding_window, "none", {.drag_least = 1, .drag_most = 4096});
 
-  int alibi = mask.alibi ? 1 : 0;
-  if (rows.choice(
-          {"setup/alibi", "ALiBi", "",
-           "Attention with linear biases: −mₕ·(i − j) is added to the scores, with a slope of its own for "
-           "each head, "
-           "mₕ = 2^(−8(h+1)/H). Distance costs, and no position is needed."},
-          off_on, alibi)) {
-    mask.alibi = alibi == 1;
-    rows.edited("setup/alibi", alibi == 1 ? "ALiBi on" : "ALiBi off", false);
-  }
-  rows.draw_errors("setup/alibi", "");
-
-  rows.number(
-      {"setup/fill", "fill", "",
-       "What a blocked score becomes. Empty: −∞, added as torch does it. A finite number fills, as d2l "
-       "(−1e6), "
-       "the "
-       "Annotated Transformer (−1e9) and Keras do: a row whose keys are all blocked then attends to all of "
-       "them alike."},
-      mask.value, "−∞");
-
-  const FullyMaskedRows by_default =
-      rows.scenario().op == Op::multi_head_attention && rows.scenario().attention.need_weights
-          ? FullyMaskedRows::nan
-          : FullyMaskedRows::zero;
-  int row = mask.fully_masked_rows.value_or(by_default) == FullyMaskedRows::nan ? 0 : 1;
-  if (rows.choice(
-          {"setup/fully_masked_rows", "row with no key left", "",
-           "What softmax makes of a query whose every key is blocked. NaN: torch.nn.MultiheadAttention with "
-           "need_weights. 0: F.scaled_dot_product_attention since 2.5, and ONNX."},
-          fully_masked, row)) {
-    mask.fully_masked_rows = row == 0 ? FullyMaskedRows::nan : FullyMaskedRows::zero;
-    rows.edited("setup/fully_masked_rows",
-                fmt::format("rows with no key left become {}", row == 0 ? "NaN" : "0"), false);
-  }
-  rows.draw_errors("setup/fully_masked_rows", "");
-
-  int reading = static_cast<int>(rows.context().selection.mask_convention);
-  if (rows.choice({"setup/mask_convention", "shown as", "",
-                   "How the masks are written on the map, in the line of code and in Copy mask as booleans: "
-                   "as what is "
-                   "added to the scores, or as booleans. torch.nn.MultiheadAttention says True for blocked; "
-                   "F.scaled_dot_product_attention, ONNX, Keras and Flax say True for takes part. No result "
-                   "changes."},
-                  readings, reading)) {
-    Selection selection = rows.context().selection;
-    selection.mask_convention = static_cast<MaskConvention>(reading);
-    rows.look(std::move(selection));
-  }
+  draw_alibi(rows);
+  draw_fill(rows);
+  draw_fully_masked_rows(rows);
+  draw_convention(rows);
 }
 
 }  // namespace headwise

@@ -9,6 +9,9 @@
 
 #include "app/panels/named_text.h"
 #include "app/panels/setup_rows.h"
+#include "app/widgets/button.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
 
 namespace headwise {
@@ -41,6 +44,23 @@ void draw_edits(SetupRows& rows) {
   rows.draw_errors("setup/edits", "");
 }
 
+// "6 more settings"
+void draw_more(SetupRows& rows) {
+  SetupState& state = rows.state();
+  if (!state.compact || (rows.left_out() == 0 && !state.all_rows)) return;
+  const std::string words =
+      state.all_rows ? "fewer settings" : fmt::format("{} more settings …", rows.left_out());
+  if (text_button(rows.widgets(), "setup/more", words, ButtonLook::plain)) {
+    state.all_rows = !state.all_rows;
+    state.kept_rows.clear();
+  }
+  ui_probe_item("setup/more");
+  tooltip(rows.widgets(),
+          "num_kv_heads and head_dim as numbers, ALiBi, what a blocked score and a row with no key left "
+          "become, how masks "
+          "are written, softcap");
+}
+
 }  // namespace
 
 PanelAction draw_setup_panel(const PanelContext& context, SetupState& state) {
@@ -49,6 +69,8 @@ PanelAction draw_setup_panel(const PanelContext& context, SetupState& state) {
     return draw_shape_text(context, ImGui::GetWindowDrawList(), context.fonts.sans, at,
                            context.palette.text_dim, std::string(text));
   });
+  constexpr float roomy_height = 860.0f;  // design units: from here on everything fits
+  state.compact = ImGui::GetWindowHeight() < roomy_height * context.scale;
   SetupRows rows(context, state);
   draw_setup_text(rows);
   draw_setup_parameters(rows);
@@ -56,6 +78,7 @@ PanelAction draw_setup_panel(const PanelContext& context, SetupState& state) {
   draw_setup_sizes(rows);
   draw_setup_mask(rows);
   draw_setup_scale(rows);
+  draw_more(rows);
   draw_edits(rows);
   draw_notes(context);
   return rows.take();

@@ -2,8 +2,10 @@
 // numbers that are shown.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,10 @@
 namespace headwise {
 
 struct SetupState {
+  // In a window that is not high enough for all, rows that are rarely used are left out until they are asked for, or say
+  // something else than usual.
+  bool compact = false, all_rows = false;
+  std::set<std::string, std::less<>> kept_rows;  // of them, ids of those that have been shown
   std::string edited_row;  // id of the row whose edit was asked for last: an error sentence stands under it
   // Gains when the typing of another number of heads began: the way from 8 to 16 leads over 1, which must not
   // cost the gains of all others.

@@ -24,6 +24,15 @@ void SetupRows::draw_errors(const char* id, const std::string& own) {
   }
 }
 
+bool SetupRows::rare(const char* id, bool unusual) {
+  if (!state_.compact || state_.all_rows) return true;
+  // What is shown stays, so that no row goes away under the mouse that makes it usual again.
+  if (unusual || is_wrong(id)) state_.kept_rows.insert(id);
+  const bool kept = state_.kept_rows.contains(id);
+  if (!kept) ++left_out_;
+  return kept;
+}
+
 FieldResult SetupRows::integer(const RowLabel& label, std::int64_t& value, FieldOptions drag) {
   std::optional<std::int64_t> typed = value;
   drag.wrong = is_wrong(label.id);

@@ -31,6 +31,10 @@ class SetupRows {
   // The sentence under a row: first of its own, then why its Scenario has no trace.
   void draw_errors(const char* id, const std::string& own);
 
+  // Whether a row that is rarely used is to be drawn. `unusual`: it says something that the person should see.
+  bool rare(const char* id, bool unusual);
+  int left_out() const { return left_out_; }  // so far, in this frame
+
   // Another place to look at; no edit.
   void look(Selection selection) { action_.selection = std::move(selection); }
 
@@ -55,6 +59,7 @@ class SetupRows {
   Scenario edited_;
   PanelAction action_;
   bool changed_ = false;
+  int left_out_ = 0;
 };
 
 // As many entries as a list for this size may have while somebody types the size.

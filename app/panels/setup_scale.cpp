@@ -34,11 +34,13 @@ void draw_setup_scale(SetupRows& rows) {
        "Scaled scores are divided by t > 0: below 1 attention sharpens towards the best key, above 1 it "
        "flattens towards uniform."},
       a.temperature, {.drag_step = 0.05, .drag_least = 0.05});
-  plain_number(
-      {"setup/softcap", "softcap", "c",
-       "c > 0: scaled scores become c·tanh(x/c), which never exceed ±c; 0: none. Before the masks, as "
-       "ONNX's Attention and Gemma have it."},
-      a.softcap, {.drag_step = 0.5});
+  if (rows.rare("setup/softcap", a.softcap != 0.0)) {
+    plain_number(
+        {"setup/softcap", "softcap", "c",
+         "c > 0: scaled scores become c·tanh(x/c), which never exceed ±c; 0: none. Before the masks, as "
+         "ONNX's Attention and Gemma have it."},
+        a.softcap, {.drag_step = 0.5});
+  }
   std::optional<double> dropout = a.dropout;
   const FieldResult field = number_row(
       rows.widgets(),

@@ -55,16 +55,24 @@ void draw_setup_sizes(SetupRows& rows) {
     rows.scenario().head_gain->resize(setup_list_size(a.num_heads), 1.0);
   }
 
-  rows.optional_integer(
-      {"setup/num_kv_heads", "num_kv_heads", "G",
-       "How many heads keys and values have; each serves H/G neighbouring query heads. G = H is multi-head, "
-       "G = 1 multi-query attention. Empty: as many as num_heads."},
-      a.num_kv_heads, std::to_string(a.num_heads), {.drag_least = 1, .drag_stops = group_stops});
-  std::optional<std::int64_t> head_dim;
-  integer_row(rows.widgets(),
-              {"setup/head_dim", "head_dim", a.head_dim ? "D" : "D = E/H",
-               "The width of one head's q and k: embed_dim / num_heads, unless the scenario's file sets it."},
-              head_dim, {.derived = std::to_string(now.head_dim), .read_only = true});
+  // Where the slider of the heads says it, it is not said again.
+  const bool slides = rows.scenario().op == Op::multi_head_attention && group_stops.size() > 1;
+  if (!slides || rows.rare("setup/num_kv_heads", false)) {
+    rows.optional_integer({"setup/num_kv_heads", "num_kv_heads", "G",
+                           "How many heads keys and values have; each serves H/G neighbouring query heads. G "
+                           "= H is multi-head, "
+                           "G = 1 multi-query attention. Empty: as many as num_heads."},
+                          a.num_kv_heads, std::to_string(a.num_heads),
+                          {.drag_least = 1, .drag_stops = group_stops});
+  }
+  if (rows.rare("setup/head_dim", a.head_dim.has_value())) {
+    std::optional<std::int64_t> head_dim;
+    integer_row(
+        rows.widgets(),
+        {"setup/head_dim", "head_dim", a.head_dim ? "D" : "D = E/H",
+         "The width of one head's q and k: embed_dim / num_heads, unless the scenario's file sets it."},
+        head_dim, {.derived = std::to_string(now.head_dim), .read_only = true});
+  }
   const FieldResult batch = rows.integer(
       {"setup/batch", "batch", "N", "How many sequences are computed at once. They do not see each other."},
       in.batch, {.drag_least = 1, .drag_most = 64});

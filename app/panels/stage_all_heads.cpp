@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/panels/head_thumbnails.h"
+#include "app/panels/stage_cells.h"
 #include "app/panels/stage_drawing.h"
 #include "app/panels/stage_layout.h"
 #include "app/platform/fonts.h"
@@ -132,6 +133,7 @@ PanelAction draw_all_heads(const PanelContext& context, HeadFigures& figures, co
   const std::vector<StageMark> marks =
       stage_marks(context.trace, context.selection, context.pointed, context.reach);
   const double title = title_height_units * context.scale;
+  const HeadMap* looked_at = nullptr;  // the map with the cell under the mouse
   for (std::size_t i = 0; i < maps.size(); ++i) {
     const HeadMap& map = maps[i];
     draw_part_overlay(context, map.part, map.plane, marks);
@@ -148,7 +150,10 @@ PanelAction draw_all_heads(const PanelContext& context, HeadFigures& figures, co
                     im_color(context.palette.focus), 2.0f * context.scale, 0,
                     std::round(1.5f * context.scale));
     }
-    if (const auto cell = cell_under_mouse(map.part, map.plane)) under_mouse = cell;
+    if (const auto cell = cell_looked_at(context, fmt::format("map{}", i), map.part, map.plane)) {
+      under_mouse = cell;
+      looked_at = &map;
+    }
     ui_probe("stage/map", static_cast<int>(i), corner(map.plane), far_corner(map.plane));
     const auto index = static_cast<Index>(i);
     if (grid.row_labels && index % grid.columns == 0)
@@ -185,13 +190,9 @@ PanelAction draw_all_heads(const PanelContext& context, HeadFigures& figures, co
                    static_cast<float>(area.width));
   }
   // A cell of another head looks at that head too when it is pinned.
-  if (under_mouse && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
-    for (const HeadMap& map : maps) {
-      if (cell_under_mouse(map.part, map.plane) && count == context.trace.options.num_heads) {
-        action.selection = context.selection;
-        action.selection->head = map.head;
-      }
-    }
+  if (looked_at && cell_pressed(context) && count == context.trace.options.num_heads) {
+    action.selection = context.selection;
+    action.selection->head = looked_at->head;
   }
   return action;
 }

@@ -11,6 +11,7 @@
 
 #include "app/panels/cell_terms.h"
 #include "app/panels/head_thumbnails.h"
+#include "app/panels/stage_cells.h"
 #include "app/panels/stage_choice.h"
 #include "app/panels/stage_compare_layout.h"
 #include "app/panels/stage_drawing.h"
@@ -367,8 +368,8 @@ PanelAction draw_compare(const PanelContext& context, CompareState& state, const
           context, map.part, map.plane, linked ? marks : std::vector<StageMark>{}, map.place.slanted);
       if (clicked) head = clicked;
     }
-    const ImVec2 mouse = ImGui::GetIO().MousePos;
-    if (const auto cell = map.plane.cell_at(mouse.x, mouse.y); cell && ImGui::IsWindowHovered())
+    if (const auto cell =
+            plane_cell_looked_at(context, map.probe, map.plane, focus.value_or(std::pair<Index, Index>())))
       hovered = cell;
   }
   if (hovered && hovered->first < after.rows && hovered->second < after.cols)

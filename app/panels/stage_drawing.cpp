@@ -184,13 +184,23 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
   };
   if (!sign.empty()) write(context.fonts.mono, palette.text_dim, sign, 6);
   const char letter = family(context, part.matrix);
-  if (letter != 0) {
-    const bool weight = tensor_entry(part.matrix.name.id).role == TensorRole::parameter;
-    write(context.fonts.bold, hue_of(palette, letter),
-          fmt::format("{}{}{}", part.matrix.name.gradient ? "∂" : "", weight ? "W_" : "", letter), 7);
-  }
-  const std::string name = matrix_name(part.matrix), sizes = matrix_sizes(part.matrix);
-  write(context.fonts.mono_small, palette.text, name, 7);
+  const bool weight = tensor_entry(part.matrix.name.id).role == TensorRole::parameter;
+  const std::string symbol =
+      letter == 0 ? std::string()
+                  : fmt::format("{}{}{}", part.matrix.name.gradient ? "∂" : "", weight ? "W_" : "", letter);
+  // In a narrow place the symbol gives way to the name, then the name's indices: the head stands above.
+  ImFont* bold = context.fonts.bold;
+  std::string name = matrix_name(part.matrix);
+  const std::string sizes = matrix_sizes(part.matrix), bare = to_string(part.matrix.name);
+  const float symbol_width = symbol.empty() ? 0.0f : width_of(bold, symbol) + 7 * context.scale;
+  const auto fits = [&](float before, const std::string& text) {
+    return before + width_of(context.fonts.mono_small, text) <= end - x;
+  };
+  const bool with_symbol = fits(symbol_width, name) || (!fits(0.0f, name) && fits(symbol_width, bare));
+  if (!fits(with_symbol ? symbol_width : 0.0f, name)) name = bare;
+  if (with_symbol && !symbol.empty()) write(bold, hue_of(palette, letter), symbol, 7);
+  write(context.fonts.mono_small, with_symbol || letter == 0 ? palette.text : hue_of(palette, letter), name,
+        7);
   const TraceTensors& t = context.trace.tensors;
   if (part.matrix.name == TensorName{Id::dropped_weights} && t.dropped_weights == t.attn_weights) {
     write(context.fonts.mono_small, palette.text_dim, "= attn_weights", 7);
@@ -321,14 +331,6 @@ std::optional<Index> draw_part_column_labels(const PanelContext& context, const 
   }
   ImGui::PopID();
   return clicked;
-}
-
-std::optional<CellRef> cell_under_mouse(const StagePart& part, const PlaneGeometry& plane) {
-  if (!ImGui::IsWindowHovered()) return std::nullopt;
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const auto cell = plane.cell_at(mouse.x, mouse.y);
-  if (!cell) return std::nullopt;
-  return cell_at(part.matrix, cell->first, cell->second);
 }
 
 }  // namespace headwise

@@ -32,7 +32,4 @@ std::optional<Index> draw_part_column_labels(const PanelContext& context, const 
                                              const PlaneGeometry& plane, const std::vector<StageMark>& marks,
                                              bool slanted);
 
-// The cell under the mouse, where the mouse is on the plane and the window has it.
-std::optional<CellRef> cell_under_mouse(const StagePart& part, const PlaneGeometry& plane);
-
 }  // namespace headwise

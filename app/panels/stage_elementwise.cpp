@@ -9,6 +9,7 @@
 
 #include "app/panels/named_text.h"
 #include "app/panels/stage_axis_light.h"
+#include "app/panels/stage_cells.h"
 #include "app/panels/stage_drawing.h"
 #include "app/panels/stage_marks.h"
 #include "app/panels/stage_one_head.h"
@@ -256,8 +257,7 @@ void View::draw_figures(std::optional<CellRef>& under_mouse) const {
                      std::floor(static_cast<float>(box.y + box.height / 2) - mono->FontSize / 2)},
                     im_color(context_.palette.text), text.c_str());
     }
-    const ImVec2 mouse = ImGui::GetIO().MousePos;
-    if (const auto hit = rows.cell_at(mouse.x, mouse.y); hit && ImGui::IsWindowHovered())
+    if (const auto hit = plane_cell_looked_at(context_, figure.caption, rows))
       under_mouse = cell(figure.id, hit->first);
     ui_probe(fmt::format("stage/figure/{}", tensor_entry(figure.id).name), corner(rows), far_corner(rows));
   }
@@ -303,14 +303,12 @@ void View::draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) 
   title(keys_, "k: every key's row", palette.k, keys_shape, Id::k_heads);
   title(products_, "q ∘ k: number times number", palette.text, keys_shape);
 
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  if (ImGui::IsWindowHovered()) {
-    if (const auto hit = keys_.cell_at(mouse.x, mouse.y))
-      under_mouse = cell_at(k_.matrix, hit->second, hit->first);
-    if (const auto hit = products_.cell_at(mouse.x, mouse.y)) under_mouse = cell(Id::scores, hit->first);
-    if (const auto hit = strip_.cell_at(mouse.x, mouse.y))
-      under_mouse = cell_at(q_.matrix, query_, hit->second);
-  }
+  if (const auto hit = plane_cell_looked_at(context_, "query", strip_))
+    under_mouse = cell_at(q_.matrix, query_, hit->second);
+  if (const auto hit = plane_cell_looked_at(context_, "keys", keys_))
+    under_mouse = cell_at(k_.matrix, hit->second, hit->first);
+  if (const auto hit = plane_cell_looked_at(context_, "products", products_))
+    under_mouse = cell(Id::scores, hit->first);
   ui_probe("stage/keys", corner(keys_), far_corner(keys_));
   ui_probe("stage/products", corner(products_), far_corner(products_));
   draw_figures(under_mouse);

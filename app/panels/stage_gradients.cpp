@@ -10,6 +10,7 @@
 #include <span>
 
 #include "app/panels/head_thumbnails.h"
+#include "app/panels/stage_cells.h"
 #include "app/panels/stage_choice.h"
 #include "app/panels/stage_drawing.h"
 #include "app/panels/stage_gradient_layout.h"
@@ -131,6 +132,13 @@ float draw_loss_choice(const PanelContext& context, PanelAction& action, ImVec2 
   return size.y;
 }
 
+// "grad.k_heads, this head": where that is too long, the name alone.
+std::string short_caption(const PanelContext& context, const std::string& caption, float room) {
+  ImFont* small = context.fonts.small;
+  const bool fits = small->CalcTextSizeA(small->FontSize, FLT_MAX, 0.0f, caption.c_str()).x <= room;
+  return fits ? caption : caption.substr(0, caption.find(','));
+}
+
 struct Drawn {
   std::string name;  // "stage/result", "stage/grad/result"
   const StagePart* part;
@@ -141,7 +149,7 @@ struct Drawn {
 };
 
 std::vector<Drawn> planes_of(const std::vector<GradientPair>& pairs, const GradientLayout& layout,
-                             const RectF& area, double scale) {
+                             const RectF& area, double scale, double label_room) {
   std::vector<Drawn> planes;
   for (std::size_t i = 0; i < layout.pairs.size(); ++i) {
     const GradientPair& pair = pairs[i];
@@ -157,7 +165,7 @@ std::vector<Drawn> planes_of(const std::vector<GradientPair>& pairs, const Gradi
     add("stage/" + pair.place, pair.value, place.value, place.value_bar, place.gradient.x);
     if (pair.gradient) {
       add("stage/grad/" + pair.place, *pair.gradient, place.gradient, place.gradient_bar,
-          last ? area.x + area.width + 8 * scale : layout.pairs[i + 1].value.x);
+          last ? area.x + area.width + 8 * scale : layout.pairs[i + 1].value.x - label_room);
     }
   }
   return planes;
@@ -215,7 +223,12 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
     draw_stage_sentence(context, "make the window larger to see the gradients", area);
     return action;
   }
-  const std::vector<Drawn> drawn = planes_of(pairs, layout, area, context.scale);
+  // Over the labels of the next pair stands whose they are.
+  ImFont* small = context.fonts.small;
+  const double label_room =
+      static_cast<double>(small->CalcTextSizeA(small->FontSize, FLT_MAX, 0.0f, "query ↓").x) +
+      8 * context.scale;
+  const std::vector<Drawn> drawn = planes_of(pairs, layout, area, context.scale, label_room);
   std::vector<StageMark> marks =
       stage_marks(context.trace, context.selection, context.pointed, context.reach);
   mark_twin(context, marks);
@@ -236,11 +249,11 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
       const auto clicked = draw_part_column_labels(context, *each.part, each.plane, marks, each.slanted);
       if (clicked) head = clicked;
     }
-    if (const auto cell = cell_under_mouse(*each.part, each.plane)) under_mouse = cell;
+    if (const auto cell = cell_looked_at(context, each.name, *each.part, each.plane)) under_mouse = cell;
     if (each.bar.height > 0) {
       const HeatmapSpec& spec = each.part->spec;
       draw_color_bar(context.widgets(), list, each.bar, spec.color_map, context.theme, spec.range,
-                     spec.range_note, each.room);
+                     short_caption(context, spec.range_note, each.room), each.room);
     }
   }
   for (std::size_t i = 0; i < layout.pairs.size(); ++i) {

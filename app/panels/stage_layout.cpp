@@ -18,6 +18,7 @@ constexpr double figure_width = 44.0;
 constexpr double figure_gap = 6.0;
 constexpr double figure_height = 15.0;                                     // of a row of them
 constexpr double narrowest_operand_cell = 7.0, lowest_operand_cell = 4.0;  // so that the result shows numbers
+constexpr double lowest_mask_cell = 5.0;
 constexpr double bias_height = 12.0;
 constexpr double bar_width = 150.0;
 constexpr double bar_height = 8.0;
@@ -135,7 +136,7 @@ double band_height(const StageShape& shape, RectF area, double u) {
     const HeadGrid grid =
         head_grid(shape.heads, {area.x, area.y, area.width, height}, u, largest_thumbnail * u);
     const bool large = grid.side >= 52.0 * u;
-    const bool enough = grid.side >= smallest_band_thumbnail * u && height >= 0.7 * most;
+    const bool enough = grid.side >= smallest_band_thumbnail * u && (shape.low_heads || height >= 0.7 * most);
     if (large || enough || height >= most) return height;
   }
 }
@@ -222,6 +223,15 @@ StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
   const double col_figures = shape.col_figures * (figure_height + 2.0) * u;
   RectF body = area;
   bool in_corner = false;
+  // Where the result's numbers just do not fit and what stands above can be lower, it is.
+  const auto make_room = [&](double& above, double& result, double room, double lowest) {
+    const double needed = std::ceil(shape.digit_height);
+    const double left_over = room - needed * static_cast<double>(shape.rows);
+    const double lower = cell_side(left_over, *shape.above_rows, above);
+    if (needed <= 0.0 || result >= needed || lower < lowest) return;
+    result = needed;
+    above = lower;
+  };
   const auto heights = [&](double height) {
     struct {
       double above = 0, result = 0;
@@ -233,18 +243,13 @@ StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
       cell.result = cell_side(room, shape.rows, tallest_cell * u);
     } else if (shape.cell_for_cell) {
       cell.result = cell.above = cell_side(room, shape.rows + *shape.above_rows, tallest_cell * u);
+      make_room(cell.above, cell.result, room, lowest_mask_cell * u);
     } else {
       const double share = operand_share(*shape.above_rows, shape.rows);
       cell.above = cell_side(room * share, *shape.above_rows, tallest_inner_cell * u);
       cell.result =
           cell_side(room - cell.above * static_cast<double>(*shape.above_rows), shape.rows, tallest_cell * u);
-      const double needed = std::ceil(shape.digit_height);
-      const double left_over = room - needed * static_cast<double>(shape.rows);
-      const double lower = cell_side(left_over, *shape.above_rows, cell.above);
-      if (needed > 0.0 && cell.result < needed && lower >= lowest_operand_cell * u) {
-        cell.result = needed;
-        cell.above = lower;
-      }
+      make_room(cell.above, cell.result, room, lowest_operand_cell * u);
     }
     return cell;
   };

@@ -8,8 +8,10 @@
 
 #include "app/panels/head_thumbnails.h"
 #include "app/panels/softmax_drawing.h"
+#include "app/panels/stage_cells.h"
 #include "app/panels/stage_drawing.h"
 #include "app/panels/stage_motion.h"
+#include "app/panels/thumbnail_marks.h"
 #include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/color_bar.h"
@@ -218,6 +220,15 @@ StageLayout one_head_layout(const PanelContext& context, const StageContent& con
   const double scale = context.scale;
   StageShape shape = shape_of(context, content, area);
   StageLayout layout = stage_layout(shape, area, scale);
+  const auto has_numbers = [&](const StageLayout& each) {
+    return each.result.height >= std::ceil(shape.digit_height) * static_cast<double>(shape.rows);
+  };
+  if (shape.heads > 0 && !has_numbers(layout)) {
+    shape.low_heads = true;
+    StageLayout lower = stage_layout(shape, area, scale);
+    if (has_numbers(lower)) layout = std::move(lower);
+    shape.low_heads = false;
+  }
   const auto too_low = [&] { return layout.result.height < smallest_result_units * scale; };
   if (too_low() && shape.heads > 0) {
     shape.heads = 0;
@@ -272,14 +283,17 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
   }
   if (layout.heads) add_thumbnail_planes(*layout.heads, thumbnails, planes);
   draw_heatmap_planes(list, context.heatmaps, planes);
-  if (layout.heads) action = draw_head_thumbnails(context, *layout.heads);
+  if (layout.heads) {
+    action = draw_head_thumbnails(context, *layout.heads);
+    draw_thumbnail_marks(context, *layout.heads, thumbnails);
+  }
 
   for (const Drawn& each : drawn) {
     ui_probe("stage/" + each.name, corner(each.plane), far_corner(each.plane));
     const bool operand = each.part != &*content.result && !content.cell_for_cell;
     if (!entering || operand || each.part != &*content.result)
       draw_part_overlay(context, *each.part, each.plane, marks, operand);
-    if (const auto cell = cell_under_mouse(*each.part, each.plane)) under_mouse = cell;
+    if (const auto cell = cell_looked_at(context, each.name, *each.part, each.plane)) under_mouse = cell;
   }
   if (!small.empty()) draw_chosen_small(context, content, small, *layout.above);
   const double right = area.x + area.width;

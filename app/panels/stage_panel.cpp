@@ -7,8 +7,10 @@
 
 #include "app/panels/spotlight.h"
 #include "app/panels/stage_all_heads.h"
+#include "app/panels/stage_cells.h"
 #include "app/panels/stage_header.h"
 #include "app/session/cell_editing.h"
+#include "app/widgets/focus_order.h"
 
 namespace headwise {
 
@@ -26,7 +28,7 @@ void fade(const PanelContext& context, const RectF& area) {
 // A stroke of the brush over the maps of the mask step. What its first pair becomes, all others become too.
 void paint(const PanelContext& context, MaskBrush& brush, const std::optional<CellRef>& under_mouse,
            PanelAction& action) {
-  if (!ImGui::IsMouseDown(ImGuiMouseButton_Left)) {
+  if (!cell_held(context)) {
     brush.painting = false;
     brush.before.reset();
   }
@@ -34,7 +36,7 @@ void paint(const PanelContext& context, MaskBrush& brush, const std::optional<Ce
   if (!on_map || !painting_refusal(context.trace).empty()) return;
   const Index query = under_mouse->index[2], key = under_mouse->index[3];
   const Index batch = context.selection.batch, head = context.selection.head;
-  if (ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+  if (cell_pressed(context)) {
     brush.painting = true;
     brush.plain = !context.trace.tensors.mask_bias;
     brush.blocks = !is_painted(context.trace, batch, head, query, key);
@@ -74,6 +76,11 @@ void paint(const PanelContext& context, MaskBrush& brush, const std::optional<Ce
   action.scenario = std::move(painted);
   action.edit_label = "paint the mask";
   action.edit_continues = true;
+}
+
+// A cell that the arrows have reached is looked at still when Tab goes on to what the inspector says of it.
+bool stays_looked_at(const PanelContext& context, const StageState& state) {
+  return state.by_keys && context.focus && context.focus->focused != 0 && !context.focus->mouse_moved;
 }
 
 }  // namespace
@@ -150,14 +157,15 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   if (paints) paint(context, state.brush, under_mouse, action);
   if (under_mouse) {
     selection.hovered = under_mouse;
-    if (!paints && ImGui::IsMouseClicked(ImGuiMouseButton_Left)) {
+    if (!paints && cell_pressed(context)) {
       const bool let_go = selection.pinned == under_mouse;
       selection.pinned = let_go ? std::nullopt : under_mouse;
     }
-  } else if (state.hovering) {
+  } else if (state.hovering && !stays_looked_at(context, state)) {
     selection.hovered.reset();
   }
-  state.hovering = under_mouse.has_value();
+  state.hovering = under_mouse || (state.hovering && selection.hovered);
+  state.by_keys = under_mouse ? keys_decide(context) : state.by_keys && state.hovering;
   if (selection != context.selection) action.selection = std::move(selection);
   return action;
 }

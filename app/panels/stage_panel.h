@@ -27,7 +27,9 @@ struct MaskBrush {
 struct StageState {
   MaskBrush brush;
   ValueRanges ranges;
-  bool hovering = false;  // a cell of the stage was under the mouse in the last frame
+  bool hovering =
+      false;  // a cell of the stage is looked at, under the mouse in the last frame or reached by the arrows
+  bool by_keys = false;  // by the arrows
   OneHeadState one_head;
   TokensState tokens;
   ElementwiseState elementwise;

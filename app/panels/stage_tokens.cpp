@@ -11,8 +11,10 @@
 #include "app/panels/head_thumbnails.h"
 #include "app/panels/named_text.h"
 #include "app/panels/stage_axis_light.h"
+#include "app/panels/stage_cells.h"
 #include "app/panels/stage_choice.h"
 #include "app/panels/stage_layout.h"
+#include "app/panels/thumbnail_marks.h"
 #include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_plane.h"
@@ -256,6 +258,7 @@ PanelAction draw_tokens(const PanelContext& context, TokensState& state, const S
     add_thumbnail_planes(grid, thumbnails, planes);
     draw_heatmap_planes(ImGui::GetWindowDrawList(), context.heatmaps, planes);
     action = draw_head_thumbnails(context, grid);
+    draw_thumbnail_marks(context, grid, thumbnails);
     top += strip + 6.0 * u;
   }
   const ImVec2 corner{static_cast<float>(area.x), static_cast<float>(top)};
@@ -309,19 +312,25 @@ PanelAction draw_tokens(const PanelContext& context, TokensState& state, const S
   }
 
   Focus focus = pinned_focus(context);
-  if (ImGui::IsWindowHovered()) {
-    const ImVec2 mouse = ImGui::GetIO().MousePos;
-    const auto query = queries.token_at(mouse, label_room), key = keys.token_at(mouse, label_room);
-    const auto pair = [&](Index i, Index j) { under_mouse = cell_at(map.matrix, i, j); };
-    if (query) {
-      focus = {query, std::nullopt};
-      pair(*query, strongest_partner(view, *query, false));
-    } else if (key && focus.query) {
-      pair(*focus.query, *key);
-    } else if (key) {
-      focus = {std::nullopt, key};
-      pair(strongest_partner(view, *key, true), *key);
-    }
+  const auto labels_of = [&](const Column& column) {
+    const float x = column.right ? column.x : column.x - label_room;
+    return RectF{x, column.top, label_room, column.bottom() - column.top};
+  };
+  auto query = line_reached(context, "queries", labels_of(queries), queries.count),
+       key = line_reached(context, "keys", labels_of(keys), keys.count);
+  if (!keys_decide(context) && ImGui::IsWindowHovered()) {
+    query = queries.token_at(ImGui::GetIO().MousePos, label_room);
+    key = keys.token_at(ImGui::GetIO().MousePos, label_room);
+  }
+  const auto pair = [&](Index i, Index j) { under_mouse = cell_at(map.matrix, i, j); };
+  if (query) {
+    focus = {query, std::nullopt};
+    pair(*query, strongest_partner(view, *query, false));
+  } else if (key && focus.query) {
+    pair(*focus.query, *key);
+  } else if (key) {
+    focus = {std::nullopt, key};
+    pair(strongest_partner(view, *key, true), *key);
   }
   draw_lines(context, state, queries, keys, focus);
   draw_labels(context, queries, focus.query, label_room - 8 * u);

@@ -77,6 +77,19 @@ Chips place_chips(const WidgetContext& widgets, float available) {
   return chips;
 }
 
+// The arrows go through a twentieth of a step, Page Up and Page Down to where the next one is made.
+void slide_by_keys(double now, double last, PanelAction& action) {
+  constexpr double little = 0.05;
+  std::optional<double> to;
+  if (key_pressed(Key::left)) to = now - little;
+  if (key_pressed(Key::right)) to = now + little;
+  if (key_pressed(Key::page_up)) to = std::ceil(now) - 1.0;
+  if (key_pressed(Key::page_down)) to = std::floor(now) + 1.0;
+  if (key_pressed(Key::home)) to = 0.0;
+  if (key_pressed(Key::end)) to = last;
+  if (to) action.timeline = std::clamp(*to, 0.0, last);
+}
+
 // Under the names, from the middle of the first to that of the last: how far the walk has come. Dragged, it
 // stands still where it is held.
 void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origin, float height,
@@ -102,9 +115,11 @@ void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origi
   ImGui::InvisibleButton("timeline", {middle.back() - middle.front() + 2 * reach, reach + widgets.px(3)});
   const bool held = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
   ui_probe_item("step_bar/timeline");
-  tooltip(widgets, "drag: back and forth through the motion, as slowly as you like");
+  tooltip(widgets, "drag, or arrows: back and forth through the motion, as slowly as you like");
+  const bool focused = focus_stop(context.focus, ImGui::GetID("timeline"), FocusKeys::slide);
   if (held) action.timeline = position_at(ImGui::GetIO().MousePos.x);
   const double now = timeline_position(context.selection.step, context.motion);
+  if (focused) slide_by_keys(now, static_cast<double>(middle.size() - 1), action);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const float thick = widgets.px(2);
   draw.AddLine({middle.front(), y}, {middle.back(), y}, im_color(palette.border), thick);
@@ -150,7 +165,7 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
     const bool pressed = ImGui::InvisibleButton("step", {std::max(1.0f, max.x - min.x), chip_height});
     const bool focused = focus_stop(context.focus, ImGui::GetID("step"), FocusKeys::press);
     const bool hovered = ImGui::IsItemHovered();
-    if (pressed || (focused && (key_pressed(Key::enter, false) || key_pressed(Key::space, false)))) {
+    if (pressed || (focused && press_key_pressed())) {
       Selection selection = context.selection;
       selection.step = entry.step;
       selection.tensor.reset();
@@ -164,7 +179,6 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
     if (on || hovered) {
       draw.AddRectFilled(min, max, im_color(on ? palette.control : palette.control_hover), widgets.px(6));
     }
-    if (focused) draw.AddRect(min, max, im_color(palette.text_dim), widgets.px(6));
     ImFont* font = on ? context.fonts.bold : context.fonts.sans;
     const float size = context.fonts.sans->FontSize;
     const float width =

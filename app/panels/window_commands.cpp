@@ -324,6 +324,21 @@ void perform(WindowState& window, CommandCall call) {
     case CommandId::page_later:
       move_page(window, 1);
       break;
+    case CommandId::walk_cells:
+      focus_first_map(window.focus);
+      break;
+    case CommandId::next_part:
+      move_to_part(window.focus, 1);
+      break;
+    case CommandId::previous_part:
+      move_to_part(window.focus, -1);
+      break;
+    case CommandId::open_menus:
+      window.menu_to_open = 0;
+      break;
+    case CommandId::explain_control:
+      window.focus.explained = window.focus.explained == window.focus.focused ? 0 : window.focus.focused;
+      break;
     case CommandId::compare:
       window.comparison.open = !window.comparison.open;
       break;

@@ -47,7 +47,7 @@ struct WindowState {
   Gradients gradients;
   OtherSides other_sides;
   Selection selection;
-  Trail trail;       // the way back from cell to cell
+  Trail trail;  // the way back from cell to cell
   ReachOfCell reach;
   Pointed pointed;   // by the mouse in the last frame, and it lights up in this one
   Pointed pointing;  // what the panels of this frame have found so far
@@ -77,6 +77,7 @@ struct WindowState {
   double seconds_to_next_step = 0.0;      // while playing
   bool stage_only = false;  // no setup, graph, inspector and menu; type as large as the window allows
   bool full_screen = false;
+  int menu_to_open = -1;  // by the keyboard, in the next frame; −1: none
   bool quit = false;
   std::string clipboard;  // to be put there in this frame; empty: nothing
 };

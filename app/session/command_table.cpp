@@ -13,6 +13,9 @@ constexpr KeyChord ctrl(Key key) {
 constexpr KeyChord alt(Key key) {
   return {key, false, false, true};
 }
+constexpr KeyChord shift(Key key) {
+  return {key, false, true};
+}
 constexpr KeyChord ctrl_shift(Key key) {
   return {key, true, true};
 }
@@ -176,6 +179,19 @@ constexpr std::array<CommandEntry, command_count> table{{
             "put the page that is shown before the one before it"),
     command(CommandId::page_later, Menu::teach, "Move page later",
             "put the page that is shown behind the next one"),
+    command(CommandId::walk_cells, Menu::keyboard, "Walk the cells",
+            "to the numbers on the stage: the arrows go from cell to cell, Enter pins one, Esc leaves",
+            {plain(Key::enter), plain(Key::keypad_enter)}),
+    command(CommandId::next_part, Menu::keyboard, "Next part", "to the controls of the next panel",
+            {plain(Key::f6)})
+        .repeating(),
+    command(CommandId::previous_part, Menu::keyboard, "Previous part", "to the controls of the panel before",
+            {shift(Key::f6)})
+        .repeating(),
+    command(CommandId::open_menus, Menu::keyboard, "Menus", "open the first menu: the arrows go through all",
+            {plain(Key::f10)}),
+    command(CommandId::explain_control, Menu::keyboard, "What is this?",
+            "say what the control does that the keyboard speaks to", {shift(Key::f1)}),
     command(CommandId::compare, Menu::help, "Is it the same?",
             "layouts of the projection, many heads or one, soft or hard look-up: compared in numbers",
             {plain(letter('I'))}),

@@ -45,6 +45,10 @@ std::string key_name(Key key) {
       return "End";
     case Key::f1:
       return "F1";
+    case Key::f6:
+      return "F6";
+    case Key::f10:
+      return "F10";
     case Key::f11:
       return "F11";
     case Key::keypad_enter:

@@ -69,6 +69,11 @@ enum class CommandId : int {
   remove_page,
   page_earlier,
   page_later,
+  walk_cells,
+  next_part,
+  previous_part,
+  open_menus,
+  explain_control,
   compare,
   ask_question,
   find_by_name,
@@ -79,11 +84,12 @@ enum class CommandId : int {
 };
 inline constexpr int command_count = static_cast<int>(CommandId::about) + 1;  // the last of them
 
-enum class Menu { none, file, edit, view, teach, help };
+// In which menu a command stands; none and keyboard: in none, the second told beside the keys of controls.
+enum class Menu { none, keyboard, file, edit, view, teach, help };
 
 struct CommandEntry {
   CommandId id;
-  Menu menu;                     // where it stands; none: by key only
+  Menu menu;
   bool separated;                // a rule above it in the menu
   std::string_view name;         // in the menu: "Export picture…"
   std::string_view what;         // in the sheet and in tooltips, one line

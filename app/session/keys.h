@@ -25,6 +25,8 @@ enum class Key : int {
   home = 268,
   end = 269,
   f1 = 290,
+  f6 = 295,
+  f10 = 299,
   f11 = 300,
   keypad_enter = 335,
   keypad_subtract = 333,

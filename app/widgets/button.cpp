@@ -20,8 +20,7 @@ ButtonState button_item(const WidgetContext& context, const char* id, ImVec2 siz
   state.pressed = ImGui::InvisibleButton(id, size) && enabled;
   state.hovered = enabled && ImGui::IsItemHovered();
   if (enabled) state.focused = focus_stop(context.focus, ImGui::GetID(id), FocusKeys::press);
-  if (state.focused && (key_pressed(Key::enter, false) || key_pressed(Key::space, false)))
-    state.pressed = true;
+  if (state.focused && press_key_pressed()) state.pressed = true;
   return state;
 }
 
@@ -34,9 +33,9 @@ void draw_ground(const WidgetContext& context, const ButtonState& state, ButtonL
         look == ButtonLook::filled && !state.hovered ? palette.control : palette.control_hover;
     draw.AddRectFilled(state.min, state.max, im_color(ground), rounding);
   }
-  if (look == ButtonLook::filled || state.focused) {
-    draw.AddRect(state.min, state.max, im_color(state.focused ? palette.text_dim : palette.border), rounding,
-                 0, std::max(1.0f, std::floor(context.scale)));
+  if (look == ButtonLook::filled) {
+    draw.AddRect(state.min, state.max, im_color(palette.border), rounding, 0,
+                 std::max(1.0f, std::floor(context.scale)));
   }
 }
 

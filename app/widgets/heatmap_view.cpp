@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <initializer_list>
 #include <string>
 
 #include "app/widgets/number_text.h"
@@ -34,7 +35,8 @@ struct DigitStyle {
   float width = 0.0f, height = 0.0f;  // that the cell needs
 };
 
-// The font as it is, else a little smaller; then a decimal less, but never none where the numbers are small.
+// The font as it is, else a little smaller; then a decimal less, but never none where the numbers are small; at last as small
+// as it is still read.
 DigitStyle digit_style(const WidgetContext& context, const HeatmapSpec& spec, bool probability, float air,
                        double cell_width, double cell_height) {
   ImFont* font = context.fonts.mono_small;
@@ -43,17 +45,23 @@ DigitStyle digit_style(const WidgetContext& context, const HeatmapSpec& spec, bo
   const double largest = std::max(std::abs(spec.range.lo), std::abs(spec.range.hi));
   const int most = cell_decimals(spec.range);
   const bool fewer = !probability && (most == 2 || (most == 1 && largest >= 10.0));
+  const struct {
+    int decimals;
+    std::initializer_list<float> sizes;
+  } tries[] = {{most, {font->FontSize, small}},
+               {fewer ? most - 1 : most, {font->FontSize, small}},
+               {most, {tiny}},
+               {fewer ? most - 1 : most, {tiny}}};
   DigitStyle style;
-  for (const int decimals : {most, most - 1}) {
-    if (decimals < most && !fewer) break;
+  for (const auto& [decimals, sizes] : tries) {
     float letters = 0.0f;
     for (const double end : {spec.range.lo, spec.range.hi}) {
       const std::string text = cell_number(end, decimals, probability);
       letters =
           std::max(letters, font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x / letter);
     }
-    for (const float size : {font->FontSize, small, tiny}) {
-      if (size < small && size < smallest_type) break;
+    for (const float size : sizes) {
+      if (size < small && size < smallest_type) continue;
       const float width = letters * letter * size / font->FontSize + context.px(3);
       style = {decimals, size, width, size + context.px(air)};
       if (style.width <= cell_width && style.height <= cell_height) return style;

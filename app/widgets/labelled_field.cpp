@@ -19,7 +19,7 @@ namespace {
 
 constexpr float field_width = 54.0f;  // design units
 constexpr float row_height = 22.0f;
-constexpr float row_gap = 4.0f;
+constexpr float row_gap = 2.0f;
 constexpr float drag_pixels = 6.0f;  // design units of the mouse for one step of a number
 
 const RowLetters* row_letters = nullptr;  // of RowLettersInUse
@@ -62,8 +62,9 @@ void end_row(const WidgetContext& context, const RowLabel& label, float top_of_n
   tooltip(context, label.tooltip);
   ui_probe_item(label.id);
   ImGui::PopID();
-  const ImVec2 here = ImGui::GetCursorScreenPos();
-  ImGui::SetCursorScreenPos({here.x, std::max(here.y, top_of_next)});
+  // Where the control stands under its name the row is higher.
+  const float bottom = ImGui::GetItemRectMax().y + context.px(row_gap);
+  ImGui::SetCursorScreenPos({ImGui::GetCursorScreenPos().x, std::max(bottom, top_of_next)});
 }
 
 std::string text_of(std::int64_t value) {
@@ -139,7 +140,7 @@ FieldResult value_row(const WidgetContext& context, const RowLabel& label, std::
                       const FieldOptions& options) {
   FieldResult result;
   const std::string stored = value ? text_of(*value) : "";
-  const float width = std::round(context.px(field_width));
+  const float width = std::round(context.px(options.width > 0.0f ? options.width : field_width));
   const float next = ImGui::GetCursorScreenPos().y + std::round(context.px(row_height + row_gap));
   begin_row(context, label, width);
   if (options.read_only) {
@@ -231,9 +232,9 @@ void section_caption(const WidgetContext& context, std::string_view caption) {
   ImFont* font = context.fonts.small;
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const bool first = ImGui::GetCursorPosY() <= ImGui::GetStyle().WindowPadding.y + 1.0f;
-  const float above = first ? 0.0f : context.px(10);
+  const float above = first ? 0.0f : context.px(8);
   draw_text(font, {at.x, at.y + above}, context.palette.text_dim, caption);
-  ImGui::Dummy({1, std::round(above + context.px(20))});
+  ImGui::Dummy({1, std::round(above + context.px(17))});
 }
 
 FieldResult integer_row(const WidgetContext& context, const RowLabel& label,

@@ -41,6 +41,7 @@ class RowLettersInUse {
 void section_caption(const WidgetContext& context, std::string_view caption);
 
 struct FieldOptions {
+  float width = 0.0f;             // design units; 0: as usual
   std::string_view derived = {};  // shown dim where there is no value: what follows from the rest
   bool wrong = false;             // the scenario with this value has no trace
   bool read_only = false;

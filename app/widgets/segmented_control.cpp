@@ -32,11 +32,15 @@ std::vector<float> edges(const WidgetContext& context, std::span<const std::stri
 }
 
 int moved_by_keys(int chosen, int count) {
+  if (chosen < 0) {  // two ways to step: the arrow says which
+    if (key_pressed(Key::left)) return 0;
+    if (key_pressed(Key::right)) return count - 1;
+  }
   if (key_pressed(Key::left)) return std::max(chosen - 1, 0);
   if (key_pressed(Key::right)) return std::min(chosen + 1, count - 1);
   if (key_pressed(Key::home)) return 0;
   if (key_pressed(Key::end)) return count - 1;
-  if (key_pressed(Key::space, false) || key_pressed(Key::enter, false)) return (chosen + 1) % count;
+  if (press_key_pressed()) return (chosen + 1) % count;
   return chosen;
 }
 
@@ -89,7 +93,7 @@ bool segmented_control(const WidgetContext& context, const char* id, std::span<c
     const Rgba8 ink = !options.enabled ? palette.text_faint : on ? palette.focus : palette.text_dim;
     draw.AddText(font, font->FontSize, {x, y}, im_color(ink), label.data(), label.data() + label.size());
   }
-  draw.AddRect(min, max, im_color(focused ? palette.text_dim : palette.border), rounding, 0, line);
+  draw.AddRect(min, max, im_color(palette.border), rounding, 0, line);
   return chosen != before;
 }
 

@@ -40,7 +40,7 @@ SliderResult slider(const WidgetContext& context, const char* id, double& value,
   const bool hovered = ImGui::IsItemHovered();
   SliderResult result;
   result.held = ImGui::IsItemActive();
-  const bool focused = focus_stop(context.focus, ImGui::GetID(id), FocusKeys::choose);
+  const bool focused = focus_stop(context.focus, ImGui::GetID(id), FocusKeys::slide);
   const float reach = context.px(knob);
   const float left = min.x + reach, right = std::max(left + 1.0f, min.x + size.x - reach);
   const double range = options.most - options.least;

@@ -131,9 +131,10 @@ bool TextColumn::code(const char* id, const std::vector<Line>& lines, std::strin
   const float height = static_cast<float>(wrapped.size()) * line_height + 2 * pad - context_.px(4);
   const ImVec2 spacing = ImGui::GetStyle().ItemSpacing;
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, ImVec2(spacing.x, 0.0f));
-  const bool pressed = ImGui::InvisibleButton(id, ImVec2(width_, height));
+  bool pressed = ImGui::InvisibleButton(id, ImVec2(width_, height));
   ImGui::PopStyleVar();
   const bool hovered = ImGui::IsItemHovered();
+  if (focus_stop(context_.focus, ImGui::GetID(id), FocusKeys::press) && press_key_pressed()) pressed = true;
   const ImVec2 end(at.x + width_, at.y + height);
   list->AddRectFilled(at, end, im_color(context_.palette.field), context_.px(4));
   list->AddRect(at, end, im_color(hovered ? context_.palette.text_faint : context_.palette.border),
@@ -162,8 +163,9 @@ TextColumn::Link TextColumn::link(const char* id, std::string_view text, Rgba8 c
   link.clicked = ImGui::InvisibleButton(id, size);
   link.hovered = ImGui::IsItemHovered();
   const bool focused = focus_stop(context_.focus, ImGui::GetID(id), FocusKeys::press);
-  if (focused && (key_pressed(Key::enter, false) || key_pressed(Key::space, false))) link.clicked = true;
+  if (focused && press_key_pressed()) link.clicked = true;
   if (link.hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  link.hovered = link.hovered || focused;
   ImDrawList* list = ImGui::GetWindowDrawList();
   list->AddText(font, font->FontSize, at, im_color(color), text.data(), text.data() + text.size());
   const bool bright = link.hovered || focused;

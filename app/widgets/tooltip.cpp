@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "app/widgets/focus_order.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -60,9 +61,10 @@ bool sent_away(double rested) {
 
 // Where it covers neither the control nor its neighbours: beside the column that the control stands in, else over or under
 // its line.
-ImVec2 place_of(const WidgetContext& context, ImVec2 size) {
-  const ImVec2 screen = ImGui::GetIO().DisplaySize, mouse = ImGui::GetIO().MousePos;
+ImVec2 place_of(const WidgetContext& context, ImVec2 size, bool by_keyboard) {
+  const ImVec2 screen = ImGui::GetIO().DisplaySize;
   const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
+  const ImVec2 mouse = by_keyboard ? ImVec2{min.x, max.y} : ImGui::GetIO().MousePos;
   const float space = context.px(gap);
   const auto within = [](float at, float length, float room) {
     return std::round(std::max(0.0f, std::min(at, room - length)));
@@ -84,23 +86,28 @@ ImVec2 place_of(const WidgetContext& context, ImVec2 size) {
 }  // namespace
 
 void tooltip(const WidgetContext& context, std::string_view text) {
-  if (text.empty() || !ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsAnyMouseDown())
-    return;
-  const double rested = rested_seconds();
-  if (sent_away(rested)) return;
-  const auto wake_in = [&](double seconds) {
-    if (context.wake_after) *context.wake_after = std::min(*context.wake_after, seconds);
-  };
-  if (rested < delay_seconds) return wake_in(delay_seconds - rested);
-  const double left =
-      delay_seconds + least_seconds + seconds_a_letter * static_cast<double>(text.size()) - rested;
-  if (left <= 0.0) return;
-  wake_in(left);
+  if (text.empty()) return;
+  const ImGuiLastItemData& item = GImGui->LastItemData;
+  const bool asked = context.focus && item.ID != 0 && context.focus->focused == item.ID &&
+                     context.focus->explained == item.ID;
+  if (!asked) {
+    if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsAnyMouseDown()) return;
+    const double rested = rested_seconds();
+    if (sent_away(rested)) return;
+    const auto wake_in = [&](double seconds) {
+      if (context.wake_after) *context.wake_after = std::min(*context.wake_after, seconds);
+    };
+    if (rested < delay_seconds) return wake_in(delay_seconds - rested);
+    const double left =
+        delay_seconds + least_seconds + seconds_a_letter * static_cast<double>(text.size()) - rested;
+    if (left <= 0.0) return;
+    wake_in(left);
+  }
   const ImVec2 padding{context.px(10), context.px(8)};
   ImFont* font = context.fonts.small;
   const ImVec2 extent = font->CalcTextSizeA(font->FontSize, FLT_MAX, context.px(width) - padding.x,
                                             text.data(), text.data() + text.size());
-  const ImVec2 place = place_of(context, {std::ceil(extent.x) + 2 * padding.x, extent.y + 2 * padding.y});
+  const ImVec2 place = place_of(context, {std::ceil(extent.x) + 2 * padding.x, extent.y + 2 * padding.y}, asked);
   ui_probe("tooltip", place, {place.x + extent.x + 2 * padding.x, place.y + extent.y + 2 * padding.y});
   ImGui::SetNextWindowPos(place);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);

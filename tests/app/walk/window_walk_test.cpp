@@ -38,7 +38,7 @@ class OwnPlace {
   OwnPlace() : before_(fs::current_path()) {
     fs::current_path(folder_.file(""));
     for (const char* name :
-         {"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME"}) {
+         {"HOME", "XDG_CONFIG_HOME", "XDG_STATE_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "TMPDIR"}) {
       const char* value = std::getenv(name);
       variables_.emplace_back(name, value == nullptr ? std::nullopt : std::optional<std::string>(value));
       setenv(name, folder_.file("").c_str(), 1);
@@ -98,6 +98,11 @@ class Walk {
   Walk(WindowBench& bench, const OwnPlace& place, std::uint64_t seed)
       : bench_(bench), place_(place), first_(bench.scenario()), person_(seed, files_to_drop(place.folder())) {
     if (const char* log = std::getenv("HEADWISE_WALK_LOG")) log_.open(log);
+    // Before every frame: a path that was typed in one is read in the next at the earliest, and not as it was typed.
+    bench_.ui->set_frame([this](const FrameInput& input, const Fonts& fonts, float pixels) {
+      keep_inside();
+      return bench_.window->frame(input, fonts, pixels);
+    });
   }
 
   // False where something was wrong: it has been told.
@@ -136,10 +141,17 @@ class Walk {
   }
 
  private:
-  void keep_tame() {
+  // All that the window may write to: what dialogs ask for, and the files of settings and of what was opened.
+  void keep_inside() {
     WindowState& state = bench_.window->state();
     place_.keep_inside(state.files.path, "scenario.json");
     place_.keep_inside(state.export_dialog.path, "picture.png");
+    place_.keep_inside(state.settings_file, "settings.json");
+    place_.keep_inside(state.recent_file, "recent.json");
+  }
+
+  void keep_tame() {
+    WindowState& state = bench_.window->state();
     state.quit = false;
     while (estimated_work(state.session.scenario()) > largest_work && state.session.undo()) {
     }
