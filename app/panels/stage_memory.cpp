@@ -12,6 +12,7 @@
 #include "app/panels/memory_table.h"
 #include "app/panels/named_text.h"
 #include "app/panels/stage_axis_light.h"
+#include "app/panels/stage_cells.h"
 #include "app/panels/stage_drawing.h"
 #include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
@@ -62,7 +63,7 @@ class View {
   void titles(const PlaneGeometry& plane, bool wrong, float width) const;
   void labels(const PlaneGeometry& plane) const;
   MarkedFloats marked() const;
-  std::optional<CellRef> under(const PlaneGeometry& plane) const;
+  std::optional<CellRef> under(std::string_view name, const PlaneGeometry& plane) const;
   std::optional<CellBox> looked_at() const;
   void frame_pointed() const;
   void light(const RectF& strips) const;
@@ -389,10 +390,8 @@ MarkedFloats View::marked() const {
   return floats;
 }
 
-std::optional<CellRef> View::under(const PlaneGeometry& plane) const {
-  if (!ImGui::IsWindowHovered()) return std::nullopt;
-  const ImVec2 mouse = ImGui::GetIO().MousePos;
-  const auto cell = plane.cell_at(mouse.x, mouse.y);
+std::optional<CellRef> View::under(std::string_view name, const PlaneGeometry& plane) const {
+  const auto cell = plane_cell_looked_at(context_, name, plane);
   if (!cell) return std::nullopt;
   return cell_at(scene_.matrix, cell->first + state_.window.row_begin,
                  cell->second + state_.window.col_begin);
@@ -425,13 +424,13 @@ PanelAction View::draw(std::optional<CellRef>& under_mouse) {
   };
   corners(right_, "stage/memory/right");
   frame_pointed();
-  under_mouse = under(right_);
+  under_mouse = under("memory", right_);
   std::optional<Index> wrong_float;
   if (has_wrong()) {
     grid(wrong_, state_.window.wrong, state_.window.wrong_colors, true);
     titles(wrong_, true, width);
     corners(wrong_, "stage/memory/misread");
-    if (const auto cell = under(wrong_)) under_mouse = cell;
+    if (const auto cell = under("misread", wrong_)) under_mouse = cell;
     wrong_float = float_of(scene_.order.wrong, scene_.order.wrong.size() - 1, scene_.cell);
   }
 
@@ -439,7 +438,7 @@ PanelAction View::draw(std::optional<CellRef>& under_mouse) {
   const std::optional<Index> head =
       draw_memory_strips(context_, state_.strips, scene_, marked(), wrong_float,
                          {area_.x, bottom - strips, area_.width, strips}, under_strip);
-  if (under_strip) under_mouse = scene_.cell_of_float(*under_strip);
+  if (under_strip && !keys_decide(context_)) under_mouse = scene_.cell_of_float(*under_strip);
   light({area_.x, bottom - strips, area_.width, strips});
   if (head) action.selection = looking_at_head(context_, *head);
   return action;
