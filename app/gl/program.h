@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-#include "app/gl/object.h"
+#include "core/gpu/object.h"
 
 namespace headwise::gl {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "app/gl/object.h"
+#include "core/gpu/object.h"
 
 namespace headwise::gl {
 

@@ -1,7 +1,7 @@
 // The vertex array of a program whose vertices come from gl_VertexID: core profiles draw nothing without one.
 #pragma once
 
-#include "app/gl/object.h"
+#include "core/gpu/object.h"
 
 namespace headwise::gl {
 

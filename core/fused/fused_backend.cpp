@@ -4,14 +4,13 @@
 #include <cmath>
 
 #include "core/attention/add_and_norm.h"
-#include "core/attention/average_weights.h"
-#include "core/attention/dropout.h"
 #include "core/attention/in_projection.h"
 #include "core/fused/fused_attention.h"
 #include "core/fused/fused_projection.h"
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
 #include "core/trace/attention_sizes.h"
+#include "core/trace/kept_weights.h"
 #include "core/trace/reference_backend.h"
 #include "core/trace/trace_warnings.h"
 
@@ -218,16 +217,6 @@ Panels attend(const FusedKernels& kernels, const AttentionOptions& options, cons
   return concat;
 }
 
-void keep_weights(TraceTensors& t, const AttentionOptions& options, Tensor weights) {
-  t.attn_weights = shared(std::move(weights));
-  t.dropped_weights = options.dropout == 0.0
-                          ? t.attn_weights
-                          : shared(dropout(*t.attn_weights, options.dropout, options.dropout_seed));
-  if (options.op != Op::multi_head_attention || !options.need_weights) return;
-  t.attn_output_weights =
-      options.average_attn_weights ? shared(average_over_heads(*t.dropped_weights)) : t.dropped_weights;
-}
-
 }  // namespace
 
 std::string fused_refusal(const AttentionInputs& inputs) {
@@ -262,7 +251,7 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
   std::optional<Tensor> weights;
   if (run.keep_attn_weights) weights.emplace(sizes.scores_shape(), DType::f32);
   const Panels concat = attend(kernels, options, sizes, t, from, weights ? &*weights : nullptr, threads);
-  if (weights) keep_weights(t, options, *std::move(weights));
+  if (weights) keep_attn_weights(t, options, *std::move(weights));
   if (!module) {
     t.head_output = t.output = shared(heads_of(concat, sizes, threads));
     return trace;

@@ -23,12 +23,6 @@ Counter philox(Counter counter, std::uint32_t key0, std::uint32_t key1) {
   return counter;
 }
 
-std::uint64_t fnv1a(std::string_view text) {
-  std::uint64_t hash = 0xCBF29CE484222325u;
-  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
-  return hash;
-}
-
 double to_unit(std::uint64_t bits) {
   return static_cast<double>(bits >> 11) * 0x1.0p-53;
 }
@@ -49,7 +43,13 @@ std::uint64_t high(const Counter& c) {
 }  // namespace
 
 CounterRandom::CounterRandom(std::uint64_t seed, std::string_view stream)
-    : seed_(seed), stream_(fnv1a(stream)) {}
+    : seed_(seed), stream_(stream_number(stream)) {}
+
+std::uint64_t CounterRandom::stream_number(std::string_view stream) {
+  std::uint64_t hash = 0xCBF29CE484222325u;
+  for (const char c : stream) hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001B3u;
+  return hash;
+}
 
 std::uint64_t CounterRandom::bits(std::uint64_t index) const {
   return low(block(seed_, stream_, index));

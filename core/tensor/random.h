@@ -11,6 +11,8 @@ class CounterRandom {
  public:
   // `stream` is the name of the tensor that is filled; two streams of a seed are independent.
   CounterRandom(std::uint64_t seed, std::string_view stream);
+  // What a stream's name counts as: its FNV-1a hash.
+  static std::uint64_t stream_number(std::string_view stream);
 
   std::uint64_t bits(std::uint64_t index) const;
   double uniform(std::uint64_t index) const;  // [0, 1), 53 bits
@@ -18,7 +20,7 @@ class CounterRandom {
 
  private:
   std::uint64_t seed_;
-  std::uint64_t stream_;  // FNV-1a of the name
+  std::uint64_t stream_;
 };
 
 }  // namespace headwise

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Every shader file compiles by the reference compiler, which takes less than drivers do.
+# Every shader file compiles by the reference compiler, which takes less than drivers do. The program gives compute
+# shaders their first lines and the parts that they share (core/gpu/compute_program.h).
 #   compile_shaders.sh FOLDER
 set -u
 command -v glslangValidator >/dev/null || { echo "SKIPPED: glslangValidator is missing (apt-get install glslang-tools)"; exit 77; }
@@ -7,8 +8,20 @@ shopt -s nullglob
 files=("$1"/*.vert "$1"/*.frag "$1"/*.comp)
 [ ${#files[@]} -gt 0 ] || { echo "no shader in $1"; exit 1; }
 status=0
+compile() {
+  if [[ $1 != *.comp ]]; then glslangValidator "$1"; return; fi
+  local defines
+  for defines in "" RAGGED MASKED "RAGGED MASKED"; do
+    {
+      echo "#version 430 core"
+      printf '#define %s\n' "ROWS 2u" "COLS 2u" "DEPTH 16u" "V_ROWS 16u"
+      for define in $defines; do echo "#define $define"; done
+      cat "${1%/*}"/*.glsl "$1"
+    } | glslangValidator --stdin -S comp || return
+  done
+}
 for file in "${files[@]}"; do
-  if output=$(glslangValidator "$file" 2>&1); then
+  if output=$(compile "$file" 2>&1); then
     echo "compiles: ${file##*/}"
   else
     echo "$output"

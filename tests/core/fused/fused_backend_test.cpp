@@ -13,7 +13,7 @@
 #include "core/tensor/random.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/reference_backend.h"
-#include "tests/core/attention/random_inputs.h"
+#include "tests/core/fused/agreement.h"
 #include "tests/core/trace/option_combinations.h"
 
 using namespace headwise;
@@ -21,73 +21,15 @@ using namespace headwise::test;
 
 namespace {
 
-AttentionInputs as_f32(AttentionInputs inputs) {
-  inputs.dtype = DType::f32;
-  std::map<const Tensor*, TensorPtr> made;  // one array stays one array
-  for (const TensorEntry& entry : tensor_entries()) {
-    TensorPtr& tensor = inputs.tensors.*(entry.member);
-    if (!tensor || tensor->dtype() != DType::f64 || entry.role == TensorRole::mask) continue;
-    TensorPtr& converted = made[tensor.get()];
-    if (!converted) converted = std::make_shared<const Tensor>(tensor->converted(DType::f32));
-    tensor = converted;
-  }
-  return inputs;
-}
-
-// Frozen heads are the reference's; the other options are this backend's too.
-void let_heads_go(AttentionInputs& inputs) {
-  inputs.options.frozen_heads.clear();
-  inputs.tensors.frozen_weights = nullptr;
-}
-
-// The sum of squared differences over that of the reference; cells that are no number must be alike. Names the worst.
-void check_agrees(const TensorPtr& got, const TensorPtr& expected, const std::string& name,
-                  double bound = 1e-10) {
-  CAPTURE(name);
-  REQUIRE(got);
-  REQUIRE(expected);
-  REQUIRE(got->shape() == expected->shape());
-  double difference = 0.0, magnitude = 0.0, worst = -1.0;
-  Index worst_cell = 0, unlike = -1;
-  for (Index i = 0; i < got->size(); ++i) {
-    const double a = got->flat(i), b = expected->flat(i);
-    if (!std::isfinite(b) || !std::isfinite(a)) {
-      if (!(std::isnan(a) && std::isnan(b)) && a != b) unlike = i;
-      continue;
-    }
-    difference += (a - b) * (a - b);
-    magnitude += b * b;
-    if (std::abs(a - b) > worst) worst = std::abs(a - b), worst_cell = i;
-  }
-  CHECK_MESSAGE(unlike < 0, fmt::format("cell {}: {} for {}", unlike, unlike < 0 ? 0 : got->flat(unlike),
-                                        unlike < 0 ? 0 : expected->flat(unlike)));
-  CHECK_MESSAGE(difference <= bound * magnitude + 1e-24,
-                fmt::format("worst cell {}: off by {}", worst_cell, worst));
-}
-
 void check_against_reference(const AttentionInputs& inputs, const FusedRun& run) {
-  const TracePtr expected = reference_forward(inputs);
   const TracePtr got = fused_forward(inputs, run);
-  for (const TensorEntry& entry : tensor_entries()) {
-    const TensorPtr tensor = got->tensor(entry.id);
-    if (entry.role == TensorRole::intermediate && tensor)
-      check_agrees(tensor, expected->tensor(entry.id), std::string(entry.name));
-  }
-  CHECK(got->tensors.output);
+  check_agrees(*got, *reference_forward(inputs));
   if (run.keep_attn_weights) CHECK(got->tensors.attn_weights);
 }
 
 // Null where this machine has not got the instruction set.
 const FusedKernels* kernels_here(InstructionSet set) {
   return machine_runs(set) ? &fused_kernels(set) : nullptr;
-}
-
-// A module of these sizes with random numbers.
-AttentionInputs sized(Index batch, Index queries, Index keys, Index heads, Index kv_heads, Index head_dim,
-                      Index v_head_dim) {
-  AttentionOptions options = small_options(heads, kv_heads, head_dim);
-  options.v_head_dim = v_head_dim;
-  return as_f32(random_inputs(options, {batch, queries, keys}));
 }
 
 }  // namespace
@@ -129,7 +71,7 @@ TEST_CASE("the fused backend agrees at sizes that fill no panel and no block") {
       if (!kernels) continue;
       CAPTURE(kernels->name);
       CAPTURE(length);
-      AttentionInputs inputs = sized(2, length, length + 2, 6, 2, 5, 7);
+      AttentionInputs inputs = sized_inputs(2, length, length + 2, 6, 2, 5, 7);
       check_against_reference(inputs, {.threads = 2, .kernels = kernels});
       inputs.options.is_causal = true;
       inputs.options.sliding_window = 9;
@@ -140,7 +82,7 @@ TEST_CASE("the fused backend agrees at sizes that fill no panel and no block") {
 }
 
 TEST_CASE("a row of more keys than are scored at once is the same softmax") {
-  AttentionInputs inputs = sized(1, 5, 4500, 2, 1, 8, 8);
+  AttentionInputs inputs = sized_inputs(1, 5, 4500, 2, 1, 8, 8);
   check_against_reference(inputs, {.threads = 1, .keep_attn_weights = true});
   inputs.options.dropout = 0.4;
   inputs.options.dropout_seed = 3;
@@ -150,7 +92,7 @@ TEST_CASE("a row of more keys than are scored at once is the same softmax") {
 }
 
 TEST_CASE("equal bits for one, two and five threads") {
-  const AttentionInputs inputs = sized(2, 130, 140, 4, 2, 16, 16);
+  const AttentionInputs inputs = sized_inputs(2, 130, 140, 4, 2, 16, 16);
   const TracePtr one = fused_forward(inputs, {.threads = 1, .keep_attn_weights = true});
   for (const int threads : {2, 5}) {
     const TracePtr more = fused_forward(inputs, {.threads = threads, .keep_attn_weights = true});
@@ -160,7 +102,7 @@ TEST_CASE("equal bits for one, two and five threads") {
 }
 
 TEST_CASE("a NaN behind a mask counts as it does in the reference") {
-  AttentionInputs inputs = sized(1, 40, 40, 2, 2, 4, 4);
+  AttentionInputs inputs = sized_inputs(1, 40, 40, 2, 2, 4, 4);
   Tensor value = *inputs.tensors.value;
   value.set_flat(39 * value.shape().size(2),
                  NAN);  // of the last key, which causal hides from all but the last query
@@ -171,7 +113,7 @@ TEST_CASE("a NaN behind a mask counts as it does in the reference") {
 }
 
 TEST_CASE("what the fused backend does not do it says in a sentence") {
-  AttentionInputs inputs = sized(1, 3, 3, 2, 2, 4, 4);
+  AttentionInputs inputs = sized_inputs(1, 3, 3, 2, 2, 4, 4);
   CHECK(fused_refusal(inputs).empty());
   inputs.options.is_causal = true;
   inputs.options.mask_value = -1.0;

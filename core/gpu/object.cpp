@@ -1,4 +1,4 @@
-#include "app/gl/object.h"
+#include "core/gpu/object.h"
 
 namespace headwise::gl {
 

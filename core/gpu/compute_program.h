@@ -1,0 +1,53 @@
+// A compute shader, compiled from its file with the constants that it is set for.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/gpu/object.h"
+#include "core/tensor/shape.h"
+
+namespace headwise {
+
+class ComputeProgram {
+ public:
+  using Source = std::span<const unsigned char>;
+  struct Define {
+    std::string name;
+    Index value = 1;
+  };
+
+  ComputeProgram() = default;
+  // The files' texts one behind another. Throws Error(no_display) with the driver's first words where they do not compile.
+  ComputeProgram(std::string_view label, const std::vector<Define>& defines,
+                 std::initializer_list<Source> sources);
+
+  explicit operator bool() const { return static_cast<bool>(object_); }
+  void use() const { glUseProgram(object_.name()); }
+  // Of the program that is in use. A name that the compiler has removed is ignored.
+  void set(const char* name, std::uint32_t value) const { glUniform1ui(at(name), value); }
+  void set(const char* name, int value) const { glUniform1i(at(name), value); }
+  void set(const char* name, bool value) const { glUniform1i(at(name), value ? 1 : 0); }
+  void set(const char* name, float value) const { glUniform1f(at(name), value); }
+  void set(const char* name, std::array<std::uint32_t, 2> v) const { glUniform2ui(at(name), v[0], v[1]); }
+  void set(const char* name, std::array<std::uint32_t, 4> v) const {
+    glUniform4ui(at(name), v[0], v[1], v[2], v[3]);
+  }
+  // Any size or place; the caller has seen to it that it fits in 32 bits.
+  void set_size(const char* name, Index value) const { set(name, static_cast<std::uint32_t>(value)); }
+
+ private:
+  struct Kind {
+    static GLuint create() { return glCreateProgram(); }
+    static void destroy(GLuint name) { glDeleteProgram(name); }
+    static constexpr GLenum identifier = GL_PROGRAM;
+  };
+  GLint at(const char* name) const { return glGetUniformLocation(object_.name(), name); }
+  gl::Object<Kind> object_;
+};
+
+}  // namespace headwise

@@ -1,0 +1,58 @@
+// The operator on the GPU by OpenGL compute shaders, in f32 and without its intermediates. What it computes is what the
+// reference computes (core/trace/reference_backend.h), to f32's rounding. Needs a current context (compute_refusal()), the
+// same one from beginning to end.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/gpu/gpu_limits.h"
+#include "core/trace/trace.h"
+
+namespace headwise {
+
+struct GlRun {
+  bool keep_attn_weights = false;     // attn_weights, dropped_weights and attn_output_weights too
+  double slice_milliseconds = 4.0;    // of the GPU's time that one call of advance() hands over
+  const GpuLimits* limits = nullptr;  // null: the context's own
+};
+
+// Why these inputs are another backend's to compute, a sentence; empty where this one can.
+std::string gl_refusal(const AttentionInputs& inputs, const GpuLimits& limits);
+
+class GlForward {
+ public:
+  // Checks, takes the GPU's memory and hands over the inputs; nothing is computed yet. Throws Error(input) as
+  // check_attention_inputs does, Error(usage) where gl_refusal has a reason, Error(memory), Error(no_display) where a
+  // shader does not compile.
+  explicit GlForward(const AttentionInputs& inputs, const GlRun& run = {});
+  ~GlForward();
+  GlForward(GlForward&&) noexcept;
+  GlForward& operator=(GlForward&&) noexcept;
+
+  // One slice of work more, or none while two are under way; false when all is computed. Never waits for long.
+  bool advance();
+  // Waits until all is computed. Throws Error(cancelled) (core/tensor/cancellation.h), Error(no_display) where the GPU was
+  // lost on the way.
+  void finish();
+  double progress() const;  // 0 … 1
+
+  // After all is computed: q, k, v, output and what follows it, with keep_attn_weights the weights too, and no other
+  // intermediate. Reads them back. Throws Error(memory), Error(cancelled).
+  TracePtr trace();
+  // Weights of batch n, head h, queries [first, first + rows): (rows, S′), made again from q, k and the rows' statistics.
+  Tensor attn_weights(Index n, Index h, Index first, Index rows);
+
+  double longest_slice() const;     // milliseconds of the GPU's time
+  double gpu_milliseconds() const;  // of all slices
+  bool guards_intact() const;       // whether no shader wrote beside its buffers
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// All of it at once.
+TracePtr gl_forward(const AttentionInputs& inputs, const GlRun& run = {});
+
+}  // namespace headwise

@@ -1,0 +1,36 @@
+// Scaled dot-product attention on the GPU, and tiles of its weights made again.
+#pragma once
+
+#include "core/gpu/gpu_masks.h"
+#include "core/gpu/gpu_programs.h"
+#include "core/gpu/gpu_work.h"
+
+namespace headwise {
+
+// Buffers must live until the work is done.
+struct GpuAttention {
+  AttentionSizes sizes;
+  const GpuMasks* masks = nullptr;
+  const StorageBuffer* q = nullptr;           // (N,H,L,D)
+  const StorageBuffer* k = nullptr;           // (N,G,S′,D)
+  const StorageBuffer* v = nullptr;           // (N,G,S′,Dv)
+  const StorageBuffer* statistics = nullptr;  // (N,H,L,2): largest score and Σexp of each row
+  const StorageBuffer* out = nullptr;         // head_output times the gains
+  Index out_stride = 0;                       // from a query to the next, numbers
+  Index out_head_stride = 0;                  // from a head to the next
+  Index out_batch_stride = 0;
+};
+
+// Why heads of these widths are another backend's, a sentence; empty where they can be done.
+std::string gpu_attention_refusal(const AttentionSizes& sizes, const GpuLimits& limits);
+
+// Adds the jobs: whether k and v are finite, where a mask may then skip; and the attention, some heads and blocks of
+// queries at once.
+void add_attention(GpuWork& work, GpuPrograms& programs, const GpuAttention& attention);
+
+// attn_weights of batch n, head h, queries [first, first + rows), all keys, into `tile` (rows, S′). What add_attention
+// added must be done.
+void attention_weights_rows(GpuPrograms& programs, const GpuAttention& attention, Index n, Index h,
+                            Index first, Index rows, const StorageBuffer& tile);
+
+}  // namespace headwise

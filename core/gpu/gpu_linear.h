@@ -1,0 +1,30 @@
+// One linear layer on the GPU.
+#pragma once
+
+#include "core/gpu/gpu_programs.h"
+#include "core/gpu/gpu_work.h"
+#include "core/gpu/storage_buffer.h"
+
+namespace headwise {
+
+// out[n, part, row, column] = Σ_e x[n,row,e]·weight[first_weight_row + part·out_part + column, e] + bias[…]. Buffers must
+// live until the work is done.
+struct GpuLinear {
+  const StorageBuffer* x = nullptr;  // (N, rows, depth)
+  Index batch = 1, rows = 1, depth = 1;
+  const StorageBuffer* weight = nullptr;  // (…, depth)
+  Index first_weight_row = 0, columns = 1;
+  const StorageBuffer* bias = nullptr;  // null: none
+  Index first_bias_entry = 0;
+  const StorageBuffer* out = nullptr;
+  Index out_part =
+      1;  // columns side by side: Dv for heads of their own, all for rows as nn.Linear makes them
+  Index out_row_stride = 1;   // numbers
+  Index out_part_stride = 1;  // not less than rows · out_row_stride where there are several parts
+  Index out_batch_stride = 1;
+};
+
+// Adds the jobs that compute it, cut so that none binds more of a buffer than the context allows.
+void add_linear(GpuWork& work, GpuPrograms& programs, const GpuLinear& linear);
+
+}  // namespace headwise

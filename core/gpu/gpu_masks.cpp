@@ -1,0 +1,177 @@
+#include "core/gpu/gpu_masks.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "core/attention/alibi.h"
+#include "core/attention/scaled_dot_product_attention.h"
+#include "core/tensor/memory.h"
+#include "core/tensor/random.h"
+
+namespace headwise {
+namespace {
+
+constexpr Index block = 64;  // queries and keys that are skipped together
+constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
+
+Index blocks(Index length) {
+  return (length + block - 1) / block;
+}
+
+// What a cell of a mask adds, True being blocked.
+float added(const Tensor& mask, Index cell) {
+  const double value = mask.flat(cell);
+  return mask.dtype() != DType::boolean ? static_cast<float>(value) : value != 0.0 ? minus_infinity : 0.0f;
+}
+
+std::array<std::uint32_t, 2> words(std::uint64_t value) {
+  return {static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32)};
+}
+
+}  // namespace
+
+std::string GpuMasks::refusal(const GivenMasks& given, Index largest_block) {
+  if (!given.attn_mask) return "";
+  const Index cells = given.attn_mask->size();
+  const Index bytes = given.attn_mask->dtype() == DType::boolean ? cells / 8 + 4 : cells * 4;
+  if (bytes <= largest_block - 4096) return "";
+  return fmt::format("an attn_mask of {} is more than this GPU's shaders see at once ({})", bytes_text(bytes),
+                     bytes_text(largest_block));
+}
+
+GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, const AttentionSizes& sizes,
+                   const std::vector<float>& head_gains)
+    : options_(options), sizes_(sizes) {
+  any_ = has_any_mask(options, given) || options.softcap > 0.0 || options.dropout > 0.0;
+  std::vector<float> data;
+  const auto place = [&] { return static_cast<int>(data.size()); };
+  if (given.key_padding_mask) {
+    padding_at_ = place();
+    for (Index i = 0; i < given.key_padding_mask->size(); ++i)
+      data.push_back(added(*given.key_padding_mask, i));
+  }
+  if (given.valid_lens) {
+    valid_lens_at_ = place();
+    valid_lens_per_query_ = given.valid_lens->shape().rank() == 2;
+    for (const std::int64_t len : given.valid_lens->values<std::int64_t>())
+      data.push_back(
+          std::bit_cast<float>(static_cast<std::int32_t>(std::clamp<std::int64_t>(len, 0, sizes.keys))));
+  }
+  if (options.alibi) {
+    slopes_at_ = place();
+    for (const double slope : alibi_slopes(sizes.heads)) data.push_back(static_cast<float>(slope));
+  }
+  if (!head_gains.empty()) {
+    gains_at_ = place();
+    data.insert(data.end(), head_gains.begin(), head_gains.end());
+  }
+  data_ = StorageBuffer("mask data", std::max<Index>(1, static_cast<Index>(data.size())));
+  data_.write(0, std::span<const float>(data));
+
+  Index skipped_bits = 0;
+  if (given.attn_mask) {
+    view_ = view_attn_mask(options.op, given.attn_mask->shape(), sizes.batch, sizes.heads, sizes.queries,
+                           sizes.keys)
+                .value();
+    put_attn_mask(*given.attn_mask);
+    const bool skippable = attn_mask_kind_ == 1 && sizes.all_keys == sizes.keys && view_.keys == sizes.keys;
+    if (skippable) {
+      const Index per_head = blocks(sizes.queries) * blocks(sizes.keys);
+      const Index heads = view_.step_h != 0 ? sizes.heads : 1, batch = view_.step_n != 0 ? sizes.batch : 1;
+      block_step_ = {static_cast<std::uint32_t>(batch > 1 ? heads * per_head : 0),
+                     static_cast<std::uint32_t>(heads > 1 ? per_head : 0),
+                     static_cast<std::uint32_t>(blocks(sizes.keys)), 1};
+      skipped_bits = batch * heads * per_head;
+    }
+  }
+  skips_ = StorageBuffer("blocks to skip", 1 + (skipped_bits + 31) / 32);
+  if (skipped_bits > 0) find_blocked();
+  bits_ = {};
+}
+
+void GpuMasks::put_attn_mask(const Tensor& mask) {
+  if (mask.dtype() != DType::boolean) {
+    attn_mask_kind_ = 2;
+    std::vector<float> cells(static_cast<std::size_t>(mask.size()));
+    for (Index i = 0; i < mask.size(); ++i)
+      cells[static_cast<std::size_t>(i)] = static_cast<float>(mask.flat(i));
+    attn_mask_ = StorageBuffer("attn_mask", mask.size());
+    attn_mask_.write(0, std::span<const float>(cells));
+    return;
+  }
+  attn_mask_kind_ = 1;
+  const bool true_blocks = options_.op == Op::multi_head_attention;
+  const auto cells = mask.values<std::uint8_t>();
+  bits_.assign((cells.size() + 31) / 32, 0);
+  for (std::size_t i = 0; i < cells.size(); ++i)
+    if ((cells[i] != 0) == true_blocks) bits_[i / 32] |= 1u << (i % 32);
+  attn_mask_ = StorageBuffer("attn_mask", static_cast<Index>(bits_.size()));
+  attn_mask_.write(0, std::span<const std::uint32_t>(bits_));
+}
+
+void GpuMasks::find_blocked() {
+  const Index rows = blocks(sizes_.queries), columns = blocks(sizes_.keys);
+  const Index heads = block_step_[1] != 0 ? sizes_.heads : 1, batch = block_step_[0] != 0 ? sizes_.batch : 1;
+  std::vector<std::uint32_t> skips(static_cast<std::size_t>((batch * heads * rows * columns + 31) / 32), 0);
+  const auto is_blocked = [&](Index cell) {
+    return (bits_[static_cast<std::size_t>(cell / 32)] >> (cell % 32) & 1u) != 0;
+  };
+  Index at = 0;
+  for (Index n = 0; n < batch; ++n)
+    for (Index h = 0; h < heads; ++h)
+      for (Index r = 0; r < rows; ++r)
+        for (Index c = 0; c < columns; ++c, ++at) {
+          bool all = true;
+          for (Index l = r * block; all && l < std::min((r + 1) * block, sizes_.queries); ++l)
+            for (Index s = c * block; all && s < std::min((c + 1) * block, sizes_.keys); ++s)
+              all = is_blocked(n * view_.step_n + h * view_.step_h + l * view_.step_l + s * view_.step_s);
+          if (all) skips[static_cast<std::size_t>(at / 32)] |= 1u << (at % 32);
+        }
+  skips_.write(1, std::span<const std::uint32_t>(skips));
+}
+
+void GpuMasks::set(const ComputeProgram& program, Index alignment) const {
+  const ScoreScale scale = score_scale(options_);
+  program.set("score_scale", static_cast<float>(scale.scale / scale.temperature));
+  program.set("softcap", static_cast<float>(scale.softcap));
+  program.set_size("given_keys", sizes_.keys);
+  program.set("position_offset",
+              static_cast<int>(causal_offset(options_.causal_alignment, sizes_.queries, sizes_.keys)));
+  program.set("causal", options_.is_causal);
+  const Index reach = std::min(options_.sliding_window.value_or(0), sizes_.keys + sizes_.queries);
+  program.set("window", static_cast<int>(reach));
+  program.set("fills", options_.mask_value.has_value());
+  program.set("fill_value", static_cast<float>(options_.mask_value.value_or(0.0)));
+  program.set("attn_mask_kind", attn_mask_kind_);
+  const auto step = [](Index cells) { return static_cast<std::uint32_t>(cells); };
+  program.set("attn_mask_step",
+              std::array{step(view_.step_n), step(view_.step_h), step(view_.step_l), step(view_.step_s)});
+  program.set_size("attn_mask_keys", view_.keys);
+  program.set("padding_at", padding_at_);
+  program.set("valid_lens_at", valid_lens_at_);
+  program.set("valid_lens_step", valid_lens_per_query_ ? std::array{step(sizes_.queries), step(1)}
+                                                       : std::array{step(1), step(0)});
+  program.set("slopes_at", slopes_at_);
+  program.set("gains_at", gains_at_);
+  program.set("empty_is_zero", options_.fully_masked_rows == FullyMaskedRows::zero);
+  program.set("may_skip", !options_.mask_value.has_value());
+  program.set("block_step", block_step_);
+
+  program.set("drops", options_.dropout > 0.0);
+  program.set("dropout_seed", words(options_.dropout_seed));
+  program.set("dropout_stream", words(CounterRandom::stream_number("dropout")));
+  program.set("dropout_below", words(static_cast<std::uint64_t>(std::ceil(options_.dropout * 0x1.0p53))));
+  program.set("dropout_survivor", static_cast<float>(1.0 / (1.0 - options_.dropout)));
+
+  // The guard words before and behind a buffer keep what is bound from being out of its bounds.
+  if (attn_mask_) attn_mask_.bind(5, 0, attn_mask_.count(), alignment);
+  data_.bind(6, 0, data_.count(), alignment);
+  skips_.bind(7, 0, skips_.count(), alignment);
+}
+
+}  // namespace headwise

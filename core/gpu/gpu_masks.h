@@ -1,0 +1,47 @@
+// The masks of one attention, the dropout and how scores are scaled, as shaders/masked_score.glsl and dropout.glsl want
+// them: nothing of the size L × S that was not given.
+#pragma once
+
+#include <vector>
+
+#include "core/attention/attention_mask.h"
+#include "core/gpu/compute_program.h"
+#include "core/gpu/storage_buffer.h"
+#include "core/trace/attention_sizes.h"
+
+namespace headwise {
+
+class GpuMasks {
+ public:
+  // Puts on the GPU what is given. The masks' shapes must have been checked. Throws Error(memory).
+  GpuMasks(const AttentionOptions& options, const GivenMasks& given, const AttentionSizes& sizes,
+           const std::vector<float>& head_gains);
+
+  // Why these masks are another backend's, a sentence; empty where they can be done. `largest_block`: bytes.
+  static std::string refusal(const GivenMasks& given, Index largest_block);
+
+  // Whether scores need more than a scale: a mask, a softcap or dropout.
+  bool any() const { return any_; }
+  // [0] is for the shader all_finite; then a bit for each block of 64 × 64 cells that a given mask blocks.
+  const StorageBuffer& skips() const { return skips_; }
+
+  // Uniforms and bindings 5, 6 and 7 of the program that is in use; those of dropout where the program drops.
+  void set(const ComputeProgram& program, Index alignment) const;
+
+ private:
+  void put_attn_mask(const Tensor& mask);
+  void find_blocked();
+
+  AttentionOptions options_;
+  AttentionSizes sizes_;
+  bool any_ = false;
+  StorageBuffer attn_mask_, data_, skips_;
+  std::vector<std::uint32_t> bits_;  // of a boolean attn_mask
+  std::uint32_t attn_mask_kind_ = 0;
+  AttnMaskView view_;
+  int padding_at_ = -1, valid_lens_at_ = -1, slopes_at_ = -1, gains_at_ = -1;
+  bool valid_lens_per_query_ = false;
+  std::array<std::uint32_t, 4> block_step_{};
+};
+
+}  // namespace headwise

@@ -1,0 +1,90 @@
+#include "core/gpu/gpu_programs.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headwise {
+
+namespace embedded {
+std::span<const unsigned char> matrix_product_comp();
+std::span<const unsigned char> scaled_dot_product_attention_comp();
+std::span<const unsigned char> attention_weights_comp();
+std::span<const unsigned char> all_finite_comp();
+std::span<const unsigned char> masked_score_glsl();
+std::span<const unsigned char> dropout_glsl();
+}  // namespace embedded
+
+namespace {
+
+constexpr Index depth = 16;  // columns of a strip
+constexpr Index vec4_bytes = 16;
+
+// Of scaled_dot_product_attention.comp, as it declares it.
+Index shared_bytes(Index rows, Index columns, Index value_rows) {
+  const Index query_stride = 16 * rows + 1, key_stride = 17;
+  const Index strip = std::max({depth * (query_stride + key_stride), value_rows * 16 * columns, 256 * rows});
+  return (strip + 64 * query_stride) * vec4_bytes;
+}
+
+Index value_rows(Index columns) {
+  return 32 / columns;
+}
+
+}  // namespace
+
+const ComputeProgram& GpuPrograms::matrix_product(const MatrixProductTile& tile) {
+  ComputeProgram& program =
+      made_[fmt::format("matrix_product {} {} {}", tile.rows, tile.columns, tile.ragged)];
+  if (!program) {
+    std::vector<ComputeProgram::Define> defines{
+        {"ROWS", tile.rows}, {"COLS", tile.columns}, {"DEPTH", depth}};
+    if (tile.ragged) defines.push_back({"RAGGED"});
+    program = ComputeProgram("matrix_product", defines, {embedded::matrix_product_comp()});
+  }
+  return program;
+}
+
+const ComputeProgram& GpuPrograms::scaled_dot_product_attention(const AttentionTile& tile) {
+  ComputeProgram& program = made_[fmt::format("scaled_dot_product_attention {} {} {} {}", tile.rows,
+                                              tile.columns, tile.ragged, tile.masked)];
+  if (!program) {
+    std::vector<ComputeProgram::Define> defines{
+        {"ROWS", tile.rows}, {"COLS", tile.columns}, {"DEPTH", depth}, {"V_ROWS", value_rows(tile.columns)}};
+    if (tile.ragged) defines.push_back({"RAGGED"});
+    if (tile.masked) defines.push_back({"MASKED"});
+    if (limits_.clustered_subgroups) defines.push_back({"SUBGROUPS"});
+    program = ComputeProgram("scaled_dot_product_attention", defines,
+                             {embedded::masked_score_glsl(), embedded::dropout_glsl(),
+                              embedded::scaled_dot_product_attention_comp()});
+  }
+  return program;
+}
+
+const ComputeProgram& GpuPrograms::attention_weights() {
+  ComputeProgram& program = made_["attention_weights"];
+  if (!program) {
+    program = ComputeProgram("attention_weights", {},
+                             {embedded::masked_score_glsl(), embedded::attention_weights_comp()});
+  }
+  return program;
+}
+
+const ComputeProgram& GpuPrograms::all_finite() {
+  ComputeProgram& program = made_["all_finite"];
+  if (!program) program = ComputeProgram("all_finite", {}, {embedded::all_finite_comp()});
+  return program;
+}
+
+AttentionTile GpuPrograms::attention_tile(Index queries, Index head_dim, Index v_head_dim,
+                                          bool masked) const {
+  AttentionTile tile;
+  tile.columns = v_head_dim <= 64 ? 1 : v_head_dim <= 128 ? 2 : 4;
+  tile.ragged = head_dim % 4 != 0 || v_head_dim % 4 != 0;
+  tile.masked = masked;
+  const bool fits = shared_bytes(2, tile.columns, value_rows(tile.columns)) <= limits_.shared_bytes;
+  if (fits && tile.columns <= 2 && queries >= 128) tile.rows = 2;
+  return tile;
+}
+
+}  // namespace headwise

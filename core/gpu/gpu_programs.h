@@ -1,0 +1,42 @@
+// The compute shaders of one context, compiled for the sizes that turn up and kept.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "core/gpu/compute_program.h"
+#include "core/gpu/gpu_limits.h"
+
+namespace headwise {
+
+struct MatrixProductTile {
+  Index rows = 1, columns = 1;  // vec4s a thread
+  bool ragged = false;
+};
+
+struct AttentionTile {
+  Index rows = 1;     // vec4s of query rows a thread: 64·rows queries a work group
+  Index columns = 1;  // vec4s of value columns a thread
+  bool ragged = false, masked = false;
+};
+
+class GpuPrograms {
+ public:
+  explicit GpuPrograms(const GpuLimits& limits) : limits_(limits) {}
+  const GpuLimits& limits() const { return limits_; }
+
+  // shaders/NAME.comp
+  const ComputeProgram& matrix_product(const MatrixProductTile& tile);
+  const ComputeProgram& scaled_dot_product_attention(const AttentionTile& tile);
+  const ComputeProgram& attention_weights();
+  const ComputeProgram& all_finite();
+
+  // The largest tile that pays for so many queries and fits in the shared memory. v_head_dim ≤ 256.
+  AttentionTile attention_tile(Index queries, Index head_dim, Index v_head_dim, bool masked) const;
+
+ private:
+  GpuLimits limits_;
+  std::map<std::string, ComputeProgram> made_;
+};
+
+}  // namespace headwise

@@ -1,0 +1,56 @@
+// Work for the GPU in slices of a few milliseconds, so that a window keeps its frame rate and no driver thinks that the
+// GPU hangs. How much fits in a slice is measured while it goes on.
+#pragma once
+
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "core/gpu/object.h"
+#include "core/tensor/shape.h"
+
+namespace headwise {
+
+struct GpuJob {
+  std::string kind;   // jobs of a kind go at the same rate
+  Index units = 0;    // dispatched in any number at once, in order
+  double work = 0.0;  // multiply-adds of one unit
+  std::function<void(Index first, Index count)> dispatch;
+};
+
+class GpuWork {
+ public:
+  // Runs after those that were added before, and sees what they wrote.
+  void add(GpuJob job);
+
+  // Hands the GPU about so many milliseconds of work, unless two slices are still under way; true until all is done.
+  // With `wait` it waits for one of them instead of coming back with nothing done.
+  bool advance(double milliseconds, bool wait);
+
+  double progress() const;  // 0 … 1, of what has been handed over
+  double gpu_milliseconds() const { return total_; }
+  double longest_slice() const { return longest_; }  // milliseconds
+
+ private:
+  struct QueryKind {
+    static GLuint create();
+    static void destroy(GLuint name);
+    static constexpr GLenum identifier = GL_QUERY;
+  };
+  struct Slice {
+    gl::Object<QueryKind> query;
+    std::string kind;
+    double work = 0.0;
+  };
+  bool collect(bool wait);  // the oldest slice under way; false while it runs
+
+  std::deque<GpuJob> jobs_;
+  Index next_unit_ = 0;  // of the first job
+  std::deque<Slice> under_way_;
+  std::map<std::string, double> rate_;  // multiply-adds a millisecond
+  double added_ = 0.0, handed_ = 0.0, total_ = 0.0, longest_ = 0.0;
+};
+
+}  // namespace headwise

@@ -1,0 +1,92 @@
+#include "core/gpu/storage_buffer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "core/tensor/error.h"
+#include "core/tensor/memory.h"
+
+namespace headwise {
+namespace {
+
+constexpr Index guard_words = 64;
+constexpr std::uint32_t guard_word = 0x7FA5C3D1;  // a NaN, as a float
+constexpr Index word_bytes = 4;
+
+GLintptr byte_of(Index word) {
+  return static_cast<GLintptr>((guard_words + word) * word_bytes);
+}
+
+}  // namespace
+
+GLuint StorageBuffer::Kind::create() {
+  GLuint name = 0;
+  glGenBuffers(1, &name);
+  glBindBuffer(GL_SHADER_STORAGE_BUFFER, name);  // before this it is no object that could be labelled
+  return name;
+}
+
+void StorageBuffer::Kind::destroy(GLuint name) {
+  glDeleteBuffers(1, &name);
+}
+
+StorageBuffer::StorageBuffer(std::string_view label, Index count) : object_(label), count_(count) {
+  while (glGetError() != GL_NO_ERROR) {
+  }
+  const Index bytes = (count + 2 * guard_words) * word_bytes;
+  glBufferData(GL_SHADER_STORAGE_BUFFER, static_cast<GLsizeiptr>(bytes), nullptr, GL_DYNAMIC_COPY);
+  if (glGetError() == GL_OUT_OF_MEMORY) {
+    throw Error(ExitStatus::memory, {.where = "GPU memory",
+                                     .what = fmt::format("no room for {}", label),
+                                     .got = bytes_text(bytes),
+                                     .remedy = "use --backend fused, or smaller sizes"});
+  }
+  glClearBufferData(GL_SHADER_STORAGE_BUFFER, GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, nullptr);
+  const std::vector<std::uint32_t> guards(static_cast<std::size_t>(guard_words), guard_word);
+  for (const Index first : {-guard_words, count}) write(first, guards);
+}
+
+void StorageBuffer::write(Index first, std::span<const std::uint32_t> numbers) {
+  if (numbers.empty()) return;
+  glBindBuffer(GL_SHADER_STORAGE_BUFFER, object_.name());
+  glBufferSubData(GL_SHADER_STORAGE_BUFFER, byte_of(first), static_cast<GLsizeiptr>(numbers.size_bytes()),
+                  numbers.data());
+}
+
+void StorageBuffer::write(Index first, std::span<const float> numbers) {
+  if (numbers.empty()) return;
+  glBindBuffer(GL_SHADER_STORAGE_BUFFER, object_.name());
+  glBufferSubData(GL_SHADER_STORAGE_BUFFER, byte_of(first), static_cast<GLsizeiptr>(numbers.size_bytes()),
+                  numbers.data());
+}
+
+void StorageBuffer::read(Index first, std::span<float> numbers) const {
+  if (numbers.empty()) return;
+  glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
+  glBindBuffer(GL_SHADER_STORAGE_BUFFER, object_.name());
+  glGetBufferSubData(GL_SHADER_STORAGE_BUFFER, byte_of(first), static_cast<GLsizeiptr>(numbers.size_bytes()),
+                     numbers.data());
+}
+
+std::uint32_t StorageBuffer::bind(unsigned binding, Index first, Index count, Index alignment) const {
+  const GLintptr from = byte_of(first), begin = from / alignment * alignment;
+  glBindBufferRange(GL_SHADER_STORAGE_BUFFER, binding, object_.name(), begin,
+                    from - begin + static_cast<GLsizeiptr>(std::max<Index>(count, 1) * word_bytes));
+  return static_cast<std::uint32_t>((from - begin) / word_bytes);
+}
+
+bool StorageBuffer::guards_intact() const {
+  std::array<std::uint32_t, guard_words> words{};
+  glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
+  glBindBuffer(GL_SHADER_STORAGE_BUFFER, object_.name());
+  for (const Index first : {-guard_words, count_}) {
+    glGetBufferSubData(GL_SHADER_STORAGE_BUFFER, byte_of(first), sizeof(words), words.data());
+    if (std::ranges::any_of(words, [](std::uint32_t word) { return word != guard_word; })) return false;
+  }
+  return true;
+}
+
+}  // namespace headwise

@@ -1,0 +1,58 @@
+// From a product q·k to masked_scores, cell by cell: scale, softcap and every mask as core/attention/attention_mask.h
+// merges them. Nothing of the size L × S is made here; a given attn_mask is read as bits or as what it adds.
+
+uniform float score_scale;    // with the temperature
+uniform float softcap;        // 0: none
+uniform uint given_keys;      // S: columns from here on are appended and never blocked
+uniform int position_offset;  // key i + offset stands at the place of query i
+uniform bool causal;
+uniform int window;  // 0: none; else |query + offset − key| < window is seen
+uniform bool fills;  // a blocked cell becomes fill_value, whatever its score is
+uniform float fill_value;
+
+layout(std430, binding = 5) readonly buffer AttnMask { uint attn_mask[]; };  // bits (1 blocks), or floats
+layout(std430, binding = 6) readonly buffer MaskData { float mask_data[]; };  // places in it: the next uniforms
+
+uniform uint attn_mask_kind;    // 0: none, 1: bits, 2: floats
+uniform uvec4 attn_mask_step;   // of n, h, query, key, in cells
+uniform uint attn_mask_keys;    // columns it speaks of; the rest, up to S, is blocked
+uniform int padding_at;         // (N,S), what is added; −1: none, as in the next two
+uniform int valid_lens_at;      // integers as bits
+uniform uvec2 valid_lens_step;  // of n and query
+uniform int slopes_at;          // of ALiBi, a head each
+
+#define INFINITY uintBitsToFloat(0x7F800000u)
+#define NOT_A_NUMBER uintBitsToFloat(0x7FC00000u)
+
+// By their bits: what compilers make of isnan and of comparisons with NaN differs from driver to driver.
+bool is_nan(float x) { return (floatBitsToUint(x) & 0x7FFFFFFFu) > 0x7F800000u; }
+bool is_minus_infinity(float x) { return floatBitsToUint(x) == 0xFF800000u; }
+
+float mask_bias(uint n, uint h, uint query, uint key) {
+  if (key >= given_keys) return 0.0;
+  int distance = int(query) + position_offset - int(key);  // how far back the key lies
+  bool blocked = (causal && distance < 0) || (window > 0 && abs(distance) >= window);
+  if (valid_lens_at >= 0) {
+    uint at = uint(valid_lens_at) + n * valid_lens_step.x + query * valid_lens_step.y;
+    blocked = blocked || int(key) >= floatBitsToInt(mask_data[at]);
+  }
+  float sum = 0.0;
+  if (attn_mask_kind != 0u) {
+    uint cell = n * attn_mask_step.x + h * attn_mask_step.y + query * attn_mask_step.z + key * attn_mask_step.w;
+    if (key >= attn_mask_keys) blocked = true;
+    else if (attn_mask_kind == 2u) sum = uintBitsToFloat(attn_mask[cell]);
+    else blocked = blocked || (attn_mask[cell >> 5] >> (cell & 31u) & 1u) != 0u;
+  }
+  if (padding_at >= 0) sum += mask_data[uint(padding_at) + n * given_keys + key];
+  if (slopes_at >= 0) sum -= mask_data[uint(slopes_at) + h] * float(abs(distance));
+  return blocked ? sum - INFINITY : sum;
+}
+
+float masked_score(float product, uint n, uint h, uint query, uint key) {
+  float score = product * score_scale;
+  // A tanh by exponentials overflows beyond what its value shows.
+  if (softcap > 0.0 && !is_nan(score)) score = softcap * tanh(clamp(score / softcap, -16.0, 16.0));
+  float bias = mask_bias(n, h, query, key);
+  if (fills && is_minus_infinity(bias)) return fill_value;
+  return score + bias;
+}

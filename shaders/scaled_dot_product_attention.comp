@@ -1,0 +1,254 @@
+// head_output = dropout(softmax(masked_scores)) · v for a block of queries of one head, in one pass over the keys: scores
+// live in registers and shared memory only (online softmax: Milakov and Gimelshein 2018; tiled as FlashAttention, Dao et
+// al. 2022). The largest score and Σexp of each row are kept, so that any tile of the weights can be made again.
+//
+// A work group of 16 × 16 threads makes BLOCK_L queries × all Dv columns. What compiles this sets ROWS (vec4s of query
+// rows a thread: BLOCK_L = 64·ROWS), DEPTH (columns of q and k in a strip, a multiple of 4), COLS (vec4s of value columns
+// a thread, Dv ≤ 64·COLS), V_ROWS (keys in a strip of v), RAGGED where a row does not begin at a multiple of 4 numbers,
+// MASKED where any mask, softcap or dropout is on, and SUBGROUPS where subgroups of at least 16 threads can be clustered.
+layout(local_size_x = 256) in;
+
+layout(std430, binding = 0) readonly buffer Q { float q[]; };
+layout(std430, binding = 1) readonly buffer K { float k[]; };
+layout(std430, binding = 2) readonly buffer V { float v[]; };
+layout(std430, binding = 3) writeonly buffer O { float o[]; };
+layout(std430, binding = 4) writeonly buffer Statistics { vec2 statistics[]; };  // largest score and Σexp
+layout(std430, binding = 7) readonly buffer Skips { uint skips[]; };  // [0]: k or v holds a number that is not finite
+#ifndef RAGGED
+layout(std430, binding = 0) readonly buffer Q4 { vec4 q4[]; };
+layout(std430, binding = 1) readonly buffer K4 { vec4 k4[]; };
+layout(std430, binding = 2) readonly buffer V4 { vec4 v4[]; };
+#endif
+
+uniform uint queries;     // L
+uniform uint keys;        // S′
+uniform uint head_dim;    // D
+uniform uint v_head_dim;  // Dv
+uniform uint heads;       // H
+uniform uint group_size;  // H/G
+uniform uint batch;       // n
+uniform uint first_head;  // of this binding; heads are numbered on in work groups
+uniform uint q_offset;    // of head first_head
+uniform uint k_offset;    // of the key/value head of first_head
+uniform uint v_offset;
+uniform uint o_offset;       // of query first_row of head 0
+uniform uint o_stride;       // from a query to the next
+uniform uint o_head_stride;  // from a head to the next
+uniform uint first_row;      // the first query of the output's binding
+uniform uint first_block;    // of queries, in this slice
+uniform uint statistics_offset;
+uniform int gains_at;  // in mask_data; −1: all 1
+uniform bool empty_is_zero;  // a row with nothing left becomes 0, else NaN
+uniform bool may_skip;       // blocks that a mask rules out need not be read where k and v are finite
+uniform uvec4 block_step;    // of n, h and blocks of queries and keys in skips[1 …], a bit each; all 0: none
+
+const uint BLOCK_L = 64u * ROWS, BLOCK_S = 64u;
+const uint STRIDE_L = BLOCK_L / 4u + 1u, STRIDE_S = BLOCK_S / 4u + 1u;
+const uint Q_STRIP = DEPTH * STRIDE_L, K_STRIP = DEPTH * STRIDE_S, V_STRIP = V_ROWS * 16u * COLS;
+const uint QK_STRIP = Q_STRIP + K_STRIP, REDUCED = 256u * ROWS;
+const uint LARGER = QK_STRIP > V_STRIP ? QK_STRIP : V_STRIP;
+
+shared vec4 strip[LARGER > REDUCED ? LARGER : REDUCED];  // of q and k, of partial maxima and sums, of v
+shared vec4 weights[BLOCK_S * STRIDE_L];                 // exp(score − maximum), key by key, four queries a vec4
+
+vec4 load(uint row, uint limit, uint offset, uint column, uint width, uint which) {
+  if (row >= limit || column >= width) return vec4(0.0);
+#ifdef RAGGED
+  vec4 value = vec4(0.0);
+  for (uint i = 0u; i < 4u; ++i)
+    if (column + i < width)
+      value[i] = which == 0u ? q[offset + column + i] : which == 1u ? k[offset + column + i] : v[offset + column + i];
+  return value;
+#else
+  uint at = (offset + column) / 4u;
+  return which == 0u ? q4[at] : which == 1u ? k4[at] : v4[at];
+#endif
+}
+
+// Of the 16 threads that share the rows of one ty: the largest, or the sum, row by row.
+void reduce(inout float part[4u * ROWS], uint tx, uint ty, bool largest) {
+#ifdef SUBGROUPS
+  for (uint i = 0u; i < 4u * ROWS; ++i)
+    part[i] = largest ? subgroupClusteredMax(part[i], 16u) : subgroupClusteredAdd(part[i], 16u);
+#else
+  barrier();
+  for (uint i = 0u; i < ROWS; ++i)
+    strip[(i * 16u + ty) * 16u + tx] = vec4(part[4u * i], part[4u * i + 1u], part[4u * i + 2u], part[4u * i + 3u]);
+  barrier();
+  for (uint i = 0u; i < ROWS; ++i) {
+    vec4 all = strip[(i * 16u + ty) * 16u];
+    for (uint t = 1u; t < 16u; ++t) {
+      vec4 next = strip[(i * 16u + ty) * 16u + t];
+      all = largest ? max(all, next) : all + next;
+    }
+    for (uint e = 0u; e < 4u; ++e) part[4u * i + e] = all[e];
+  }
+#endif
+}
+
+// The keys that some query of the block may see, by position alone.
+uvec2 seen_keys(uint first_query, uint last_query) {
+  uvec2 seen = uvec2(0u, keys);
+#ifdef MASKED
+  if (!may_skip || skips[0] != 0u || keys > given_keys) return seen;
+  if (causal) seen.y = uint(clamp(int(last_query) + 1 + position_offset, 0, int(seen.y)));
+  if (window > 0) {
+    seen.x = uint(clamp(int(first_query) + position_offset - window + 1, 0, int(keys)));
+    seen.y = uint(clamp(int(last_query) + position_offset + window, 0, int(seen.y)));
+  }
+#endif
+  return seen;
+}
+
+bool is_blocked(uint head, uint block, uint key_block) {
+#ifdef MASKED
+  if (!may_skip || block_step.w == 0u || skips[0] != 0u) return false;
+  uint bit = batch * block_step.x + head * block_step.y + block * ROWS * block_step.z + key_block * block_step.w;
+  bool all_blocked = (skips[1u + (bit >> 5)] >> (bit & 31u) & 1u) != 0u;
+  for (uint r = 1u; r < ROWS; ++r) {
+    if ((block * ROWS + r) * 64u >= queries) break;
+    uint next = bit + r * block_step.z;
+    all_blocked = all_blocked && (skips[1u + (next >> 5)] >> (next & 31u) & 1u) != 0u;
+  }
+  return all_blocked;
+#else
+  return false;
+#endif
+}
+
+void main() {
+  uint thread = gl_LocalInvocationIndex;
+  uint tx = thread % 16u, ty = thread / 16u;
+  // The last queries first: with a causal mask they have the most to do.
+  uint block = first_block + gl_NumWorkGroups.x - 1u - gl_WorkGroupID.x;
+  uint head = first_head + gl_WorkGroupID.y;
+  uint first_query = block * BLOCK_L;
+  uint last_query = min(first_query + BLOCK_L, queries) - 1u;
+  uint q_first = q_offset + gl_WorkGroupID.y * queries * head_dim;
+  uint kv_head = head / group_size - first_head / group_size;
+  uint k_first = k_offset + kv_head * keys * head_dim;
+  uint v_first = v_offset + kv_head * keys * v_head_dim;
+
+  vec4 sum[4u * ROWS][COLS];
+  float maximum[4u * ROWS], total[4u * ROWS];
+  for (uint i = 0u; i < 4u * ROWS; ++i) {
+    maximum[i] = -INFINITY;
+    total[i] = 0.0;
+    for (uint j = 0u; j < COLS; ++j) sum[i][j] = vec4(0.0);
+  }
+
+  uvec2 seen = seen_keys(first_query, last_query);
+  for (uint key_block = seen.x / BLOCK_S; key_block * BLOCK_S < seen.y; ++key_block) {
+    if (is_blocked(head, block, key_block)) continue;
+    uint first_key = key_block * BLOCK_S;
+    vec4 scores[4u * ROWS];
+    for (uint i = 0u; i < 4u * ROWS; ++i) scores[i] = vec4(0.0);
+    const uint QUADS = DEPTH / 4u, Q_BLOCKS = QUADS * BLOCK_L / 4u;
+    const uint BLOCKS = Q_BLOCKS + QUADS * BLOCK_S / 4u;
+    for (uint d0 = 0u; d0 < head_dim; d0 += DEPTH) {
+      barrier();
+      for (uint index = thread; index < BLOCKS; index += 256u) {
+        bool of_q = index < Q_BLOCKS;
+        uint place = of_q ? index : index - Q_BLOCKS;
+        uint quad = place % QUADS, four = place / QUADS;
+        uint d = d0 + 4u * quad;
+        mat4 m;
+        for (uint i = 0u; i < 4u; ++i) {
+          uint row = (of_q ? first_query : first_key) + 4u * four + i;
+          m[i] = of_q ? load(row, queries, q_first + row * head_dim, d, head_dim, 0u)
+                      : load(row, keys, k_first + row * head_dim, d, head_dim, 1u);
+        }
+        m = transpose(m);
+        for (uint i = 0u; i < 4u; ++i)
+          strip[of_q ? (4u * quad + i) * STRIDE_L + four : Q_STRIP + (4u * quad + i) * STRIDE_S + four] = m[i];
+      }
+      barrier();
+      for (uint d = 0u; d < DEPTH; ++d) {
+        vec4 right = strip[Q_STRIP + d * STRIDE_S + tx];
+        for (uint i = 0u; i < ROWS; ++i) {
+          vec4 left = strip[d * STRIDE_L + 16u * i + ty];
+          for (uint e = 0u; e < 4u; ++e) scores[4u * i + e] += left[e] * right;
+        }
+      }
+    }
+
+    float part[4u * ROWS], shrink[4u * ROWS];
+    for (uint i = 0u; i < 4u * ROWS; ++i) {
+      uint query = first_query + 64u * (i / 4u) + 4u * ty + i % 4u;
+      float largest = -INFINITY;
+      for (uint e = 0u; e < 4u; ++e) {
+        uint key = first_key + 4u * tx + e;
+#ifdef MASKED
+        float score = key < keys && query < queries ? masked_score(scores[i][e], batch, head, query, key) : -INFINITY;
+#else
+        float score = key < keys ? scores[i][e] * score_scale : -INFINITY;
+#endif
+        scores[i][e] = score;
+        if (!is_nan(score)) largest = max(largest, score);
+      }
+      part[i] = largest;
+    }
+    reduce(part, tx, ty, true);
+    for (uint i = 0u; i < 4u * ROWS; ++i) {
+      float before = maximum[i], now = max(before, part[i]);
+      maximum[i] = now;
+      shrink[i] = before == now ? 1.0 : is_minus_infinity(before) ? 0.0 : exp(before - now);
+      vec4 weight = vec4(0.0);
+      for (uint e = 0u; e < 4u; ++e) {
+        float score = scores[i][e];
+        if (is_nan(score) || (score == INFINITY && now == INFINITY)) weight[e] = NOT_A_NUMBER;
+        else if (!is_minus_infinity(score)) weight[e] = exp(score - now);
+      }
+      part[i] = weight.x + weight.y + weight.z + weight.w;
+#ifdef MASKED
+      if (drops) {
+        uint query = first_query + 64u * (i / 4u) + 4u * ty + i % 4u;
+        uint row = (batch * heads + head) * queries + query;
+        for (uint e = 0u; e < 4u; ++e) weight[e] *= dropout_factor(row, keys, first_key + 4u * tx + e);
+      }
+#endif
+      scores[i] = weight;
+    }
+    reduce(part, tx, ty, false);
+    for (uint i = 0u; i < 4u * ROWS; ++i) {
+      total[i] = total[i] * shrink[i] + part[i];
+      for (uint j = 0u; j < COLS; ++j) sum[i][j] *= shrink[i];
+    }
+    for (uint i = 0u; i < ROWS; ++i) {
+      mat4 m = transpose(mat4(scores[4u * i], scores[4u * i + 1u], scores[4u * i + 2u], scores[4u * i + 3u]));
+      for (uint e = 0u; e < 4u; ++e) weights[(4u * tx + e) * STRIDE_L + 16u * i + ty] = m[e];
+    }
+
+    for (uint s0 = 0u; s0 < BLOCK_S; s0 += V_ROWS) {
+      barrier();
+      for (uint index = thread; index < V_STRIP; index += 256u) {
+        uint row = first_key + s0 + index / (16u * COLS);
+        strip[index] = load(row, keys, v_first + row * v_head_dim, 4u * (index % (16u * COLS)), v_head_dim, 2u);
+      }
+      barrier();
+      for (uint s = 0u; s < V_ROWS; ++s) {
+        vec4 right[COLS];
+        for (uint j = 0u; j < COLS; ++j) right[j] = strip[s * 16u * COLS + 16u * j + tx];
+        for (uint i = 0u; i < ROWS; ++i) {
+          vec4 left = weights[(s0 + s) * STRIDE_L + 16u * i + ty];
+          for (uint e = 0u; e < 4u; ++e)
+            for (uint j = 0u; j < COLS; ++j) sum[4u * i + e][j] += left[e] * right[j];
+        }
+      }
+    }
+  }
+
+  float gain = gains_at >= 0 ? mask_data[uint(gains_at) + head] : 1.0;
+  for (uint i = 0u; i < 4u * ROWS; ++i) {
+    uint query = first_query + 64u * (i / 4u) + 4u * ty + i % 4u;
+    if (query >= queries) continue;
+    if (tx == 0u) statistics[statistics_offset + gl_WorkGroupID.y * queries + query] = vec2(maximum[i], total[i]);
+    float divided = total[i] != 0.0 ? gain / total[i] : empty_is_zero ? 0.0 : NOT_A_NUMBER;
+    uint at = o_offset + head * o_head_stride + (query - first_row) * o_stride;
+    for (uint j = 0u; j < COLS; ++j)
+      for (uint e = 0u; e < 4u; ++e) {
+        uint column = 64u * j + 4u * tx + e;
+        if (column < v_head_dim) o[at + column] = sum[i][j][e] * divided;
+      }
+  }
+}
