@@ -13,7 +13,7 @@ struct BackendEntry {
 
 std::span<const BackendEntry> backends();
 
-// Throws Error(usage) for a name that is no backend, and for one that this build does not have.
+// Throws Error(usage) for a name that is no backend.
 void require_backend(std::string_view name);
 
 }  // namespace headwise

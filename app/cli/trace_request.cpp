@@ -7,10 +7,10 @@
 #include <algorithm>
 #include <map>
 
+#include "app/cli/backend_trace.h"
 #include "app/cli/backends.h"
 #include "app/cli/standard_streams.h"
 #include "core/files/array_files.h"
-#include "core/fused/fused_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
@@ -53,34 +53,6 @@ DType dtype_of(const std::string& name) {
   if (name == "f32") return DType::f32;
   if (name == "f64") return DType::f64;
   throw Error(ExitStatus::usage, {"--dtype", "there is no such type to compute in", name, "f32 or f64", ""});
-}
-
-// The reference's trace with what the fast one has in its place.
-TracePtr completed(const Trace& fast, const Trace& reference) {
-  const auto trace = std::make_shared<Trace>(reference);
-  for (const TensorEntry& entry : tensor_entries()) {
-    if (const TensorPtr tensor = fast.tensor(entry.id)) trace->tensors.*(entry.member) = tensor;
-  }
-  return trace;
-}
-
-TracePtr fused_trace(const AttentionInputs& inputs, bool backward,
-                     const std::optional<std::vector<TensorName>>& needed) {
-  const std::string reason = backward ? "the fused backend has no backward pass" : fused_refusal(inputs);
-  if (!reason.empty()) {
-    print_warning(reason + ": the reference computes this");
-    return reference_forward(inputs);
-  }
-  const auto is_needed = [&](TensorId id) {
-    return !needed || std::ranges::find(*needed, TensorName{id}) != needed->end();
-  };
-  FusedRun run;
-  run.keep_attn_weights = is_needed(TensorId::attn_weights) || is_needed(TensorId::dropped_weights) ||
-                          is_needed(TensorId::attn_output_weights);
-  const TracePtr fast = fused_forward(inputs, run);
-  const bool complete =
-      needed && std::ranges::all_of(*needed, [&](TensorName name) { return fast->tensor(name) != nullptr; });
-  return complete ? fast : completed(*fast, *reference_forward(inputs));
 }
 
 ScenarioInputs inputs_of(const TraceRequest& request, const Scenario& scenario) {
@@ -143,9 +115,7 @@ ComputedTrace compute_trace(const TraceRequest& request,
   require_backend(request.backend);
   const Scenario scenario = requested_scenario(request);
   ComputedTrace computed{inputs_of(request, scenario), nullptr, scenario.inputs.batch_first};
-  computed.trace = request.backend == "fused"
-                       ? fused_trace(computed.inputs.attention, request.backward, needed)
-                       : reference_forward(computed.inputs.attention);
+  computed.trace = backend_trace(request.backend, computed.inputs.attention, request.backward, needed);
   if (request.backward) computed.trace = reference_backward(*computed.trace, computed.inputs.grad_output);
   for (const std::string& warning : computed.trace->warnings) print_warning(warning);
   return computed;

@@ -172,7 +172,8 @@ TEST_CASE("a gradient that was not computed is refused with the flag that comput
 
 TEST_CASE("backends that are not there are refused, never faked") {
   const TemporaryFolder folder;
-  check_refused({"run", "welcome", "--backend", "gl", "-o", folder.file("out.npz")}, 2, "gl");
+  check_refused({"run", "welcome", "--backend", "vulkan", "-o", folder.file("out.npz")}, 2,
+                "reference, fused, gl");
   CHECK(folder.count_files() == 0);
 }
 
@@ -202,6 +203,26 @@ TEST_CASE("the fused backend writes what it keeps, and the reference makes the r
   const auto [doubles, warning] = run({"--backend", "fused", "--dtype", "f64"});
   CHECK(doubles.contains("scores"));
   CHECK(warning.find("f32") != std::string::npos);
+}
+
+TEST_CASE("the gl backend computes without a display, or says who does instead") {
+  const TemporaryFolder folder;
+  const auto run = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> words{"run", "causal", "-o", folder.file("out.npz")};
+    words.insert(words.end(), more.begin(), more.end());
+    const ProgramResult result = run_program(words);
+    CHECK(result.status == 0);
+    return std::pair(arrays_of(folder.file("out.npz")), result.err);
+  };
+  const auto reference = run({}).first;
+  const auto [gl, warning] = run({"--backend", "gl", "--only", "output,attn_weights"});
+  CHECK((warning.empty() || warning.find("the fused backend computes this") != std::string::npos));
+  CHECK(gl.size() == 2);
+  for (const char* name : {"output", "attn_weights"}) {
+    REQUIRE(gl.at(name)->shape() == reference.at(name)->shape());
+    for (Index i = 0; i < gl.at(name)->size(); ++i)
+      CHECK(std::abs(gl.at(name)->flat(i) - reference.at(name)->flat(i)) < 1e-5);
+  }
 }
 
 TEST_CASE("a wrong input file is status 3, and the old output stays") {

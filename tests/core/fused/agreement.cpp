@@ -13,8 +13,7 @@
 namespace headwise::test {
 namespace {
 
-void check_tensor(const TensorPtr& got, const TensorPtr& expected, const std::string& name,
-                  double bound) {
+void check_tensor(const TensorPtr& got, const TensorPtr& expected, const std::string& name, double bound) {
   CAPTURE(name);
   REQUIRE(got);
   REQUIRE(expected);
@@ -57,8 +56,8 @@ void let_heads_go(AttentionInputs& inputs) {
   inputs.tensors.frozen_weights = nullptr;
 }
 
-AttentionInputs sized_inputs(Index batch, Index queries, Index keys, Index heads, Index kv_heads, Index head_dim,
-                      Index v_head_dim) {
+AttentionInputs sized_inputs(Index batch, Index queries, Index keys, Index heads, Index kv_heads,
+                             Index head_dim, Index v_head_dim) {
   AttentionOptions options = small_options(heads, kv_heads, head_dim);
   options.v_head_dim = v_head_dim;
   return as_f32(random_inputs(options, {batch, queries, keys}));

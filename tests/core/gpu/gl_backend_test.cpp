@@ -36,9 +36,8 @@ class ComputeContext {
       context_.reset();
       return;
     }
-    debug_ = std::make_unique<gl::DebugOutput>([](const gl::DebugMessage& message) {
-      CHECK_MESSAGE(!message.error, message.text);
-    });
+    debug_ = std::make_unique<gl::DebugOutput>(
+        [](const gl::DebugMessage& message) { CHECK_MESSAGE(!message.error, message.text); });
   }
   explicit operator bool() const { return context_ != nullptr; }
 
@@ -124,7 +123,8 @@ TEST_CASE("without subgroups, and with the least shared memory that the standard
   limits.shared_bytes = 32768;
   check_against_reference(sized_inputs(1, 200, 200, 2, 2, 64, 64), {.limits = &limits});
   limits.shared_bytes = 49152;  // the larger tile
-  if (gpu_limits().shared_bytes >= 49152) check_against_reference(sized_inputs(1, 200, 200, 2, 2, 64, 64), {.limits = &limits});
+  if (gpu_limits().shared_bytes >= 49152)
+    check_against_reference(sized_inputs(1, 200, 200, 2, 2, 64, 64), {.limits = &limits});
 }
 
 TEST_CASE("a boolean mask that blocks whole blocks skips them, but not where a value is no number") {
@@ -174,7 +174,8 @@ TEST_CASE("rows of the weights are made again, the ones that are asked for") {
   REQUIRE(rows.shape().size(0) == 5);
   for (Index l = 0; l < 5; ++l)
     for (Index s = 0; s < 60; ++s)
-      CHECK(rows.at({l, s}) == doctest::Approx(expected->tensors.attn_weights->at({1, 3, 17 + l, s})).epsilon(1e-5));
+      CHECK(rows.at({l, s}) ==
+            doctest::Approx(expected->tensors.attn_weights->at({1, 3, 17 + l, s})).epsilon(1e-5));
 }
 
 TEST_CASE("what the gl backend does not do it says in a sentence") {

@@ -110,6 +110,6 @@ TEST_CASE("a piece of a buffer begins where the context allows, and says where t
 TEST_CASE("a compute shader that does not compile says so by its name") {
   const auto context = context_or_skip();
   if (!context) return;
-  CHECK_THROWS_WITH_AS(ComputeProgram("broken", {}, {bytes("void main() { nonsense; }\n")}), doctest::Contains("broken"),
-                       Error);
+  CHECK_THROWS_WITH_AS(ComputeProgram("broken", {}, {bytes("void main() { nonsense; }\n")}),
+                       doctest::Contains("broken"), Error);
 }

@@ -1,0 +1,18 @@
+// A forward pass by the backend that was asked for.
+#pragma once
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/trace/trace.h"
+
+namespace headwise {
+
+// `backend`: a name of backends(). What a fast backend does not keep and `needed` names (none: every tensor) the reference
+// computes again. What a backend cannot do at all the next one does, gl, fused, reference, with a warning. Throws what
+// they throw.
+TracePtr backend_trace(std::string_view backend, const AttentionInputs& inputs, bool backward,
+                       const std::optional<std::vector<TensorName>>& needed);
+
+}  // namespace headwise
