@@ -87,6 +87,9 @@ ImVec2 place_of(const WidgetContext& context, ImVec2 size, bool by_keyboard) {
 
 void tooltip(const WidgetContext& context, std::string_view text) {
   if (text.empty()) return;
+  const auto wake_in = [&](double seconds) {
+    if (context.wake_after) *context.wake_after = std::min(*context.wake_after, seconds);
+  };
   const ImGuiLastItemData& item = GImGui->LastItemData;
   const bool asked = context.focus && item.ID != 0 && context.focus->focused == item.ID &&
                      context.focus->explained == item.ID;
@@ -94,9 +97,6 @@ void tooltip(const WidgetContext& context, std::string_view text) {
     if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsAnyMouseDown()) return;
     const double rested = rested_seconds();
     if (sent_away(rested)) return;
-    const auto wake_in = [&](double seconds) {
-      if (context.wake_after) *context.wake_after = std::min(*context.wake_after, seconds);
-    };
     if (rested < delay_seconds) return wake_in(delay_seconds - rested);
     const double left =
         delay_seconds + least_seconds + seconds_a_letter * static_cast<double>(text.size()) - rested;
@@ -107,7 +107,8 @@ void tooltip(const WidgetContext& context, std::string_view text) {
   ImFont* font = context.fonts.small;
   const ImVec2 extent = font->CalcTextSizeA(font->FontSize, FLT_MAX, context.px(width) - padding.x,
                                             text.data(), text.data() + text.size());
-  const ImVec2 place = place_of(context, {std::ceil(extent.x) + 2 * padding.x, extent.y + 2 * padding.y}, asked);
+  const ImVec2 place =
+      place_of(context, {std::ceil(extent.x) + 2 * padding.x, extent.y + 2 * padding.y}, asked);
   ui_probe("tooltip", place, {place.x + extent.x + 2 * padding.x, place.y + extent.y + 2 * padding.y});
   ImGui::SetNextWindowPos(place);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);

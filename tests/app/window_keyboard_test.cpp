@@ -156,7 +156,7 @@ TEST_CASE("Tab reaches every control of a page of a lesson, and of the stage alo
   bench.ui->run_until_still();
   REQUIRE(bench.ui->has("caption/edit"));
   check_all_reached(bench, "a lesson");
-  bench.window->state().walk.edits_caption = true;
+  bench.window->state().walk.edits_words = true;
   bench.ui->key("F");
   REQUIRE_FALSE(bench.ui->has("panel/setup"));
   check_all_reached(bench, "the stage alone");
