@@ -314,7 +314,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   grounds_.clear();
   draw_panels(layout, fonts, scale, wake_after);
   // A number that is dragged too far stays at the last one that there is a result for.
-  if (state_.focus.dragged != 0 && ImGui::IsMouseDown(ImGuiMouseButton_Left) &&
+  if (state_.focus.dragged != 0 && ImGui::IsMouseDragging(ImGuiMouseButton_Left) &&
       !state_.session.error().empty())
     state_.session.undo();
   draw_overlays(fonts, scale, wake_after);

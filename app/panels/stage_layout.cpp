@@ -330,9 +330,10 @@ MapGrid map_grid(Index count, const StageShape& shape, RectF area, double scale)
       const double h = cell_side((grid.area.height - (r - 1) * (title + gap * 0.5)) / r, shape.rows,
                                  widest_inner_cell * u);
       // Cells up to twice as wide as high, or three times as high as wide, so that wide heads stay readable. The shorter
-      // side counts: of the same area, squares are read best.
+      // side counts: of the same area, squares are read best, and what is much higher than wide counts for nothing.
       const double cell_w = std::min(w, 2.0 * h), cell_h = std::min(h, 3.0 * w);
-      const double shorter = std::min(cell_w, cell_h), worth = shorter * std::sqrt(cell_w * cell_h);
+      const double counted_h = std::min(cell_h, 1.5 * cell_w);
+      const double worth = std::min(cell_w, counted_h) * std::sqrt(cell_w * counted_h);
       if (worth > best) {
         best = worth;
         grid.columns = columns;

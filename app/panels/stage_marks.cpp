@@ -52,8 +52,12 @@ CellProvenance shown_provenance(const Trace& trace, const CellRef& cell) {
 }
 
 std::vector<BoxRef> shown_consumers(const Trace& trace, const CellRef& cell) {
-  const bool skips = cell.tensor == weights && without_dropout(trace);
-  return cell_consumers(trace, skips ? dropped : cell.tensor, cell.index);
+  std::vector<BoxRef> consumers = cell_consumers(trace, cell.tensor, cell.index);
+  if (cell.tensor != weights || !without_dropout(trace)) return consumers;
+  std::erase_if(consumers, [](const BoxRef& box) { return box.tensor == dropped; });
+  std::vector<BoxRef> shown = cell_consumers(trace, dropped, cell.index);
+  shown.insert(shown.end(), consumers.begin(), consumers.end());
+  return shown;
 }
 
 std::optional<CellRef> focused_cell(const Trace& trace, const Selection& selection) {

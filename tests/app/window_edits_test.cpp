@@ -183,7 +183,7 @@ TEST_CASE("an impossible size shows its sentence beside the field and keeps the 
   CHECK_FALSE(bench.ui->has("notice/lasting"));
   // 126 = 7 · 18: possible again.
   type_into(bench, "setup/embed_dim", "126");
-  CHECK(bench.session().error().empty());
+  CHECK(bench.session().error() == "");
   CHECK(bench.trace().options.head_dim == 18);
   CHECK_FALSE(bench.ui->has("error"));
   bench.ui->key("Escape");
