@@ -126,8 +126,10 @@ void MainWindow::take_keys() {
   const ImGuiIO& io = ImGui::GetIO();
   if (io.KeySuper) return;
   const bool overlay = overlay_open(), menu = menu_open();
-  if (menu && key_pressed(Key::escape, false)) {
-    ImGui::ClosePopupToLevel(0, true);  // an open menu is what Escape lets go of first
+  // ImGui's navigation, which is on as long as a menu is open, has closed it by now.
+  const bool menu_before = (io.ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard) != 0;
+  if ((menu || menu_before) && key_pressed(Key::escape, false)) {
+    if (menu) ImGui::ClosePopupToLevel(0, true);  // an open menu is what Escape lets go of first
     return;
   }
   for (const CommandEntry& entry : command_entries()) {

@@ -30,6 +30,9 @@ constexpr std::array<std::string_view, stage_view_count> view_descriptions{
     "the step's result beside that of another scenario, and their difference",
     "which float lies where after view and transpose, and what a wrong view would take"};
 
+constexpr int question_handicap =
+    6;  // less than a letter that follows another is worth (session/fuzzy_match)
+
 std::string what_it_does(const CommandEntry& entry, const Session& session) {
   const auto named = [](const std::string& label, std::string_view nothing) {
     return label.empty() ? std::string(nothing) : label;
@@ -40,7 +43,8 @@ std::string what_it_does(const CommandEntry& entry, const Session& session) {
 }
 
 void add_commands(std::vector<PaletteEntry>& entries, const Session& session) {
-  for (const Menu menu : {Menu::file, Menu::edit, Menu::view, Menu::teach, Menu::help, Menu::none}) {
+  for (const Menu menu :
+       {Menu::file, Menu::edit, Menu::view, Menu::teach, Menu::help, Menu::keyboard, Menu::none}) {
     for (const CommandEntry& entry : command_entries()) {
       if (entry.menu != menu || entry.key_count > 1) continue;
       entries.push_back({std::string(entry.name), what_it_does(entry, session), all_keys_text(entry.id),
@@ -208,6 +212,11 @@ std::vector<PaletteMatch> find_entries(std::span<const PaletteEntry> entries, st
     taken[i] = true;
     found->match.entry = i;
     ranked.push_back(*std::move(found));
+  }
+  // One word is the name of a step or of a command before it is the beginning of a question.
+  if (words.size() == 1) {
+    for (Ranked& one : ranked)
+      if (is_question(entries[one.match.entry])) one.score -= question_handicap;
   }
   const bool sentence = words.size() >= sentence_words;
   if (sentence || (ranked.empty() && words.size() > 1)) add_some(entries, telling, taken, ranked);

@@ -35,9 +35,15 @@ constexpr struct {
     {"stage/legend/", "explains colours"},
     {"stage/compare/", "is text"},
     {"stage/head_words/", "is text"},
+    {"stage/memory/0", "is a column of the table of operations"},
+    {"stage/memory/1", "is a column of the table of operations"},
+    {"stage/memory/2", "is a column of the table of operations"},
+    {"stage/memory/3", "is a column of the table of operations"},
+    {"stage/memory/wrong", "is a column of the table of operations"},
     {"stage/memory/lane/", "shows where the numbers of the map lie, which is a stop"},
     {"stage/memory/floats", "shows where the numbers of the map lie, which is a stop"},
     {"stage/memory/head/", "is a head: 0 … 9 and the arrows look at it"},
+    {"stage/softmax/", "figures of the rows, which the inspector says"},
     {"setup/gain_effect", "is a sentence"},
     {"setup/layout_differences", "is a sentence"},
     {"setup/head_dim", "follows from other sizes and cannot be typed"},
@@ -289,9 +295,10 @@ TEST_CASE("in every view the arrows look at numbers, and Enter pins what they lo
                                StageView::gradients, StageView::compare}) {
     WindowBench bench = open_at(Step::scores, view);
     if (!bench.ui) return;
+    const std::ptrdiff_t maps = view == StageView::compare ? 3 : 1;
     const auto has_map = [&] {
-      return std::ranges::any_of(focus_of(bench).window,
-                                 [](const FocusOrder::Stop& stop) { return stop.map; });
+      return std::ranges::count_if(focus_of(bench).window,
+                                   [](const FocusOrder::Stop& stop) { return stop.map; }) >= maps;
     };
     for (int i = 0; i < 5000 && !has_map(); ++i)
       bench.ui->run_frames(1);  // some are computed in the background

@@ -173,16 +173,16 @@ TEST_CASE("Tab goes through the controls in their order and back to the stage") 
   WindowBench bench = open_window();
   if (!bench.ui) return;
   const FocusOrder& focus = bench.window->state().focus;
-  const std::size_t count = focus.stops.size();
+  const std::size_t count = focus.window.size();
   REQUIRE(count > 20);
   for (std::size_t i = 0; i < count; ++i) {
     bench.ui->key("Tab");
-    CHECK(focus.focused == focus.stops[i].id);
+    CHECK(focus.focused == focus.window[i].id);
   }
   bench.ui->key("Tab");
   CHECK(focus.focused == 0);
   bench.ui->key("Shift+Tab");
-  CHECK(focus.focused == focus.stops.back().id);
+  CHECK(focus.focused == focus.window.back().id);
 }
 
 TEST_CASE("a click on a choice leaves the arrows with the steps; Tab gives them to the choice") {
