@@ -295,7 +295,9 @@ TEST_CASE("in every view the arrows look at numbers, and Enter pins what they lo
                                StageView::gradients, StageView::compare}) {
     WindowBench bench = open_at(Step::scores, view);
     if (!bench.ui) return;
+    // What is pinned has the same heads: its maps are linked to the present ones, the three of them.
     const std::ptrdiff_t maps = view == StageView::compare ? 3 : 1;
+    if (view == StageView::compare) perform(bench.window->state(), {CommandId::pin_scenario});
     const auto has_map = [&] {
       return std::ranges::count_if(focus_of(bench).window,
                                    [](const FocusOrder::Stop& stop) { return stop.map; }) >= maps;
