@@ -46,7 +46,8 @@ void draw_comparison_sheet(const PanelContext& context, const TracePtr& trace, C
   if (state.tab == 2) {
     draw_lookup_comparison(context, trace, state.lookup);
   } else if (const auto computed = comparisons.of(trace); !computed) {
-    dim_sentence(widgets, "Computing both sides, forward and backward …");
+    dim_sentence(widgets, "Computing both sides, forward and backward …" + comparisons.waiting().text());
+    if (widgets.wake_after) *widgets.wake_after = std::min(*widgets.wake_after, seconds_between_words);
     ui_probe_item("comparison/computing");
   } else if (!computed->error.empty()) {
     error_line(widgets, computed->error);

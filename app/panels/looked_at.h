@@ -1,7 +1,10 @@
 // What the panels of one frame are drawn from.
 #pragma once
 
+#include <algorithm>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "app/panels/panel.h"
 #include "app/panels/window_state.h"
@@ -13,6 +16,7 @@ struct LookedAt {
   ComputationPtr computation;
   TracePtr trace;  // the computation's, or the same with gradients
   std::string no_gradients;
+  bool tells_of_waiting = false;  // a sentence that is another one a little later
   OtherSidePtr other_side;
   Scenario scenario;
   std::string error, last_edit;
@@ -34,7 +38,7 @@ struct LookedAt {
       state.selection = selection = selection_within(selection, *trace);
     } else {
       const std::string why = state.gradients.error();
-      no_gradients = why.empty() ? "computing the gradients …" : why;
+      no_gradients = why.empty() ? told("computing the gradients", state.gradients.waiting()) : why;
     }
   }
 
@@ -42,6 +46,16 @@ struct LookedAt {
   void add_other_side(WindowState& state) {
     if (selection.view != StageView::compare) return state.other_sides.rest();
     other_side = state.other_sides.of(computation, selection.compare_with);
+    if (other_side) return;
+    OtherSide none;
+    none.why = told("computing the other side", state.other_sides.waiting());
+    other_side = std::make_shared<const OtherSide>(std::move(none));
+  }
+
+  // "computing the gradients: scores, 43 % (Escape gives it up)"
+  std::string told(const char* what, const Waiting& waiting) {
+    tells_of_waiting = true;
+    return waiting.told() ? what + waiting.text() + " (Escape gives it up)" : std::string(what) + " …";
   }
 
   // A pinned cell lights its way while the mouse looks at others.
@@ -52,6 +66,7 @@ struct LookedAt {
 
   PanelContext context(WindowState& state, HeatmapRenderer& heatmaps, const Fonts& fonts, float scale,
                        double& wake_after) const {
+    if (tells_of_waiting) wake_after = std::min(wake_after, seconds_between_words);
     return {.scenario = scenario,
             .inputs = computation->inputs,
             .trace = *trace,

@@ -21,6 +21,11 @@
 namespace headwise {
 namespace {
 
+std::optional<Waiting> waiting_of(const Session& session) {
+  if (!session.computing()) return std::nullopt;
+  return session.waiting();
+}
+
 constexpr double never = std::numeric_limits<double>::infinity();
 
 // The ground of a panel: two rectangles that leave the corners out, and the corners, round, in ImGui's list.
@@ -243,7 +248,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   }
   if (begin_bare_panel("panel/status", layout.status)) {
     draw_status_bar(context,
-                    {.compute_seconds = computation->seconds, .computing = state_.session.computing()});
+                    {.compute_seconds = computation->seconds, .waiting = waiting_of(state_.session)});
     ImGui::EndChild();
   }
   for (const auto& [action, from_setup] : actions) take_action(state_, action, from_setup);

@@ -112,7 +112,7 @@ PanelAction draw_all_heads(const PanelContext& context, HeadFigures& figures, co
   StageShape shape;
   shape.rows = result.matrix.view.rows;
   shape.cols = result.matrix.view.cols;
-  if (result.row_labels) shape.row_label_width = label_width(widgets, *result.row_labels, shape.rows);
+  shape.row_label_width = row_label_width(context, result, shape.rows);
   if (result.col_labels) shape.col_label_width = label_width(widgets, *result.col_labels, shape.cols);
   if (bar) shape.bar_captions = {static_cast<double>(bar->caption.size())};
   const Index count = head_count(context.trace, result.matrix.name);

@@ -315,8 +315,7 @@ PanelAction draw_compare(const PanelContext& context, CompareState& state, const
   std::vector<CompareShape> shapes;
   for (const Drawn& map : maps) {
     CompareShape shape{map.part.spec.values.rows, map.part.spec.values.cols, 0, 0};
-    if (map.part.row_labels)
-      shape.row_label_width = label_width(context.widgets(), *map.part.row_labels, shape.rows);
+    shape.row_label_width = row_label_width(context, map.part, shape.rows);
     if (map.part.col_labels)
       shape.col_label_width = label_width(context.widgets(), *map.part.col_labels, shape.cols);
     shapes.push_back(shape);

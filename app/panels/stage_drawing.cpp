@@ -264,6 +264,12 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
   draw_axis_light(context, part, plane);
 }
 
+double row_label_width(const PanelContext& context, const StagePart& part, Index rows) {
+  if (!part.row_labels) return 0.0;
+  const double title = width_of(context.fonts.small, axis_title(part.matrix.row_axis, "↓"));
+  return std::max<double>(label_width(context.widgets(), *part.row_labels, rows), title);
+}
+
 void draw_part_row_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
                           std::optional<Index> chosen) {
   if (!part.row_labels) return;

@@ -24,6 +24,8 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
 void draw_part_overlay(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
                        const std::vector<StageMark>& marks, bool operand = false);
 
+// Of the row labels, whose axis's name stands over them; 0 where there are none. `rows` of them.
+double row_label_width(const PanelContext& context, const StagePart& part, Index rows);
 void draw_part_row_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
                           std::optional<Index> chosen);
 // Tokens where there are any, else a caption, "d 0 … 15", or the number of the head under each of its blocks.

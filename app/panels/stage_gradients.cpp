@@ -88,7 +88,7 @@ std::optional<StagePart> gradient_of(const Trace& trace, const StagePart& value,
 PairShape shape_of(const PanelContext& context, const StagePart& part) {
   const WidgetContext widgets = context.widgets();
   PairShape shape{part.matrix.view.rows, part.matrix.view.cols, 0, 0};
-  if (part.row_labels) shape.row_label_width = label_width(widgets, *part.row_labels, shape.rows);
+  shape.row_label_width = row_label_width(context, part, shape.rows);
   if (part.col_labels) shape.col_label_width = label_width(widgets, *part.col_labels, shape.cols);
   return shape;
 }

@@ -60,7 +60,7 @@ StageShape shape_of(const PanelContext& context, const StageContent& content, co
   for (const StageBar& bar : content.bars)
     shape.bar_captions.push_back(width_of(context.fonts.small, bar.caption));
   const StagePart& first = content.left ? *content.left : result;
-  if (first.row_labels) shape.row_label_width = label_width(widgets, *first.row_labels, shape.rows);
+  shape.row_label_width = row_label_width(context, first, shape.rows);
   if (result.col_labels) shape.col_label_width = label_width(widgets, *result.col_labels, shape.cols);
   if (content.left && content.left->col_labels) {
     shape.left_col_label_width = label_width(widgets, *content.left->col_labels, *shape.left_cols);

@@ -31,6 +31,21 @@ std::string cell_text(const PanelContext& context) {
                      decimal_text(tensor->at(cell->index)), tokens.empty() ? "" : "   ", tokens);
 }
 
+void wake_again(const WidgetContext& widgets, double seconds) {
+  if (widgets.wake_after) *widgets.wake_after = std::min(*widgets.wake_after, std::max(seconds, 0.01));
+}
+
+// Along the upper edge of what is said about it.
+void draw_bar(const PanelContext& context, ImVec2 from, float to, float fraction) {
+  if (from.x >= to) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float height = std::max(2.0f, std::round(2.0f * context.scale));
+  const float reached = from.x + (to - from.x) * std::clamp(fraction, 0.0f, 1.0f);
+  list->AddRectFilled(from, {to, from.y + height}, im_color(context.palette.border));
+  list->AddRectFilled(from, {reached, from.y + height}, im_color(context.palette.bar));
+  ui_probe("status/progress", from, {reached, from.y + height});
+}
+
 }  // namespace
 
 std::string compute_text(const Trace& trace, double seconds) {
@@ -61,9 +76,19 @@ void draw_status_bar(const PanelContext& context, const StatusInfo& info) {
     ui_probe(probe, {right, origin.y}, {right + width, origin.y + room.y});
     right -= gap;
   };
-  put_right(cell_text(context), context.palette.text, "status/cell");
-  put_right(info.computing ? "computing …" : compute_text(context.trace, info.compute_seconds),
-            context.palette.text_dim, "status/time");
+  if (!info.waiting) put_right(cell_text(context), context.palette.text, "status/cell");
+  if (!info.waiting) {
+    put_right(compute_text(context.trace, info.compute_seconds), context.palette.text_dim, "status/time");
+  } else if (!info.waiting->told()) {
+    put_right("computing …", context.palette.text_dim, "status/time");
+    wake_again(widgets, seconds_before_told - info.waiting->seconds);
+  } else {
+    const float end = right;
+    put_right("computing" + info.waiting->text() + " · Escape gives it up", context.palette.text,
+              "status/time");
+    draw_bar(context, {right + gap, origin.y}, end, static_cast<float>(info.waiting->fraction));
+    wake_again(widgets, seconds_between_words);
+  }
   const std::string sentence = context.last_edit.empty()
                                    ? "Change something: this line says what it did to the output."
                                    : context.last_edit;

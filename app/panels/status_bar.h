@@ -1,13 +1,16 @@
 // The line along the foot of the window: what the last edit changed, how long that took, and the number under the mouse.
 #pragma once
 
+#include <optional>
+
 #include "app/panels/panel.h"
+#include "app/session/waiting.h"
 
 namespace headwise {
 
 struct StatusInfo {
-  double compute_seconds = 0.0;  // of the trace that is shown
-  bool computing = false;        // another one is under way
+  double compute_seconds = 0.0;    // of the trace that is shown
+  std::optional<Waiting> waiting;  // for another one that is under way
 };
 
 // Fills the current ImGui window.

@@ -38,7 +38,12 @@ void go_to_head(WindowState& window, Index head) {
 // One thing at a time, the nearest first.
 void let_go(WindowState& window) {
   Selection& selection = window.selection;
-  if (window.focus.focused != 0) {
+  if (window.session.waiting().told() && window.session.cancel()) {
+    release_focus(window.focus);
+  } else if ((wants_gradients(selection) && window.gradients.waiting().told()) ||
+             (selection.view == StageView::compare && window.other_sides.waiting().told())) {
+    selection.view = StageView::one_head;  // a view that nobody looks at is not computed
+  } else if (window.focus.focused != 0) {
     release_focus(window.focus);
     // A field that is left shows what there is a result for.
     if (!window.session.error().empty()) window.session.undo();

@@ -29,6 +29,7 @@ Background::~Background() {
 void Background::start(Job job) {
   cancelled_ = false;
   started_ = std::chrono::steady_clock::now();
+  clock_.begin();
   {
     const std::lock_guard lock(mutex_);
     job_ = std::move(job);
@@ -36,11 +37,6 @@ void Background::start(Job job) {
   busy_ = true;
   if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
   changed_.notify_all();
-}
-
-double Background::seconds_running() const {
-  if (!busy_) return 0.0;
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - started_).count();
 }
 
 std::optional<Background::Result> Background::take() {
@@ -70,6 +66,7 @@ void Background::run() {
     Result result{job.number, nullptr, ""};
     try {
       const CancelScope scope(cancelled_);
+      const ProgressScope told(clock_.progress());
       result.computation = compute(job.scenario, job.previous.get());
     } catch (const std::exception& error) {
       result.error = error.what();

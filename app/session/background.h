@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "app/session/computation.h"
+#include "app/session/waiting.h"
 
 namespace headwise {
 
@@ -38,8 +39,8 @@ class Background {
   void start(Job job);
   // Ends the computation under way before its time; its result, soon to be taken, is an error.
   void cancel() { cancelled_ = true; }
-  // How long it has been under way; 0 where nothing is.
-  double seconds_running() const;
+  // How long it has been under way, and how far it has come; nothing of that where nothing is.
+  Waiting waiting() const { return busy_ ? clock_.waiting() : Waiting{}; }
   // From start() until the result was taken.
   bool busy() const { return busy_; }
   std::optional<Result> take();
@@ -57,6 +58,7 @@ class Background {
   bool quit_ = false;
   std::atomic<bool> cancelled_ = false;
   std::chrono::steady_clock::time_point started_;
+  WaitingClock clock_;
   bool busy_ = false;  // read and written by the caller's thread only
   std::thread thread_;
 };

@@ -87,7 +87,8 @@ constexpr std::array<CommandEntry, command_count> table{{
             "go back to the cell that was pinned before, from where a term or a link led here",
             {plain(Key::backspace), alt(Key::left)})
         .below_rule(),
-    command(CommandId::let_go, Menu::edit, "Let go", "unpin the cell, leave the field, stop playing",
+    command(CommandId::let_go, Menu::edit, "Let go",
+            "give up a long computation, unpin the cell, leave the field, stop playing",
             {plain(Key::escape)}),
     command(CommandId::toggle_causal, Menu::edit, "Causal mask", "switch the causal mask off or on",
             {plain(letter('C'))})

@@ -1,6 +1,7 @@
 #include "app/session/comparisons.h"
 
 #include <exception>
+#include <optional>
 
 #include "core/answers/operation_counts.h"
 #include "core/answers/traced_inputs.h"
@@ -16,7 +17,9 @@ std::shared_ptr<const ComputedComparisons> compare(const TracePtr& trace) {
   auto computed = std::make_shared<ComputedComparisons>();
   computed->trace = trace;
   try {
+    std::optional<ProgressPart> part(std::in_place, 0.0, 0.2, "layouts");
     computed->layouts = compare_layouts(*trace);
+    part.emplace(0.2, 1.0);
     computed->head_width = compare_head_width(*trace);
   } catch (const std::exception& error) {
     computed->error = error.what();
@@ -51,8 +54,10 @@ std::shared_ptr<const ComputedComparisons> Comparisons::of(const TracePtr& trace
     known_ = compare(trace);
     return known_;
   }
+  clock_.begin();
   thread_ = std::thread([this, trace] {
     const CancelScope scope(cancelled_);
+    const ProgressScope told(clock_.progress());
     std::shared_ptr<const ComputedComparisons> computed = compare(trace);
     {
       const std::lock_guard lock(mutex_);

@@ -9,6 +9,7 @@
 #include <string>
 #include <thread>
 
+#include "app/session/waiting.h"
 #include "core/answers/head_width_comparison.h"
 #include "core/answers/layout_comparison.h"
 
@@ -33,6 +34,8 @@ class Comparisons {
   // Those of this trace; null while they are computed, which begins here. Another trace than before cancels the work for
   // that one.
   std::shared_ptr<const ComputedComparisons> of(const TracePtr& trace);
+  // How far what is under way has come, where something is.
+  Waiting waiting() const { return thread_.joinable() && !known_ ? clock_.waiting() : Waiting{}; }
   // Waits for what is under way (tests, and pictures of the window).
   void finish();
 
@@ -45,6 +48,7 @@ class Comparisons {
   std::mutex mutex_;
   std::shared_ptr<const ComputedComparisons> arrived_;  // written by the thread
   std::atomic<bool> cancelled_ = false;
+  WaitingClock clock_;
   std::thread thread_;
 };
 

@@ -3,17 +3,17 @@
 #include <algorithm>
 #include <chrono>
 #include <new>
+#include <optional>
 
 #include "core/scenario/tokens.h"
 #include "core/tensor/error.h"
+#include "core/tensor/progress.h"
+#include "core/tensor/random.h"
 #include "core/trace/reference_backend.h"
 
 namespace headwise {
 namespace {
 
-// A random number of the normal distribution costs about as much as this many multiply-adds (Philox and
-// Box-Muller; measured at 25 ns against 0.6 ns).
-constexpr double work_per_random = 40.0;
 // exp, the masks and the copies of one score, in multiply-adds.
 constexpr double work_per_score = 20.0;
 
@@ -28,31 +28,12 @@ double at_least_0(double value) {
   return std::max(value, 0.0);
 }
 
-}  // namespace
+// In multiply-adds.
+struct Work {
+  double inputs, trace;
+};
 
-ComputationPtr compute(const Scenario& scenario, const Computation* previous, Index most_bytes) {
-  try {
-    const auto started = std::chrono::steady_clock::now();
-    auto result = std::make_shared<Computation>();
-    result->scenario = scenario;
-    result->shortened = shortened_to_fit(scenario, most_bytes);
-    result->inputs =
-        make_scenario_inputs(made_from(*result), DType::f32, {}, previous ? &previous->inputs : nullptr,
-                             previous ? &made_from(*previous) : nullptr);
-    if (result->shortened) result->inputs.notes.insert(result->inputs.notes.begin(), result->shortened->note);
-    result->trace = reference_forward(result->inputs.attention, previous ? previous->trace.get() : nullptr);
-    result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
-    return result;
-  } catch (const std::bad_alloc&) {
-    throw Error(ExitStatus::memory, {.where = "",
-                                     .what = "this scenario does not fit in memory",
-                                     .got = "",
-                                     .expected = "",
-                                     .remedy = "make the text, embed_dim or batch smaller"});
-  }
-}
-
-double estimated_work(const Scenario& scenario) {
+Work estimated(const Scenario& scenario) {
   const AttentionSpec& a = scenario.attention;
   const InputsSpec& in = scenario.inputs;
   const bool text = in.source == InputSource::text;
@@ -70,7 +51,40 @@ double estimated_work(const Scenario& scenario) {
   const double projections = batch * 2.0 * (query_length + key_length) * width * inner;
   const double scores = batch * heads * query_length * key_length * (2.0 * head_width + work_per_score);
   const double randoms = 4.0 * width * inner + batch * (query_length + key_length) * width;
-  return projections + scores + work_per_random * randoms;
+  return {cost_of_random * randoms, projections + scores};
+}
+
+}  // namespace
+
+ComputationPtr compute(const Scenario& scenario, const Computation* previous, Index most_bytes) {
+  try {
+    const auto started = std::chrono::steady_clock::now();
+    auto result = std::make_shared<Computation>();
+    result->scenario = scenario;
+    result->shortened = shortened_to_fit(scenario, most_bytes);
+    const Work work = estimated(made_from(*result));
+    const double inputs_done = work.inputs / (work.inputs + work.trace);
+    std::optional<ProgressPart> part(std::in_place, 0.0, inputs_done, "inputs and parameters");
+    result->inputs =
+        make_scenario_inputs(made_from(*result), DType::f32, {}, previous ? &previous->inputs : nullptr,
+                             previous ? &made_from(*previous) : nullptr);
+    if (result->shortened) result->inputs.notes.insert(result->inputs.notes.begin(), result->shortened->note);
+    part.emplace(inputs_done, 1.0);
+    result->trace = reference_forward(result->inputs.attention, previous ? previous->trace.get() : nullptr);
+    result->seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+    return result;
+  } catch (const std::bad_alloc&) {
+    throw Error(ExitStatus::memory, {.where = "",
+                                     .what = "this scenario does not fit in memory",
+                                     .got = "",
+                                     .expected = "",
+                                     .remedy = "make the text, embed_dim or batch smaller"});
+  }
+}
+
+double estimated_work(const Scenario& scenario) {
+  const Work work = estimated(scenario);
+  return work.inputs + work.trace;
 }
 
 bool computes_at_once(const Scenario& scenario) {

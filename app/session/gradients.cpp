@@ -56,8 +56,10 @@ void Gradients::start(const ComputationPtr& computation, Loss loss) {
   cancelled_ = false;
   running_of_ = computation->trace.get();
   running_loss_ = loss;
+  clock_.begin();
   thread_ = std::thread([this, compute_pass] {
     const CancelScope scope(cancelled_);
+    const ProgressScope told(clock_.progress());
     Pass pass = compute_pass();
     {
       const std::lock_guard lock(mutex_);

@@ -11,6 +11,7 @@
 
 #include "app/session/computation.h"
 #include "app/session/loss.h"
+#include "app/session/waiting.h"
 
 namespace headwise {
 
@@ -34,6 +35,8 @@ class Gradients {
   std::string error() const { return known_ ? known_->error : ""; }
   // How many passes have been begun.
   int begun() const { return begun_; }
+  // How far what is under way has come, where something is.
+  Waiting waiting() const { return thread_.joinable() ? clock_.waiting() : Waiting{}; }
   // Waits for what is under way (tests, and pictures of the window).
   void finish();
 
@@ -54,6 +57,7 @@ class Gradients {
   std::mutex mutex_;
   std::optional<Pass> arrived_;  // written by the thread
   std::atomic<bool> cancelled_ = false;
+  WaitingClock clock_;
   std::thread thread_;
   int begun_ = 0;
 };

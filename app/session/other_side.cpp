@@ -162,8 +162,10 @@ void OtherSides::start(const ComputationPtr& present, CompareWith with) {
   cancelled_ = false;
   running_of_ = present.get();
   running_with_ = with;
+  clock_.begin();
   thread_ = std::thread([this, present, with] {
     const CancelScope scope(cancelled_);
+    const ProgressScope told(clock_.progress());
     Known computed{present, with, std::make_shared<const OtherSide>(other_side(*present, with))};
     {
       const std::lock_guard lock(mutex_);

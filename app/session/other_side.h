@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "app/session/computation.h"
+#include "app/session/waiting.h"
 #include "core/playlist/compare_with.h"
 
 namespace headwise {
@@ -45,6 +46,8 @@ class OtherSides {
   void rest();
   // How many sides were computed. A pinned one costs nothing.
   int begun() const { return begun_; }
+  // How far what is under way has come, where something is.
+  Waiting waiting() const { return thread_.joinable() ? clock_.waiting() : Waiting{}; }
   // Waits for what is under way (tests, and pictures of the window).
   void finish();
 
@@ -65,6 +68,7 @@ class OtherSides {
   std::mutex mutex_;
   std::optional<Known> arrived_;  // written by the thread
   std::atomic<bool> cancelled_ = false;
+  WaitingClock clock_;
   std::thread thread_;
   int begun_ = 0;
 };

@@ -83,6 +83,23 @@ bool Session::undo() {
   return true;
 }
 
+bool Session::cancel() {
+  if (!computing()) return false;
+  History back = history_;
+  while (!(back.current() == good_->scenario) && back.redo()) {
+  }
+  while (!(back.current() == good_->scenario) && back.undo()) {
+  }
+  if (!(back.current() == good_->scenario)) return false;
+  abandon();
+  history_ = std::move(back);
+  history_.end_step();
+  asked_ = history_.current();
+  error_.clear();
+  last_edit_ = "Given up: everything is as it was before.";
+  return true;
+}
+
 bool Session::redo() {
   if (!history_.can_redo()) return false;
   abandon();
@@ -113,7 +130,7 @@ void Session::submit(Request request) {
   }
   if (background_.busy()) {
     // A drag shows what it comes by; what takes longer than that would only hold up what is asked for now.
-    if (background_.seconds_running() > patience) abandon();
+    if (background_.waiting().seconds > patience) abandon();
     next_ = std::move(request);
   } else {
     start(std::move(request));

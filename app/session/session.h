@@ -32,6 +32,8 @@ class Session {
   const std::string& last_edit() const { return last_edit_; }
   const History& history() const { return history_; }
   bool computing() const { return running_.has_value() || next_.has_value(); }
+  // How long and how far, while computing().
+  Waiting waiting() const { return background_.waiting(); }
 
   // Asks for another Scenario. Small ones have their trace when this returns, large ones after a later
   // poll(); one that fails leaves the trace and the history as they are and sets error(). `label` names the
@@ -43,6 +45,9 @@ class Session {
   // back.
   bool undo();
   bool redo();
+  // What is being computed is no longer wanted: the Scenario is that of trace() again, and so is the place in the history.
+  // False where nothing is being computed, or the history does not hold that Scenario.
+  bool cancel();
   // Back to what was asked for when `history`, this session's own, was copied: what came after it cannot be undone or done
   // again. `label` says why, for the line that tells what changed.
   void return_to(const History& history, const std::string& label);

@@ -12,6 +12,7 @@
 #include "core/attention/heads.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/tensor/memory.h"
+#include "core/tensor/progress.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/reference_backend.h"
 #include "core/trace/trace_compare.h"
@@ -171,8 +172,17 @@ HeadWidthComparison compare_head_width(const Trace& trace) {
   }
   require_memory(head_width_bytes(trace), "comparing many heads with one");
   c.wide = case_of(wide.inputs);
-  c.many.trace = reference_backward(*reference_forward(many, &trace));
-  c.wide.trace = reference_backward(*reference_forward(wide.inputs));
+  const auto both_ways = [](const AttentionInputs& inputs, const Trace* before, Index which) {
+    TracePtr forward;
+    {
+      const ProgressPart part = slice_of_work(2 * which, 4);
+      forward = reference_forward(inputs, before);
+    }
+    const ProgressPart part = slice_of_work(2 * which + 1, 4);
+    return reference_backward(*forward);
+  };
+  c.many.trace = both_ways(many, &trace, 0);
+  c.wide.trace = both_ways(wide.inputs, nullptr, 1);
 
   const TensorPtr many_output = output_in_columns(*c.many.trace);
   const TensorPtr wide_output = output_in_columns(*c.wide.trace);

@@ -2,6 +2,7 @@
 
 #include "core/tensor/float_dispatch.h"
 #include "core/tensor/random.h"
+#include "core/tensor/task_threads.h"
 
 namespace headwise {
 namespace {
@@ -23,9 +24,12 @@ Tensor dropout(const Tensor& attn_weights, double p, std::uint64_t seed) {
   dispatch_float(attn_weights.dtype(), [&]<class T>() {
     const auto from = attn_weights.values<T>();
     const auto to = dropped.values<T>();
-    for (std::size_t i = 0; i < from.size(); ++i) {
-      to[i] = static_cast<T>(from[i] * factor(random, p, static_cast<Index>(i)));
-    }
+    for_ranges(dropped.size(), cost_of_random, [&](Index first, Index last) {
+      for (Index i = first; i < last; ++i) {
+        const auto cell = static_cast<std::size_t>(i);
+        to[cell] = static_cast<T>(from[cell] * factor(random, p, i));
+      }
+    });
   });
   return dropped;
 }

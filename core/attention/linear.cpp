@@ -7,6 +7,7 @@
 
 #include "core/attention/matrix_product.h"
 #include "core/tensor/float_dispatch.h"
+#include "core/tensor/progress.h"
 
 namespace headwise {
 namespace {
@@ -49,6 +50,7 @@ void linear_into(Tensor& y, const Tensor& x, const LinearRows& rows) {
     if (bias) wide_bias.assign(bias, bias + out_features);
     for (Index first = 0; first < count; first += block_rows) {
       const Index block = std::min(block_rows, count - first);
+      const ProgressPart part = slice_of_work(first / block_rows, (count + block_rows - 1) / block_rows);
       const std::vector<double> wide_x(from + first * in_features, from + (first + block) * in_features);
       RowMatrix<double> wide_y(block, out_features);
       const DoubleProduct product =

@@ -4,6 +4,7 @@
 
 #include "core/attention/matrix_product.h"
 #include "core/tensor/float_dispatch.h"
+#include "core/tensor/progress.h"
 
 namespace headwise {
 namespace {
@@ -27,7 +28,10 @@ template <class F>
 void for_each_block(const Tensor& tensor, F&& f) {
   const Index width = last_size(tensor);
   const Index rows = width == 0 ? 0 : tensor.size() / width;
-  for (Index first = 0; first < rows; first += block_rows) f(first, std::min(block_rows, rows - first));
+  for (Index first = 0; first < rows; first += block_rows) {
+    const ProgressPart part = slice_of_work(first / block_rows, (rows + block_rows - 1) / block_rows);
+    f(first, std::min(block_rows, rows - first));
+  }
 }
 
 }  // namespace

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "core/tensor/double_kernels.h"
+#include "core/tensor/progress.h"
 #include "core/tensor/task_threads.h"
 
 namespace headwise {
@@ -109,6 +111,7 @@ void multiply_doubles(std::span<const DoubleProduct> products) {
     scratch_size = std::max(scratch_size, rows * std::min(depth_at_once, product.depth));
   }
   const int threads = work < least_shared_work ? 1 : available_threads();
+  std::optional<ProgressPart> part(std::in_place, 0.0, 0.05);
   run_tasks(packing.count(), threads, [&](Index task, int) {
     const std::size_t i = packing.product_of(task);
     const Index first = (task - packing.first[i]) * panels_at_once;
@@ -117,6 +120,7 @@ void multiply_doubles(std::span<const DoubleProduct> products) {
       fill_panel(products[i], panel, right[i].get() + panel * columns * products[i].depth);
   });
   std::vector<Buffer> scratch(static_cast<std::size_t>(threads));
+  part.emplace(0.05, 1.0);
   run_tasks(making.count(), threads, [&](Index task, int worker) {
     Buffer& own = scratch[static_cast<std::size_t>(worker)];
     if (!own) own = buffer(scratch_size);

@@ -7,6 +7,7 @@
 #include "core/attention/heads.h"
 #include "core/attention/matrix_product.h"
 #include "core/tensor/float_dispatch.h"
+#include "core/tensor/progress.h"
 #include "core/tensor/task_threads.h"
 
 namespace headwise {
@@ -38,6 +39,7 @@ void multiply_heads(Tensor& out, const Tensor& left, const Tensor& right, bool t
   dispatch_float(out.dtype(), [&]<class T>() {
     for (Index n = 0; n < batch; ++n)
       for (Index h = 0; h < heads; ++h) {
+        const ProgressPart part = slice_of_work(n * heads + h, batch * heads);
         const auto other = matrix<T>(right, right_of(n, h));
         const auto to = matrix<T>(out, n * heads + h);
         const auto from = matrix<T>(left, n * heads + h);

@@ -6,6 +6,7 @@
 #include "core/attention/heads.h"
 #include "core/attention/matrix_product.h"
 #include "core/tensor/float_dispatch.h"
+#include "core/tensor/progress.h"
 
 namespace headwise {
 namespace {
@@ -21,6 +22,7 @@ Tensor sum_over_group(const Tensor& a, const Tensor& b, const Shape& shared) {
   dispatch_float(a.dtype(), [&]<class T>() {
     for (Index n = 0; n < batch; ++n) {
       for (Index g = 0; g < kv_heads; ++g) {
+        const ProgressPart part = slice_of_work(n * kv_heads + g, batch * kv_heads);
         RowMatrix<double> sum = RowMatrix<double>::Zero(shared.size(2), shared.size(3));
         for (Index h = g * group; h < (g + 1) * group; ++h) {
           sum += product(matrix<T>(a, n * heads + h).transpose(), matrix<T>(b, n * heads + h));
@@ -39,6 +41,7 @@ Tensor product_with_shared(const Tensor& a, const Tensor& shared, const Shape& s
   const Index kv_heads = shared.shape().size(1);
   dispatch_float(a.dtype(), [&]<class T>() {
     for (Index slice = 0; slice < shape.size(0) * heads; ++slice) {
+      const ProgressPart part = slice_of_work(slice, shape.size(0) * heads);
       const Index n = slice / heads;
       const auto other = matrix<T>(shared, n * kv_heads + kv_head_of(slice % heads, heads, kv_heads));
       if (transposed) {

@@ -18,6 +18,7 @@
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/random.h"
+#include "core/tensor/task_threads.h"
 #include "core/trace/trace_warnings.h"
 
 namespace headwise {
@@ -63,13 +64,16 @@ void copy_heads(const Tensor& from, Tensor& to) {
 
 template <class T>
 void fill_numbers(Tensor& tensor, InputSource source, const CounterRandom& random) {
-  std::uint64_t number = 0;
-  for (T& value : tensor.values<T>()) {
-    value = source == InputSource::ones        ? T{1}
-            : source == InputSource::uniform01 ? static_cast<T>(random.uniform(number))
-                                               : static_cast<T>(random.normal(number));
-    ++number;
-  }
+  const std::span<T> values = tensor.values<T>();
+  for_ranges(tensor.size(), cost_of_random, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) {
+      const auto number = static_cast<std::uint64_t>(i);
+      values[static_cast<std::size_t>(i)] = source == InputSource::ones ? T{1}
+                                            : source == InputSource::uniform01
+                                                ? static_cast<T>(random.uniform(number))
+                                                : static_cast<T>(random.normal(number));
+    }
+  });
 }
 
 // What a scenario makes when nothing is given: one of query, key and value.

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/tensor/random.h"
+#include "core/tensor/task_threads.h"
 
 namespace headwise {
 namespace {
@@ -19,25 +20,23 @@ void fill(Tensor& tensor, const Distribution& distribution, const CounterRandom&
   const std::span<T> values = tensor.values<T>();
   const Index rank = tensor.shape().rank();
   const Index cols = tensor.shape().size(rank - 1);
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    const auto number = static_cast<std::uint64_t>(first_number) + i;
-    double value = 0.0;
+  const auto number_of = [&](Index i) {
+    const std::uint64_t number = static_cast<std::uint64_t>(first_number) + static_cast<std::uint64_t>(i);
     switch (distribution.kind) {
       case Distribution::Kind::uniform:
-        value = distribution.width * (2.0 * random.uniform(number) - 1.0);
-        break;
+        return distribution.width * (2.0 * random.uniform(number) - 1.0);
       case Distribution::Kind::normal:
-        value = distribution.width * random.normal(number);
-        break;
+        return distribution.width * random.normal(number);
       case Distribution::Kind::uniform01:
-        value = random.uniform(number);
-        break;
+        return random.uniform(number);
       case Distribution::Kind::identity:
-        value = rank == 2 && static_cast<Index>(i) / cols == static_cast<Index>(i) % cols ? 1.0 : 0.0;
         break;
     }
-    values[i] = static_cast<T>(value);
-  }
+    return rank == 2 && i / cols == i % cols ? 1.0 : 0.0;
+  };
+  for_ranges(tensor.size(), cost_of_random, [&](Index first, Index last) {
+    for (Index i = first; i < last; ++i) values[static_cast<std::size_t>(i)] = static_cast<T>(number_of(i));
+  });
 }
 
 // `first_number` is the counter of the first cell: a slice of a larger matrix continues that matrix's

@@ -23,4 +23,7 @@ class CounterRandom {
   std::uint64_t stream_;
 };
 
+// What one of these numbers costs, in multiply-adds (measured at 25 ns against 0.6 ns).
+inline constexpr double cost_of_random = 40.0;
+
 }  // namespace headwise

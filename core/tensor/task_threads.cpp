@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/tensor/cancellation.h"
+#include "core/tensor/progress.h"
 
 namespace headwise {
 namespace {
@@ -42,6 +43,7 @@ struct Work {
         if (cancellable) check_cancelled();
         const Index task = next.fetch_add(1, std::memory_order_relaxed);
         if (task >= count) break;
+        const ProgressPart part = slice_of_work(task, count);  // nobody asks a thread of the pool
         (*body)(task, worker);
       }
     } catch (...) {

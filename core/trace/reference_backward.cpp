@@ -13,6 +13,7 @@
 #include "core/attention/linear_backward.h"
 #include "core/attention/scaled_dot_product_attention_backward.h"
 #include "core/tensor/memory.h"
+#include "core/tensor/progress.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/grad_output.h"
 #include "core/trace/reference_backend.h"
@@ -252,7 +253,9 @@ void Backward::project_parameters(const std::array<Way, 3>& ways) {
   if (t_.in_proj_weight) {
     stage(TensorId::in_proj_weight, weight_sources, [&] {
       Tensor gradient(t_.in_proj_weight->shape(), dtype_);
-      for (const Way& way : ways) {
+      for (std::size_t i = 0; i < ways.size(); ++i) {
+        const Way& way = ways[i];
+        const ProgressPart part = slice_of_work(static_cast<Index>(i), std::ssize(ways));
         if (!way.replaced)
           linear_weight_gradient(*projected_rows(way), *way.x, gradient, weight_rows(way).first_weight_row);
       }
@@ -296,10 +299,15 @@ void Backward::project_inputs(const std::array<Way, 3>& ways) {
     }
   }
   stage(TensorId::query, std::move(sources), [&] {
-    Tensor sum = input_gradient(ways[0]);
+    const Index count = is_self_attention ? 3 : 1;
+    const auto of_way = [&](Index i) {
+      const ProgressPart part = slice_of_work(i, count);
+      return input_gradient(ways[static_cast<std::size_t>(i)]);
+    };
+    Tensor sum = of_way(0);
     if (g_.residual_output) sum = add_residual(sum, *g_.residual_output);
-    if (!is_self_attention) return sum;
-    return add_residual(add_residual(sum, input_gradient(ways[1])), input_gradient(ways[2]));
+    for (Index i = 1; i < count; ++i) sum = add_residual(sum, of_way(i));
+    return sum;
   });
   if (is_self_attention) return;
   stage(TensorId::key, sources_of(ways[1]), [&] { return input_gradient(ways[1]); });

@@ -1,6 +1,9 @@
 #include "core/trace/stage_sharing.h"
 
+#include <optional>
+
 #include "core/tensor/cancellation.h"
+#include "core/tensor/progress.h"
 
 namespace headwise {
 
@@ -10,6 +13,11 @@ void StageSharing::stage(TensorId id, StageKey key, const std::function<Tensor()
 
 void StageSharing::stage(TensorId id, StageKey key, const std::function<Tensor()>& make,
                          const Beside& beside) {
+  if (!shares_) shares_ = stage_shares(trace_.options, trace_.tensors, backward_);
+  const auto share = shares_->find(id);
+  std::optional<ProgressPart> part;
+  if (share != shares_->end())
+    part.emplace(share->second.from, share->second.to, tensor_entry(id).name.data());
   TensorPtr& slot = (backward_ ? trace_.grad : trace_.tensors).*(tensor_entry(id).member);
   TensorPtr before;
   if (previous_) {

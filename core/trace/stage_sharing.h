@@ -3,7 +3,10 @@
 #pragma once
 
 #include <functional>
+#include <map>
+#include <optional>
 
+#include "core/trace/stage_shares.h"
 #include "core/trace/trace.h"
 
 namespace headwise {
@@ -29,6 +32,7 @@ class StageSharing {
   Trace& trace_;
   const Trace* previous_;
   const bool backward_;
+  std::optional<std::map<TensorId, StageShare>> shares_;  // told when the first stage begins
 };
 
 }  // namespace headwise

@@ -176,6 +176,66 @@ TEST_CASE("undo while a large scenario is under way goes back to what is shown")
   CHECK(session.error().empty());
 }
 
+TEST_CASE("what is given up leaves everything as it was, an undo and a redo too") {
+  Session session(large());
+  CHECK_FALSE(session.cancel());  // nothing is under way
+  const TracePtr before = session.trace_ptr();
+  Scenario longer = large();
+  longer.inputs.query_length = 170;
+  longer.parameters.seed = 5;
+  session.edit(longer, "sizes");
+  REQUIRE(session.computing());
+  CHECK(session.cancel());
+  CHECK_FALSE(session.computing());
+  session.finish();
+  CHECK(session.scenario() == large());
+  CHECK(session.trace_ptr() == before);
+  CHECK_FALSE(session.history().can_undo());
+  CHECK_FALSE(session.cancel());
+
+  session.edit(longer, "sizes");
+  session.finish();
+  REQUIRE(session.traced_scenario() == longer);
+  CHECK(session.undo());
+  REQUIRE(session.computing());
+  CHECK(session.cancel());
+  session.finish();
+  CHECK(session.scenario() == longer);
+  CHECK(session.traced_scenario() == longer);
+  CHECK(session.undo_label() == "sizes");
+
+  CHECK(session.undo());
+  session.finish();
+  CHECK(session.redo());
+  REQUIRE(session.computing());
+  CHECK(session.cancel());
+  session.finish();
+  CHECK(session.scenario() == large());
+  CHECK(session.redo_label() == "sizes");
+  CHECK(session.error().empty());
+}
+
+TEST_CASE("a large scenario tells how far it has come") {
+  Session session(small());
+  CHECK_FALSE(session.waiting().told());
+  session.edit(large(), "sizes");
+  REQUIRE(session.computing());
+  double last = 0.0;
+  bool falls = false;
+  std::string names;
+  while (!session.poll()) {
+    const Waiting waiting = session.waiting();
+    falls = falls || waiting.fraction < last;
+    last = waiting.fraction;
+    if (names.find(waiting.doing) == std::string::npos) names += waiting.doing;
+  }
+  CHECK_FALSE(falls);
+  CHECK(last <= 1.0);
+  CHECK(Waiting{0.1, 0.5, "scores"}.text().empty());
+  CHECK(Waiting{1.0, 0.426, "scores"}.text() == ": scores, 43 %");
+  CHECK(Waiting{1.0, 0.0, ""}.text() == ": 0 %");
+}
+
 TEST_CASE("several large edits in a row end with the last one") {
   Session session(small());
   Scenario asked = large();

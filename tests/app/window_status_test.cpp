@@ -1,6 +1,9 @@
 // The line at the foot of the window, and the layout of the projection chosen in the setup.
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <thread>
+
 #include "app/panels/status_bar.h"
 #include "tests/app/window_bench.h"
 
@@ -60,4 +63,36 @@ TEST_CASE("the time is told with how many tensors it was spent on") {
   CHECK(compute_text(bench.trace(), 0.25) == "computed 2 of " + std::to_string(all) + " tensors in 250 ms");
   CHECK(bench.session().computation()->seconds > 0.0);
   CHECK(compute_text(bench.trace(), 2.0).ends_with("in 2.0 s"));
+}
+
+TEST_CASE("a long computation shows how far it has come, and Escape gives it up at once") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  const Scenario before = bench.scenario();
+  Scenario large = before;
+  large.inputs.source = InputSource::random;
+  large.inputs.query_length = 2048;
+  large.attention.embed_dim = 4096;
+  large.attention.num_heads = 32;
+  bench.window->state().session.edit(large, "sizes");
+  REQUIRE(bench.session().computing());
+  bench.ui->run_frames(1);
+  CHECK_FALSE(bench.ui->has("status/progress"));  // a short wait is not worth a word
+  while (bench.session().computing() && !bench.ui->has("status/progress")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    bench.ui->run_frames(1);
+  }
+  REQUIRE(bench.session().computing());
+  const UiRect bar = bench.ui->rect("status/progress"), words = bench.ui->rect("status/time");
+  CHECK(bar.max.x <= words.max.x + 1);
+  CHECK(bar.min.x == doctest::Approx(words.min.x).epsilon(0.01));
+  CHECK(bench.ui->result().wake_after <=
+        seconds_between_words);  // it goes on without anybody moving the mouse
+  CHECK_FALSE(bench.ui->has("status/cell"));
+  bench.ui->key("Escape");
+  CHECK_FALSE(bench.session().computing());
+  CHECK(bench.scenario() == before);
+  CHECK_FALSE(bench.ui->has("status/progress"));
+  CHECK(bench.session().last_edit() == "Given up: everything is as it was before.");
+  CHECK(bench.session().undo_label().empty());
 }
