@@ -11,9 +11,11 @@
 #include "app/panels/caption_panel.h"
 #include "app/panels/looked_at.h"
 #include "app/panels/menu_bar.h"
+#include "app/panels/motion_recording.h"
 #include "app/panels/status_bar.h"
 #include "app/panels/window_commands.h"
 #include "app/panels/window_files.h"
+#include "app/panels/window_pictures.h"
 #include "app/widgets/focus_ring.h"
 #include "app/widgets/style.h"
 #include "app/widgets/ui_probe.h"
@@ -21,9 +23,16 @@
 namespace headwise {
 namespace {
 
-std::optional<Waiting> waiting_of(const Session& session) {
-  if (!session.computing()) return std::nullopt;
-  return session.waiting();
+StatusInfo status_of(const WindowState& state, double compute_seconds) {
+  StatusInfo info;
+  info.compute_seconds = compute_seconds;
+  if (state.recording) {
+    info.waiting = state.recording->waiting();
+    info.what = "saving the motion";
+  } else if (state.session.computing()) {
+    info.waiting = state.session.waiting();
+  }
+  return info;
 }
 
 constexpr double never = std::numeric_limits<double>::infinity();
@@ -247,8 +256,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     ImGui::EndChild();
   }
   if (begin_bare_panel("panel/status", layout.status)) {
-    draw_status_bar(context,
-                    {.compute_seconds = computation->seconds, .waiting = waiting_of(state_.session)});
+    draw_status_bar(context, status_of(state_, computation->seconds));
     ImGui::EndChild();
   }
   for (const auto& [action, from_setup] : actions) take_action(state_, action, from_setup);
@@ -325,6 +333,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
       !state_.session.error().empty())
     state_.session.undo();
   draw_overlays(fonts, scale, wake_after);
+  record_motion(state_);
   ImGui::End();
   // An edit of the setup that has no trace is told there; any other over the stage.
   const std::string lasting = state_.setup.edited_row.empty() ? state_.session.error() : "";
@@ -372,7 +381,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
                        !(selection_before == state_.selection) || !(settings_before == state_.settings) ||
                        focus_before != state_.focus.focused || state_.pointing != state_.pointed;
   state_.pointed = state_.pointing;
-  result.animating = changed || moving || state_.motion.running;
+  result.animating = changed || moving || state_.recording || state_.motion.running;
   result.wake_after = wake_after;
   result.quit = state_.quit;
   result.font_scale = state_.settings.font_scale * palette.text_size;

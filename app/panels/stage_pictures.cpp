@@ -10,7 +10,6 @@
 #include "app/widgets/plane_recording.h"
 #include "app/widgets/style.h"
 #include "app/widgets/ui_probe.h"
-#include "core/picture/animated_png.h"
 
 namespace headwise {
 namespace {
@@ -22,8 +21,7 @@ constexpr float margin = 26, gap = 16, frame_room = 5;  // design units
 constexpr double highest_caption = 0.4;                 // of the picture
 
 // 25 pictures a second, a little slower than on the screen: an audience sees it for the first time.
-constexpr int motion_pictures = 32, milliseconds_each = 40;
-constexpr int milliseconds_before = 500, milliseconds_after = 2000;
+constexpr int milliseconds_each = 40, milliseconds_before = 500, milliseconds_after = 2000;
 
 float picture_scale(int width, int height, Theme theme) {
   const double fits = std::min(width / units_wide, height / units_high);
@@ -150,16 +148,23 @@ std::string StagePictures::svg(WindowState& window) {
   return text;
 }
 
-std::vector<std::uint8_t> StagePictures::motion(WindowState& window) {
+int StagePictures::motion_count(const WindowState& window) {
+  return no_motion(window.selection, window.session.trace()).empty() ? most_motion_pictures : 1;
+}
+
+void StagePictures::add_motion_picture(WindowState& window, int which, AnimatedPng& animation) {
   const Restored before(window.motion);
-  AnimatedPng animation;
-  const bool moves = no_motion(window.selection, window.session.trace()).empty();
-  for (int i = 0; moves && i < motion_pictures; ++i) {
-    window.motion = {static_cast<double>(i) / motion_pictures, false};
-    animation.add(image(window), i == 0 ? milliseconds_before : milliseconds_each);
-  }
+  const int last = motion_count(window) - 1;
   window.motion = {};
-  animation.add(image(window), milliseconds_after);
+  if (which < last) window.motion = {static_cast<double>(which) / last, false};
+  animation.add(image(window), which == last ? milliseconds_after
+                               : which == 0  ? milliseconds_before
+                                             : milliseconds_each);
+}
+
+std::vector<std::uint8_t> StagePictures::motion(WindowState& window) {
+  AnimatedPng animation;
+  for (int which = 0; which < motion_count(window); ++which) add_motion_picture(window, which, animation);
   return animation.finish();
 }
 

@@ -9,6 +9,7 @@
 #include "app/panels/window_state.h"
 #include "app/platform/picture_surface.h"
 #include "app/render/heatmap_renderer.h"
+#include "core/picture/animated_png.h"
 
 namespace headwise {
 
@@ -26,6 +27,10 @@ class StagePictures {
   std::string svg(WindowState& window);
   // The way into the step that is shown, as an animated PNG; where there is none (no_motion), one picture.
   std::vector<std::uint8_t> motion(WindowState& window);
+  // The same, picture by picture: `which` from 0 to motion_count() − 1, into one animation.
+  static constexpr int most_motion_pictures = 33;
+  static int motion_count(const WindowState& window);
+  void add_motion_picture(WindowState& window, int which, AnimatedPng& animation);
 
  private:
   void draw(WindowState& window, const Fonts& fonts, float scale);

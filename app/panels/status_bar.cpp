@@ -80,11 +80,11 @@ void draw_status_bar(const PanelContext& context, const StatusInfo& info) {
   if (!info.waiting) {
     put_right(compute_text(context.trace, info.compute_seconds), context.palette.text_dim, "status/time");
   } else if (!info.waiting->told()) {
-    put_right("computing …", context.palette.text_dim, "status/time");
+    put_right(std::string(info.what) + " …", context.palette.text_dim, "status/time");
     wake_again(widgets, seconds_before_told - info.waiting->seconds);
   } else {
     const float end = right;
-    put_right("computing" + info.waiting->text() + " · Escape gives it up", context.palette.text,
+    put_right(info.what + info.waiting->text() + " · Escape gives it up", context.palette.text,
               "status/time");
     draw_bar(context, {right + gap, origin.y}, end, static_cast<float>(info.waiting->fraction));
     wake_again(widgets, seconds_between_words);

@@ -10,7 +10,8 @@ namespace headwise {
 
 struct StatusInfo {
   double compute_seconds = 0.0;    // of the trace that is shown
-  std::optional<Waiting> waiting;  // for another one that is under way
+  std::optional<Waiting> waiting;  // for what is under way
+  const char* what = "computing";  // that is
 };
 
 // Fills the current ImGui window.

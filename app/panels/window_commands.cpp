@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/panels/motion_recording.h"
 #include "app/panels/playlist_making.h"
 #include "app/panels/window_copies.h"
 #include "app/panels/window_files.h"
@@ -38,7 +39,10 @@ void go_to_head(WindowState& window, Index head) {
 // One thing at a time, the nearest first.
 void let_go(WindowState& window) {
   Selection& selection = window.selection;
-  if (window.session.waiting().told() && window.session.cancel()) {
+  if (window.recording) {
+    window.notices.say("Given up: " + window.recording->path() + " was not written.");
+    window.recording.reset();
+  } else if (window.session.waiting().told() && window.session.cancel()) {
     release_focus(window.focus);
   } else if ((wants_gradients(selection) && window.gradients.waiting().told()) ||
              (selection.view == StageView::compare && window.other_sides.waiting().told())) {

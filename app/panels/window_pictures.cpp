@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "app/panels/motion_recording.h"
 #include "app/panels/stage_content.h"
 #include "app/panels/stage_pictures.h"
 #include "app/panels/window_files.h"
@@ -84,9 +85,19 @@ void save_stage_picture(WindowState& window, const std::string& path) {
 
 void save_motion(WindowState& window, const std::string& path) {
   check_ending(path, path.ends_with(".png") || path.ends_with(".apng"), ".png (animated)");
-  write_file_atomically(path, text_of(slide_pictures(window).motion(window)));
-  window.picture_path = path;
-  window.notices.say("Saved " + path + ", an animated PNG: browsers and slides play it");
+  window.recording = std::make_shared<MotionRecording>(window, path);
+}
+
+void record_motion(WindowState& window) {
+  if (!window.recording) return;
+  try {
+    if (window.recording->advance(window)) return;
+    window.picture_path = window.recording->path();
+    window.notices.say("Saved " + window.picture_path + ", an animated PNG: browsers and slides play it");
+  } catch (const Error& error) {
+    window.notices.complain(error.what());
+  }
+  window.recording.reset();
 }
 
 void copy_stage_image(WindowState& window) {

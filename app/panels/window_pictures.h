@@ -11,9 +11,12 @@ namespace headwise {
 // is nothing to save.
 void ask_for_stage_picture(WindowState& window);
 void ask_for_motion(WindowState& window);
-// Write it, at slide size and in the window's theme. Throw Error(output), or Error(usage) for another ending.
+// Write it, at slide size and in the window's theme: the picture at once, the motion in the frames that follow. Throw
+// Error(output), or Error(usage) for another ending.
 void save_stage_picture(WindowState& window, const std::string& path);
 void save_motion(WindowState& window, const std::string& path);
+// Once a frame: the next picture of a motion that is being saved, and a word when it is done.
+void record_motion(WindowState& window);
 
 // As an image for another program: by the desktop's clipboard where that can be reached, else as a file whose path is told.
 void copy_stage_image(WindowState& window);

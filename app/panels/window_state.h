@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,8 @@ namespace headwise {
 inline constexpr double seconds_per_step = 2.0;
 // Who presses play wants to see something happen.
 inline constexpr double seconds_to_first_step = 0.6;
+
+class MotionRecording;  // app/panels/motion_recording.h
 
 struct WindowState {
   // Throws Error where `first` has no trace. `wake` as in Session.
@@ -67,10 +70,11 @@ struct WindowState {
   ComparisonSheetState comparison;
   FileDialogState files;
   ExportDialogState export_dialog;
+  std::shared_ptr<MotionRecording> recording;  // null: no motion is being saved
 
-  std::string kept_folder;                // for what is left unsaved (app/session/kept_work.h); empty: nothing is kept
-  std::string scenario_path;              // of the file that was opened or saved last; empty: none
-  std::string recent_file;                // where they are kept; empty: they are not
+  std::string kept_folder;    // for what is left unsaved (app/session/kept_work.h); empty: nothing is kept
+  std::string scenario_path;  // of the file that was opened or saved last; empty: none
+  std::string recent_file;    // where they are kept; empty: they are not
   std::vector<std::string> recent_files;  // absolute paths, the newest first
   std::string picture_path;               // of the picture of the stage that was saved last; empty: none
   std::string program_path;               // of the program that was saved last; empty: none

@@ -107,6 +107,46 @@ TEST_CASE("the stage is saved as a picture and as vectors, and a step's motion a
   CHECK(bench.window->state().motion.progress == before.progress);
 }
 
+TEST_CASE("a motion is saved picture by picture while the window stays alive, or given up and not written") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 800);
+  if (!bench.ui) return;
+  WindowState& window = bench.window->state();
+  perform(window, CommandCall{CommandId::last_step});
+  bench.ui->run_until_still();
+  const std::string path = folder.file("motion.png");
+
+  save_motion(window, path);
+  bench.ui->run_frames(4);
+  CHECK(bench.ui->has("status/progress"));
+  CHECK(bench.ui->result().animating);
+  bench.ui->key("Escape");
+  CHECK_FALSE(window.recording);
+  CHECK_FALSE(bench.ui->has("status/progress"));
+  CHECK_FALSE(fs::exists(path));
+
+  save_motion(window, path);
+  bench.ui->run_frames(2);
+  perform(window, CommandCall{CommandId::first_step});
+  bench.ui->run_frames(2);
+  CHECK_FALSE(window.recording);
+  CHECK_FALSE(fs::exists(path));
+  CHECK(window.notices.notices.back().text.find("was not saved") != std::string::npos);
+
+  perform(window, CommandCall{CommandId::last_step});
+  bench.ui->run_until_still();
+  save_motion(window, path);
+  for (int i = 0; window.recording && i < 100; ++i) {
+    CHECK_FALSE(fs::exists(path));
+    bench.ui->run_frames(1);
+  }
+  REQUIRE(fs::exists(path));
+  const std::string bytes = read(path);
+  CHECK(bytes.starts_with("\x89PNG"));
+  CHECK(bytes.find("acTL") != std::string::npos);
+  CHECK(window.picture_path == path);
+}
+
 TEST_CASE("an image is handed to the desktop's clipboard program without a shell, else its file is told") {
   const TemporaryFolder folder;
   WindowBench bench = open_window(1280, 900);
