@@ -1,68 +1,247 @@
 #include "core/fused/fused_attention.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 
 #include "core/attention/dropout.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/tensor/cancellation.h"
+#include "core/tensor/float_dispatch.h"
 
 namespace headwise {
 namespace {
 
-// Keys whose scores with one panel are kept at once: 2048·48 floats are 384 KiB, less than half of a usual second
-// cache; a multiple of every block.
-constexpr Index keys_at_once = 2048;
+// Keys of a strip: with 64 queries their scores are 32 KiB, their values at a head width of 64 as much.
+constexpr Index keys_at_once = 128;
+// Between two rows of scores, so that they do not all lie in the same sets of a cache.
+constexpr Index row_gap = 16;
+constexpr Index dropped_step = keys_at_once + row_gap;
+constexpr Index rows_at_once = panel_lanes;
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// One panel of queries of one head.
+Index strips_of(const FusedAttention& a) {
+  return whole_parts(a.all_keys, keys_at_once);
+}
+
+// Floats from one row of scores to the next: all keys where the weights are kept, else a strip.
+Index score_step(const FusedAttention& a) {
+  return (a.attn_weights ? strips_of(a) * keys_at_once : keys_at_once) + row_gap;
+}
+
+// One panel of queries of one head, and what this worker has room for.
 struct PanelTask {
-  Index n, h, g, p, first, last;  // queries [first, last)
+  Index n, h, g, p, first, rows;     // queries [first, first + rows)
+  float* scores;                     // [64][step]
+  float* dropped;                    // [64][dropped_step], where there is dropout
+  float* bias;                       // [keys_at_once]
+  float* sums;                       // [64][v.step]
+  float* totals;                     // [64][16]
+  float *maximum, *shrink, *factor;  // [64]
+  float* maxima;                     // [strips][64], where the weights are kept
+  Index step;
+  bool look_behind, adds;
+  std::array<KeyReach, rows_at_once> reach;
+  Index from, to;  // the keys that any of the queries looks at, `from` the beginning of a strip
 };
 
-PanelTask panel_task(const FusedAttention& a, Index task) {
+PanelTask panel_task(const FusedAttention& a, Index task, float* scratch) {
   PanelTask t{};
-  t.p = task % a.q.count;
-  t.h = task / a.q.count % a.heads;
-  t.n = task / a.q.count / a.heads;
+  const Index panels = whole_parts(a.queries, panel_lanes);
+  t.p = panels - 1 - task % panels;  // where it is causal, the last queries look at the most keys
+  t.h = task / panels % a.heads;
+  t.n = task / panels / a.heads;
   t.g = t.h / (a.heads / a.kv_heads);
-  t.first = t.p * a.q.lanes;
-  t.last = std::min(t.first + a.q.lanes, a.queries);
+  t.first = t.p * panel_lanes;
+  t.rows = std::min(panel_lanes, a.queries - t.first);
+  t.step = score_step(a);
+  const auto take = [&](Index size) {
+    scratch += size;
+    return scratch - size;
+  };
+  t.scores = take(rows_at_once * t.step);
+  t.dropped = take(a.options.dropout > 0.0 ? rows_at_once * dropped_step : 0);
+  t.bias = take(keys_at_once);
+  t.sums = take(rows_at_once * a.v.step);
+  t.totals = take(rows_at_once * 16);
+  t.maximum = take(rows_at_once);
+  t.shrink = take(rows_at_once);
+  t.factor = take(rows_at_once);
+  t.maxima = take(a.attn_weights ? strips_of(a) * rows_at_once : 0);
+  std::fill_n(t.totals, rows_at_once * 16, 0.0f);
+  std::fill_n(t.maximum, rows_at_once, -infinity);
+
+  t.look_behind = !a.finite.load(std::memory_order_relaxed);
+  t.adds = a.masks && a.masks->adds(t.look_behind);
+  t.from = a.all_keys;
+  for (Index r = 0; r < t.rows; ++r) {
+    KeyReach& reach = t.reach[static_cast<std::size_t>(r)];
+    reach = a.masks && !t.look_behind ? a.masks->reach(t.n, t.first + r) : KeyReach{0, a.all_keys};
+    if (reach.to <= reach.from) continue;
+    t.from = std::min(t.from, reach.from);
+    t.to = std::max(t.to, reach.to);
+  }
+  t.from = std::min(t.from, t.to) / keys_at_once * keys_at_once;
   return t;
 }
 
-// The weights of a strip, not yet divided by their sum, into attn_weights.
-void keep_weights(const FusedAttention& a, const PanelTask& t, const KeyStrip& strip, const float* weights) {
-  float* rows = a.attn_weights + ((t.n * a.heads + t.h) * a.queries + t.first) * a.all_keys + strip.from;
-  read_panel(weights, t.last - t.first, strip.to - strip.from, a.q.lanes, rows, a.all_keys);
+// Scores of a strip as the softmax takes them; what is left to multiply them with.
+float adjust_scores(const FusedAttention& a, const PanelTask& t, float* scores, Index from, Index count) {
+  const ScoreScale scaling = score_scale(a.options);
+  const auto scale = static_cast<float>(scaling.scale / scaling.temperature);
+  const auto cap = static_cast<float>(scaling.softcap);
+  if (cap == 0.0f && !t.adds && scale > 0.0f) return scale;
+  const bool fills = a.options.mask_value.has_value();
+  const auto fill = static_cast<float>(a.options.mask_value.value_or(0.0));
+  for (Index r = 0; r < t.rows; ++r) {
+    float* const row = scores + r * t.step;
+    if (cap > 0.0f) {
+      for (Index i = 0; i < count; ++i) row[i] = cap * std::tanh(row[i] * scale / cap);
+    }
+    if (t.adds) a.masks->fill(t.n, t.h, t.first + r, from, from + count, t.bias);
+    a.kernels.adjust(row, count, cap > 0.0f ? 1.0f : scale, t.adds ? t.bias : nullptr,
+                     fills ? &fill : nullptr);
+  }
+  return 1.0f;
 }
 
-// Weights of another maximum than the last one, made comparable; then every row divided by its sum. Blocked keys get 0.
-void finish_weights(const FusedAttention& a, const PanelTask& t, const std::vector<KeyStrip>& strips,
-                    const std::vector<std::vector<float>>& maxima, const float* maximum,
-                    const float* factor) {
-  for (Index query = t.first; query < t.last; ++query) {
-    const auto lane = static_cast<std::size_t>(query - t.first);
-    float* row = a.attn_weights + ((t.n * a.heads + t.h) * a.queries + query) * a.all_keys;
-    const float gap = factor[lane] * 0.0f;  // a row of NaN is NaN at blocked keys too
-    Index done = 0;
-    for (std::size_t s = 0; s < strips.size(); ++s) {
-      std::fill(row + done, row + strips[s].from, gap);
-      const float before = maxima[s][lane];
-      const float shrink = before == maximum[lane] ? 1.0f : std::exp(before - maximum[lane]);
-      for (Index key = strips[s].from; key < strips[s].to; ++key) row[key] *= shrink * factor[lane];
-      done = strips[s].to;
+// What the values are weighted with: of the strip's weights those that dropout leaves.
+FusedProduct weighted_sum_of(const FusedAttention& a, const PanelTask& t, const float* weights, Index from,
+                             Index count) {
+  FusedProduct product{.left = weights,
+                       .left_row = t.step,
+                       .left_depth = 1,
+                       .right = a.v.row(t.n, t.g, from),
+                       .right_panel = panel_lanes,
+                       .right_depth = a.v.step,
+                       .out = t.sums,
+                       .out_row = a.v.step,
+                       .rows = t.rows,
+                       .columns = a.v.width,
+                       .depth = count};
+  if (a.options.dropout == 0.0) return product;
+  for (Index r = 0; r < t.rows; ++r) {
+    const Index first_cell = ((t.n * a.heads + t.h) * a.queries + t.first + r) * a.all_keys + from;
+    for (Index i = 0; i < count; ++i) {
+      const double kept = dropout_factor(a.options.dropout, a.options.dropout_seed, first_cell + i);
+      t.dropped[r * dropped_step + i] = weights[r * t.step + i] * static_cast<float>(kept);
     }
-    std::fill(row + done, row + a.all_keys, gap);
+  }
+  product.left = t.dropped;
+  product.left_row = dropped_step;
+  return product;
+}
+
+void attend_strip(const FusedAttention& a, const PanelTask& t, Index from) {
+  const Index count = std::min(keys_at_once, a.all_keys - from);
+  std::int32_t begin[rows_at_once], end[rows_at_once];
+  bool whole = true;
+  for (Index r = 0; r < t.rows; ++r) {
+    const KeyReach reach = t.reach[static_cast<std::size_t>(r)];
+    begin[r] = static_cast<std::int32_t>(std::clamp<Index>(reach.from - from, 0, count));
+    end[r] = static_cast<std::int32_t>(std::clamp<Index>(reach.to - from, 0, count));
+    whole = whole && end[r] == count;
+  }
+  float* const scores = t.scores + (a.attn_weights ? from : 0);
+  a.kernels.multiply({.left = a.q.first + t.n * a.q.batch + t.h * a.q.head + t.p * a.q.panel,
+                      .left_row = a.q.row,
+                      .left_depth = a.q.depth,
+                      .right = a.k.panel(t.n, from / panel_lanes) + t.g * a.head_dim * panel_lanes,
+                      .right_panel = a.k.panel_size(),
+                      .right_depth = panel_lanes,
+                      .out = scores,
+                      .out_row = t.step,
+                      .rows = t.rows,
+                      .columns = count,
+                      .depth = a.head_dim,
+                      .column_reach = whole ? nullptr : end});
+  const float scale = adjust_scores(a, t, scores, from, count);
+  a.kernels.softmax({.scores = scores,
+                     .step = t.step,
+                     .rows = t.rows,
+                     .columns = count,
+                     .from = begin,
+                     .to = end,
+                     .scale = scale,
+                     .maximum = t.maximum,
+                     .shrink = t.shrink,
+                     .sums = t.totals});
+  if (a.attn_weights) std::copy_n(t.maximum, rows_at_once, t.maxima + from / keys_at_once * rows_at_once);
+  FusedProduct sum = weighted_sum_of(a, t, scores, from, count);
+  sum.depth_reach = whole ? nullptr : end;
+  if (from > t.from) {
+    sum.begin = Begin::factor;
+    sum.by_row = t.shrink;
+  }
+  a.kernels.multiply(sum);
+}
+
+// The weights of a frozen head stand in the place of a strip's softmax; neither mask nor dropout reaches them.
+void hold_strip(const FusedAttention& a, const PanelTask& t, const FrozenHead& frozen, Index from) {
+  const Index count = std::min(keys_at_once, a.all_keys - from);
+  const Index slices = frozen.weights->shape().size(1);
+  float* const weights = t.scores + (a.attn_weights ? from : 0);
+  dispatch_float(frozen.weights->dtype(), [&]<class T>() {
+    const T* const held = frozen.weights->values<T>().data();
+    for (Index r = 0; r < t.rows; ++r) {
+      const T* const row =
+          held + ((t.n * slices + frozen.slice) * a.queries + t.first + r) * a.all_keys + from;
+      for (Index i = 0; i < count; ++i) weights[r * t.step + i] = static_cast<float>(row[i]);
+    }
+  });
+  a.kernels.multiply({.left = weights,
+                      .left_row = t.step,
+                      .left_depth = 1,
+                      .right = a.v.row(t.n, t.g, from),
+                      .right_panel = panel_lanes,
+                      .right_depth = a.v.step,
+                      .out = t.sums,
+                      .out_row = a.v.step,
+                      .rows = t.rows,
+                      .columns = a.v.width,
+                      .depth = count,
+                      .begin = from > 0 ? Begin::add : Begin::zero});
+}
+
+// 1 over the sum of each row's weights.
+void finish_rows(const FusedAttention& a, const PanelTask& t) {
+  for (Index r = 0; r < t.rows; ++r) {
+    float sum = 0.0f;
+    for (Index lane = 0; lane < 16; ++lane) sum += t.totals[r * 16 + lane];
+    const bool nothing = sum == 0.0f;
+    const bool zero = a.options.fully_masked_rows == FullyMaskedRows::zero;
+    t.factor[r] = !nothing ? 1.0f / sum : zero ? 0.0f : std::numeric_limits<float>::quiet_NaN();
   }
 }
 
-void drop(const FusedAttention& a, const PanelTask& t, const KeyStrip& strip, float* weights) {
-  for (Index query = t.first; query < t.last; ++query) {
-    const Index first_cell = ((t.n * a.heads + t.h) * a.queries + query) * a.all_keys;
-    for (Index key = strip.from; key < strip.to; ++key) {
-      weights[(key - strip.from) * a.q.lanes + query - t.first] *=
-          static_cast<float>(dropout_factor(a.options.dropout, a.options.dropout_seed, first_cell + key));
+// The row as attn_weights has it: each strip made comparable, every weight divided by the sum. Keys in no strip get 0, or
+// NaN where the row is NaN.
+void keep_weights(const FusedAttention& a, const PanelTask& t) {
+  const Index first_strip = t.from / keys_at_once, last_strip = whole_parts(t.to, keys_at_once);
+  const Index end = std::min(last_strip * keys_at_once, a.all_keys);
+  for (Index s = first_strip; s < last_strip; ++s) {
+    float* const maxima = t.maxima + s * rows_at_once;
+    for (Index r = 0; r < rows_at_once; ++r)
+      maxima[r] = maxima[r] == t.maximum[r] ? 0.0f : maxima[r] - t.maximum[r];
+    a.kernels.power_of_two(maxima, rows_at_once, maxima);
+  }
+  for (Index r = 0; r < t.rows; ++r) {
+    float* const from = t.scores + r * t.step;
+    float* const row = a.attn_weights + ((t.n * a.heads + t.h) * a.queries + t.first + r) * a.all_keys;
+    std::fill_n(from, t.from, 0.0f);
+    std::fill(from + end, from + a.all_keys, 0.0f);
+    for (Index at = 0, strip = -1; at < a.all_keys;) {  // runs of equal factors
+      const auto factor_of = [&](Index s) {
+        return s < first_strip || s >= last_strip ? t.factor[r]
+                                                  : t.maxima[s * rows_at_once + r] * t.factor[r];
+      };
+      const float factor = factor_of(at / keys_at_once);
+      strip = at / keys_at_once + 1;
+      while (strip * keys_at_once < a.all_keys && factor_of(strip) == factor) ++strip;
+      const Index next = std::min(strip * keys_at_once, a.all_keys);
+      a.kernels.stream(from + at, next - at, factor, row + at);
+      at = next;
     }
   }
 }
@@ -70,84 +249,52 @@ void drop(const FusedAttention& a, const PanelTask& t, const KeyStrip& strip, fl
 }  // namespace
 
 Index fused_attention_tasks(const FusedAttention& attention) {
-  return attention.batch * attention.heads * attention.q.count;
+  return attention.batch * attention.heads * whole_parts(attention.queries, panel_lanes);
 }
 
-FusedScratch fused_attention_scratch(const FusedAttention& a) {
-  const Index block = a.kernels.block, lanes = a.kernels.lanes;
-  const Index keys = std::min(keys_at_once, a.all_keys) + 2 * block;
-  const Index width = (a.v_head_dim + block - 1) / block * block;
-  return {FusedBuffer(keys * lanes), FusedBuffer(a.masks ? keys * lanes : 0),
-          FusedBuffer((width + 4) * lanes)};
+Index fused_attention_scratch(const FusedAttention& a) {
+  return rows_at_once * (score_step(a) + a.v.step + 16 + 3) + keys_at_once +
+         (a.options.dropout > 0.0 ? rows_at_once * dropped_step : 0) +
+         (a.attn_weights ? strips_of(a) * rows_at_once : 0);
 }
 
-void fused_attention_task(const FusedAttention& a, Index task, FusedScratch& scratch) {
-  const FusedKernels& kernels = a.kernels;
-  const Index lanes = kernels.lanes, block = kernels.block;
-  const PanelTask t = panel_task(a, task);
-  const Blocks& keys = a.keys.keys[static_cast<std::size_t>(t.n * a.kv_heads + t.g)];
-  const Blocks& values = a.keys.values[static_cast<std::size_t>(t.n * a.kv_heads + t.g)];
-  const float* const q = a.q.panel(t.n, t.p) + t.h * a.head_dim * lanes;
-  float* const scores = scratch.scores.at(0);
-  float* const sums = scratch.sums.at(0);  // [Dv padded][lanes]
-  float* const maximum = sums + values.count * block * lanes;
-  float* const sum = maximum + lanes;
-  float* const shrink = sum + lanes;
-  std::fill_n(maximum, lanes, -infinity);
-  std::fill_n(sum, lanes, 0.0f);
-  std::fill_n(sums, values.count * block * lanes, 0.0f);
-
-  const ScoreScale scaling = score_scale(a.options);
-  const auto scale = static_cast<float>(scaling.scale / scaling.temperature);
-  const auto cap = static_cast<float>(scaling.softcap);
-
-  std::vector<KeyStrip> strips;
-  if (a.masks) {
-    strips = a.masks->strips(t.n, t.first, t.last, keys_at_once);
+void fused_attention_task(const FusedAttention& a, Index task, float* scratch) {
+  PanelTask t = panel_task(a, task, scratch);
+  const FrozenHead frozen = a.frozen.empty() ? FrozenHead{} : a.frozen[static_cast<std::size_t>(t.h)];
+  if (frozen.weights) {
+    t.from = 0;
+    t.to = a.all_keys;
+  }
+  if (t.from >= t.to) std::fill_n(t.sums, rows_at_once * a.v.step, 0.0f);
+  for (Index from = t.from; from < t.to; from += keys_at_once) {
+    check_cancelled();
+    if (frozen.weights) {
+      hold_strip(a, t, frozen, from);
+    } else {
+      attend_strip(a, t, from);
+    }
+  }
+  if (frozen.weights) {
+    std::fill_n(t.factor, rows_at_once, 1.0f);
+    if (a.attn_weights) std::fill_n(t.maxima, strips_of(a) * rows_at_once, -infinity);
   } else {
-    for (Index from = 0; from < a.all_keys; from += keys_at_once)
-      strips.push_back({from, std::min(from + keys_at_once, a.all_keys), false});
+    finish_rows(a, t);
   }
-  std::vector<std::vector<float>> maxima;
-  for (const KeyStrip& strip : strips) {
-    // Products come by whole blocks: those that a strip begins or ends in are computed and not used.
-    const Index first_block = strip.from / block, end_block = (strip.to + block - 1) / block;
-    std::fill_n(scores, (end_block - first_block) * block * lanes, 0.0f);
-    multiply_deep(kernels, keys.block(first_block), keys.stride(), end_block - first_block, a.head_dim, q,
-                  scores);
-    float* const own = scores + (strip.from - first_block * block) * lanes;
-    const Index count = strip.to - strip.from;
-    if (cap > 0.0f) {
-      for (Index i = 0; i < count * lanes; ++i) own[i] = cap * std::tanh(own[i] * scale / cap);
-    }
-    const float* bias = nullptr;
-    if (strip.masked) {
-      a.masks->fill(t.n, t.h, t.first, t.last, strip, lanes, scratch.bias.at(0));
-      bias = scratch.bias.at(0);
-    }
-    kernels.exponentials(own, bias, count, cap > 0.0f ? 1.0f : scale, maximum, sum, shrink);
-    if (a.attn_weights) {
-      keep_weights(a, t, strip, own);
-      maxima.emplace_back(maximum, maximum + lanes);
-    }
-    if (a.options.dropout > 0.0) drop(a, t, strip, own);
-    if (&strip != &strips.front()) kernels.multiply_lanes(sums, values.count * block, shrink);
-    multiply_deep(kernels, values.block(0) + strip.from * block, values.stride(), values.count, count, own,
-                  sums);
-  }
-
-  float* const factor = shrink;
-  for (Index lane = 0; lane < lanes; ++lane) {
-    const bool nothing = sum[lane] == 0.0f && a.options.fully_masked_rows == FullyMaskedRows::zero;
-    factor[lane] = nothing ? 0.0f : 1.0f / sum[lane];
-    if (sum[lane] == 0.0f && !nothing) factor[lane] = std::numeric_limits<float>::quiet_NaN();
-  }
-  if (a.attn_weights) finish_weights(a, t, strips, maxima, maximum, factor);
+  if (a.attn_weights) keep_weights(a, t);
   if (a.gains) {
-    for (Index lane = 0; lane < lanes; ++lane) factor[lane] *= a.gains[t.h];
+    for (Index r = 0; r < t.rows; ++r) t.factor[r] *= a.gains[t.h];
   }
-  kernels.multiply_lanes(sums, values.count * block, factor);
-  std::copy_n(sums, a.v_head_dim * lanes, a.out.panel(t.n, t.p) + t.h * a.v_head_dim * lanes);
+  if (a.concat) {
+    float* const to = a.concat->panel(t.n, t.p) + t.h * a.v_head_dim * panel_lanes;
+    for (Index d = 0; t.rows < panel_lanes && d < a.v_head_dim; ++d)
+      std::fill_n(to + d * panel_lanes, panel_lanes, 0.0f);
+    a.kernels.transpose(t.sums, a.v.step, t.rows, a.v_head_dim, t.factor, to, panel_lanes);
+  } else {
+    float* const to = a.head_output + ((t.n * a.heads + t.h) * a.queries + t.first) * a.v_head_dim;
+    for (Index r = 0; r < t.rows; ++r)
+      for (Index d = 0; d < a.v_head_dim; ++d)
+        to[r * a.v_head_dim + d] = t.sums[r * a.v.step + d] * t.factor[r];
+  }
 }
 
 }  // namespace headwise

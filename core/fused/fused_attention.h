@@ -1,37 +1,50 @@
 // Scaled dot-product attention in one pass over the keys, a panel of queries at a time: scores never leave the caches.
-// Exact where all keys of a panel fit at once, online softmax beyond (Milakov and Gimelshein 2018; FlashAttention, Dao
-// et al. 2022).
+// Online softmax, a strip of keys at a time (Milakov and Gimelshein 2018; FlashAttention, Dao et al. 2022).
 #pragma once
 
+#include <atomic>
+#include <span>
+
 #include "core/fused/fused_layout.h"
-#include "core/fused/mask_strips.h"
+#include "core/fused/row_masks.h"
 
 namespace headwise {
 
-// k and v of all batches and key/value heads, as the kernels want them: K (S′ rows, depth D) and Vᵀ (Dv rows, depth S′).
-struct FusedKeys {
-  std::vector<Blocks> keys, values;  // n·G + g
+// Weights that are held instead of computed: slice `slice` of (N,F,L,S′) for the head. Type f32 or f64.
+struct FrozenHead {
+  const Tensor* weights = nullptr;  // null: none is held
+  Index slice = 0;
+};
+
+// Number d of query l of batch n and head h stands at first[n·batch + h·head + l/64·panel + l%64·row + d·depth].
+struct QueriesAt {
+  const float* first;
+  Index batch, head, panel, row, depth;
 };
 
 struct FusedAttention {
   const FusedKernels& kernels;
   const AttentionOptions& options;
-  const MaskStrips* masks;  // null: none
+  const RowMasks* masks;  // null: none
   Index batch, queries, all_keys, heads, kv_heads, head_dim, v_head_dim;
-  const FusedKeys& keys;
-  const Panels& q;      // rows h·D …
-  const float* gains;   // of the heads; null: all 1
-  Panels& out;          // concat: rows h·Dv …, times the gain
+  QueriesAt q;
+  const Panels& k;    // (N,S′,G·D)
+  const HeadRows& v;  // (N,G,S′,Dv)
+  // Whether all of k and v are numbers; read when a task begins.
+  const std::atomic<bool>& finite;
+  const float* gains;                  // of the heads; null: all 1
+  std::span<const FrozenHead> frozen;  // of the heads; empty: none
+  // Where head_output goes, one of them.
+  Panels* concat;       // (N,L,H·Dv), times the gains
+  float* head_output;   // (N,H,L,Dv)
   float* attn_weights;  // (N,H,L,S′), or null where nobody wants them
 };
 
-// Tasks that can be done in any order and at once: one for each batch, head and panel of queries. `scratch` is this
-// worker's own, made by fused_attention_scratch.
+// Tasks that can be done in any order and at once: one for each batch, head and panel of queries. Those that begin first
+// are the longest. `scratch` is a worker's own, of fused_attention_scratch floats.
 Index fused_attention_tasks(const FusedAttention& attention);
-struct FusedScratch {
-  FusedBuffer scores, bias, sums;
-};
-FusedScratch fused_attention_scratch(const FusedAttention& attention);
-void fused_attention_task(const FusedAttention& attention, Index task, FusedScratch& scratch);
+Index fused_attention_scratch(const FusedAttention& attention);
+// Throws Error(cancelled) within some tens of microseconds.
+void fused_attention_task(const FusedAttention& attention, Index task, float* scratch);
 
 }  // namespace headwise

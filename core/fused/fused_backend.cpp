@@ -1,7 +1,7 @@
 #include "core/fused/fused_backend.h"
 
 #include <algorithm>
-#include <cmath>
+#include <map>
 
 #include "core/attention/add_and_norm.h"
 #include "core/attention/in_projection.h"
@@ -12,7 +12,6 @@
 #include "core/trace/attention_sizes.h"
 #include "core/trace/kept_weights.h"
 #include "core/trace/reference_backend.h"
-#include "core/trace/trace_warnings.h"
 
 namespace headwise {
 namespace {
@@ -21,210 +20,248 @@ const float* numbers(const TensorPtr& tensor) {
   return tensor->values<float>().data();
 }
 
-bool all_finite(const Tensor& tensor) {
-  return std::ranges::all_of(tensor.values<float>(), [](float x) { return std::isfinite(x); });
-}
-
-// k or v: projected, or given; with the rows that are appended. (N,S′,W)
-Tensor key_rows(const FusedKernels& kernels, const AttentionInputs& inputs, const AttentionSizes& sizes,
-                Projection which, Index width, const char* axis, const Panels& x, Index depth, int threads) {
-  const TraceTensors& t = inputs.tensors;
-  const bool is_key = which == Projection::k;
-  const TensorPtr& given = is_key ? t.static_k : t.static_v;
-  Tensor rows(Shape{{"N", sizes.batch}, {sizes.key_axis(), sizes.all_keys}, {axis, width}}, DType::f32);
-  float* const out = rows.values<float>().data();
-  if (given) {  // (N,G,S,D) joined over heads
-    const Index part = width / sizes.kv_heads;
-    for (Index n = 0; n < sizes.batch; ++n)
-      for (Index g = 0; g < sizes.kv_heads; ++g)
-        for (Index s = 0; s < sizes.keys; ++s)
-          std::copy_n(numbers(given) + ((n * sizes.kv_heads + g) * sizes.keys + s) * part, part,
-                      out + (n * sizes.all_keys + s) * width + g * part);
-  } else {
-    const TensorPtr& own = is_key ? t.k_proj_weight : t.v_proj_weight;
-    const LinearRows weight =
-        in_projection_rows(which, inputs.options, t.in_proj_weight.get(), own.get(), t.in_proj_bias.get());
-    project(kernels, x, depth, weight, width, {.rows = out, .batch_stride = sizes.all_keys * width}, threads);
-  }
-  const TensorPtr& bias_row = is_key ? t.bias_k : t.bias_v;
-  for (Index n = 0; bias_row && n < sizes.batch; ++n)  // a zero row behind it is there already
-    std::copy_n(numbers(bias_row), width, out + (n * sizes.all_keys + sizes.keys) * width);
-  return rows;
-}
-
-// Rows of k and v of one head: `k` and `v` at (n, s = 0, g), with the strides from one key to the next.
-void fill_keys(Blocks& keys, Blocks& values, const float* k, Index k_stride, const float* v, Index v_stride,
-               Index all_keys, Index v_head_dim) {
-  const Index height = keys.height;
-  for (Index b = 0; b < keys.count; ++b)
-    fill_block(k + b * height * k_stride, std::min(height, all_keys - b * height), k_stride, keys.depth,
-               height, keys.block(b));
-  for (Index b = 0; b < values.count; ++b) {
-    const Index made = std::min(height, v_head_dim - b * height);
-    float* out = values.block(b);
-    for (Index s = 0; s < all_keys; ++s, out += height) {
-      std::copy_n(v + s * v_stride + b * height, made, out);
-      std::fill(out + made, out + height, 0.0f);
-    }
-  }
-}
-
-struct Heads {
-  const float* first;                       // of batch 0, head 0, token 0
-  Index batch_stride, head_stride, stride;  // to the next batch, head, token
-};
-
-FusedKeys fused_keys(const FusedKernels& kernels, const AttentionSizes& sizes, const Heads& k, const Heads& v,
-                     int threads) {
-  FusedKeys all;
-  for (Index i = 0; i < sizes.batch * sizes.kv_heads; ++i) {
-    all.keys.emplace_back(kernels, sizes.all_keys, sizes.head_dim);
-    all.values.emplace_back(kernels, sizes.v_head_dim, sizes.all_keys);
-  }
-  run_tasks(sizes.batch * sizes.kv_heads, threads, [&](Index task, int) {
-    const Index n = task / sizes.kv_heads, g = task % sizes.kv_heads;
-    const auto i = static_cast<std::size_t>(task);
-    fill_keys(all.keys[i], all.values[i], k.first + n * k.batch_stride + g * k.head_stride, k.stride,
-              v.first + n * v.batch_stride + g * v.head_stride, v.stride, sizes.all_keys, sizes.v_head_dim);
-  });
-  return all;
-}
-
 TensorPtr shared(Tensor tensor) {
   return std::make_shared<const Tensor>(std::move(tensor));
 }
 
-// Where q, k and v of a head stand for the attention.
-struct Projected {
-  Panels q;
-  Heads k, v;
+// Room of each worker, made when it has its first task.
+class Scratch {
+ public:
+  Scratch(int threads, Index size) : size_(size), buffers_(static_cast<std::size_t>(threads)) {}
+  float* of(int worker) {
+    FusedBuffer& own = buffers_[static_cast<std::size_t>(worker)];
+    if (own.size() == 0) own = FusedBuffer(size_);
+    return own.at(0);
+  }
+
+ private:
+  Index size_;
+  std::vector<FusedBuffer> buffers_;
 };
 
-// nn.MultiheadAttention: q, k and v of the trace, and q as panels.
-Projected project_inputs(const FusedKernels& kernels, const AttentionInputs& inputs,
-                         const AttentionSizes& sizes, TraceTensors& t, int threads) {
-  const Index q_width = sizes.heads * sizes.head_dim, k_width = sizes.kv_heads * sizes.head_dim;
-  const Index v_width = sizes.kv_heads * sizes.v_head_dim;
-  // query, key and value as panels, each array once; one that a static_k or static_v replaces is not read.
-  const Panels query =
-      panels_of(kernels, numbers(t.query), sizes.batch, sizes.queries, sizes.embed_dim, threads);
-  const auto panels_beside = [&](const TensorPtr& source, const TensorPtr& replaced, const TensorPtr& known) {
-    if (replaced || source == t.query || source == known) return Panels();
-    return panels_of(kernels, numbers(source), sizes.batch, sizes.keys, source->shape().size(2), threads);
+// Tasks of several kinds in one phase.
+TaskPhase together(std::vector<TaskPhase> kinds) {
+  TaskPhase phase;
+  for (const TaskPhase& kind : kinds) phase.count += kind.count;
+  phase.body = [kinds = std::move(kinds)](Index task, int worker) {
+    for (const TaskPhase& kind : kinds) {
+      if (task < kind.count) return kind.body(task, worker);
+      task -= kind.count;
+    }
   };
-  const Panels key = panels_beside(t.key, t.static_k, nullptr);
-  const TensorPtr read_key = t.static_k ? nullptr : t.key;
-  const Panels value = panels_beside(t.value, t.static_v, read_key);
-
-  Projected made{Panels(kernels, sizes.batch, sizes.queries, q_width), {}, {}};
-  Tensor q(Shape{{"N", sizes.batch}, {"L", sizes.queries}, {"H·D", q_width}}, DType::f32);
-  project(kernels, query, sizes.embed_dim,
-          in_projection_rows(Projection::q, inputs.options, t.in_proj_weight.get(), t.q_proj_weight.get(),
-                             t.in_proj_bias.get()),
-          q_width,
-          {.panels = &made.q, .rows = q.values<float>().data(), .batch_stride = sizes.queries * q_width},
-          threads);
-  t.q = shared(std::move(q));
-  t.k = shared(key_rows(kernels, inputs, sizes, Projection::k, k_width, "G·D", t.key == t.query ? query : key,
-                        t.key->shape().size(2), threads));
-  t.v = shared(key_rows(kernels, inputs, sizes, Projection::v, v_width, "G·Dv",
-                        t.value == t.query    ? query
-                        : t.value == read_key ? key
-                                              : value,
-                        t.value->shape().size(2), threads));
-  made.k = {numbers(t.k), sizes.all_keys * k_width, sizes.head_dim, k_width};
-  made.v = {numbers(t.v), sizes.all_keys * v_width, sizes.v_head_dim, v_width};
-  return made;
+  return phase;
 }
 
-// F.scaled_dot_product_attention: its inputs are the heads.
-Projected given_heads(const FusedKernels& kernels, const AttentionSizes& sizes, TraceTensors& t,
-                      int threads) {
-  t.q_heads = std::move(t.query);
-  t.k_heads = std::move(t.key);
-  t.v_heads = std::move(t.value);
-  t.query = t.key = t.value = nullptr;
-  Projected made{Panels(kernels, sizes.batch, sizes.queries, sizes.heads * sizes.head_dim), {}, {}};
-  Panels& q = made.q;
-  run_tasks(sizes.batch * q.count, threads, [&](Index task, int) {
-    const Index n = task / q.count, p = task % q.count, first = p * q.lanes;
-    for (Index h = 0; h < sizes.heads; ++h)
-      fill_panel(numbers(t.q_heads) + ((n * sizes.heads + h) * sizes.queries + first) * sizes.head_dim,
-                 std::min(q.lanes, sizes.queries - first), sizes.head_dim, sizes.head_dim, q.lanes,
-                 q.panel(n, p) + h * sizes.head_dim * q.lanes);
-  });
-  made.k = {numbers(t.k_heads), sizes.kv_heads * sizes.keys * sizes.head_dim, sizes.keys * sizes.head_dim,
-            sizes.head_dim};
-  made.v = {numbers(t.v_heads), sizes.kv_heads * sizes.keys * sizes.v_head_dim, sizes.keys * sizes.v_head_dim,
-            sizes.v_head_dim};
-  return made;
-}
-
-// (N,H,L,Dv), of the panels of all heads
-Tensor heads_of(const Panels& concat, const AttentionSizes& sizes, int threads) {
-  Tensor output(Shape{{"N", sizes.batch}, {"H", sizes.heads}, {"L", sizes.queries}, {"Dv", sizes.v_head_dim}},
-                DType::f32);
-  float* const out = output.values<float>().data();
-  run_tasks(sizes.batch * concat.count, threads, [&](Index task, int) {
-    const Index n = task / concat.count, p = task % concat.count, first = p * concat.lanes;
-    for (Index h = 0; h < sizes.heads; ++h)
-      read_panel(concat.panel(n, p) + h * sizes.v_head_dim * concat.lanes,
-                 std::min(concat.lanes, sizes.queries - first), sizes.v_head_dim, concat.lanes,
-                 out + ((n * sizes.heads + h) * sizes.queries + first) * sizes.v_head_dim, sizes.v_head_dim);
-  });
-  return output;
-}
-
-// All heads side by side, times their gains; `weights` (N,H,L,S′) is filled where it is not null.
-Panels attend(const FusedKernels& kernels, const AttentionOptions& options, const AttentionSizes& sizes,
-              const TraceTensors& t, const Projected& from, Tensor* weights, int threads) {
-  const GivenMasks given{t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()};
-  const bool module = options.op == Op::multi_head_attention;
-  std::optional<MaskStrips> masks;
-  if (has_any_mask(options, given)) {
-    const bool finite = all_finite(module ? *t.k : *t.k_heads) && all_finite(module ? *t.v : *t.v_heads);
-    masks.emplace(options, given, sizes.batch, sizes.queries, sizes.keys, sizes.all_keys, finite);
+// One run, as phases of tasks over what it keeps. Everything is laid out when it is made.
+class FusedForward {
+ public:
+  FusedForward(const FusedKernels& kernels, int threads, const AttentionSizes& sizes,
+               const AttentionOptions& options, TraceTensors& tensors)
+      : kernels_(kernels),
+        threads_(threads),
+        sizes_(sizes),
+        options_(options),
+        t_(tensors),
+        k_(sizes.batch, sizes.all_keys, sizes.kv_heads * sizes.head_dim),
+        v_(sizes.batch, sizes.kv_heads, sizes.all_keys, sizes.v_head_dim) {
+    const Index ragged = k_.tokens % panel_lanes;
+    for (Index n = 0; ragged != 0 && n < k_.batch; ++n)
+      std::fill_n(k_.panel(n, k_.count - 1), k_.panel_size(), 0.0f);
+    const GivenMasks given{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()};
+    if (has_any_mask(options, given))
+      masks_.emplace(options, given, sizes.batch, sizes.queries, sizes.keys, sizes.all_keys);
+    for (Index h = 0; !options.frozen_heads.empty() && h < sizes.heads; ++h) {
+      const auto at = std::ranges::find(options.frozen_heads, h);
+      const bool held = at != options.frozen_heads.end();
+      frozen_.push_back({held ? t_.frozen_weights.get() : nullptr, at - options.frozen_heads.begin()});
+    }
   }
-  const FusedKeys keys = fused_keys(kernels, sizes, from.k, from.v, threads);
-  std::vector<float> gains;
-  if (module && t.head_gain) {
-    for (Index h = 0; h < sizes.heads; ++h) gains.push_back(static_cast<float>(t.head_gain->flat(h)));
-  } else if (module) {
-    for (const double gain : options.head_gain) gains.push_back(static_cast<float>(gain));
+
+  // nn.MultiheadAttention; weights (N,H,L,S′) or null, output (N,L,E).
+  void run_module(float* weights, float* output) {
+    std::vector<TaskPhase> into_panels, projections;
+    q_ = Panels(sizes_.batch, sizes_.queries, sizes_.heads * sizes_.head_dim);
+    project(Projection::q, t_.query, t_.q_proj_weight, &q_, nullptr, into_panels, projections);
+    if (t_.static_k) {
+      projections.push_back(given_keys(*t_.static_k));
+    } else {
+      project(Projection::k, t_.key, t_.k_proj_weight, &k_, nullptr, into_panels, projections);
+    }
+    if (t_.static_v) {
+      projections.push_back(given_values(*t_.static_v));
+    } else {
+      project(Projection::v, t_.value, t_.v_proj_weight, nullptr, &v_, into_panels, projections);
+    }
+    for (Index h = 0; t_.head_gain && h < sizes_.heads; ++h)
+      gains_.push_back(static_cast<float>(t_.head_gain->flat(h)));
+    if (gains_.empty()) gains_.assign(options_.head_gain.begin(), options_.head_gain.end());
+    concat_ = Panels(sizes_.batch, sizes_.queries, sizes_.heads * sizes_.v_head_dim);
+
+    std::vector<TaskPhase> phases;
+    phases.push_back(together(std::move(into_panels)));
+    phases.push_back(together(std::move(projections)));
+    if (sizes_.all_keys > sizes_.keys) phases.push_back({sizes_.batch, [&](Index n, int) { append(n); }});
+    const FusedAttention attention = attention_of({.first = q_.panel(0, 0),
+                                                   .batch = q_.count * q_.panel_size(),
+                                                   .head = sizes_.head_dim * panel_lanes,
+                                                   .panel = q_.panel_size(),
+                                                   .row = 1,
+                                                   .depth = panel_lanes},
+                                                  &concat_, nullptr, weights);
+    Scratch room(threads_, fused_attention_scratch(attention));
+    phases.push_back(tasks_of(attention, room));
+    const FusedProjection out{.kernels = kernels_,
+                              .x = concat_,
+                              .weight = {t_.out_proj_weight.get(), 0, t_.out_proj_bias.get(), 0},
+                              .features = sizes_.embed_dim,
+                              .rows = output};
+    phases.push_back(tasks_of(out));
+    run_phases(phases, threads_);
   }
-  Panels concat(kernels, sizes.batch, sizes.queries, sizes.heads * sizes.v_head_dim);
-  const FusedAttention attention{kernels,
-                                 options,
-                                 masks ? &*masks : nullptr,
-                                 sizes.batch,
-                                 sizes.queries,
-                                 sizes.all_keys,
-                                 sizes.heads,
-                                 sizes.kv_heads,
-                                 sizes.head_dim,
-                                 sizes.v_head_dim,
-                                 keys,
-                                 from.q,
-                                 gains.empty() ? nullptr : gains.data(),
-                                 concat,
-                                 weights ? weights->values<float>().data() : nullptr};
-  std::vector<FusedScratch> scratch(static_cast<std::size_t>(threads));
-  run_tasks(fused_attention_tasks(attention), threads, [&](Index task, int worker) {
-    FusedScratch& own = scratch[static_cast<std::size_t>(worker)];
-    if (own.scores.size() == 0) own = fused_attention_scratch(attention);
-    fused_attention_task(attention, task, own);
-  });
-  return concat;
-}
+
+  // F.scaled_dot_product_attention, whose inputs are the heads; weights (N,H,L,S) or null, output (N,H,L,Dv).
+  void run_heads(float* weights, float* output) {
+    const Index D = sizes_.head_dim, L = sizes_.queries;
+    std::vector<TaskPhase> given{given_keys(*t_.k_heads), given_values(*t_.v_heads)};
+    if (masks_) {
+      given.push_back({sizes_.batch * sizes_.heads, [&](Index task, int) {
+                         note(kernels_.finite(numbers(t_.q_heads) + task * L * D, L * D));
+                       }});
+    }
+    const FusedAttention attention = attention_of({.first = numbers(t_.q_heads),
+                                                   .batch = sizes_.heads * L * D,
+                                                   .head = L * D,
+                                                   .panel = panel_lanes * D,
+                                                   .row = D,
+                                                   .depth = 1},
+                                                  nullptr, output, weights);
+    Scratch room(threads_, fused_attention_scratch(attention));
+    run_phases(std::array{together(std::move(given)), tasks_of(attention, room)}, threads_);
+  }
+
+ private:
+  // Where a phase finds NaN or an infinity, no key may be left out that a mask blocks.
+  void note(bool finite) {
+    if (!finite) finite_.store(false, std::memory_order_relaxed);
+  }
+
+  // x·Wᵀ + b of q, k or v; an input that several of them read becomes panels once.
+  void project(Projection which, const TensorPtr& x, const TensorPtr& own_weight, Panels* panels,
+               HeadRows* heads, std::vector<TaskPhase>& into_panels, std::vector<TaskPhase>& projections) {
+    const Index width = x->shape().size(2), tokens = x->shape().size(1);
+    const auto [at, is_new] = inputs_.try_emplace(x.get());
+    Panels& made = at->second;
+    if (is_new) {
+      made = Panels(sizes_.batch, tokens, width);
+      into_panels.push_back({made.batch * made.count, [&made, rows = numbers(x), this](Index task, int) {
+                               const Index n = task / made.count, p = task % made.count;
+                               fill_panel(kernels_, rows + (n * made.tokens + p * panel_lanes) * made.width,
+                                          made.tokens_of(p), made.width, made.width, made.panel(n, p));
+                             }});
+    }
+    const Index features = panels ? panels->width : heads->heads * heads->width;
+    projections.push_back(
+        tasks_of(FusedProjection{.kernels = kernels_,
+                                 .x = made,
+                                 .weight = in_projection_rows(which, options_, t_.in_proj_weight.get(),
+                                                              own_weight.get(), t_.in_proj_bias.get()),
+                                 .features = features,
+                                 .panels = panels,
+                                 .heads = heads}));
+  }
+
+  TaskPhase tasks_of(const FusedProjection& projection) {
+    return {fused_projection_tasks(projection), [this, projection](Index task, int worker) {
+              note(fused_projection_task(projection, task, projecting_.of(worker)));
+            }};
+  }
+
+  static TaskPhase tasks_of(const FusedAttention& attention, Scratch& room) {
+    return {fused_attention_tasks(attention),
+            [&](Index task, int worker) { fused_attention_task(attention, task, room.of(worker)); }};
+  }
+
+  // heads (N,G,S,D) as k, a panel of keys a task.
+  TaskPhase given_keys(const Tensor& heads) {
+    const Index panels = whole_parts(sizes_.keys, panel_lanes);
+    return {sizes_.batch * panels, [this, panels, from = heads.values<float>().data()](Index task, int) {
+              const Index n = task / panels, p = task % panels, D = sizes_.head_dim;
+              const Index count = std::min(panel_lanes, sizes_.keys - p * panel_lanes);
+              for (Index g = 0; g < sizes_.kv_heads; ++g) {
+                const float* const rows =
+                    from + ((n * sizes_.kv_heads + g) * sizes_.keys + p * panel_lanes) * D;
+                fill_panel(kernels_, rows, count, D, D, k_.panel(n, p) + g * D * panel_lanes);
+                note(kernels_.finite(rows, count * D));
+              }
+            }};
+  }
+
+  // heads (N,G,S,Dv) as v, a head a task.
+  TaskPhase given_values(const Tensor& heads) {
+    return {sizes_.batch * sizes_.kv_heads, [this, from = heads.values<float>().data()](Index task, int) {
+              const Index n = task / sizes_.kv_heads, g = task % sizes_.kv_heads, Dv = sizes_.v_head_dim;
+              const float* const rows = from + task * sizes_.keys * Dv;
+              for (Index key = 0; key < sizes_.keys; ++key)
+                std::copy_n(rows + key * Dv, Dv, v_.row(n, g, key));
+              note(kernels_.finite(rows, sizes_.keys * Dv));
+            }};
+  }
+
+  // The rows of bias_k and bias_v, and the row of zeros.
+  void append(Index n) {
+    const Index features = k_.width, Dv = sizes_.v_head_dim;
+    for (Index key = sizes_.keys; key < sizes_.all_keys; ++key) {
+      const bool bias = t_.bias_k && key == sizes_.keys;
+      float* const lane = k_.panel(n, key / panel_lanes) + key % panel_lanes;
+      for (Index f = 0; f < features; ++f) lane[f * panel_lanes] = bias ? numbers(t_.bias_k)[f] : 0.0f;
+      for (Index g = 0; g < sizes_.kv_heads; ++g)
+        for (Index d = 0; d < Dv; ++d) v_.row(n, g, key)[d] = bias ? numbers(t_.bias_v)[g * Dv + d] : 0.0f;
+      if (bias) note(kernels_.finite(numbers(t_.bias_k), features));
+      if (bias) note(kernels_.finite(numbers(t_.bias_v), sizes_.kv_heads * Dv));
+    }
+  }
+
+  FusedAttention attention_of(const QueriesAt& q, Panels* concat, float* head_output, float* weights) {
+    return {.kernels = kernels_,
+            .options = options_,
+            .masks = masks_ ? &*masks_ : nullptr,
+            .batch = sizes_.batch,
+            .queries = sizes_.queries,
+            .all_keys = sizes_.all_keys,
+            .heads = sizes_.heads,
+            .kv_heads = sizes_.kv_heads,
+            .head_dim = sizes_.head_dim,
+            .v_head_dim = sizes_.v_head_dim,
+            .q = q,
+            .k = k_,
+            .v = v_,
+            .finite = finite_,
+            .gains = gains_.empty() ? nullptr : gains_.data(),
+            .frozen = frozen_,
+            .concat = concat,
+            .head_output = head_output,
+            .attn_weights = weights};
+  }
+
+  const FusedKernels& kernels_;
+  int threads_;
+  const AttentionSizes& sizes_;
+  const AttentionOptions& options_;
+  const TraceTensors& t_;
+  std::map<const Tensor*, Panels> inputs_;
+  Panels q_, k_, concat_;
+  HeadRows v_;
+  std::atomic<bool> finite_{true};
+  std::optional<RowMasks> masks_;
+  std::vector<float> gains_;
+  std::vector<FrozenHead> frozen_;
+  Scratch projecting_{threads_, fused_projection_scratch()};
+};
 
 }  // namespace
 
 std::string fused_refusal(const AttentionInputs& inputs) {
   if (inputs.dtype != DType::f32) return "the fused backend computes in f32";
-  if (inputs.options.mask_value)
-    return "the fused backend adds −∞ where a mask blocks, and fills no other number";
-  if (!inputs.options.frozen_heads.empty())
-    return "the fused backend computes the weights of every head, and holds none of a frozen one";
   const AttentionSizes sizes = attention_sizes(inputs);
   for (const Index size : {sizes.batch, sizes.queries, sizes.all_keys, sizes.head_dim, sizes.v_head_dim})
     if (size == 0) return "the fused backend wants a size of at least 1 in every axis";
@@ -246,21 +283,31 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
   TraceTensors& t = trace->tensors;
   const AttentionOptions& options = trace->options;
   const bool module = options.op == Op::multi_head_attention;
-  const Projected from =
-      module ? project_inputs(kernels, inputs, sizes, t, threads) : given_heads(kernels, sizes, t, threads);
+  if (!module) {
+    t.q_heads = std::move(t.query);
+    t.k_heads = std::move(t.key);
+    t.v_heads = std::move(t.value);
+    t.query = t.key = t.value = nullptr;
+  }
   std::optional<Tensor> weights;
   if (run.keep_attn_weights) weights.emplace(sizes.scores_shape(), DType::f32);
-  const Panels concat = attend(kernels, options, sizes, t, from, weights ? &*weights : nullptr, threads);
+  float* const kept = weights ? weights->values<float>().data() : nullptr;
+  Tensor output(
+      module ? Shape{{"N", sizes.batch}, {"L", sizes.queries}, {"E", sizes.embed_dim}}
+             : Shape{{"N", sizes.batch}, {"H", sizes.heads}, {"L", sizes.queries}, {"Dv", sizes.v_head_dim}},
+      DType::f32);
+  FusedForward forward(kernels, threads, sizes, options, t);
+  if (module) {
+    forward.run_module(kept, output.values<float>().data());
+  } else {
+    forward.run_heads(kept, output.values<float>().data());
+  }
   if (weights) keep_attn_weights(t, options, *std::move(weights));
+  t.output = shared(std::move(output));
   if (!module) {
-    t.head_output = t.output = shared(heads_of(concat, sizes, threads));
+    t.head_output = t.output;
     return trace;
   }
-  Tensor output(Shape{{"N", sizes.batch}, {"L", sizes.queries}, {"E", sizes.embed_dim}}, DType::f32);
-  project(kernels, concat, sizes.heads * sizes.v_head_dim,
-          {t.out_proj_weight.get(), 0, t.out_proj_bias.get(), 0}, sizes.embed_dim,
-          {.rows = output.values<float>().data(), .batch_stride = sizes.queries * sizes.embed_dim}, threads);
-  t.output = shared(std::move(output));
   if (options.residual) t.residual_output = shared(add_residual(*t.query, *t.output));
   if (options.layer_norm)
     t.layer_norm_output = shared(layer_norm(options.residual ? *t.residual_output : *t.output));

@@ -15,11 +15,12 @@ struct FusedRun {
   const FusedKernels* kernels = nullptr;  // null: chosen_fused_kernels()
 };
 
-// Why these inputs are the reference's to compute, a sentence; empty where this backend can. It does f32 with every
-// option but a finite mask.value and frozen heads.
+// Why these inputs are the reference's to compute, a sentence; empty where this backend can: f32, every option, sizes of at
+// least 1.
 std::string fused_refusal(const AttentionInputs& inputs);
 
-// The trace has q, k, v, output and what follows it, with keep_attn_weights the weights too, and no other intermediate.
+// The trace has output and what follows it, with keep_attn_weights the weights too, and no other intermediate. Beside these
+// it takes memory for the tokens, not for their pairs.
 // Equal bits for any number of threads. Throws Error(input) as check_attention_inputs does, Error(usage) where
 // fused_refusal has a reason, Error(memory) before taking what is not there, Error(cancelled).
 TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run = {});

@@ -1,78 +1,64 @@
 #include "core/fused/fused_layout.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
+#include <cstdlib>
+#include <new>
 
 #include "core/tensor/memory.h"
 
 namespace headwise {
 namespace {
 
-Index whole(Index size, Index part) {
-  return (size + part - 1) / part;
-}
+constexpr Index alignment = 64;  // of a line of the caches, and of the widest vector
+// What a product may read behind the last number: it takes whole vectors.
+constexpr Index slack = 16;
+constexpr Index huge_page = Index{2} << 20;
+constexpr Index widest_vector = 16;
 
 }  // namespace
 
 FusedBuffer::FusedBuffer(Index size) : size_(size) {
-  require_memory(checked_multiply(size, static_cast<Index>(sizeof(float)), "a buffer"), "the fused backend");
-  data_ = std::make_unique_for_overwrite<float[]>(static_cast<std::size_t>(size));
+  const Index bytes = checked_multiply(size, static_cast<Index>(sizeof(float)), "a buffer");
+  require_memory(bytes, "the fused backend");
+  const Index wanted = bytes + slack * static_cast<Index>(sizeof(float));
+  const Index unit = wanted >= huge_page ? huge_page : alignment;
+  const auto rounded = static_cast<std::size_t>(whole_parts(wanted, unit) * unit);
+  data_.reset(static_cast<float*>(std::aligned_alloc(static_cast<std::size_t>(unit), rounded)));
+  if (!data_) throw std::bad_alloc();
+  if (unit == huge_page) madvise(data_.get(), rounded, MADV_HUGEPAGE);
 }
 
-Panels::Panels(const FusedKernels& kernels, Index batch_size, Index token_count, Index row_count)
+void FusedBuffer::Free::operator()(float* data) const {
+  std::free(data);
+}
+
+Panels::Panels(Index batch_size, Index token_count, Index feature_count)
     : batch(batch_size),
       tokens(token_count),
-      count(whole(token_count, kernels.lanes)),
-      rows(whole(row_count, kernels.block) * kernels.block),
-      lanes(kernels.lanes),
-      data(checked_multiply(batch * count, rows * lanes, "panels")) {}
+      count(whole_parts(token_count, panel_lanes)),
+      width(feature_count),
+      data(checked_multiply(batch * count, width * panel_lanes, "panels")) {}
 
-Blocks::Blocks(const FusedKernels& kernels, Index row_count, Index depth_)
-    : count(whole(row_count, kernels.block)),
-      depth(depth_),
-      height(kernels.block),
-      data(checked_multiply(count, depth * height, "blocks")) {}
-
-void multiply_deep(const FusedKernels& kernels, const float* blocks, Index block_stride, Index count,
-                   Index depth, const float* right, float* panel) {
-  constexpr Index floats_at_once = 6144;  // 24 KiB: three quarters of a usual first cache
-  const Index depth_at_once = floats_at_once / kernels.lanes;
-  for (Index k = 0; k < depth; k += depth_at_once) {
-    kernels.multiply(blocks + k * kernels.block, block_stride, count, std::min(depth_at_once, depth - k),
-                     right + k * kernels.lanes, panel, true);
-  }
+Index Panels::tokens_of(Index p) const {
+  return std::min(panel_lanes, tokens - p * panel_lanes);
 }
 
-void fill_panel(const float* first_token, Index tokens, Index stride, Index width, Index lanes,
+HeadRows::HeadRows(Index batch, Index head_count, Index token_count, Index feature_count)
+    : heads(head_count),
+      tokens(token_count),
+      width(feature_count),
+      step(whole_parts(feature_count, widest_vector) * widest_vector),
+      data(checked_multiply(batch * heads, tokens * step, "rows of heads")) {
+  if (step != width) std::fill_n(data.at(0), data.size(), 0.0f);
+}
+
+void fill_panel(const FusedKernels& kernels, const float* tokens, Index count, Index stride, Index width,
                 float* panel) {
-  // A few columns at a time: their rows of the panel stay in the first cache while the tokens go by.
-  constexpr Index columns_at_once = 16;
-  for (Index from = 0; from < width; from += columns_at_once) {
-    const Index to = std::min(from + columns_at_once, width);
-    for (Index token = 0; token < tokens; ++token) {
-      const float* row = first_token + token * stride;
-      for (Index column = from; column < to; ++column) panel[column * lanes + token] = row[column];
-    }
-    for (Index column = from; column < to; ++column)
-      std::fill(panel + column * lanes + tokens, panel + (column + 1) * lanes, 0.0f);
-  }
-}
-
-void fill_block(const float* first_row, Index rows, Index stride, Index depth, Index height, float* block) {
-  for (Index r = 0; r < height; ++r) {
-    const float* row = first_row + r * stride;
-    for (Index k = 0; k < depth; ++k) block[k * height + r] = r < rows ? row[k] : 0.0f;
-  }
-}
-
-void read_panel(const float* panel, Index tokens, Index width, Index lanes, float* out, Index stride) {
-  constexpr Index columns_at_once = 16;
-  for (Index from = 0; from < width; from += columns_at_once) {
-    const Index to = std::min(from + columns_at_once, width);
-    for (Index token = 0; token < tokens; ++token) {
-      for (Index column = from; column < to; ++column)
-        out[token * stride + column] = panel[column * lanes + token];
-    }
-  }
+  kernels.transpose(tokens, stride, count, width, nullptr, panel, panel_lanes);
+  for (Index row = 0; count < panel_lanes && row < width; ++row)
+    std::fill(panel + row * panel_lanes + count, panel + (row + 1) * panel_lanes, 0.0f);
 }
 
 }  // namespace headwise

@@ -1,4 +1,4 @@
-// Where the fused backend keeps numbers between two products (core/fused/kernels.h says what panels and blocks are).
+// Where the fused backend keeps numbers between two products.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace headwise {
 
-// Uninitialised floats; throws Error(memory) before it takes what is not there.
+// Uninitialised floats, aligned to 64 bytes; throws Error(memory) before it takes what is not there.
 class FusedBuffer {
  public:
   FusedBuffer() = default;
@@ -18,49 +18,49 @@ class FusedBuffer {
   Index size() const { return size_; }
 
  private:
-  std::unique_ptr<float[]> data_;
+  struct Free {
+    void operator()(float* data) const;
+  };
+  std::unique_ptr<float, Free> data_;
   Index size_ = 0;
 };
 
-// (N, tokens, rows) as panels: for each batch ⌈tokens/lanes⌉ panels of [padded rows][lanes]. Tokens beyond the last are
-// lanes of zeros (or of whatever a product with zeros gives), rows beyond the last are there to be written.
+constexpr Index whole_parts(Index size, Index part) {
+  return (size + part - 1) / part;
+}
+
+// (N, tokens, width) as panels: for each batch ⌈tokens/64⌉ of [width][64]. What stands in the lanes beyond the last token
+// is finite, and nobody's.
 struct Panels {
   Panels() = default;
-  Panels(const FusedKernels& kernels, Index batch, Index tokens, Index rows);
+  Panels(Index batch, Index token_count, Index feature_count);
 
-  float* panel(Index n, Index p) { return data.at((n * count + p) * rows * lanes); }
-  const float* panel(Index n, Index p) const { return data.at((n * count + p) * rows * lanes); }
+  Index panel_size() const { return width * panel_lanes; }
+  float* panel(Index n, Index p) { return data.at((n * count + p) * panel_size()); }
+  const float* panel(Index n, Index p) const { return data.at((n * count + p) * panel_size()); }
+  Index tokens_of(Index p) const;  // in this panel
 
-  Index batch = 0, tokens = 0, count = 0;  // count: panels of a batch
-  Index rows = 0, lanes = 0;               // rows: padded to whole blocks
+  Index batch = 0, tokens = 0, count = 0, width = 0;  // count: panels of a batch
   FusedBuffer data;
 };
 
-// Rows of a row-major matrix as blocks: block b holds its rows b·block …, [depth][block].
-struct Blocks {
-  Blocks() = default;
-  Blocks(const FusedKernels& kernels, Index rows, Index depth);
+// Numbers of heads (N, heads, tokens, width) as rows, each padded with zeros to whole vectors.
+struct HeadRows {
+  HeadRows() = default;
+  HeadRows(Index batch, Index head_count, Index token_count, Index feature_count);
 
-  float* block(Index b) { return data.at(b * stride()); }
-  const float* block(Index b) const { return data.at(b * stride()); }
-  Index stride() const { return depth * height; }
+  float* row(Index n, Index g, Index token) { return data.at(((n * heads + g) * tokens + token) * step); }
+  const float* row(Index n, Index g, Index token) const {
+    return data.at(((n * heads + g) * tokens + token) * step);
+  }
 
-  Index count = 0, depth = 0, height = 0;
+  Index heads = 0, tokens = 0, width = 0, step = 0;  // step: from one token to the next
   FusedBuffer data;
 };
 
-// panel += blocks · right for any depth, a strip of it at a time, so that the strip of `right` stays in the first cache.
-void multiply_deep(const FusedKernels& kernels, const float* blocks, Index block_stride, Index count,
-                   Index depth, const float* right, float* panel);
-
-// Tokens first … of `rows_of`, a row-major (tokens, width) with `stride` from one token to the next, into one panel
-// [width][lanes]; lanes beyond `tokens` become 0.
-void fill_panel(const float* first_token, Index tokens, Index stride, Index width, Index lanes, float* panel);
-
-// Rows of `matrix`, row-major with `stride`, into a block [depth][height]; rows beyond `rows` become 0.
-void fill_block(const float* first_row, Index rows, Index stride, Index depth, Index height, float* block);
-
-// The way back: row-major (tokens, width) at `out` with `stride`.
-void read_panel(const float* panel, Index tokens, Index width, Index lanes, float* out, Index stride);
+// Row-major tokens of `width` numbers, `stride` from one to the next, into `count` ≤ 64 lanes of a panel; the lanes behind
+// them become 0.
+void fill_panel(const FusedKernels& kernels, const float* tokens, Index count, Index stride, Index width,
+                float* panel);
 
 }  // namespace headwise

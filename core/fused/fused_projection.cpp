@@ -2,59 +2,76 @@
 
 #include <algorithm>
 
-#include "core/tensor/task_threads.h"
-
 namespace headwise {
 namespace {
 
-// Features of a task: their weights, a strip of the depth at a time, stay in the second cache.
-constexpr Index features_at_once = 128;
+// Features of a task: whole tiles of 6 rows; 96 rows of 512 weights stay in half of the smallest second cache.
+constexpr Index features_at_once = 96;
+// The depth that is gone through at once: a panel of it is 128 KiB.
+constexpr Index depth_at_once = 512;
 
 }  // namespace
 
-Panels panels_of(const FusedKernels& kernels, const float* rows, Index batch, Index tokens, Index width,
-                 int threads) {
-  Panels panels(kernels, batch, tokens, width);
-  run_tasks(batch * panels.count, threads, [&](Index task, int) {
-    const Index n = task / panels.count, p = task % panels.count, first = p * panels.lanes;
-    fill_panel(rows + (n * tokens + first) * width, std::min(panels.lanes, tokens - first), width, width,
-               panels.lanes, panels.panel(n, p));
-  });
-  return panels;
+Index fused_projection_tasks(const FusedProjection& projection) {
+  return whole_parts(projection.features, features_at_once) * projection.x.batch * projection.x.count;
 }
 
-void project(const FusedKernels& kernels, const Panels& x, Index depth, const LinearRows& rows,
-             Index features, const ProjectionTarget& to, int threads) {
-  const Index block = kernels.block, lanes = kernels.lanes;
-  Blocks weight(kernels, features, depth);
-  const float* const first_row = rows.weight->values<float>().data() + rows.first_weight_row * depth;
-  const float* const bias = rows.bias ? rows.bias->values<float>().data() + rows.first_bias_entry : nullptr;
-  constexpr Index blocks_at_once = 16;
-  run_tasks((weight.count + blocks_at_once - 1) / blocks_at_once, threads, [&](Index task, int) {
-    const Index end = std::min((task + 1) * blocks_at_once, weight.count);
-    for (Index b = task * blocks_at_once; b < end; ++b)
-      fill_block(first_row + b * block * depth, std::min(block, features - b * block), depth, depth, block,
-                 weight.block(b));
-  });
+Index fused_projection_scratch() {
+  return features_at_once * panel_lanes;
+}
 
-  const Index group = features_at_once / block;  // blocks of a task
-  const Index groups = (weight.count + group - 1) / group;
-  std::vector<FusedBuffer> scratch(static_cast<std::size_t>(threads));
-  run_tasks(groups * x.batch * x.count, threads, [&](Index task, int worker) {
-    const Index p = task % x.count, n = task / x.count % x.batch, b = task / x.count / x.batch * group;
-    const Index count = std::min(group, weight.count - b), first_feature = b * block;
-    const Index made = std::min(count * block, features - first_feature);
-    FusedBuffer& own = scratch[static_cast<std::size_t>(worker)];
-    if (!to.panels && own.size() == 0) own = FusedBuffer(group * block * lanes);
-    float* const out = to.panels ? to.panels->panel(n, p) + first_feature * lanes : own.at(0);
-    for (Index f = 0; f < count * block; ++f)
-      std::fill_n(out + f * lanes, lanes, bias && f < made ? bias[first_feature + f] : 0.0f);
-    multiply_deep(kernels, weight.block(b), weight.stride(), count, depth, x.panel(n, p), out);
-    if (!to.rows) return;
-    const Index first = p * lanes;
-    read_panel(out, std::min(lanes, x.tokens - first), made, lanes,
-               to.rows + n * to.batch_stride + first * features + first_feature, features);
-  });
+bool fused_projection_task(const FusedProjection& projection, Index task, float* scratch) {
+  const FusedKernels& kernels = projection.kernels;
+  const Panels& x = projection.x;
+  const LinearRows& weight = projection.weight;
+  const Index groups = whole_parts(projection.features, features_at_once), depth = x.width;
+  const Index p = task / groups % x.count, n = task / groups / x.count,
+              first = task % groups * features_at_once;
+  const Index features = std::min(features_at_once, projection.features - first);
+  const float* const left = weight.weight->values<float>().data() + (weight.first_weight_row + first) * depth;
+  const float* const bias =
+      weight.bias ? weight.bias->values<float>().data() + weight.first_bias_entry + first : nullptr;
+  const Index tokens = x.tokens_of(p);
+  // Straight into a panel of its own, unless that has tokens of somebody else behind x's.
+  const bool straight = projection.panels && projection.panels->tokens_of(p) == tokens;
+  float* const out = straight ? projection.panels->panel(n, p) + first * panel_lanes : scratch;
+  for (Index k = 0; k < depth; k += depth_at_once) {
+    kernels.multiply({.left = left + k,
+                      .left_row = depth,
+                      .left_depth = 1,
+                      .right = x.panel(n, p) + k * panel_lanes,
+                      .right_panel = panel_lanes,
+                      .right_depth = panel_lanes,
+                      .out = out,
+                      .out_row = panel_lanes,
+                      .rows = features,
+                      .columns = panel_lanes,
+                      .depth = std::min(depth_at_once, depth - k),
+                      .begin = k > 0  ? Begin::add
+                               : bias ? Begin::bias
+                                      : Begin::zero,
+                      .by_row = bias});
+  }
+  if (projection.rows) {
+    kernels.transpose(out, panel_lanes, features, tokens, nullptr,
+                      projection.rows + (n * x.tokens + p * panel_lanes) * projection.features + first,
+                      projection.features);
+    return true;
+  }
+  if (projection.panels && !straight) {
+    for (Index f = 0; f < features; ++f)
+      std::copy_n(out + f * panel_lanes, tokens, projection.panels->panel(n, p) + (first + f) * panel_lanes);
+  }
+  if (HeadRows* const heads = projection.heads) {
+    for (Index f = 0; f < features;) {
+      const Index g = (first + f) / heads->width, d = (first + f) % heads->width;
+      const Index of_head = std::min(features - f, heads->width - d);
+      kernels.transpose(out + f * panel_lanes, panel_lanes, of_head, tokens, nullptr,
+                        heads->row(n, g, p * panel_lanes) + d, heads->step);
+      f += of_head;
+    }
+  }
+  return kernels.finite(out, features * panel_lanes);
 }
 
 }  // namespace headwise

@@ -1,4 +1,4 @@
-// The linear layers before and after attention, with panels on one side or both.
+// The linear layers before and after attention.
 #pragma once
 
 #include "core/attention/linear.h"
@@ -6,18 +6,22 @@
 
 namespace headwise {
 
-// A row-major (N, tokens, width) as panels.
-Panels panels_of(const FusedKernels& kernels, const float* rows, Index batch, Index tokens, Index width,
-                 int threads);
-
-struct ProjectionTarget {
-  Panels* panels = nullptr;  // of as many rows as features; null: not wanted as panels
-  float* rows = nullptr;     // row-major, `batch_stride` from one batch to the next; null: not wanted
-  Index batch_stride = 0;
+// One linear layer over tokens in panels, as tasks that can be done in any order and at once.
+struct FusedProjection {
+  const FusedKernels& kernels;
+  const Panels& x;  // (N, tokens, depth)
+  LinearRows weight;
+  Index features;
+  // Where y goes, one of them. Panels and heads may have more tokens than x: those behind are not touched.
+  Panels* panels = nullptr;   // width: features
+  HeadRows* heads = nullptr;  // heads·width: features
+  float* rows = nullptr;      // row-major (N, tokens, features)
 };
 
-// y[n,token,o] = Σ_k x[n,token,k]·weight[o,k] + bias[o] for the `features` rows of the weight that `rows` names.
-void project(const FusedKernels& kernels, const Panels& x, Index depth, const LinearRows& rows,
-             Index features, const ProjectionTarget& to, int threads);
+Index fused_projection_tasks(const FusedProjection& projection);
+Index fused_projection_scratch();  // floats of a worker's own
+
+// y[n,token,o] = Σ_k x[n,token,k]·weight[o,k] + bias[o] for some o and tokens. False where one of them is NaN or infinite.
+bool fused_projection_task(const FusedProjection& projection, Index task, float* scratch);
 
 }  // namespace headwise

@@ -1,11 +1,6 @@
 // The loops that the fused backend spends its time in, compiled once for each instruction set that this program may
 // meet. One build of them is a table of functions over raw pointers: nothing of Eigen or the standard library is
-// instantiated with another instruction set's flags, so that the linker cannot mix them up.
-//
-// Two layouts, chosen so that no product has to reorder what another made:
-//   a panel   [rows][lanes]                 `lanes` tokens (queries) side by side, a feature or key a row
-//   blocks    [rows/block][depth][block]    the left side of a product, `block` of its rows side by side
-// Both are padded with zeros to whole panels and blocks. Numbers are f32; pointers need no alignment.
+// instantiated with another instruction set's flags, so that the linker cannot mix them up. Numbers are f32.
 #pragma once
 
 #include <cstdint>
@@ -14,25 +9,76 @@ namespace headwise {
 
 using Index = std::int64_t;
 
+// Tokens (queries, keys) side by side in a panel, [width][panel_lanes] for the features of panel_lanes tokens; also a
+// multiple of every vector.
+constexpr Index panel_lanes = 64;
+
+// What a product begins with.
+enum class Begin {
+  zero,
+  add,     // what stands in `out`
+  bias,    // of a row: by_row[r]
+  factor,  // what stands in `out`, times by_row[r]
+};
+
+// out[r][c] = begin + Σ_k left(r, k)·right(k, c) for r < rows, c < columns, k < depth, where left(r, k) stands at
+// left[r·left_row + k·left_depth] and right(k, c) in panels at right[c/64·right_panel + k·right_depth + c%64]. Columns are
+// rounded up to whole vectors, of at most 16 numbers: `right` and `out` have room for them.
+struct FusedProduct {
+  const float* left;
+  Index left_row, left_depth;
+  const float* right;
+  Index right_panel, right_depth;
+  float* out;
+  Index out_row;
+  Index rows, columns, depth;
+  Begin begin = Begin::zero;
+  const float* by_row = nullptr;
+  // Of row r only columns before column_reach[r], or only the depth before depth_reach[r], have to be there; null: all.
+  const std::int32_t* column_reach = nullptr;
+  const std::int32_t* depth_reach = nullptr;
+};
+
+// A strip of scores, [rows][columns] with `step` floats from one row to the next, rows and columns with room for whole
+// vectors, and the state of its rows' softmax.
+struct FusedSoftmax {
+  float* scores;
+  Index step, rows, columns;
+  const std::int32_t*
+      from;  // of each row: the keys [from, to) of the strip take part, the others' weight is 0
+  const std::int32_t* to;
+  float scale;     // > 0
+  float* maximum;  // [rows] of scale·score·log2 e
+  float* shrink;   // [rows]
+  float* sums;     // [rows][16], to be added up in the end
+};
+
 struct FusedKernels {
   const char* name;  // "avx2"
-  Index block;       // rows of a block
-  Index lanes;       // of a panel
 
-  // panel[r][lane] (+)= Σ_k blocks[r][k] · right[k][lane] for r < count·block: a product of depth `depth` with a panel
-  // as its right side. `block_stride` is the distance of two blocks, so that a part of their depth can be taken.
-  void (*multiply)(const float* blocks, Index block_stride, Index count, Index depth, const float* right,
-                   float* panel, bool add);
+  void (*multiply)(const FusedProduct& product);
 
-  // The softmax of a panel of scores [keys][lanes], where some keys may have been seen before: scores become
-  // exp(scale·score − maximum), `maximum` and `sum` [lanes] follow, and `shrink` [lanes] is what earlier weighted sums must
-  // be multiplied with. `bias` [keys][lanes] is added after the scale; null: none. A row of nothing but −∞ keeps the
-  // maximum −∞ and the sum 0. NaN anywhere in a lane makes its sum NaN.
-  void (*exponentials)(float* scores, const float* bias, Index keys, float scale, float* maximum, float* sum,
-                       float* shrink);
+  // Scores become exp(scale·score − maximum); maximum and sums follow what was seen before (−∞ and 0 at first), and
+  // `shrink` is what earlier weighted sums must be multiplied with. A row of nothing but −∞ keeps the maximum −∞ and
+  // the sum 0; NaN anywhere in a row makes its sum NaN.
+  void (*softmax)(const FusedSoftmax& strip);
 
-  // panel[r][lane] *= factor[lane]
-  void (*multiply_lanes)(float* panel, Index rows, const float* factor);
+  // x[i] = scale·x[i] + bias[i] (null: 0) for i < count, rounded up to whole vectors; where there is `fill` it stands where
+  // the bias is −∞.
+  void (*adjust)(float* x, Index count, float scale, const float* bias, const float* fill);
+
+  // out[i] = 2^x[i] for i < count, rounded up to whole vectors; x ≤ 0 or NaN. Below −126 exactly 0.
+  void (*power_of_two)(const float* x, Index count, float* out);
+
+  // out[c][r] = in[r][c]·by_row[r] (null: 1) for r < rows, c < columns. Nothing else is read or written.
+  void (*transpose)(const float* in, Index in_step, Index rows, Index columns, const float* by_row,
+                    float* out, Index out_step);
+
+  // out[i] = in[i]·factor, past the caches: `out` is not read again soon.
+  void (*stream)(const float* in, Index count, float factor, float* out);
+
+  // False where any of the numbers is NaN or infinite.
+  bool (*finite)(const float* x, Index count);
 };
 
 enum class InstructionSet;  // core/tensor/instruction_set.h

@@ -11,11 +11,17 @@ thread_local const std::atomic<bool>* cancelled_here = nullptr;
 
 }  // namespace
 
-CancelScope::CancelScope(const std::atomic<bool>& cancelled)
-    : outer_(std::exchange(cancelled_here, &cancelled)) {}
+CancelScope::CancelScope(const std::atomic<bool>* cancelled)
+    : outer_(std::exchange(cancelled_here, cancelled)) {}
+
+CancelScope::CancelScope(const std::atomic<bool>& cancelled) : CancelScope(&cancelled) {}
 
 CancelScope::~CancelScope() {
   cancelled_here = outer_;
+}
+
+const std::atomic<bool>* watched_cancellation() {
+  return cancelled_here;
 }
 
 void check_cancelled() {

@@ -23,10 +23,33 @@ thread_local bool in_task = false;
 // Of a range, in multiply-adds: some tens of microseconds. Waking a thread takes a few.
 constexpr double range_cost = 1e5;
 
+// How often a thread looks again before it lets others have its processor: some microseconds.
+constexpr int looks = 200;
+
+void pause_once() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#endif
+}
+
+// Calls ready() until it says so.
+template <class F>
+void wait_until(F&& ready) {
+  for (int i = 0; !ready(); ++i) {
+    if (i < looks) {
+      pause_once();
+    } else {
+      std::this_thread::yield();
+    }
+  }
+}
+
+// Tasks are numbered through all phases and taken in this order, so that what somebody waits for is always under way.
 struct Work {
-  Index count = 0;
-  const std::function<void(Index, int)>* body = nullptr;
-  std::atomic<Index> next{0};
+  std::span<const TaskPhase> phases;
+  Index count = 0;  // of all phases' tasks
+  const std::atomic<bool>* cancelled = nullptr;
+  std::atomic<Index> next{0}, finished{0};
   std::atomic<bool> stop{false};
   std::mutex failing;
   std::exception_ptr failure;
@@ -37,14 +60,23 @@ struct Work {
     stop = true;
   }
 
-  void take(int worker, bool cancellable) {
+  void take(int worker) {
+    const CancelScope scope(cancelled);
+    std::size_t phase = 0;
+    Index first = 0;  // of this phase
     try {
       while (!stop.load(std::memory_order_relaxed)) {
-        if (cancellable) check_cancelled();
+        check_cancelled();
         const Index task = next.fetch_add(1, std::memory_order_relaxed);
-        if (task >= count) break;
+        while (phase < phases.size() && task >= first + phases[phase].count) first += phases[phase++].count;
+        if (phase == phases.size()) break;
+        wait_until([&] {
+          return finished.load(std::memory_order_acquire) >= first || stop.load(std::memory_order_relaxed);
+        });
+        if (stop.load(std::memory_order_relaxed)) break;
         const ProgressPart part = slice_of_work(task, count);  // nobody asks a thread of the pool
-        (*body)(task, worker);
+        phases[phase].body(task - first, worker);
+        finished.fetch_add(1, std::memory_order_release);
       }
     } catch (...) {
       fail(std::current_exception());
@@ -79,10 +111,15 @@ class Pool {
     }
     wake_.notify_all();
     in_task = true;
-    work.take(0, true);
+    work.take(0);
     in_task = false;
+    {
+      const std::lock_guard lock(mutex_);
+      work_ = nullptr;  // who has not come yet need not come any more
+    }
+    // The others are at their last tasks: to be woken takes longer than most of these.
+    for (int i = 0; busy_.load(std::memory_order_relaxed) > 0 && i < looks; ++i) pause_once();
     std::unique_lock lock(mutex_);
-    work_ = nullptr;  // who has not come yet need not come any more
     done_.wait(lock, [&] { return busy_ == 0; });
     return true;
   }
@@ -100,7 +137,7 @@ class Pool {
       Work& work = *work_;
       ++busy_;
       lock.unlock();
-      work.take(worker, false);
+      work.take(worker);
       lock.lock();
       if (--busy_ == 0) done_.notify_all();
     }
@@ -110,7 +147,8 @@ class Pool {
   std::condition_variable wake_, done_;
   std::vector<std::thread> threads_;
   Work* work_ = nullptr;
-  int wanted_ = 0, busy_ = 0;
+  int wanted_ = 0;
+  std::atomic<int> busy_{0};  // written under the mutex
   std::uint64_t round_ = 0;
   bool ending_ = false;
 };
@@ -130,14 +168,20 @@ int available_threads() {
   return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
-void run_tasks(Index count, int threads, const std::function<void(Index task, int worker)>& body) {
+void run_phases(std::span<const TaskPhase> phases, int threads) {
   Work work;
-  work.count = count;
-  work.body = &body;
-  threads = static_cast<int>(std::min<Index>(threads, count));
+  work.phases = phases;
+  work.cancelled = watched_cancellation();
+  for (const TaskPhase& phase : phases) work.count += phase.count;
+  threads = static_cast<int>(std::min<Index>(threads, work.count));
   static Pool pool;
-  if (threads <= 1 || in_task || !pool.run(work, threads)) work.take(0, true);
+  if (threads <= 1 || in_task || !pool.run(work, threads)) work.take(0);
   if (work.failure) std::rethrow_exception(work.failure);
+}
+
+void run_tasks(Index count, int threads, const std::function<void(Index task, int worker)>& body) {
+  const TaskPhase phase{count, body};
+  run_phases(std::span(&phase, 1), threads);
 }
 
 void for_ranges(Index count, double cost, const std::function<void(Index first, Index last)>& body) {

@@ -1,8 +1,8 @@
-// Independent tasks on a few threads that wait between calls. Which thread does which task is open; a task must not
-// depend on it.
+// Tasks on a few threads that wait between calls. Which thread does which task is open; a task must not depend on it.
 #pragma once
 
 #include <functional>
+#include <span>
 
 #include "core/tensor/shape.h"
 
@@ -23,11 +23,20 @@ class ThreadLimit {
   int outer_;
 };
 
-// Calls body(task, worker) for every task in [0, count), 0 ≤ worker < threads; two calls with one worker never overlap.
-// The calling thread is worker 0. Between two of its tasks it looks whether the work is still wanted
-// (core/tensor/cancellation.h). An exception of a task, or the cancellation, ends all of it: the tasks under way finish,
-// no further one begins, and it is thrown here. Who calls while others are served, or from within a task, does it all
-// alone.
+// Tasks [0, count) that can be done in any order and at once: body(task, worker).
+struct TaskPhase {
+  Index count = 0;
+  std::function<void(Index task, int worker)> body;
+};
+
+// Does one phase after the other: no task begins before all of the phase before it are done. 0 ≤ worker < threads; two
+// calls with one worker never overlap, and the calling thread is worker 0. The threads are woken once for all phases.
+// Between two tasks each looks whether the caller's work is still wanted (core/tensor/cancellation.h), and check_cancelled()
+// in a task does so too. An exception of a task, or the cancellation, ends all of it: the tasks under way finish, no
+// further one begins, and it is thrown here. Who calls while others are served, or from within a task, does it all alone.
+void run_phases(std::span<const TaskPhase> phases, int threads);
+
+// The same with one phase.
 void run_tasks(Index count, int threads, const std::function<void(Index task, int worker)>& body);
 
 // Calls body(first, last) so that the ranges cover [0, count) once. `cost` is that of one of them in multiply-adds: what

@@ -2,15 +2,20 @@
 
 #include "core/attention/average_weights.h"
 #include "core/attention/dropout.h"
+#include "core/attention/frozen_heads.h"
 
 namespace headwise {
 
 void keep_attn_weights(TraceTensors& t, const AttentionOptions& options, Tensor attn_weights) {
   const auto shared = [](Tensor tensor) { return std::make_shared<const Tensor>(std::move(tensor)); };
   t.attn_weights = shared(std::move(attn_weights));
-  t.dropped_weights = options.dropout == 0.0
-                          ? t.attn_weights
-                          : shared(dropout(*t.attn_weights, options.dropout, options.dropout_seed));
+  t.dropped_weights = t.attn_weights;
+  if (options.dropout > 0.0) {
+    Tensor dropped = dropout(*t.attn_weights, options.dropout, options.dropout_seed);
+    if (t.frozen_weights)
+      dropped = with_frozen_heads(std::move(dropped), *t.frozen_weights, options.frozen_heads);
+    t.dropped_weights = shared(std::move(dropped));
+  }
   if (options.op != Op::multi_head_attention || !options.need_weights) return;
   t.attn_output_weights =
       options.average_attn_weights ? shared(average_over_heads(*t.dropped_weights)) : t.dropped_weights;

@@ -12,6 +12,7 @@
 #include "core/trace/cell_provenance.h"
 #include "core/trace/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
+#include "tests/core/fused/agreement.h"
 
 using namespace headwise;
 using namespace headwise::test;
@@ -176,7 +177,8 @@ TEST_CASE("freezing one head computes the weights and what reads them, and letti
   const AttentionInputs frozen = frozen_where_they_are(free, {1});
   const TracePtr second = reference_forward(frozen, first.get());
   // No row of concat is another one than before: the output projection has nothing to do.
-  CHECK(second->computed == std::vector{Id::attn_weights, Id::head_output, Id::concat, Id::attn_output_weights});
+  CHECK(second->computed ==
+        std::vector{Id::attn_weights, Id::head_output, Id::concat, Id::attn_output_weights});
   CHECK(identical(*reference_forward(free, second.get())->tensors.output, *first->tensors.output));
 }
 
@@ -214,10 +216,14 @@ TEST_CASE("heads that are not there or named twice, and weights of another shape
         std::string::npos);
 }
 
-TEST_CASE("the fused backend leaves frozen heads to the reference, and says so") {
-  const AttentionInputs inputs = frozen_where_they_are(random_inputs(small_options(), {}, DType::f32), {2});
-  CHECK(fused_refusal(inputs).find("frozen") != std::string::npos);
-  CHECK_THROWS_WITH_AS(fused_forward(inputs), doctest::Contains("--backend reference"), Error);
+TEST_CASE("the fused backend holds frozen heads too, past mask and dropout") {
+  AttentionInputs inputs = frozen_where_they_are(random_inputs(small_options(), {}, DType::f32), {2});
+  inputs.options.is_causal = true;
+  inputs.options.dropout = 0.4;
+  CHECK(fused_refusal(inputs).empty());
+  const TracePtr fused = fused_forward(inputs, {.keep_attn_weights = true});
+  check_agrees(*fused, *reference_forward(inputs));
+  CHECK(fused->tensors.dropped_weights);
 }
 
 TEST_CASE("the heads that are not frozen come as ranges") {

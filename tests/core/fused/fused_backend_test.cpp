@@ -5,10 +5,14 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <atomic>
+#include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
+#include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/random.h"
 #include "core/trace/attention_sizes.h"
@@ -52,9 +56,8 @@ TEST_CASE("the fused backend agrees with the reference over every option, on eve
 TEST_CASE("the fused backend agrees with the reference over options drawn together") {
   int done = 0;
   for (std::uint64_t seed = 0; seed < 300; ++seed) {
-    NamedInputs named = random_combination(seed);
+    const NamedInputs named = random_combination(seed);
     CAPTURE(named.name);
-    let_heads_go(named.inputs);
     const AttentionInputs inputs = as_f32(named.inputs);
     if (!fused_refusal(inputs).empty()) continue;
     const FusedKernels* kernels = kernels_here(instruction_sets()[seed % instruction_sets().size()]);
@@ -112,11 +115,48 @@ TEST_CASE("a NaN behind a mask counts as it does in the reference") {
   CHECK(std::isnan(fused_forward(inputs)->tensors.output->flat(0)));
 }
 
+TEST_CASE("a mask that blocks with a finite number is filled in, on every instruction set here") {
+  for (const InstructionSet set : instruction_sets()) {
+    AttentionInputs inputs = sized_inputs(1, 70, 200, 4, 2, 8, 8);
+    inputs.options.is_causal = true;
+    inputs.options.mask_value = -1.0;
+    if (const FusedKernels* kernels = kernels_here(set))
+      check_against_reference(inputs, {.threads = 2, .keep_attn_weights = true, .kernels = kernels});
+  }
+}
+
 TEST_CASE("what the fused backend does not do it says in a sentence") {
   AttentionInputs inputs = sized_inputs(1, 3, 3, 2, 2, 4, 4);
   CHECK(fused_refusal(inputs).empty());
-  inputs.options.is_causal = true;
-  inputs.options.mask_value = -1.0;
-  CHECK(fused_refusal(inputs).find("mask") != std::string::npos);
+  inputs.dtype = DType::f64;
+  CHECK(fused_refusal(inputs).find("f32") != std::string::npos);
+  inputs = sized_inputs(1, 0, 3, 2, 2, 4, 4);
+  CHECK(fused_refusal(inputs).find("at least 1") != std::string::npos);
   CHECK_THROWS_WITH_AS(fused_forward(inputs), doctest::Contains("reference"), Error);
+}
+
+TEST_CASE("a run is cancelled soon, at whatever moment, and the next one is whole") {
+  AttentionInputs inputs = sized_inputs(1, 700, 700, 4, 4, 32, 32);
+  const TracePtr expected = fused_forward(inputs, {.threads = 2});
+  int cancelled_runs = 0;
+  for (int run = 0; run < 40; ++run) {
+    std::atomic<bool> cancelled = false;
+    const CancelScope scope(cancelled);
+    std::thread other([&] {
+      std::this_thread::sleep_for(std::chrono::microseconds(run * 7919 % 97 * 40));
+      cancelled = true;
+    });
+    try {
+      while (true) {
+        const TracePtr whole = fused_forward(inputs, {.threads = 2});
+        CHECK(identical(*whole->tensors.output, *expected->tensors.output));
+      }
+    } catch (const Error& error) {
+      CHECK(error.status() == ExitStatus::cancelled);
+      ++cancelled_runs;
+    }
+    other.join();
+  }
+  CHECK(cancelled_runs == 40);
+  CHECK(identical(*fused_forward(inputs, {.threads = 2})->tensors.output, *expected->tensors.output));
 }

@@ -23,6 +23,54 @@ TEST_CASE("every task is done once, for any number of threads") {
   }
 }
 
+TEST_CASE("no task of a phase begins before all of the phase before it are done, for any number of threads") {
+  for (const int threads : {1, 2, 5}) {
+    for (int round = 0; round < 200; ++round) {
+      std::atomic<int> first = 0, second = 0, third = 0;
+      run_phases(std::vector<TaskPhase>{{7, [&](Index, int) { ++first; }},
+                                        {0, [](Index, int) { CHECK(false); }},
+                                        {3,
+                                         [&](Index, int) {
+                                           CHECK(first == 7);
+                                           ++second;
+                                         }},
+                                        {5,
+                                         [&](Index, int) {
+                                           CHECK(second == 3);
+                                           ++third;
+                                         }}},
+                 threads);
+      CHECK(third == 5);
+    }
+  }
+}
+
+TEST_CASE("what a task of an early phase throws ends those who wait for it") {
+  for (const int threads : {1, 2, 5}) {
+    CHECK_THROWS_AS(run_phases(std::vector<TaskPhase>{{4,
+                                                       [](Index task, int) {
+                                                         if (task == 2) throw std::runtime_error("no");
+                                                       }},
+                                                      {4, [](Index, int) { CHECK(false); }}},
+                               threads),
+                    std::runtime_error);
+  }
+}
+
+TEST_CASE("a task can ask whether the caller's work is still wanted, in every thread") {
+  std::atomic<bool> cancelled = false;
+  const CancelScope scope(cancelled);
+  std::atomic<int> asked = 0;
+  CHECK_THROWS_AS(run_tasks(2, 2,
+                            [&](Index, int) {
+                              ++asked;
+                              cancelled = true;
+                              while (true) check_cancelled();
+                            }),
+                  Error);
+  CHECK(asked >= 1);
+}
+
 TEST_CASE("ranges cover everything once, cheap or dear") {
   for (const double cost : {0.0, 1.0, 1e4, 1e9})
     for (const Index count : {0, 1, 100, 100003}) {

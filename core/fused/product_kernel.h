@@ -1,0 +1,119 @@
+// The product, a tile of the output in registers at a time. Part of core/fused/kernels.cpp.
+#pragma once
+
+#include "core/fused/vectors.h"
+
+namespace headwise {
+namespace {
+
+// 32 registers hold 6 rows of 4 vectors, 4 vectors of the right side and a number of the left; 16 hold 6 rows of 2.
+constexpr int tile_rows = 6;
+constexpr int tile_vectors = vector == 16 ? 4 : 2;
+constexpr int tile_columns = tile_vectors * vector;
+
+template <int Rows, int Vectors>
+void tile(const FusedProduct& p, Index row, Index column, Index depth) {
+  const float* left[Rows];
+  for (int r = 0; r < Rows; ++r) left[r] = p.left + (row + r) * p.left_row;
+  const float* right = p.right + column / panel_lanes * p.right_panel + column % panel_lanes;
+  float* const out = p.out + row * p.out_row + column;
+  Vector sum[Rows][Vectors];
+#pragma GCC unroll 6
+  for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < Vectors; ++v) sum[r][v] = Vector{};
+  if (p.begin == Begin::bias) {
+#pragma GCC unroll 6
+    for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 4
+      for (int v = 0; v < Vectors; ++v) sum[r][v] = all(p.by_row[row + r]);
+  } else if (p.begin != Begin::zero) {
+#pragma GCC unroll 6
+    for (int r = 0; r < Rows; ++r) {
+      const Vector factor = all(p.begin == Begin::factor ? p.by_row[row + r] : 1.0f);
+#pragma GCC unroll 4
+      for (int v = 0; v < Vectors; ++v) sum[r][v] = load(out + r * p.out_row + v * vector) * factor;
+    }
+  }
+  const Index left_depth = p.left_depth, right_depth = p.right_depth;
+  Index at = 0;
+  for (Index k = 0; k < depth; ++k) {
+    Vector x[Vectors];
+#pragma GCC unroll 4
+    for (int v = 0; v < Vectors; ++v) x[v] = load(right + v * vector);
+#pragma GCC unroll 6
+    for (int r = 0; r < Rows; ++r) {
+      const Vector l = all(left[r][at]);
+#pragma GCC unroll 4
+      for (int v = 0; v < Vectors; ++v) sum[r][v] += l * x[v];
+    }
+    at += left_depth;
+    right += right_depth;
+  }
+#pragma GCC unroll 6
+  for (int r = 0; r < Rows; ++r)
+#pragma GCC unroll 4
+    for (int v = 0; v < Vectors; ++v) store(out + r * p.out_row + v * vector, sum[r][v]);
+}
+
+using Tile = void (*)(const FusedProduct& p, Index row, Index column, Index depth);
+
+template <int Rows>
+constexpr Tile tile_of(int vectors) {
+  if (vectors == 1) return tile<Rows, 1>;
+  if constexpr (tile_vectors == 4) {
+    if (vectors == 3) return tile<Rows, 3>;
+    if (vectors == 4) return tile<Rows, 4>;
+  }
+  return tile<Rows, 2>;
+}
+
+constexpr Tile tile_of(int rows, int vectors) {
+  switch (rows) {
+    case 1:
+      return tile_of<1>(vectors);
+    case 2:
+      return tile_of<2>(vectors);
+    case 3:
+      return tile_of<3>(vectors);
+    case 4:
+      return tile_of<4>(vectors);
+    case 5:
+      return tile_of<5>(vectors);
+    default:
+      return tile_of<6>(vectors);
+  }
+}
+
+struct Tiles {
+  Tile of[tile_rows + 1][tile_vectors + 1] = {};
+  constexpr Tiles() {
+    for (int r = 1; r <= tile_rows; ++r)
+      for (int v = 1; v <= tile_vectors; ++v) of[r][v] = tile_of(r, v);
+  }
+};
+constexpr Tiles tiles;
+
+inline Index furthest(const std::int32_t* reach, Index rows, Index most) {
+  Index far = 0;
+  for (Index r = 0; r < rows; ++r) far = reach[r] > far ? reach[r] : far;
+  return far < most ? far : most;
+}
+
+// A few columns of the right side stay in the first cache while the rows go by.
+void multiply(const FusedProduct& p) {
+  for (Index column = 0; column < p.columns; column += tile_columns) {
+    for (Index row = 0; row < p.rows; row += tile_rows) {
+      const Index rows = p.rows - row < tile_rows ? p.rows - row : tile_rows;
+      const Index end = p.column_reach ? furthest(p.column_reach + row, rows, p.columns) : p.columns;
+      const Index depth = p.depth_reach ? furthest(p.depth_reach + row, rows, p.depth) : p.depth;
+      Index columns = end - column;
+      if (columns <= 0) continue;
+      columns = columns < tile_columns ? columns : tile_columns;
+      tiles.of[rows][(columns + vector - 1) / vector](p, row, column, depth);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace headwise

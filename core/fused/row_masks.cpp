@@ -1,0 +1,125 @@
+#include "core/fused/row_masks.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/attention/alibi.h"
+
+namespace headwise {
+namespace {
+
+constexpr float blocked = -std::numeric_limits<float>::infinity();
+
+// A cell of a given mask as what it adds.
+float added(std::uint8_t cell, bool true_blocks) {
+  return (cell != 0) == true_blocks ? blocked : 0.0f;
+}
+float added(float cell, bool) {
+  return cell;
+}
+float added(double cell, bool) {
+  return static_cast<float>(cell);
+}
+
+// Calls f with the values of a mask in the type that they are stored in.
+template <class F>
+void visit_mask(const Tensor& mask, F&& f) {
+  if (mask.dtype() == DType::boolean) f(mask.values<std::uint8_t>().data());
+  if (mask.dtype() == DType::f32) f(mask.values<float>().data());
+  if (mask.dtype() == DType::f64) f(mask.values<double>().data());
+}
+
+// bias[i] += what the cells first, first + step … of a mask add.
+void add_mask(const Tensor& mask, Index first, Index step, Index count, bool true_blocks, float* bias) {
+  visit_mask(mask, [&](const auto* cells) {
+    if (step == 1) {
+      for (Index i = 0; i < count; ++i) bias[i] += added(cells[first + i], true_blocks);
+    } else {
+      for (Index i = 0; i < count; ++i) bias[i] += added(cells[first + i * step], true_blocks);
+    }
+  });
+}
+
+}  // namespace
+
+RowMasks::RowMasks(const AttentionOptions& options, const GivenMasks& given, Index batch, Index queries,
+                   Index keys, Index all_keys)
+    : options_(options),
+      given_(given),
+      queries_(queries),
+      keys_(keys),
+      all_keys_(all_keys),
+      offset_(headwise::causal_offset(options.causal_alignment, queries, keys)),
+      any_(has_any_mask(options, given)) {
+  if (given.attn_mask)
+    view_ =
+        view_attn_mask(options.op, given.attn_mask->shape(), batch, options.num_heads, queries, keys).value();
+  if (options.alibi) slopes_ = alibi_slopes(options.num_heads);
+  // Appended keys are behind every reach; a finite mask.value lets every key take part.
+  adds_ = any_ && (given.attn_mask || options.alibi || all_keys > keys || options.mask_value);
+  if (!given.key_padding_mask) return;
+  std::vector<float> padding(static_cast<std::size_t>(keys));
+  for (Index n = 0; n < batch; ++n) {
+    std::ranges::fill(padding, 0.0f);
+    add_mask(*given.key_padding_mask, n * keys, 1, keys, true, padding.data());
+    auto from = padding.end();
+    while (from != padding.begin() && from[-1] == blocked) --from;
+    padding_from_.push_back(from - padding.begin());
+    if (std::any_of(padding.begin(), from, [](float cell) { return cell != 0.0f; })) adds_ = true;
+  }
+}
+
+Index RowMasks::valid_len(Index n, Index query) const {
+  const bool per_query = given_.valid_lens->shape().rank() == 2;
+  const Index len =
+      given_.valid_lens
+          ->values<std::int64_t>()[static_cast<std::size_t>(per_query ? n * queries_ + query : n)];
+  return std::clamp<Index>(len, 0, keys_);
+}
+
+KeyReach RowMasks::reach(Index n, Index query) const {
+  if (options_.mask_value || all_keys_ > keys_) return {0, all_keys_};
+  KeyReach reach{0, keys_};
+  const Index own = query + offset_;
+  if (options_.is_causal) reach.to = std::min(reach.to, own + 1);
+  if (options_.sliding_window) {  // −window < own − key < window
+    const Index behind = std::min(*options_.sliding_window - 1, keys_ + queries_);
+    reach.from = std::max(reach.from, own - behind);
+    reach.to = std::min(reach.to, own + behind + 1);
+  }
+  if (given_.valid_lens) reach.to = std::min(reach.to, valid_len(n, query));
+  if (given_.key_padding_mask) reach.to = std::min(reach.to, padding_from_[static_cast<std::size_t>(n)]);
+  reach.to = std::max(reach.to, reach.from);
+  return reach;
+}
+
+void RowMasks::fill(Index n, Index h, Index query, Index from, Index to, float* bias) const {
+  std::fill_n(bias, to - from, 0.0f);
+  to = std::min(to, keys_);  // appended keys get 0
+  if (view_) {
+    const bool true_blocks = options_.op == Op::multi_head_attention;
+    const Index given_to = std::clamp(view_->keys, from, to);
+    const Index first = n * view_->step_n + h * view_->step_h + query * view_->step_l + from * view_->step_s;
+    add_mask(*given_.attn_mask, first, view_->step_s, given_to - from, true_blocks, bias);
+    for (Index key = given_to; key < to; ++key) bias[key - from] += blocked;
+  }
+  if (given_.key_padding_mask) add_mask(*given_.key_padding_mask, n * keys_ + from, 1, to - from, true, bias);
+  const Index own = query + offset_;  // the key at the same position
+  if (options_.is_causal || options_.sliding_window || given_.valid_lens) {
+    const Index everything = std::numeric_limits<Index>::max() / 4;
+    const Index window = std::min(options_.sliding_window.value_or(everything), everything);
+    Index begin = own - window + 1, end = options_.is_causal ? own + 1 : own + window;
+    if (given_.valid_lens) end = std::min(end, valid_len(n, query));
+    begin = std::clamp(begin, from, to);
+    end = std::clamp(end, begin, to);
+    for (Index key = from; key < begin; ++key) bias[key - from] += blocked;
+    for (Index key = end; key < to; ++key) bias[key - from] += blocked;
+  }
+  if (options_.alibi) {
+    const double slope = slopes_[static_cast<std::size_t>(h)];
+    for (Index key = from; key < to; ++key)
+      bias[key - from] += static_cast<float>(alibi_bias(slope, own - key, options_.is_causal));
+  }
+}
+
+}  // namespace headwise

@@ -1,0 +1,54 @@
+// Vectors of one instruction set, for the files that are compiled once for each (core/fused/kernels.cpp). HEADWISE_VECTOR
+// is how many floats one has. In an unnamed namespace: no two builds of it are the same function to the linker.
+#pragma once
+
+#ifdef __SSE2__
+#include <immintrin.h>
+#endif
+
+#include "core/fused/kernels.h"
+
+namespace headwise {
+namespace {
+
+constexpr int vector = HEADWISE_VECTOR;
+
+using Vector = float __attribute__((vector_size(vector * 4), aligned(4), may_alias));
+using Integers = std::int32_t __attribute__((vector_size(vector * 4), aligned(4), may_alias));
+using Bits = std::uint32_t __attribute__((vector_size(vector * 4), aligned(4), may_alias));
+
+inline Vector load(const float* at) {
+  return *reinterpret_cast<const Vector*>(at);
+}
+inline void store(float* at, Vector value) {
+  *reinterpret_cast<Vector*>(at) = value;
+}
+inline Vector all(float value) {
+  return value - Vector{};
+}  // x − 0 is x, and costs nothing
+
+constexpr float infinity = __builtin_inff();
+
+inline Integers lane_numbers() {
+  Integers lanes;
+  for (int i = 0; i < vector; ++i) lanes[i] = i;
+  return lanes;
+}
+
+// Of two vectors of which the lanes with bit S of their number clear and set are told apart: the clear ones of both,
+// and the set ones.
+template <int S>
+inline Vector lower_of(Vector a, Vector b) {
+  Integers from;
+  for (int i = 0; i < vector; ++i) from[i] = (i & S) ? vector + i - S : i;
+  return __builtin_shuffle(a, b, from);
+}
+template <int S>
+inline Vector upper_of(Vector a, Vector b) {
+  Integers from;
+  for (int i = 0; i < vector; ++i) from[i] = (i & S) ? vector + i : i + S;
+  return __builtin_shuffle(a, b, from);
+}
+
+}  // namespace
+}  // namespace headwise
