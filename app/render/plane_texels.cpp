@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
 
 #include "core/tensor/float_dispatch.h"
 #include "core/tensor/task_threads.h"
@@ -53,10 +56,15 @@ bool more_telling(const Texel& a, const Texel& b, bool diverging) {
 // The cells as they are stored, for values and mask of one type; `Any` reads every other pair.
 template <class T>
 struct Stored {
+  using Value = T;
+  static constexpr bool typed = true;
+  static constexpr double cost = 2.0;  // of a cell, in multiply-adds
+
   const T* values;
   const T* mask;  // null: nothing is blocked
   MatrixView at, mask_at;
 
+  bool rows_lie_together() const { return at.col_stride == 1 && (!mask || mask_at.col_stride == 1); }
   double value(Index row, Index col) const {
     return static_cast<double>(values[row * at.row_stride + col * at.col_stride]);
   }
@@ -67,6 +75,10 @@ struct Stored {
 };
 
 struct Any {
+  using Value = double;
+  static constexpr bool typed = false;
+  static constexpr double cost = 8.0;
+
   const HeatmapSpec& spec;
   double value(Index row, Index col) const { return spec.values.value(row, col); }
   bool blocked(Index row, Index col) const {
@@ -90,6 +102,58 @@ Texel most_telling(const Reader& read, const HeatmapSpec& spec, const Cells& row
   return best;
 }
 
+// The least and the largest value of each column over some rows of cells, in vectors. False where a cell is neither a finite
+// value nor only hatched: those rows are looked at cell by cell.
+template <class T>
+bool column_extremes(const Stored<T>& read, double blocked_at, const Cells& rows, const Cells& cols, T* least,
+                     T* most) {
+  using Flag = std::conditional_t<sizeof(T) == 4, std::int32_t, std::int64_t>;
+  constexpr T infinity = std::numeric_limits<T>::infinity();
+  const Index count = cols.last - cols.first;
+  std::fill_n(least, count, infinity);
+  std::fill_n(most, count, -infinity);
+  const T filled = static_cast<T>(blocked_at), nearly = static_cast<T>(static_cast<float>(blocked_at));
+  Flag other = 0;
+  for (Index row = rows.first; row < rows.last; ++row) {
+    const T* __restrict const value = read.values + row * read.at.row_stride + cols.first;
+    const T* __restrict const mask =
+        read.mask ? read.mask + row * read.mask_at.row_stride + cols.first : nullptr;
+    T* __restrict const low = least, * __restrict const high = most;
+    if (!mask) {
+      for (Index i = 0; i < count; ++i) {
+        const T v = value[i];
+        other |= std::abs(v) < infinity ? Flag{0} : Flag{1};
+        low[i] = v < low[i] ? v : low[i];
+        high[i] = v > high[i] ? v : high[i];
+      }
+      continue;
+    }
+    for (Index i = 0; i < count; ++i) {
+      const T v = value[i];
+      const bool blocked = mask[i] == -infinity, plain = !blocked & (std::abs(v) < infinity);
+      const bool hatched = blocked & ((v == T{0}) | (v == -infinity) | (v == filled) | (v == nearly));
+      other |= (plain | hatched) ? Flag{0} : Flag{1};
+      const T if_low = plain ? v : infinity, if_high = plain ? v : -infinity;
+      low[i] = if_low < low[i] ? if_low : low[i];
+      high[i] = if_high > high[i] ? if_high : high[i];
+    }
+  }
+  return other == 0;
+}
+
+// The most telling of these columns; none where the sign of two that are equally large decides.
+template <class T>
+std::optional<Texel> most_telling(const T* least, const T* most, Index count, bool diverging) {
+  T low = least[0], high = most[0];
+  for (Index i = 1; i < count; ++i) {
+    low = least[i] < low ? least[i] : low;
+    high = most[i] > high ? most[i] : high;
+  }
+  if (low > high) return Texel{CellKind::blocked, 0.0};
+  if (diverging && high == -low && high != T{0}) return std::nullopt;
+  return Texel{CellKind::value, static_cast<double>(diverging && -low > high ? low : high)};
+}
+
 // Rows of texels by several threads.
 template <class Reader>
 void read_texels(const Reader& read, const HeatmapSpec& spec, const TexelGrid& grid,
@@ -97,18 +161,30 @@ void read_texels(const Reader& read, const HeatmapSpec& spec, const TexelGrid& g
   const bool diverging = color_map_entry(spec.color_map).diverging;
   const double cells_of_row =
       static_cast<double>(spec.values.rows) / grid.rows * static_cast<double>(spec.values.cols);
-  for_ranges(grid.box_rows, 3.0 * std::max(cells_of_row, static_cast<double>(grid.box_cols)),
-             [&](Index first, Index last) {
-               for (auto r = static_cast<int>(first); r < static_cast<int>(last); ++r) {
-                 const Cells rows = cells_under(grid.first_row + r, grid.rows, spec.values.rows);
-                 Texel* const row =
-                     &texels[static_cast<std::size_t>(r) * static_cast<std::size_t>(grid.box_cols)];
-                 for (int c = 0; c < grid.box_cols; ++c) {
-                   const Cells cols = cells_under(grid.first_col + c, grid.cols, spec.values.cols);
-                   row[c] = most_telling(read, spec, rows, cols, diverging);
-                 }
-               }
-             });
+  std::vector<Cells> columns;
+  for (int c = 0; c < grid.box_cols; ++c)
+    columns.push_back(cells_under(grid.first_col + c, grid.cols, spec.values.cols));
+  const Cells all{columns.front().first, columns.back().last};
+  for_ranges(
+      grid.box_rows, Reader::cost * std::max(cells_of_row, static_cast<double>(grid.box_cols)),
+      [&](Index first, Index last) {
+        std::vector<typename Reader::Value> extremes(2 * static_cast<std::size_t>(all.last - all.first));
+        typename Reader::Value *const least = extremes.data(), *const most = least + (all.last - all.first);
+        for (auto r = static_cast<int>(first); r < static_cast<int>(last); ++r) {
+          const Cells rows = cells_under(grid.first_row + r, grid.rows, spec.values.rows);
+          Texel* row = &texels[static_cast<std::size_t>(r) * static_cast<std::size_t>(grid.box_cols)];
+          bool together = false;
+          if constexpr (Reader::typed)
+            together =
+                read.rows_lie_together() && column_extremes(read, spec.blocked_at, rows, all, least, most);
+          for (const Cells& cols : columns) {
+            std::optional<Texel> texel;
+            const Index at = cols.first - all.first;
+            if (together) texel = most_telling(least + at, most + at, cols.last - cols.first, diverging);
+            *row++ = texel ? *texel : most_telling(read, spec, rows, cols, diverging);
+          }
+        }
+      });
 }
 
 std::vector<Texel> read_texels(const HeatmapSpec& spec, const TexelGrid& grid) {

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "core/tensor/random.h"
+
 using namespace headwise;
 
 namespace {
@@ -55,6 +57,44 @@ TEST_CASE("every cell is under some texel, whatever the grid") {
         largest = std::max(largest, value_at(texels, i));
       CHECK(largest == 1.0);
     }
+}
+
+TEST_CASE("rows of cells read together hold the texels that cells asked one by one hold") {
+  const CounterRandom random(7, "texels");
+  std::uint64_t number = 0;
+  for (const bool masked : {false, true})
+    for (const double odd : {0.0, inf, -inf, std::nan("")})
+      for (const double blocked_at : {-inf, -1e9, 0.1})
+        for (const ColorMap map : {ColorMap::viridis, ColorMap::blue_orange}) {
+          Tensor values(Shape({{"L", 61}, {"S", 83}}), DType::f32), mask(values.shape(), DType::f32);
+          for (Index i = 0; i < values.size(); ++i) {
+            const bool blocked = masked && random.uniform(number++) < 0.5;
+            // Few different numbers: many are equally large, of either sign.
+            const double value = 0.5 * std::round(6.0 * random.uniform(number++) - 3.0);
+            const double hidden = random.uniform(number++) < 0.5 ? 0.0 : blocked_at;
+            values.set_flat(i, blocked ? hidden : value);
+            if (blocked) mask.set_flat(i, -inf);
+          }
+          // A row in which blocked cells still have a value, and one in which a cell is not finite.
+          for (Index col = 0; masked && col < 83; ++col) values.set_flat(20 * 83 + col, 0.25);
+          values.set_flat(40 * 83 + 17, odd);
+          HeatmapSpec spec;
+          spec.color_map = map;
+          spec.blocked_at = blocked_at;
+          spec.values = matrix_view(std::make_shared<const Tensor>(std::move(values)));
+          spec.mask = matrix_view(std::make_shared<const Tensor>(mask));
+          HeatmapSpec one_by_one = spec;  // by a mask of another type
+          one_by_one.mask = matrix_view(std::make_shared<const Tensor>(mask.converted(DType::f64)));
+          if (!masked) spec.mask.reset();
+          for (const int side : {1, 7, 30, 61}) {
+            const TexelGrid grid{side, side, side / 3, side / 2, side - side / 3, side - side / 2};
+            const PlaneTexels together = plane_texels(spec, grid), apart = plane_texels(one_by_one, grid);
+            CHECK(together.texels == apart.texels);
+            CHECK(together.offset == apart.offset);
+            CHECK(together.exponent == apart.exponent);
+            CHECK(together.plain == apart.plain);
+          }
+        }
 }
 
 TEST_CASE("a texel is blocked only where all its cells are") {
