@@ -392,6 +392,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   result.full_screen = state_.full_screen;
   result.ground = im_vec4(palette.window);
   result.grounds = grounds_;
+  result.callbacks_as_before = heatmaps_.as_before();
   return result;
 }
 

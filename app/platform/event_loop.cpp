@@ -67,6 +67,8 @@ class EventLoop {
     last_frame_ = Clock::now();
     const bool slept = !result_.animating && std::isinf(result_.wake_after);
     input_.seconds = slept ? std::min(elapsed, usual_seconds) : elapsed;
+    // An event may tell that the picture on the screen is lost. What only settles is drawn where it changes.
+    if (window_.input().pending()) imgui_.forget_picture();
     window_.input().feed_frame(input_);
     imgui_.set_scale(input_.content_scale * result_.font_scale);
     const int width = std::max(1, input_.width), height = std::max(1, input_.height);
@@ -74,11 +76,11 @@ class EventLoop {
     result_ = frame_(input_, imgui_.fonts(), imgui_.scale());
     if (window_.minimised()) return imgui_.discard_frame();
     glViewport(0, 0, width, height);
-    imgui_.end_frame(result_.ground, result_.grounds);
+    const bool drawn = imgui_.end_frame_if_changed(result_);
     window_.show_mouse_cursor();
     if (!result_.title.empty()) window_.set_title(result_.title);
     window_.set_full_screen(result_.full_screen);
-    window_.swap_buffers();
+    if (drawn) window_.swap_buffers();
     if (gl::context_lost() || --frames_to_simulated_loss_ == 0) {
       throw Error(ExitStatus::no_display, {.where = "window",
                                            .what = "the graphics driver was reset and has lost the picture",

@@ -30,6 +30,8 @@ struct FrameResult {
   bool full_screen = false;
   ImVec4 ground = {0, 0, 0, 1};     // behind all that is drawn
   std::vector<GroundRect> grounds;  // on it, in this order
+  // What ImGui's callbacks draw where its shapes say so is what they drew in the frame before.
+  bool callbacks_as_before = false;
 };
 
 // Called between ImGui::NewFrame and ImGui::Render, with the fonts and the pixels per design unit of this

@@ -16,6 +16,20 @@ void clear_to(ImVec4 color) {
   glClear(GL_COLOR_BUFFER_BIT);
 }
 
+// Of the frame that ImGui has ended.
+void draw(ImVec4 ground, std::span<const GroundRect> grounds) {
+  glDisable(GL_SCISSOR_TEST);
+  clear_to(ground);
+  const int height = static_cast<int>(ImGui::GetIO().DisplaySize.y);
+  if (!grounds.empty()) glEnable(GL_SCISSOR_TEST);
+  for (const GroundRect& rect : grounds) {
+    glScissor(rect.x, height - rect.y - rect.height, std::max(0, rect.width), std::max(0, rect.height));
+    clear_to(rect.color);
+  }
+  glDisable(GL_SCISSOR_TEST);
+  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+}
+
 }  // namespace
 
 ImGuiLifetime::ImGuiLifetime(std::shared_ptr<FontAtlas> fonts)
@@ -52,6 +66,7 @@ void ImGuiLifetime::set_scale(float scale) {
   texture_ = ImGui::GetIO().Fonts->TexID;
   atlas_ = std::move(atlas);
   fonts_ = atlas_->fonts();
+  drawn_.forget();  // another texture may have the old one's name
 }
 
 void ImGuiLifetime::begin_frame(int width, int height, double seconds_since_last) {
@@ -68,16 +83,15 @@ void ImGuiLifetime::begin_frame(int width, int height, double seconds_since_last
 
 void ImGuiLifetime::end_frame(ImVec4 ground, std::span<const GroundRect> grounds) {
   ImGui::Render();
-  glDisable(GL_SCISSOR_TEST);
-  clear_to(ground);
-  const int height = static_cast<int>(ImGui::GetIO().DisplaySize.y);
-  if (!grounds.empty()) glEnable(GL_SCISSOR_TEST);
-  for (const GroundRect& rect : grounds) {
-    glScissor(rect.x, height - rect.y - rect.height, std::max(0, rect.width), std::max(0, rect.height));
-    clear_to(rect.color);
-  }
-  glDisable(GL_SCISSOR_TEST);
-  ImGui_ImplOpenGL3_RenderDrawData(ImGui::GetDrawData());
+  draw(ground, grounds);
+}
+
+bool ImGuiLifetime::end_frame_if_changed(const FrameResult& result) {
+  ImGui::Render();
+  if (drawn_.as_before(*ImGui::GetDrawData(), result.ground, result.grounds, result.callbacks_as_before))
+    return false;
+  draw(result.ground, result.grounds);
+  return true;
 }
 
 void ImGuiLifetime::discard_frame() {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 
+#include "app/platform/drawn_frame.h"
 #include "app/platform/fonts.h"
 #include "app/platform/frame_function.h"
 
@@ -33,6 +34,10 @@ class ImGuiLifetime {
   // Ends the frame and draws it into the framebuffer that is bound, over `ground` (red, green, blue in
   // [0,1]) and over `grounds`.
   void end_frame(ImVec4 ground, std::span<const GroundRect> grounds = {});
+  // The same, for one framebuffer that keeps its picture: where that would not change, nothing is drawn. Whether it was.
+  bool end_frame_if_changed(const FrameResult& result);
+  // That framebuffer has lost its picture: the next frame is drawn.
+  void forget_picture() { drawn_.forget(); }
   // Ends the frame and draws nothing.
   void discard_frame();
 
@@ -41,6 +46,7 @@ class ImGuiLifetime {
   ImGuiContext* context_;
   ImTextureID texture_ = nullptr;  // the atlas on this GL context; others may share the atlas
   Fonts fonts_;
+  DrawnFrame drawn_;
 };
 
 }  // namespace headwise

@@ -22,7 +22,7 @@ const FrameResult& OffscreenFrames::draw(const FrameFunction& frame, double seco
   context_.bind();
   imgui_.begin_frame(context_.width(), context_.height(), seconds);
   if (frame) result_ = frame(input_, imgui_.fonts(), imgui_.scale());
-  imgui_.end_frame(result_.ground, result_.grounds);
+  if (imgui_.end_frame_if_changed(result_)) ++pictures_;
   return result_;
 }
 

@@ -29,6 +29,11 @@ class OffscreenFrames {
   // Until all that was drawn is there.
   void finish_drawing();
 
+  // Somebody else has drawn into it: the next frame is drawn.
+  void forget_picture() { imgui_.forget_picture(); }
+  // How many frames were drawn: one that would show what the one before it shows is not.
+  long pictures() const { return pictures_; }
+
   std::string renderer() const { return renderer_; }
   const FrameResult& result() const { return result_; }
   const FrameInput& input() const { return input_; }
@@ -44,6 +49,7 @@ class OffscreenFrames {
   FrameInput input_;
   FrameResult result_;
   std::string renderer_;
+  long pictures_ = 0;
 };
 
 }  // namespace headwise

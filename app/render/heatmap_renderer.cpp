@@ -26,7 +26,9 @@ HeatmapRenderer::HeatmapRenderer()
 HeatmapRenderer::Batch& HeatmapRenderer::new_batch(int frame) {
   if (frame != frame_) {
     frame_ = frame;
+    before_.swap(batches_);
     batches_.clear();
+    uploads_before_ = cache_.uploads();
     cache_.forget();
   }
   return batches_.emplace_back(Batch{this, {}});
@@ -58,6 +60,12 @@ void HeatmapRenderer::add(Batch& batch, const HeatmapSpec& spec, const PixelRect
            axis_base(on_screen.y0 - plane.y0, on_screen.height(), grid.rows, plane.height())});
     }
   }
+}
+
+// A texture that was not uploaded in between is the one that it was, though its place may have been another's before.
+bool HeatmapRenderer::as_before() const {
+  return cache_.uploads() == uploads_before_ &&
+         std::ranges::equal(batches_, before_, {}, &Batch::tiles, &Batch::tiles);
 }
 
 void HeatmapRenderer::draw(const Batch& batch, int framebuffer_width, int framebuffer_height,

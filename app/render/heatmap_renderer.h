@@ -37,6 +37,9 @@ class HeatmapRenderer {
   // scissor behind: the caller sets its own state anew.
   void draw(const Batch& batch, int framebuffer_width, int framebuffer_height, const PixelRect& clip);
 
+  // Whether the batches of this frame draw what those of the last frame that had any drew.
+  bool as_before() const;
+
   const TexelCache& cache() const { return cache_; }
 
  private:
@@ -46,7 +49,8 @@ class HeatmapRenderer {
   gl::VertexArray vertex_array_;
   std::map<std::pair<ColorMap, Theme>, gl::Texture> colors_;
   TexelCache cache_;
-  std::deque<Batch> batches_;
+  std::deque<Batch> batches_, before_;  // of this frame and of the one before
+  std::size_t uploads_before_ = 0;
   int tile_side_;
   int frame_ = -1;
 };

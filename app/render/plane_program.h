@@ -15,6 +15,7 @@ struct PixelRect {
   int width() const { return x1 - x0; }
   int height() const { return y1 - y0; }
   bool empty() const { return x1 <= x0 || y1 <= y0; }
+  friend bool operator==(const PixelRect&, const PixelRect&) = default;
 };
 PixelRect intersection(const PixelRect& a, const PixelRect& b);
 
@@ -24,6 +25,7 @@ struct AxisBase {
   Index cell = 0, pixel = 0;            // in the plane
   Index pixel_rest = 0, cell_rest = 0;  // shaders/heatmap_plane.frag
   Index largest = 0;                    // the largest product that the shader meets
+  friend bool operator==(const AxisBase&, const AxisBase&) = default;
 };
 AxisBase axis_base(Index first_seen, Index seen, Index cells, Index pixels);
 
@@ -40,6 +42,7 @@ struct PlaneTile {
 
   // Whether shaders/heatmap_plane_plain.frag draws it right.
   bool plain() const;
+  friend bool operator==(const PlaneTile&, const PlaneTile&) = default;
 };
 
 class PlaneProgram {

@@ -105,6 +105,7 @@ void UiDriver::one_frame(double seconds) {
 
 void UiDriver::rasterise(bool wanted) {
   if (wanted) {
+    frames_.forget_picture();
     glDisable(GL_RASTERIZER_DISCARD);
   } else {
     glEnable(GL_RASTERIZER_DISCARD);

@@ -60,6 +60,9 @@ class UiDriver {
   void rasterise(bool wanted);
   int width() const { return frames_.width(); }
   int height() const { return frames_.height(); }
+  // How many frames were drawn so far (app/platform/offscreen_frames.h).
+  long pictures() const { return frames_.pictures(); }
+  void forget_picture() { frames_.forget_picture(); }
   const FrameResult& result() const { return frames_.result(); }
 
   // Of the last frame.

@@ -54,6 +54,46 @@ TEST_CASE(
   for (const char* panel : panels) CHECK_MESSAGE(work.contains(panel), panel);
 }
 
+TEST_CASE(
+    "a frame that shows what the one before it showed is not drawn, and is drawn where anything else shows") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  UiDriver& ui = *bench.ui;
+  const auto drawn_by = [&](auto act) {
+    ui.run_until_still();
+    ui.run_frames(3);
+    const long before = ui.pictures();
+    act();
+    return ui.pictures() - before;
+  };
+  // What stands there is what a frame drawn anew would show.
+  const auto up_to_date = [&] {
+    ui.run_until_still();
+    ui.run_frames(2);
+    const Image seen = ui.pixels();
+    ui.forget_picture();
+    ui.run_frames(1);
+    return seen.rgba == ui.pixels().rgba;
+  };
+  CHECK(drawn_by([&] { ui.run_frames(10); }) == 0);
+  for (const StageView view : {StageView::one_head, StageView::all_heads, StageView::compare}) {
+    bench.window->state().selection.view = view;
+    CHECK(up_to_date());
+    CHECK(drawn_by([&] { ui.run_frames(10); }) == 0);
+    CHECK(drawn_by([&] { ui.key("C"); }) > 0);
+    CHECK(up_to_date());
+    CHECK(drawn_by([&] { ui.key("Ctrl+Z"); }) > 0);
+    CHECK(up_to_date());
+    CHECK(drawn_by([&] { ui.key("Right"); }) > 0);
+    CHECK(up_to_date());
+    CHECK(drawn_by([&] { ui.move_to("stage/result"); }) > 0);
+    CHECK(up_to_date());
+    CHECK(drawn_by([&] { ui.move_to(5, 5); }) > 0);
+  }
+  CHECK(drawn_by([&] { ui.resize(1500, 900); }) > 0);
+  CHECK(up_to_date());
+}
+
 TEST_CASE("figures of heads are computed in the views that show them, and once for each edit") {
   WindowBench bench = open_window(1600, 1000);
   if (!bench.ui) return;
