@@ -86,7 +86,7 @@ TEST_CASE(
     CHECK(up_to_date());
     CHECK(drawn_by([&] { ui.key("Right"); }) > 0);
     CHECK(up_to_date());
-    CHECK(drawn_by([&] { ui.move_to("stage/result"); }) > 0);
+    CHECK(drawn_by([&] { ui.move_to("setup/causal/on"); }) > 0);
     CHECK(up_to_date());
     CHECK(drawn_by([&] { ui.move_to(5, 5); }) > 0);
   }
