@@ -13,8 +13,9 @@
 namespace headwise {
 namespace {
 
-// Keys of a strip: with 64 queries their scores are 32 KiB, their values at a head width of 64 as much.
-constexpr Index keys_at_once = 128;
+// Keys of a strip: with 64 queries their scores are 132 KiB, their values at a head width of 64 as much: half of the smallest
+// second cache of today. Longer sums cost less than what does not fit the first cache.
+constexpr Index keys_at_once = 512;
 // Between two rows of scores, so that they do not all lie in the same sets of a cache.
 constexpr Index row_gap = 16;
 constexpr Index dropped_step = keys_at_once + row_gap;
@@ -38,6 +39,7 @@ struct PanelTask {
   float* bias;                       // [keys_at_once]
   float* sums;                       // [64][v.step]
   float* totals;                     // [64][16]
+  float* largest;                    // [64][16]
   float *maximum, *shrink, *factor;  // [64]
   float* maxima;                     // [strips][64], where the weights are kept
   Index step;
@@ -64,12 +66,13 @@ PanelTask panel_task(const FusedAttention& a, Index task, float* scratch) {
   t.dropped = take(a.options.dropout > 0.0 ? rows_at_once * dropped_step : 0);
   t.bias = take(keys_at_once);
   t.sums = take(rows_at_once * a.v.step);
-  t.totals = take(rows_at_once * 16);
+  t.totals = take(rows_at_once * widest_vector);
+  t.largest = take(rows_at_once * widest_vector);
   t.maximum = take(rows_at_once);
   t.shrink = take(rows_at_once);
   t.factor = take(rows_at_once);
   t.maxima = take(a.attn_weights ? strips_of(a) * rows_at_once : 0);
-  std::fill_n(t.totals, rows_at_once * 16, 0.0f);
+  std::fill_n(t.totals, rows_at_once * widest_vector, 0.0f);
   std::fill_n(t.maximum, rows_at_once, -infinity);
 
   t.look_behind = !a.finite.load(std::memory_order_relaxed);
@@ -86,12 +89,23 @@ PanelTask panel_task(const FusedAttention& a, Index task, float* scratch) {
   return t;
 }
 
-// Scores of a strip as the softmax takes them; what is left to multiply them with.
-float adjust_scores(const FusedAttention& a, const PanelTask& t, float* scores, Index from, Index count) {
+struct Scaling {
+  float scale, cap;
+};
+Scaling scaling_of(const FusedAttention& a) {
   const ScoreScale scaling = score_scale(a.options);
-  const auto scale = static_cast<float>(scaling.scale / scaling.temperature);
-  const auto cap = static_cast<float>(scaling.softcap);
-  if (cap == 0.0f && !t.adds && scale > 0.0f) return scale;
+  return {static_cast<float>(scaling.scale / scaling.temperature), static_cast<float>(scaling.softcap)};
+}
+
+// Whether the softmax takes the scores as the product leaves them.
+bool are_only_scaled(const FusedAttention& a, const PanelTask& t) {
+  const auto [scale, cap] = scaling_of(a);
+  return cap == 0.0f && !t.adds && scale > 0.0f;
+}
+
+// Scores of a strip as the softmax takes them, with nothing left to multiply.
+void adjust_scores(const FusedAttention& a, const PanelTask& t, float* scores, Index from, Index count) {
+  const auto [scale, cap] = scaling_of(a);
   const bool fills = a.options.mask_value.has_value();
   const auto fill = static_cast<float>(a.options.mask_value.value_or(0.0));
   for (Index r = 0; r < t.rows; ++r) {
@@ -103,7 +117,6 @@ float adjust_scores(const FusedAttention& a, const PanelTask& t, float* scores, 
     a.kernels.adjust(row, count, cap > 0.0f ? 1.0f : scale, t.adds ? t.bias : nullptr,
                      fills ? &fill : nullptr);
   }
-  return 1.0f;
 }
 
 // What the values are weighted with: of the strip's weights those that dropout leaves.
@@ -135,38 +148,43 @@ FusedProduct weighted_sum_of(const FusedAttention& a, const PanelTask& t, const 
 
 void attend_strip(const FusedAttention& a, const PanelTask& t, Index from) {
   const Index count = std::min(keys_at_once, a.all_keys - from);
+  const bool only_scaled = are_only_scaled(a, t);
   std::int32_t begin[rows_at_once], end[rows_at_once];
-  bool whole = true;
+  // Every key takes part as it comes: then the product finds the largest score on its way.
+  bool whole = only_scaled && count % widest_vector == 0;
   for (Index r = 0; r < t.rows; ++r) {
     const KeyReach reach = t.reach[static_cast<std::size_t>(r)];
     begin[r] = static_cast<std::int32_t>(std::clamp<Index>(reach.from - from, 0, count));
     end[r] = static_cast<std::int32_t>(std::clamp<Index>(reach.to - from, 0, count));
-    whole = whole && end[r] == count;
+    whole = whole && begin[r] == 0 && end[r] == count;
   }
   float* const scores = t.scores + (a.attn_weights ? from : 0);
+  if (whole) std::fill_n(t.largest, rows_at_once * widest_vector, -infinity);
   a.kernels.multiply({.left = a.q.first + t.n * a.q.batch + t.h * a.q.head + t.p * a.q.panel,
                       .left_row = a.q.row,
                       .left_depth = a.q.depth,
                       .right = a.k.panel(t.n, from / panel_lanes) + t.g * a.head_dim * panel_lanes,
-                      .right_panel = a.k.panel_size(),
+                      .right_panel = a.k.step,
                       .right_depth = panel_lanes,
                       .out = scores,
                       .out_row = t.step,
                       .rows = t.rows,
                       .columns = count,
                       .depth = a.head_dim,
-                      .column_reach = whole ? nullptr : end});
-  const float scale = adjust_scores(a, t, scores, from, count);
+                      .column_reach = whole ? nullptr : end,
+                      .largest = whole ? t.largest : nullptr});
+  if (!only_scaled) adjust_scores(a, t, scores, from, count);
   a.kernels.softmax({.scores = scores,
                      .step = t.step,
                      .rows = t.rows,
                      .columns = count,
                      .from = begin,
                      .to = end,
-                     .scale = scale,
+                     .scale = only_scaled ? scaling_of(a).scale : 1.0f,
                      .maximum = t.maximum,
                      .shrink = t.shrink,
-                     .sums = t.totals});
+                     .sums = t.totals,
+                     .largest = whole ? t.largest : nullptr});
   if (a.attn_weights) std::copy_n(t.maximum, rows_at_once, t.maxima + from / keys_at_once * rows_at_once);
   FusedProduct sum = weighted_sum_of(a, t, scores, from, count);
   sum.depth_reach = whole ? nullptr : end;
@@ -208,7 +226,7 @@ void hold_strip(const FusedAttention& a, const PanelTask& t, const FrozenHead& f
 void finish_rows(const FusedAttention& a, const PanelTask& t) {
   for (Index r = 0; r < t.rows; ++r) {
     float sum = 0.0f;
-    for (Index lane = 0; lane < 16; ++lane) sum += t.totals[r * 16 + lane];
+    for (Index lane = 0; lane < widest_vector; ++lane) sum += t.totals[r * widest_vector + lane];
     const bool nothing = sum == 0.0f;
     const bool zero = a.options.fully_masked_rows == FullyMaskedRows::zero;
     t.factor[r] = !nothing ? 1.0f / sum : zero ? 0.0f : std::numeric_limits<float>::quiet_NaN();
@@ -253,7 +271,7 @@ Index fused_attention_tasks(const FusedAttention& attention) {
 }
 
 Index fused_attention_scratch(const FusedAttention& a) {
-  return rows_at_once * (score_step(a) + a.v.step + 16 + 3) + keys_at_once +
+  return rows_at_once * (score_step(a) + a.v.step + 2 * widest_vector + 3) + keys_at_once +
          (a.options.dropout > 0.0 ? rows_at_once * dropped_step : 0) +
          (a.attn_weights ? strips_of(a) * rows_at_once : 0);
 }

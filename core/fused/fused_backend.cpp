@@ -66,7 +66,7 @@ class FusedForward {
         v_(sizes.batch, sizes.kv_heads, sizes.all_keys, sizes.v_head_dim) {
     const Index ragged = k_.tokens % panel_lanes;
     for (Index n = 0; ragged != 0 && n < k_.batch; ++n)
-      std::fill_n(k_.panel(n, k_.count - 1), k_.panel_size(), 0.0f);
+      std::fill_n(k_.panel(n, k_.count - 1), k_.step, 0.0f);
     const GivenMasks given{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()};
     if (has_any_mask(options, given))
       masks_.emplace(options, given, sizes.batch, sizes.queries, sizes.keys, sizes.all_keys);
@@ -102,9 +102,9 @@ class FusedForward {
     phases.push_back(together(std::move(projections)));
     if (sizes_.all_keys > sizes_.keys) phases.push_back({sizes_.batch, [&](Index n, int) { append(n); }});
     const FusedAttention attention = attention_of({.first = q_.panel(0, 0),
-                                                   .batch = q_.count * q_.panel_size(),
+                                                   .batch = q_.count * q_.step,
                                                    .head = sizes_.head_dim * panel_lanes,
-                                                   .panel = q_.panel_size(),
+                                                   .panel = q_.step,
                                                    .row = 1,
                                                    .depth = panel_lanes},
                                                   &concat_, nullptr, weights);

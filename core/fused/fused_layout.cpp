@@ -15,7 +15,10 @@ constexpr Index alignment = 64;  // of a line of the caches, and of the widest v
 // What a product may read behind the last number: it takes whole vectors.
 constexpr Index slack = 16;
 constexpr Index huge_page = Index{2} << 20;
-constexpr Index widest_vector = 16;
+// Between two panels: where their distance is a large power of two, one head's part of all of them lies in few sets of a
+// cache. Of 4 KiB and four lines.
+constexpr Index panel_gap = 1088;
+constexpr Index few_features = 128;
 
 }  // namespace
 
@@ -39,7 +42,8 @@ Panels::Panels(Index batch_size, Index token_count, Index feature_count)
       tokens(token_count),
       count(whole_parts(token_count, panel_lanes)),
       width(feature_count),
-      data(checked_multiply(batch * count, width * panel_lanes, "panels")) {}
+      step(width * panel_lanes + (width > few_features ? panel_gap : 0)),
+      data(checked_multiply(batch * count, step, "panels")) {}
 
 Index Panels::tokens_of(Index p) const {
   return std::min(panel_lanes, tokens - p * panel_lanes);

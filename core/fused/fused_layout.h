@@ -29,18 +29,17 @@ constexpr Index whole_parts(Index size, Index part) {
   return (size + part - 1) / part;
 }
 
-// (N, tokens, width) as panels: for each batch ⌈tokens/64⌉ of [width][64]. What stands in the lanes beyond the last token
+// (N, tokens, width) as panels: for each batch ⌈tokens/64⌉ of [width][64], `step` from one to the next. What stands in the lanes beyond the last token
 // is finite, and nobody's.
 struct Panels {
   Panels() = default;
   Panels(Index batch, Index token_count, Index feature_count);
 
-  Index panel_size() const { return width * panel_lanes; }
-  float* panel(Index n, Index p) { return data.at((n * count + p) * panel_size()); }
-  const float* panel(Index n, Index p) const { return data.at((n * count + p) * panel_size()); }
+  float* panel(Index n, Index p) { return data.at((n * count + p) * step); }
+  const float* panel(Index n, Index p) const { return data.at((n * count + p) * step); }
   Index tokens_of(Index p) const;  // in this panel
 
-  Index batch = 0, tokens = 0, count = 0, width = 0;  // count: panels of a batch
+  Index batch = 0, tokens = 0, count = 0, width = 0, step = 0;  // count: panels of a batch
   FusedBuffer data;
 };
 

@@ -12,6 +12,8 @@ using Index = std::int64_t;
 // Tokens (queries, keys) side by side in a panel, [width][panel_lanes] for the features of panel_lanes tokens; also a
 // multiple of every vector.
 constexpr Index panel_lanes = 64;
+// Floats of the widest vector: what is kept of a row lane by lane is as wide.
+constexpr Index widest_vector = 16;
 
 // What a product begins with.
 enum class Begin {
@@ -37,9 +39,11 @@ struct FusedProduct {
   // Of row r only columns before column_reach[r], or only the depth before depth_reach[r], have to be there; null: all.
   const std::int32_t* column_reach = nullptr;
   const std::int32_t* depth_reach = nullptr;
+  // [rows][16]: where it is given, each row's numbers raise what stands there, lane by lane; a NaN raises nothing.
+  float* largest = nullptr;
 };
 
-// A strip of scores, [rows][columns] with `step` floats from one row to the next, rows and columns with room for whole
+// A strip of scores, [rows][columns] of at most 64 rows, with `step` floats from one row to the next, rows and columns with room for whole
 // vectors, and the state of its rows' softmax.
 struct FusedSoftmax {
   float* scores;
@@ -51,6 +55,8 @@ struct FusedSoftmax {
   float* maximum;  // [rows] of scale·score·log2 e
   float* shrink;   // [rows]
   float* sums;     // [rows][16], to be added up in the end
+  // [rows][16]: in some lane the largest score of each row, of columns that all take part; null: it is looked for.
+  const float* largest;
 };
 
 struct FusedKernels {

@@ -54,6 +54,15 @@ void tile(const FusedProduct& p, Index row, Index column, Index depth) {
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
     for (int v = 0; v < Vectors; ++v) store(out + r * p.out_row + v * vector, sum[r][v]);
+  if (!p.largest) return;
+#pragma GCC unroll 6
+  for (int r = 0; r < Rows; ++r) {
+    float* const at_row = p.largest + (row + r) * widest_vector;
+    Vector largest = load(at_row);
+#pragma GCC unroll 4
+    for (int v = 0; v < Vectors; ++v) largest = larger(sum[r][v], largest);
+    store(at_row, largest);
+  }
 }
 
 using Tile = void (*)(const FusedProduct& p, Index row, Index column, Index depth);

@@ -57,10 +57,6 @@ class FlushDenormals {
 #endif
 };
 
-inline Vector larger(Vector a, Vector b) {
-  return a > b ? a : b;
-}
-
 // The largest of each of `vector` vectors: lane i of the result is that of in[i].
 inline Vector largest_of_each(Vector* in) {
 #pragma GCC unroll 8
@@ -104,6 +100,9 @@ inline RowReach close_row(float* row, Index columns, Index from, Index to) {
   return reach;
 }
 
+// Rows of a strip, at most.
+constexpr Index most_rows = panel_lanes;
+
 inline Vector largest_of(const float* row, RowReach reach) {
   Vector a = all(-infinity), b = a;
   Index c = reach.begin;
@@ -141,16 +140,23 @@ inline Vector weigh(float* row, RowReach reach, float scale, float maximum, Vect
 void softmax(const FusedSoftmax& s) {
   const FlushDenormals flush;
   const float scale = s.scale * 1.44269504088896341f;
+  RowReach reach[most_rows];
+  Vector subtracted[most_rows / vector], factor[most_rows / vector];
   for (Index row = 0; row < s.rows; row += vector) {
     const Index rows = s.rows - row < vector ? s.rows - row : vector;
-    float* const scores = s.scores + row * s.step;
-    RowReach reach[vector];
     Vector largest[vector];
-    for (Index r = 0; r < rows; ++r) {
-      reach[r] = close_row(scores + r * s.step, s.columns, s.from[row + r], s.to[row + r]);
-      largest[r] = largest_of(scores + r * s.step, reach[r]);
+    for (Index r = 0; r < vector; ++r) {
+      if (r < rows && s.largest) {
+        reach[row + r] = {0, s.columns};
+        largest[r] = load(s.largest + (row + r) * widest_vector);
+      } else if (r < rows) {
+        float* const at = s.scores + (row + r) * s.step;
+        reach[row + r] = close_row(at, s.columns, s.from[row + r], s.to[row + r]);
+        largest[r] = largest_of(at, reach[row + r]);
+      } else {
+        largest[r] = all(-infinity);
+      }
     }
-    for (Index r = rows; r < vector; ++r) largest[r] = all(-infinity);
     const Vector before = load(s.maximum + row);
     const Vector after = larger(largest_of_each(largest) * scale, before);
     const Vector zero{};
@@ -159,13 +165,14 @@ void softmax(const FusedSoftmax& s) {
     const Vector shrink = two_to(before - from);
     store(s.maximum + row, after);
     store(s.shrink + row, shrink);
-    float subtracted[vector], factor[vector];
-    store(subtracted, from);
-    store(factor, shrink);
-    for (Index r = 0; r < rows; ++r) {
-      float* const sums = s.sums + (row + r) * 16;
-      store(sums, weigh(scores + r * s.step, reach[r], scale, subtracted[r], load(sums) * factor[r]));
-    }
+    subtracted[row / vector] = from;
+    factor[row / vector] = shrink;
+  }
+  const float* const maximum = reinterpret_cast<const float*>(subtracted);
+  const float* const shrink = reinterpret_cast<const float*>(factor);
+  for (Index row = 0; row < s.rows; ++row) {
+    float* const sums = s.sums + row * widest_vector;
+    store(sums, weigh(s.scores + row * s.step, reach[row], scale, maximum[row], load(sums) * shrink[row]));
   }
 }
 

@@ -27,6 +27,11 @@ inline Vector all(float value) {
   return value - Vector{};
 }  // x − 0 is x, and costs nothing
 
+// b where a is NaN.
+inline Vector larger(Vector a, Vector b) {
+  return a > b ? a : b;
+}
+
 constexpr float infinity = __builtin_inff();
 
 inline Integers lane_numbers() {
