@@ -48,6 +48,16 @@ struct PanelTask {
   Index from, to;  // the keys that any of the queries looks at, `from` the beginning of a strip
 };
 
+const float* queries_of(const FusedAttention& a, const PanelTask& t) {
+  return a.q.first + t.n * a.q.batch + t.h * a.q.head + t.p * a.q.panel;
+}
+
+bool finite_queries(const FusedAttention& a, const PanelTask& t) {
+  const bool rows = a.q.depth == 1;
+  const float* const first = queries_of(a, t);
+  return a.kernels.finite(first, rows ? t.rows * a.head_dim : a.head_dim * panel_lanes);
+}
+
 PanelTask panel_task(const FusedAttention& a, Index task, float* scratch) {
   PanelTask t{};
   const Index panels = whole_parts(a.queries, panel_lanes);
@@ -75,7 +85,7 @@ PanelTask panel_task(const FusedAttention& a, Index task, float* scratch) {
   std::fill_n(t.totals, rows_at_once * widest_vector, 0.0f);
   std::fill_n(t.maximum, rows_at_once, -infinity);
 
-  t.look_behind = !a.finite.load(std::memory_order_relaxed);
+  t.look_behind = a.masks && !(a.finite.load(std::memory_order_relaxed) && finite_queries(a, t));
   t.adds = a.masks && a.masks->adds(t.look_behind);
   t.from = a.all_keys;
   for (Index r = 0; r < t.rows; ++r) {
@@ -147,7 +157,7 @@ FusedProduct weighted_sum_of(const FusedAttention& a, const PanelTask& t, const 
 }
 
 void attend_strip(const FusedAttention& a, const PanelTask& t, Index from) {
-  const Index count = std::min(keys_at_once, a.all_keys - from);
+  const Index count = std::min(keys_at_once, t.to - from);
   const bool only_scaled = are_only_scaled(a, t);
   std::int32_t begin[rows_at_once], end[rows_at_once];
   // Every key takes part as it comes: then the product finds the largest score on its way.
@@ -160,11 +170,11 @@ void attend_strip(const FusedAttention& a, const PanelTask& t, Index from) {
   }
   float* const scores = t.scores + (a.attn_weights ? from : 0);
   if (whole) std::fill_n(t.largest, rows_at_once * widest_vector, -infinity);
-  a.kernels.multiply({.left = a.q.first + t.n * a.q.batch + t.h * a.q.head + t.p * a.q.panel,
+  a.kernels.multiply({.left = queries_of(a, t),
                       .left_row = a.q.row,
                       .left_depth = a.q.depth,
-                      .right = a.k.panel(t.n, from / panel_lanes) + t.g * a.head_dim * panel_lanes,
-                      .right_panel = a.k.step,
+                      .right = a.k.panel(t.n, t.g, from / panel_lanes),
+                      .right_panel = a.k.size,
                       .right_depth = panel_lanes,
                       .out = scores,
                       .out_row = t.step,
@@ -172,7 +182,9 @@ void attend_strip(const FusedAttention& a, const PanelTask& t, Index from) {
                       .columns = count,
                       .depth = a.head_dim,
                       .column_reach = whole ? nullptr : end,
-                      .largest = whole ? t.largest : nullptr});
+                      .largest = whole ? t.largest : nullptr,
+                      .ahead = a.v.row(t.n, t.g, from),
+                      .ahead_count = count * a.v.step});
   if (!only_scaled) adjust_scores(a, t, scores, from, count);
   a.kernels.softmax({.scores = scores,
                      .step = t.step,
@@ -191,6 +203,10 @@ void attend_strip(const FusedAttention& a, const PanelTask& t, Index from) {
   if (from > t.from) {
     sum.begin = Begin::factor;
     sum.by_row = t.shrink;
+  }
+  if (from + count < t.to) {
+    sum.ahead = a.k.panel(t.n, t.g, (from + count) / panel_lanes);
+    sum.ahead_count = std::min(keys_at_once, t.to - from - count) * a.head_dim;
   }
   a.kernels.multiply(sum);
 }
@@ -237,7 +253,6 @@ void finish_rows(const FusedAttention& a, const PanelTask& t) {
 // NaN where the row is NaN.
 void keep_weights(const FusedAttention& a, const PanelTask& t) {
   const Index first_strip = t.from / keys_at_once, last_strip = whole_parts(t.to, keys_at_once);
-  const Index end = std::min(last_strip * keys_at_once, a.all_keys);
   for (Index s = first_strip; s < last_strip; ++s) {
     float* const maxima = t.maxima + s * rows_at_once;
     for (Index r = 0; r < rows_at_once; ++r)
@@ -247,8 +262,8 @@ void keep_weights(const FusedAttention& a, const PanelTask& t) {
   for (Index r = 0; r < t.rows; ++r) {
     float* const from = t.scores + r * t.step;
     float* const row = a.attn_weights + ((t.n * a.heads + t.h) * a.queries + t.first + r) * a.all_keys;
-    std::fill_n(from, t.from, 0.0f);
-    std::fill(from + end, from + a.all_keys, 0.0f);
+    std::fill_n(from, std::min(t.from, t.to), 0.0f);
+    std::fill(from + t.to, from + a.all_keys, 0.0f);
     for (Index at = 0, strip = -1; at < a.all_keys;) {  // runs of equal factors
       const auto factor_of = [&](Index s) {
         return s < first_strip || s >= last_strip ? t.factor[r]

@@ -16,7 +16,8 @@ struct FrozenHead {
   Index slice = 0;
 };
 
-// Number d of query l of batch n and head h stands at first[n·batch + h·head + l/64·panel + l%64·row + d·depth].
+// Number d of query l of batch n and head h stands at first[n·batch + h·head + l/64·panel + l%64·row + d·depth]: in
+// panels (row 1, depth 64) or in rows side by side (depth 1, row D).
 struct QueriesAt {
   const float* first;
   Index batch, head, panel, row, depth;
@@ -28,8 +29,8 @@ struct FusedAttention {
   const RowMasks* masks;  // null: none
   Index batch, queries, all_keys, heads, kv_heads, head_dim, v_head_dim;
   QueriesAt q;
-  const Panels& k;    // (N,S′,G·D)
-  const HeadRows& v;  // (N,G,S′,Dv)
+  const HeadPanels& k;  // (N,G,S′,D)
+  const HeadRows& v;    // (N,G,S′,Dv)
   // Whether all of k and v are numbers; read when a task begins.
   const std::atomic<bool>& finite;
   const float* gains;                  // of the heads; null: all 1

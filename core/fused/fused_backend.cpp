@@ -62,11 +62,8 @@ class FusedForward {
         sizes_(sizes),
         options_(options),
         t_(tensors),
-        k_(sizes.batch, sizes.all_keys, sizes.kv_heads * sizes.head_dim),
+        k_(sizes.batch, sizes.kv_heads, sizes.all_keys, sizes.head_dim),
         v_(sizes.batch, sizes.kv_heads, sizes.all_keys, sizes.v_head_dim) {
-    const Index ragged = k_.tokens % panel_lanes;
-    for (Index n = 0; ragged != 0 && n < k_.batch; ++n)
-      std::fill_n(k_.panel(n, k_.count - 1), k_.step, 0.0f);
     const GivenMasks given{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()};
     if (has_any_mask(options, given))
       masks_.emplace(options, given, sizes.batch, sizes.queries, sizes.keys, sizes.all_keys);
@@ -81,16 +78,18 @@ class FusedForward {
   void run_module(float* weights, float* output) {
     std::vector<TaskPhase> into_panels, projections;
     q_ = Panels(sizes_.batch, sizes_.queries, sizes_.heads * sizes_.head_dim);
-    project(Projection::q, t_.query, t_.q_proj_weight, &q_, nullptr, into_panels, projections);
+    project(Projection::q, t_.query, t_.q_proj_weight, {.panels = &q_}, q_.width, into_panels, projections);
     if (t_.static_k) {
       projections.push_back(given_keys(*t_.static_k));
     } else {
-      project(Projection::k, t_.key, t_.k_proj_weight, &k_, nullptr, into_panels, projections);
+      project(Projection::k, t_.key, t_.k_proj_weight, {.head_panels = &k_},
+              sizes_.kv_heads * sizes_.head_dim, into_panels, projections);
     }
     if (t_.static_v) {
       projections.push_back(given_values(*t_.static_v));
     } else {
-      project(Projection::v, t_.value, t_.v_proj_weight, nullptr, &v_, into_panels, projections);
+      project(Projection::v, t_.value, t_.v_proj_weight, {.head_rows = &v_},
+              sizes_.kv_heads * sizes_.v_head_dim, into_panels, projections);
     }
     for (Index h = 0; t_.head_gain && h < sizes_.heads; ++h)
       gains_.push_back(static_cast<float>(t_.head_gain->flat(h)));
@@ -114,7 +113,7 @@ class FusedForward {
                               .x = concat_,
                               .weight = {t_.out_proj_weight.get(), 0, t_.out_proj_bias.get(), 0},
                               .features = sizes_.embed_dim,
-                              .rows = output};
+                              .to = {.rows = output}};
     phases.push_back(tasks_of(out));
     run_phases(phases, threads_);
   }
@@ -123,11 +122,6 @@ class FusedForward {
   void run_heads(float* weights, float* output) {
     const Index D = sizes_.head_dim, L = sizes_.queries;
     std::vector<TaskPhase> given{given_keys(*t_.k_heads), given_values(*t_.v_heads)};
-    if (masks_) {
-      given.push_back({sizes_.batch * sizes_.heads, [&](Index task, int) {
-                         note(kernels_.finite(numbers(t_.q_heads) + task * L * D, L * D));
-                       }});
-    }
     const FusedAttention attention = attention_of({.first = numbers(t_.q_heads),
                                                    .batch = sizes_.heads * L * D,
                                                    .head = L * D,
@@ -146,8 +140,8 @@ class FusedForward {
   }
 
   // x·Wᵀ + b of q, k or v; an input that several of them read becomes panels once.
-  void project(Projection which, const TensorPtr& x, const TensorPtr& own_weight, Panels* panels,
-               HeadRows* heads, std::vector<TaskPhase>& into_panels, std::vector<TaskPhase>& projections) {
+  void project(Projection which, const TensorPtr& x, const TensorPtr& own_weight, const ProjectionTarget& to,
+               Index features, std::vector<TaskPhase>& into_panels, std::vector<TaskPhase>& projections) {
     const Index width = x->shape().size(2), tokens = x->shape().size(1);
     const auto [at, is_new] = inputs_.try_emplace(x.get());
     Panels& made = at->second;
@@ -159,15 +153,14 @@ class FusedForward {
                                           made.tokens_of(p), made.width, made.width, made.panel(n, p));
                              }});
     }
-    const Index features = panels ? panels->width : heads->heads * heads->width;
     projections.push_back(
         tasks_of(FusedProjection{.kernels = kernels_,
                                  .x = made,
                                  .weight = in_projection_rows(which, options_, t_.in_proj_weight.get(),
                                                               own_weight.get(), t_.in_proj_bias.get()),
                                  .features = features,
-                                 .panels = panels,
-                                 .heads = heads}));
+                                 .to = to,
+                                 .asks_finite = masks_.has_value()}));
   }
 
   TaskPhase tasks_of(const FusedProjection& projection) {
@@ -190,8 +183,8 @@ class FusedForward {
               for (Index g = 0; g < sizes_.kv_heads; ++g) {
                 const float* const rows =
                     from + ((n * sizes_.kv_heads + g) * sizes_.keys + p * panel_lanes) * D;
-                fill_panel(kernels_, rows, count, D, D, k_.panel(n, p) + g * D * panel_lanes);
-                note(kernels_.finite(rows, count * D));
+                fill_panel(kernels_, rows, count, D, D, k_.panel(n, g, p));
+                if (masks_) note(kernels_.finite(rows, count * D));
               }
             }};
   }
@@ -203,20 +196,22 @@ class FusedForward {
               const float* const rows = from + task * sizes_.keys * Dv;
               for (Index key = 0; key < sizes_.keys; ++key)
                 std::copy_n(rows + key * Dv, Dv, v_.row(n, g, key));
-              note(kernels_.finite(rows, sizes_.keys * Dv));
+              if (masks_) note(kernels_.finite(rows, sizes_.keys * Dv));
             }};
   }
 
   // The rows of bias_k and bias_v, and the row of zeros.
   void append(Index n) {
-    const Index features = k_.width, Dv = sizes_.v_head_dim;
+    const Index D = sizes_.head_dim, Dv = sizes_.v_head_dim;
     for (Index key = sizes_.keys; key < sizes_.all_keys; ++key) {
       const bool bias = t_.bias_k && key == sizes_.keys;
-      float* const lane = k_.panel(n, key / panel_lanes) + key % panel_lanes;
-      for (Index f = 0; f < features; ++f) lane[f * panel_lanes] = bias ? numbers(t_.bias_k)[f] : 0.0f;
-      for (Index g = 0; g < sizes_.kv_heads; ++g)
-        for (Index d = 0; d < Dv; ++d) v_.row(n, g, key)[d] = bias ? numbers(t_.bias_v)[g * Dv + d] : 0.0f;
-      if (bias) note(kernels_.finite(numbers(t_.bias_k), features));
+      for (Index g = 0; g < sizes_.kv_heads; ++g) {
+        float* const lane = k_.panel(n, g, key / panel_lanes) + key % panel_lanes;
+        float* const row = v_.row(n, g, key);
+        for (Index d = 0; d < D; ++d) lane[d * panel_lanes] = bias ? numbers(t_.bias_k)[g * D + d] : 0.0f;
+        for (Index d = 0; d < Dv; ++d) row[d] = bias ? numbers(t_.bias_v)[g * Dv + d] : 0.0f;
+      }
+      if (bias) note(kernels_.finite(numbers(t_.bias_k), sizes_.kv_heads * D));
       if (bias) note(kernels_.finite(numbers(t_.bias_v), sizes_.kv_heads * Dv));
     }
   }
@@ -249,7 +244,8 @@ class FusedForward {
   const AttentionOptions& options_;
   const TraceTensors& t_;
   std::map<const Tensor*, Panels> inputs_;
-  Panels q_, k_, concat_;
+  Panels q_, concat_;
+  HeadPanels k_;
   HeadRows v_;
   std::atomic<bool> finite_{true};
   std::optional<RowMasks> masks_;

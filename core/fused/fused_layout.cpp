@@ -1,7 +1,5 @@
 #include "core/fused/fused_layout.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <new>
@@ -14,7 +12,6 @@ namespace {
 constexpr Index alignment = 64;  // of a line of the caches, and of the widest vector
 // What a product may read behind the last number: it takes whole vectors.
 constexpr Index slack = 16;
-constexpr Index huge_page = Index{2} << 20;
 // Between two panels: where their distance is a large power of two, one head's part of all of them lies in few sets of a
 // cache. Of 4 KiB and four lines.
 constexpr Index panel_gap = 1088;
@@ -25,12 +22,10 @@ constexpr Index few_features = 128;
 FusedBuffer::FusedBuffer(Index size) : size_(size) {
   const Index bytes = checked_multiply(size, static_cast<Index>(sizeof(float)), "a buffer");
   require_memory(bytes, "the fused backend");
-  const Index wanted = bytes + slack * static_cast<Index>(sizeof(float));
-  const Index unit = wanted >= huge_page ? huge_page : alignment;
-  const auto rounded = static_cast<std::size_t>(whole_parts(wanted, unit) * unit);
-  data_.reset(static_cast<float*>(std::aligned_alloc(static_cast<std::size_t>(unit), rounded)));
+  const Index rounded = whole_parts(bytes + slack * static_cast<Index>(sizeof(float)), alignment) * alignment;
+  data_.reset(static_cast<float*>(
+      std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(rounded))));
   if (!data_) throw std::bad_alloc();
-  if (unit == huge_page) madvise(data_.get(), rounded, MADV_HUGEPAGE);
 }
 
 void FusedBuffer::Free::operator()(float* data) const {
@@ -47,6 +42,17 @@ Panels::Panels(Index batch_size, Index token_count, Index feature_count)
 
 Index Panels::tokens_of(Index p) const {
   return std::min(panel_lanes, tokens - p * panel_lanes);
+}
+
+HeadPanels::HeadPanels(Index batch, Index head_count, Index token_count, Index feature_count)
+    : heads(head_count),
+      tokens(token_count),
+      count(whole_parts(token_count, panel_lanes)),
+      width(feature_count),
+      size(width * panel_lanes),
+      data(checked_multiply(batch * heads * count, size, "panels of heads")) {
+  for (Index last = count - 1; tokens % panel_lanes != 0 && last < batch * heads * count; last += count)
+    std::fill_n(data.at(last * size), size, 0.0f);
 }
 
 HeadRows::HeadRows(Index batch, Index head_count, Index token_count, Index feature_count)

@@ -43,6 +43,19 @@ struct Panels {
   FusedBuffer data;
 };
 
+// Numbers of heads (N, heads, tokens, width) as panels: for each batch and head ⌈tokens/64⌉ of [width][64].
+struct HeadPanels {
+  HeadPanels(Index batch, Index head_count, Index token_count, Index feature_count);
+
+  float* panel(Index n, Index g, Index p) { return data.at(((n * heads + g) * count + p) * size); }
+  const float* panel(Index n, Index g, Index p) const {
+    return data.at(((n * heads + g) * count + p) * size);
+  }
+
+  Index heads = 0, tokens = 0, count = 0, width = 0, size = 0;  // count: panels of a head; size: of one
+  FusedBuffer data;
+};
+
 // Numbers of heads (N, heads, tokens, width) as rows, each padded with zeros to whole vectors.
 struct HeadRows {
   HeadRows() = default;

@@ -2,18 +2,93 @@
 
 #include <algorithm>
 
+#include "core/tensor/cancellation.h"
+
 namespace headwise {
 namespace {
 
-// Features of a task: whole tiles of 6 rows; 96 rows of 512 weights stay in half of the smallest second cache.
-constexpr Index features_at_once = 96;
+// Features of a task: two heads of the usual width; 128 rows of 512 weights are 256 KiB.
+constexpr Index features_at_once = 128;
+// Panels of a task: the weights of its features are read from far once, a panel's tokens while the one before is made.
+constexpr Index panels_at_once = 8;
+// Where there are few panels, at least as many tasks come of them.
+constexpr Index parts_of_panels = 4;
 // The depth that is gone through at once: a panel of it is 128 KiB.
 constexpr Index depth_at_once = 512;
+
+Index panels_of_task(const FusedProjection& projection) {
+  return std::clamp<Index>(projection.x.count / parts_of_panels, 1, panels_at_once);
+}
+
+// Features [first, first + features) of the tokens of one panel.
+bool make_panel(const FusedProjection& projection, Index n, Index p, Index first, Index features,
+                float* scratch) {
+  const FusedKernels& kernels = projection.kernels;
+  const Panels& x = projection.x;
+  const LinearRows& weight = projection.weight;
+  const Index depth = x.width;
+  const float* const weights = weight.weight->values<float>().data() + weight.first_weight_row * depth;
+  const float* const bias =
+      weight.bias ? weight.bias->values<float>().data() + weight.first_bias_entry : nullptr;
+  // Features from `from` on into `out`, a row of 64 lanes for each.
+  const auto make = [&](Index from, Index count, float* out) {
+    for (Index k = 0; k < depth; k += depth_at_once) {
+      kernels.multiply({.left = weights + from * depth + k,
+                        .left_row = depth,
+                        .left_depth = 1,
+                        .right = x.panel(n, p) + k * panel_lanes,
+                        .right_panel = panel_lanes,
+                        .right_depth = panel_lanes,
+                        .out = out,
+                        .out_row = panel_lanes,
+                        .rows = count,
+                        .columns = panel_lanes,
+                        .depth = std::min(depth_at_once, depth - k),
+                        .begin = k > 0  ? Begin::add
+                                 : bias ? Begin::bias
+                                        : Begin::zero,
+                        .by_row = bias ? bias + from : nullptr,
+                        .ahead = p + 1 < x.count ? x.panel(n, p + 1) : nullptr,
+                        .ahead_count = depth * panel_lanes});
+    }
+    return !projection.asks_finite || kernels.finite(out, count * panel_lanes);
+  };
+  if (projection.to.panels)
+    return make(first, features, projection.to.panels->panel(n, p) + first * panel_lanes);
+  if (HeadPanels* const heads = projection.to.head_panels) {
+    bool finite = true;
+    for (Index f = first; f < first + features;) {
+      const Index g = f / heads->width, d = f % heads->width;
+      const Index of_head = std::min(first + features - f, heads->width - d);
+      finite = make(f, of_head, heads->panel(n, g, p) + d * panel_lanes) && finite;
+      f += of_head;
+    }
+    return finite;
+  }
+  const bool finite = make(first, features, scratch);
+  const Index tokens = x.tokens_of(p);
+  if (projection.to.rows) {
+    kernels.transpose(scratch, panel_lanes, features, tokens, nullptr,
+                      projection.to.rows + (n * x.tokens + p * panel_lanes) * projection.features + first,
+                      projection.features);
+  }
+  if (HeadRows* const heads = projection.to.head_rows) {
+    for (Index f = first; f < first + features;) {
+      const Index g = f / heads->width, d = f % heads->width;
+      const Index of_head = std::min(first + features - f, heads->width - d);
+      kernels.transpose(scratch + (f - first) * panel_lanes, panel_lanes, of_head, tokens, nullptr,
+                        heads->row(n, g, p * panel_lanes) + d, heads->step);
+      f += of_head;
+    }
+  }
+  return finite;
+}
 
 }  // namespace
 
 Index fused_projection_tasks(const FusedProjection& projection) {
-  return whole_parts(projection.features, features_at_once) * projection.x.batch * projection.x.count;
+  return whole_parts(projection.features, features_at_once) * projection.x.batch *
+         whole_parts(projection.x.count, panels_of_task(projection));
 }
 
 Index fused_projection_scratch() {
@@ -21,57 +96,16 @@ Index fused_projection_scratch() {
 }
 
 bool fused_projection_task(const FusedProjection& projection, Index task, float* scratch) {
-  const FusedKernels& kernels = projection.kernels;
-  const Panels& x = projection.x;
-  const LinearRows& weight = projection.weight;
-  const Index groups = whole_parts(projection.features, features_at_once), depth = x.width;
-  const Index p = task / groups % x.count, n = task / groups / x.count,
-              first = task % groups * features_at_once;
+  const Index panels = panels_of_task(projection), runs = whole_parts(projection.x.count, panels);
+  const Index n = task / runs % projection.x.batch,
+              first = task / runs / projection.x.batch * features_at_once;
   const Index features = std::min(features_at_once, projection.features - first);
-  const float* const left = weight.weight->values<float>().data() + (weight.first_weight_row + first) * depth;
-  const float* const bias =
-      weight.bias ? weight.bias->values<float>().data() + weight.first_bias_entry + first : nullptr;
-  const Index tokens = x.tokens_of(p);
-  // Straight into a panel of its own, unless that has tokens of somebody else behind x's.
-  const bool straight = projection.panels && projection.panels->tokens_of(p) == tokens;
-  float* const out = straight ? projection.panels->panel(n, p) + first * panel_lanes : scratch;
-  for (Index k = 0; k < depth; k += depth_at_once) {
-    kernels.multiply({.left = left + k,
-                      .left_row = depth,
-                      .left_depth = 1,
-                      .right = x.panel(n, p) + k * panel_lanes,
-                      .right_panel = panel_lanes,
-                      .right_depth = panel_lanes,
-                      .out = out,
-                      .out_row = panel_lanes,
-                      .rows = features,
-                      .columns = panel_lanes,
-                      .depth = std::min(depth_at_once, depth - k),
-                      .begin = k > 0  ? Begin::add
-                               : bias ? Begin::bias
-                                      : Begin::zero,
-                      .by_row = bias});
+  bool finite = true;
+  for (Index p = task % runs * panels; p < std::min(projection.x.count, (task % runs + 1) * panels); ++p) {
+    check_cancelled();
+    finite = make_panel(projection, n, p, first, features, scratch) && finite;
   }
-  if (projection.rows) {
-    kernels.transpose(out, panel_lanes, features, tokens, nullptr,
-                      projection.rows + (n * x.tokens + p * panel_lanes) * projection.features + first,
-                      projection.features);
-    return true;
-  }
-  if (projection.panels && !straight) {
-    for (Index f = 0; f < features; ++f)
-      std::copy_n(out + f * panel_lanes, tokens, projection.panels->panel(n, p) + (first + f) * panel_lanes);
-  }
-  if (HeadRows* const heads = projection.heads) {
-    for (Index f = 0; f < features;) {
-      const Index g = (first + f) / heads->width, d = (first + f) % heads->width;
-      const Index of_head = std::min(features - f, heads->width - d);
-      kernels.transpose(out + f * panel_lanes, panel_lanes, of_head, tokens, nullptr,
-                        heads->row(n, g, p * panel_lanes) + d, heads->step);
-      f += of_head;
-    }
-  }
-  return kernels.finite(out, features * panel_lanes);
+  return finite;
 }
 
 }  // namespace headwise

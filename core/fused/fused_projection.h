@@ -6,22 +6,30 @@
 
 namespace headwise {
 
+// Where the y of a linear layer goes: one of them. Those of heads may have more tokens than x; lanes behind it are written
+// before the tokens that belong there, rows behind it not at all.
+struct ProjectionTarget {
+  Panels* panels = nullptr;           // width: features
+  HeadPanels* head_panels = nullptr;  // heads·width: features
+  HeadRows* head_rows = nullptr;      // heads·width: features
+  float* rows = nullptr;              // row-major (N, tokens, features)
+};
+
 // One linear layer over tokens in panels, as tasks that can be done in any order and at once.
 struct FusedProjection {
   const FusedKernels& kernels;
   const Panels& x;  // (N, tokens, depth)
   LinearRows weight;
   Index features;
-  // Where y goes, one of them. Panels and heads may have more tokens than x: those behind are not touched.
-  Panels* panels = nullptr;   // width: features
-  HeadRows* heads = nullptr;  // heads·width: features
-  float* rows = nullptr;      // row-major (N, tokens, features)
+  ProjectionTarget to;
+  bool asks_finite = false;
 };
 
 Index fused_projection_tasks(const FusedProjection& projection);
 Index fused_projection_scratch();  // floats of a worker's own
 
-// y[n,token,o] = Σ_k x[n,token,k]·weight[o,k] + bias[o] for some o and tokens. False where one of them is NaN or infinite.
+// y[n,token,o] = Σ_k x[n,token,k]·weight[o,k] + bias[o] for some o and tokens. False where one of them is NaN or infinite
+// and the projection asks.
 bool fused_projection_task(const FusedProjection& projection, Index task, float* scratch);
 
 }  // namespace headwise

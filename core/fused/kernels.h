@@ -41,6 +41,9 @@ struct FusedProduct {
   const std::int32_t* depth_reach = nullptr;
   // [rows][16]: where it is given, each row's numbers raise what stands there, lane by lane; a NaN raises nothing.
   float* largest = nullptr;
+  // What is wanted next, brought into the second cache meanwhile; null: nothing.
+  const float* ahead = nullptr;
+  Index ahead_count = 0;
 };
 
 // A strip of scores, [rows][columns] of at most 64 rows, with `step` floats from one row to the next, rows and columns with room for whole

@@ -11,8 +11,15 @@ constexpr int tile_rows = 6;
 constexpr int tile_vectors = vector == 16 ? 4 : 2;
 constexpr int tile_columns = tile_vectors * vector;
 
+// What a tile brings into the caches meanwhile, a step of its depth at a time: what the caller wants next, and the rows
+// of the next tile.
+struct Ahead {
+  const float* wanted;
+  Index wanted_step, rows_step;
+};
+
 template <int Rows, int Vectors>
-void tile(const FusedProduct& p, Index row, Index column, Index depth) {
+void tile(const FusedProduct& p, Index row, Index column, Index depth, const Ahead& ahead) {
   const float* left[Rows];
   for (int r = 0; r < Rows; ++r) left[r] = p.left + (row + r) * p.left_row;
   const float* right = p.right + column / panel_lanes * p.right_panel + column % panel_lanes;
@@ -36,6 +43,8 @@ void tile(const FusedProduct& p, Index row, Index column, Index depth) {
     }
   }
   const Index left_depth = p.left_depth, right_depth = p.right_depth;
+  const Index wanted_step = ahead.wanted_step, rows_step = ahead.rows_step;
+  const float *wanted = ahead.wanted, *rows = left[0] + Rows * p.left_row;
   Index at = 0;
   for (Index k = 0; k < depth; ++k) {
     Vector x[Vectors];
@@ -47,6 +56,10 @@ void tile(const FusedProduct& p, Index row, Index column, Index depth) {
 #pragma GCC unroll 4
       for (int v = 0; v < Vectors; ++v) sum[r][v] += l * x[v];
     }
+    __builtin_prefetch(wanted, 0, 2);
+    __builtin_prefetch(rows, 0, 3);
+    wanted += wanted_step;
+    rows += rows_step;
     at += left_depth;
     right += right_depth;
   }
@@ -65,7 +78,7 @@ void tile(const FusedProduct& p, Index row, Index column, Index depth) {
   }
 }
 
-using Tile = void (*)(const FusedProduct& p, Index row, Index column, Index depth);
+using Tile = void (*)(const FusedProduct& p, Index row, Index column, Index depth, const Ahead& ahead);
 
 template <int Rows>
 constexpr Tile tile_of(int vectors) {
@@ -111,15 +124,19 @@ inline Index furthest(const std::int32_t* reach, Index rows, Index most) {
 
 // A few columns of the right side stay in the first cache while the rows go by.
 void multiply(const FusedProduct& p) {
+  const Index made = ((p.rows + tile_rows - 1) / tile_rows) * ((p.columns + tile_columns - 1) / tile_columns);
+  // Spread evenly over all steps of all tiles; where nothing is wanted, what is there is asked for.
+  Ahead ahead{p.ahead ? p.ahead : p.right, p.ahead && p.depth > 0 ? p.ahead_count / (made * p.depth) + 1 : 0,
+              p.depth > 0 ? tile_rows * p.left_row / p.depth : 0};
   for (Index column = 0; column < p.columns; column += tile_columns) {
-    for (Index row = 0; row < p.rows; row += tile_rows) {
+    for (Index row = 0; row < p.rows; row += tile_rows, ahead.wanted += ahead.wanted_step * p.depth) {
       const Index rows = p.rows - row < tile_rows ? p.rows - row : tile_rows;
       const Index end = p.column_reach ? furthest(p.column_reach + row, rows, p.columns) : p.columns;
       const Index depth = p.depth_reach ? furthest(p.depth_reach + row, rows, p.depth) : p.depth;
       Index columns = end - column;
       if (columns <= 0) continue;
       columns = columns < tile_columns ? columns : tile_columns;
-      tiles.of[rows][(columns + vector - 1) / vector](p, row, column, depth);
+      tiles.of[rows][(columns + vector - 1) / vector](p, row, column, depth, ahead);
     }
   }
 }

@@ -26,9 +26,10 @@ inline void transpose_square(Vector* x) {
 
 void transpose(const float* in, Index in_step, Index rows, Index columns, const float* by_row, float* out,
                Index out_step) {
-  for (Index row = 0; row < rows; row += vector) {
-    const Index made = rows - row < vector ? rows - row : vector;
-    for (Index column = 0; column < columns; column += vector) {
+  // Some rows of the output after the other, each from its beginning to its end.
+  for (Index column = 0; column < columns; column += vector) {
+    for (Index row = 0; row < rows; row += vector) {
+      const Index made = rows - row < vector ? rows - row : vector;
       const float* const from = in + row * in_step + column;
       float* const to = out + column * out_step + row;
       const Index wide = columns - column < vector ? columns - column : vector;
