@@ -212,6 +212,10 @@ std::string output_effect(const TensorPtr& before, const TensorPtr& after) {
 std::string weights_effect(const TensorPtr& before, const TensorPtr& after) {
   if (!before || !after || !before->shape().same_sizes(after->shape())) return "";
   if (before == after) return " The attention weights did not change.";
+  if (const std::optional<double> largest = largest_change(before, after)) {
+    if (*largest == 0.0) return " The attention weights did not change.";
+    return fmt::format(" The attention weights moved by up to {:.2g}.", *largest);
+  }
   const TensorChange change = tensor_change(before, after);
   if (change.changed == 0) return " The attention weights did not change.";
   if (change.not_finite > 0) {

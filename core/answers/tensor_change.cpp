@@ -83,7 +83,51 @@ std::optional<TensorChange> finite_change(const T* before, const T* after, Index
   return change;
 }
 
+// The largest |after − before|, rounded to a float; NaN where one is not finite.
+float rounded_largest(const float* before, const float* after, Index count) {
+  constexpr Index lanes = 16;
+  float largest[lanes] = {}, poison[lanes] = {};
+  const auto add = [&](Index i, Index lane) {
+    const float delta = after[i] - before[i], size = std::abs(delta);
+    poison[lane] += 0.0f * delta;
+    largest[lane] = size > largest[lane] ? size : largest[lane];
+  };
+  Index i = 0;
+  for (; i + lanes <= count; i += lanes)
+    for (Index lane = 0; lane < lanes; ++lane) add(i + lane, lane);
+  for (; i < count; ++i) add(i, 0);
+  for (Index lane = 0; lane < lanes; ++lane)
+    if (std::isnan(poison[lane])) return poison[lane];
+  return *std::max_element(largest, largest + lanes);
+}
+
 }  // namespace
+
+// Rounding keeps the order: the largest difference is among those that round to the largest rounded one.
+std::optional<double> largest_change(const TensorPtr& before, const TensorPtr& after) {
+  if (before->dtype() != DType::f32 || after->dtype() != DType::f32) return std::nullopt;
+  constexpr Index cells = 16384;  // of a part
+  const float *const from = before->values<float>().data(), *const to = after->values<float>().data();
+  const Index count = after->size();
+  std::vector<float> parts(static_cast<std::size_t>((count + cells - 1) / cells));
+  for_ranges(static_cast<Index>(parts.size()), 2.0 * cells, [&](Index first, Index last) {
+    for (Index part = first; part < last; ++part)
+      parts[static_cast<std::size_t>(part)] =
+          rounded_largest(from + part * cells, to + part * cells, std::min(cells, count - part * cells));
+  });
+  if (std::ranges::any_of(parts, [](float part) { return std::isnan(part); })) return std::nullopt;
+  const float rounded = parts.empty() ? 0.0f : std::ranges::max(parts);
+  double largest = 0.0;
+  for (Index i = 0; i < count; ++i) {
+    if (i % cells == 0 && parts[static_cast<std::size_t>(i / cells)] != rounded) {
+      i += cells - 1;
+      continue;
+    }
+    if (std::abs(to[i] - from[i]) == rounded)
+      largest = std::max(largest, std::abs(static_cast<double>(to[i]) - static_cast<double>(from[i])));
+  }
+  return largest;
+}
 
 std::optional<double> TensorChange::relative() const {
   if (length_before == 0.0) return std::nullopt;

@@ -29,6 +29,10 @@ TensorChange tensor_change(const MatrixView& before, const MatrixView& after);
 // All cells of both, as one row each; the sizes must agree.
 TensorChange tensor_change(const TensorPtr& before, const TensorPtr& after);
 
+// TensorChange::largest alone, in a quicker way. None where a cell is not finite on both sides, where a difference
+// overflows, or where the tensors are not f32: then tensor_change() tells.
+std::optional<double> largest_change(const TensorPtr& before, const TensorPtr& after);
+
 // "7.3 %", "0.042 %", "120 %": two digits that count, without exponents for what a person would meet.
 std::string percent_text(double share);
 

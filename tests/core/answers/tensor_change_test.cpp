@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "core/answers/tensor_change.h"
+#include "core/tensor/random.h"
 
 using namespace headwise;
 
@@ -52,6 +53,30 @@ TEST_CASE(
   CHECK(std::isnan(difference->flat(2)));
   CHECK(difference->flat(3) == 1.0);
   CHECK(difference->flat(4) == -infinity);
+}
+
+TEST_CASE(
+    "the largest change by itself is that of the whole comparison, and none where a cell is not finite") {
+  const CounterRandom random(3, "changes");
+  for (const Index cells : {0, 1, 17, 20000, 40000}) {
+    Tensor before(Shape{{"S", cells}}, DType::f32), after(before.shape(), DType::f32);
+    for (Index i = 0; i < cells; ++i) {
+      before.set_flat(i, random.normal(static_cast<std::uint64_t>(2 * i)));
+      // Differences of all magnitudes, some of them lost in a float; in the longest tensor the same everywhere.
+      after.set_flat(
+          i, cells == 40000 ? before.flat(i) : 1e-9 * random.normal(static_cast<std::uint64_t>(2 * i + 1)));
+    }
+    const auto a = std::make_shared<const Tensor>(before), b = std::make_shared<const Tensor>(after);
+    const std::optional<double> largest = largest_change(a, b);
+    REQUIRE(largest);
+    CHECK(*largest == tensor_change(a, b).largest);
+    if (cells == 0) continue;
+    for (const double odd : {std::nan(""), infinity}) {
+      after.set_flat(cells / 2, odd);
+      CHECK_FALSE(largest_change(a, std::make_shared<const Tensor>(after)));
+    }
+  }
+  CHECK_FALSE(largest_change(matrix({1}, 1, 1), matrix({2}, 1, 1)));  // f64
 }
 
 TEST_CASE("what was 0 everywhere, or is no number anywhere, has changed by no share") {
