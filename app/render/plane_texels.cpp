@@ -210,13 +210,16 @@ std::vector<Texel> read_texels(const HeatmapSpec& spec, const TexelGrid& grid) {
 PlaneTexels plane_texels(const HeatmapSpec& spec, const TexelGrid& grid) {
   const std::vector<Texel> texels = read_texels(spec, grid);
   double lowest = std::numeric_limits<double>::infinity(), highest = -lowest;
+  bool plain = true;
   for (const Texel& texel : texels) {
+    plain = plain && texel.kind == CellKind::value;
     if (!shows_value(texel.kind)) continue;
     lowest = std::min(lowest, texel.value);
     highest = std::max(highest, texel.value);
   }
 
   PlaneTexels result;
+  result.plain = plain;
   if (lowest <= highest) {
     // Where all values lie on one side of 0, they are counted from the one nearest to it.
     result.offset = lowest > 0 ? lowest : highest < 0 ? highest : 0.0;
@@ -227,13 +230,14 @@ PlaneTexels plane_texels(const HeatmapSpec& spec, const TexelGrid& grid) {
   const int half = result.exponent / 2;
   const double up = std::ldexp(1.0, -half), more = std::ldexp(1.0, half - result.exponent);
   result.texels.resize(texels.size() * 2);
-  for (std::size_t i = 0; i < texels.size(); ++i) {
-    const Texel& texel = texels[i];
-    const double value = shows_value(texel.kind) ? (texel.value - result.offset) * up * more : 0.0;
-    result.texels[2 * i] = static_cast<float>(value);
-    result.texels[2 * i + 1] = static_cast<float>(texel.kind);
-    result.plain = result.plain && texel.kind == CellKind::value;
-  }
+  for_ranges(static_cast<Index>(texels.size()), 4.0, [&](Index first, Index last) {
+    for (auto i = static_cast<std::size_t>(first); i < static_cast<std::size_t>(last); ++i) {
+      const Texel& texel = texels[i];
+      const double value = shows_value(texel.kind) ? (texel.value - result.offset) * up * more : 0.0;
+      result.texels[2 * i] = static_cast<float>(value);
+      result.texels[2 * i + 1] = static_cast<float>(texel.kind);
+    }
+  });
   return result;
 }
 
