@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <map>
 
 #include "core/attention/softmax.h"
 #include "core/tensor/float_dispatch.h"
+#include "core/tensor/task_threads.h"
 
 namespace headwise {
 namespace {
@@ -85,12 +87,17 @@ void warn_of_fully_masked_rows(const Trace& trace, std::vector<std::string>& war
 // Eight sums side by side, so that it is done in vectors: 0 times what is not finite is NaN.
 template <class T>
 bool all_finite(std::span<const T> values) {
-  T sums[8] = {};
-  std::size_t i = 0;
-  for (; i + 8 <= values.size(); i += 8)
-    for (std::size_t lane = 0; lane < 8; ++lane) sums[lane] += T{0} * values[i + lane];
-  for (; i < values.size(); ++i) sums[0] += T{0} * values[i];
-  return std::ranges::none_of(sums, [](T sum) { return std::isnan(sum); });
+  std::atomic<bool> finite = true;
+  for_ranges(static_cast<Index>(values.size()), 1.0, [&](Index first, Index last) {
+    T sums[8] = {};
+    const T* value = values.data() + first;
+    const T* const end = values.data() + last;
+    for (; end - value >= 8; value += 8)
+      for (int lane = 0; lane < 8; ++lane) sums[lane] += T{0} * value[lane];
+    for (; value < end; ++value) sums[0] += T{0} * *value;
+    if (std::ranges::any_of(sums, [](T sum) { return std::isnan(sum); })) finite = false;
+  });
+  return finite;
 }
 
 void warn_of_non_finite(const TensorEntry& entry, const Tensor& tensor, std::vector<std::string>& warnings) {
