@@ -14,12 +14,15 @@ namespace {
 
 using Needed = std::optional<std::vector<TensorName>>;
 
-bool needs_weights(const Needed& needed) {
-  const auto is_needed = [&](TensorId id) {
+bool needs_any(const Needed& needed, std::initializer_list<TensorId> ids) {
+  return std::ranges::any_of(ids, [&](TensorId id) {
     return !needed || std::ranges::find(*needed, TensorName{id}) != needed->end();
-  };
-  return is_needed(TensorId::attn_weights) || is_needed(TensorId::dropped_weights) ||
-         is_needed(TensorId::attn_output_weights);
+  });
+}
+
+bool needs_weights(const Needed& needed) {
+  return needs_any(needed,
+                   {TensorId::attn_weights, TensorId::dropped_weights, TensorId::attn_output_weights});
 }
 
 // The reference's trace with what the fast one has in its place, where the fast one alone is not enough.
@@ -38,7 +41,11 @@ TracePtr fused_trace(const AttentionInputs& inputs, const Needed& needed) {
     print_warning(reason + ": the reference computes this");
     return reference_forward(inputs);
   }
-  return completed(fused_forward(inputs, {.keep_attn_weights = needs_weights(needed)}), inputs, needed);
+  const bool what_there_is = needed && needed->empty();  // nothing in particular: what comes by itself
+  const FusedRun run{
+      .keep_attn_weights = needs_weights(needed),
+      .keep_projections = what_there_is || needs_any(needed, {TensorId::q, TensorId::k, TensorId::v})};
+  return completed(fused_forward(inputs, run), inputs, needed);
 }
 
 TracePtr gl_trace(const AttentionInputs& inputs, const Needed& needed) {

@@ -118,6 +118,35 @@ class FusedForward {
     run_phases(phases, threads_);
   }
 
+  // q (N,L,H·D), k (N,S′,G·D) and v (N,S′,G·Dv) of a module that has been run.
+  void keep_projections(TraceTensors& kept) const {
+    const Index q_width = q_.width, k_width = k_.heads * k_.width, v_width = v_.heads * v_.width;
+    Tensor q(Shape{{"N", sizes_.batch}, {"L", sizes_.queries}, {"H·D", q_width}}, DType::f32);
+    Tensor k(Shape{{"N", sizes_.batch}, {sizes_.key_axis(), sizes_.all_keys}, {"G·D", k_width}}, DType::f32);
+    Tensor v(Shape{{"N", sizes_.batch}, {sizes_.key_axis(), sizes_.all_keys}, {"G·Dv", v_width}}, DType::f32);
+    float* const to_q = q.values<float>().data();
+    float* const to_k = k.values<float>().data();
+    float* const to_v = v.values<float>().data();
+    for (Index n = 0; n < sizes_.batch; ++n) {
+      for (Index p = 0; p < q_.count; ++p) {
+        kernels_.transpose(q_.panel(n, p), panel_lanes, q_width, q_.tokens_of(p), nullptr,
+                           to_q + (n * sizes_.queries + p * panel_lanes) * q_width, q_width);
+      }
+      for (Index g = 0; g < k_.heads; ++g) {
+        for (Index p = 0; p < k_.count; ++p) {
+          const Index tokens = std::min(panel_lanes, k_.tokens - p * panel_lanes);
+          kernels_.transpose(k_.panel(n, g, p), panel_lanes, k_.width, tokens, nullptr,
+                             to_k + (n * k_.tokens + p * panel_lanes) * k_width + g * k_.width, k_width);
+        }
+        for (Index s = 0; s < v_.tokens; ++s)
+          std::copy_n(v_.row(n, g, s), v_.width, to_v + (n * v_.tokens + s) * v_width + g * v_.width);
+      }
+    }
+    kept.q = shared(std::move(q));
+    kept.k = shared(std::move(k));
+    kept.v = shared(std::move(v));
+  }
+
   // F.scaled_dot_product_attention, whose inputs are the heads; weights (N,H,L,S) or null, output (N,H,L,Dv).
   void run_heads(float* weights, float* output) {
     const Index D = sizes_.head_dim, L = sizes_.queries;
@@ -295,6 +324,7 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
   FusedForward forward(kernels, threads, sizes, options, t);
   if (module) {
     forward.run_module(kept, output.values<float>().data());
+    if (run.keep_projections) forward.keep_projections(t);
   } else {
     forward.run_heads(kept, output.values<float>().data());
   }

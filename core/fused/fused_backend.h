@@ -12,6 +12,7 @@ namespace headwise {
 struct FusedRun {
   int threads = 0;                        // 0: as many as this process may run on
   bool keep_attn_weights = false;         // attn_weights, dropped_weights and attn_output_weights too
+  bool keep_projections = false;          // q, k and v too
   const FusedKernels* kernels = nullptr;  // null: chosen_fused_kernels()
 };
 
@@ -19,8 +20,8 @@ struct FusedRun {
 // least 1.
 std::string fused_refusal(const AttentionInputs& inputs);
 
-// The trace has output and what follows it, with keep_attn_weights the weights too, and no other intermediate. Beside these
-// it takes memory for the tokens, not for their pairs.
+// The trace has output and what follows it, what `run` wants kept, and no other intermediate. Beside these it takes memory
+// for the tokens, not for their pairs.
 // Equal bits for any number of threads. Throws Error(input) as check_attention_inputs does, Error(usage) where
 // fused_refusal has a reason, Error(memory) before taking what is not there, Error(cancelled).
 TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run = {});

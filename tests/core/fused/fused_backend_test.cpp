@@ -48,7 +48,8 @@ TEST_CASE("the fused backend agrees with the reference over every option, on eve
       const AttentionInputs inputs = as_f32(named.inputs);
       if (!fused_refusal(inputs).empty()) continue;
       for (const bool keep : {false, true})
-        check_against_reference(inputs, {.threads = 2, .keep_attn_weights = keep, .kernels = kernels});
+        check_against_reference(
+            inputs, {.threads = 2, .keep_attn_weights = keep, .keep_projections = keep, .kernels = kernels});
     }
   }
 }
