@@ -1,4 +1,4 @@
-// headwise bench: how fast the window is.
+// headwise bench: how fast the window is, and how fast the backends are.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "app/cli/backend_bench.h"
 #include "app/cli/pixel_size.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
@@ -21,6 +22,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int largest_side = 16384;
+constexpr int most_threads = 1024, most_rounds = 10000;
+
+Error wrong_together(const std::string& option, const std::string& expected, const std::string& what) {
+  return Error(ExitStatus::usage,
+               {"bench", "an option goes with another", option, expected, "it says " + what});
+}
 
 double milliseconds(double seconds) {
   return 1e3 * seconds;
@@ -85,23 +92,47 @@ std::string report_json(const std::string& scenario, const VisitReport& report) 
 
 void run_bench(CLI::App& app, const Words& words) {
   bool ui = false, json = false;
-  TraceRequest request;
-  request.scenario = "welcome";
+  BackendBenchRequest backends;
   std::string size = "1600x1000";
   app.add_flag("--ui", ui, "Visit the window by a script, without a display, and time its frames");
-  app.add_option("--preset", request.scenario, "The scenario in the window: a preset, or a file (.json)")
-      ->type_name("NAME")
-      ->capture_default_str();
-  app.add_option("--set", request.settings, "Change a value of it first (may be repeated)")
+  app.add_option("--preset", backends.presets,
+                 "A scenario: a preset, or a file (.json); may be repeated. Without it: with --ui welcome, "
+                 "else the sizes\n"
+                 "that the program is measured at")
+      ->type_name("NAME");
+  app.add_option("--set", backends.settings, "Change a value of it first (may be repeated)")
       ->type_name("PATH=VALUE");
-  app.add_option("--size", size, "Of the window, in pixels")->type_name("WxH")->capture_default_str();
+  auto* const backend =
+      app.add_option("--backend", backends.backends, "reference,fused,gl; without it: reference,fused")
+          ->type_name("NAME,…")
+          ->delimiter(',');
+  auto* const threads =
+      app.add_option("--threads", backends.threads, "On how many threads; without it: as many as there are")
+          ->type_name("N,…")
+          ->delimiter(',')
+          ->check(CLI::Range(1, most_threads));
+  auto* const repeat = app.add_option("--repeat", backends.rounds,
+                                      "How often each is timed, in turns; without it: by its length")
+                           ->type_name("N")
+                           ->check(CLI::Range(1, most_rounds));
+  auto* const pixels_option = app.add_option("--size", size, "With --ui: of the window, in pixels")
+                                  ->type_name("WxH")
+                                  ->capture_default_str();
   app.add_flag("--json", json, "Print JSON");
   if (!parse_words(app, words)) return;
   if (!ui) {
-    throw Error(ExitStatus::usage,
-                {"bench", "it is not said what to measure", "", "--ui, the frames of the window",
-                 "headwise bench --ui (a run of the operator tells its time in the window's status line)"});
+    if (pixels_option->count() > 0) throw wrong_together("--size", "--ui", "the size of the window");
+    const BackendBench bench = bench_backends(backends);
+    print(json ? bench_json(bench) : bench_text(bench));
+    return;
   }
+  for (const CLI::Option* option : {backend, threads, repeat})
+    if (option->count() > 0) throw wrong_together(option->get_name(), "no --ui", "how backends are timed");
+  if (backends.presets.size() > 1)
+    throw wrong_together("--ui", "one --preset", "a window shows one scenario");
+  TraceRequest request;
+  request.scenario = backends.presets.empty() ? "welcome" : backends.presets.front();
+  request.settings = backends.settings;
   const PixelSize pixels = pixel_size_of(size, 1, largest_side, "1600x1000");
   const Scenario scenario = requested_scenario(request);
   const VisitReport report = visit_window(scenario, pixels.width, pixels.height);

@@ -43,7 +43,10 @@ constexpr std::array commands{
                "  headwise info model.safetensors\n",
                run_info},
     Subcommand{
-        "bench", "Measure how fast the window is",
+        "bench", "Measure how fast the backends are, or the window",
+        "  headwise bench\n"
+        "  headwise bench --preset random --set attention.embed_dim=512 --backend fused,gl --repeat 9 "
+        "--json\n"
         "  headwise bench --ui\n"
         "  headwise bench --ui --preset random --set attention.embed_dim=512 --set inputs.query_length=512\n"
         "  headwise bench --ui --size 1280x720 --json\n",

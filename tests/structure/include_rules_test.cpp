@@ -24,6 +24,7 @@ const std::map<std::string, std::set<std::string>> core_layers{
     {"core/scenario", {"core/tensor", "core/attention", "core/trace", "core/files"}},
     {"core/picture", {"core/tensor", "core/files"}},
     {"core/fused", {"core/tensor", "core/attention", "core/trace"}},
+    {"core/bench", {"core/tensor", "core/attention", "core/trace"}},
     {"core/gpu", {"core/tensor", "core/attention", "core/trace"}},
     {"core/model", {"core/tensor", "core/attention", "core/trace", "core/files", "core/scenario"}},
 };

@@ -47,12 +47,47 @@ TEST_CASE("version and help are printed on stdout") {
   }
 }
 
+TEST_CASE("bench times each backend on each preset, against the machine's peak and the reference's numbers") {
+  const ProgramResult result =
+      run_program({"bench", "--preset", "causal", "--preset", "welcome", "--backend", "reference,fused",
+                   "--threads", "1,2", "--repeat", "1", "--json"});
+  CHECK(result.status == 0);
+  CHECK(result.err.empty());
+  const nlohmann::json bench = nlohmann::json::parse(result.out);
+  const nlohmann::json& machine = bench.at("machine");
+  CHECK(machine.at("fma_peak_gflops").get<double>() > 0.0);
+  CHECK(machine.at("bandwidth_gbs").get<double>() > 0.0);
+  CHECK(machine.at("threads") == 2);
+  CHECK(machine.at("isa").is_string());
+  CHECK(machine.at("gl_renderer").is_null());
+  REQUIRE(bench.at("runs").size() == 8);
+  for (const nlohmann::json& run : bench.at("runs")) {
+    CAPTURE(run.dump());
+    CHECK(run.at("num_heads") == 8);
+    CHECK(run.at("num_kv_heads") == 8);
+    CHECK(run.at("embed_dim") == 128);
+    CHECK(run.at("length").get<int>() > 0);
+    CHECK(run.at("is_causal") == (run.at("preset") == "causal"));
+    CHECK(run.at("keeps_weights") == true);
+    CHECK(run.at("median_ms").get<double>() >= run.at("min_ms").get<double>());
+    CHECK(run.at("gflops").get<double>() > 0.0);
+    CHECK(run.at("fraction_of_peak").get<double>() > 0.0);
+    CHECK(run.at("extra_mib").get<double>() >= 0.0);
+    CHECK(run.at("max_abs_diff").get<double>() < 1e-5);
+    if (run.at("backend") == "reference") CHECK(run.at("max_abs_diff") == 0.0);
+  }
+}
+
 TEST_CASE("a wrong command line is one line on stderr and status 2") {
   check_refused({"nonsense"}, 2, "nonsense");
   check_refused({"--nonsense"}, 2, "--nonsense");
   check_refused({"one.json", "two.json"}, 2, "2 words");
   check_refused({""}, 2, "headwise");
-  check_refused({"bench"}, 2, "--ui");
+  check_refused({"bench", "--size", "800x600"}, 2, "--ui");
+  check_refused({"bench", "--ui", "--backend", "fused"}, 2, "--backend");
+  check_refused({"bench", "--backend", "vulkan"}, 2, "reference, fused, gl");
+  check_refused({"bench", "--repeat", "0"}, 2, "--repeat");
+  check_refused({"bench", "--preset", "wlecome"}, 2, "wlecome");
   check_refused({"bench", "--ui", "--size", "1600"}, 2, "--size");
   check_refused({"bench", "--ui", "--size", "0x9"}, 2, "--size");
   check_refused({"bench", "--ui", "--size", "1x99999999999"}, 2, "--size");

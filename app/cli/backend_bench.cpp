@@ -1,0 +1,180 @@
+#include "app/cli/backend_bench.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "app/cli/backends.h"
+#include "app/cli/standard_streams.h"
+#include "app/cli/trace_request.h"
+#include "app/gl/renderer_name.h"
+#include "app/platform/offscreen_context.h"
+#include "core/bench/attention_work.h"
+#include "core/bench/interleaved_runs.h"
+#include "core/bench/machine_speed.h"
+#include "core/fused/fused_backend.h"
+#include "core/gpu/gl_backend.h"
+#include "core/tensor/error.h"
+#include "core/tensor/instruction_set.h"
+#include "core/tensor/task_threads.h"
+#include "core/trace/attention_sizes.h"
+#include "core/trace/reference_backend.h"
+
+namespace headwise {
+namespace {
+
+constexpr double seconds_of_peak = 0.05;
+// Rounds where nobody says how many: as many as fit this time, by the work's own guess of its length.
+constexpr double seconds_of_case = 4.0;
+constexpr double guessed_flops = 50e9;
+constexpr int fewest_rounds = 7, most_rounds = 41;
+// The reference keeps every intermediate: beyond this many scores it is not run by itself.
+constexpr Index most_reference_scores = 8 * 512 * 512;
+
+// One attention to be timed.
+struct BenchCase {
+  std::string preset;
+  AttentionInputs inputs;
+  bool keeps_weights = false;
+  std::vector<int> threads;
+};
+
+// At what the program is measured: embed_dim 512 in 8 heads, without and with weights, on all threads and on one; scaled
+// dot-product attention without and with a causal mask.
+std::vector<BenchCase> own_cases(const BackendBenchRequest& request, const std::vector<int>& threads) {
+  std::vector<int> and_one = threads;
+  if (request.threads.empty() && !std::ranges::count(and_one, 1)) and_one.push_back(1);
+  std::vector<BenchCase> cases;
+  const auto add = [&](bool module, Index length, bool causal, bool weights, const std::vector<int>& on) {
+    TraceRequest one;
+    one.scenario = "random";
+    one.settings = {"inputs.source=random",
+                    fmt::format("op={}", module ? "multi_head_attention" : "scaled_dot_product_attention"),
+                    "attention.embed_dim=512",
+                    "attention.num_heads=8",
+                    "attention.need_weights=true",
+                    "attention.average_attn_weights=false",
+                    "inputs.batch=1",
+                    fmt::format("inputs.query_length={}", length),
+                    fmt::format("mask.is_causal={}", causal)};
+    one.settings.insert(one.settings.end(), request.settings.begin(), request.settings.end());
+    const AttentionInputs inputs = read_inputs(one).attention;
+    cases.push_back({"random", inputs, weights, on});
+  };
+  for (const Index length : {128, 512, 2048}) {
+    add(true, length, false, false, and_one);
+    add(true, length, false, true, threads);
+  }
+  add(true, 4096, false, false, threads);
+  add(false, 2048, false, false, threads);
+  add(false, 2048, true, false, threads);
+  return cases;
+}
+
+std::vector<BenchCase> asked_cases(const BackendBenchRequest& request, const std::vector<int>& threads) {
+  std::vector<BenchCase> cases;
+  for (const std::string& preset : request.presets) {
+    TraceRequest one;
+    one.scenario = preset;
+    one.settings = request.settings;
+    const AttentionInputs inputs = read_inputs(one).attention;
+    const bool module = inputs.options.op == Op::multi_head_attention;
+    cases.push_back({preset, inputs, module && inputs.options.need_weights, threads});
+  }
+  return cases;
+}
+
+// One run of a backend over these inputs; null where it refuses them, with a warning.
+std::function<TracePtr()> runner(const std::string& backend, const BenchCase& work, int threads) {
+  const AttentionInputs& inputs = work.inputs;
+  if (backend == "reference") {
+    return [&inputs, threads] {
+      const ThreadLimit limit(threads);
+      return reference_forward(inputs);
+    };
+  }
+  const std::string reason = backend == "fused" ? fused_refusal(inputs) : gl_refusal(inputs, gpu_limits());
+  if (!reason.empty()) {
+    print_warning(reason + ": not measured");
+    return nullptr;
+  }
+  const bool keep = work.keeps_weights;
+  if (backend == "fused") {
+    return [&inputs, threads, keep] {
+      return fused_forward(inputs, {.threads = threads, .keep_attn_weights = keep});
+    };
+  }
+  return [&inputs, keep] { return gl_forward(inputs, {.keep_attn_weights = keep}); };
+}
+
+void measure(const std::string& backend, const BenchCase& work, int rounds, std::vector<BackendRun>& runs) {
+  const AttentionSizes sizes = attention_sizes(work.inputs);
+  const bool reference = backend == "reference";
+  if (reference && sizes.heads * sizes.queries * sizes.all_keys > most_reference_scores) return;
+  const double flops = attention_flops(work.inputs);
+  if (rounds == 0)
+    rounds =
+        std::clamp(static_cast<int>(seconds_of_case * guessed_flops / flops), fewest_rounds, most_rounds);
+  std::vector<TimedWork> timed;
+  std::vector<BackendRun> made;
+  for (const int threads : work.threads) {
+    const std::function<TracePtr()> run = runner(backend, work, threads);
+    if (!run) return;
+    BackendRun told{.backend = backend,
+                    .preset = work.preset,
+                    .embed_dim = sizes.embed_dim,
+                    .num_heads = sizes.heads,
+                    .num_kv_heads = sizes.kv_heads,
+                    .length = sizes.queries,
+                    .op = work.inputs.options.op == Op::multi_head_attention ? "multi_head_attention"
+                                                                             : "scaled_dot_product_attention",
+                    .is_causal = work.inputs.options.is_causal,
+                    .keeps_weights = work.keeps_weights || reference,
+                    .threads = threads};
+    told.max_abs_diff = difference_from_reference(work.inputs, *run()->tensors.output);
+    made.push_back(told);
+    timed.push_back({[run] { run(); }, threads});
+  }
+  const std::vector<Timing> timings = time_in_turns(timed, rounds);
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    made[i].median_ms = 1e3 * timings[i].median_seconds;
+    made[i].least_ms = 1e3 * timings[i].least_seconds;
+    made[i].gflops = 1e-9 * flops / timings[i].median_seconds;
+    made[i].fraction_of_peak = made[i].gflops / timings[i].peak_gflops;
+    made[i].extra_mib = timings[i].extra_mib;
+    runs.push_back(made[i]);
+  }
+}
+
+}  // namespace
+
+BackendBench bench_backends(const BackendBenchRequest& request) {
+  std::vector<std::string> names = request.backends;
+  if (names.empty()) names = {"reference", "fused"};
+  for (const std::string& name : names) require_backend(name);
+  const std::vector<int> threads =
+      request.threads.empty() ? std::vector<int>{available_threads()} : request.threads;
+  const std::vector<BenchCase> cases =
+      request.presets.empty() ? own_cases(request, threads) : asked_cases(request, threads);
+
+  BackendBench bench;
+  bench.threads = *std::ranges::max_element(threads);
+  bench.isa = instruction_set_name(chosen_instruction_set());
+  std::unique_ptr<OffscreenContext> context;
+  if (std::ranges::count(names, "gl")) {
+    context = std::make_unique<OffscreenContext>(16, 16);
+    bench.gl_renderer = gl::renderer_name();
+    if (const std::string reason = compute_refusal(); !reason.empty()) {
+      print_warning(reason + ": gl is not measured");
+      std::erase(names, "gl");
+    }
+  }
+  bench.fma_peak_gflops = fma_peak_gflops(bench.threads, seconds_of_peak);
+  bench.bandwidth_gbs = copy_bandwidth_gbs(bench.threads);
+  for (const BenchCase& work : cases)
+    for (const std::string& name : names) measure(name, work, request.rounds, bench.runs);
+  return bench;
+}
+
+}  // namespace headwise

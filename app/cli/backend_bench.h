@@ -1,0 +1,43 @@
+// headwise bench without --ui: how fast the backends are.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace headwise {
+
+struct BackendBenchRequest {
+  std::vector<std::string> presets;   // names or files; empty: the sizes that the program is measured at
+  std::vector<std::string> settings;  // PATH=VALUE, for each of them
+  std::vector<std::string> backends;  // empty: reference and fused
+  std::vector<int> threads;  // each ≥ 1; empty: as many as there are, and for the program's own sizes one too
+  int rounds = 0;            // 0: by the length of the work
+};
+
+struct BackendRun {
+  std::string backend, preset;
+  long embed_dim = 0, num_heads = 0, num_kv_heads = 0, length = 0;
+  std::string op;
+  bool is_causal = false, keeps_weights = false;
+  int threads = 0;
+  double median_ms = 0.0, least_ms = 0.0, gflops = 0.0, fraction_of_peak = 0.0, extra_mib = 0.0;
+  double max_abs_diff = 0.0;
+};
+
+struct BackendBench {
+  double fma_peak_gflops = 0.0, bandwidth_gbs = 0.0;  // on `threads` threads
+  int threads = 0;
+  std::string isa;
+  std::optional<std::string> gl_renderer;  // none where no backend asked for one
+  std::vector<BackendRun> runs;
+};
+
+// Times everything in turns, size by size. A backend that refuses the work is left out with a warning. Throws
+// Error(usage), Error(input), Error(memory).
+BackendBench bench_backends(const BackendBenchRequest& request);
+
+std::string bench_text(const BackendBench& bench);
+std::string bench_json(const BackendBench& bench);
+
+}  // namespace headwise

@@ -1,0 +1,84 @@
+#include "core/bench/interleaved_runs.h"
+
+#include <malloc.h>
+
+#include <algorithm>
+#include <chrono>
+#include <fstream>
+#include <map>
+#include <string>
+
+#include "core/bench/machine_speed.h"
+#include "core/tensor/cancellation.h"
+
+namespace headwise {
+namespace {
+
+// As long as a short run: beside work that also moves numbers the clock does not rise to where it goes in a loop of nothing
+// but multiply-adds after some 10 ms.
+constexpr double peak_seconds = 0.002;
+// What is shorter than this is done several times for one figure.
+constexpr double shortest_seconds = 0.004;
+constexpr int most_at_once = 64;
+
+double seconds_of(const std::function<void()>& run, int times) {
+  const auto begin = std::chrono::steady_clock::now();
+  for (int i = 0; i < times; ++i) run();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count() / times;
+}
+
+// A line "NAME:   12345 kB" of /proc/self/status, in MiB; 0 where it cannot be read.
+double status_mib(const std::string& name) {
+  std::ifstream file("/proc/self/status");
+  for (std::string word; file >> word;) {
+    double kilobytes = 0.0;
+    if (word == name && file >> kilobytes) return kilobytes / 1024.0;
+  }
+  return 0.0;
+}
+
+// How far the memory in use rises during a run. Memory that is free but kept goes back first.
+double extra_mib(const std::function<void()>& run) {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
+  std::ofstream("/proc/self/clear_refs") << "5";  // the highest mark begins anew
+  const double before = status_mib("VmRSS:");
+  run();
+  return std::max(0.0, status_mib("VmHWM:") - before);
+}
+
+}  // namespace
+
+double median(std::vector<double> numbers) {
+  std::ranges::sort(numbers);
+  const std::size_t half = numbers.size() / 2;
+  return numbers.size() % 2 ? numbers[half] : 0.5 * (numbers[half - 1] + numbers[half]);
+}
+
+std::vector<Timing> time_in_turns(std::span<const TimedWork> work, int rounds) {
+  std::vector<Timing> timings(work.size());
+  std::vector<std::vector<double>> seconds(work.size());
+  std::vector<int> at_once(work.size(), 1);
+  std::map<int, std::vector<double>> peaks;  // by threads
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    timings[i].extra_mib = extra_mib(work[i].run);
+    const double once = seconds_of(work[i].run, 1);
+    at_once[i] = std::clamp(static_cast<int>(shortest_seconds / std::max(once, 1e-6)), 1, most_at_once);
+  }
+  for (int round = 0; round < rounds; ++round) {
+    for (std::size_t i = 0; i < work.size(); ++i) {
+      check_cancelled();
+      peaks[work[i].threads].push_back(fma_peak_gflops(work[i].threads, peak_seconds));
+      seconds[i].push_back(seconds_of(work[i].run, at_once[i]));
+    }
+  }
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    timings[i].median_seconds = median(seconds[i]);
+    timings[i].least_seconds = *std::ranges::min_element(seconds[i]);
+    timings[i].peak_gflops = median(peaks[work[i].threads]);
+  }
+  return timings;
+}
+
+}  // namespace headwise
