@@ -127,7 +127,7 @@ bool begin_bare_panel(const char* name, const RectF& rect) {
 }  // namespace
 
 bool MainWindow::overlay_open() const {
-  return state_.help.keys || state_.help.about || state_.comparison.open || state_.files.open ||
+  return state_.help.keys || state_.help.about || state_.comparison.open || state_.full_size.open || state_.files.open ||
          state_.export_dialog.open || state_.palette.open;
 }
 
@@ -150,6 +150,7 @@ void MainWindow::take_keys() {
     // What lies over the window has the keys to itself; the key of a sheet takes it away again.
     const bool closes = (state_.help.keys && entry.id == CommandId::show_keys) ||
                         (state_.comparison.open && entry.id == CommandId::compare) ||
+                        (state_.full_size.open && entry.id == CommandId::full_size) ||
                         (state_.palette.open && entry.id == CommandId::find_by_name);
     if (overlay && !closes) continue;
     for (const KeyChord& first : entry.keys) {
@@ -269,6 +270,7 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
   const LookedAt looked(state_);
   draw_comparison_sheet(looked.context(state_, heatmaps_, fonts, scale, wake_after),
                         looked.computation->trace, state_.comparisons, state_.comparison);
+  draw_full_size_sheet(looked.context(state_, heatmaps_, fonts, scale, wake_after), state_.full_size_runs, state_.full_size);
   if (const std::optional<std::string> path = draw_file_dialog(widgets, state_.files))
     accept_file(state_, *path);
   if (draw_export_dialog(widgets, state_.export_dialog)) accept_export(state_);

@@ -351,6 +351,9 @@ void perform(WindowState& window, CommandCall call) {
     case CommandId::compare:
       window.comparison.open = !window.comparison.open;
       break;
+    case CommandId::full_size:
+      window.full_size.open = !window.full_size.open;
+      break;
     case CommandId::ask_question:
       open_command_palette(window.palette, question_entries(), true);
       break;

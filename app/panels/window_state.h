@@ -11,6 +11,7 @@
 #include "app/panels/export_dialog.h"
 #include "app/panels/file_dialog.h"
 #include "app/panels/first_steps.h"
+#include "app/panels/full_size_sheet.h"
 #include "app/panels/help_sheet.h"
 #include "app/panels/inspector_panel.h"
 #include "app/panels/motion.h"
@@ -40,7 +41,7 @@ class MotionRecording;  // app/panels/motion_recording.h
 struct WindowState {
   // Throws Error where `first` has no trace. `wake` as in Session.
   explicit WindowState(const Scenario& first, const std::function<void()>& wake = {})
-      : session(first, wake), comparisons(wake), gradients(wake), other_sides(wake) {}
+      : session(first, wake), comparisons(wake), gradients(wake), other_sides(wake), full_size_runs(wake) {}
 
   // The session's, with its gradients where they are known.
   const Trace& trace_at_hand() const { return gradients.at_hand(session.trace()); }
@@ -49,6 +50,7 @@ struct WindowState {
   Comparisons comparisons;
   Gradients gradients;
   OtherSides other_sides;
+  FullSizeRuns full_size_runs;
   Selection selection;
   Trail trail;  // the way back from cell to cell
   ReachOfCell reach;
@@ -68,6 +70,7 @@ struct WindowState {
   HelpSheetState help;
   CommandPaletteState palette;
   ComparisonSheetState comparison;
+  FullSizeState full_size;
   FileDialogState files;
   ExportDialogState export_dialog;
   std::shared_ptr<MotionRecording> recording;  // null: no motion is being saved

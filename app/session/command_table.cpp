@@ -132,6 +132,10 @@ constexpr std::array<CommandEntry, command_count> table{{
             {plain(letter('W'))}),
     command(CommandId::turn_maps, Menu::view, "Queries as columns",
             "turn the maps of queries and keys: a query is a column, or a row again", {plain(letter('Q'))}),
+    command(CommandId::full_size, Menu::view, "Full size…",
+            "attention at the size of real models, and the map of every head",
+            {plain(letter('Z'))})
+        .below_rule(),
     command(CommandId::slower_motion, Menu::view, "Slower motion",
             "let each step take twice as long to be made", {plain(letter(','))})
         .repeating()

@@ -50,6 +50,7 @@ enum class CommandId : int {
   memory_order,
   all_the_way,
   turn_maps,
+  full_size,
   slower_motion,
   faster_motion,
   reduce_motion,

@@ -58,7 +58,7 @@ void prepare(WindowBench& bench) {
   window.notices.dismiss_all();
   window.help = {};
   window.palette.open = false;
-  window.comparison.open = window.files.open = window.export_dialog.open = false;
+  window.full_size.open = window.comparison.open = window.files.open = window.export_dialog.open = false;
   window.full_screen = window.quit = window.steps.playing = false;
   window.settings = {};
   window.session.edit(preset_scenario("welcome"), "begin again");

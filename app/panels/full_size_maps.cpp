@@ -1,0 +1,384 @@
+#include "app/panels/full_size_maps.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/button.h"
+#include "app/widgets/color_bar.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/heatmap_plane.h"
+#include "app/widgets/heatmap_view.h"
+#include "app/widgets/labelled_field.h"
+#include "app/widgets/segmented_control.h"
+#include "app/widgets/slider.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+constexpr double closer_per_notch = 1.25, pan_per_press = 0.25;
+
+const std::vector<float>& numbers_of(const PyramidLevel& level, BlockStatistic statistic) {
+  switch (statistic) {
+    case BlockStatistic::largest:
+      return level.max;
+    case BlockStatistic::mean:
+      return level.mean;
+    case BlockStatistic::least:
+      break;
+  }
+  return level.min;
+}
+
+const std::string& label_of(const std::vector<std::string>& labels, Index i) {
+  static const std::string none;
+  return i < static_cast<Index>(labels.size()) ? labels[static_cast<std::size_t>(i)] : none;
+}
+
+std::string range_text(const CellRange& range) {
+  return range.size() == 1 ? fmt::format("{}", range.first)
+                           : fmt::format("{} … {}", range.first, range.last - 1);
+}
+
+std::string name_of(const FullSizeResult& result, Index head) {
+  if (head < static_cast<Index>(result.heads.size()))
+    return fmt::format("{} {}", head, result.heads[static_cast<std::size_t>(head)].name);
+  return fmt::format("{}", head);
+}
+
+// One range of colours for all parts that are shown together: from 0 to the largest of their numbers.
+void share_range(std::vector<MapPart>& parts) {
+  std::vector<HeatmapSpec> specs;
+  for (const MapPart& part : parts) specs.push_back(part.spec);
+  const ValueRange range = range_of(std::span<const HeatmapSpec>(specs), false, true);
+  for (MapPart& part : parts) part.spec.range = range;
+}
+
+// The maps as squares side by side, as large as they fit.
+struct Grid {
+  int columns = 1;
+  double side = 0.0, pitch_x = 0.0, pitch_y = 0.0;
+};
+
+Grid grid_of(Index count, const RectF& area, double title, double gap) {
+  Grid best;
+  for (int columns = 1; columns <= count; ++columns) {
+    const double rows = std::ceil(static_cast<double>(count) / columns);
+    const double side =
+        std::floor(std::min((area.width + gap) / columns - gap, (area.height + gap) / rows - gap - title));
+    if (side > best.side) best = {columns, side, side + gap, side + gap + title};
+  }
+  return best;
+}
+
+// Down to a thousandth of the largest.
+constexpr double decades = 3.0;
+
+ValueRange shown_range(const MapPart& part, double top) {
+  return {part.spec.range.lo, part.spec.range.lo + top * (part.spec.range.hi - part.spec.range.lo)};
+}
+
+HeatmapSpec shown_spec(const MapPart& part, double top) {
+  HeatmapSpec spec = part.spec;
+  spec.range = shown_range(part, top);
+  return spec;
+}
+
+void refresh(const FullSizeResult& result, FullSizeMapsState& state, double pixels, Theme theme) {
+  const bool same = state.of == &result && state.pixels == pixels && state.theme == theme &&
+                    state.parts_zoom == state.zoom && state.parts_head == state.head &&
+                    state.parts_statistic == state.statistic;
+  if (same && !state.parts.empty()) return;
+  const AttentionSizes& s = result.tiles->sizes();
+  state.of = &result;
+  state.pixels = pixels;
+  state.theme = theme;
+  state.parts_zoom = state.zoom;
+  state.parts_head = state.head;
+  state.parts_statistic = state.statistic;
+  state.parts.clear();
+  if (state.head) {
+    state.parts.push_back(map_part(result, *state.head, visible_rows(state.zoom, s.queries, s.all_keys),
+                                   visible_cols(state.zoom, s.queries, s.all_keys), state.statistic, pixels,
+                                   theme));
+  } else {
+    for (Index h = 0; h < s.heads; ++h)
+      state.parts.push_back(
+          map_part(result, h, {0, s.queries}, {0, s.all_keys}, state.statistic, pixels, theme));
+  }
+  share_range(state.parts);
+}
+
+PlaneGeometry plane_of(const MapPart& part, double x, double y, double side) {
+  const double cells = static_cast<double>(std::max(part.spec.values.rows, part.spec.values.cols));
+  return plane_geometry({x, y, side * static_cast<double>(part.spec.values.cols) / cells,
+                         side * static_cast<double>(part.spec.values.rows) / cells},
+                        part.spec.values.rows, part.spec.values.cols);
+}
+
+ImVec2 near_corner(const PlaneGeometry& plane) {
+  return {static_cast<float>(plane.x), static_cast<float>(plane.y)};
+}
+ImVec2 far_corner(const PlaneGeometry& plane) {
+  return {static_cast<float>(plane.x + plane.width), static_cast<float>(plane.y + plane.height)};
+}
+
+void draw_all(const PanelContext& context, const FullSizeResult& result, FullSizeMapsState& state, RectF area,
+              std::string& told) {
+  const WidgetContext widgets = context.widgets();
+  ImFont* font = context.fonts.small;
+  const double title = 1.35 * font->FontSize;
+  const Grid grid = grid_of(result.tiles->sizes().heads, area, title, widgets.px(10));
+  if (grid.side < 8.0) return;
+  refresh(result, state, grid.side, context.theme);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  std::vector<PlaneGeometry> geometry;
+  std::vector<HeatmapPlane> planes;
+  std::vector<HeatmapSpec> specs;
+  for (const MapPart& part : state.parts) specs.push_back(shown_spec(part, state.top));
+  for (std::size_t i = 0; i < state.parts.size(); ++i) {
+    const auto column = static_cast<double>(i % static_cast<std::size_t>(grid.columns));
+    const auto row = static_cast<double>(i / static_cast<std::size_t>(grid.columns));
+    geometry.push_back(plane_of(state.parts[i], area.x + column * grid.pitch_x,
+                                area.y + title + row * grid.pitch_y, grid.side));
+    planes.push_back({&specs[i], near_corner(geometry[i]), far_corner(geometry[i])});
+  }
+  draw_heatmap_planes(list, context.heatmaps, planes);
+  for (std::size_t i = 0; i < state.parts.size(); ++i) {
+    const MapPart& part = state.parts[i];
+    const PlaneGeometry& plane = geometry[i];
+    const std::string name = name_of(result, part.head);
+    list->AddText(
+        font, font->FontSize,
+        {std::floor(near_corner(plane).x), std::floor(near_corner(plane).y - static_cast<float>(title))},
+        im_color(context.palette.text_dim), fitted_text(name, font, static_cast<float>(grid.side)).c_str());
+    ImGui::PushID(static_cast<int>(i));
+    ImGui::SetCursorScreenPos(near_corner(plane));
+    const bool pressed =
+        ImGui::InvisibleButton("map", {static_cast<float>(plane.width), static_cast<float>(plane.height)});
+    const bool focused = focus_stop(context.focus, ImGui::GetID("map"), FocusKeys::press);
+    ui_probe("full_size/map", static_cast<int>(i), near_corner(plane), far_corner(plane));
+    tooltip(widgets, "Head " + name + ": click to look closer, from the whole down to its single cells.");
+    if (ImGui::IsItemHovered()) {
+      list->AddRect(near_corner(plane), far_corner(plane), im_color(context.palette.focus), 0.0f, 0,
+                    widgets.px(1.5f));
+      if (const auto cell = plane.cell_at(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y))
+        told = map_cell_text(result, part, cell->first, cell->second);
+    }
+    if (pressed || (focused && press_key_pressed())) {
+      state.head = part.head;
+      state.zoom = {};
+    }
+    ImGui::PopID();
+  }
+}
+
+// Wheel, drag and, with the focus, arrows and + −.
+void move_view(const PanelContext& context, FullSizeMapsState& state, const PlaneGeometry& plane,
+               const AttentionSizes& s, bool hovered, bool active, bool focused) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const auto side = static_cast<float>(std::max(plane.width, plane.height));
+  if (hovered && io.MouseWheel != 0.0f)
+    state.zoom = zoomed(state.zoom, std::pow(closer_per_notch, io.MouseWheel),
+                        (io.MousePos.x - near_corner(plane).x) / side,
+                        (io.MousePos.y - near_corner(plane).y) / side, s.queries, s.all_keys);
+  if (active && (io.MouseDelta.x != 0.0f || io.MouseDelta.y != 0.0f))
+    state.zoom = moved(state.zoom, -io.MouseDelta.x / side, -io.MouseDelta.y / side, s.queries, s.all_keys);
+  if (!focused || !context.focus) return;
+  const double right = key_pressed(Key::right)  ? pan_per_press
+                       : key_pressed(Key::left) ? -pan_per_press
+                                                : 0.0;
+  const double down = key_pressed(Key::down) ? pan_per_press : key_pressed(Key::up) ? -pan_per_press : 0.0;
+  if (right != 0.0 || down != 0.0) state.zoom = moved(state.zoom, right, down, s.queries, s.all_keys);
+}
+
+void draw_one(const PanelContext& context, const FullSizeResult& result, FullSizeMapsState& state, RectF area,
+              std::string& told) {
+  const WidgetContext widgets = context.widgets();
+  const AttentionSizes& s = result.tiles->sizes();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const double left = widgets.px(84), below = widgets.px(58);
+  const double side = std::floor(std::min(area.width - left, area.height - below));
+  if (side < 16.0) return;
+  refresh(result, state, side, context.theme);
+  const MapPart& part = state.parts.front();
+  const PlaneGeometry plane = plane_of(part, area.x + left, area.y, side);
+  const HeatmapSpec spec = shown_spec(part, state.top);
+  draw_heatmap_plane(list, context.heatmaps, spec, near_corner(plane), far_corner(plane));
+  if (part.block == 1) draw_cell_digits(widgets, list, plane, spec, true);
+
+  ImGui::SetCursorScreenPos(near_corner(plane));
+  ImGui::InvisibleButton("map", {static_cast<float>(plane.width), static_cast<float>(plane.height)});
+  const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
+  const bool focused = focus_stop(context.focus, ImGui::GetID("map"), FocusKeys::choose);
+  ui_probe("full_size/head", near_corner(plane), far_corner(plane));
+
+  std::optional<std::pair<Index, Index>> cell;
+  if (hovered) cell = plane.cell_at(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);
+  const auto some = [](const std::vector<std::string>& labels, const CellRange& range, Index block) {
+    std::vector<std::string> shown;
+    for (Index i = range.first; i < range.last; i += block)
+      shown.push_back(block == 1 && !label_of(labels, i).empty() ? label_of(labels, i)
+                                                                 : fmt::format("{}", i));
+    return shown;
+  };
+  draw_row_labels(widgets, list, plane, some(result.labels.query, part.rows, part.block),
+                  cell ? std::optional(cell->first) : std::nullopt);
+  draw_column_labels(widgets, list, plane, some(result.labels.key, part.cols, part.block),
+                     cell ? std::optional(cell->second) : std::nullopt, 45.0f);
+  if (cell) {
+    const RectF box = plane.cell(cell->first, cell->second);
+    const auto x = static_cast<float>(box.x), y = static_cast<float>(box.y);
+    list->AddRect({x - 1, y - 1},
+                  {x + static_cast<float>(box.width) + 1, y + static_cast<float>(box.height) + 1},
+                  im_color(context.palette.focus), 0.0f, 0, std::max(1.0f, widgets.px(1.5f)));
+    told = map_cell_text(result, part, cell->first, cell->second);
+  }
+  move_view(context, state, plane, s, hovered, active, focused);
+}
+
+// "all heads   ‹ head 3 previous word ›   −  +   whole"
+void draw_way_back(const PanelContext& context, const FullSizeResult& result, FullSizeMapsState& state) {
+  const WidgetContext widgets = context.widgets();
+  const AttentionSizes& s = result.tiles->sizes();
+  const auto button = [&](const char* id, const char* label, const char* tip) {
+    const bool pressed = text_button(widgets, id, label, ButtonLook::filled);
+    ui_probe_item(fmt::format("full_size/{}", id));
+    tooltip(widgets, tip);
+    ImGui::SameLine(0.0f, widgets.px(6));
+    return pressed;
+  };
+  if (button("all", "all heads", "Back to the maps of all heads.")) {
+    state.head.reset();
+    return;
+  }
+  if (button("before", "‹", "The head before.")) state.head = (*state.head + s.heads - 1) % s.heads;
+  if (button("after", "›", "The next head.")) state.head = (*state.head + 1) % s.heads;
+  if (button("closer", "+", "Look closer. The wheel does it where the mouse is."))
+    state.zoom = zoomed(state.zoom, 2.0, 0.5, 0.5, s.queries, s.all_keys);
+  if (button("farther", "−", "Look from farther away."))
+    state.zoom = zoomed(state.zoom, 0.5, 0.5, 0.5, s.queries, s.all_keys);
+  if (button("whole", "whole", "The whole map of this head.")) state.zoom = {};
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted(
+      fitted_text("head " + name_of(result, *state.head), ImGui::GetFont(), widgets.px(170)).c_str());
+  ImGui::SameLine(0.0f, widgets.px(10));
+}
+
+}  // namespace
+
+MapPart map_part(const FullSizeResult& result, Index head, CellRange rows, CellRange cols,
+                 BlockStatistic statistic, double pixels, Theme theme) {
+  MapPart part{head, rows, cols, 1, {}};
+  part.spec.theme = theme;
+  part.spec.color_map = ColorMap::viridis;
+  const double cells_per_pixel =
+      static_cast<double>(std::max(rows.size(), cols.size())) / std::max(pixels, 1.0);
+  if (cells_per_pixel <= 1.0 || std::max(rows.size(), cols.size()) <= most_exact_cells) {
+    Tensor cells({{"L", rows.size()}, {"S", cols.size()}}, DType::f32);
+    result.tiles->tile(0, head, rows, cols, cells.values<float>().data());
+    part.spec.values = matrix_view(std::make_shared<const Tensor>(std::move(cells)));
+    return part;
+  }
+  const std::vector<PyramidLevel>& levels = result.pyramid->levels(0, head);
+  std::size_t i = 0;  // as coarse as still has a block for every pixel
+  while (i + 1 < levels.size() && static_cast<double>(levels[i + 1].block) <= cells_per_pixel) ++i;
+  const PyramidLevel& level = levels[i];
+  part.block = level.block;
+  const CellRange block_rows{rows.first / level.block, whole_parts(rows.last, level.block)};
+  const CellRange block_cols{cols.first / level.block, whole_parts(cols.last, level.block)};
+  const AttentionSizes& s = result.tiles->sizes();
+  part.rows = {block_rows.first * level.block, std::min(block_rows.last * level.block, s.queries)};
+  part.cols = {block_cols.first * level.block, std::min(block_cols.last * level.block, s.all_keys)};
+  Tensor blocks({{"L", block_rows.size()}, {"S", block_cols.size()}}, DType::f32);
+  auto to = blocks.values<float>().begin();
+  const std::vector<float>& numbers = numbers_of(level, statistic);
+  for (Index r = block_rows.first; r < block_rows.last; ++r)
+    to = std::copy_n(numbers.begin() + r * level.cols + block_cols.first, block_cols.size(), to);
+  part.spec.values = matrix_view(std::make_shared<const Tensor>(std::move(blocks)));
+  return part;
+}
+
+std::string map_cell_text(const FullSizeResult& result, const MapPart& part, Index row, Index col) {
+  const double value = part.spec.values.value(row, col);
+  const CellRange rows{part.rows.first + row * part.block,
+                       std::min(part.rows.first + (row + 1) * part.block, part.rows.last)};
+  const CellRange cols{part.cols.first + col * part.block,
+                       std::min(part.cols.first + (col + 1) * part.block, part.cols.last)};
+  if (part.block > 1)
+    return fmt::format("head {}: queries {} → keys {}: {:.3g}", part.head, range_text(rows), range_text(cols),
+                       value);
+  return fmt::format("head {}: {} (query {}) → {} (key {}): {:.4g}", part.head,
+                     label_of(result.labels.query, rows.first), rows.first,
+                     label_of(result.labels.key, cols.first), cols.first, value);
+}
+
+void draw_full_size_maps(const PanelContext& context, const FullSizeResult& result, FullSizeMapsState& state,
+                         RectF area) {
+  const WidgetContext widgets = context.widgets();
+  ImGui::SetCursorScreenPos({static_cast<float>(area.x), static_cast<float>(area.y)});
+  if (state.head) draw_way_back(context, result, state);
+  if (!state.head) {
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted("Click a head to look closer.");
+    ImGui::SameLine(0.0f, widgets.px(16));
+  }
+  const bool blocks = state.parts.empty() || state.parts.front().block > 1;
+  int statistic = static_cast<int>(state.statistic);
+  if (segmented_control(widgets, "statistic", block_statistic_names, statistic, {.enabled = blocks}))
+    state.statistic = static_cast<BlockStatistic>(statistic);
+  ui_probe_item("full_size/statistic");
+  tooltip(widgets,
+          blocks ? fmt::format(
+                       "A drawn cell stands for {0} × {0} weights: the largest of them, so that no spike is "
+                       "lost, their mean, or the least.",
+                       state.parts.empty() ? Index{1} : state.parts.front().block)
+                 : std::string("Every drawn cell is one weight here: there is nothing to choose."));
+  const double used = ImGui::GetItemRectMax().y - area.y + widgets.px(8), foot = widgets.px(48);
+  RectF maps{area.x, area.y + used, area.width, std::max(0.0, area.height - used - foot)};
+  std::string told;
+  if (state.head)
+    draw_one(context, result, state, maps, told);
+  else
+    draw_all(context, result, state, maps, told);
+  if (state.parts.empty()) return;
+
+  const MapPart& part = state.parts.front();
+  const double y = area.y + area.height - foot;
+  const std::string caption =
+      part.block > 1 ? fmt::format("attn_weights: the {} of {} × {}",
+                                   block_statistic_names[static_cast<std::size_t>(state.statistic)],
+                                   part.block, part.block)
+                     : std::string("attn_weights");
+  const ValueRange range = shown_range(part, state.top);
+  draw_color_bar(widgets, ImGui::GetWindowDrawList(),
+                 {area.x, y + widgets.px(16), widgets.px(180), widgets.px(9)}, part.spec.color_map,
+                 context.theme, range, caption, widgets.px(300));
+  ImGui::SetCursorScreenPos(
+      {static_cast<float>(area.x) + widgets.px(200), static_cast<float>(y) + widgets.px(9)});
+  double darker = -std::log10(state.top);
+  if (slider(widgets, "top", darker,
+             {.least = 0.0, .most = decades, .step = 0.25, .normal = 0.0, .width = widgets.px(90)})
+          .changed)
+    state.top = std::pow(10.0, -darker);
+  ui_probe_item("full_size/top");
+  tooltip(widgets,
+          "Where the colours end: to the right, small weights become bright, and those above the end are all "
+          "alike.");
+  ImFont* font = context.fonts.small;
+  const std::string fitted = fitted_text(told, font, static_cast<float>(area.width) - widgets.px(330));
+  ImGui::GetWindowDrawList()->AddText(
+      font, font->FontSize,
+      {static_cast<float>(area.x) + widgets.px(320), static_cast<float>(y) + widgets.px(12)},
+      im_color(context.palette.text), fitted.c_str());
+  if (!told.empty())
+    ui_probe("full_size/told", {static_cast<float>(area.x), static_cast<float>(y)},
+             {static_cast<float>(area.x + area.width), static_cast<float>(y + foot)});
+}
+
+}  // namespace headwise

@@ -1,0 +1,55 @@
+// The maps of all heads at full size: small multiples, and one head from the whole to the single cell.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/panels/map_zoom.h"
+#include "app/panels/panel.h"
+#include "app/session/full_size_runs.h"
+#include "core/picture/heatmap.h"
+
+namespace headwise {
+
+// What a block of cells that are too small to be seen shows.
+enum class BlockStatistic { largest, mean, least };
+inline constexpr std::array<std::string_view, 3> block_statistic_names{"largest", "mean", "least"};
+
+// A part of a head's map as it is drawn: cells, or blocks of them.
+struct MapPart {
+  Index head = 0;
+  CellRange rows, cols;  // cells of the map
+  Index block = 1;       // cells of a drawn one, on each side
+  HeatmapSpec spec;
+};
+
+// Cells where at most this many are seen in each direction; blocks beyond.
+inline constexpr Index most_exact_cells = 1024;
+// The part of head h that can be seen, for a plane of this many pixels on each side.
+MapPart map_part(const FullSizeResult& result, Index head, CellRange rows, CellRange cols,
+                 BlockStatistic statistic, double pixels, Theme theme);
+// "head 3: it (q 17) → animal (k 4): 0.123", of drawn cell (row, col).
+std::string map_cell_text(const FullSizeResult& result, const MapPart& part, Index row, Index col);
+
+struct FullSizeMapsState {
+  std::optional<Index> head;  // null: all of them
+  MapZoom zoom;
+  BlockStatistic statistic = BlockStatistic::largest;
+  double top = 1.0;  // the colours end at this part of the largest weight that is shown, (0,1]
+  // Of what is shown; made again where one of these is another.
+  const FullSizeResult* of = nullptr;
+  std::vector<MapPart> parts;
+  double pixels = 0.0;
+  Theme theme{};
+  MapZoom parts_zoom;
+  std::optional<Index> parts_head;
+  BlockStatistic parts_statistic{};
+};
+
+// In this rectangle of the current ImGui window.
+void draw_full_size_maps(const PanelContext& context, const FullSizeResult& result, FullSizeMapsState& state,
+                         RectF area);
+
+}  // namespace headwise

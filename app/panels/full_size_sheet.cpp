@@ -1,0 +1,200 @@
+#include "app/panels/full_size_sheet.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "app/panels/overlay.h"
+#include "app/widgets/button.h"
+#include "app/widgets/labelled_field.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+#include "app/widgets/work_probe.h"
+#include "core/tensor/memory.h"
+
+namespace headwise {
+namespace {
+
+constexpr float sheet_width = 1480.0f, margin = 70.0f, choices_width = 300.0f;  // design units
+constexpr std::array<std::int64_t, 8> lengths{64, 128, 256, 512, 1024, 2048, 4096, 8192};
+constexpr std::int64_t longest = 32768;
+constexpr std::array<std::string_view, 2> masks{"off", "on"}, inputs{"random", "a sentence"},
+    backends{"fused", "reference"};
+
+void draw_models(const PanelContext& context, FullSizeRequest& request) {
+  const WidgetContext widgets = context.widgets();
+  section_caption(widgets, "MODEL");
+  for (std::size_t i = 0; i < model_sizes().size(); ++i) {
+    const ModelSizes& model = model_sizes()[i];
+    ImGui::PushID(static_cast<int>(i));
+    const bool chosen = request.model == i;
+    if (text_button(widgets, "model", std::string(model.name),
+                    chosen ? ButtonLook::filled : ButtonLook::plain)) {
+      request.model = i;
+      request.length = model.length;
+      request.is_causal = model.is_causal;
+    }
+    ui_probe_item("full_size/model", static_cast<int>(i));
+    tooltip(widgets, fmt::format("embed_dim {}, {} heads of {}{}{}; {} tokens. {}", model.embed_dim,
+                                 model.num_heads, model.head_dim,
+                                 model.num_kv_heads < model.num_heads
+                                     ? fmt::format(", {} for keys and values", model.num_kv_heads)
+                                     : "",
+                                 model.is_causal ? ", causal" : "", model.length, model.source));
+    ImGui::PopID();
+    if (i % 2 == 0 && i + 1 < model_sizes().size()) ImGui::SameLine(widgets.px(choices_width * 0.5f));
+  }
+}
+
+void draw_choices(const PanelContext& context, FullSizeRequest& request) {
+  const WidgetContext widgets = context.widgets();
+  draw_models(context, request);
+  section_caption(widgets, "RUN");
+  std::optional<std::int64_t> length = request.length;
+  const FieldResult field = integer_row(
+      widgets, {"full_size/length", "length", "L = S", "How many tokens. Drag to the sides, or type."},
+      length, {.required = true, .least = 1, .drag_stops = lengths});
+  if (field.changed && length) request.length = std::min<std::int64_t>(*length, longest);
+  if (!field.error.empty()) error_line(widgets, field.error);
+  int causal = request.is_causal ? 1 : 0;
+  if (choice_row(widgets,
+                 {"full_size/causal", "causal", "", "Query i sees keys 0 … i only: half of the work."}, masks,
+                 causal))
+    request.is_causal = causal == 1;
+  int source = request.hand_made ? 1 : 0;
+  if (choice_row(widgets,
+                 {"full_size/inputs", "tokens", "",
+                  "Random numbers and random parameters, or a sentence over and over with the hand-made "
+                  "heads, which "
+                  "have something to show. The time is the same."},
+                 inputs, source))
+    request.hand_made = source == 1;
+  int backend = static_cast<int>(request.backend);
+  if (choice_row(
+          widgets,
+          {"full_size/backend", "backend", "",
+           "fused: one pass over the keys, no weights are stored. reference: every tensor in memory, as the "
+           "stage shows them; slower, and it takes memory for L × S weights of every head."},
+          backends, backend))
+    request.backend = static_cast<FullSizeBackend>(backend);
+}
+
+void draw_progress(const WidgetContext& widgets, const Waiting& waiting) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = widgets.px(choices_width), height = std::max(2.0f, widgets.px(3));
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(at, {at.x + width, at.y + height}, im_color(widgets.palette.border));
+  list->AddRectFilled(at, {at.x + width * static_cast<float>(std::min(waiting.fraction, 1.0)), at.y + height},
+                      im_color(widgets.palette.bar));
+  ui_probe("full_size/progress", at, {at.x + width, at.y + height});
+  ImGui::Dummy({width, height + widgets.px(2)});
+  dim_text(widgets, fmt::format("{} · {:.0f} %", waiting.doing, 100.0 * waiting.fraction));
+  if (widgets.wake_after) *widgets.wake_after = std::min(*widgets.wake_after, seconds_between_words);
+}
+
+void draw_run(const PanelContext& context, FullSizeRuns& runs, const FullSizeState& state) {
+  const WidgetContext widgets = context.widgets();
+  ImGui::Dummy({1, widgets.px(6)});
+  if (runs.running()) {
+    if (text_button(widgets, "cancel", "Give up")) runs.cancel();
+    ui_probe_item("full_size/cancel");
+    tooltip(widgets, "Stops what is being computed.");
+    ImGui::Dummy({1, widgets.px(4)});
+    draw_progress(widgets, runs.waiting());
+    return;
+  }
+  if (text_button(widgets, "run", "Run")) runs.start(state.request);
+  ui_probe_item("full_size/run");
+  tooltip(widgets, "Computes it now, in the background.");
+  const FullSizeResultPtr result = runs.result();
+  if (!result) return;
+  if (!result->error.empty()) return error_line(widgets, result->error);
+  section_caption(widgets, "WHAT IT TOOK");
+  const ModelSizes& model = model_sizes()[result->request.model];
+  dim_text(widgets, fmt::format("{}, {} tokens{}", model.name, result->request.length,
+                                result->request.is_causal ? ", causal" : ""));
+  for (const auto& [name, figure] : full_size_figures(*result)) {
+    const float y = ImGui::GetCursorScreenPos().y;
+    dim_text(widgets, name);
+    const float width = ImGui::CalcTextSize(figure.c_str()).x;
+    const float left = ImGui::GetWindowPos().x - ImGui::GetScrollX();
+    ImGui::GetWindowDrawList()->AddText({std::floor(left + widgets.px(choices_width) - width), y},
+                                        im_color(context.palette.text), figure.c_str());
+  }
+  ui_probe_item("full_size/figures");
+}
+
+std::string seconds_text(double seconds) {
+  return seconds < 1.0 ? fmt::format("{:.3g} ms", 1e3 * seconds) : fmt::format("{:.3g} s", seconds);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> full_size_figures(const FullSizeResult& result) {
+  const AttentionSizes& s = result.tiles->sizes();
+  const Index stored = s.batch * s.heads * s.queries * s.all_keys * static_cast<Index>(sizeof(float));
+  std::vector<std::pair<std::string, std::string>> figures{
+      {result.runs > 1 ? fmt::format("forward pass, median of {}", result.runs) : "forward pass",
+       seconds_text(result.seconds)},
+      {"multiply-adds", fmt::format("{:.3g} · 10⁹", 1e-9 * result.multiply_adds)},
+      {"speed", fmt::format("{:.0f} GFLOP/s", 2e-9 * result.multiply_adds / result.seconds)}};
+  if (result.extra_bytes >= 0) figures.emplace_back("memory it took", bytes_text(result.extra_bytes));
+  figures.emplace_back("all weights would take", bytes_text(stored));
+  figures.emplace_back("these maps take", bytes_text(result.pyramid->bytes()));
+  figures.emplace_back("maps made in", seconds_text(result.map_seconds));
+  figures.emplace_back(fmt::format("max |Δ| to float64, {} rows", result.agreement.rows),
+                       fmt::format("{:.2g}", result.agreement.max_abs_diff));
+  return figures;
+}
+
+void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullSizeState& state) {
+  if (!state.open) {
+    runs.cancel();
+    runs.forget();
+    state.maps = {};
+    state.came = false;
+    return;
+  }
+  const WidgetContext widgets = context.widgets();
+  const ImVec2 display = ImGui::GetIO().DisplaySize;
+  // Who comes sees something: a size that takes a fraction of a second.
+  if (!std::exchange(state.came, true)) runs.start(state.request);
+  if (!begin_overlay(widgets, "overlay/full_size", "Full size", state.open,
+                     {.width = std::min(sheet_width, (display.x - widgets.px(40)) / context.scale),
+                      .closes_outside = false}))
+    return;
+  work_probe("full_size");
+  ImGui::PushFont(context.fonts.small);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  const float height = std::max(widgets.px(200), display.y - widgets.px(2 * margin));
+  ImGui::BeginChild("choices", {widgets.px(choices_width + 14), height});
+  draw_choices(context, state.request);
+  draw_run(context, runs, state);
+  ImGui::EndChild();
+
+  const float left = widgets.px(choices_width + 34);
+  ImGui::SetCursorScreenPos({at.x + left, at.y});
+  ImGui::BeginChild("maps", {width - left, height}, false,
+                    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  const FullSizeResultPtr result = runs.running() ? nullptr : runs.result();
+  if (result && result->error.empty()) {
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    draw_full_size_maps(context, *result, state.maps, {corner.x, corner.y, width - left, height});
+  } else if (!runs.running()) {
+    dim_sentence(
+        widgets,
+        "At a few tokens every weight can be drawn. Models attend over thousands: choose one, and run its "
+        "attention at its own size. No weight is stored. What you look at is made again from q and k, from "
+        "the maps of all heads down to the single number.");
+  }
+  ImGui::EndChild();
+  ImGui::PopFont();
+  end_overlay();
+}
+
+}  // namespace headwise

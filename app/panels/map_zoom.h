@@ -1,0 +1,28 @@
+// Which part of a large map is looked at: from the whole down to a few cells.
+#pragma once
+
+#include "core/full_size/weight_tiles.h"
+
+namespace headwise {
+
+// A square of cells; where the map is not square, the shorter axis ends before it does.
+struct MapZoom {
+  static constexpr double least_side = 8.0;  // cells
+
+  double row = 0.0, col = 0.0;  // of the upper left corner, in cells
+  double side = 0.0;            // in cells; 0: the whole map
+
+  friend bool operator==(const MapZoom&, const MapZoom&) = default;
+};
+
+// The same part, within a map of this size, with the whole map's side for 0.
+MapZoom within(const MapZoom& zoom, Index rows, Index cols);
+// `factor` > 1 looks closer. What lies at (u, v), 0 … 1 from left to right and from top to bottom, stays there.
+MapZoom zoomed(const MapZoom& zoom, double factor, double u, double v, Index rows, Index cols);
+// Moved by parts of its side.
+MapZoom moved(const MapZoom& zoom, double right, double down, Index rows, Index cols);
+// Whole cells that can be seen.
+CellRange visible_rows(const MapZoom& zoom, Index rows, Index cols);
+CellRange visible_cols(const MapZoom& zoom, Index rows, Index cols);
+
+}  // namespace headwise

@@ -1,0 +1,199 @@
+#include "app/session/full_size_runs.h"
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <fstream>
+#include <new>
+#include <optional>
+
+#include "core/fused/fused_backend.h"
+#include "core/scenario/tokens.h"
+#include "core/tensor/cancellation.h"
+#include "core/tensor/error.h"
+#include "core/tensor/random.h"
+#include "core/trace/reference_backend.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::string_view sentence = "The animal didn't cross the street because it was too tired . ";
+
+// A short pass is repeated, so that one interruption does not pass for its time.
+constexpr int most_runs = 5;
+constexpr double seconds_of_runs = 1.0;
+
+std::string repeated_sentence(Index length) {
+  const Index words = token_count(sentence);
+  std::string text;
+  for (Index made = 0; made < length; made += words) text += sentence;
+  text.resize(first_tokens(text, length).size());
+  return text;
+}
+
+// A line of /proc/self/status in bytes; −1 where it cannot be read.
+Index status_bytes(const std::string& key) {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with(key)) return 1024 * std::strtoll(line.c_str() + key.size(), nullptr, 10);
+  return -1;
+}
+
+// The most memory that the process has while it lives, beyond what it has now.
+class PeakMemory {
+ public:
+  PeakMemory() {
+    std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins anew
+    before_ = status_bytes("VmRSS:");
+  }
+  Index bytes() const {
+    const Index peak = status_bytes("VmHWM:");
+    return before_ < 0 || peak < 0 ? -1 : std::max<Index>(0, peak - before_);
+  }
+
+ private:
+  Index before_ = -1;
+};
+
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Shares of the whole, for the bar: roughly what they cost.
+struct Shares {
+  double inputs, forward, maps;
+};
+
+Shares shares_of(const FullSizeRequest& request) {
+  const ModelSizes& model = model_sizes()[request.model];
+  const double E = static_cast<double>(model.embed_dim), length = static_cast<double>(request.length);
+  const double inputs = cost_of_random * (4.0 * E * E + length * E) * (request.hand_made ? 0.5 : 1.0);
+  const double forward = full_size_multiply_adds(model, request.length, request.is_causal);
+  const double maps = length * length * static_cast<double>(model.num_heads * model.head_dim) * 1.5;
+  const double all = 1.1 * (inputs + forward + maps);  // the rest is the agreement
+  return {inputs / all, forward / all, maps / all};
+}
+
+TracePtr forward_pass(const AttentionInputs& inputs, FullSizeBackend backend) {
+  if (backend == FullSizeBackend::reference) return reference_forward(inputs);
+  return fused_forward(inputs, {.keep_projections = true});
+}
+
+void compute(const FullSizeRequest& request, FullSizeResult& result) {
+  const Shares shares = shares_of(request);
+  double done = shares.inputs;
+  std::optional<ProgressPart> part(std::in_place, 0.0, done, "inputs and parameters");
+  ScenarioInputs inputs = make_scenario_inputs(full_size_scenario(request), DType::f32);
+  result.labels = std::move(inputs.labels);
+  result.heads = std::move(inputs.heads);
+
+  part.emplace(done, done + shares.forward, "the forward pass");
+  done += shares.forward;
+  std::vector<double> seconds;
+  const auto started = std::chrono::steady_clock::now();
+  while (seconds.empty() ||
+         (static_cast<int>(seconds.size()) < most_runs && seconds_since(started) < seconds_of_runs)) {
+    result.trace.reset();
+    const PeakMemory peak;
+    const auto begun = std::chrono::steady_clock::now();
+    result.trace = forward_pass(inputs.attention, request.backend);
+    seconds.push_back(seconds_since(begun));
+    result.extra_bytes = std::max(result.extra_bytes, peak.bytes());
+  }
+  std::ranges::sort(seconds);
+  result.seconds = seconds[seconds.size() / 2];
+  result.runs = static_cast<int>(seconds.size());
+
+  part.emplace(done, done + shares.maps, "the maps of all heads");
+  done += shares.maps;
+  const auto begun = std::chrono::steady_clock::now();
+  result.tiles = std::make_unique<WeightTiles>(result.trace);
+  result.pyramid = std::make_unique<WeightPyramid>(*result.tiles);
+  result.map_seconds = seconds_since(begun);
+
+  part.emplace(done, 1.0, "rows in float64");
+  result.agreement = sampled_agreement(*result.trace);
+}
+
+}  // namespace
+
+Scenario full_size_scenario(const FullSizeRequest& request) {
+  Scenario scenario = model_scenario(model_sizes()[request.model], request.length, request.is_causal);
+  if (!request.hand_made) return scenario;
+  scenario.inputs.source = InputSource::text;
+  scenario.inputs.text = repeated_sentence(request.length);
+  scenario.parameters.source = ParameterSource::hand_made;
+  return scenario;
+}
+
+double full_size_multiply_adds(const ModelSizes& model, Index length, bool is_causal) {
+  const auto number = [](Index size) { return static_cast<double>(size); };
+  const double E = number(model.embed_dim), L = number(length), D = number(model.head_dim);
+  const double H = number(model.num_heads), G = number(model.num_kv_heads);
+  const double pairs = is_causal ? L * (L + 1.0) / 2.0 : L * L;
+  return L * E * D * (2.0 * H + 2.0 * G) + pairs * H * 2.0 * D;
+}
+
+FullSizeResultPtr full_size_run(const FullSizeRequest& request) {
+  auto result = std::make_shared<FullSizeResult>();
+  result->request = request;
+  result->multiply_adds =
+      full_size_multiply_adds(model_sizes()[request.model], request.length, request.is_causal);
+  try {
+    compute(request, *result);
+  } catch (const std::bad_alloc&) {
+    result->error = "this does not fit in memory: choose a shorter length or a smaller model";
+  } catch (const std::exception& error) {
+    result->error = error.what();
+  }
+  return result;
+}
+
+FullSizeRuns::~FullSizeRuns() {
+  cancel();
+}
+
+void FullSizeRuns::start(const FullSizeRequest& request) {
+  cancel();
+  result_.reset();
+  cancelled_ = false;
+  clock_.begin();
+  thread_ = std::thread([this, request] {
+    const CancelScope scope(cancelled_);
+    const ProgressScope told(clock_.progress());
+    FullSizeResultPtr result = full_size_run(request);
+    {
+      const std::lock_guard lock(mutex_);
+      arrived_ = std::move(result);
+    }
+    if (wake_) wake_();
+  });
+}
+
+void FullSizeRuns::cancel() {
+  cancelled_ = true;
+  if (thread_.joinable()) thread_.join();
+  arrived_.reset();
+}
+
+void FullSizeRuns::take_in() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!arrived_) return;
+  }
+  thread_.join();
+  result_ = std::move(arrived_);
+  arrived_.reset();
+}
+
+bool FullSizeRuns::running() {
+  take_in();
+  return thread_.joinable();
+}
+
+const FullSizeResultPtr& FullSizeRuns::result() {
+  take_in();
+  return result_;
+}
+
+}  // namespace headwise

@@ -1,0 +1,87 @@
+// Attention at the size that models have it, computed in a thread of its own: the run itself, timed, and what is needed to
+// look at its weights, which are not kept.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "app/session/waiting.h"
+#include "core/full_size/model_sizes.h"
+#include "core/full_size/sampled_agreement.h"
+#include "core/full_size/weight_pyramid.h"
+#include "core/scenario/scenario_inputs.h"
+
+namespace headwise {
+
+enum class FullSizeBackend { fused, reference };
+
+struct FullSizeRequest {
+  std::size_t model = 0;  // of model_sizes()
+  Index length = 0;
+  bool is_causal = false;
+  bool hand_made = true;  // a sentence over and over and hand-made heads; else random numbers
+  FullSizeBackend backend = FullSizeBackend::fused;
+  friend bool operator==(const FullSizeRequest&, const FullSizeRequest&) = default;
+};
+
+struct FullSizeResult {
+  FullSizeRequest request;
+  std::string error;  // why there is none: a sentence
+  TokenLabels labels;
+  std::vector<HeadDescription> heads;
+  TracePtr trace;  // q, k, v and output
+  std::unique_ptr<WeightTiles> tiles;
+  std::unique_ptr<WeightPyramid> pyramid;
+  SampledAgreement agreement;
+  double seconds = 0.0;      // of the forward pass, the median of `runs`
+  double map_seconds = 0.0;  // of making every weight once more
+  int runs = 0;
+  double multiply_adds = 0.0;  // of one pass, those that the mask rules out not counted
+  Index extra_bytes = 0;  // that the pass took beside inputs and parameters, at its peak; -1: cannot be told
+};
+using FullSizeResultPtr = std::shared_ptr<const FullSizeResult>;
+
+// The scenario of a request.
+Scenario full_size_scenario(const FullSizeRequest& request);
+// Multiply-adds of the projections and of the pairs of query and key that take part.
+double full_size_multiply_adds(const ModelSizes& model, Index length, bool is_causal);
+// All of it, here and now. Never throws Error: `error` tells it.
+FullSizeResultPtr full_size_run(const FullSizeRequest& request);
+
+class FullSizeRuns {
+ public:
+  // `wake` is called from another thread when a result can be taken; it may be empty.
+  explicit FullSizeRuns(std::function<void()> wake = {}) : wake_(std::move(wake)) {}
+  // Cancels what is under way and waits until it has noticed.
+  ~FullSizeRuns();
+  FullSizeRuns(const FullSizeRuns&) = delete;
+  FullSizeRuns& operator=(const FullSizeRuns&) = delete;
+
+  // What is under way is given up first. The last result is let go before the next is begun: two may not fit in memory.
+  void start(const FullSizeRequest& request);
+  void cancel();
+  bool running();
+  Waiting waiting() const { return clock_.waiting(); }
+  // The last one that came to its end; null: none.
+  const FullSizeResultPtr& result();
+  // Lets go of it.
+  void forget() { result_.reset(); }
+
+ private:
+  void take_in();
+
+  std::function<void()> wake_;
+  FullSizeResultPtr result_;
+  std::mutex mutex_;
+  FullSizeResultPtr arrived_;  // written by the thread
+  std::atomic<bool> cancelled_ = false;
+  WaitingClock clock_;
+  std::thread thread_;
+};
+
+}  // namespace headwise

@@ -1,0 +1,36 @@
+// All attention maps of one run, small enough to be kept: the least, the largest and the mean weight of square blocks of
+// cells, and of blocks of blocks, so that no single strong cell is lost from far away.
+#pragma once
+
+#include <vector>
+
+#include "core/full_size/weight_tiles.h"
+
+namespace headwise {
+
+// Of one head: rows × cols blocks, each of `block` × `block` cells (fewer at the lower and right edge).
+struct PyramidLevel {
+  Index block = 1, rows = 0, cols = 0;
+  std::vector<float> min, max, mean;  // NaN where any cell of the block is NaN
+};
+
+class WeightPyramid {
+ public:
+  static constexpr Index most_bytes = Index{64} << 20;
+
+  // Reads every weight once, on the threads there are. The finest blocks are as small as most_bytes for all heads allow, a
+  // power of two. Throws Error(memory), Error(cancelled).
+  explicit WeightPyramid(WeightTiles& tiles);
+
+  // From fine to coarse; the last has one block.
+  const std::vector<PyramidLevel>& levels(Index n, Index h) const {
+    return heads_[static_cast<std::size_t>(n * head_count_ + h)];
+  }
+  Index bytes() const;
+
+ private:
+  Index head_count_ = 0;
+  std::vector<std::vector<PyramidLevel>> heads_;
+};
+
+}  // namespace headwise

@@ -1,0 +1,157 @@
+#include "core/full_size/weight_tiles.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "core/attention/scaled_dot_product_attention.h"
+#include "core/tensor/error.h"
+#include "core/tensor/memory.h"
+#include "core/tensor/task_threads.h"
+
+namespace headwise {
+namespace {
+
+constexpr float infinity = std::numeric_limits<float>::infinity();
+// The kernels round columns up to whole vectors.
+constexpr Index room = 16;
+
+const float* numbers(const TensorPtr& tensor) {
+  return tensor->values<float>().data();
+}
+
+Index step_of(Index keys) {
+  return whole_parts(keys, room) * room + room;
+}
+
+}  // namespace
+
+WeightTiles::WeightTiles(TracePtr trace)
+    : trace_(std::move(trace)),
+      sizes_(attention_sizes(trace_->options, trace_->tensors)),
+      kernels_(chosen_fused_kernels()) {
+  const TraceTensors& t = trace_->tensors;
+  if (trace_->options.op != Op::multi_head_attention || !t.q || !t.k || t.q->dtype() != DType::f32 ||
+      !trace_->options.frozen_heads.empty())
+    throw Error(
+        ExitStatus::usage,
+        {.where = "the attention weights",
+         .what = "they cannot be made again",
+         .expected = "a trace of multi_head_attention in f32 with q and k, and without frozen heads"});
+  const Index rows = sizes_.batch * sizes_.heads * sizes_.queries;
+  require_memory(static_cast<Index>(sizeof(float)) * (2 * rows + t.k->size()),
+                 "making attention weights again");
+  const GivenMasks given{t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()};
+  if (has_any_mask(trace_->options, given))
+    masks_.emplace(trace_->options, given, sizes_.batch, sizes_.queries, sizes_.keys, sizes_.all_keys);
+  maximum_.assign(static_cast<std::size_t>(rows), -infinity);
+  sum_.assign(static_cast<std::size_t>(rows), 0.0f);
+
+  const Index width = sizes_.kv_heads * sizes_.head_dim;
+  const Index D = sizes_.head_dim;
+  HeadPanels& keys = keys_.emplace(sizes_.batch, sizes_.kv_heads, sizes_.all_keys, D);
+  run_tasks(sizes_.batch * keys.count, available_threads(), [&, from = numbers(t.k)](Index task, int) {
+    const Index n = task / keys.count, p = task % keys.count, first = p * panel_lanes;
+    for (Index g = 0; g < sizes_.kv_heads; ++g)
+      fill_panel(kernels_, from + (n * sizes_.all_keys + first) * width + g * D,
+                 std::min(panel_lanes, sizes_.all_keys - first), width, D, keys.panel(n, g, p));
+  });
+}
+
+Index WeightTiles::step() const {
+  return step_of(sizes_.all_keys);
+}
+
+WeightTiles::Scratch WeightTiles::scratch() const {
+  return {FusedBuffer(most_queries * step() + room), FusedBuffer(masks_ ? step() : 0)};
+}
+
+void WeightTiles::scores_of(Index n, Index h, CellRange queries, CellRange keys, float* scores, Index step,
+                            float* bias) const {
+  const Index g = h / (sizes_.heads / sizes_.kv_heads), width = sizes_.heads * sizes_.head_dim;
+  kernels_.multiply({.left = numbers(trace_->tensors.q) + (n * sizes_.queries + queries.first) * width +
+                             h * sizes_.head_dim,
+                     .left_row = width,
+                     .left_depth = 1,
+                     .right = keys_->panel(n, g, keys.first / panel_lanes),
+                     .right_panel = keys_->size,
+                     .right_depth = panel_lanes,
+                     .out = scores,
+                     .out_row = step,
+                     .rows = queries.size(),
+                     .columns = keys.size(),
+                     .depth = sizes_.head_dim});
+  const ScoreScale scaling = score_scale(trace_->options);
+  const auto scale = static_cast<float>(scaling.scale / scaling.temperature);
+  const auto cap = static_cast<float>(scaling.softcap);
+  const bool fills = trace_->options.mask_value.has_value();
+  const auto fill = static_cast<float>(trace_->options.mask_value.value_or(0.0));
+  for (Index r = 0; r < queries.size(); ++r) {
+    float* const own = scores + r * step;
+    if (cap > 0.0f) {
+      for (Index i = 0; i < keys.size(); ++i) own[i] = cap * std::tanh(own[i] * scale / cap);
+    }
+    if (masks_) masks_->fill(n, h, queries.first + r, keys.first, keys.last, bias);
+    kernels_.adjust(own, keys.size(), cap > 0.0f ? 1.0f : scale, masks_ ? bias : nullptr,
+                    fills ? &fill : nullptr);
+  }
+}
+
+const float* WeightTiles::strip(Index n, Index h, CellRange queries, Scratch& scratch) {
+  const Index keys = sizes_.all_keys, rows = queries.size();
+  float* const scores = scratch.scores.at(0);
+  scores_of(n, h, queries, {0, keys}, scores, step(), scratch.bias.at(0));
+  std::vector<std::int32_t> from(most_queries, 0), to(most_queries, static_cast<std::int32_t>(keys));
+  std::vector<float> maximum(most_queries, -infinity), shrink(most_queries), sums(most_queries * 16, 0.0f);
+  kernels_.softmax({.scores = scores,
+                    .step = step(),
+                    .rows = rows,
+                    .columns = keys,
+                    .from = from.data(),
+                    .to = to.data(),
+                    .scale = 1.0f,
+                    .maximum = maximum.data(),
+                    .shrink = shrink.data(),
+                    .sums = sums.data(),
+                    .largest = nullptr});
+  const float nothing = trace_->options.fully_masked_rows == FullyMaskedRows::zero
+                            ? 0.0f
+                            : std::numeric_limits<float>::quiet_NaN();
+  for (Index r = 0; r < rows; ++r) {
+    float sum = 0.0f;
+    for (Index lane = 0; lane < 16; ++lane) sum += sums[static_cast<std::size_t>(r * 16 + lane)];
+    maximum_[row(n, h, queries.first + r)] = maximum[static_cast<std::size_t>(r)];
+    sum_[row(n, h, queries.first + r)] = sum;
+    const float factor = sum == 0.0f ? nothing : 1.0f / sum;
+    float* const weights = scores + r * step();
+    for (Index i = 0; i < keys; ++i) weights[i] *= factor;
+  }
+  return scores;
+}
+
+void WeightTiles::tile(Index n, Index h, CellRange queries, CellRange keys, float* out) const {
+  const Index begin = keys.first / panel_lanes * panel_lanes, count = keys.last - begin;
+  const Index step = step_of(count);
+  FusedBuffer scores(most_queries * step + room), bias(step);
+  const float nothing = trace_->options.fully_masked_rows == FullyMaskedRows::zero
+                            ? 0.0f
+                            : std::numeric_limits<float>::quiet_NaN();
+  for (Index first = queries.first; first < queries.last; first += most_queries) {
+    const CellRange some{first, std::min(first + most_queries, queries.last)};
+    scores_of(n, h, some, {begin, keys.last}, scores.at(0), step, bias.at(0));
+    for (Index query = some.first; query < some.last; ++query, out += keys.size()) {
+      float* const own = scores.at((query - some.first) * step + keys.first - begin);
+      const float maximum = maximum_[row(n, h, query)], sum = sum_[row(n, h, query)];
+      if (sum == 0.0f) {
+        std::fill_n(out, keys.size(), nothing);
+        continue;
+      }
+      for (Index i = 0; i < keys.size(); ++i) own[i] = own[i] * std::numbers::log2e_v<float> - maximum;
+      kernels_.power_of_two(own, keys.size(), own);
+      for (Index i = 0; i < keys.size(); ++i) out[i] = own[i] / sum;
+    }
+  }
+}
+
+}  // namespace headwise

@@ -1,0 +1,59 @@
+// Cases whose weights are made again and compared with the reference's.
+#pragma once
+
+#include <functional>
+#include <limits>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "tests/core/fused/agreement.h"
+
+namespace headwise::test {
+
+struct WeightCase {
+  std::string name;
+  AttentionInputs inputs;
+};
+
+// Odd sizes, grouped heads, every option that changes what a weight is.
+inline std::vector<WeightCase> weight_cases() {
+  std::vector<WeightCase> cases;
+  const auto add = [&](const std::string& name, const std::function<void(AttentionInputs&)>& change) {
+    AttentionInputs inputs = as_f32(sized_inputs(2, 70, 133, 6, 2, 9, 5));
+    change(inputs);
+    cases.push_back({name, std::move(inputs)});
+  };
+  add("plain", [](AttentionInputs&) {});
+  add("causal", [](AttentionInputs& i) { i.options.is_causal = true; });
+  add("causal, bottom right", [](AttentionInputs& i) {
+    i.options.is_causal = true;
+    i.options.causal_alignment = CausalAlignment::bottom_right;
+  });
+  add("window and alibi", [](AttentionInputs& i) {
+    i.options.is_causal = i.options.alibi = true;
+    i.options.sliding_window = 7;
+  });
+  add("softcap and temperature", [](AttentionInputs& i) {
+    i.options.softcap = 2.0;
+    i.options.temperature = 0.5;
+  });
+  add("a finite fill", [](AttentionInputs& i) {
+    i.options.is_causal = true;
+    i.options.mask_value = -3.0;
+  });
+  const auto padded = [](AttentionInputs& i, FullyMaskedRows rows) {
+    i.tensors.valid_lens = std::make_shared<const Tensor>(Tensor(Shape{{"N", 2}}, std::vector<Index>{0, 50}));
+    i.options.fully_masked_rows = rows;
+  };
+  add("rows with no key, NaN", [&](AttentionInputs& i) { padded(i, FullyMaskedRows::nan); });
+  add("rows with no key, 0", [&](AttentionInputs& i) { padded(i, FullyMaskedRows::zero); });
+  add("a NaN among the keys", [](AttentionInputs& i) {
+    Tensor key = *i.tensors.key;
+    key.values<float>()[40] = std::numeric_limits<float>::quiet_NaN();
+    i.tensors.key = std::make_shared<const Tensor>(std::move(key));
+  });
+  return cases;
+}
+
+}  // namespace headwise::test
