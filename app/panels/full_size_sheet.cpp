@@ -136,12 +136,15 @@ std::string seconds_text(double seconds) {
 
 std::vector<std::pair<std::string, std::string>> full_size_figures(const FullSizeResult& result) {
   const AttentionSizes& s = result.tiles->sizes();
+  const double gflops = 2e-9 * result.multiply_adds / result.seconds;
   const Index stored = s.batch * s.heads * s.queries * s.all_keys * static_cast<Index>(sizeof(float));
   std::vector<std::pair<std::string, std::string>> figures{
       {result.runs > 1 ? fmt::format("forward pass, median of {}", result.runs) : "forward pass",
        seconds_text(result.seconds)},
       {"multiply-adds", fmt::format("{:.3g} · 10⁹", 1e-9 * result.multiply_adds)},
-      {"speed", fmt::format("{:.0f} GFLOP/s", 2e-9 * result.multiply_adds / result.seconds)}};
+      {"speed", fmt::format("{:.0f} GFLOP/s", gflops)},
+      {"of this machine's peak",
+       fmt::format("{:.0f} % of {:.0f}", 100.0 * gflops / result.peak_gflops, result.peak_gflops)}};
   if (result.extra_bytes >= 0) figures.emplace_back("memory it took", bytes_text(result.extra_bytes));
   figures.emplace_back("all weights would take", bytes_text(stored));
   figures.emplace_back("these maps take", bytes_text(result.pyramid->bytes()));

@@ -7,11 +7,13 @@
 #include <new>
 #include <optional>
 
+#include "core/bench/machine_speed.h"
 #include "core/fused/fused_backend.h"
 #include "core/scenario/tokens.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/random.h"
+#include "core/tensor/task_threads.h"
 #include "core/trace/reference_backend.h"
 
 namespace headwise {
@@ -103,6 +105,7 @@ void compute(const FullSizeRequest& request, FullSizeResult& result) {
   std::ranges::sort(seconds);
   result.seconds = seconds[seconds.size() / 2];
   result.runs = static_cast<int>(seconds.size());
+  result.peak_gflops = fma_peak_gflops(available_threads(), 0.05);
 
   part.emplace(done, done + shares.maps, "the maps of all heads");
   done += shares.maps;

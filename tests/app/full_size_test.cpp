@@ -174,6 +174,8 @@ TEST_CASE("a run that takes long shows how far it has come and is given up at on
   bench.ui->key("Z");
   bench.ui->run_frames(6);  // the sheet finds its size
   FullSizeState& state = bench.window->state().full_size;
+  bench.window->state().full_size_runs.cancel();  // what it begins with
+  bench.ui->run_frames(2);
   state.request = {
       .model = 8, .length = 4096, .is_causal = true, .hand_made = false, .backend = FullSizeBackend::fused};
   bench.ui->click("full_size/run");
