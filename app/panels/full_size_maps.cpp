@@ -220,16 +220,18 @@ void draw_one(const PanelContext& context, const FullSizeResult& result, FullSiz
 
   std::optional<std::pair<Index, Index>> cell;
   if (hovered) cell = plane.cell_at(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);
-  const auto some = [](const std::vector<std::string>& labels, const CellRange& range, Index block) {
+  // Words where every one of them can be read, else numbers: of thinned words nobody knows how many are left out.
+  const bool words = part.block == 1 && static_cast<float>(plane.height) >=
+                                            widgets.px(closest_rows) * static_cast<float>(plane.rows);
+  const auto some = [&](const std::vector<std::string>& labels, const CellRange& range) {
     std::vector<std::string> shown;
-    for (Index i = range.first; i < range.last; i += block)
-      shown.push_back(block == 1 && !label_of(labels, i).empty() ? label_of(labels, i)
-                                                                 : fmt::format("{}", i));
+    for (Index i = range.first; i < range.last; i += part.block)
+      shown.push_back(words && !label_of(labels, i).empty() ? label_of(labels, i) : fmt::format("{}", i));
     return shown;
   };
-  draw_row_labels(widgets, list, plane, some(result.labels.query, part.rows, part.block),
+  draw_row_labels(widgets, list, plane, some(result.labels.query, part.rows),
                   cell ? std::optional(cell->first) : std::nullopt);
-  draw_column_labels(widgets, list, plane, some(result.labels.key, part.cols, part.block),
+  draw_column_labels(widgets, list, plane, some(result.labels.key, part.cols),
                      cell ? std::optional(cell->second) : std::nullopt, 45.0f);
   if (cell) {
     const RectF box = plane.cell(cell->first, cell->second);
@@ -361,6 +363,11 @@ void draw_full_size_maps(const PanelContext& context, const FullSizeResult& resu
                  context.theme, range, caption, widgets.px(300));
   ImGui::SetCursorScreenPos(
       {static_cast<float>(area.x) + widgets.px(200), static_cast<float>(y) + widgets.px(9)});
+  ImFont* small = context.fonts.small;
+  ImGui::GetWindowDrawList()->AddText(
+      small, small->FontSize,
+      {static_cast<float>(area.x) + widgets.px(200), static_cast<float>(y) - widgets.px(2)},
+      im_color(context.palette.text_dim), "brighter");
   double darker = -std::log10(state.top);
   if (slider(widgets, "top", darker,
              {.least = 0.0, .most = decades, .step = 0.25, .normal = 0.0, .width = widgets.px(90)})
