@@ -121,9 +121,12 @@ class FusedForward {
   // q (N,L,H·D), k (N,S′,G·D) and v (N,S′,G·Dv) of a module that has been run.
   void keep_projections(TraceTensors& kept) const {
     const Index q_width = q_.width, k_width = k_.heads * k_.width, v_width = v_.heads * v_.width;
-    Tensor q(Shape{{"N", sizes_.batch}, {"L", sizes_.queries}, {"H·D", q_width}}, DType::f32);
-    Tensor k(Shape{{"N", sizes_.batch}, {sizes_.key_axis(), sizes_.all_keys}, {"G·D", k_width}}, DType::f32);
-    Tensor v(Shape{{"N", sizes_.batch}, {sizes_.key_axis(), sizes_.all_keys}, {"G·Dv", v_width}}, DType::f32);
+    Tensor q =
+        Tensor::unwritten(Shape{{"N", sizes_.batch}, {"L", sizes_.queries}, {"H·D", q_width}}, DType::f32);
+    Tensor k = Tensor::unwritten(
+        Shape{{"N", sizes_.batch}, {sizes_.key_axis(), sizes_.all_keys}, {"G·D", k_width}}, DType::f32);
+    Tensor v = Tensor::unwritten(
+        Shape{{"N", sizes_.batch}, {sizes_.key_axis(), sizes_.all_keys}, {"G·Dv", v_width}}, DType::f32);
     float* const to_q = q.values<float>().data();
     float* const to_k = k.values<float>().data();
     float* const to_v = v.values<float>().data();
@@ -315,9 +318,9 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
     t.query = t.key = t.value = nullptr;
   }
   std::optional<Tensor> weights;
-  if (run.keep_attn_weights) weights.emplace(sizes.scores_shape(), DType::f32);
+  if (run.keep_attn_weights) weights = Tensor::unwritten(sizes.scores_shape(), DType::f32);
   float* const kept = weights ? weights->values<float>().data() : nullptr;
-  Tensor output(
+  Tensor output = Tensor::unwritten(
       module ? Shape{{"N", sizes.batch}, {"L", sizes.queries}, {"E", sizes.embed_dim}}
              : Shape{{"N", sizes.batch}, {"H", sizes.heads}, {"L", sizes.queries}, {"Dv", sizes.v_head_dim}},
       DType::f32);

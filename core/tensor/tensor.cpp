@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "core/tensor/error.h"
@@ -19,41 +20,49 @@ std::size_t dtype_bytes(DType dtype) {
   return bytes[static_cast<std::size_t>(dtype)];
 }
 
-Tensor::Tensor(Shape shape, DType dtype) : shape_(std::move(shape)) {
+Tensor::Tensor(Shape shape, DType dtype, Taken) : shape_(std::move(shape)) {
   const Index bytes =
       checked_multiply(size(), static_cast<Index>(dtype_bytes(dtype)), "tensor " + shape_.to_string());
   require_memory(bytes, "tensor " + shape_.to_string());
   const auto count = static_cast<std::size_t>(size());
   switch (dtype) {
     case DType::f32:
-      storage_ = std::vector<float>(count);
+      storage_.emplace<Values<float>>(count);
       break;
     case DType::f64:
-      storage_ = std::vector<double>(count);
+      storage_.emplace<Values<double>>(count);
       break;
     case DType::boolean:
-      storage_ = std::vector<std::uint8_t>(count);
+      storage_.emplace<Values<std::uint8_t>>(count);
       break;
     case DType::i64:
-      storage_ = std::vector<std::int64_t>(count);
+      storage_.emplace<Values<std::int64_t>>(count);
       break;
   }
 }
 
+Tensor::Tensor(Shape shape, DType dtype) : Tensor(std::move(shape), dtype, Taken{}) {
+  std::visit([](auto& values) { std::ranges::fill(values, 0); }, storage_);
+}
+
+Tensor Tensor::unwritten(Shape shape, DType dtype) {
+  return Tensor(std::move(shape), dtype, Taken{});
+}
+
 template <class T>
-Tensor::Tensor(Shape shape, std::vector<T> values) : shape_(std::move(shape)) {
+Tensor::Tensor(Shape shape, const std::vector<T>& values) : shape_(std::move(shape)) {
   if (static_cast<Index>(values.size()) != size()) {
     throw Error(ExitStatus::usage,
                 {"tensor", "the values do not fill the shape", fmt::format("{} values", values.size()),
                  fmt::format("{} for {}", size(), shape_.to_string()), ""});
   }
-  storage_ = std::move(values);
+  storage_.emplace<Values<T>>(values.begin(), values.end());
 }
 
-template Tensor::Tensor(Shape, std::vector<float>);
-template Tensor::Tensor(Shape, std::vector<double>);
-template Tensor::Tensor(Shape, std::vector<std::uint8_t>);
-template Tensor::Tensor(Shape, std::vector<std::int64_t>);
+template Tensor::Tensor(Shape, const std::vector<float>&);
+template Tensor::Tensor(Shape, const std::vector<double>&);
+template Tensor::Tensor(Shape, const std::vector<std::uint8_t>&);
+template Tensor::Tensor(Shape, const std::vector<std::int64_t>&);
 
 double Tensor::flat(Index offset) const {
   return std::visit([&](const auto& v) { return static_cast<double>(v[static_cast<std::size_t>(offset)]); },
@@ -61,19 +70,26 @@ double Tensor::flat(Index offset) const {
 }
 
 void Tensor::set_flat(Index offset, double value) {
-  std::visit([&]<class T>(std::vector<T>& v) { v[static_cast<std::size_t>(offset)] = static_cast<T>(value); },
+  std::visit([&]<class T>(Values<T>& v) { v[static_cast<std::size_t>(offset)] = static_cast<T>(value); },
              storage_);
 }
 
 Tensor Tensor::reshaped(Shape shape) const {
-  return std::visit([&](const auto& v) { return Tensor(std::move(shape), v); }, storage_);
+  Tensor other = *this;
+  if (shape.element_count() != size()) {
+    throw Error(ExitStatus::usage,
+                {"tensor", "the values do not fill the shape", fmt::format("{} values", size()),
+                 fmt::format("{} for {}", shape.element_count(), shape.to_string()), ""});
+  }
+  other.shape_ = std::move(shape);
+  return other;
 }
 
 Tensor Tensor::converted(DType target) const {
   if (target == dtype()) return *this;
-  Tensor out(shape_, target);
+  Tensor out = unwritten(shape_, target);
   std::visit(
-      [&]<class T>(std::vector<T>& to) {
+      [&]<class T>(Values<T>& to) {
         std::visit(
             [&](const auto& from) {
               for (std::size_t i = 0; i < from.size(); ++i) to[i] = static_cast<T>(from[i]);

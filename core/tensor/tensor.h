@@ -15,13 +15,32 @@ enum class DType : std::uint8_t { f32, f64, boolean, i64 };
 const char* dtype_name(DType dtype);  // "f32", "f64", "bool", "i64"
 std::size_t dtype_bytes(DType dtype);
 
+// Makes a vector's new values without writing zeros into them.
+template <class T>
+struct UnwrittenValues : std::allocator<T> {
+  template <class U>
+  struct rebind {
+    using other = UnwrittenValues<U>;
+  };
+  template <class U>
+  void construct(U* at) {
+    ::new (static_cast<void*>(at)) U;
+  }
+  template <class U, class From>
+  void construct(U* at, const From& from) {
+    ::new (static_cast<void*>(at)) U(from);
+  }
+};
+
 class Tensor {
  public:
   // Zeros. Throws Error(memory) where the bytes overflow or are not there (core/tensor/memory.h).
   Tensor(Shape shape, DType dtype);
   // T is float, double, std::uint8_t (bool) or std::int64_t; values.size() must equal shape.element_count().
   template <class T>
-  Tensor(Shape shape, std::vector<T> values);
+  Tensor(Shape shape, const std::vector<T>& values);
+  // For who writes every value before anybody reads one: zeros cost as much as the work for a large map.
+  static Tensor unwritten(Shape shape, DType dtype);
 
   const Shape& shape() const { return shape_; }
   DType dtype() const { return static_cast<DType>(storage_.index()); }
@@ -31,11 +50,11 @@ class Tensor {
   // The values as they are stored; T must be the stored type (std::bad_variant_access otherwise).
   template <class T>
   std::span<const T> values() const {
-    return std::get<std::vector<T>>(storage_);
+    return std::get<Values<T>>(storage_);
   }
   template <class T>
   std::span<T> values() {
-    return std::get<std::vector<T>>(storage_);
+    return std::get<Values<T>>(storage_);
   }
 
   // Any cell as a double, whatever the type: what views, exporters and provenance read.
@@ -49,9 +68,14 @@ class Tensor {
   Tensor converted(DType dtype) const;
 
  private:
+  template <class T>
+  using Values = std::vector<T, UnwrittenValues<T>>;
+  struct Taken {};
+
+  Tensor(Shape shape, DType dtype, Taken);  // values not written
+
   Shape shape_;
-  std::variant<std::vector<float>, std::vector<double>, std::vector<std::uint8_t>, std::vector<std::int64_t>>
-      storage_;
+  std::variant<Values<float>, Values<double>, Values<std::uint8_t>, Values<std::int64_t>> storage_;
 };
 
 using TensorPtr = std::shared_ptr<const Tensor>;
