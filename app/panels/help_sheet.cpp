@@ -40,6 +40,7 @@ constexpr KeyLine of_the_mouse[] = {
 };
 constexpr KeyLine of_controls[] = {
     {"Tab or Shift+Tab", "to the next or previous control; past the last one back to the steps"},
+    {"Enter in a field", "done; in a sentence, Shift+Enter breaks the line"},
     {"Enter or Space", "press the control; ← → choose in a row of choices"},
     {"arrows on a map", "from number to number, with Ctrl to the edge; Enter pins, or Space paints"},
     {"arrows on the heads", "look at a head; Space mutes it"},

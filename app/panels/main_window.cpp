@@ -337,8 +337,9 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   draw_overlays(fonts, scale, wake_after);
   record_motion(state_);
   ImGui::End();
-  // An edit of the setup that has no trace is told there; any other over the stage.
-  const std::string lasting = state_.setup.edited_row.empty() ? state_.session.error() : "";
+  // An edit of the setup that has no trace is told there while it is typed; then, and of any other, over the stage.
+  const bool typed = !state_.setup.edited_row.empty() && focused_part(state_.focus) == setup_part;
+  const std::string lasting = typed ? "" : state_.session.error();
   if (lasting != logged_) {
     if (!lasting.empty()) state_.notices.log.write(lasting);
     logged_ = lasting;

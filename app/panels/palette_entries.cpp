@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "app/panels/setup_settings.h"
 #include "app/session/fuzzy_match.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
@@ -90,18 +91,46 @@ void add_heads(std::vector<PaletteEntry>& entries, const Session& session) {
   }
 }
 
+// Whether the word, or its beginning, stands in the entry: letters strewn over a name are no word of a sentence. Plural and
+// past forms are the same word.
+std::optional<FuzzyMatch> whole_word(std::string_view word, std::string_view text) {
+  for (const std::string_view ending : {"", "s", "d", "ed", "ing"}) {
+    if (!word.ends_with(ending) || word.size() < ending.size() + (ending.empty() ? 1 : 3)) continue;
+    const std::string_view stem = word.substr(0, word.size() - ending.size());
+    std::optional<FuzzyMatch> match = fuzzy_match(stem, text, FuzzyRule::words);
+    if (!match) continue;
+    const std::vector<std::size_t>& places = match->places;
+    if (places.back() - places.front() + 1 == places.size()) return match;
+  }
+  return std::nullopt;
+}
+
+// Letters strewn over a name are in almost every long one: at most half of them may neither begin a word nor follow the one
+// before.
+bool is_telling(const FuzzyMatch& match, std::string_view text) {
+  std::size_t strewn = 0;
+  for (std::size_t i = 0; i < match.places.size(); ++i) {
+    const std::size_t at = match.places[i];
+    const bool follows = i > 0 && match.places[i - 1] + 1 == at;
+    if (!follows && !word_begins(text, at)) ++strewn;
+  }
+  return 2 * strewn <= match.places.size();
+}
+
 // What one word of the query is worth in this entry; its places in the name are added. None where it is nowhere.
 std::optional<int> word_score(const std::string& word, const PaletteEntry& entry,
                               std::vector<std::size_t>& places) {
   std::optional<int> score;
-  if (const auto name = fuzzy_match(word, entry.name)) {
+  if (const auto name = fuzzy_match(word, entry.name); name && is_telling(*name, entry.name)) {
     score = name->score + found_in_name;
     places.insert(places.end(), name->places.begin(), name->places.end());
   }
-  for (const std::string* text : {&entry.what, &entry.keys, &entry.keywords}) {
-    const auto found = fuzzy_match(word, *text, FuzzyRule::words);
+  const auto take = [&](const std::optional<FuzzyMatch>& found) {
     if (found && (!score || found->score > *score)) score = found->score;
-  }
+  };
+  take(fuzzy_match(word, entry.keys, FuzzyRule::words));
+  take(whole_word(word, entry.what));
+  take(whole_word(word, entry.keywords));
   return score;
 }
 
@@ -120,20 +149,6 @@ std::optional<Ranked> with_all(const std::vector<std::string>& words, const Pale
     found.score += *score;
   }
   return found;
-}
-
-// Whether the word, or its beginning, stands in the entry: letters strewn over a name are no word of a sentence. Plural and
-// past forms are the same word.
-std::optional<FuzzyMatch> whole_word(std::string_view word, std::string_view text) {
-  for (const std::string_view ending : {"", "s", "d", "ed", "ing"}) {
-    if (!word.ends_with(ending) || word.size() < ending.size() + (ending.empty() ? 1 : 3)) continue;
-    const std::string_view stem = word.substr(0, word.size() - ending.size());
-    std::optional<FuzzyMatch> match = fuzzy_match(stem, text, FuzzyRule::words);
-    if (!match) continue;
-    const std::vector<std::size_t>& places = match->places;
-    if (places.back() - places.front() + 1 == places.size()) return match;
-  }
-  return std::nullopt;
 }
 
 // The entries with some of the words, each of which counts by how few have it.
@@ -189,6 +204,10 @@ std::vector<PaletteEntry> palette_entries(const Session& session) {
     const auto i = static_cast<std::size_t>(view);
     entries.push_back({fmt::format("View: {}", stage_view_names[i]), std::string(view_descriptions[i]), "",
                        static_cast<StageView>(view)});
+  }
+  for (const SetupSetting& setting : setup_settings(session.scenario())) {
+    entries.push_back({fmt::format("Setting: {}", setting.name), std::string(setting.what), "",
+                       SettingId{setting.id}, std::string(setting.keywords)});
   }
   for (const Preset& preset : presets()) {
     entries.push_back({fmt::format("Open {}", preset.name), fmt::format("{}: {}", preset.title, preset.what),

@@ -1,4 +1,4 @@
-// What the command palette offers: every command, step, view of the stage, preset, lesson, question and head; and which of it a query finds.
+// What the command palette offers: every command, step, view of the stage, setting, preset, lesson, question and head; and which of it a query finds.
 #pragma once
 
 #include <span>
@@ -20,15 +20,21 @@ struct PresetName {
   friend bool operator==(const PresetName&, const PresetName&) = default;
 };
 
+// A row of the setup (app/panels/setup_settings.h).
+struct SettingId {
+  std::string row;
+  friend bool operator==(const SettingId&, const SettingId&) = default;
+};
+
 struct PaletteEntry {
   std::string name;  // "Undo", "Go to Softmax", "Open cross_attention"
   std::string what;  // one line
   std::string keys;  // "Ctrl+Z"; empty without a key
-  std::variant<CommandCall, Step, StageView, PresetName, LessonPage> target;
+  std::variant<CommandCall, Step, StageView, SettingId, PresetName, LessonPage> target;
   std::string keywords = {};  // more words that find it; not shown
 };
 
-// In the order of the menus, then the steps, the views of the stage, the presets, the lessons and the heads of the trace (64 at most). Undo and redo say
+// In the order of the menus, then the steps, the views of the stage, the settings that the scenario has, the presets, the lessons and the heads of the trace (64 at most). Undo and redo say
 // what they would take back or do again.
 std::vector<PaletteEntry> palette_entries(const Session& session);
 
@@ -40,8 +46,8 @@ struct PaletteMatch {
   std::vector<std::size_t> places;  // bytes of its name that were matched, rising
 };
 
-// The entries in which every word of the query is found, in the name (any letters in this order), in what it does
-// (beginnings of words), in its keys or its keywords; the best first, equal ones in the order of `entries`. Then those
+// The entries in which every word of the query is found, in the name (letters in this order, most of which begin a word or
+// follow each other), in what it does (beginnings of words), in its keys or its keywords; the best first, equal ones in the order of `entries`. Then those
 // with every telling word (app/session/fuzzy_match.h); then, where the query is a sentence or has found nothing, those
 // with some of them, words that few entries have before words that many have. A sentence of which nothing is found
 // finds all questions. All entries for an empty query, none for one that is longer than any entry.

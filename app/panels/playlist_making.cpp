@@ -124,7 +124,7 @@ void reopen_scenario(WindowState& window) {
     }
     leave_walk(window);
     window.setup.edited_row.clear();
-    window.session.edit(*scenario, "reopen what was left");
+    window.session.open(*scenario, "reopen what was left");
     window.selection = selection_within(window.selection, window.session.trace());
   } catch (const Error& error) {
     window.notices.complain(error.what());

@@ -120,7 +120,7 @@ void show_page(WindowState& window, std::size_t page, bool answered) {
   const PlaylistPage& shown = walk.playlist.pages[page];
   walk.answered = answered || shown.ask.empty();
   window.setup.edited_row.clear();
-  window.session.edit(*shown.scenario, label_of(page));
+  window.session.open(*shown.scenario, label_of(page));
   walk.arrival = PlaylistWalk::Arrival{selection_of(shown, walk.answered), "", shown};
   arrive(window);
 }

@@ -55,7 +55,7 @@ int run_window(const WindowOptions& options) {
   if (opens_scenario) state.scenario_path = *options.path;
   if (playlist) start_walk(state, *std::move(playlist), *options.path);
   if (options.lesson) start_walk(state, lesson_playlist(*options.lesson));
-  if (!at_once) state.session.edit(asked, "open " + *options.path);
+  if (!at_once) state.session.open(asked, "open " + *options.path);
   const FrameFunction frame = [&](const FrameInput& input, const Fonts& fonts, float scale) {
     return main_window.frame(input, fonts, scale);
   };
@@ -65,7 +65,8 @@ int run_window(const WindowOptions& options) {
   } catch (const std::exception& error) {
     // Whatever ended the window, what was in it is not lost.
     state.notices.log.write(error.what());
-    const std::string rescued = rescue_scenario(state.session.scenario());
+    const std::string rescued = rescue_scenario(
+        state.session.error().empty() ? state.session.scenario() : state.session.traced_scenario());
     const auto* known = dynamic_cast<const Error*>(&error);
     if (rescued.empty() || !known) throw;
     throw Error(known->status(), {.where = "",

@@ -20,7 +20,9 @@ void draw_preset(SetupRows& rows) {
   MaskSpec& mask = rows.scenario().mask;
   const TensorPtr k = rows.context().trace.tensors.k_heads;
   const Index keys = k ? k->shape().size(2) : 0;
-  const std::string now = mask.preset.value_or("none");
+  const bool painted = std::ranges::any_of(rows.scenario().edits,
+                                           [](const CellEdit& edit) { return edit.tensor == "attn_mask"; });
+  const std::string now = mask.preset.value_or(painted ? "painted" : "none");
   const std::array<std::string_view, 2> labels{now, "…"};
   int chosen = 0;
   if (rows.choice({"setup/preset", "pattern", "",

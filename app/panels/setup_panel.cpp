@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "app/panels/named_text.h"
 #include "app/panels/setup_rows.h"
+#include "app/panels/setup_settings.h"
 #include "app/widgets/button.h"
+#include "app/widgets/focus_order.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
@@ -61,6 +64,16 @@ void draw_more(SetupRows& rows) {
           "are written, softcap");
 }
 
+// A row that was asked for by name is there, whether it is rarely used or not.
+void go_to_wanted(const PanelContext& context, SetupState& state) {
+  if (!context.focus || !context.focus->enabled) return;  // what it was asked in is still closing
+  const std::string row = std::exchange(state.wanted_row, "");
+  if (row.empty()) return;
+  state.kept_rows.insert(row);
+  take_focus(*context.focus, setup_control(row));
+  context.focus->moved = true;
+}
+
 }  // namespace
 
 PanelAction draw_setup_panel(const PanelContext& context, SetupState& state) {
@@ -71,6 +84,7 @@ PanelAction draw_setup_panel(const PanelContext& context, SetupState& state) {
   });
   constexpr float roomy_height = 860.0f;  // design units: from here on everything fits
   state.compact = ImGui::GetWindowHeight() < roomy_height * context.scale;
+  go_to_wanted(context, state);
   SetupRows rows(context, state);
   draw_setup_text(rows);
   draw_setup_parameters(rows);

@@ -31,7 +31,7 @@ double largest_of(const Tensor& tensor) {
   return largest;
 }
 
-// "max |Δoutput| of 2.48: packed: 0 · as 3: 0 · as 3·H: 0", computed anew for every trace.
+// "the same output in all three", or "output differs by 0 (packed), 0 (3), 2e-07 (3·H)", computed anew for every trace.
 void draw_layout_differences(SetupRows& rows) {
   const Trace& trace = rows.context().trace;
   SetupState& state = rows.state();
@@ -46,18 +46,26 @@ void draw_layout_differences(SetupRows& rows) {
     if (!small) state.layouts.not_asked = "large";
   }
   if (!state.layouts.not_asked.empty()) return;
-  std::string text = fmt::format("max |Δoutput| of {:.3g}:", largest_of(*output));
-  for (std::size_t i = 0; i < layouts.size(); ++i) {
-    const LayoutAnswer& answer = state.layouts.layouts[i];
-    text += fmt::format("{}{}: {}", i == 0 ? " " : " · as ", layouts[i],
-                        answer.possible() ? fmt::format("{:.2g}", answer.output_difference) : "–");
+  const auto same = [](const LayoutAnswer& answer) {
+    return answer.possible() && answer.output_difference == 0.0;
+  };
+  std::string text = "the same output in all three";
+  if (!std::ranges::all_of(state.layouts.layouts, same)) {
+    text = "output differs by";
+    for (std::size_t i = 0; i < layouts.size(); ++i) {
+      const LayoutAnswer& answer = state.layouts.layouts[i];
+      text +=
+          fmt::format("{}{} ({})", i == 0 ? " " : ", ",
+                      answer.possible() ? fmt::format("{:.2g}", answer.output_difference) : "–", layouts[i]);
+    }
   }
   dim_text(rows.widgets(), text);
   tooltip(
       rows.widgets(),
-      "max |Δ| of the output, computed with the projection packed, as 3 and as 3·H matrices: how far each "
-      "is from the first, and the largest number of the output to hold that against. – where a layout "
-      "cannot be.");
+      fmt::format("The output was computed with the projection packed, as 3 and as 3·H matrices, and each "
+                  "held against the first: no number differs by more than is said here, where the "
+                  "largest number of the output is {:.3g}. – where a layout cannot be.",
+                  largest_of(*output)));
   ui_probe_item("setup/layout_differences");
 }
 

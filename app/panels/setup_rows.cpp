@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "app/widgets/focus_order.h"
 #include "app/widgets/text_field.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
@@ -66,10 +67,12 @@ void SetupRows::number(const RowLabel& label, std::optional<double>& value, cons
 
 void SetupRows::sentence(const RowLabel& label, std::string& text) {
   const TextFieldResult field = text_field(
-      widgets_, label.id, text, {.lines = 5, .wrong = is_wrong(label.id), .placeholder = "type a sentence"});
+      widgets_, label.id, text,
+      {.lines = 5, .enter_ends = true, .wrong = is_wrong(label.id), .placeholder = "type a sentence"});
   ui_probe_item(label.id);
   if (!field.focused) tooltip(widgets_, label.tooltip);  // it would cover what is typed
   if (field.changed) edited(label.id, std::string(label.name), true);
+  if (field.entered && widgets_.focus) release_focus(*widgets_.focus);
   draw_errors(label.id, "");
 }
 

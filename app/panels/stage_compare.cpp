@@ -101,13 +101,25 @@ ImVec2 far_corner(const PlaneGeometry& p) {
 
 // "beside | pinned | one wide head | …   pin this": the line over the maps, and its height.
 float draw_choice(const PanelContext& context, PanelAction& action, const RectF& area) {
-  constexpr std::array<std::string_view, compare_with_count> short_names{"pin", "1 head", "W",   "3",
-                                                                         "3·H", "√D",     "mask"};
+  // Each says what the other side is; as app/session/other_side.cpp makes them.
+  const AttentionOptions& options = context.trace.options;
+  const double plain = 1.0 / std::sqrt(static_cast<double>(std::max<Index>(options.head_dim, 1)));
+  const bool scaled = options.scale.value_or(plain) != 1.0,
+             masked = context.trace.tensors.mask_bias != nullptr;
+  const std::array<std::string_view, compare_with_count> names{"pinned",
+                                                               "one wide head",
+                                                               "packed",
+                                                               "as 3",
+                                                               "as 3·H",
+                                                               scaled ? "no scale" : "with scale",
+                                                               masked ? "no mask" : "causal mask"};
+  const std::array<std::string_view, compare_with_count> short_names{
+      "pin", "1 head", "W", "3", "3·H", scaled ? "no √D" : "√D", masked ? "no mask" : "causal"};
   ImVec2 at{static_cast<float>(area.x), static_cast<float>(area.y)};
   const float end = at.x + static_cast<float>(area.width), u = context.scale;
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* sans = context.fonts.sans;
-  const ImVec2 size = segmented_control_size(context.widgets(), compare_with_names);
+  const ImVec2 size = segmented_control_size(context.widgets(), names);
   const float y = std::round(at.y + 0.5f * (size.y - sans->FontSize));
   const std::string pin = fmt::format("pin this ({})", first_key_text(CommandId::pin_scenario));
   const float before = width_of(sans, "beside") + 8 * u, behind = width_of(sans, pin) + 36 * u;
@@ -119,7 +131,7 @@ float draw_choice(const PanelContext& context, PanelAction& action, const RectF&
   ImGui::SetCursorScreenPos(at);
   int chosen = static_cast<int>(context.selection.compare_with);
   const bool fits = size.x <= end - at.x;
-  if (stage_choice(context, "beside", fits ? compare_with_names : short_names, chosen, end - at.x)) {
+  if (stage_choice(context, "beside", fits ? names : short_names, chosen, end - at.x)) {
     action.selection = context.selection;
     action.selection->compare_with = static_cast<CompareWith>(chosen);
   }

@@ -11,6 +11,7 @@
 #include "app/panels/stage_header.h"
 #include "app/session/cell_editing.h"
 #include "app/widgets/focus_order.h"
+#include "app/widgets/ui_probe.h"
 
 namespace headwise {
 
@@ -83,9 +84,37 @@ bool stays_looked_at(const PanelContext& context, const StageState& state) {
   return state.by_keys && context.focus && context.focus->focused != 0 && !context.focus->mouse_moved;
 }
 
+// The mouse lies still since the pin, or the place that it is looked at in, was changed elsewhere.
+void watch_mouse(const Selection& now, StageState& state) {
+  Selection place = now;
+  place.hovered.reset();
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (place != state.place && place.pinned) state.mouse_at_rest = mouse;
+  state.place = std::move(place);
+  const auto& rest = state.mouse_at_rest;
+  if (rest && (rest->x != mouse.x || rest->y != mouse.y)) state.mouse_at_rest.reset();
+}
+
+// In the view of all heads, over what is no head's own: its height.
+double draw_no_heads_note(const PanelContext& context, const RectF& area) {
+  const bool split = context.selection.step >= Step::split_heads;
+  const std::string note = split
+                               ? "This tensor belongs to all heads: step Concat has put them side by side."
+                               : "These tensors belong to no head yet: heads are split in step Split heads.";
+  ImFont* font = context.fonts.sans;
+  const ImVec2 at(static_cast<float>(area.x), static_cast<float>(area.y));
+  const auto width = static_cast<float>(area.width);
+  const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, note.c_str());
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
+                                      note.c_str(), nullptr, width);
+  ui_probe("stage/no_heads", at, {at.x + size.x, at.y + size.y});
+  return size.y + 6.0 * context.scale;
+}
+
 }  // namespace
 
 PanelAction draw_stage(const PanelContext& given, StageState& state) {
+  watch_mouse(given.selection, state);
   std::vector<RectF> lit;
   PanelContext context = given;
   if (given.selection.spotlight) context.lit = &lit;
@@ -108,7 +137,7 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   Selection selection = draw_stage_header(context, content, state.brush.shape);
 
   const double top = ImGui::GetCursorScreenPos().y + 12.0 * context.scale;
-  const RectF area{origin.x, top, available.x, std::max(0.0, origin.y + available.y - top)};
+  RectF area{origin.x, top, available.x, std::max(0.0, origin.y + available.y - top)};
   PanelAction action;
   std::optional<CellRef> under_mouse;
   const bool room = area.width > 120 * context.scale && area.height > 120 * context.scale;
@@ -141,6 +170,10 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   } else if (selection.view == StageView::all_heads && content.result->matrix.leading.size() == 2) {
     action = draw_all_heads(context, state.head_figures, content, area, under_mouse);
   } else {
+    if (selection.view == StageView::all_heads) {
+      const double note = draw_no_heads_note(context, area);
+      area = {area.x, area.y + note, area.width, std::max(0.0, area.height - note)};
+    }
     action = draw_one_head(context, state.one_head, content, before ? &*before : nullptr, area, under_mouse);
   }
   if (fades) fade(context, area);
@@ -152,6 +185,8 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
     action.selection->step = selection.step;
     selection = *action.selection;
   }
+  if (cell_pressed(context)) state.mouse_at_rest.reset();
+  if (state.mouse_at_rest && !keys_decide(context)) under_mouse.reset();
   const bool paints =
       state.brush.shape > 0 && selection.step == Step::mask && selection.view == StageView::one_head;
   if (paints) paint(context, state.brush, under_mouse, action);
@@ -166,6 +201,9 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   }
   state.hovering = under_mouse || (state.hovering && selection.hovered);
   state.by_keys = under_mouse ? keys_decide(context) : state.by_keys && state.hovering;
+  // What the stage itself pins is under the mouse.
+  state.place = selection;
+  state.place.hovered.reset();
   if (selection != context.selection) action.selection = std::move(selection);
   return action;
 }

@@ -1,6 +1,10 @@
 // The stage: a step as the product (or map) that it is, with its tokens, its numbers and its heads.
 #pragma once
 
+#include <imgui.h>
+
+#include <optional>
+
 #include "app/panels/head_words.h"
 #include "app/panels/panel.h"
 #include "app/panels/stage_compare.h"
@@ -30,6 +34,10 @@ struct StageState {
   bool hovering =
       false;  // a cell of the stage is looked at, under the mouse in the last frame or reached by the arrows
   bool by_keys = false;  // by the arrows
+  // Where something was pinned, or the pinned cell was taken to another place, by something else than the mouse on the
+  // stage: until the mouse moves, what it happens to lie on is not looked at.
+  Selection place;  // of the last frame, without what is under the mouse
+  std::optional<ImVec2> mouse_at_rest;
   OneHeadState one_head;
   TokensState tokens;
   ElementwiseState elementwise;

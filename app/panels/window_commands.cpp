@@ -99,6 +99,15 @@ void play(WindowState& window) {
     go_to_step(window, backward ? step_count - 1 : 0);
 }
 
+void forget(WindowState& window, bool only_painted) {
+  Scenario edited = window.session.scenario();
+  const std::size_t forgotten = std::erase_if(
+      edited.edits, [&](const CellEdit& each) { return !only_painted || each.tensor == "attn_mask"; });
+  if (forgotten == 0)
+    return window.notices.say(only_painted ? "No pair of the mask was painted." : "Nothing was set by hand.");
+  edit(window, edited, only_painted ? "clear the painted mask" : "forget what was set by hand");
+}
+
 void show_log(WindowState& window) {
   const std::string& path = window.notices.log.path();
   if (path.empty()) return window.notices.say("There is no log: neither XDG_STATE_HOME nor HOME is set.");
@@ -212,6 +221,12 @@ void perform(WindowState& window, CommandCall call) {
         edit(window, frozen.scenario, frozen.label);
       break;
     }
+    case CommandId::clear_mask:
+      forget(window, true);
+      break;
+    case CommandId::forget_edits:
+      forget(window, false);
+      break;
     case CommandId::look_at_head:
       go_to_head(window, call.argument);
       break;
@@ -391,8 +406,13 @@ void perform(WindowState& window, const PaletteEntry& entry) {
   if (const auto* step = std::get_if<Step>(&entry.target)) go_to_step(window, static_cast<int>(*step));
   if (const auto* view = std::get_if<StageView>(&entry.target)) window.selection.view = *view;
   if (const auto* preset = std::get_if<PresetName>(&entry.target)) {
-    edit(window, preset_scenario(preset->name), "open " + preset->name);
+    window.setup.edited_row.clear();
+    window.session.open(preset_scenario(preset->name), "open " + preset->name);
     window.selection = selection_within(window.selection, window.session.trace());
+  }
+  if (const auto* setting = std::get_if<SettingId>(&entry.target)) {
+    window.full_screen = window.stage_only = false;  // the setup is not seen there
+    window.setup.wanted_row = setting->row;
   }
   if (const auto* lesson = std::get_if<LessonPage>(&entry.target))
     start_walk(window, lesson_playlist(lesson->lesson), {}, lesson->page);

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include "app/panels/window_pictures.h"
+#include "app/session/commands.h"
 #include "app/session/recent_files.h"
 #include "core/code/program.h"
 #include "core/files/array_files.h"
@@ -52,7 +53,7 @@ void open_scenario(WindowState& window, const std::string& path) {
   window.walk.page.reset();  // what is opened is the person's own
   window.walk.own_history.reset();
   window.setup.edited_row.clear();
-  window.session.edit(scenario, "open " + fs::path(path).filename().string());
+  window.session.open(scenario, "open " + fs::path(path).filename().string());
   window.selection = selection_within(window.selection, window.session.trace());
   window.scenario_path = path;
   remember_file(window, path);
@@ -83,6 +84,12 @@ void save_program(WindowState& window, const std::string& path) {
   write_program(path, trace, window.inspector.code.style);
   window.program_path = path;
   window.notices.say(fmt::format("Saved {}{}", path, beside ? ", its arrays in an .npz beside it" : ""));
+}
+
+// What is asked for has no result: its file could not be opened.
+std::string unsaved_sentence(const Session& session) {
+  return fmt::format("Not saved: {}. Mend it, or take it back with {}, and save again.", session.error(),
+                     first_key_text(CommandId::undo));
 }
 
 // The tensor that the stage shows: chosen in the graph, else the result of the step.
@@ -133,6 +140,8 @@ Scenario scenario_of_file(const std::string& path) {
 }
 
 void ask_for_scenario(WindowState& window, FileDialogPurpose purpose) {
+  if (purpose == FileDialogPurpose::save_scenario && !window.session.error().empty())
+    return window.notices.complain(unsaved_sentence(window.session));
   const std::string known = window.scenario_path.empty() ? working_folder() : window.scenario_path;
   const bool saves = purpose == FileDialogPurpose::save_scenario;
   std::string offered = saves ? known : folder_of(known);
@@ -220,6 +229,8 @@ void accept_file(WindowState& window, const std::string& path) {
         open_scenario(window, path);
         break;
       case FileDialogPurpose::save_scenario:
+        if (!window.session.error().empty())
+          throw Error(ExitStatus::usage, {.where = "", .what = unsaved_sentence(window.session)});
         write_scenario_file(window.session.scenario(), path);
         window.scenario_path = path;
         remember_file(window, path);

@@ -100,6 +100,11 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::toggle_freeze, Menu::edit, "Freeze head",
             "hold the attention weights of the head that is looked at as they are, or let it go",
             {plain(letter('H'))}),
+    command(CommandId::clear_mask, Menu::edit, "Clear painted mask",
+            "forget the pairs of the mask that were painted")
+        .below_rule(),
+    command(CommandId::forget_edits, Menu::edit, "Forget edits by hand",
+            "forget all numbers that were set by hand, and the painted pairs of the mask"),
     command(CommandId::next_step, Menu::view, "Next step", "go on to the next step", {plain(Key::right)})
         .repeating()
         .below_rule(),
@@ -203,7 +208,8 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::ask_question, Menu::help, "Ask a question…",
             "find an answer, in computed numbers, by the words of your question"),
     command(CommandId::find_by_name, Menu::help, "Commands…",
-            "find any command, step, view, preset or head by a few letters", {ctrl_shift(letter('P'))}),
+            "find any command, step, view, setting, preset or head by a few letters",
+            {ctrl_shift(letter('P'))}),
     command(CommandId::first_steps, Menu::help, "First steps",
             "say at the top of the window what to do first, until it is done"),
     command(CommandId::show_keys, Menu::help, "Keys", "show or hide this sheet", {plain(Key::f1)}),

@@ -37,6 +37,8 @@ enum class CommandId : int {
   toggle_mute,
   toggle_solo,
   toggle_freeze,
+  clear_mask,
+  forget_edits,
   next_step,
   previous_step,
   first_step,

@@ -130,38 +130,53 @@ std::string length_sentence(const Trace& before, const Trace& after) {
     return trace.tensors.q_heads ? trace.tensors.q_heads->shape().size(2) : 0;
   };
   if (length(before) == length(after)) return "";
-  return fmt::format("{} tokens instead of {}", length(after), length(before));
+  const Index now = length(after);
+  return fmt::format("{} {} instead of {}", now, now == 1 ? "token" : "tokens", length(before));
 }
 
-// "embed_dim 128 → 64", where one key of the scenario is all that differs; else empty.
-std::string key_sentence(const Scenario& before, const Scenario& after) {
-  if (before.frozen_heads != after.frozen_heads) return "";
+// "embed_dim 128 → 64", where one key of the scenario is all that differs, or the one that gave the edit its label: what
+// differs beside it follows it. Else empty.
+std::string key_sentence(const std::string& label, const Scenario& before, const Scenario& after) {
+  const bool same_texts =
+      before.inputs.text == after.inputs.text && before.inputs.key_text == after.inputs.key_text;
+  if (before.frozen_heads != after.frozen_heads || !same_texts) return "";
   const auto flat = [](Scenario scenario) {
     scenario.frozen_heads.reset();  // many numbers, the same on both sides
+    scenario.inputs.text.clear();   // the same too, and its bytes may be no UTF-8
+    scenario.inputs.key_text.reset();
     return nlohmann::json::parse(scenario_to_json(scenario, true)).flatten();
   };
   const nlohmann::json was = flat(before), is = flat(after);
   std::string sentence;
+  int differing = was.size() == is.size() ? 0 : 2;
   for (const auto& [path, value] : is.items()) {
     const auto old = was.find(path);
     if (old == was.end() || *old == value) continue;
-    if (!sentence.empty()) return "";
     const auto text = [](const nlohmann::json& v) {
       return v.is_null() ? std::string("automatic") : v.is_string() ? v.get<std::string>() : v.dump();
     };
-    sentence = fmt::format("{} {} → {}", path.substr(path.rfind('/') + 1), text(*old), text(value));
+    const std::string key = path.substr(path.rfind('/') + 1);
+    sentence = fmt::format("{} {} → {}", key, text(*old), text(value));
+    if (key == label) return sentence.size() < 60 ? sentence : "";
+    ++differing;
   }
-  return was.size() == is.size() && sentence.size() < 60 ? sentence : "";
+  return differing == 1 && sentence.size() < 60 ? sentence : "";
 }
 
-std::string cause(const std::string& label, const Scenario& before, const Trace& trace_before,
-                  const Scenario& after, const Trace& trace_after) {
+// What an edit did, apart from its effect on the numbers.
+struct Cause {
+  std::string sentence;  // "Head 5 muted: concat[:, 80:96] is 0"; empty where only its label names it
+  std::string fact;      // then what is so now: "46 % of the pairs are blocked"; or empty
+};
+
+Cause cause(const std::string& label, const Scenario& before, const Trace& trace_before,
+            const Scenario& after, const Trace& trace_after) {
   // The one part of the Scenario that differs decides which sentence fits; several parts have only their
   // label.
   const Scenario only_frozen = with_frozen_heads_of(before, after);
   if (only_frozen == after) {
     const std::string sentence = freeze_sentence(before, after, trace_after);
-    if (!sentence.empty()) return sentence;
+    if (!sentence.empty()) return {sentence, ""};
   }
   Scenario only_gains = before, only_mask = before, only_text = before;
   only_gains.head_gain = after.head_gain;
@@ -169,17 +184,14 @@ std::string cause(const std::string& label, const Scenario& before, const Trace&
   only_text.inputs = after.inputs;
   if (only_gains == after) {
     const std::string sentence = gain_sentence(before, after, trace_after);
-    if (!sentence.empty()) return sentence;
+    if (!sentence.empty()) return {sentence, ""};
   }
-  if (only_mask == after && !(before.mask == after.mask))
-    return fmt::format("{}: {}", capitalised(label), blocked_text(trace_after));
+  if (only_mask == after && !(before.mask == after.mask)) return {"", blocked_text(trace_after)};
   if (only_text == after) {
     const std::string length = length_sentence(trace_before, trace_after);
-    if (!length.empty()) return fmt::format("{}: {}", capitalised(label), length);
+    if (!length.empty()) return {"", length};
   }
-  const std::string key = key_sentence(before, after);
-  if (!key.empty()) return key;
-  return capitalised(label);
+  return {key_sentence(label, before, after), ""};
 }
 
 std::string numbers(Index count, const char* what) {
@@ -226,20 +238,45 @@ std::string weights_effect(const TensorPtr& before, const TensorPtr& after) {
   return fmt::format(" The attention weights moved by up to {:.2g}.", change.largest);
 }
 
+// `undone`: the label names what is no longer so.
+std::string summary(const std::string& label, bool undone, const Scenario& scenario_before,
+                    const Trace& before, const Scenario& scenario_after, const Trace& after) {
+  const bool lets_go = scenario_before.frozen_heads && !scenario_after.frozen_heads &&
+                       without_frozen_heads(scenario_before) != scenario_after;
+  const Cause found = cause(label, lets_go ? without_frozen_heads(scenario_before) : scenario_before, before,
+                            scenario_after, after);
+  const std::string output = output_effect(before.tensors.output, after.tensors.output);
+  std::string first = found.sentence;
+  if (first.empty()) {
+    first = capitalised(label) + (found.fact.empty() ? "" : ": " + found.fact);
+    if (undone)
+      first =
+          found.fact.empty() ? "" : capitalised(found.fact) + (found.fact.ends_with("blocked") ? " now" : "");
+  }
+  // After a colon there is room for one fact more; else the effect follows the colon.
+  const std::string joint = undone && found.sentence.empty()        ? ", "
+                            : first.find(": ") == std::string::npos ? ": "
+                                                                    : ", ";
+  std::string text = first.empty() ? capitalised(output) : first + (output.empty() ? "" : joint + output);
+  if (!text.empty()) text += ".";
+  if (undone) {
+    const std::string what = found.sentence.empty() ? "Undone: " + label + "." : "Undone.";
+    text = what + (text.empty() ? "" : " " + text);
+  }
+  return text + (lets_go ? let_go_sentence(scenario_before, after)
+                         : weights_effect(before.tensors.attn_weights, after.tensors.attn_weights));
+}
+
 }  // namespace
 
 std::string edit_summary(const std::string& label, const Scenario& scenario_before, const Trace& before,
                          const Scenario& scenario_after, const Trace& after) {
-  const bool lets_go = scenario_before.frozen_heads && !scenario_after.frozen_heads &&
-                       without_frozen_heads(scenario_before) != scenario_after;
-  const std::string first = cause(label, lets_go ? without_frozen_heads(scenario_before) : scenario_before,
-                                  before, scenario_after, after);
-  const std::string output = output_effect(before.tensors.output, after.tensors.output);
-  // After a colon there is room for one fact more; else the effect follows the colon.
-  const std::string joint = first.find(": ") == std::string::npos ? ": " : ", ";
-  return first + (output.empty() ? "" : joint + output) + "." +
-         (lets_go ? let_go_sentence(scenario_before, after)
-                  : weights_effect(before.tensors.attn_weights, after.tensors.attn_weights));
+  return summary(label, false, scenario_before, before, scenario_after, after);
+}
+
+std::string undo_summary(const std::string& label, const Scenario& scenario_before, const Trace& before,
+                         const Scenario& scenario_after, const Trace& after) {
+  return summary(label, true, scenario_before, before, scenario_after, after);
 }
 
 }  // namespace headwise

@@ -14,4 +14,9 @@ namespace headwise {
 std::string edit_summary(const std::string& label, const Scenario& scenario_before, const Trace& before,
                          const Scenario& scenario_after, const Trace& after);
 
+// The same of an edit that was taken back, whose label is `label`: "Undone: causal mask on. No pair is blocked now, the
+// output moved by 7.3 % of its length before." What the label says is no longer so.
+std::string undo_summary(const std::string& label, const Scenario& scenario_before, const Trace& before,
+                         const Scenario& scenario_after, const Trace& after);
+
 }  // namespace headwise

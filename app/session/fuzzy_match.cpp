@@ -21,11 +21,11 @@ bool in_word(char c) {
   return (small >= 'a' && small <= 'z') || (c >= '0' && c <= '9') || static_cast<unsigned char>(c) >= 0x80;
 }
 
+}  // namespace
+
 bool word_begins(std::string_view text, std::size_t at) {
   return in_word(text[at]) && (at == 0 || !in_word(text[at - 1]));
 }
-
-}  // namespace
 
 std::optional<FuzzyMatch> fuzzy_match(std::string_view query, std::string_view text, FuzzyRule rule) {
   const std::size_t n = query.size(), m = text.size();

@@ -25,6 +25,9 @@ enum class FuzzyRule {
 std::optional<FuzzyMatch> fuzzy_match(std::string_view query, std::string_view text,
                                       FuzzyRule rule = FuzzyRule::subsequence);
 
+// Whether a word of the text begins at this byte.
+bool word_begins(std::string_view text, std::size_t at);
+
 // The words of a query, which are matched one by one, in whatever order they stand in the text. Question and
 // exclamation marks, commas and quotation marks around a word are left out.
 std::vector<std::string> query_words(std::string_view query);

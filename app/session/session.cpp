@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/session/carried_edit.h"
 #include "app/session/edit_summary.h"
 #include "app/session/frozen_heads.h"
 #include "core/scenario/frozen_heads_fit.h"
@@ -35,7 +36,22 @@ void Session::edit(const Scenario& scenario, const std::string& label, bool cont
   }
   const Scenario wanted = with_heads_that_fit(scenario, label, continues);
   if (wanted == asked_) return;
-  submit({Request::Kind::edit, wanted, label, continues});
+  Request request{Request::Kind::edit, wanted, label, continues};
+  if (error_.empty()) opened_ = false;
+  if (!error_.empty() && !opened_) {
+    request.alone = with_edit_of(good_->scenario, asked_, wanted);
+    request.error_before = error_;
+    if (request.alone == wanted || request.alone == good_->scenario) request.alone.reset();
+  }
+  submit(std::move(request));
+}
+
+void Session::open(const Scenario& scenario, const std::string& label) {
+  history_.end_step();
+  if (scenario == asked_ && error_.empty()) return;
+  before_letting_go_.reset();
+  opened_ = true;
+  submit({Request::Kind::edit, scenario, label, false});
 }
 
 Scenario Session::with_heads_that_fit(const Scenario& scenario, const std::string& label, bool continues) {
@@ -121,11 +137,13 @@ void Session::submit(Request request) {
   error_.clear();
   if (computes_at_once(request.scenario)) {
     abandon();  // what is under way was asked for before this
+    std::string error;
     try {
       adopt(request, compute(request.scenario, good_.get()));
-    } catch (const std::exception& error) {
-      error_ = sentence_of(error.what());
+    } catch (const std::exception& failed) {
+      error = sentence_of(failed.what());
     }
+    if (!error.empty()) refuse(std::move(request), std::move(error));
     return;
   }
   if (background_.busy()) {
@@ -142,21 +160,38 @@ void Session::start(Request request) {
   running_ = std::move(request);
 }
 
+void Session::refuse(Request request, std::string error) {
+  if (request.alone) {
+    Request alone{Request::Kind::edit, *std::move(request.alone), request.label, request.continues};
+    alone.error_before = std::move(request.error_before);
+    alone.both = std::move(request.scenario);
+    alone.error_of_both = std::move(error);
+    return submit(std::move(alone));
+  }
+  error_ = std::move(error);
+  if (!request.both) return;
+  if (request.error_of_both == request.error_before || request.error_of_both == error_) {
+    // What was wrong before and what is wrong now have nothing to do with each other.
+    last_edit_ = put_back_sentence(*request.both, request.scenario);
+  } else {
+    asked_ = *std::move(request.both);
+    error_ = std::move(request.error_of_both);
+  }
+}
+
 void Session::adopt(const Request& request, ComputationPtr computation) {
   const ComputationPtr before = good_;
   good_ = std::move(computation);
   if (request.kind != Request::Kind::edit) {
     step_base_ = good_;
-    const std::string effect =
-        edit_summary(request.label, before->scenario, *before->trace, good_->scenario, *good_->trace);
-    last_edit_ = (request.kind == Request::Kind::undo   ? "Undone. "
-                  : request.kind == Request::Kind::redo ? "Redone. "
-                                                        : "") +
-                 effect;
+    const auto summary = request.kind == Request::Kind::undo ? undo_summary : edit_summary;
+    last_edit_ = (request.kind == Request::Kind::redo ? "Redone. " : "") +
+                 summary(request.label, before->scenario, *before->trace, good_->scenario, *good_->trace);
     return;
   }
   if (!history_.push(request.scenario, request.label, request.continues)) step_base_ = before;
   last_edit_ =
+      (request.both ? put_back_sentence(*request.both, good_->scenario) : "") +
       edit_summary(request.label, step_base_->scenario, *step_base_->trace, good_->scenario, *good_->trace);
 }
 
@@ -176,7 +211,7 @@ void Session::take_in(Background::Result result) {
     if (result.computation) {
       adopt(*request, std::move(result.computation));
     } else if (!next_) {
-      error_ = sentence_of(result.error);
+      refuse(*request, sentence_of(result.error));
     }
   }
   if (next_) start(*std::exchange(next_, std::nullopt));

@@ -37,8 +37,11 @@ class Session {
 
   // Asks for another Scenario. Small ones have their trace when this returns, large ones after a later
   // poll(); one that fails leaves the trace and the history as they are and sets error(). `label` names the
-  // step for undo; `continues` as in History::push.
+  // step for undo; `continues` as in History::push. On top of an edit that failed: what only both together make possible
+  // is made so; else what had failed is dropped, and last_edit() says it.
   void edit(const Scenario& scenario, const std::string& label, bool continues = false);
+  // The same of a scenario that comes as a whole, from a file: nothing is carried over to it or from it.
+  void open(const Scenario& scenario, const std::string& label);
   // The drag or the typing is over.
   void end_step();
   // A Scenario without a trace is dropped first; then one step back. False where there is nothing to take
@@ -66,6 +69,12 @@ class Session {
     Scenario scenario;
     std::string label;
     bool continues = false;
+    // Of an edit on top of one that failed: the same without that one, and why that one failed.
+    std::optional<Scenario> alone = std::nullopt;
+    std::string error_before = {};
+    // Of an edit that is tried alone: both together, and why they failed.
+    std::optional<Scenario> both = std::nullopt;
+    std::string error_of_both = {};
   };
   // Frozen heads that an edit carries along stay where their weights fit its sizes; else they are let go, in the same
   // step, and come back while that goes on as soon as they fit again.
@@ -74,6 +83,8 @@ class Session {
   // What is under way, or waits for that, is no longer wanted.
   void abandon();
   void start(Request request);
+  // It has no trace.
+  void refuse(Request request, std::string error);
   void adopt(const Request& request, ComputationPtr computation);
   void take_in(Background::Result result);
 
@@ -84,6 +95,7 @@ class Session {
   std::optional<Scenario> before_letting_go_;  // where the step under way has let frozen heads go
   std::string letting_go_label_;               // of that step
   std::string error_;
+  bool opened_ = false;  // what failed was opened: edits mend it, and drop nothing
   std::string last_edit_;
   std::optional<Request> running_;  // in the background; null where its result is no longer wanted
   std::optional<Request> next_;     // to be started when the background is free

@@ -203,6 +203,7 @@ FieldResult value_row(const WidgetContext& context, const RowLabel& label, std::
     }
     result.changed = typed != value;
     value = typed;
+    if (field.entered && result.error.empty()) release_focus(*focus);
   }
   end_row(context, label, next);
   return result;

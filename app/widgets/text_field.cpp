@@ -108,14 +108,16 @@ std::string fitting(std::string_view text, bool multi_line) {
   return out;
 }
 
-bool edit_by_keys(const Layout& layout, std::string& text, TextCursor& cursor) {
+bool enter_pressed(bool repeat) {
+  return key_pressed(Key::enter, repeat) || key_pressed(Key::keypad_enter, repeat);
+}
+
+bool edit_by_keys(const Layout& layout, std::string& text, TextCursor& cursor, bool enter_breaks) {
   ImGuiIO& io = ImGui::GetIO();
   const std::string before = text;
   if (key_pressed(Key::backspace)) erase_backward(text, cursor, io.KeyCtrl);
   if (key_pressed(Key::del)) erase_forward(text, cursor, io.KeyCtrl);
-  if (layout.multi_line && (key_pressed(Key::enter) || key_pressed(Key::keypad_enter))) {
-    insert_text(text, cursor, "\n");
-  }
+  if (enter_breaks && enter_pressed(true)) insert_text(text, cursor, "\n");
   if (io.KeyCtrl && !io.KeyAlt) {
     const std::string selected = text.substr(cursor.first(), cursor.last() - cursor.first());
     if (key_pressed(letter('A'), false)) cursor = {text.size(), 0};
@@ -206,8 +208,11 @@ TextFieldResult text_field(const WidgetContext& context, const char* id, std::st
         multi_line ? text_layouts().of(text, *font, layout.width) : std::vector<TextLine>{{0, text.size()}};
   };
   lay_out();
-  const float line_count = static_cast<float>(std::clamp<std::size_t>(
-      layout.lines.size(), multi_line ? 2 : 1, static_cast<std::size_t>(options.lines)));
+  // Empty lines at the end are scrolled to, and take no room.
+  const std::size_t written = text.find_last_not_of(" \t\r\n");
+  const std::size_t filled = written == std::string::npos ? 1 : line_of(layout.lines, written) + 1;
+  const float line_count = static_cast<float>(
+      std::clamp<std::size_t>(filled, multi_line ? 2 : 1, static_cast<std::size_t>(options.lines)));
   const ImVec2 size{width, std::round(line_count * layout.line_height + 2 * padding.y)};
 
   const ImVec2 min = ImGui::GetCursorScreenPos(), max{min.x + size.x, min.y + size.y};
@@ -231,8 +236,9 @@ TextFieldResult text_field(const WidgetContext& context, const char* id, std::st
     // Reached by Tab: everything is selected, so that typing replaces it.
     if (focus.moved) cursor = {text.size(), 0};
     move_cursor(layout, text, cursor);
-    result.changed = edit_by_keys(layout, text, cursor);
-    result.entered = !multi_line && (key_pressed(Key::enter, false) || key_pressed(Key::keypad_enter, false));
+    const bool enter_breaks = multi_line && (!options.enter_ends || ImGui::GetIO().KeyShift);
+    result.changed = edit_by_keys(layout, text, cursor, enter_breaks);
+    result.entered = !enter_breaks && enter_pressed(false);
     if (result.changed) lay_out();
     scroll_x = focus.scroll;
     const bool drags = options.draggable && focus.before_press != item && !focus.moved &&

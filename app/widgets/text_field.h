@@ -12,6 +12,7 @@ namespace headwise {
 struct TextFieldOptions {
   float width = 0.0f;  // pixels; 0: all that is there
   int lines = 1;       // more than 1: wraps, grows up to this many lines, then scrolls
+  bool enter_ends = false;  // of several lines: Enter ends the typing, and only Shift+Enter breaks the line
   bool mono = false;
   bool align_right = false;  // of one line
   bool small = false;        // the height of a row of the setup
@@ -23,7 +24,7 @@ struct TextFieldOptions {
 struct TextFieldResult {
   bool changed = false;
   bool focused = false;
-  bool entered = false;  // Enter in a field of one line
+  bool entered = false;  // Enter, where it breaks no line
 };
 
 // Draws the field as one ImGui item (hover, tooltips) and edits `text` in place while it has the focus.

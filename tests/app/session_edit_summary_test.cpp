@@ -89,6 +89,11 @@ TEST_CASE("a mask edit says which share of the pairs is blocked") {
         "0.25.");
   CHECK(edit_summary("causal mask off", causal, after, Scenario{}, before)
             .starts_with("Causal mask off: no pair is blocked, the output did not change."));
+  // What was taken back is named, and what is said of it is true now.
+  CHECK(undo_summary("causal mask on", causal, after, Scenario{}, before)
+            .starts_with("Undone: causal mask on. No pair is blocked now, the output did not change."));
+  CHECK(undo_summary("causal mask off", Scenario{}, before, causal, after)
+            .starts_with("Undone: causal mask off. 25 % of the pairs are blocked now, the output did not"));
 }
 
 TEST_CASE("only cells that the mask closes count as blocked, whatever number it fills them with") {
@@ -110,6 +115,20 @@ TEST_CASE("another length is told in tokens, and the output by its new shape") {
   longer.inputs.text = "a b c";
   CHECK(edit_summary("text", Scenario{}, before, longer, after) ==
         "Text: 3 tokens instead of 2, the output is (1,3,2) now.");
+  CHECK(undo_summary("text", longer, after, Scenario{}, before) ==
+        "Undone: text. 2 tokens instead of 3, the output is (1,2,2) now.");
+  after.tensors.q_heads = tensor({1, 4, 1, 2}, std::vector<float>(8, 1.0f));
+  CHECK(edit_summary("text", Scenario{}, before, longer, after).starts_with("Text: 1 token instead of 2, "));
+}
+
+TEST_CASE("the key that was edited is told, whatever had to follow it") {
+  const Trace trace = small_trace();
+  Scenario before = with_gain({1, 1, 0, 1}), after = with_gain({1, 1, 0, 1, 1, 1, 1, 1});
+  after.attention.num_heads = 8;
+  CHECK(edit_summary("num_heads", before, trace, after, trace)
+            .starts_with("num_heads 4 → 8: the output did not change."));
+  CHECK(undo_summary("num_heads", after, trace, before, trace)
+            .starts_with("Undone. num_heads 8 → 4: the output did not change."));
 }
 
 TEST_CASE("numbers that are no longer numbers are counted") {

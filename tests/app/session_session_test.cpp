@@ -1,8 +1,12 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
+#include <nlohmann/json.hpp>
 
+#include "app/session/carried_edit.h"
 #include "app/session/session.h"
+#include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 
 using namespace headwise;
@@ -117,6 +121,86 @@ TEST_CASE("undo first drops what could not be shown") {
   CHECK(session.scenario() == causal);
   CHECK(session.trace_ptr() == good);
   CHECK(session.undo_label() == "causal mask on");
+}
+
+TEST_CASE("an edit on top of one that failed is taken alone, and what was opened is mended in place") {
+  Session session(small());
+  Scenario impossible = small();
+  impossible.attention.num_heads = 5;
+  session.edit(impossible, "num_heads", true);
+  Scenario both = impossible;
+  both.inputs.text = "The cat \xff sat";
+  both.edits.push_back({"query", {0, 0, 0}, 0.5});
+  session.edit(both, "text");
+  CHECK(session.error() == "");
+  CHECK(session.scenario().attention.num_heads == 4);
+  CHECK(session.scenario().inputs.text == both.inputs.text);
+  CHECK(session.scenario().edits == both.edits);
+  CHECK(session.last_edit().starts_with("num_heads is 4 again. "));
+  CHECK(session.undo());
+  CHECK(session.scenario() == small());
+
+  session.open(impossible, "open a file");
+  CHECK_FALSE(session.error().empty());
+  Scenario mended = impossible;
+  mended.mask.is_causal = true;
+  session.edit(mended, "causal mask on");
+  CHECK(session.scenario() == mended);
+  CHECK_FALSE(session.error().empty());
+  mended.attention.embed_dim = 40;
+  session.edit(mended, "embed_dim");
+  CHECK(session.error().empty());
+  CHECK(session.traced_scenario() == mended);
+}
+
+TEST_CASE("an edit is carried over key by key, and no key of the format is forgotten") {
+  const nlohmann::json all = nlohmann::json::parse(scenario_to_json(Scenario{}, true)).flatten();
+  int carried = 0;
+  for (const auto& [pointer, value] : all.items()) {
+    std::string path = pointer.substr(1);
+    std::ranges::replace(path, '/', '.');
+    Scenario edited;
+    for (const char* text :
+         {"true", "false", "2", "0.25", "zero", "x.npy", "text", "bottom_right", "\"nan\"", "causal"}) {
+      try {
+        edited = with_setting(Scenario{}, path + "=" + text);
+      } catch (const Error&) {
+        continue;
+      }
+      if (edited == Scenario{}) continue;
+      CAPTURE(path);
+      CHECK(with_edit_of(Scenario{}, Scenario{}, edited) == edited);
+      ++carried;
+      break;
+    }
+  }
+  CHECK(carried > 35);
+  Scenario from = small(), edited = small(), onto = small();
+  onto.mask.is_causal = true;
+  edited.attention.scale = 2.0;
+  edited.head_gain = std::vector<double>{1, 0, 1, 1};
+  onto.attention.num_heads = 8;
+  const Scenario made = with_edit_of(onto, from, edited);
+  CHECK(made.mask.is_causal);
+  CHECK(made.attention.scale == 2.0);
+  CHECK(*made.head_gain == std::vector<double>{1, 0, 1, 1, 1, 1, 1, 1});
+}
+
+TEST_CASE("a large edit on top of one that failed is taken alone too") {
+  Session session(large());
+  Scenario impossible = large();
+  impossible.attention.num_heads = 7;
+  session.edit(impossible, "num_heads");
+  session.finish();
+  REQUIRE_FALSE(session.error().empty());
+  Scenario both = impossible;
+  both.mask.is_causal = true;
+  session.edit(both, "causal mask on");
+  session.finish();
+  CHECK(session.error().empty());
+  CHECK(session.traced_scenario().attention.num_heads == 8);
+  CHECK(session.traced_scenario().mask.is_causal);
+  CHECK(session.scenario() == session.traced_scenario());
 }
 
 TEST_CASE("typing is one undo step, and its summary speaks of the whole of it") {

@@ -107,7 +107,7 @@ TEST_CASE("ready-made comparisons are computed while the view is shown, and not 
   bench.ui->click("stage/view/Compare");
   bench.ui->run_frames(3);
   CHECK(begun() == 1);  // one wide head comes first
-  for (const char* with : {"packed", "one wide head", "3", "3·H", "scale", "mask"}) {
+  for (const char* with : {"packed", "one wide head", "as 3", "as 3·H", "no scale", "no mask"}) {
     const int before = begun();
     bench.ui->click(fmt::format("stage/beside/{}", with));
     bench.ui->run_frames(3);

@@ -263,14 +263,104 @@ TEST_CASE("looking at a number in its field does not edit it") {
   CHECK(bench.session().history().step_count() == 1);
 }
 
-TEST_CASE("an edit of the stage that cannot be shown is told over the stage") {
+TEST_CASE("a refused value is told over the stage once its field is left, and the next edit drops it") {
+  for (const bool by_key : {true, false}) {
+    WindowBench bench = open_window();
+    if (!bench.ui) return;
+    type_into(bench, "setup/num_heads", "7");
+    CHECK_FALSE(bench.ui->has("notice/lasting"));
+    bench.ui->key("Enter");
+    CHECK_FALSE(bench.session().error().empty());
+    CHECK(bench.ui->has("notice/lasting"));
+    CHECK(bench.ui->has("error"));
+    if (by_key) {
+      bench.ui->key("C");
+    } else {
+      bench.ui->click("setup/causal/on");
+    }
+    CHECK(bench.session().error() == "");
+    CHECK_FALSE(bench.ui->has("notice/lasting"));
+    CHECK_FALSE(bench.ui->has("error"));
+    CHECK(bench.scenario().attention.num_heads == 8);
+    CHECK(bench.scenario().mask.is_causal);
+    CHECK(bench.session().last_edit().starts_with(
+        "num_heads is 8 again. Causal mask on: 46 % of the pairs are blocked"));
+    bench.ui->key("Ctrl+Z");
+    CHECK(bench.scenario() == preset_scenario("welcome"));
+  }
+}
+
+TEST_CASE("the error stays with the row at fault: an edit that is wrong too drops the one before") {
   WindowBench bench = open_window();
   if (!bench.ui) return;
   type_into(bench, "setup/num_heads", "7");
-  release_focus(bench.window->state().focus);
-  bench.ui->key("C");
-  CHECK_FALSE(bench.session().error().empty());
-  CHECK(bench.ui->has("notice/lasting"));
+  type_into(bench, "setup/temperature", "-1");
+  CHECK(bench.scenario().attention.num_heads == 8);
+  CHECK(bench.scenario().attention.temperature == -1.0);
+  CHECK(bench.session().error().find("temperature") != std::string::npos);
+  CHECK(bench.session().last_edit().find("num_heads is 8 again") != std::string::npos);
+  const UiRect sentence = bench.ui->rect("error"), field = bench.ui->rect("setup/temperature");
+  CHECK(sentence.min.y >= field.max.y - 1);
+  CHECK(sentence.min.y < field.max.y + 30);
+  // A head that is muted now is one of eight.
+  type_into(bench, "setup/temperature", "1");
+  type_into(bench, "setup/num_heads", "7");
+  bench.ui->key("Enter");
+  bench.ui->key("2");
+  bench.ui->key("M");
+  CHECK(bench.session().error() == "");
+  REQUIRE(bench.scenario().head_gain);
+  CHECK(*bench.scenario().head_gain == std::vector<double>{1, 1, 0, 1, 1, 1, 1, 1});
+}
+
+TEST_CASE("what has no result is not saved, and one sentence says so") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  const auto told = [&] {
+    const auto& notices = bench.window->state().notices.notices;
+    return notices.empty() ? std::string() : notices.back().text;
+  };
+  type_into(bench, "setup/num_heads", "7");
+  bench.ui->key("Enter");
+  bench.ui->key("Ctrl+S");
+  CHECK_FALSE(bench.window->state().files.open);
+  CAPTURE(told());
+  CHECK(told().starts_with("Not saved: "));
+  CHECK(told().find("num_heads") != std::string::npos);
+  bench.ui->key("Ctrl+Z");
+  bench.ui->key("Ctrl+S");
+  CHECK(bench.window->state().files.open);
+}
+
+TEST_CASE("Enter ends the typing, Shift+Enter breaks the line, and empty lines at the end take no room") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  type_into(bench, "setup/text", "one two");
+  const auto height = [&] {
+    const UiRect box = bench.ui->rect("setup/text");
+    return box.max.y - box.min.y;
+  };
+  const float before = height();
+  bench.ui->key("Enter");
+  CHECK(bench.window->state().focus.focused == 0);
+  CHECK(bench.scenario().inputs.text == "one two");
+  bench.ui->key("C");  // a command again, and no letter
+  CHECK(bench.scenario().mask.is_causal);
+  bench.ui->click("setup/text");
+  bench.ui->key("Ctrl+End");
+  for (int i = 0; i < 3; ++i) bench.ui->key("Shift+Enter");
+  CHECK(bench.scenario().inputs.text == "one two\n\n\n");
+  CHECK(height() == before);
+  bench.ui->type("three");
+  CHECK(bench.scenario().inputs.text == "one two\n\n\nthree");
+  CHECK(height() > before);
+  type_into(bench, "setup/num_heads", "4");
+  bench.ui->key("Enter");
+  CHECK(bench.window->state().focus.focused == 0);
+  CHECK(bench.trace().options.num_heads == 4);
+  type_into(bench, "setup/num_heads", "x");
+  bench.ui->key("Enter");  // what is no number is mended first
+  CHECK(bench.window->state().focus.focused != 0);
 }
 
 TEST_CASE(

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <fmt/format.h>
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -257,6 +258,96 @@ TEST_CASE("names are found before sentences, and a sentence before some of its w
   CHECK(first("go to the softmax") == "Go to Softmax");
   CHECK(find_entries(entries, "undo xyzzy").size() >= 1);
   CHECK(find_entries(entries, "xyzzy").empty());
+}
+
+TEST_CASE("a setting is found by its name or by what it is about, shown and given the keyboard") {
+  WindowBench bench = open_window(1280, 620);  // so low that rows are left out and others scrolled away
+  if (!bench.ui) return;
+  CHECK_FALSE(bench.ui->has("setup/mask_convention"));
+  const std::pair<const char*, const char*> queries[] = {
+      {"temperature", "temperature"}, {"dropout", "dropout"},     {"shown as", "mask_convention"},
+      {"softcap", "softcap"},         {"num_heads", "num_heads"}, {"gain", "gain"},
+      {"KV heads", "groups"},         {"setting: scale", "scale"}};
+  for (const auto& [query, row] : queries) {
+    CAPTURE(query);
+    ask_for(bench, query);
+    CAPTURE(listed(bench).at(0));
+    const bool named = listed(bench).front().starts_with("Setting: ") || query == std::string_view("dropout");
+    CHECK(named);
+    if (!listed(bench).front().starts_with("Setting: ")) bench.ui->key("Down");
+    bench.ui->key("Enter");
+    bench.ui->run_frames(3);
+    const std::string id = std::string("setup/") + row;
+    REQUIRE(bench.ui->has(id));
+    const UiRect there = bench.ui->rect(id), panel = bench.ui->rect("panel/setup");
+    CHECK(there.min.y >= panel.min.y);
+    CHECK(there.max.y <= panel.max.y);
+    const FocusOrder& focus = bench.window->state().focus;
+    CHECK(focus.focused != 0);
+    CHECK(focus.ring);
+    CHECK(focus.ring_min.y >= there.min.y - 2);
+    CHECK(focus.ring_max.y <= there.max.y + 2);
+    bench.ui->key("Escape");
+  }
+  ask_for(bench, "mask convention");
+  const std::vector<std::string> names = listed(bench);
+  CHECK(std::find(names.begin(), names.end(), "Setting: masks shown as") - names.begin() < 3);
+  bench.ui->key("Escape");
+  ask_for(bench, "temperature");
+  bench.ui->key("Enter");
+  bench.ui->type("2");
+  CHECK(bench.scenario().attention.temperature == 2.0);
+}
+
+TEST_CASE("every setting that is offered has its row, in stage-only windows too") {
+  WindowBench bench = open_window(900, 700);
+  if (!bench.ui) return;
+  bench.ui->key("C");
+  for (const PaletteEntry& entry : palette_entries(bench.session())) {
+    const auto* setting = std::get_if<SettingId>(&entry.target);
+    if (!setting) continue;
+    CAPTURE(setting->row);
+    bench.window->state().stage_only = true;
+    perform(bench.window->state(), entry);
+    bench.ui->run_frames(5);
+    CHECK(bench.ui->has(setting->row));
+    CHECK(bench.window->state().focus.focused != 0);
+  }
+}
+
+TEST_CASE(
+    "painted pairs are cleared by name, numbers set by hand are forgotten, and the setup says painted") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  Scenario edited = bench.scenario();
+  edited.edits = {{"attn_mask", {0, 1}, 1.0}, {"query", {0, 0, 0}, 0.5}};
+  bench.window->state().session.edit(edited, "by hand");
+  bench.ui->run_frames(2);
+  CHECK(bench.ui->has("setup/preset/painted"));
+  ask_for(bench, "clear mask");
+  CHECK(listed(bench).front() == "Clear painted mask");
+  bench.ui->key("Enter");
+  CHECK(bench.scenario().edits.size() == 1);
+  CHECK_FALSE(bench.ui->has("setup/preset/painted"));
+  ask_for(bench, "forget edits");
+  CHECK(listed(bench).front() == "Forget edits by hand");
+  bench.ui->key("Enter");
+  CHECK(bench.scenario().edits.empty());
+  for (int i = 0; i < 2; ++i) bench.ui->key("Ctrl+Z");
+  CHECK(bench.scenario() == edited);
+}
+
+TEST_CASE("letters strewn over a name find nothing") {
+  const Session session(preset_scenario("welcome"));
+  const std::vector<PaletteEntry> entries = palette_entries(session);
+  const auto finds = [&](const char* query, const char* name) {
+    return std::ranges::any_of(find_entries(entries, query),
+                               [&](const PaletteMatch& match) { return entries[match.entry].name == name; });
+  };
+  CHECK_FALSE(finds("shown as", "Walk through playlist"));
+  CHECK_FALSE(finds("aklu", "Walk through playlist"));
+  CHECK(finds("wtp", "Walk through playlist"));
+  CHECK(finds("sftmx", "Go to Softmax"));
 }
 
 TEST_CASE("the Help menu takes a question") {

@@ -188,3 +188,36 @@ TEST_CASE("symbols of formulas are known as the tensors that they stand for") {
   CHECK_FALSE(tensor_of_symbol(*given.trace, ""));
   CHECK_FALSE(tensor_of_symbol(*given.trace, "residual_output"));
 }
+
+TEST_CASE("a mouse that lies still does not look away from what a page, a key or a link has pinned") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  WindowState& state = bench.window->state();
+  state.selection.step = Step::scores;
+  bench.ui->run_frames(3);
+  bench.ui->move_to("stage/result");
+  REQUIRE(bench.selection().hovered);
+  const CellRef under_mouse = *bench.selection().hovered;
+  REQUIRE(under_mouse != score);
+  state.selection.pinned = score;
+  state.selection.all_the_way = true;
+  bench.ui->run_frames(3);
+  CHECK_FALSE(bench.selection().hovered);
+  bench.ui->key("Right");  // with the pin on to the next step
+  bench.ui->run_until_still();
+  CHECK_FALSE(bench.selection().hovered);
+  bench.ui->key("Left");
+  bench.ui->run_until_still();
+  const UiRect map = bench.ui->rect("stage/result");
+  const double x = 0.5 * (map.min.x + map.max.x), y = 0.5 * (map.min.y + map.max.y);
+  bench.ui->move_to(x + 1, y);
+  CHECK(bench.selection().hovered == under_mouse);
+  CHECK(bench.selection().pinned == score);
+  // A press needs no movement.
+  state.selection.step = Step::scale;
+  bench.ui->run_frames(3);
+  CHECK_FALSE(bench.selection().hovered);
+  bench.ui->click(x + 1, y);
+  CHECK(bench.selection().pinned == bench.selection().hovered);
+  CHECK(bench.selection().pinned != score);
+}

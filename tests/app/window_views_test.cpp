@@ -217,3 +217,23 @@ TEST_CASE("in the views of tokens and of q ∘ k a tensor's name lights it") {
     CHECK(q != k);
   }
 }
+
+TEST_CASE("all heads of a tensor that belongs to no head: one line says why there is one map") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  bench.ui->click("stage/view/All heads");
+  for (const StepEntry& entry : step_entries()) {
+    bench.window->state().selection.step = entry.step;
+    bench.ui->run_frames(3);
+    bench.ui->run_until_still();
+    CAPTURE(entry.name);
+    CHECK(bench.ui->has("stage/no_heads") != bench.ui->has("stage/map/0"));
+    if (!bench.ui->has("stage/no_heads")) continue;
+    const UiRect note = bench.ui->rect("stage/no_heads"), map = bench.ui->rect("stage/result");
+    CHECK(note.max.y <= map.min.y);
+    CHECK(note.max.x <= bench.ui->rect("panel/stage").max.x);
+  }
+  CHECK(bench.ui->has("stage/no_heads"));  // the output
+  bench.ui->click("stage/view/One head");
+  CHECK_FALSE(bench.ui->has("stage/no_heads"));
+}
