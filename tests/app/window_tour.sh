@@ -93,7 +93,7 @@ for step in scale mask; do press Right; stop "$step"; done
 point 880 400; stop cell-under-the-mouse
 click 880 400; aside; stop cell-pinned
 press Escape; stop cell-let-go
-drag 178 416 205 416; aside; stop gain-dragged
+drag 178 403 205 403; aside; stop gain-dragged
 click 819 150; drag 840 350 1050 560; aside; stop mask-painted
 for step in softmax weighted-sum concat output; do press Right; stop "$step"; done
 
