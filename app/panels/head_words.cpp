@@ -57,7 +57,8 @@ std::string head_sentence(const PanelContext& context, const HeadStatistics& hea
                                : fmt::format("strongest pair {}, {}, of the rows with a choice",
                                              strongest_pair(context, head), decimal_text(head.strongest, 2));
   return fmt::format(
-      "mean entropy of its rows {} nats (looking everywhere alike: {}); mean distance to what it looks at {} "
+      "mean entropy of its rows {} nats (looking alike at every key that is open: {}); mean distance to what "
+      "it looks at {} "
       "tokens; {}",
       decimal_text(head.entropy, 2), decimal_text(head.most_entropy, 2), decimal_text(head.distance, 1),
       pair);

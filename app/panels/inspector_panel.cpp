@@ -121,11 +121,12 @@ void draw_frozen_note(const PanelContext& context, TextColumn& column) {
 
 void draw_step(const PanelContext& context, TextColumn& column, const std::optional<StepPicture>& picture) {
   column.heading("THIS STEP");
-  const StepWords words = step_words(context.selection.step, picture.value_or(StepPicture{}));
+  const StepWords words =
+      step_words(context.selection.step, picture.value_or(StepPicture{}), context.trace.options);
   const auto name_symbol = [&](const FormulaRun& run, ImVec2 min, ImVec2 max) {
     if (const auto tensor = tensor_of_run(context, run)) name_tensor(context, *tensor, min, max);
   };
-  for (const std::string_view formula : words.formulas)
+  for (const std::string& formula : words.formulas)
     column.formula(formula, words.formulas.size() == 1, name_symbol);
   column.space(2);
   if (picture) draw_shapes(context, column, *picture);
@@ -154,10 +155,11 @@ void draw_step(const PanelContext& context, TextColumn& column, const std::optio
   column.paragraph(
       inputs.positions
           ? "The left columns are a code of the word, the same wherever it stands. The right ones are the "
-            "sine and cosine of its place: pairs that turn fast come first, the slow ones at the edge "
-            "hardly change from word to word, so they look like stripes."
+            "sine and cosine of its place: pairs that turn fast come first, the slow ones near the edge "
+            "hardly change from word to word, so they look like stripes. The last pair is 0 and 1 in every "
+            "row."
           : "The left columns are a code of the word, the same wherever it stands. Positions are off, so "
-            "the right ones are 0 and no row knows its place.",
+            "the right ones are 0 and no row knows its place. The last pair is 0 and 1 in every row.",
       context.palette.text_dim);
 }
 

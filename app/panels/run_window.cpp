@@ -52,7 +52,10 @@ int run_window(const WindowOptions& options) {
   state.recent_files = load_recent_files(state.recent_file);
   if (options.path) remember_file(state, *options.path);
   if (!loaded.notice.empty()) state.notices.complain(loaded.notice);
-  if (opens_scenario) state.scenario_path = *options.path;
+  if (opens_scenario) {
+    state.scenario_path = *options.path;
+    tell_of_arrays(state, asked);
+  }
   if (playlist) start_walk(state, *std::move(playlist), *options.path);
   if (options.lesson) start_walk(state, lesson_playlist(*options.lesson));
   if (!at_once) state.session.open(asked, "open " + *options.path);

@@ -92,9 +92,12 @@ bool draw_embedding_groups(const PanelContext& context, const StagePart& part, c
   const EmbeddingLayout layout = embedding_layout(plane.cols);
   if (layout.position_column() <= 0 || layout.position_column() >= plane.cols) return false;
   const std::string word = fmt::format("e 0 … {}: a code of the word", layout.position_column() - 1);
-  const std::string place = fmt::format(
-      "{} … {}: {}", layout.position_column(), plane.cols - 1,
-      context.scenario.inputs.positions ? "sine and cosine of its place" : "0, positions are off");
+  // The pair of the constant column, the last one, knows no place.
+  const Index end_of_place = plane.cols - 2 * layout.constant_pairs;
+  const std::string place =
+      fmt::format("{} … {}: {}{}", layout.position_column(), end_of_place - 1,
+                  context.scenario.inputs.positions ? "sine and cosine of its place" : "0, positions are off",
+                  layout.constant_pairs > 0 ? "; then 0, 1" : "");
   ImFont* font = context.fonts.mono_small;
   const auto half =
       static_cast<float>(plane.rect({0, 1, layout.position_column(), layout.position_column() + 1}).x);

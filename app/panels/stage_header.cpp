@@ -8,6 +8,7 @@
 
 #include "app/panels/head_thumbnails.h"
 #include "app/panels/stage_choice.h"
+#include "app/panels/step_words.h"
 #include "app/platform/fonts.h"
 #include "app/session/commands.h"
 #include "app/session/frozen_heads.h"
@@ -64,7 +65,7 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
   const bool backward = selection.view == StageView::gradients;
   const std::string question =
       fitted_text(backward ? "how much does the loss change with each number? walk it from Output back with ←"
-                           : std::string(entry.question),
+                           : step_question(selection.step, context.trace.options),
                   sans, width - x);
   list->AddText(sans, sans->FontSize,
                 ImVec2(origin.x + x, origin.y + title->FontSize * 0.8f - sans->FontSize * 0.8f),

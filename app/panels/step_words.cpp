@@ -1,5 +1,7 @@
 #include "app/panels/step_words.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace headwise {
@@ -45,31 +47,55 @@ constexpr Further further[] = {
 };
 
 // The formulas of a step that has several stand four spaces apart.
-std::vector<std::string_view> formula_lines(std::string_view formula) {
-  std::vector<std::string_view> lines;
+std::vector<std::string> formula_lines(std::string_view formula) {
+  std::vector<std::string> lines;
   for (std::size_t at = 0; at < formula.size();) {
     const std::size_t end = std::min(formula.find("    ", at), formula.size());
-    lines.push_back(formula.substr(at, end - at));
+    lines.emplace_back(formula.substr(at, end - at));
     at = std::min(formula.find_first_not_of(' ', end), formula.size());
   }
   return lines;
 }
 
+bool changes_scale(const AttentionOptions& options) {
+  return options.scale || options.temperature != 1.0 || options.softcap > 0.0;
+}
+
+std::string scale_formula(const AttentionOptions& options) {
+  std::string formula = options.scale ? fmt::format("{:g} · scoresₕ", *options.scale) : "scoresₕ / √D";
+  if (options.temperature != 1.0) formula += fmt::format(" / {:g}", options.temperature);
+  if (options.softcap > 0.0) formula = fmt::format("{0:g} · tanh({1} / {0:g})", options.softcap, formula);
+  return "scaledₕ = " + formula;
+}
+
 }  // namespace
 
-StepWords step_words(Step step, const StepPicture& picture) {
+StepWords step_words(Step step, const StepPicture& picture, const AttentionOptions& options) {
   const Id result = picture.result;
   if (result == Id::output && !picture.above) {
     return {{"output = head_output"},
             "scaled_dot_product_attention ends here: the heads are neither joined nor mixed."};
   }
   const auto own = std::ranges::find(further, result, &Further::result);
-  if (own != std::end(further) && step != Step::inputs) return {{own->formula}, own->sentence};
+  if (own != std::end(further) && step != Step::inputs)
+    return {{std::string(own->formula)}, std::string(own->sentence)};
   const StepEntry& entry = step_entries()[static_cast<std::size_t>(step)];
-  StepWords words{formula_lines(entry.formula), entry.sentence};
+  StepWords words{formula_lines(entry.formula), std::string(entry.sentence)};
+  if (step == Step::scale && changes_scale(options)) {
+    words.formulas = {scale_formula(options)};
+    words.sentence += " Here it is done otherwise, as the formula above says.";
+  }
   // Three products, and the stage shows one of them.
   if (step == Step::project && words.formulas.size() == 3 && result == Id::q) words.formulas.resize(1);
   return words;
+}
+
+std::string step_question(Step step, const AttentionOptions& options) {
+  const std::string question(step_entries()[static_cast<std::size_t>(step)].question);
+  if (step != Step::scale || !changes_scale(options)) return question;
+  if (options.scale && *options.scale == 1.0 && options.temperature == 1.0 && options.softcap == 0.0)
+    return "nothing is divided by √D here: how loud do the scores stay?";
+  return "not divided by √D alone here: how loud are the scores?";
 }
 
 }  // namespace headwise

@@ -3,7 +3,7 @@
 // here.
 #pragma once
 
-#include <string_view>
+#include <string>
 #include <vector>
 
 #include "core/trace/steps.h"
@@ -11,10 +11,13 @@
 namespace headwise {
 
 struct StepWords {
-  std::vector<std::string_view> formulas;  // a line each
-  std::string_view sentence;
+  std::vector<std::string> formulas;  // a line each
+  std::string sentence;
 };
 
-StepWords step_words(Step step, const StepPicture& picture);
+// With these options: a step that they change says so.
+StepWords step_words(Step step, const StepPicture& picture, const AttentionOptions& options = {});
+// The question beside the step's name.
+std::string step_question(Step step, const AttentionOptions& options = {});
 
 }  // namespace headwise

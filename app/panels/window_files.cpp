@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -57,6 +58,7 @@ void open_scenario(WindowState& window, const std::string& path) {
   window.selection = selection_within(window.selection, window.session.trace());
   window.scenario_path = path;
   remember_file(window, path);
+  tell_of_arrays(window, scenario);
 }
 
 // The arrays of a program must not take the place of those that the scenario reads.
@@ -133,10 +135,40 @@ void remember_file(WindowState& window, const std::string& path) {
 
 Scenario scenario_of_file(const std::string& path) {
   if (!is_array_file(path) && !holds_arrays(path)) return read_scenario_file(path);
+  const ArrayFileInfo info = read_array_file_info(path);
+  const auto has = [&](std::string_view name) {
+    return std::ranges::any_of(info.arrays, [&](const ArrayInfo& array) { return array.name == name; });
+  };
   Scenario scenario;
   scenario.inputs.source = InputSource::file;
   scenario.inputs.file = path;
+  const bool projections =
+      has("in_proj_weight") || (has("q_proj_weight") && has("k_proj_weight") && has("v_proj_weight"));
+  if (projections && has("out_proj.weight")) {
+    scenario.parameters.source = ParameterSource::file;
+    scenario.parameters.file = path;
+    scenario.attention.bias = has("in_proj_bias") || has("out_proj.bias");
+  }
+  if (has("attn_mask") || has("key_padding_mask") || has("valid_lens")) scenario.mask.file = path;
+  // A trace that Headwise wrote tells the heads by its shapes.
+  const auto heads_of = [&](std::string_view name) -> std::optional<std::int64_t> {
+    for (const ArrayInfo& array : info.arrays)
+      if (array.name == name && array.sizes.size() == 4) return array.sizes[1];
+    return std::nullopt;
+  };
+  if (const auto heads = heads_of("scores")) scenario.attention.num_heads = *heads;
+  if (const auto heads = heads_of("k_heads")) scenario.attention.num_kv_heads = *heads;
   return scenario;
+}
+
+void tell_of_arrays(WindowState& window, const Scenario& scenario) {
+  if (scenario.inputs.source != InputSource::file) return;
+  const bool parameters = scenario.parameters.source == ParameterSource::file;
+  window.notices.say(fmt::format(
+      "Taken from {}: the inputs{}{}. {}", fs::path(*scenario.inputs.file).filename().string(),
+      parameters ? ", the parameters" : "", scenario.mask.file ? ", the masks" : "",
+      parameters ? "Arrays do not tell the scale, a causal mask and other options: they are as usual."
+                 : "There are no parameters in it (in_proj_weight, out_proj.weight): they are random."));
 }
 
 void ask_for_scenario(WindowState& window, FileDialogPurpose purpose) {

@@ -28,9 +28,11 @@ void ask_for_export(WindowState& window);
 // could not be written. Never throws.
 std::string rescue_scenario(const Scenario& scenario);
 
-// The scenario of a file: itself, or one whose inputs are the arrays of a .npy, .npz or .safetensors file.
-// Throws Error.
+// The scenario of a file: itself, or one with what a .npy, .npz or .safetensors file holds: the inputs, and where they are
+// there the parameters, the masks and, of a trace, the number of heads. Throws Error.
 Scenario scenario_of_file(const std::string& path);
+// Says what was taken from arrays, and what they cannot tell; nothing of a scenario with other inputs.
+void tell_of_arrays(WindowState& window, const Scenario& scenario);
 // A playlist is shown page by page, from its first on. A scenario file becomes the scenario asked for, an array file (.npy, .npz, .safetensors) its inputs; a file
 // that is neither is told in a notice. Undo goes back to what was there before.
 void open_file(WindowState& window, const std::string& path);

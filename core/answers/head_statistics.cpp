@@ -37,13 +37,13 @@ Row row_of(const Tensor& weights, Index offset, Index all_keys, Index keys, Inde
   return row;
 }
 
-// Whether a mask leaves the query two keys or more: with one, a weight of 1 says nothing of the head.
-bool has_choice(const TensorPtr& mask, Index offset, Index all_keys) {
+// The keys that a mask leaves to a query.
+Index open_keys(const TensorPtr& mask, Index offset, Index all_keys) {
+  if (!mask) return all_keys;
   Index open = 0;
-  for (Index key = 0; key < all_keys && open < 2; ++key) {
-    if (!mask || mask->flat(offset + key) != -std::numeric_limits<double>::infinity()) ++open;
-  }
-  return open >= 2;
+  for (Index key = 0; key < all_keys; ++key)
+    open += mask->flat(offset + key) != -std::numeric_limits<double>::infinity() ? 1 : 0;
+  return open;
 }
 
 }  // namespace
@@ -61,7 +61,6 @@ HeadStatistics head_statistics(const Trace& trace, Index batch, Index head) {
   const TensorPtr bias = trace.tensors.mask_bias;
   const TensorPtr mask = bias && bias->size() == weights->size() ? bias : nullptr;
   HeadStatistics all;
-  all.most_entropy = sizes.all_keys > 0 ? std::log(static_cast<double>(sizes.all_keys)) : 0.0;
   for (Index query = 0; query < sizes.queries; ++query) {
     const Index offset = ((batch * sizes.heads + head) * sizes.queries + query) * sizes.all_keys;
     const Row row = row_of(*weights, offset, sizes.all_keys, sizes.keys, query + shift);
@@ -70,7 +69,11 @@ HeadStatistics head_statistics(const Trace& trace, Index batch, Index head) {
     all.entropy += row.entropy;
     all.distance += row.distance;
     all.back += row.back;
-    if ((all.query < 0 || row.weight > all.strongest) && has_choice(mask, offset, sizes.all_keys)) {
+    const Index open = open_keys(mask, offset, sizes.all_keys);
+    // A row whose every key is blocked and that counts all the same looks at all of them.
+    all.most_entropy += std::log(static_cast<double>(open > 0 ? open : sizes.all_keys));
+    // With one key a weight of 1 says nothing of the head.
+    if (open >= 2 && (all.query < 0 || row.weight > all.strongest)) {
       all.query = query;
       all.key = row.strongest;
       all.strongest = row.weight;
@@ -79,6 +82,7 @@ HeadStatistics head_statistics(const Trace& trace, Index batch, Index head) {
   if (all.rows == 0) return all;
   const auto rows = static_cast<double>(all.rows);
   all.entropy /= rows;
+  all.most_entropy /= rows;
   all.distance /= rows;
   all.back /= rows;
   return all;

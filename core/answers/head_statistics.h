@@ -7,11 +7,12 @@ namespace headwise {
 
 // Over the rows of attn_weights[batch, head] (L,S′) that are finite; a row of zeros does not count.
 struct HeadStatistics {
-  Index rows = 0;             // that count; 0: all below is 0
-  double entropy = 0.0;       // mean over rows of −Σ p ln p, in nats
-  double most_entropy = 0.0;  // ln S′: of a row that looks everywhere alike
-  double distance = 0.0;      // mean over rows of Σ p·|query + offset − key|, appended columns left out
-  double back = 0.0;          // the same with its sign: > 0 looks back
+  Index rows = 0;        // that count; 0: all below is 0
+  double entropy = 0.0;  // mean over rows of −Σ p ln p, in nats
+  // The same of rows that look alike at every key that no mask blocks (−inf in mask_bias): ln S′ without a mask.
+  double most_entropy = 0.0;
+  double distance = 0.0;  // mean over rows of Σ p·|query + offset − key|, appended columns left out
+  double back = 0.0;      // the same with its sign: > 0 looks back
   // The strongest pair, the first of equals, among the rows that have a choice: two keys or more that no mask blocks
   // (−inf in mask_bias). −1 where there is none.
   Index query = -1, key = -1;

@@ -30,7 +30,7 @@ TEST_CASE("every picture of every step has code and words") {
     }
   }
   CHECK(step_words(Step::project, {TensorId::v, {}, {}, false, 0, 0}).formulas ==
-        std::vector<std::string_view>{"v = value W_vᵀ + b_v"});
+        std::vector<std::string>{"v = value W_vᵀ + b_v"});
   CHECK(step_words(Step::inputs, {TensorId::query, {}, {}, false, 0, 0}).formulas.size() == 3);
 }
 
@@ -137,4 +137,22 @@ TEST_CASE("code that is too long breaks behind a space, whatever it consists of"
   std::string joined;
   for (const std::string& line : wrapped_code(arrows, 12)) joined += line.substr(line.find_first_not_of(' '));
   CHECK(joined == arrows);
+}
+
+TEST_CASE("the formula and the question of the scale say what is done where it is not 1/√D") {
+  const StepPicture picture{TensorId::scaled_scores, {}, {}, false, 0, 0};
+  AttentionOptions options;
+  CHECK(step_words(Step::scale, picture, options).formulas ==
+        std::vector<std::string>{"scaledₕ = scoresₕ / √D"});
+  CHECK(step_question(Step::scale, options).starts_with("why divide by √D?"));
+  options.scale = 1.0;
+  CHECK(step_words(Step::scale, picture, options).formulas ==
+        std::vector<std::string>{"scaledₕ = 1 · scoresₕ"});
+  CHECK(step_question(Step::scale, options).starts_with("nothing is divided by √D here"));
+  options.scale = 0.5;
+  options.temperature = 2.0;
+  options.softcap = 30.0;
+  CHECK(step_words(Step::scale, picture, options).formulas ==
+        std::vector<std::string>{"scaledₕ = 30 · tanh(0.5 · scoresₕ / 2 / 30)"});
+  CHECK(step_words(Step::mask, picture, options).formulas.front().find("tanh") == std::string::npos);
 }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "app/panels/window_files.h"
 #include "core/files/array_files.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
@@ -217,4 +218,28 @@ TEST_CASE("files that were opened stand in the menu, and one that is gone cannot
   CHECK(bench.scenario() == edited);
   bench.ui->click("menu/recent/1");
   CHECK_FALSE(bench.scenario() == edited);
+}
+
+TEST_CASE("a file of arrays that holds the parameters too gives the numbers that it was written with") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 800);
+  if (!bench.ui) return;
+  const TracePtr before = bench.session().trace_ptr();
+  std::vector<NamedTensor> arrays;
+  for (const TensorEntry& entry : tensor_entries())
+    if (const TensorPtr tensor = before->tensor(entry.id))
+      arrays.push_back({std::string(entry.name), tensor, ""});
+  const std::string path = folder.file("trace.npz");
+  write_npz(path, arrays);
+  open_file(bench.window->state(), path);
+  CHECK(bench.scenario().parameters.source == ParameterSource::file);
+  CHECK(bench.scenario().attention.num_heads == 8);
+  REQUIRE(bench.session().error().empty());
+  CHECK(identical(*bench.trace().tensors.scores, *before->tensors.scores));
+  CHECK(bench.window->state().notices.notices.back().text.find("the parameters") != std::string::npos);
+
+  write_npz(folder.file("inputs.npz"), {{"query", before->tensors.query, ""}});
+  open_file(bench.window->state(), folder.file("inputs.npz"));
+  CHECK(bench.scenario().parameters.source == ParameterSource::random);
+  CHECK(bench.window->state().notices.notices.back().text.find("they are random") != std::string::npos);
 }

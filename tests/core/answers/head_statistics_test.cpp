@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
@@ -85,4 +86,15 @@ TEST_CASE("the strongest pair is one that the query could have chosen otherwise"
   const HeadStatistics none = masked({0, no, no, no, 0, no, no, no, 0});
   CHECK(none.rows == 3);
   CHECK(none.query == -1);
+}
+
+TEST_CASE("under a mask the most entropy is that of the keys that it leaves") {
+  constexpr double blocked = -std::numeric_limits<double>::infinity();
+  Trace trace = with_weights({1, 0, 0, 0.5, 0.5, 0, 1.0 / 3, 1.0 / 3, 1.0 / 3}, 3, 3);
+  trace.tensors.mask_bias =
+      std::make_shared<const Tensor>(Shape{{"N", 1}, {"H", 1}, {"L", 3}, {"S", 3}},
+                                     std::vector<double>{0, blocked, blocked, 0, 0, blocked, 0, 0, 0});
+  const HeadStatistics head = head_statistics(trace, 0, 0);
+  CHECK(head.most_entropy == doctest::Approx((std::log(2.0) + std::log(3.0)) / 3.0));
+  CHECK(head.entropy == doctest::Approx(head.most_entropy));
 }
