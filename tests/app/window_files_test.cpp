@@ -221,7 +221,7 @@ TEST_CASE("files that were opened stand in the menu, and one that is gone cannot
 }
 
 TEST_CASE("a file of arrays that holds the parameters too gives the numbers that it was written with") {
-  const TemporaryFolder folder;
+  const Folder folder;
   WindowBench bench = open_window(1280, 800);
   if (!bench.ui) return;
   const TracePtr before = bench.session().trace_ptr();
