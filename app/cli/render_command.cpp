@@ -12,6 +12,7 @@
 #include "app/panels/playlist_walk.h"
 #include "app/panels/stage_pictures.h"
 #include "app/platform/offscreen_context.h"
+#include "core/answers/live_text.h"
 #include "core/files/atomic_file.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
@@ -57,6 +58,9 @@ void show(WindowState& window, const Playlist& playlist, std::size_t page) {
                               ? page_problem(playlist.pages[page], window.session.trace())
                               : window.session.error();
   if (!why.empty()) throw Error(ExitStatus::usage, {.where = fmt::format("page {}", page + 1), .what = why});
+  for (const std::string* words : {&playlist.pages[page].ask, &playlist.pages[page].caption})
+    for (const std::string& gap : live_gaps(*words, window.session.trace()))
+      print_warning(fmt::format("page {}: there is no number for {{{}}}, a – stands for it", page + 1, gap));
 }
 
 }  // namespace

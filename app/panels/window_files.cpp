@@ -222,7 +222,8 @@ void ask_for_export(WindowState& window) {
   const Trace& trace = window.trace_at_hand();
   const TensorName shown = name_to_export(window, *id);
   ExportDialogState& dialog = window.export_dialog;
-  const TensorExport before = dialog.what;
+  TensorExport before = dialog.what;
+  if (dialog.path.empty()) before.range_kind = ExportRange::shared;  // at first the colours are the stage's
   const std::string folder = dialog.path.empty() ? working_folder() : folder_of(dialog.path);
   dialog = {};
   dialog.open = dialog.appearing = true;

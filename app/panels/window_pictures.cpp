@@ -123,6 +123,7 @@ void copy_map_image(WindowState& window) {
     what.batch = window.selection.batch;
     what.head = export_head_of(trace, what.tensor, window.selection.head);
     what.theme = window.settings.theme;
+    what.range_kind = ExportRange::shared;  // as on the stage
     const std::string path = clipboard_file();
     export_tensor(trace, window.session.inputs().labels, what, path);
     hand_over(window, export_title(trace, what), path);

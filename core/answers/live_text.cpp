@@ -284,6 +284,17 @@ void check_live_text(std::string_view text) {
       });
 }
 
+std::vector<std::string> live_gaps(std::string_view text, const Trace& trace) {
+  std::vector<std::string> gaps;
+  walk(
+      text, [](std::string_view) {},
+      [&](std::string_view number) {
+        if (live_text(fmt::format("{{{}}}", number), trace) == missing) gaps.emplace_back(number);
+      },
+      [](std::string_view) {});
+  return gaps;
+}
+
 std::string live_text(std::string_view text, const Trace& trace, LiveAnswers answers) {
   std::string result;
   walk(

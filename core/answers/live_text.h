@@ -14,6 +14,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/trace/trace.h"
 
@@ -26,6 +27,9 @@ enum class LiveAnswers { all, quick };
 // that is not possible or would not fit in memory) becomes "–", an answer that is not to be computed "…". What
 // check_live_text refuses stays as it is written.
 std::string live_text(std::string_view text, const Trace& trace, LiveAnswers answers = LiveAnswers::all);
+
+// The numbers of the text, as they are written in its braces, for which this trace has none: "max scores[0,0,99,:]".
+std::vector<std::string> live_gaps(std::string_view text, const Trace& trace);
 
 // Throws Error(usage) for a brace without its partner and for a number that nobody could make: an unknown tensor,
 // letter or word, a box that cannot be read.

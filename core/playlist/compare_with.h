@@ -17,7 +17,7 @@ enum class CompareWith {
 };
 
 inline constexpr int compare_with_count = 7;
-// In the order of CompareWith, as they are named over the stage.
+// In the order of CompareWith: words for lists, shorter than what stands over the stage.
 inline constexpr std::array<std::string_view, compare_with_count> compare_with_names{
     "pinned", "one wide head", "packed", "3", "3·H", "scale", "mask"};
 

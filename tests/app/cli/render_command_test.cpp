@@ -119,3 +119,17 @@ TEST_CASE("a wrong rendering is one line, with the exit status of what is wrong"
        "-o", out, "--size", "320x200"},
       2, "page 1");
 }
+
+TEST_CASE(
+    "a number that a page asks for and that is not there is told, and the picture is made all the same") {
+  const TemporaryFolder folder;
+  const std::string path = folder.with_file(
+      "gap.json", R"({ "headwise_playlist": 1, "pages": [ { "scenario": "welcome", "step": "scores",
+        "caption": "Row 99 has {max scores[0,0,99,:]}." } ] })");
+  const ProgramResult result =
+      run_program({"render", path, "-o", folder.file("slides"), "--size", "320x200"});
+  if (!has_gl(result)) return;
+  CHECK(result.status == 0);
+  CHECK(result.err.find("page 1: there is no number for {max scores[0,0,99,:]}") != std::string::npos);
+  CHECK(fs::exists(folder.file("slides/page-01.png")));
+}

@@ -107,3 +107,9 @@ TEST_CASE("numbers have three digits and a real minus sign") {
   CHECK(live_number(-INFINITY) == "−∞");
   CHECK(live_number(NAN) == "NaN");
 }
+
+TEST_CASE("what a trace has no number for is named as it is written") {
+  const std::string text = "{scores[0,0,99,1]} and {E} and {max grad.q[0,0,:]}";
+  CHECK(live_gaps(text, *welcome()) == std::vector<std::string>{"scores[0,0,99,1]", "max grad.q[0,0,:]"});
+  CHECK(live_gaps("{E} {shape q}", *welcome()).empty());
+}
