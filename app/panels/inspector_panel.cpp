@@ -121,8 +121,12 @@ void draw_frozen_note(const PanelContext& context, TextColumn& column) {
 
 void draw_step(const PanelContext& context, TextColumn& column, const std::optional<StepPicture>& picture) {
   column.heading("THIS STEP");
+  const StepPicture shown = picture.value_or(StepPicture{});
+  const bool backward = context.selection.view == StageView::gradients;
+  const std::optional<StepWords> way_back =
+      backward ? backward_words(context.selection.step, shown) : std::nullopt;
   const StepWords words =
-      step_words(context.selection.step, picture.value_or(StepPicture{}), context.trace.options);
+      way_back ? *way_back : step_words(context.selection.step, shown, context.trace.options);
   const auto name_symbol = [&](const FormulaRun& run, ImVec2 min, ImVec2 max) {
     if (const auto tensor = tensor_of_run(context, run)) name_tensor(context, *tensor, min, max);
   };

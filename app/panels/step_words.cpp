@@ -57,6 +57,46 @@ std::vector<std::string> formula_lines(std::string_view formula) {
   return lines;
 }
 
+struct Backward {
+  Step step;
+  Id result;  // that the stage shows there
+  std::string_view formula, sentence;
+};
+
+constexpr Backward backward[] = {
+    {Step::inputs, Id::query, "grad query = grad q W_q + grad k W_k + grad v W_v",
+     "A token is read three times, and what comes back from q, k and v adds up, where all three are made of "
+     "the same rows."},
+    {Step::project, Id::q, "grad W_q = grad qᵀ query    grad query = grad q W_q",
+     "Each projection is a product: its parameters get the gradient of its result times its input, its input "
+     "that times "
+     "the parameters."},
+    {Step::split_heads, Id::q_heads, "grad q[:, h·D : (h+1)·D] = grad Qₕ",
+     "Splitting moves no number and changes none: the gradients of the heads are put back side by side."},
+    {Step::scores, Id::scores, "grad Qₕ = grad scoresₕ Kₕ    grad Kₕ = grad scoresₕᵀ Qₕ",
+     "A score was one query times one key: the query gets what its scores want, in the direction of each "
+     "key, and the "
+     "key the same of each query."},
+    {Step::scale, Id::scaled_scores, "grad scoresₕ = grad scaledₕ · scale",
+     "What was multiplied forward is multiplied again on the way back; a softcap lets through its slope."},
+    {Step::mask, Id::masked_scores, "grad scaledₕ = grad maskedₕ",
+     "Adding changes no gradient. A blocked score has a weight of 0, so the softmax before has let nothing "
+     "through to it."},
+    {Step::softmax, Id::attn_weights, "grad maskedₕ = Aₕ ∘ (grad Aₕ − Σ Aₕ ∘ grad Aₕ)    along each row",
+     "A weight can only grow at the cost of the others in its row: what they all want alike cancels, and a "
+     "weight near 0 "
+     "lets nothing through. That is why rows of all or nothing hardly learn."},
+    {Step::weighted_sum, Id::head_output,
+     "grad Aₕ = grad head_outputₕ Vₕᵀ    grad Vₕ = Aₕᵀ grad head_outputₕ",
+     "A weight is wanted as much as its value row points where the answer should move; a value row gets its "
+     "share of "
+     "every answer that it went into."},
+    {Step::concat, Id::concat, "grad head_outputₕ = grad concat[:, h·Dv : (h+1)·Dv]",
+     "Each head gets back its own columns, times its gain: a muted head learns nothing from here."},
+    {Step::output, Id::output, "grad concat = grad output W_O    grad W_O = grad outputᵀ concat",
+     "Where it begins: the loss says how much it would change with each number of the output."},
+};
+
 bool changes_scale(const AttentionOptions& options) {
   return options.scale || options.temperature != 1.0 || options.softcap > 0.0;
 }
@@ -96,6 +136,13 @@ std::string step_question(Step step, const AttentionOptions& options) {
   if (options.scale && *options.scale == 1.0 && options.temperature == 1.0 && options.softcap == 0.0)
     return "nothing is divided by √D here: how loud do the scores stay?";
   return "not divided by √D alone here: how loud are the scores?";
+}
+
+std::optional<StepWords> backward_words(Step step, const StepPicture& picture) {
+  for (const Backward& words : backward)
+    if (words.step == step && words.result == picture.result)
+      return StepWords{formula_lines(words.formula), std::string(words.sentence)};
+  return std::nullopt;
 }
 
 }  // namespace headwise

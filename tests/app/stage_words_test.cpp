@@ -156,3 +156,23 @@ TEST_CASE("the formula and the question of the scale say what is done where it i
         std::vector<std::string>{"scaledₕ = 30 · tanh(0.5 · scoresₕ / 2 / 30)"});
   CHECK(step_words(Step::mask, picture, options).formulas.front().find("tanh") == std::string::npos);
 }
+
+TEST_CASE("every step says how its gradient comes back, and not as it went forward") {
+  const auto of = [](Step step, TensorId result) {
+    return backward_words(step, {result, {}, {}, false, 0, 0});
+  };
+  const std::pair<Step, TensorId> steps[] = {
+      {Step::inputs, TensorId::query},         {Step::project, TensorId::q},
+      {Step::split_heads, TensorId::q_heads},  {Step::scores, TensorId::scores},
+      {Step::scale, TensorId::scaled_scores},  {Step::mask, TensorId::masked_scores},
+      {Step::softmax, TensorId::attn_weights}, {Step::weighted_sum, TensorId::head_output},
+      {Step::concat, TensorId::concat},        {Step::output, TensorId::output}};
+  for (const auto& [step, result] : steps) {
+    const auto words = of(step, result);
+    REQUIRE(words);
+    CHECK_FALSE(words->formulas == step_words(step, {result, {}, {}, false, 0, 0}).formulas);
+    for (const std::string& formula : words->formulas)
+      CHECK((formula.starts_with("grad ") || formula == "along each row"));
+  }
+  CHECK_FALSE(of(Step::output, TensorId::layer_norm_output));
+}
