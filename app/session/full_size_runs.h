@@ -42,7 +42,7 @@ struct FullSizeResult {
   double map_seconds = 0.0;  // of making every weight once more
   int runs = 0;
   double multiply_adds = 0.0;  // of one pass, those that the mask rules out not counted
-  double peak_gflops = 0.0;    // of this machine, measured right behind the pass
+  double peak_gflops = 0.0;    // of this machine, measured before each pass
   Index extra_bytes = 0;  // that the pass took beside inputs and parameters, at its peak; -1: cannot be told
 };
 using FullSizeResultPtr = std::shared_ptr<const FullSizeResult>;
