@@ -127,8 +127,8 @@ bool begin_bare_panel(const char* name, const RectF& rect) {
 }  // namespace
 
 bool MainWindow::overlay_open() const {
-  return state_.help.keys || state_.help.about || state_.comparison.open || state_.full_size.open || state_.files.open ||
-         state_.export_dialog.open || state_.palette.open;
+  return state_.help.keys || state_.help.about || state_.comparison.open || state_.full_size.open ||
+         state_.files.open || state_.export_dialog.open || state_.palette.open;
 }
 
 bool MainWindow::menu_open() const {
@@ -270,7 +270,8 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
   const LookedAt looked(state_);
   draw_comparison_sheet(looked.context(state_, heatmaps_, fonts, scale, wake_after),
                         looked.computation->trace, state_.comparisons, state_.comparison);
-  draw_full_size_sheet(looked.context(state_, heatmaps_, fonts, scale, wake_after), state_.full_size_runs, state_.full_size);
+  draw_full_size_sheet(looked.context(state_, heatmaps_, fonts, scale, wake_after), state_.full_size_runs,
+                       state_.full_size);
   if (const std::optional<std::string> path = draw_file_dialog(widgets, state_.files))
     accept_file(state_, *path);
   if (draw_export_dialog(widgets, state_.export_dialog)) accept_export(state_);

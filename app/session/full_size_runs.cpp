@@ -112,8 +112,10 @@ void compute(const FullSizeRequest& request, FullSizeResult& result) {
     result.extra_bytes = peak.bytes();
   }
   // The first one also fetches its memory from the system: it counts only where it is the only one.
-  if (seconds_since(started) < seconds_of_runs) seconds.clear();
-  while (static_cast<int>(seconds.size()) < most_runs && seconds_since(started) < seconds_of_runs) pass();
+  if (seconds.front() < seconds_of_runs) seconds.clear();
+  while (seconds.empty() ||
+         (static_cast<int>(seconds.size()) < most_runs && seconds_since(started) < seconds_of_runs))
+    pass();
   result.seconds = median(seconds);
   result.runs = static_cast<int>(seconds.size());
   result.peak_gflops = median(peaks);
