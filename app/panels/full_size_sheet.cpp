@@ -145,7 +145,7 @@ std::vector<std::pair<std::string, std::string>> full_size_figures(const FullSiz
       {"speed", fmt::format("{:.0f} GFLOP/s", gflops)},
       {"of this machine's peak",
        fmt::format("{:.0f} % of {:.0f}", 100.0 * gflops / result.peak_gflops, result.peak_gflops)}};
-  if (result.extra_bytes >= 0) figures.emplace_back("memory it took", bytes_text(result.extra_bytes));
+  figures.emplace_back("memory it took", bytes_text(static_cast<Index>(result.extra_mib * 1024.0 * 1024.0)));
   figures.emplace_back("all weights would take", bytes_text(stored));
   figures.emplace_back("these maps take", bytes_text(result.pyramid->bytes()));
   figures.emplace_back("maps made in", seconds_text(result.map_seconds));

@@ -1,14 +1,13 @@
 #include "app/session/full_size_runs.h"
 
-#include <malloc.h>
-
 #include <algorithm>
 #include <chrono>
 #include <exception>
-#include <fstream>
 #include <new>
 #include <optional>
 
+#include "app/session/computation.h"
+#include "core/bench/attention_work.h"
 #include "core/bench/interleaved_runs.h"
 #include "core/bench/machine_speed.h"
 #include "core/fused/fused_backend.h"
@@ -38,31 +37,6 @@ std::string repeated_sentence(Index length) {
   return text;
 }
 
-// A line of /proc/self/status in bytes; −1 where it cannot be read.
-Index status_bytes(const std::string& key) {
-  std::ifstream file("/proc/self/status");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with(key)) return 1024 * std::strtoll(line.c_str() + key.size(), nullptr, 10);
-  return -1;
-}
-
-// The most memory that the process has while it lives, beyond what it has now.
-class PeakMemory {
- public:
-  PeakMemory() {
-    malloc_trim(0);  // what was freed and kept by the allocator would be taken unseen
-    std::ofstream("/proc/self/clear_refs") << "5";  // the peak begins anew
-    before_ = status_bytes("VmRSS:");
-  }
-  Index bytes() const {
-    const Index peak = status_bytes("VmHWM:");
-    return before_ < 0 || peak < 0 ? -1 : std::max<Index>(0, peak - before_);
-  }
-
- private:
-  Index before_ = -1;
-};
-
 double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
@@ -76,7 +50,7 @@ Shares shares_of(const FullSizeRequest& request) {
   const ModelSizes& model = model_sizes()[request.model];
   const double E = static_cast<double>(model.embed_dim), length = static_cast<double>(request.length);
   const double inputs = cost_of_random * (4.0 * E * E + length * E) * (request.hand_made ? 0.5 : 1.0);
-  const double forward = full_size_multiply_adds(model, request.length, request.is_causal);
+  const double forward = estimated_work(full_size_scenario(request));
   const double maps = length * length * static_cast<double>(model.num_heads * model.head_dim) * 1.5;
   const double all = 1.1 * (inputs + forward + maps);  // the rest is the agreement
   return {inputs / all, forward / all, maps / all};
@@ -94,6 +68,7 @@ void compute(const FullSizeRequest& request, FullSizeResult& result) {
   ScenarioInputs inputs = make_scenario_inputs(full_size_scenario(request), DType::f32);
   result.labels = std::move(inputs.labels);
   result.heads = std::move(inputs.heads);
+  result.multiply_adds = 0.5 * attention_flops(inputs.attention);
 
   part.emplace(done, done + shares.forward, "the forward pass");
   done += shares.forward;
@@ -106,11 +81,7 @@ void compute(const FullSizeRequest& request, FullSizeResult& result) {
     seconds.push_back(seconds_since(begun));
   };
   const auto started = std::chrono::steady_clock::now();
-  {
-    const PeakMemory peak;
-    pass();
-    result.extra_bytes = peak.bytes();
-  }
+  result.extra_mib = extra_mib(pass);
   // The first one also fetches its memory from the system: it counts only where it is the only one.
   if (seconds.front() < seconds_of_runs) seconds.clear();
   while (seconds.empty() ||
@@ -142,19 +113,9 @@ Scenario full_size_scenario(const FullSizeRequest& request) {
   return scenario;
 }
 
-double full_size_multiply_adds(const ModelSizes& model, Index length, bool is_causal) {
-  const auto number = [](Index size) { return static_cast<double>(size); };
-  const double E = number(model.embed_dim), L = number(length), D = number(model.head_dim);
-  const double H = number(model.num_heads), G = number(model.num_kv_heads);
-  const double pairs = is_causal ? L * (L + 1.0) / 2.0 : L * L;
-  return L * E * D * (2.0 * H + 2.0 * G) + pairs * H * 2.0 * D;
-}
-
 FullSizeResultPtr full_size_run(const FullSizeRequest& request) {
   auto result = std::make_shared<FullSizeResult>();
   result->request = request;
-  result->multiply_adds =
-      full_size_multiply_adds(model_sizes()[request.model], request.length, request.is_causal);
   try {
     compute(request, *result);
   } catch (const std::bad_alloc&) {

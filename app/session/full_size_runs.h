@@ -43,14 +43,12 @@ struct FullSizeResult {
   int runs = 0;
   double multiply_adds = 0.0;  // of one pass, those that the mask rules out not counted
   double peak_gflops = 0.0;    // of this machine, measured before each pass
-  Index extra_bytes = 0;  // that the pass took beside inputs and parameters, at its peak; -1: cannot be told
+  double extra_mib = 0.0;      // that the first pass took beside inputs and parameters, at its peak
 };
 using FullSizeResultPtr = std::shared_ptr<const FullSizeResult>;
 
 // The scenario of a request.
 Scenario full_size_scenario(const FullSizeRequest& request);
-// Multiply-adds of the projections and of the pairs of query and key that take part.
-double full_size_multiply_adds(const ModelSizes& model, Index length, bool is_causal);
 // All of it, here and now. Never throws Error: `error` tells it.
 FullSizeResultPtr full_size_run(const FullSizeRequest& request);
 

@@ -37,7 +37,8 @@ double status_mib(const std::string& name) {
   return 0.0;
 }
 
-// How far the memory in use rises during a run. Memory that is free but kept goes back first.
+}  // namespace
+
 double extra_mib(const std::function<void()>& run) {
 #ifdef __GLIBC__
   malloc_trim(0);
@@ -47,8 +48,6 @@ double extra_mib(const std::function<void()>& run) {
   run();
   return std::max(0.0, status_mib("VmHWM:") - before);
 }
-
-}  // namespace
 
 double median(std::vector<double> numbers) {
   std::ranges::sort(numbers);

@@ -23,6 +23,10 @@ struct Timing {
 // several times, and before each the peak for 2 ms. Throws what a piece throws, Error(cancelled).
 std::vector<Timing> time_in_turns(std::span<const TimedWork> work, int rounds);
 
+// How far the memory in use rises during a run, in MiB. Memory that is free but kept goes back first. 0 where the system does
+// not tell.
+double extra_mib(const std::function<void()>& run);
+
 // Half of the numbers are not larger; of an even count the mean of the two in the middle. Not of none.
 double median(std::vector<double> numbers);
 
