@@ -8,9 +8,9 @@
 namespace headwise {
 namespace {
 
-// A frame of a usual display. What takes no longer is seen in the frame that asked for it, and is not slowed down by that
-// frame being drawn beside it.
-constexpr auto short_wait = std::chrono::microseconds(16667);
+// Two frames of a usual display, the time that an answer may take. What takes no longer is seen in the frame that asked
+// for it, and is not slowed down by that frame being drawn beside it.
+constexpr auto short_wait = std::chrono::microseconds(33333);
 
 }  // namespace
 

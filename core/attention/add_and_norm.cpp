@@ -7,7 +7,7 @@
 namespace headwise {
 
 Tensor add_residual(const Tensor& query, const Tensor& output) {
-  Tensor sum(output.shape(), output.dtype());
+  Tensor sum = Tensor::unwritten(output.shape(), output.dtype());
   dispatch_float(output.dtype(), [&]<class T>() {
     const auto a = query.values<T>();
     const auto b = output.values<T>();
@@ -17,7 +17,7 @@ Tensor add_residual(const Tensor& query, const Tensor& output) {
 }
 
 Tensor layer_norm(const Tensor& x) {
-  Tensor normed(x.shape(), x.dtype());
+  Tensor normed = Tensor::unwritten(x.shape(), x.dtype());
   if (x.size() == 0) return normed;
   const auto width = static_cast<std::size_t>(x.shape().size(x.shape().rank() - 1));
   dispatch_float(x.dtype(), [&]<class T>() {

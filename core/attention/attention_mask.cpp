@@ -166,12 +166,15 @@ bool has_any_mask(const AttentionOptions& options, const GivenMasks& given) {
 
 Tensor merge_masks(const AttentionOptions& options, const GivenMasks& given, Shape mask_bias, Index keys,
                    DType dtype) {
-  Tensor bias(std::move(mask_bias), dtype);
+  Tensor bias = Tensor::unwritten(std::move(mask_bias), dtype);
   const Index batch = bias.shape().size(0);
   const Index heads = bias.shape().size(1);
   const Index queries = bias.shape().size(2);
   const Index offset = causal_offset(options.causal_alignment, queries, keys);
   dispatch_float(dtype, [&]<class T>() {
+    T* const zeros = bias.values<T>().data();
+    for_ranges(bias.size(), 0.5,
+               [&](Index first, Index last) { std::fill(zeros + first, zeros + last, T{0}); });
     Rows<T> rows(bias, keys);
     if (given.attn_mask) {
       const auto view =

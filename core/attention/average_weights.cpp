@@ -10,7 +10,7 @@ namespace headwise {
 
 Tensor average_over_heads(const Tensor& weights) {
   const auto& axes = weights.shape().axes();
-  Tensor mean(Shape{axes[0], axes[2], axes[3]}, weights.dtype());
+  Tensor mean = Tensor::unwritten(Shape{axes[0], axes[2], axes[3]}, weights.dtype());
   const Index heads = axes[1].size, queries = axes[2].size, keys = axes[3].size;
   dispatch_float(weights.dtype(), [&]<class T>() {
     const T* const from = weights.values<T>().data();

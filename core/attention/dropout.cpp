@@ -19,7 +19,7 @@ double dropout_factor(double p, std::uint64_t seed, Index flat_cell) {
 }
 
 Tensor dropout(const Tensor& attn_weights, double p, std::uint64_t seed) {
-  Tensor dropped(attn_weights.shape(), attn_weights.dtype());
+  Tensor dropped = Tensor::unwritten(attn_weights.shape(), attn_weights.dtype());
   const CounterRandom random(seed, "dropout");
   dispatch_float(attn_weights.dtype(), [&]<class T>() {
     const auto from = attn_weights.values<T>();

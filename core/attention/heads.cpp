@@ -10,7 +10,8 @@ Tensor split_heads(const Tensor& x, Index heads, const char* head_axis, const ch
   const Index batch = x.shape().size(0);
   const Index length = x.shape().size(1);
   const Index width = x.shape().size(2) / heads;
-  Tensor out(Shape{{"N", batch}, {head_axis, heads}, x.shape().axes()[1], {width_axis, width}}, x.dtype());
+  Tensor out = Tensor::unwritten(
+      Shape{{"N", batch}, {head_axis, heads}, x.shape().axes()[1], {width_axis, width}}, x.dtype());
   dispatch_float(x.dtype(), [&]<class T>() {
     auto to = out.values<T>().begin();
     for (Index n = 0; n < batch; ++n) {
@@ -29,7 +30,8 @@ Tensor merge_heads(const Tensor& x, const Tensor* gain, const char* joined_axis)
   const Index heads = x.shape().size(1);
   const Index length = x.shape().size(2);
   const Index width = x.shape().size(3);
-  Tensor out = Tensor(Shape{{"N", batch}, x.shape().axes()[2], {joined_axis, heads * width}}, x.dtype());
+  Tensor out =
+      Tensor::unwritten(Shape{{"N", batch}, x.shape().axes()[2], {joined_axis, heads * width}}, x.dtype());
   dispatch_float(x.dtype(), [&]<class T>() {
     auto from = x.values<T>().begin();
     for (Index n = 0; n < batch; ++n) {
@@ -53,7 +55,8 @@ Tensor repeat_kv(const Tensor& x, Index heads) {
   const Index batch = x.shape().size(0);
   const Index kv_heads = x.shape().size(1);
   const Index slice = x.shape().size(2) * x.shape().size(3);
-  Tensor out = Tensor(Shape{{"N", batch}, {"H", heads}, x.shape().axes()[2], x.shape().axes()[3]}, x.dtype());
+  Tensor out = Tensor::unwritten(Shape{{"N", batch}, {"H", heads}, x.shape().axes()[2], x.shape().axes()[3]},
+                                 x.dtype());
   dispatch_float(x.dtype(), [&]<class T>() {
     auto to = out.values<T>().begin();
     for (Index n = 0; n < batch; ++n) {

@@ -1,6 +1,7 @@
 // The affine map that the input and the output projection are made of: torch.nn.functional.linear.
 #pragma once
 
+#include "core/attention/product_beside.h"
 #include "core/tensor/tensor.h"
 
 namespace headwise {
@@ -25,8 +26,7 @@ struct EarlierLinear {
   const LinearRows& rows;
   const Tensor& y;
 };
-enum class LinearChange { none, some, most };
-// `some` and y filled, `none` where y is that of before, `most` where linear() is the shorter way. In f64 only.
-LinearChange linear_beside(const Tensor& x, const LinearRows& rows, const EarlierLinear& earlier, Tensor& y);
+// As multiply_beside says, y being its output; `most` too where sizes differ. In f64 only.
+ProductChange linear_beside(const Tensor& x, const LinearRows& rows, const EarlierLinear& earlier, Tensor& y);
 
 }  // namespace headwise

@@ -15,48 +15,91 @@ namespace headwise {
 namespace {
 
 // out[n,h] = left[n,h]·right[n,g], or ·right[n,g]ᵀ, over the last two axes.
-void multiply_heads(Tensor& out, const Tensor& left, const Tensor& right, bool transposed) {
-  const Index batch = left.shape().size(0), heads = left.shape().size(1), kv_heads = right.shape().size(1);
-  const Index rows = left.shape().size(2), depth = left.shape().size(3), columns = out.shape().size(3);
-  const auto right_of = [&](Index n, Index h) { return n * kv_heads + kv_head_of(h, heads, kv_heads); };
-  if (out.size() == 0) return;
-  if (out.dtype() == DType::f64) {
-    std::vector<DoubleProduct> products;
-    for (Index n = 0; n < batch; ++n)
-      for (Index h = 0; h < heads; ++h)
-        products.push_back({.rows = rows,
-                            .depth = depth,
-                            .columns = columns,
-                            .left = left.values<double>().data() + (n * heads + h) * rows * depth,
-                            .left_step = depth,
-                            .right = right.values<double>().data() + right_of(n, h) * depth * columns,
-                            .right_row_step = transposed ? 1 : columns,
-                            .right_column_step = transposed ? depth : 1,
-                            .out = out.values<double>().data() + (n * heads + h) * rows * columns,
-                            .out_step = columns});
-    return multiply_doubles(products);
+struct HeadProducts {
+  Index batch, heads, kv_heads, rows, depth, columns;
+  bool transposed;
+
+  HeadProducts(const Tensor& out, const Tensor& left, const Tensor& right, bool right_transposed)
+      : batch(left.shape().size(0)),
+        heads(left.shape().size(1)),
+        kv_heads(right.shape().size(1)),
+        rows(left.shape().size(2)),
+        depth(left.shape().size(3)),
+        columns(out.shape().size(3)),
+        transposed(right_transposed) {}
+
+  Index count() const { return batch * heads; }
+  Index right_of(Index slice) const {
+    return slice / heads * kv_heads + kv_head_of(slice % heads, heads, kv_heads);
   }
+  const double* left(const Tensor& from, Index slice) const {
+    return from.values<double>().data() + slice * rows * depth;
+  }
+  const double* right(const Tensor& from, Index slice) const {
+    return from.values<double>().data() + right_of(slice) * depth * columns;
+  }
+
+  std::vector<DoubleProduct> in_doubles(Tensor& out, const Tensor& from, const Tensor& other) const {
+    std::vector<DoubleProduct> products;
+    for (Index slice = 0; slice < count(); ++slice)
+      products.push_back({.rows = rows,
+                          .depth = depth,
+                          .columns = columns,
+                          .left = left(from, slice),
+                          .left_step = depth,
+                          .right = right(other, slice),
+                          .right_row_step = transposed ? 1 : columns,
+                          .right_column_step = transposed ? depth : 1,
+                          .out = out.values<double>().data() + slice * rows * columns,
+                          .out_step = columns});
+    return products;
+  }
+};
+
+void multiply_heads(Tensor& out, const Tensor& left, const Tensor& right, bool transposed) {
+  if (out.size() == 0) return;
+  const HeadProducts of(out, left, right, transposed);
+  if (out.dtype() == DType::f64) return multiply_doubles(of.in_doubles(out, left, right));
   dispatch_float(out.dtype(), [&]<class T>() {
-    for (Index n = 0; n < batch; ++n)
-      for (Index h = 0; h < heads; ++h) {
-        const ProgressPart part = slice_of_work(n * heads + h, batch * heads);
-        const auto other = matrix<T>(right, right_of(n, h));
-        const auto to = matrix<T>(out, n * heads + h);
-        const auto from = matrix<T>(left, n * heads + h);
-        if (transposed)
-          multiply<T>(to, from, other.transpose());
-        else
-          multiply<T>(to, from, other);
-      }
+    for (Index slice = 0; slice < of.count(); ++slice) {
+      const ProgressPart part = slice_of_work(slice, of.count());
+      const auto other = matrix<T>(right, of.right_of(slice));
+      const auto to = matrix<T>(out, slice);
+      const auto from = matrix<T>(left, slice);
+      if (transposed)
+        multiply<T>(to, from, other.transpose());
+      else
+        multiply<T>(to, from, other);
+    }
   });
+}
+
+ProductChange multiply_heads_beside(Tensor& out, const Tensor& left, const Tensor& right, bool transposed,
+                                    const EarlierHeads& earlier) {
+  const bool alike = out.dtype() == DType::f64 && earlier.out.dtype() == DType::f64 &&
+                     left.shape().same_sizes(earlier.left.shape()) &&
+                     right.shape().same_sizes(earlier.right.shape()) &&
+                     out.shape().same_sizes(earlier.out.shape()) && out.size() > 0;
+  if (!alike) return ProductChange::most;
+  const HeadProducts of(out, left, right, transposed);
+  std::vector<EarlierProduct> before;
+  for (Index slice = 0; slice < of.count(); ++slice)
+    before.push_back({of.left(earlier.left, slice), of.right(earlier.right, slice), nullptr,
+                      earlier.out.values<double>().data() + slice * of.rows * of.columns});
+  return multiply_beside(of.in_doubles(out, left, right), before);
 }
 
 }  // namespace
 
 Tensor attention_scores(const Tensor& q_heads, const Tensor& k_heads, Shape out) {
-  Tensor scores(std::move(out), q_heads.dtype());
+  Tensor scores = Tensor::unwritten(std::move(out), q_heads.dtype());
   multiply_heads(scores, q_heads, k_heads, true);
   return scores;
+}
+
+ProductChange attention_scores_beside(const Tensor& q_heads, const Tensor& k_heads,
+                                      const EarlierHeads& earlier, Tensor& scores) {
+  return multiply_heads_beside(scores, q_heads, k_heads, true, earlier);
 }
 
 ScoreScale score_scale(const AttentionOptions& options) {
@@ -65,7 +108,7 @@ ScoreScale score_scale(const AttentionOptions& options) {
 }
 
 Tensor scale_scores(const Tensor& scores, const ScoreScale& scale) {
-  Tensor scaled(scores.shape(), scores.dtype());
+  Tensor scaled = Tensor::unwritten(scores.shape(), scores.dtype());
   dispatch_float(scores.dtype(), [&]<class T>() {
     const T* const from = scores.values<T>().data();
     T* const to = scaled.values<T>().data();
@@ -87,7 +130,7 @@ Tensor scale_scores(const Tensor& scores, const ScoreScale& scale) {
 }
 
 Tensor mask_scores(const Tensor& scaled_scores, const Tensor& mask_bias, std::optional<double> mask_value) {
-  Tensor masked(scaled_scores.shape(), scaled_scores.dtype());
+  Tensor masked = Tensor::unwritten(scaled_scores.shape(), scaled_scores.dtype());
   dispatch_float(scaled_scores.dtype(), [&]<class T>() {
     const T* const score = scaled_scores.values<T>().data();
     const T* const bias = mask_bias.values<T>().data();
@@ -106,10 +149,15 @@ Tensor mask_scores(const Tensor& scaled_scores, const Tensor& mask_bias, std::op
 
 Tensor weighted_sum(const Tensor& dropped_weights, const Tensor& v_heads) {
   const auto& axes = dropped_weights.shape().axes();
-  Tensor head_output(Shape{axes[0], axes[1], axes[2], {"Dv", v_heads.shape().size(3)}},
-                     dropped_weights.dtype());
+  Tensor head_output = Tensor::unwritten(Shape{axes[0], axes[1], axes[2], {"Dv", v_heads.shape().size(3)}},
+                                         dropped_weights.dtype());
   multiply_heads(head_output, dropped_weights, v_heads, false);
   return head_output;
+}
+
+ProductChange weighted_sum_beside(const Tensor& dropped_weights, const Tensor& v_heads,
+                                  const EarlierHeads& earlier, Tensor& head_output) {
+  return multiply_heads_beside(head_output, dropped_weights, v_heads, false, earlier);
 }
 
 }  // namespace headwise

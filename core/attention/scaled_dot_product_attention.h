@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/attention/attention_options.h"
+#include "core/attention/product_beside.h"
 #include "core/tensor/tensor.h"
 
 namespace headwise {
@@ -13,6 +14,17 @@ namespace headwise {
 // 'nhld,ngsd->nhls': scores[n,h,l,s] = Σ_d q_heads[n,h,l,d]·k_heads[n,g,s,d], g = h/(H/G). Not scaled.
 // q_heads (N,H,L,D), k_heads (N,G,S′,D); `out` is (N,H,L,S′).
 Tensor attention_scores(const Tensor& q_heads, const Tensor& k_heads, Shape out);
+
+// A product of each head beside that of before (core/attention/product_beside.h): `left` (N,H,…) and `right` (N,G,…) are
+// what it was made from.
+struct EarlierHeads {
+  const Tensor& left;
+  const Tensor& right;
+  const Tensor& out;
+};
+// As multiply_beside says, `scores` being its output; `most` too where sizes differ. In f64 only.
+ProductChange attention_scores_beside(const Tensor& q_heads, const Tensor& k_heads,
+                                      const EarlierHeads& earlier, Tensor& scores);
 
 // How scores become scaled_scores: x = scores·scale/temperature, and with softcap c > 0: c·tanh(x/c).
 struct ScoreScale {
@@ -32,5 +44,7 @@ Tensor mask_scores(const Tensor& scaled_scores, const Tensor& mask_bias, std::op
 // dropped_weights (N,H,L,S′), v_heads (N,G,S′,Dv). A weight of 0 does not hide a value that is NaN or
 // infinite.
 Tensor weighted_sum(const Tensor& dropped_weights, const Tensor& v_heads);
+ProductChange weighted_sum_beside(const Tensor& dropped_weights, const Tensor& v_heads,
+                                  const EarlierHeads& earlier, Tensor& head_output);
 
 }  // namespace headwise

@@ -28,7 +28,7 @@ void softmax_row(const DoubleKernels& kernels, const double* x, Index keys, doub
 }  // namespace
 
 Tensor softmax(const Tensor& masked_scores, FullyMaskedRows fully_masked) {
-  Tensor weights(masked_scores.shape(), masked_scores.dtype());
+  Tensor weights = Tensor::unwritten(masked_scores.shape(), masked_scores.dtype());
   if (weights.size() == 0) return weights;
   const DoubleKernels& kernels = chosen_double_kernels();
   const Index keys = masked_scores.shape().size(masked_scores.shape().rank() - 1);

@@ -1,5 +1,7 @@
 #include "core/trace/reference_backend.h"
 
+#include <functional>
+
 #include "core/attention/add_and_norm.h"
 #include "core/attention/attention_mask.h"
 #include "core/attention/average_weights.h"
@@ -27,20 +29,24 @@ double choice(bool on) {
   return on ? 1.0 : 0.0;
 }
 
-// What linear_beside makes of a projection and the one before it.
-TensorPtr projection_beside(const Tensor& x, const LinearRows& rows, const EarlierLinear& earlier,
-                            const TensorPtr& before) {
+// A product beside the one before it, which `fill` makes of the tensor that it is given.
+TensorPtr product_beside(const TensorPtr& before, const std::function<ProductChange(Tensor& out)>& fill) {
   if (before->dtype() != DType::f64) return nullptr;
-  Tensor y(before->shape(), DType::f64);
-  switch (linear_beside(x, rows, earlier, y)) {
-    case LinearChange::none:
+  Tensor out = Tensor::unwritten(before->shape(), DType::f64);
+  switch (fill(out)) {
+    case ProductChange::none:
       return before;
-    case LinearChange::some:
-      return std::make_shared<const Tensor>(std::move(y));
-    case LinearChange::most:
+    case ProductChange::some:
+      return std::make_shared<const Tensor>(std::move(out));
+    case ProductChange::most:
       break;
   }
   return nullptr;
+}
+
+TensorPtr projection_beside(const Tensor& x, const LinearRows& rows, const EarlierLinear& earlier,
+                            const TensorPtr& before) {
+  return product_beside(before, [&](Tensor& y) { return linear_beside(x, rows, earlier, y); });
 }
 
 // q, k and v: the input projection, or static_k and static_v joined over heads, and the appended rows.
@@ -180,8 +186,15 @@ void weigh(TraceTensors& t, const AttentionOptions& options, const AttentionSize
 // From q_heads, k_heads and v_heads to head_output.
 void scaled_dot_product_attention(TraceTensors& t, const AttentionOptions& options,
                                   const AttentionSizes& sizes, DType dtype, StageSharing& sharing) {
-  sharing.stage(Id::scores, {{}, {t.q_heads, t.k_heads}},
-                [&] { return attention_scores(*t.q_heads, *t.k_heads, sizes.scores_shape()); });
+  sharing.stage(
+      Id::scores, {{}, {t.q_heads, t.k_heads}},
+      [&] { return attention_scores(*t.q_heads, *t.k_heads, sizes.scores_shape()); },
+      [&](const StageKey& key, const TensorPtr& before) {
+        return product_beside(before, [&](Tensor& scores) {
+          const EarlierHeads earlier{*key.sources[0], *key.sources[1], *before};
+          return attention_scores_beside(*t.q_heads, *t.k_heads, earlier, scores);
+        });
+      });
 
   const ScoreScale scale = score_scale(options);
   sharing.stage(Id::scaled_scores, {{scale.scale, scale.temperature, scale.softcap}, {t.scores}},
@@ -191,8 +204,15 @@ void scaled_dot_product_attention(TraceTensors& t, const AttentionOptions& optio
 
   weigh(t, options, sizes, dtype, sharing);
 
-  sharing.stage(Id::head_output, {{}, {t.dropped_weights, t.v_heads}},
-                [&] { return weighted_sum(*t.dropped_weights, *t.v_heads); });
+  sharing.stage(
+      Id::head_output, {{}, {t.dropped_weights, t.v_heads}},
+      [&] { return weighted_sum(*t.dropped_weights, *t.v_heads); },
+      [&](const StageKey& key, const TensorPtr& before) {
+        return product_beside(before, [&](Tensor& head_output) {
+          const EarlierHeads earlier{*key.sources[0], *key.sources[1], *before};
+          return weighted_sum_beside(*t.dropped_weights, *t.v_heads, earlier, head_output);
+        });
+      });
 }
 
 void merge_and_project(TraceTensors& t, const AttentionSizes& sizes, StageSharing& sharing) {

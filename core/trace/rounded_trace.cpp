@@ -24,7 +24,7 @@ void add_twins(Twins& twins, const TraceTensors& from, const TraceTensors& to) {
 
 // None where a finite number becomes infinite.
 std::optional<Tensor> rounded(const Tensor& exact) {
-  Tensor narrow(exact.shape(), DType::f32);
+  Tensor narrow = Tensor::unwritten(exact.shape(), DType::f32);
   const double* const from = exact.values<double>().data();
   float* const to = narrow.values<float>().data();
   const DoubleKernels& kernels = chosen_double_kernels();

@@ -41,6 +41,59 @@ TracePtr backward_beside(const AttentionInputs& inputs, const Trace* previous) {
   return reference_backward(*reference_forward(inputs, previous), nullptr, previous);
 }
 
+// Beside the trace of `before`: what a small edit of an array computes.
+void check_small_edits(const AttentionInputs& before) {
+  const TracePtr first = reference_forward(before);
+  const auto with = [](const TensorPtr& tensor, Index flat, double value) {
+    Tensor changed = *tensor;
+    changed.set_flat(flat, value);
+    return std::make_shared<const Tensor>(std::move(changed));
+  };
+  const Ids behind_scores{Id::scores, Id::scaled_scores, Id::attn_weights,       Id::head_output,
+                          Id::concat, Id::output,        Id::attn_output_weights};
+  const auto after_q = [&](Ids ids) {
+    ids.insert(ids.end(), behind_scores.begin(), behind_scores.end());
+    return ids;
+  };
+  const Index width = 12, first_of_v = 12 + before.options.num_kv_heads * 3;
+  struct Edit {
+    const char* what;
+    std::function<void(TraceTensors&)> apply;
+    Ids computed;
+  };
+  const Edit edits[] = {
+      {"a number of one token", [&](TraceTensors& t) { t.query = with(t.query, 5 * width + 3, 2.0); },
+       after_q({Id::q, Id::q_heads})},
+      {"a parameter of W_q",
+       [&](TraceTensors& t) { t.in_proj_weight = with(t.in_proj_weight, 7 * width, 2.0); },
+       after_q({Id::q, Id::q_heads})},
+      {"a parameter of W_k",
+       [&](TraceTensors& t) { t.in_proj_weight = with(t.in_proj_weight, 14 * width, 2.0); },
+       after_q({Id::k, Id::k_heads})},
+      {"a bias of v",
+       [&](TraceTensors& t) { t.in_proj_bias = with(t.in_proj_bias, first_of_v + 1, NAN); },
+       {Id::v, Id::v_heads, Id::head_output, Id::concat, Id::output}},
+      {"a parameter of W_o",
+       [&](TraceTensors& t) { t.out_proj_weight = with(t.out_proj_weight, 17, 2.0); },
+       {Id::output}},
+      {"the same numbers in another array",
+       [&](TraceTensors& t) {
+         t.in_proj_weight = std::make_shared<const Tensor>(*t.in_proj_weight);
+         t.query = std::make_shared<const Tensor>(*t.query);
+         t.out_proj_bias = std::make_shared<const Tensor>(*t.out_proj_bias);
+       },
+       {}},
+  };
+  for (const Edit& edit : edits) {
+    CAPTURE(edit.what);
+    AttentionInputs after = before;
+    edit.apply(after.tensors);
+    const TracePtr second = reference_forward(after, first.get());
+    CHECK(second->computed == edit.computed);
+    check_against_fresh_run(after, *second);
+  }
+}
+
 }  // namespace
 
 TEST_CASE("nothing is computed again when nothing changed") {
@@ -104,55 +157,9 @@ TEST_CASE("an edit computes what depends on it and nothing else") {
 }
 
 TEST_CASE("of an array that changed only what reads the change is computed, to the bits of a fresh run") {
-  const AttentionInputs before = random_inputs(small_options(4, 4, 3), {2, 9, 11});
-  const TracePtr first = reference_forward(before);
-  const auto with = [](const TensorPtr& tensor, Index flat, double value) {
-    Tensor changed = *tensor;
-    changed.set_flat(flat, value);
-    return std::make_shared<const Tensor>(std::move(changed));
-  };
-  const Ids behind_scores{Id::scores, Id::scaled_scores, Id::attn_weights,       Id::head_output,
-                          Id::concat, Id::output,        Id::attn_output_weights};
-  const auto after_q = [&](Ids ids) {
-    ids.insert(ids.end(), behind_scores.begin(), behind_scores.end());
-    return ids;
-  };
-  const Index width = 12;
-  struct Edit {
-    const char* what;
-    std::function<void(TraceTensors&)> apply;
-    Ids computed;
-  };
-  const Edit edits[] = {
-      {"a number of one token", [&](TraceTensors& t) { t.query = with(t.query, 5 * width + 3, 2.0); },
-       after_q({Id::q, Id::q_heads})},
-      {"a parameter of W_q",
-       [&](TraceTensors& t) { t.in_proj_weight = with(t.in_proj_weight, 7 * width, 2.0); },
-       after_q({Id::q, Id::q_heads})},
-      {"a parameter of W_k",
-       [&](TraceTensors& t) { t.in_proj_weight = with(t.in_proj_weight, 14 * width, 2.0); },
-       after_q({Id::k, Id::k_heads})},
-      {"a bias of v",
-       [&](TraceTensors& t) { t.in_proj_bias = with(t.in_proj_bias, 30, NAN); },
-       {Id::v, Id::v_heads, Id::head_output, Id::concat, Id::output}},
-      {"a parameter of W_o",
-       [&](TraceTensors& t) { t.out_proj_weight = with(t.out_proj_weight, 17, 2.0); },
-       {Id::output}},
-      {"the same numbers in another array",
-       [&](TraceTensors& t) {
-         t.in_proj_weight = std::make_shared<const Tensor>(*t.in_proj_weight);
-         t.query = std::make_shared<const Tensor>(*t.query);
-         t.out_proj_bias = std::make_shared<const Tensor>(*t.out_proj_bias);
-       },
-       {}},
-  };
-  for (const Edit& edit : edits) {
-    CAPTURE(edit.what);
-    AttentionInputs after = before;
-    edit.apply(after.tensors);
-    const TracePtr second = reference_forward(after, first.get());
-    CHECK(second->computed == edit.computed);
-    check_against_fresh_run(after, *second);
+  for (const Index kv_heads : {4, 2}) {
+    CAPTURE(kv_heads);
+    check_small_edits(random_inputs(small_options(4, kv_heads, 3), {2, 9, 11}));
   }
 }
 
