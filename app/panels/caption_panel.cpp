@@ -23,7 +23,8 @@ namespace {
 constexpr float padding_x = 18, padding_y = 10, side_width = 176, widest_text = 1060;
 constexpr float least_height = 96, most_height = 260, writing_height = 152;
 constexpr int caption_lines = 3;  // of the field in which a caption is typed
-constexpr float ask_gap = 6;
+constexpr float ask_gap = 6, answer_height = 34;
+constexpr double low_window = 640;  // as the window of a beam is, 1280×720 with its larger text
 constexpr const char* answer_hint = "show the answer";
 
 float wrap_of(float scale, double panel_width) {
@@ -121,11 +122,13 @@ void draw_words(const PanelContext& context, const PlaylistWalk& walk, float wra
   const WidgetContext widgets = context.widgets();
   const PlaylistPage& page = *walk.shown();
   const float gap = ImGui::GetStyle().ItemSpacing.y;
+  const bool asks = !walk.words.ask.empty() &&
+                    !(walk.answered && answer_replaces_question(context.scale, ImGui::GetIO().DisplaySize.y));
   if (!page.title.empty()) {
     put_text(context.fonts.title, context.palette.text, wrap, page.title);
     ImGui::Dummy({1, widgets.px(6) - gap});
   }
-  if (!walk.words.ask.empty()) {
+  if (asks) {
     put_text(context.fonts.caption, walk.answered ? context.palette.text_dim : context.palette.text, wrap,
              walk.words.ask);
     ui_probe_item("caption/ask");
@@ -196,17 +199,28 @@ void draw_caption_words(const PanelContext& context, float width, const Playlist
   put(context.fonts.caption, context.palette.text, walk.words.caption);
 }
 
-double caption_height(const Fonts& fonts, float scale, double window_width, const PlaylistWalk& walk) {
+bool answer_replaces_question(float scale, double window_height) {
+  return window_height < low_window * scale;
+}
+
+double caption_height(const Fonts& fonts, float scale, double window_width, double window_height,
+                      const PlaylistWalk& walk) {
   const PlaylistPage* page = walk.shown();
   if (!page) return 0.0;
   if (walk.edits_words)
     return std::round((walk.words_problem.empty() ? writing_height : writing_height + 24) * scale);
   const float wrap = std::min(wrap_of(scale, window_width - 24 * scale), widest_text * scale);
-  float height = text_height(fonts.title, wrap, page->title) +
-                 text_height(fonts.caption, wrap, walk.words.caption) + 2 * padding_y * scale + 2;
+  float height = text_height(fonts.title, wrap, page->title) + 2 * padding_y * scale + 2;
   const float spacing = ImGui::GetStyle().ItemSpacing.y;  // ImGui's own, below each text
-  if (!walk.words.ask.empty())
-    height += text_height(fonts.caption, wrap, walk.words.ask) + ask_gap * scale + spacing;
+  const float answer = text_height(fonts.caption, wrap, walk.words.caption);
+  const float question = walk.words.ask.empty()
+                             ? 0.0f
+                             : text_height(fonts.caption, wrap, walk.words.ask) + ask_gap * scale + spacing;
+  if (answer_replaces_question(scale, window_height)) {
+    height += std::max(answer, question > 0.0f ? question + answer_height * scale : 0.0f);
+  } else {
+    height += answer + question;
+  }
   if (!page->title.empty()) height += 6 * scale + spacing;
   return std::round(std::clamp(height, least_height * scale, most_height * scale));
 }

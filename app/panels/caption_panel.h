@@ -6,8 +6,13 @@
 
 namespace headwise {
 
-// How high the panel wants to be, in pixels, in a window of this width; 0 where nothing is walked.
-double caption_height(const Fonts& fonts, float scale, double window_width, const PlaylistWalk& walk);
+// In a window that is low the question gives way to its answer, and the stage keeps the lines.
+bool answer_replaces_question(float scale, double window_height);
+
+// How high the panel wants to be, in pixels, in a window of this size; 0 where nothing is walked. The same before and after
+// the answer.
+double caption_height(const Fonts& fonts, float scale, double window_width, double window_height,
+                      const PlaylistWalk& walk);
 
 // The words alone, with their answer, at the cursor and `width` pixels wide: as they stand on a picture. A page must be
 // shown.

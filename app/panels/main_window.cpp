@@ -309,9 +309,10 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   if (input.close_requested) state_.quit = true;
 
   const ImVec2 size = ImGui::GetIO().DisplaySize;
-  const WindowLayout layout = window_layout(
-      size.x, size.y, scale,
-      {.stage_only = state_.stage_only, .caption_height = caption_height(fonts, scale, size.x, state_.walk)});
+  const WindowLayout layout =
+      window_layout(size.x, size.y, scale,
+                    {.stage_only = state_.stage_only,
+                     .caption_height = caption_height(fonts, scale, size.x, size.y, state_.walk)});
   const Palette& palette = palette_of(state_.settings.theme);
   ImGui::SetNextWindowPos({0, 0});
   ImGui::SetNextWindowSize(size);

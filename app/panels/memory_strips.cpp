@@ -52,8 +52,8 @@ class Strips {
     count_ = std::min(scene.floats(), std::max<Index>(1, most) * block_);
   }
 
-  std::optional<Index> draw(const MarkedFloats& marked, std::optional<Index> wrong_float,
-                            std::optional<Index>& under);
+  std::optional<Index> draw(const MemoryStripParts& parts, const MarkedFloats& marked,
+                            std::optional<Index> wrong_float, std::optional<Index>& under);
 
  private:
   // Floats in a row that are of one head: those of the axis that lies next to each other.
@@ -264,14 +264,13 @@ void Strips::cells(float y, std::optional<Index> wrong_float, std::optional<Inde
         std::clamp<Index>(first + static_cast<Index>((mouse.x - begin) / width), first, first + count - 1);
 }
 
-std::optional<Index> Strips::draw(const MarkedFloats& marked, std::optional<Index> wrong_float,
-                                  std::optional<Index>& under) {
+std::optional<Index> Strips::draw(const MemoryStripParts& parts, const MarkedFloats& marked,
+                                  std::optional<Index> wrong_float, std::optional<Index>& under) {
   keep_in_sight();
   auto y = static_cast<float>(area_.y);
   const std::optional<Index> clicked = caption(marked, y);
   y += caption_height(context_);
-  const std::size_t memories = scene_.memories();
-  for (std::size_t memory = 0; memory < memories; ++memory) {
+  for (std::size_t memory = 0; memory < parts.lanes; ++memory) {
     if (memory > 0) {
       ImFont* small = context_.fonts.small;
       list_->AddText(
@@ -283,7 +282,7 @@ std::optional<Index> Strips::draw(const MarkedFloats& marked, std::optional<Inde
     lane(memory, marked, wrong_float, y, under);
     y += lane_height(context_);
   }
-  cells(y + 2.0f * context_.scale, wrong_float, under);
+  if (parts.floats) cells(y + 2.0f * context_.scale, wrong_float, under);
   state_.hovered = under.has_value();
   return clicked;
 }
@@ -301,17 +300,18 @@ Rgba8 memory_color(const PanelContext& context, const MemoryScene& scene, Index 
   return *head == scene.map ? head_color(context, own[2], scene.matrix.view.cols) : neutral;
 }
 
-float memory_strips_height(const PanelContext& context, const MemoryScene& scene) {
-  const auto memories = static_cast<float>(scene.memories());
-  return memories * (caption_height(context) + lane_height(context)) + cells_height(context) +
-         4.0f * context.scale;
+float memory_strips_height(const PanelContext& context, const MemoryStripParts& parts) {
+  if (parts.lanes == 0) return 0.0f;
+  return static_cast<float>(parts.lanes) * (caption_height(context) + lane_height(context)) +
+         (parts.floats ? cells_height(context) : 0.0f) + 4.0f * context.scale;
 }
 
 std::optional<Index> draw_memory_strips(const PanelContext& context, MemoryStripState& state,
-                                        const MemoryScene& scene, const MarkedFloats& marked,
-                                        std::optional<Index> wrong_float, RectF area,
-                                        std::optional<Index>& under) {
-  return Strips(context, state, scene, area).draw(marked, wrong_float, under);
+                                        const MemoryScene& scene, const MemoryStripParts& parts,
+                                        const MarkedFloats& marked, std::optional<Index> wrong_float,
+                                        RectF area, std::optional<Index>& under) {
+  if (parts.lanes == 0) return std::nullopt;
+  return Strips(context, state, scene, area).draw(parts, marked, wrong_float, under);
 }
 
 }  // namespace headwise

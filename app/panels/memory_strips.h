@@ -26,12 +26,18 @@ struct MarkedFloats {
   std::vector<Index> right, wrong;  // in the first memory
 };
 
+// What of it there is room for: one lane a memory, the first memory's first; the enlarged floats.
+struct MemoryStripParts {
+  std::size_t lanes = 0;
+  bool floats = true;
+};
+
 // A caption, then a lane for every memory.
-float memory_strips_height(const PanelContext& context, const MemoryScene& scene);
+float memory_strips_height(const PanelContext& context, const MemoryStripParts& parts);
 // Sets `under` to the float that the mouse is over, counted in the first memory. Gives the head whose colour was clicked.
 std::optional<Index> draw_memory_strips(const PanelContext& context, MemoryStripState& state,
-                                        const MemoryScene& scene, const MarkedFloats& marked,
-                                        std::optional<Index> wrong_float, RectF area,
-                                        std::optional<Index>& under);
+                                        const MemoryScene& scene, const MemoryStripParts& parts,
+                                        const MarkedFloats& marked, std::optional<Index> wrong_float,
+                                        RectF area, std::optional<Index>& under);
 
 }  // namespace headwise

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 
 #include "app/panels/named_text.h"
 #include "app/widgets/axis_labels.h"
@@ -17,6 +18,8 @@ namespace headwise {
 namespace {
 
 constexpr std::array<const char*, 6> captions{"", "axes", "sizes", "strides", "cell", "float"};
+constexpr std::size_t short_lines = 4;  // of the short form: without axes and cell
+constexpr float smallest_text = 0.8f;   // of its usual size, before anything is cut
 
 float width_of(ImFont* font, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
@@ -26,14 +29,17 @@ float line_height(const PanelContext& context) {
   return std::round(context.fonts.mono_small->FontSize * 1.3f);
 }
 
-// Without the spaces behind commas where there is no room for them.
-std::string narrowed(std::string text, ImFont* font, float width) {
-  if (width_of(font, text) <= width) return text;
+std::string without_spaces(const std::string& text) {
   std::string narrow;
   for (const char c : text) {
     if (c != ' ' || !narrow.ends_with(',')) narrow += c;
   }
-  return fitted_text(narrow, font, width);
+  return narrow;
+}
+
+// Without the spaces behind commas where there is no room for them.
+std::string narrowed(const std::string& text, ImFont* font, float width) {
+  return width_of(font, text) <= width ? text : fitted_text(without_spaces(text), font, width);
 }
 
 const char* what_it_does(const MemoryState& state, std::size_t i) {
@@ -47,8 +53,13 @@ const char* what_it_does(const MemoryState& state, std::size_t i) {
 
 class Table {
  public:
-  Table(const PanelContext& context, const MemoryScene& scene, ImVec2 at, float width)
-      : context_(context), scene_(scene), at_(at), width_(width), list_(ImGui::GetWindowDrawList()) {
+  Table(const PanelContext& context, const MemoryScene& scene, ImVec2 at, float width, bool short_form)
+      : context_(context),
+        scene_(scene),
+        at_(at),
+        width_(width),
+        short_(short_form),
+        list_(ImGui::GetWindowDrawList()) {
     font_ = context.fonts.mono_small;
     caption_ = width_of(context.fonts.small, "strides") + 10.0f * context.scale;
     columns_ = scene.order.states.size() + (scene.order.wrong.empty() ? 0 : 1);
@@ -58,9 +69,11 @@ class Table {
   void draw() const {
     const float line = line_height(context_);
     ImFont* small = context_.fonts.small;
-    for (std::size_t i = 0; i < captions.size(); ++i) {
-      list_->AddText(small, small->FontSize, {at_.x, at_.y + line * static_cast<float>(i)},
-                     im_color(context_.palette.text_dim), captions[i]);
+    float y = at_.y;
+    for (const std::string_view caption : captions) {
+      if (short_ && (caption == "axes" || caption == "cell")) continue;
+      list_->AddText(small, small->FontSize, {at_.x, y}, im_color(context_.palette.text_dim), caption.data());
+      y += line;
     }
     const auto& states = scene_.order.states;
     for (std::size_t i = 0; i < states.size(); ++i) column(states, i, i, false);
@@ -69,6 +82,11 @@ class Table {
   }
 
  private:
+  // Text that is too wide is written smaller, and only then cut.
+  float size_for(const std::string& text, float room) const {
+    const float width = width_of(font_, without_spaces(text));
+    return font_->FontSize * std::clamp(room / std::max(width, 1.0f), smallest_text, 1.0f);
+  }
   void column(const std::vector<MemoryState>& states, std::size_t state, std::size_t place,
               bool wrong) const {
     const Palette& palette = context_.palette;
@@ -83,18 +101,21 @@ class Table {
     const bool differs = float_there != scene_.first_float;
 
     std::string code = narrowed(wrong ? "wrong: " + shown.code : shown.code, font_, room);
-    if (code.ends_with("…")) code = shown.code;
+    if (code.ends_with("…")) code = narrowed(shown.code, font_, room / smallest_text);
     const Rgba8 head = wrong ? palette.warning : palette.text;
     float y = at_.y;
     const auto write = [&](const std::string& text, Rgba8 color) {
-      list_->AddText(font_, font_->FontSize, {x, y}, im_color(color), narrowed(text, font_, room).c_str());
+      const float size = size_for(text, room);
+      list_->AddText(font_, size, {x, y + 0.5f * (font_->FontSize - size)}, im_color(color),
+                     narrowed(text, font_, room * font_->FontSize / size).c_str());
       y += line;
     };
     write(code, head);
-    if (width_of(font_, shape.letters()) <= room) {
+    const bool letters_fit = width_of(font_, shape.letters()) <= room;
+    if (!short_ && letters_fit) {
       draw_shape_text(context_, list_, font_, {x, y}, palette.text_dim, shape.letters());
       y += line;
-    } else {
+    } else if (!short_) {
       write(shape.letters(), palette.text_dim);
     }
     write(shape.sizes_text(), palette.text_dim);
@@ -103,12 +124,12 @@ class Table {
     write(shown.layout.strides_text(), wrong         ? palette.warning
                                        : new_strides ? palette.text
                                                      : palette.text_dim);
-    write(fmt::format("[{}]", fmt::join(cell, ",")), palette.text_dim);
+    if (!short_) write(fmt::format("[{}]", fmt::join(cell, ",")), palette.text_dim);
     std::string where = fmt::format("{}", float_there);
     if (lies_at != float_there) where += fmt::format(" → at {}", lies_at);
     write(where, differs ? palette.warning : palette.text);
 
-    const ImVec2 max(x + room, at_.y + line * static_cast<float>(captions.size()));
+    const ImVec2 max(x + room, at_.y + memory_table_height(context_, short_));
     const std::string id = fmt::format("memory/{}", wrong ? "wrong" : std::to_string(place));
     ImGui::SetCursorScreenPos({x, at_.y});
     ImGui::PushID(id.c_str());
@@ -128,6 +149,7 @@ class Table {
   const MemoryScene& scene_;
   ImVec2 at_;
   float width_ = 0.0f, caption_ = 0.0f, pitch_ = 0.0f;
+  bool short_ = false;
   std::size_t columns_ = 1;
   ImDrawList* list_;
   ImFont* font_ = nullptr;
@@ -135,12 +157,13 @@ class Table {
 
 }  // namespace
 
-float memory_table_height(const PanelContext& context) {
-  return line_height(context) * static_cast<float>(captions.size());
+float memory_table_height(const PanelContext& context, bool short_form) {
+  return line_height(context) * static_cast<float>(short_form ? short_lines : captions.size());
 }
 
-void draw_memory_table(const PanelContext& context, const MemoryScene& scene, ImVec2 at, float width) {
-  Table(context, scene, at, width).draw();
+void draw_memory_table(const PanelContext& context, const MemoryScene& scene, ImVec2 at, float width,
+                       bool short_form) {
+  Table(context, scene, at, width, short_form).draw();
 }
 
 }  // namespace headwise

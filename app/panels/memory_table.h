@@ -7,8 +7,10 @@
 
 namespace headwise {
 
-float memory_table_height(const PanelContext& context);
+// `short_form`: without the axes and the cell, where the stage is low.
+float memory_table_height(const PanelContext& context, bool short_form = false);
 // `at`: its upper left corner, in pixels.
-void draw_memory_table(const PanelContext& context, const MemoryScene& scene, ImVec2 at, float width);
+void draw_memory_table(const PanelContext& context, const MemoryScene& scene, ImVec2 at, float width,
+                       bool short_form = false);
 
 }  // namespace headwise

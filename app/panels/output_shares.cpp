@@ -63,7 +63,9 @@ void draw_output_shares(const PanelContext& context, TextColumn& column) {
   const Palette& palette = context.palette;
   const ColorTable& table = color_table(ColorMap::blue_orange, context.theme);
   const float line = std::round(mono->FontSize * 1.5f);
-  const float value_end = column.width() * 0.52f, percent_end = column.width() * 0.70f;
+  const float value_end = column.width() * 0.52f;
+  const float percent_end =
+      std::max(column.width() * 0.70f, value_end + width_of(mono, "100.0 %") + 8.0f * context.scale);
   const float bar_begin = percent_end + 10.0f * context.scale, bar_width = column.width() - bar_begin;
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const OutputShare& share = shares[i];

@@ -34,6 +34,8 @@ namespace headwise {
 namespace {
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
+constexpr double low_area =
+    330.0;  // in units: with less than this under the choice, lines give way to the maps
 
 float width_of(ImFont* font, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
@@ -150,15 +152,17 @@ float draw_choice(const PanelContext& context, PanelAction& action, const RectF&
   return size.y;
 }
 
-// Wrapped lines of dim or plain text; their height.
-float draw_sentence(const PanelContext& context, const std::string& text, ImVec2 at, float width, bool dim) {
+// Wrapped lines; the height that they take, drawn or not.
+float draw_sentence(const PanelContext& context, const std::string& text, ImVec2 at, float width,
+                    bool draws) {
   if (text.empty()) return 0.0f;
   ImFont* font = context.fonts.sans;
-  const Rgba8 color = dim ? context.palette.text_dim : context.palette.text;
-  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(color), text.c_str(), nullptr,
-                                      width);
   const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, text.c_str());
-  ui_probe("stage/compare/sentence", at, {at.x + size.x, at.y + size.y});
+  if (draws) {
+    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text),
+                                        text.c_str(), nullptr, width);
+    ui_probe("stage/compare/sentence", at, {at.x + size.x, at.y + size.y});
+  }
   return size.y + 4.0f * context.scale;
 }
 
@@ -317,12 +321,19 @@ PanelAction draw_compare(const PanelContext& context, CompareState& state, const
     if (output) sentence += fmt::format(" The output: {}.", change_text(*output, side->name));
   }
   for (const std::string& note : side->notes) sentence += " " + note;
-  use(draw_sentence(context, sentence, {static_cast<float>(area.x), static_cast<float>(area.y)},
-                    static_cast<float>(area.width), false) +
-      4 * u);
-  // Above the maps, where no notice covers it.
-  const RectF values_line{area.x, area.y, area.width, 0};
-  use(22 * u);
+  // The values of a cell stand above the maps, where no notice covers them. In a low stage they take the place of the
+  // sentence while a cell is looked at: no line is kept free for them.
+  const bool low = area.height < low_area * u;
+  const bool values_stand_in = low && focused_place(context, state, present.matrix);
+  RectF values_line{area.x, area.y, area.width, 0};
+  const float sentence_height =
+      draw_sentence(context, sentence, {static_cast<float>(area.x), static_cast<float>(area.y)},
+                    static_cast<float>(area.width), !values_stand_in);
+  use(sentence_height + 4 * u);
+  if (!low) {
+    values_line.y = area.y;
+    use(22 * u);
+  }
 
   std::vector<CompareShape> shapes;
   for (const Drawn& map : maps) {
@@ -396,7 +407,8 @@ PanelAction draw_compare(const PanelContext& context, CompareState& state, const
   const bool heads = head_count(context.trace, present.matrix.name) > 1;
   bar(layout.bar, maps[0].part.spec, fmt::format("{}, both{}", name, heads ? ", all heads" : ""), middle);
   if (alike) bar(layout.difference_bar, maps[2].part.spec, "difference, this map", area.x + area.width);
-  draw_values(context, maps, values_line, hovered ? hovered : focus, present.matrix);
+  if (!low || values_stand_in)
+    draw_values(context, maps, values_line, hovered ? hovered : focus, present.matrix);
   if (head) action.selection = looking_at_head(context, *head);
   return action;
 }

@@ -19,6 +19,7 @@ constexpr double bar_height = 8.0;
 constexpr double longest_bar = 150.0;
 constexpr double narrowest_map = 32.0;
 constexpr double lowest_map = 12.0;
+constexpr double low_map = 90.0;  // lower maps take the place of the strips of colour
 
 const double slant = label_slant_degrees * std::numbers::pi / 180.0;
 
@@ -104,6 +105,12 @@ Arrangement arrange(const std::vector<CompareShape>& shapes, bool stacked, bool 
   return made;
 }
 
+// A map of few rows, or one that its width keeps small, gains nothing by more height.
+bool lowered_by_height(const Arrangement& made, const CompareShape& shape, double u) {
+  const RectF& map = made.layout.places.front().map;
+  return map.height < tallest_cell * u * static_cast<double>(shape.rows);
+}
+
 }  // namespace
 
 CompareLayout compare_layout(const std::vector<CompareShape>& shapes, RectF area, double scale) {
@@ -113,6 +120,8 @@ CompareLayout compare_layout(const std::vector<CompareShape>& shapes, RectF area
     Arrangement beside = arrange(shapes, false, bars, area, u), under = arrange(shapes, true, bars, area, u);
     if (!beside.fits && !under.fits) continue;
     Arrangement& best = !beside.fits || (under.fits && under.cell > 1.15 * beside.cell) ? under : beside;
+    const RectF& map = best.layout.places.front().map;
+    if (bars && map.height < low_map * u && lowered_by_height(best, shapes.front(), u)) continue;
     if (bars) {
       const RectF& first = best.layout.places.front().map;
       const double y = best.bottom + (line_height + 3.0) * u;

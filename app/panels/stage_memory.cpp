@@ -26,6 +26,7 @@ namespace {
 constexpr double least_row_units = 10.5, roomy_row_units = 15.0, highest_row_units = 34.0;
 constexpr double title_lines = 1.5;  // over the cells
 constexpr double least_col_units = 4.0, widest_col_units = 44.0;
+constexpr Index wanted_rows = 4;  // of the matrix: what lies around it gives way until so many have room
 
 float width_of(ImFont* font, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
@@ -53,8 +54,9 @@ class View {
   bool joined_columns() const { return scene_.matrix.col_axis.find("·") != std::string::npos; }
   const std::vector<std::string>* row_labels() const;
   void place();
+  void give_way();
   void make_window();
-  float words(float y) const;
+  float words(float y, bool draws) const;
   void grid(const PlaneGeometry& plane, const std::vector<Index>& floats, const std::vector<Rgba8>& colors,
             bool wrong) const;
   void numbers(const PlaneGeometry& plane, const std::vector<Index>& floats,
@@ -77,6 +79,9 @@ class View {
   double label_width_ = 0.0, grid_width_ = 0.0, gap_ = 0.0;
   int formula_lines_ = 1;
   bool says_owners_ = false;  // whose number the float is, under its formula
+  // What there is room for beside the matrix.
+  bool says_what_happens_ = true, says_refusal_ = true, short_table_ = false;
+  MemoryStripParts strips_;
   PlaneGeometry right_, wrong_;
 };
 
@@ -90,17 +95,16 @@ const std::vector<std::string>* View::row_labels() const {
 }
 
 // What a learner may try, and what PyTorch says to it; then what happens to the floats.
-float View::words(float y) const {
+float View::words(float y, bool draws) const {
   ImFont* small = context_.fonts.small;
   const auto width = static_cast<float>(area_.width), x = static_cast<float>(area_.x);
   const auto write = [&](const std::string& text, Rgba8 color) {
-    list_->AddText(small, small->FontSize, {x, y}, im_color(color), text.c_str(), nullptr, width);
+    if (draws) list_->AddText(small, small->FontSize, {x, y}, im_color(color), text.c_str(), nullptr, width);
     y += small->CalcTextSizeA(small->FontSize, FLT_MAX, width, text.c_str()).y + 3.0f * context_.scale;
   };
   const MemoryOrder& order = scene_.order;
-  const bool room = area_.height >= 40.0 * context_.fonts.mono_small->FontSize;
-  if (room || order.refusal.empty()) write(memory_words(scene_, context_.trace), context_.palette.text_dim);
-  if (!order.refusal.empty())
+  if (says_what_happens_) write(memory_words(scene_, context_.trace), context_.palette.text_dim);
+  if (says_refusal_ && !order.refusal.empty())
     write(fmt::format("{} is refused: {}", order.refused_code, order.refusal), context_.palette.warning);
   return y;
 }
@@ -118,6 +122,28 @@ void View::place() {
   formula_lines_ =
       static_cast<int>(std::max(offset_formulas(scene_.order.states, scene_.cell).size(),
                                 has_wrong() ? offset_formulas(scene_.order.wrong, scene_.cell).size() : 1));
+}
+
+// In a low stage first the words go, then the enlarged floats, lines of the table, the copy's memory, the memory:
+// the matrix and its formulas are what the view is for.
+void View::give_way() {
+  const double u = context_.scale, line = context_.fonts.mono_small->FontSize * 1.3;
+  const bool tall = area_.height >= 40.0 * context_.fonts.mono_small->FontSize;
+  strips_ = {scene_.memories(), true};
+  says_what_happens_ = tall || scene_.order.refusal.empty();
+  const auto rows = [&] {
+    const double top = words(0.0f, false) + memory_table_height(context_, short_table_) + 10.0 * u;
+    const double below = memory_strips_height(context_, strips_) + 6.0 * u;
+    return static_cast<Index>((area_.height - top - below - (title_lines + formula_lines_) * line) /
+                              (least_row_units * u));
+  };
+  const Index wanted = std::min(scene_.matrix.view.rows, wanted_rows);
+  if (rows() < wanted) says_what_happens_ = false;
+  if (rows() < wanted) strips_.floats = false;
+  if (rows() < wanted) short_table_ = true;
+  if (rows() < 1) strips_.lanes = 1;
+  if (rows() < 1) says_refusal_ = false;
+  if (rows() < 1) strips_.lanes = 0;
 }
 
 // Whose floats they are changes rarely, and to find them all takes long.
@@ -262,7 +288,7 @@ void View::light(const RectF& strips) const {
     const RectF cell = plane->rect(*box);
     context_.lit->push_back({cell.x - pad, cell.y - pad, cell.width + 2 * pad, cell.height + 2 * pad});
   }
-  context_.lit->push_back({area_.x, area_.y, area_.width, memory_table_height(context_)});
+  context_.lit->push_back({area_.x, area_.y, area_.width, memory_table_height(context_, short_table_)});
   context_.lit->push_back(strips);
 }
 
@@ -401,10 +427,12 @@ PanelAction View::draw(std::optional<CellRef>& under_mouse) {
   PanelAction action;
   const float u = context_.scale;
   auto y = static_cast<float>(area_.y);
-  draw_memory_table(context_, scene_, {static_cast<float>(area_.x), y}, static_cast<float>(area_.width));
-  y = words(y + memory_table_height(context_) + 6.0f * u) + 4.0f * u;
   place();
-  const float strips = memory_strips_height(context_, scene_);
+  give_way();
+  draw_memory_table(context_, scene_, {static_cast<float>(area_.x), y}, static_cast<float>(area_.width),
+                    short_table_);
+  y = words(y + memory_table_height(context_, short_table_) + 6.0f * u, true) + 4.0f * u;
+  const float strips = memory_strips_height(context_, strips_);
   const double bottom = area_.y + area_.height;
   grids_ = {area_.x, y, area_.width, std::max(0.0, bottom - strips - 6.0 * u - y)};
   make_window();
@@ -436,7 +464,7 @@ PanelAction View::draw(std::optional<CellRef>& under_mouse) {
 
   std::optional<Index> under_strip;
   const std::optional<Index> head =
-      draw_memory_strips(context_, state_.strips, scene_, marked(), wrong_float,
+      draw_memory_strips(context_, state_.strips, scene_, strips_, marked(), wrong_float,
                          {area_.x, bottom - strips, area_.width, strips}, under_strip);
   if (under_strip && !keys_decide(context_)) under_mouse = scene_.cell_of_float(*under_strip);
   light({area_.x, bottom - strips, area_.width, strips});

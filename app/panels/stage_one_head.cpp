@@ -142,6 +142,7 @@ struct Drawn {
 
 // Why a hand-made head does what it does, in the corner that a product leaves free: it can be read off the
 // parameters.
+// Smaller, and then cut, where the corner is low.
 void draw_reason(const PanelContext& context, RectF corner_area) {
   const auto description = head_description(context, context.selection.head);
   if (!description) return;
@@ -155,8 +156,26 @@ void draw_reason(const PanelContext& context, RectF corner_area) {
   const std::string head = fmt::format("head {}: {}", context.selection.head, description->name);
   list->AddText(bold, bold->FontSize, at, im_color(context.palette.text), head.c_str());
   at.y += bold->FontSize * 1.5f;
-  list->AddText(sans, sans->FontSize, at, im_color(context.palette.text_dim), description->reason.c_str(),
-                nullptr, wrap);
+  const auto end = static_cast<float>(corner_area.y + corner_area.height);
+  const auto height = [&](ImFont* font, const std::string& text) {
+    return font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, text.c_str()).y;
+  };
+  ImFont* font = at.y + height(sans, description->reason) <= end ? sans : context.fonts.small;
+  std::string whole = description->reason, reason = whole;
+  while (!whole.empty() && at.y + height(font, reason) > end) {
+    const std::size_t space = whole.rfind(' ');
+    whole.resize(space == std::string::npos ? 0 : space);
+    reason = whole.empty() ? "" : whole + " …";
+  }
+  list->AddText(font, font->FontSize, at, im_color(context.palette.text_dim), reason.c_str(), nullptr, wrap);
+  ui_probe("stage/reason", at, {at.x + wrap, at.y + height(font, reason)});
+}
+
+// Down to what stands at the left of the bias, or over the left operand.
+double reason_height(const PanelContext& context, const StageLayout& layout) {
+  const double top = layout.above->y - title_height_units * context.scale;
+  if (!layout.bias) return layout.result.y - title_height_units * context.scale - top;
+  return layout.bias->y + (layout.bias->height - context.fonts.mono_small->FontSize) / 2 - top;
 }
 
 // In the layout 3·H each head has a matrix of its own: the columns of Wᵀ that make its block of the result. Empty for other
@@ -331,14 +350,15 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
   }
   if (head) action.selection = looking_at_head(context, *head);
   if (content.above && !content.head_map)
-    draw_reason(context, {area.x, layout.above->y, layout.above->x - area.x, 0});
+    draw_reason(context, {area.x, layout.above->y - title_height_units * context.scale,
+                          layout.above->x - area.x, reason_height(context, layout)});
   if (content.bias) {
     ImFont* font = context.fonts.mono_small;
     const std::string name = "+ " + matrix_name(content.bias->matrix);
-    list->AddText(font, font->FontSize,
-                  ImVec2(static_cast<float>(layout.bias->x) - width_of(font, name) - 6 * context.scale,
-                         static_cast<float>(layout.bias->y + layout.bias->height / 2) - font->FontSize / 2),
-                  im_color(context.palette.text_dim), name.c_str());
+    const ImVec2 at(static_cast<float>(layout.bias->x) - width_of(font, name) - 6 * context.scale,
+                    static_cast<float>(layout.bias->y + layout.bias->height / 2) - font->FontSize / 2);
+    list->AddText(font, font->FontSize, at, im_color(context.palette.text_dim), name.c_str());
+    ui_probe("stage/bias_name", at, {at.x + width_of(font, name), at.y + font->FontSize});
   }
   if ((content.row_figures || content.col_figures) && !entering)
     draw_figures(context, state, content, layout);

@@ -60,6 +60,8 @@ constexpr struct {
     {"comparison/values", "shows numbers that the sheet says"},
     {"comparison/map", "shows a map of the stage once more"},
     {"comparison/computing", "is a sentence"},
+    {"stage/bias_name", "is the name of a row"},
+    {"stage/reason", "is a sentence"},
     {"file_dialog/entry/", "is a line of the list, which is one stop and has arrows"},
     {"letter/", "stands in the list of sizes too, and there it is a stop"},
     {"menu/", "F10 opens the menus, and arrows go through them"},
