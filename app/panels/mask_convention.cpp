@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/widgets/ui_probe.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -27,6 +28,31 @@ bool is_boolean(const MatrixView& mask_bias) {
     }
   }
   return true;
+}
+
+void draw_minus_infinities(const WidgetContext& context, ImDrawList* list, const StagePart& part,
+                           const PlaneGeometry& plane) {
+  if (part.matrix.name != TensorName{TensorId::mask_bias}) return;
+  ImFont* font = context.fonts.mono_small;
+  const std::string text = "−∞";
+  const float width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+  const float cell_width = static_cast<float>(plane.width) / static_cast<float>(plane.cols),
+              cell_height = static_cast<float>(plane.height) / static_cast<float>(plane.rows);
+  if (cell_width < width + 4 || cell_height < font->FontSize) return;
+  for (Index row = 0; row < plane.rows; ++row) {
+    for (Index col = 0; col < plane.cols; ++col) {
+      if (part.spec.values.value(row, col) != minus_infinity) continue;
+      const RectF cell = plane.cell(row, col);
+      const ImVec2 at{std::floor(static_cast<float>(cell.x + cell.width / 2) - width / 2),
+                      std::floor(static_cast<float>(cell.y + cell.height / 2) - font->FontSize / 2)};
+      // On a plate: the hatching would cross it out.
+      list->AddRectFilled({at.x - 1, at.y}, {at.x + width + 1, at.y + font->FontSize},
+                          im_color(context.palette.panel, 0.85f));
+      list->AddText(font, font->FontSize, at, im_color(context.palette.text), text.c_str());
+    }
+  }
+  ui_probe("digits/−∞", {static_cast<float>(plane.x), static_cast<float>(plane.y)},
+           {static_cast<float>(plane.x + plane.width), static_cast<float>(plane.y + plane.height)});
 }
 
 bool draw_mask_letters(const WidgetContext& context, ImDrawList* list, const StagePart& part,

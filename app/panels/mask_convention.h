@@ -15,6 +15,10 @@ namespace headwise {
 // Whether the masks of this trace only block: a map of booleans says all of it.
 bool is_boolean(const MatrixView& mask_bias);
 
+// "−∞" over the hatching of mask_bias's cells, where it fits.
+void draw_minus_infinities(const WidgetContext& context, ImDrawList* list, const StagePart& part,
+                           const PlaneGeometry& plane);
+
 // T and F in the cells of mask_bias, where they fit; false where nothing was drawn: another convention is not asked for, the
 // plane is no mask or not boolean, or its cells are too small.
 bool draw_mask_letters(const WidgetContext& context, ImDrawList* list, const StagePart& part,

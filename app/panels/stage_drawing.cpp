@@ -232,8 +232,9 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
   draw_column_blocks(widgets, list, plane, part.col_block);
   draw_row_blocks(widgets, list, plane, part.row_block);
   const bool probabilities = !part.matrix.name.gradient && tensor_entry(part.matrix.name.id).probabilities;
-  if (!draw_mask_letters(widgets, list, part, plane, context.selection.mask_convention) &&
-      draw_cell_digits(widgets, list, plane, part.spec, probabilities, operand ? 5.0f : 2.0f)) {
+  const bool letters = draw_mask_letters(widgets, list, part, plane, context.selection.mask_convention);
+  if (!letters) draw_minus_infinities(widgets, list, part, plane);
+  if (!letters && draw_cell_digits(widgets, list, plane, part.spec, probabilities, operand ? 5.0f : 2.0f)) {
     ui_probe("digits/" + to_string(part.matrix.name),
              {static_cast<float>(plane.x), static_cast<float>(plane.y)},
              {static_cast<float>(plane.x + plane.width), static_cast<float>(plane.y + plane.height)});

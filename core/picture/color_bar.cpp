@@ -93,6 +93,24 @@ PictureBuilder color_bar(const HeatmapSpec& spec, const HeatmapContents& content
   return bar;
 }
 
+namespace {
+
+// Whether what the mask blocks is −∞ in these values too; behind the softmax it is 0.
+bool blocked_is_minus_infinity(const HeatmapSpec& spec) {
+  bool any = false;
+  for (Index row = 0; row < spec.values.rows; ++row) {
+    for (Index col = 0; col < spec.values.cols; ++col) {
+      if (cell_kind(spec, row, col) != CellKind::blocked) continue;
+      const double value = spec.values.value(row, col);
+      if (!std::isinf(value) || value > 0) return false;
+      any = true;
+    }
+  }
+  return any;
+}
+
+}  // namespace
+
 std::vector<LegendEntry> legend_entries(const HeatmapSpec& spec, const HeatmapContents& contents) {
   constexpr double infinity = std::numeric_limits<double>::infinity();
   struct Kind {
@@ -105,7 +123,8 @@ std::vector<LegendEntry> legend_entries(const HeatmapSpec& spec, const HeatmapCo
     return fmt::format("{}, {} cell{}", what, cells, cells == 1 ? "" : "s");
   };
   const Kind kinds[] = {
-      {contents.blocked, 0.0, true, "blocked"},
+      {contents.blocked, 0.0, true,
+       contents.blocked > 0 && blocked_is_minus_infinity(spec) ? "blocked: −∞" : "blocked"},
       {contents.blocked_values, spec.range.hi == 0.0 ? 1.0 : spec.range.hi, true, "blocked, with a value"},
       {contents.nans, std::nan(""), false, counted("NaN", contents.nans)},
       {contents.minus_infs, -infinity, false, counted("−∞", contents.minus_infs)},

@@ -100,8 +100,12 @@ TEST_CASE("blocked cells are explained beside the colours") {
   if (!bench.ui) return;
   bench.window->state().selection.step = Step::mask;
   bench.ui->run_frames(2);
-  CHECK_FALSE(bench.ui->has("stage/legend/blocked"));
+  CHECK_FALSE(bench.ui->has("stage/legend/blocked: −∞"));
   bench.ui->key("C");
   bench.ui->run_until_still();
-  CHECK(bench.ui->has("stage/legend/blocked"));
+  CHECK(bench.ui->has("stage/legend/blocked: −∞"));
+  CHECK(bench.ui->has("digits/−∞"));  // in the cells of mask_bias
+  bench.window->state().selection.step = Step::softmax;
+  bench.ui->run_until_still();
+  CHECK(bench.ui->has("stage/legend/blocked"));  // their weight is 0
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <limits>
 
 #include "tests/core/picture/sample_heatmaps.h"
 
@@ -55,10 +56,23 @@ TEST_CASE("the legend names what is there, and only that") {
   CHECK(texts(cell_legend(spec, heatmap_contents(spec), 500, 12)).empty());
   spec = with_every_kind(spec);
   const PictureBuilder legend = cell_legend(spec, heatmap_contents(spec), 500, 12);
-  for (const char* entry : {"blocked", "blocked, with a value", "NaN, 1 cell", "−∞, 1 cell", "+∞, 1 cell"}) {
+  for (const char* entry :
+       {"blocked: −∞", "blocked, with a value", "NaN, 1 cell", "−∞, 1 cell", "+∞, 1 cell"}) {
     CAPTURE(entry);
     CHECK(says(legend, entry));
   }
   CHECK(legend.finish(0, {}).planes.size() == 5);
   CHECK(legend.width() <= 500);
+}
+
+TEST_CASE("the legend says where what is blocked is −∞") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  HeatmapSpec spec = sample_heatmap(2, 2);
+  Tensor values(Shape{{"L", 2}, {"S", 2}}, DType::f64);
+  values.set_flat(1, -infinity);
+  spec.values = matrix_view(std::make_shared<const Tensor>(values));
+  spec.mask = spec.values;
+  CHECK(says(cell_legend(spec, heatmap_contents(spec), 500, 12), "blocked: −∞"));
+  spec.values = matrix_view(std::make_shared<const Tensor>(Shape{{"L", 2}, {"S", 2}}, DType::f64));
+  CHECK(says(cell_legend(spec, heatmap_contents(spec), 500, 12), "blocked"));
 }
