@@ -156,8 +156,11 @@ std::string output_shares(const std::vector<double>& shares) {
   for (std::size_t h = 0; h + 1 < shares.size(); ++h)
     row.push_back(fmt::format("head {}: {:.1f} %", h, 100.0 * shares[h]));
   row.push_back(fmt::format("bias: {:.1f} %", 100.0 * shares.back()));
-  return text + fmt::format("  output = Σ_h head_output_h · W_O,hᵀ + b; of Σ |part| over all cells: {}.\n",
-                            fmt::join(row, ", "));
+  return text + fmt::format(
+                    "  output = Σ_h head_output_h · W_O,hᵀ + b. Each head's numbers added up without their "
+                    "signs, over all "
+                    "cells, as a share of all heads' and the bias's: {}.\n",
+                    fmt::join(row, ", "));
 }
 
 }  // namespace
