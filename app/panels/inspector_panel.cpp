@@ -24,6 +24,7 @@
 #include "app/widgets/text_column.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
+#include "core/trace/cell_reach.h"
 
 namespace headwise {
 namespace {
@@ -230,10 +231,12 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
   if (!provenance.note.empty()) column.paragraph(provenance.note, context.palette.text_dim);
   column.space(4);
   draw_way_switch(context, column, action);
-  const bool all_the_way = context.reach && context.reach->cell == *cell;
-  if (all_the_way) {
-    draw_way(context, column, "from", context.reach->back, action);
-    draw_way(context, column, "to", context.reach->forward, action);
+  if (selection.all_the_way) {
+    // The stage lights the way of the pinned cell; what is said here is of the cell that is looked at.
+    const bool lit = context.reach && context.reach->cell == *cell;
+    const CellReach reach = lit ? *context.reach : cell_reach(context.trace, cell->tensor, cell->index);
+    draw_way(context, column, "from", reach.back, action);
+    draw_way(context, column, "to", reach.forward, action);
   } else {
     draw_links(context, column, "from", provenance.sources, action);
     draw_links(context, column, "to", shown_consumers(context.trace, *cell), action);

@@ -116,6 +116,20 @@ TEST_CASE("W, or the switch in the inspector, lights all the way, and again only
   CHECK_FALSE(bench.selection().all_the_way);
 }
 
+TEST_CASE("beside a pinned cell the one under the mouse is told all the way too") {
+  WindowBench bench = open_on_score();
+  if (!bench.ui) return;
+  bench.ui->key("W");
+  bench.ui->run_until_still();
+  REQUIRE(bench.selection().pinned == score);
+  const UiRect map = bench.ui->rect("stage/result");
+  bench.ui->move_to(map.min.x + 5, map.min.y + 5);
+  bench.ui->run_until_still();
+  REQUIRE(bench.selection().hovered);
+  CHECK_FALSE(bench.selection().hovered == score);
+  CHECK(bench.ui->has("inspector/from/6"));
+}
+
 TEST_CASE("how much of a tensor is on the way is told in a few words") {
   const TracedScenario given = traced();
   const Trace& trace = *given.trace;
