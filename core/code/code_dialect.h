@@ -61,7 +61,9 @@ class CodeDialect {
   // Masks, always (N,H,L,S) and broadcast.
   virtual std::string arange(Index count) const = 0;
   virtual std::string falses() const = 0;  // (N,H,L,S)
+  // In the type of the scores, as as_scores makes other numbers.
   virtual std::string added_zero_or_minus_infinity(const std::string& blocked) const = 0;
+  virtual std::string as_scores(const std::string& x) const { return x; }
   virtual std::string at_least_zero(const std::string& x) const = 0;
   virtual std::string absolute(const std::string& x) const = 0;
   virtual std::string vector(const std::string& numbers) const = 0;

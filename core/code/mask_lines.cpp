@@ -88,8 +88,8 @@ void MaskLines::add_floats() {
       slopes += fmt::format("{}{:.17g}", slopes.empty() ? "" : ", ", slope);
     }
     add("slopes = " + dialect_.vector(slopes), "ALiBi");
-    add(fmt::format("mask_bias = mask_bias - slopes[:, None, None] * {}",
-                    o_.is_causal ? dialect_.at_least_zero("back") : dialect_.absolute("back")));
+    const std::string distance = o_.is_causal ? dialect_.at_least_zero("back") : dialect_.absolute("back");
+    add("mask_bias = mask_bias - " + dialect_.as_scores("(slopes[:, None, None] * " + distance + ")"));
   }
   if (sizes_.all_keys > sizes_.keys) {
     add("mask_bias = " + dialect_.pad_columns("mask_bias", sizes_.all_keys - sizes_.keys, "0.0"),

@@ -66,7 +66,11 @@ class NumpyDialect : public CodeDialect {
                        sizes_.keys);
   }
   std::string added_zero_or_minus_infinity(const std::string& blocked) const override {
-    return fmt::format("np.where({}, -np.inf, 0.0)", blocked);
+    return as_scores(fmt::format("np.where({}, -np.inf, 0.0)", blocked));
+  }
+  // Infinities and whole numbers make f64 of what they meet.
+  std::string as_scores(const std::string& x) const override {
+    return fmt::format("{}.astype(scaled_scores.dtype)", x);
   }
   std::string at_least_zero(const std::string& x) const override {
     return fmt::format("np.maximum({}, 0)", x);

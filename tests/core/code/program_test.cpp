@@ -92,6 +92,39 @@ TEST_CASE("the d2l program of every option computes the trace") {
   check_style(CodeStyle::d2l, "torch");
 }
 
+TEST_CASE("the NumPy program of an f32 scenario stays in f32, behind every mask too") {
+  const std::string python = test::python_with("numpy");
+  if (python.empty()) {
+    MESSAGE("skipped: no Python with numpy");
+    return;
+  }
+  const char* const options[]{
+      R"("mask": {"is_causal": true})",
+      R"("mask": {"is_causal": true, "value": -1})",
+      R"("mask": {"alibi": true, "sliding_window": 2})",
+      R"("mask": {"alibi": true, "is_causal": true})",
+      R"("mask": {"valid_lens": [3], "fully_masked_rows": "zero"})",
+      R"("attention": {"embed_dim": 12, "num_heads": 3, "add_zero_attn": true, "dropout": 0.5, "residual": true, "layer_norm": true}, "mask": {"is_causal": true})",
+  };
+  const TemporaryFolder folder;
+  std::vector<test::PythonProgram> programs;
+  for (const char* const option : options) {
+    const Scenario scenario = scenario_from_json(fmt::format("{{\"headwise\": 1, {}}}", option), "test");
+    const TracePtr trace = reference_forward(make_scenario_inputs(scenario, DType::f32).attention);
+    const std::string path = folder.file(fmt::format("f32_{}", programs.size()));
+    write_program(path + ".py", *trace, CodeStyle::numpy);
+    programs.push_back({path + ".py", path + ".npz"});
+  }
+  REQUIRE(test::run_python_programs(python, programs, folder.file("")) == "");
+  for (const test::PythonProgram& program : programs) {
+    for (const NamedTensor& array : read_array_file(program.output)) {
+      CAPTURE(program.path);
+      CAPTURE(array.name);
+      CHECK(array.stored_dtype == "f32");
+    }
+  }
+}
+
 TEST_CASE("the PyTorch program holds itself against PyTorch's own function and finds no difference") {
   const std::string python = test::python_with("torch");
   if (python.empty()) {
