@@ -63,10 +63,11 @@ void run_compare(CLI::App& app, const Words& words) {
       ->type_name("FILE")
       ->required()
       ->allow_extra_args(false);
-  app.add_option(
-         "--tolerance", tolerance,
-         "The largest relative difference; by itself 1e-10 in f64, 1e-5 where a side is f32, 2e-3 for f16, "
-         "1.6e-2 for bf16")
+  app.add_option("--tolerance", tolerance,
+                 "A cell agrees where |ours - theirs| <= X * max(|ours|, |theirs|, u), u being the largest "
+                 "number of the "
+                 "tensor, at most 1; X is by itself 1e-10 in f64, 1e-5 where a side is f32, 2e-3 "
+                 "for f16, 1.6e-2 for bf16, ten times that for gradients")
       ->type_name("X");
   app.add_flag("--json", json, "Print JSON");
   if (!parse_words(app, words)) return;

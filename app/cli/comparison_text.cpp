@@ -7,6 +7,7 @@
 #include <cmath>
 #include <functional>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "core/attention/heads.h"
 #include "core/tensor/error.h"
@@ -22,6 +23,7 @@ constexpr std::size_t shown_terms = 6;
 constexpr std::size_t shown_causes = 3;
 constexpr std::size_t shown_skipped = 12;  // a whole checkpoint may have been given
 constexpr double rounding_of_f32_gradients = 1e-2;
+constexpr std::string_view unit_words = ", u being the largest number of the tensor, at most 1";
 
 // Columns on a terminal: UTF-8 bytes that begin a character.
 std::size_t text_width(const std::string& text) {
@@ -176,10 +178,12 @@ std::string first_text(const ComparisonReport& report, const ComparedArray& firs
   if (!first.refusal.empty())
     return text + fmt::format("  It could not be compared: {}\n", sentence(first.refusal));
   text += fmt::format(
-      "  worst cell [{}]: ours {}, theirs {} (absolute {:.3g}, relative {:.3g}, tolerance {:g})\n",
+      "  worst cell [{}]: ours {}, theirs {}: |ours − theirs| = {:.3g} = {:.3g} · max(|ours|, |theirs|, u), "
+      "and "
+      "{:g} is allowed{}\n",
       fmt::join(difference.worst, ","), value_text(difference.ours, report.trace.dtype),
       value_text(difference.theirs, stored_type(first)), difference.worst_absolute, difference.worst_relative,
-      first.tolerance);
+      first.tolerance, unit_words);
   if (difference.non_finite_mismatches > 0)
     text += fmt::format("  {} cells are NaN or infinite on one side and not on the other.\n",
                         difference.non_finite_mismatches);
@@ -219,8 +223,12 @@ std::string agreement_text(const ComparisonReport& report) {
     wider = wider || (array.stored_dtype == "f64" && report.trace.dtype == DType::f32);
   }
   std::string text = arrays.size() == 1
-                         ? fmt::format("\nThe tensor agrees within {:g}.\n", tolerance)
-                         : fmt::format("\nAll {} tensors agree within {:g}.\n", arrays.size(), tolerance);
+                         ? fmt::format("\nThe tensor agrees within {:g}", tolerance)
+                         : fmt::format("\nAll {} tensors agree within {:g}", arrays.size(), tolerance);
+  text += tolerance == 0.0
+              ? ": every number of theirs is ours.\n"
+              : fmt::format(": in every cell |ours − theirs| ≤ {:g} · max(|ours|, |theirs|, u){}.\n",
+                            tolerance, unit_words);
   if (wider) text += "Theirs holds f64, ours was computed in f32: --dtype f64 compares more closely.\n";
   return text;
 }

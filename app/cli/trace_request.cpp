@@ -1,6 +1,7 @@
 #include "app/cli/trace_request.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 #include <filesystem>
 
@@ -13,8 +14,10 @@
 #include "core/files/array_files.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
+#include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 #include "core/trace/reference_backend.h"
+#include "core/trace/tensor_names.h"
 
 namespace headwise {
 namespace {
@@ -62,6 +65,17 @@ ScenarioInputs inputs_of(const TraceRequest& request, const Scenario& scenario) 
   return inputs;
 }
 
+// "query, key, value, q, … or output": what is computed, and what it begins with.
+std::string tensors_of_a_trace() {
+  std::vector<std::string> names;
+  for (const TensorEntry& entry : tensor_entries()) {
+    const bool begins =
+        entry.id == TensorId::query || entry.id == TensorId::key || entry.id == TensorId::value;
+    if (begins || entry.role == TensorRole::intermediate) names.emplace_back(entry.name);
+  }
+  return fmt::format("{}, or a parameter's or mask's name", fmt::join(names, ", "));
+}
+
 }  // namespace
 
 Scenario requested_scenario(const TraceRequest& request) {
@@ -73,8 +87,12 @@ Scenario requested_scenario(const TraceRequest& request) {
 TensorName requested_tensor(const TraceRequest& request, const std::string& option, const std::string& word) {
   const std::optional<TensorName> name = find_tensor_name(word);
   if (!name) {
-    throw Error(ExitStatus::usage, {option, "there is no tensor of that name", word,
-                                    nearest_tensor_name(word), "see headwise list tensors"});
+    const std::string nearest = nearest_tensor_name(word);
+    const bool alike = 2 * edit_distance(nearest, word.substr(0, 64)) <= nearest.size();
+    throw Error(ExitStatus::usage,
+                {option, "there is no tensor of that name", word, alike ? nearest : tensors_of_a_trace(),
+                 alike ? "did you mean " + nearest + "? headwise list tensors says all names"
+                       : "headwise list tensors says all names"});
   }
   if (name->gradient && !request.backward) {
     throw Error(ExitStatus::usage, {option, "gradients are not computed", word, "", "add --backward"});

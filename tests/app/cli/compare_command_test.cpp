@@ -114,9 +114,21 @@ TEST_CASE(
   CHECK(has(result.err, "scores: 1 of 120 cells differ, the most at [1,2,0,4]"));
   CHECK(has(result.out, "worst cell [1,2,0,4]"));
   CHECK(has(result.out,
+            "max(|ours|, |theirs|, u), and 1e-05 is allowed, u being the largest number of the tensor"));
+  CHECK(has(result.out,
             fmt::format("ours {}, theirs {}", static_cast<float>(before), static_cast<float>(before + 0.5))));
   CHECK(has(result.out, "scores[1,2,0,4] = Σ_d q_heads[1,2,0,d] · k_heads[1,2,4,d]"));
   CHECK_FALSE(has(result.out, "Likely cause"));
+}
+
+TEST_CASE("agreement says what is compared with what") {
+  const TemporaryFolder folder;
+  const ProgramResult result =
+      compare(small, written(folder, "scores", tensor_of(arrays_of(folder, small), "scores")));
+  CHECK(result.status == 0);
+  CHECK(has(
+      result.out,
+      "The tensor agrees within 1e-05: in every cell |ours − theirs| ≤ 1e-05 · max(|ours|, |theirs|, u)"));
 }
 
 TEST_CASE("PyTorch's layouts are read, and the output says how") {

@@ -155,7 +155,9 @@ TEST_CASE("a wrong export is one line and status 2, and no file is made") {
   const TemporaryFolder folder;
   const std::string out = folder.file("x.png");
   check_refused({"welcome", "-o", out}, 2, "--tensor");
-  check_refused({"welcome", "--tensor", "attn_weight", "-o", out}, 2, "attn_weights");
+  check_refused({"welcome", "--tensor", "attn_weight", "-o", out}, 2, "did you mean attn_weights?");
+  check_refused({"welcome", "--tensor", "foo", "-o", out}, 2, "expected query, key, value, q, k, v, q_heads");
+  check_refused({"welcome", "--tensor", "foo", "-o", out}, 2, "headwise list tensors says all names");
   check_refused({"welcome", "--tensor", "static_k", "-o", out}, 2, "static_k");
   check_refused({"welcome", "--tensor", "grad.scores", "-o", out}, 2, "add --backward");
   check_refused({"welcome", "--tensor", "scores", "--head", "8", "-o", out}, 2, "0 to 7");
@@ -170,7 +172,8 @@ TEST_CASE("a wrong export is one line and status 2, and no file is made") {
   check_refused({"welcome", "--tensor", "scores", "--range", "nan:1", "-o", out}, 2, "a finite number");
   check_refused({"welcome", "--tensor", "scores", "--scale", "0", "-o", out}, 2, "pixels per cell");
   check_refused({"welcome", "--tensor", "scores", "--scale", "1e300", "-o", out}, 2, "");
-  check_refused({"welcome", "--tensor", "scores", "--theme", "beige", "-o", out}, 2, "light, dark or projector");
+  check_refused({"welcome", "--tensor", "scores", "--theme", "beige", "-o", out}, 2,
+                "light, dark or projector");
   check_refused({"welcome", "--tensor", "scores", "-o", folder.file("x.gif")}, 2, ".npy");
   check_refused({"welcome", "--tensor", "scores", "-o", folder.file("missing/x.png")}, 4,
                 "make the folder first");
