@@ -91,6 +91,10 @@ TensorPtr between(const MatrixView& a, const MatrixView& b, double t) {
   return std::make_shared<const Tensor>(std::move(mixed));
 }
 
+WrittenNumbers written_numbers(double t) {
+  return {t >= 0.5, std::abs(2.0 * t - 1.0)};
+}
+
 TensorPtr row_exponentials(const MatrixView& masked_scores) {
   Tensor exponentials = matrix(masked_scores.rows, masked_scores.cols);
   for (Index row = 0; row < masked_scores.rows; ++row) {

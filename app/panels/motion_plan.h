@@ -38,6 +38,13 @@ SweepFront sweep_front(double t, Index rows, Index cols);
 // (1−t)·a + t·b, cell by cell, as a tensor of its own; infinities and NaN are those of the nearer side. a and b
 // have the same rows and columns.
 TensorPtr between(const MatrixView& a, const MatrixView& b, double t);
+// While `between` changes the colours: what is written in the cells are numbers that there are, those of a up to t = ½,
+// then those of b; they fade towards the middle. t in [0,1], opacity in [0,1].
+struct WrittenNumbers {
+  bool after = false;
+  double opacity = 1.0;
+};
+WrittenNumbers written_numbers(double t);
 // exp(x − row maximum): what the softmax divides. Blocked cells are 0.
 TensorPtr row_exponentials(const MatrixView& masked_scores);
 

@@ -73,8 +73,11 @@ class Drawing {
   void plane(const HeatmapSpec& spec, const RectF& rect) const {
     draw_heatmap_plane(list_, context_.heatmaps, spec, corner(rect), far_corner(rect));
   }
-  // The result with other numbers, digits and all.
-  void numbers(const HeatmapSpec& like, TensorPtr values, bool masked) const;
+  // The result in other colours, and the numbers that are written on them.
+  void numbers(const HeatmapSpec& like, TensorPtr colors, bool masked, const MatrixView& written,
+               double opacity = 1.0) const;
+  // On the way from one to the other: the colours change, the numbers are those of the one or of the other.
+  void change(const MatrixView& from, const MatrixView& to, double t) const;
   bool morphs() const {
     return content_.left && content_.cell_for_cell && content_.left->matrix.view.rows == rows() &&
            rows() * cols() <= most_morphed_cells;
@@ -98,13 +101,22 @@ void Drawing::cover_rows_from(const RectF& column, Index row) const {
   cover({column.x, y, column.width, column.y + column.height - y});
 }
 
-void Drawing::numbers(const HeatmapSpec& like, TensorPtr values, bool masked) const {
+void Drawing::numbers(const HeatmapSpec& like, TensorPtr colors, bool masked, const MatrixView& written,
+                      double opacity) const {
   HeatmapSpec spec = like;
-  spec.values = matrix_view(std::move(values));
+  spec.values = matrix_view(std::move(colors));
   if (!masked) spec.mask.reset();
   plane(spec, layout_.result);
+  if (opacity <= 0.0) return;
+  spec.values = written;
   draw_cell_digits(context_.widgets(), list_, plane_, spec,
-                   tensor_entry(content_.result->matrix.name.id).probabilities);
+                   tensor_entry(content_.result->matrix.name.id).probabilities, 2.0f,
+                   static_cast<float>(opacity));
+}
+
+void Drawing::change(const MatrixView& from, const MatrixView& to, double t) const {
+  const WrittenNumbers written = written_numbers(t);
+  numbers(content_.result->spec, between(from, to, t), true, written.after ? to : from, written.opacity);
 }
 
 // The row at the front of the sweep, lifted out of the left operand, turned, and laid over the column that it
@@ -201,7 +213,8 @@ void Drawing::blocks(const Rule& rule, double t) const {
 void Drawing::fall(double t) const {
   const double fallen = eased(phase(t, 0.0, 0.7));
   if (fallen >= 1.0 || !morphs()) return;
-  numbers(content_.left->spec, between(content_.left->matrix.view, content_.left->matrix.view, 1.0), false);
+  const MatrixView& scores = content_.left->matrix.view;
+  numbers(content_.left->spec, between(scores, scores, 1.0), false, scores);
   if (!content_.above || !layout_.above) return;
   plane(content_.above->spec, mixed(*layout_.above, layout_.result, fallen));
 }
@@ -213,8 +226,7 @@ void Drawing::settle(double t) const {
   const Index with_maximum = rows_by(phase(t, 0.0, 0.3)), with_exp = rows_by(phase(t, 0.3, 0.65));
   const double divided = eased(phase(t, 0.65, 1.0));
   const TensorPtr exponentials = row_exponentials(scores);
-  numbers(content_.result->spec, between(matrix_view(exponentials), content_.result->matrix.view, divided),
-          true);
+  change(matrix_view(exponentials), content_.result->matrix.view, divided);
   if (divided > 0.0) return;
   cover_rows_from(layout_.result, with_exp);
   if (!layout_.row_figures.empty()) cover_rows_from(layout_.row_figures[0], with_maximum);
@@ -233,8 +245,7 @@ void Drawing::make(double t) const {
       return settle(t);
     case Making::morph:
       if (!morphs()) return sweep(t);
-      return numbers(content_.result->spec,
-                     between(content_.left->matrix.view, content_.result->matrix.view, eased(t)), true);
+      return change(content_.left->matrix.view, content_.result->matrix.view, eased(t));
     case Making::sweep:
       return sweep(t);
   }

@@ -80,7 +80,7 @@ ImVec2 least_digit_cell(const WidgetContext& context, const HeatmapSpec& spec, b
 }
 
 bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                      const HeatmapSpec& spec, bool probability, float air) {
+                      const HeatmapSpec& spec, bool probability, float air, float opacity) {
   if (plane.rows <= 0 || plane.cols <= 0) return false;
   const double cell_width = static_cast<double>(plane.width) / static_cast<double>(plane.cols) - plane.gap;
   const double cell_height = static_cast<double>(plane.height) / static_cast<double>(plane.rows) - plane.gap;
@@ -106,7 +106,7 @@ bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const Plan
       const ImVec2 at(std::floor(static_cast<float>(cell.x + cell.width / 2) - extent.x / 2),
                       std::floor(static_cast<float>(cell.y + cell.height / 2) - extent.y / 2));
       const Rgba8 ink = ink_on(color_at(value, spec.range, table));
-      list->AddText(font, size, at, im_color(ink, 0.92f), text.c_str());
+      list->AddText(font, size, at, im_color(ink, 0.92f * opacity), text.c_str());
     }
   }
   return true;

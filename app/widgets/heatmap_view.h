@@ -9,9 +9,9 @@ namespace headwise {
 
 // Numbers in the cells, where the widest of this range fits with `air` units above and below together; only
 // cells inside the list's clip rectangle are looked at. False where they do not fit, and then nothing is
-// drawn.
+// drawn. `opacity` from 0 to 1.
 bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                      const HeatmapSpec& spec, bool probability, float air = 2.0f);
+                      const HeatmapSpec& spec, bool probability, float air = 2.0f, float opacity = 1.0f);
 
 // The smallest cell, its gap included, in which draw_cell_digits writes numbers of this spec.
 ImVec2 least_digit_cell(const WidgetContext& context, const HeatmapSpec& spec, bool probability,

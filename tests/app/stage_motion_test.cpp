@@ -118,6 +118,17 @@ TEST_CASE("a sweep goes through every cell once, the first row as slowly as all 
   CHECK(sweep_front(0.5, 0, cols).row == 0);
 }
 
+TEST_CASE("what is written while colours change are the numbers before or after, paler towards the middle") {
+  CHECK_FALSE(written_numbers(0.0).after);
+  CHECK(written_numbers(0.0).opacity == 1.0);
+  CHECK_FALSE(written_numbers(0.4).after);
+  CHECK(written_numbers(0.4).opacity == doctest::Approx(0.2));
+  CHECK(written_numbers(0.5).opacity == 0.0);
+  CHECK(written_numbers(0.6).after);
+  CHECK(written_numbers(1.0).after);
+  CHECK(written_numbers(1.0).opacity == 1.0);
+}
+
 TEST_CASE("numbers on their way lie between, and the exponentials are those of the row") {
   const TensorPtr a =
       std::make_shared<const Tensor>(Shape{{"L", 1}, {"S", 3}}, std::vector<double>{0, 4, -INFINITY});
