@@ -13,10 +13,12 @@
 #include "app/panels/stage_motion.h"
 #include "app/panels/thumbnail_marks.h"
 #include "app/platform/fonts.h"
+#include "app/session/frozen_heads.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/color_bar.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
+#include "app/widgets/lock_mark.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -139,6 +141,14 @@ struct Drawn {
   const StagePart* part;
   PlaneGeometry plane;
 };
+
+// Weights that a frozen head keeps, not the softmax of its scores.
+bool holds_frozen_weights(const PanelContext& context, const StagePart& part) {
+  const TensorName name = part.matrix.name;
+  const bool weights =
+      name == TensorName{TensorId::attn_weights} || name == TensorName{TensorId::dropped_weights};
+  return weights && is_frozen(context.scenario, context.selection.head);
+}
 
 // Why a hand-made head does what it does, in the corner that a product leaves free: it can be read off the
 // parameters.
@@ -312,6 +322,11 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
     const bool operand = each.part != &*content.result && !content.cell_for_cell;
     if (!entering || operand || each.part != &*content.result)
       draw_part_overlay(context, *each.part, each.plane, marks, operand);
+    if (holds_frozen_weights(context, *each.part) && !entering) {
+      draw_lock(context.widgets(), list,
+                {static_cast<double>(each.plane.x), static_cast<double>(each.plane.y),
+                 static_cast<double>(each.plane.width), static_cast<double>(each.plane.height)});
+    }
     if (const auto cell = cell_looked_at(context, each.name, *each.part, each.plane)) under_mouse = cell;
   }
   if (!small.empty()) draw_chosen_small(context, content, small, *layout.above);

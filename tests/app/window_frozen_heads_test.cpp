@@ -58,6 +58,12 @@ TEST_CASE("the setup freezes the head that is looked at by a click, and a lock m
     bench.window->state().selection.step = Step::softmax;
     bench.ui->run_frames(3);
     CHECK(bench.ui->has("lock"));
+    if (view != StageView::one_head) continue;
+    const UiRect lock = bench.ui->rect("lock"), map = bench.ui->rect("stage/result");
+    CHECK(lock.min.x > map.min.x);  // the large map, behind the thumbnails
+    CHECK(lock.max.x <= map.max.x);
+    CHECK(lock.min.y >= map.min.y);
+    CHECK(lock.max.y < map.max.y);
   }
   bench.ui->click("setup/freeze/follow");
   CHECK_FALSE(bench.scenario().frozen_heads);
