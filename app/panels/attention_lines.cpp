@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace headwise {
 
@@ -30,10 +31,20 @@ AttentionLines attention_lines(const MatrixView& weights, double share, bool per
   }
   std::ranges::stable_sort(result.lines, std::ranges::less{}, &AttentionLine::weight);
   const auto count = static_cast<Index>(result.lines.size());
-  if (count > most) {
-    result.left_out = count - most;
-    result.lines.erase(result.lines.begin(), result.lines.begin() + result.left_out);
+  if (count <= most) return result;
+  // The same number for each: of weights that are all alike no query would be left without a line.
+  const Index each = std::max<Index>(1, most / std::max<Index>(view.rows, 1));
+  std::vector<Index> kept(static_cast<std::size_t>(view.rows), 0);
+  std::vector<AttentionLine> strongest;
+  for (auto line = result.lines.rbegin(); line != result.lines.rend(); ++line) {
+    Index& own = kept[static_cast<std::size_t>(per_key ? line->key : line->query)];
+    if (own == each) continue;
+    ++own;
+    strongest.push_back(*line);
   }
+  std::ranges::reverse(strongest);
+  result.left_out = count - static_cast<Index>(strongest.size());
+  result.lines = std::move(strongest);
   return result;
 }
 

@@ -18,7 +18,8 @@ struct AttentionLines {
 };
 
 // For each query (for each key where `per_key`) its strongest pairs, until their sum is at least `share` of all
-// that the query (key) has. share in (0,1]; weights that are 0 or not finite join nothing. `weights` is (L,S′).
+// that the query (key) has. share in (0,1]; weights that are 0 or not finite join nothing. `weights` is (L,S′). Where that
+// would be more than `most` lines, each query (key) keeps the same number of its strongest, at least one.
 AttentionLines attention_lines(const MatrixView& weights, double share, bool per_key, Index most);
 
 }  // namespace headwise

@@ -32,6 +32,17 @@ constexpr std::array<double, 4> shares{0.5, 0.8, 0.95, 1.0};
 // More are no picture any more; and software GL fills 40 frames a second of these at 1600×1000.
 constexpr Index most_lines = 1000;
 constexpr double widest_pitch_units = 34.0;
+// Up to so many lines each is as dark as its weight; of more only the strong ones are, or they would make one dark sheet.
+constexpr double few_lines = 120.0;
+constexpr Index few_tokens = 32;           // of more, only the strongest half is shown at first
+constexpr double least_pitch_units = 7.0;  // closer tokens take the place of the thumbnails
+constexpr float smallest_label = 0.8f;     // of the usual text
+
+// The share that is shown: what was chosen, else by how many tokens there are.
+int share_of(const TokensState& state, const MatrixView& weights) {
+  if (state.share) return *state.share;
+  return std::max(weights.rows, weights.cols) > few_tokens ? 0 : 1;
+}
 
 float width_of(ImFont* font, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
@@ -58,7 +69,7 @@ struct Column {
 
 // "lines for the strongest | 50 % | 80 % … of the attention that each | query gives | key gets |": the line over
 // the tokens, and its height. In a narrow stage the words are left out, then it takes two lines.
-float draw_choices(const PanelContext& context, TokensState& state, ImVec2 at, float width) {
+float draw_choices(const PanelContext& context, TokensState& state, int share, ImVec2 at, float width) {
   constexpr std::array<std::string_view, 4> share_names{"50 %", "80 %", "95 %", "all"};
   constexpr std::array<std::string_view, 2> ways{"query gives", "key gets"};
   const std::string before = "lines for the strongest", between = "of the attention that each";
@@ -78,7 +89,8 @@ float draw_choices(const PanelContext& context, TokensState& state, ImVec2 at, f
   write(before);
   ImGui::SetCursorScreenPos(at);
   constexpr std::array<std::string_view, 4> short_names{"50", "80", "95", "all"};
-  stage_choice(context, "share", share_size.x > width ? short_names : share_names, state.share, width);
+  if (stage_choice(context, "share", share_size.x > width ? short_names : share_names, share, width))
+    state.share = share;
   tooltip(context.widgets(), "the strongest lines, until they carry this share of the attention");
   at.x = ImGui::GetItemRectMax().x + gap;
   write(between);
@@ -95,11 +107,13 @@ float draw_choices(const PanelContext& context, TokensState& state, ImVec2 at, f
 void draw_labels(const PanelContext& context, const Column& column, std::optional<Index> chosen, float room) {
   ImFont* font = context.fonts.sans;
   ImDrawList* list = ImGui::GetWindowDrawList();
-  // Where they would touch, every second, fifth … is left out.
+  // Where they would touch they are smaller, then every second, third … is left out.
+  const float size =
+      std::round(font->FontSize * std::clamp(column.pitch / (1.1f * font->FontSize), smallest_label, 1.0f));
   Index every = 1;
-  for (const Index step : {1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000}) {
+  for (const Index step : {1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000}) {
     every = step;
-    if (column.pitch * static_cast<float>(step) >= font->FontSize * 1.1f) break;
+    if (column.pitch * static_cast<float>(step) >= size * 1.05f) break;
   }
   for (Index i = 0; i < column.count; ++i) {
     if (i % every != 0 && i != chosen) continue;
@@ -108,10 +122,11 @@ void draw_labels(const PanelContext& context, const Column& column, std::optiona
         fitted_text(column.labels && i < static_cast<Index>(column.labels->size())
                         ? drawable_text((*column.labels)[static_cast<std::size_t>(i)], face)
                         : std::to_string(i),
-                    face, room);
+                    face, room * font->FontSize / size);
     const float gap = 8.0f * context.scale;
-    const float x = column.right ? column.x + gap : column.x - gap - width_of(face, text);
-    list->AddText(face, font->FontSize, {std::floor(x), std::floor(column.y(i) - 0.5f * font->FontSize)},
+    const float x =
+        column.right ? column.x + gap : column.x - gap - width_of(face, text) * size / font->FontSize;
+    list->AddText(face, size, {std::floor(x), std::floor(column.y(i) - 0.5f * size)},
                   im_color(!chosen || i == chosen ? context.palette.text : context.palette.text_dim),
                   text.c_str());
   }
@@ -139,16 +154,22 @@ void draw_lines(const PanelContext& context, const TokensState& state, const Col
   ImFont* mono = context.fonts.mono_small;
   const float bow = 0.4f * (keys.x - queries.x);
   const bool focused = focus.query || focus.key;
+  const auto count = static_cast<double>(state.lines.lines.size());
+  const auto crowd = static_cast<float>(1.0 - std::sqrt(std::min(1.0, few_lines / std::max(count, 1.0))));
+  const auto strongest =
+      state.lines.lines.empty() ? 1.0f : static_cast<float>(std::min(state.lines.lines.back().weight, 1.0));
   for (const bool bright : {false, true}) {
     for (const AttentionLine& line : state.lines.lines) {
       const bool own = !focused || line.query == focus.query || line.key == focus.key;
       if (own != bright) continue;
       const ImVec2 from{queries.x, queries.y(line.query)}, to{keys.x, keys.y(line.key)};
       const auto weight = static_cast<float>(std::min(line.weight, 1.0));
-      const float opacity = std::max(0.06f, weight) * (own ? 1.0f : 0.15f);
+      const float alone = focused && own ? 0.0f : crowd;
+      const float contrast = 1.0f - alone + alone * weight / strongest;
+      const float opacity = std::max(0.06f * (1.0f - 0.7f * alone), weight * contrast) * (own ? 1.0f : 0.15f);
       const Rgba8 color = !focused || !own ? palette.text : focus.query ? palette.q : palette.k;
       list->AddBezierCubic(from, {from.x + bow, from.y}, {to.x - bow, to.y}, to, im_color(color, opacity),
-                           (0.75f + 2.5f * weight) * context.scale);
+                           (0.75f + 2.5f * weight) * context.scale * (1.0f - 0.4f * alone));
     }
   }
   if (!focused) return;
@@ -251,7 +272,9 @@ PanelAction draw_tokens(const PanelContext& context, TokensState& state, const S
   double top = area.y;
   // The heads, as thumbnails in one row, where there is room for both.
   const double strip = 92.0 * u;
-  if (weights.head_map && area.height > 3.2 * strip) {
+  const Index longest = std::max<Index>({view.rows, view.cols, 1});
+  const double crowded = (area.height - strip - 70.0 * u) / static_cast<double>(longest);
+  if (weights.head_map && area.height > 3.2 * strip && crowded >= least_pitch_units * u) {
     const HeadGrid grid = head_grid(weights.head_total, {area.x, area.y, area.width, strip}, u, 56.0 * u);
     const std::vector<StagePart> thumbnails = thumbnail_parts(context, weights);
     std::vector<HeatmapPlane> planes;
@@ -262,25 +285,28 @@ PanelAction draw_tokens(const PanelContext& context, TokensState& state, const S
     top += strip + 6.0 * u;
   }
   const ImVec2 corner{static_cast<float>(area.x), static_cast<float>(top)};
-  top += draw_choices(context, state, corner, static_cast<float>(area.width)) + 6.0 * u;
+  top +=
+      draw_choices(context, state, share_of(state, view), corner, static_cast<float>(area.width)) + 6.0 * u;
   ImFont* small = context.fonts.small;
-  const std::string statistics = fitted_text(statistics_text(context), small, static_cast<float>(area.width));
+  const int share = share_of(state, view);
+  if (state.lines_of.lock() != view.tensor || state.lines_offset != view.offset ||
+      state.lines_share != share || state.lines_per_key != state.per_key) {
+    state.lines = attention_lines(view, shares[static_cast<std::size_t>(share)], state.per_key, most_lines);
+    state.lines_of = view.tensor;
+    state.lines_offset = view.offset;
+    state.lines_share = share;
+    state.lines_per_key = state.per_key;
+  }
+  std::string statistics = statistics_text(context);
+  if (state.lines.left_out > 0)
+    statistics = fmt::format("{} weaker lines are left out · {}", state.lines.left_out, statistics);
+  statistics = fitted_text(statistics, small, static_cast<float>(area.width));
   ImGui::GetWindowDrawList()->AddText(small, small->FontSize, {corner.x, static_cast<float>(top)},
                                       im_color(context.palette.text_dim), statistics.c_str());
   top += small->FontSize + 12.0 * u;
 
-  if (state.lines_of.lock() != view.tensor || state.lines_offset != view.offset ||
-      state.lines_share != state.share || state.lines_per_key != state.per_key) {
-    state.lines =
-        attention_lines(view, shares[static_cast<std::size_t>(state.share)], state.per_key, most_lines);
-    state.lines_of = view.tensor;
-    state.lines_offset = view.offset;
-    state.lines_share = state.share;
-    state.lines_per_key = state.per_key;
-  }
   const float label_room = std::min(0.25f * static_cast<float>(area.width), 150.0f * u);
   const auto height = static_cast<float>(std::max(1.0, area.y + area.height - top - 16.0 * u));
-  const Index longest = std::max<Index>({view.rows, view.cols, 1});
   const float pitch =
       std::min(height / static_cast<float>(longest), static_cast<float>(widest_pitch_units) * u);
   const float span =
@@ -338,12 +364,6 @@ PanelAction draw_tokens(const PanelContext& context, TokensState& state, const S
   draw_light(context, map, queries, keys, label_room);
   ui_probe("stage/queries", {left - label_room, queries.top}, {left, queries.bottom()});
   ui_probe("stage/keys", {left + span, keys.top}, {left + span + label_room, keys.bottom()});
-  if (state.lines.left_out > 0) {
-    const std::string note = fmt::format("{} weaker lines are left out", state.lines.left_out);
-    list->AddText(small, small->FontSize,
-                  {corner.x, static_cast<float>(area.y + area.height) - small->FontSize},
-                  im_color(context.palette.text_dim), note.c_str());
-  }
   return action;
 }
 

@@ -11,8 +11,8 @@
 namespace headwise {
 
 struct TokensState {
-  int share = 1;         // which of the shares that are offered
-  bool per_key = false;  // the share is counted for each key, not for each query
+  std::optional<int> share;  // which of the shares that are offered; null: what suits the number of tokens
+  bool per_key = false;      // the share is counted for each key, not for each query
 
   // What was drawn last, kept until something that it depends on is another.
   AttentionLines lines;

@@ -1,6 +1,7 @@
 // The tokens and the numbers of q ∘ k: what is drawn, without a window.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/panels/attention_lines.h"
@@ -42,6 +43,14 @@ TEST_CASE("lines come weakest first, the weakest go where there are too many, Na
   CHECK(lines.left_out == 2);
   CHECK(lines.lines[0].weight == 0.3);
   CHECK(lines.lines[2].weight == 0.5);
+}
+
+TEST_CASE("where there are too many lines every query keeps the same number of them") {
+  const MatrixView view = weights(std::vector<double>(12, 0.25), 3, 4);
+  const AttentionLines lines = attention_lines(view, 1.0, false, 7);
+  CHECK(lines.left_out == 6);
+  for (Index query = 0; query < 3; ++query)
+    CHECK(std::ranges::count(lines.lines, query, &AttentionLine::query) == 2);
 }
 
 TEST_CASE("the rows of q ∘ k add up to the scores") {
