@@ -19,12 +19,75 @@ struct Ahead {
 };
 
 template <int Rows, int Vectors>
+using Sums = Vector[Rows][Vectors];
+
+// How the left side of a tile stands in memory, where the compiler may know it. The right side has panel_lanes numbers
+// between two steps of the depth in both.
+enum class LeftSide {
+  any,
+  rows,   // a row's numbers lie side by side
+  lanes,  // the numbers of a step of the depth lie side by side, a panel's width from the next
+};
+
+// One step of the depth.
+template <int Rows, int Vectors>
+inline void step(const float* const* left, Index at, const float* right, Sums<Rows, Vectors>& sum) {
+  Vector x[Vectors];
+#pragma GCC unroll 4
+  for (int v = 0; v < Vectors; ++v) x[v] = load(right + v * vector);
+#pragma GCC unroll 6
+  for (int r = 0; r < Rows; ++r) {
+    const Vector l = all(left[r][at]);
+#pragma GCC unroll 4
+    for (int v = 0; v < Vectors; ++v) sum[r][v] += l * x[v];
+  }
+}
+
+// Steps [0, depth). Where distances are known, four at a time: what counts and adds up addresses takes the place of
+// multiply-adds otherwise.
+template <LeftSide Side, int Rows, int Vectors>
+inline void steps(const FusedProduct& p, const float* const* first, const float* right, Index depth,
+                  const Ahead& ahead, Sums<Rows, Vectors>& sum) {
+  constexpr bool known = Side != LeftSide::any;
+  const Index left_depth = Side == LeftSide::rows ? 1 : Side == LeftSide::lanes ? panel_lanes : p.left_depth;
+  const Index right_depth = known ? panel_lanes : p.right_depth;
+  const float* left[Rows];
+  for (int r = 0; r < Rows; ++r) left[r] = Side == LeftSide::lanes ? first[0] + r : first[r];
+  const float *wanted = ahead.wanted, *rows = first[0] + Rows * p.left_row;
+  Index at = 0, k = 0;
+  if constexpr (known) {
+    constexpr int together = 4;
+    for (; k + together <= depth; k += together) {
+#pragma GCC unroll 4
+      for (int i = 0; i < together; ++i) {
+        step<Rows, Vectors>(left, at + i * left_depth, right + i * right_depth, sum);
+        if (i % 2 == 0) __builtin_prefetch(rows + i * ahead.rows_step, 0, 3);
+      }
+      __builtin_prefetch(wanted, 0, 2);
+      wanted += together * ahead.wanted_step;
+      rows += together * ahead.rows_step;
+      at += together * left_depth;
+      right += together * right_depth;
+    }
+  }
+  for (; k < depth; ++k) {
+    step<Rows, Vectors>(left, at, right, sum);
+    __builtin_prefetch(wanted, 0, 2);
+    __builtin_prefetch(rows, 0, 3);
+    wanted += ahead.wanted_step;
+    rows += ahead.rows_step;
+    at += left_depth;
+    right += right_depth;
+  }
+}
+
+template <int Rows, int Vectors>
 void tile(const FusedProduct& p, Index row, Index column, Index depth, const Ahead& ahead) {
   const float* left[Rows];
   for (int r = 0; r < Rows; ++r) left[r] = p.left + (row + r) * p.left_row;
   const float* right = p.right + column / panel_lanes * p.right_panel + column % panel_lanes;
   float* const out = p.out + row * p.out_row + column;
-  Vector sum[Rows][Vectors];
+  Sums<Rows, Vectors> sum;
 #pragma GCC unroll 6
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
@@ -42,26 +105,14 @@ void tile(const FusedProduct& p, Index row, Index column, Index depth, const Ahe
       for (int v = 0; v < Vectors; ++v) sum[r][v] = load(out + r * p.out_row + v * vector) * factor;
     }
   }
-  const Index left_depth = p.left_depth, right_depth = p.right_depth;
-  const Index wanted_step = ahead.wanted_step, rows_step = ahead.rows_step;
-  const float *wanted = ahead.wanted, *rows = left[0] + Rows * p.left_row;
-  Index at = 0;
-  for (Index k = 0; k < depth; ++k) {
-    Vector x[Vectors];
-#pragma GCC unroll 4
-    for (int v = 0; v < Vectors; ++v) x[v] = load(right + v * vector);
-#pragma GCC unroll 6
-    for (int r = 0; r < Rows; ++r) {
-      const Vector l = all(left[r][at]);
-#pragma GCC unroll 4
-      for (int v = 0; v < Vectors; ++v) sum[r][v] += l * x[v];
-    }
-    __builtin_prefetch(wanted, 0, 2);
-    __builtin_prefetch(rows, 0, 3);
-    wanted += wanted_step;
-    rows += rows_step;
-    at += left_depth;
-    right += right_depth;
+  // With 16 registers there is none left for what this saves.
+  const bool panels = tile_vectors == 4 && p.right_depth == panel_lanes;
+  if (panels && p.left_depth == 1) {
+    steps<LeftSide::rows, Rows, Vectors>(p, left, right, depth, ahead, sum);
+  } else if (panels && p.left_row == 1 && p.left_depth == panel_lanes) {
+    steps<LeftSide::lanes, Rows, Vectors>(p, left, right, depth, ahead, sum);
+  } else {
+    steps<LeftSide::any, Rows, Vectors>(p, left, right, depth, ahead, sum);
   }
 #pragma GCC unroll 6
   for (int r = 0; r < Rows; ++r)
@@ -129,8 +180,11 @@ void multiply(const FusedProduct& p) {
   Ahead ahead{p.ahead ? p.ahead : p.right, p.ahead && p.depth > 0 ? p.ahead_count / (made * p.depth) + 1 : 0,
               p.depth > 0 ? tile_rows * p.left_row / p.depth : 0};
   for (Index column = 0; column < p.columns; column += tile_columns) {
-    for (Index row = 0; row < p.rows; row += tile_rows, ahead.wanted += ahead.wanted_step * p.depth) {
-      const Index rows = p.rows - row < tile_rows ? p.rows - row : tile_rows;
+    Index rows = 0;
+    for (Index row = 0; row < p.rows; row += rows, ahead.wanted += ahead.wanted_step * p.depth) {
+      const Index left =
+          p.rows - row;  // the last two tiles are about as high as each other: a low one waits for its sums
+      rows = left >= 2 * tile_rows ? tile_rows : left > tile_rows ? (left + 1) / 2 : left;
       const Index end = p.column_reach ? furthest(p.column_reach + row, rows, p.columns) : p.columns;
       const Index depth = p.depth_reach ? furthest(p.depth_reach + row, rows, p.depth) : p.depth;
       Index columns = end - column;
