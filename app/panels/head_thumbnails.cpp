@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "app/platform/fonts.h"
 #include "app/session/frozen_heads.h"
@@ -19,6 +20,8 @@
 
 namespace headwise {
 namespace {
+
+constexpr std::size_t fewest_letters = 4;  // of a name that is cut
 
 ImVec2 corner(const RectF& r) {
   return {static_cast<float>(r.x), static_cast<float>(r.y)};
@@ -134,15 +137,19 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   if (item_over("heads/number", head, {line.x, line.y, line.width - reach, line.height}).clicked) {
     action.selection = looking_at_head(context, head);
   }
-  tooltip(context.widgets(), "look at this head");
+  const std::size_t name_at = number.find(' ');  // what the head does, behind its number
+  const bool named = name_at != std::string::npos;
+  tooltip(context.widgets(), named ? fmt::format("look at head {}", number) : "look at this head");
   ImFont* font = chosen ? context.fonts.bold : context.fonts.small;
   // What a head does gives way to the dot, its number never.
-  const bool named = number.find(' ') != std::string::npos;
   const float room = static_cast<float>(line.width - reach);
   const float needed = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, number.c_str()).x;
   // A little smaller before it is cut.
   const float shrink = named ? std::clamp(room / std::max(needed, 1.0f), 0.82f, 1.0f) : 1.0f;
-  const std::string shown = !named ? number : fitted_text(number, font, room / shrink);
+  std::string shown = !named ? number : fitted_text(number, font, room / shrink);
+  // Of a few letters nobody knows the word.
+  if (named && shown != number && shown.size() < name_at + 1 + fewest_letters + std::string_view("…").size())
+    shown = number.substr(0, name_at);
   const float size = std::floor(font->FontSize * shrink);
   list->AddText(font, size, ImVec2(corner(line).x, std::floor(dot.y - size / 2)),
                 im_color(chosen ? palette.text : palette.text_dim), shown.c_str());

@@ -104,7 +104,7 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
   if (content.pictures.size() > 1) {
     int chosen = content.picture < names.size() ? static_cast<int>(content.picture) : -1;
     ImGui::SameLine(0.0f, 12.0f * u);
-    if (stage_choice(context, "picture", names, chosen)) {
+    if (stage_choice(context, "picture", names, chosen, origin.x + width - ImGui::GetCursorScreenPos().x)) {
       selection.tensor = content.pictures[static_cast<std::size_t>(chosen)].result;
     }
     tooltip(context.widgets(), "which of the tensors that this step makes is shown");
