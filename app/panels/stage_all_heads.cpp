@@ -4,10 +4,13 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <span>
 
 #include "app/panels/head_thumbnails.h"
 #include "app/panels/stage_cells.h"
+#include "app/panels/stage_choice.h"
 #include "app/panels/stage_drawing.h"
 #include "app/panels/stage_layout.h"
 #include "app/platform/fonts.h"
@@ -18,8 +21,10 @@
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/lock_mark.h"
+#include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "core/picture/color_bar.h"
 
 namespace headwise {
 namespace {
@@ -58,14 +63,15 @@ ImVec2 far_corner(const PlaneGeometry& p) {
   return {static_cast<float>(p.x + p.width), static_cast<float>(p.y + p.height)};
 }
 
-// As many lines of words as cost the maps little and as are not cut.
+// As many lines of words as cost the maps little and as are not cut, below `least` lines that stand in any case.
 MapGrid grid_with_notes(const PanelContext& context, StageShape& shape,
-                        const std::vector<HeadStatistics>& statistics, Index count, const RectF& area) {
+                        const std::vector<HeadStatistics>& statistics, Index count, const RectF& area,
+                        int least) {
+  shape.note_lines = least;
   const MapGrid plain = map_grid(count, shape, area, context.scale);
   if (static_cast<Index>(statistics.size()) != count || count == 0) return plain;
-  shape.note_lines = static_cast<int>(head_words(context, statistics.front()).size());
   for (const HeadStatistics& head : statistics)
-    shape.note_lines = std::max(shape.note_lines, static_cast<int>(head_words(context, head).size()));
+    shape.note_lines = std::max(shape.note_lines, least + static_cast<int>(head_words(context, head).size()));
   const MapGrid grid = map_grid(count, shape, area, context.scale);
   ImFont* font = context.fonts.small;
   const float widest = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, "entropy 0.00 of 0.00").x;
@@ -77,8 +83,59 @@ MapGrid grid_with_notes(const PanelContext& context, StageShape& shape,
   const bool fits = !crowded && grid.pitch_x >= widest &&
                     grid.map_width * grid.map_height >= 0.6 * plain.map_width * plain.map_height;
   if (fits) return grid;
-  shape.note_lines = 0;
+  shape.note_lines = least;
   return plain;
+}
+
+// Of each map by itself: of probabilities from 0, of other numbers as far below 0 as above.
+void update_ranges(AllHeadsState& state, const std::vector<HeadMap>& maps, Index batch) {
+  const HeatmapSpec& first = maps.front().part.spec;
+  const TensorPtr mask = first.mask ? first.mask->tensor : nullptr;
+  if (state.ranges_of.lock() == first.values.tensor && state.ranges_mask.lock() == mask &&
+      state.ranges_batch == batch && state.ranges.size() == maps.size())
+    return;
+  const bool probabilities = tensor_entry(maps.front().part.matrix.name.id).probabilities;
+  state.ranges.clear();
+  for (const HeadMap& map : maps)
+    state.ranges.push_back(range_of(std::span(&map.part.spec, 1), !probabilities, probabilities));
+  state.ranges_of = first.values.tensor;
+  state.ranges_mask = mask;
+  state.ranges_batch = batch;
+}
+
+std::string range_text(ValueRange range) {
+  const RangeTicks ticks = range_ticks(range, false, false);
+  return ticks.hi.empty() ? ticks.lo : fmt::format("{} … {}", ticks.lo, ticks.hi);
+}
+
+// "colours end at the numbers of | all heads | each head |", beside the bar, where there is room.
+void draw_range_choice(const PanelContext& context, bool& own, const RectF& bar, const std::string& caption,
+                       float end) {
+  constexpr std::array<std::string_view, 2> ways{"all heads", "each head"};
+  ImFont* small = context.fonts.small;
+  const auto width_of = [&](const std::string& text) {
+    return small->CalcTextSizeA(small->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+  };
+  const float u = context.scale;
+  const ImVec2 size = segmented_control_size(context.widgets(), ways);
+  float x =
+      static_cast<float>(bar.x) + std::max(static_cast<float>(bar.width), width_of(caption)) + 24.0f * u;
+  const float y = std::round(static_cast<float>(bar.y) - small->FontSize - 3.0f * u);
+  const std::string words = "colours of the numbers of";
+  if (context.picture || x + size.x > end) return;
+  if (const float room = width_of(words) + 8.0f * u; x + room + size.x <= end) {
+    ImGui::GetWindowDrawList()->AddText(small, small->FontSize,
+                                        {x, std::round(y + 0.5f * (size.y - small->FontSize))},
+                                        im_color(context.palette.text_dim), words.c_str());
+    x += room;
+  }
+  ImGui::SetCursorScreenPos({std::floor(x), y});
+  int chosen = own ? 1 : 0;
+  if (stage_choice(context, "colors", ways, chosen)) own = chosen == 1;
+  tooltip(
+      context.widgets(),
+      "all heads: the same number has the same colour in every map. each head: its colours end at its own "
+      "largest number, so that a quiet head shows its pattern too; the ends stand over each map");
 }
 
 void draw_notes(const PanelContext& context, const std::vector<std::string>& words, float x, float y,
@@ -102,7 +159,7 @@ std::vector<std::string> words_of(const PanelContext& context, const HeadMap& ma
 
 }  // namespace
 
-PanelAction draw_all_heads(const PanelContext& context, HeadFigures& figures, const StageContent& content,
+PanelAction draw_all_heads(const PanelContext& context, AllHeadsState& state, const StageContent& content,
                            RectF area, std::optional<CellRef>& under_mouse) {
   PanelAction action;
   const WidgetContext widgets = context.widgets();
@@ -120,9 +177,15 @@ PanelAction draw_all_heads(const PanelContext& context, HeadFigures& figures, co
   static const std::vector<HeadStatistics> nothing;
   const bool pairs = count == context.trace.options.num_heads && is_pair_map(result.matrix);
   const std::vector<HeadStatistics>& statistics =
-      pairs ? figures.of(context.trace, context.selection.batch) : nothing;
-  const MapGrid grid = grid_with_notes(context, shape, statistics, count, area);
-  const std::vector<HeadMap> maps = maps_of(context, result, grid, count);
+      pairs ? state.figures.of(context.trace, context.selection.batch) : nothing;
+  const bool own = state.own_ranges && bar;
+  const int range_lines = own ? 1 : 0;
+  const MapGrid grid = grid_with_notes(context, shape, statistics, count, area, range_lines);
+  std::vector<HeadMap> maps = maps_of(context, result, grid, count);
+  if (own && !maps.empty()) {
+    update_ranges(state, maps, context.selection.batch);
+    for (std::size_t i = 0; i < maps.size(); ++i) maps[i].part.spec.range = state.ranges[i];
+  }
 
   ImDrawList* list = ImGui::GetWindowDrawList();
   std::vector<HeatmapPlane> planes;
@@ -164,12 +227,16 @@ PanelAction draw_all_heads(const PanelContext& context, HeadFigures& figures, co
     const double notes = note_line_units * context.scale * shape.note_lines;
     PanelAction number = draw_head_number(context, {rect.x, rect.y - title - notes, rect.width, title},
                                           map.head, map.title, count < context.trace.options.num_heads);
+    std::vector<std::string> words;
+    if (own) words.push_back(range_text(map.part.spec.range));
+    if (i < statistics.size() && shape.note_lines > range_lines) {
+      for (std::string& line : words_of(context, map, statistics[i])) words.push_back(std::move(line));
+    }
+    draw_notes(context, words, corner(map.plane).x,
+               corner(map.plane).y - static_cast<float>(notes) - 3.0f * context.scale,
+               static_cast<float>(grid.pitch_x) - 6.0f * context.scale);
     if (i < statistics.size()) {
       const HeadStatistics& head = statistics[i];
-      if (shape.note_lines > 0)
-        draw_notes(context, words_of(context, map, head), corner(map.plane).x,
-                   corner(map.plane).y - static_cast<float>(notes) - 3.0f * context.scale,
-                   static_cast<float>(grid.pitch_x) - 6.0f * context.scale);
       ImGui::PushID(static_cast<int>(i));
       ImGui::SetCursorScreenPos(
           {corner(map.plane).x, corner(map.plane).y - static_cast<float>(title + notes)});
@@ -186,8 +253,12 @@ PanelAction draw_all_heads(const PanelContext& context, HeadFigures& figures, co
   }
   for (const RectF& strip : grid.bars) {
     if (!bar) break;
-    draw_color_bar(widgets, list, strip, bar->color_map, context.theme, bar->range, bar->caption,
-                   static_cast<float>(area.width));
+    const std::string caption =
+        own ? fmt::format("{}, each head its own", to_string(result.matrix.name)) : bar->caption;
+    const RangeTicks ends{bar->range.lo < 0 ? "−largest" : "0", "largest", bar->range.lo < 0};
+    draw_color_bar(widgets, list, strip, bar->color_map, context.theme, bar->range, caption,
+                   static_cast<float>(area.width), own ? &ends : nullptr);
+    draw_range_choice(context, state.own_ranges, strip, caption, static_cast<float>(area.x + area.width));
   }
   // A cell of another head looks at that head too when it is pinned.
   if (looked_at && cell_pressed(context) && count == context.trace.options.num_heads) {

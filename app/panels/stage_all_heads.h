@@ -1,6 +1,9 @@
-// The view of all heads: the step's result at every head as a grid, in the same colours, each with its
+// The view of all heads: the step's result at every head as a grid, in the same colours or each in its own, each with its
 // number.
 #pragma once
+
+#include <memory>
+#include <vector>
 
 #include "app/panels/head_words.h"
 #include "app/panels/panel.h"
@@ -8,9 +11,18 @@
 
 namespace headwise {
 
+struct AllHeadsState {
+  HeadFigures figures;
+  bool own_ranges = false;  // each head's colours end at its own numbers
+  // The ranges of the heads, kept as long as they are of these numbers.
+  std::weak_ptr<const Tensor> ranges_of, ranges_mask;
+  Index ranges_batch = -1;
+  std::vector<ValueRange> ranges;
+};
+
 // `under_mouse` is set to the cell that the mouse is over, if any. Over maps of queries and keys stand words on what the
 // head does, where they fit.
-PanelAction draw_all_heads(const PanelContext& context, HeadFigures& figures, const StageContent& content,
+PanelAction draw_all_heads(const PanelContext& context, AllHeadsState& state, const StageContent& content,
                            RectF area, std::optional<CellRef>& under_mouse);
 
 }  // namespace headwise

@@ -168,7 +168,7 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
     if (const auto scene = memory_scene(context.trace, selection, context.scenario.inputs.batch_first))
       action = draw_memory(context, state.memory, *scene, area, under_mouse);
   } else if (selection.view == StageView::all_heads && content.result->matrix.leading.size() == 2) {
-    action = draw_all_heads(context, state.head_figures, content, area, under_mouse);
+    action = draw_all_heads(context, state.all_heads, content, area, under_mouse);
   } else {
     if (selection.view == StageView::all_heads) {
       const double note = draw_no_heads_note(context, area);

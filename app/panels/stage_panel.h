@@ -5,8 +5,8 @@
 
 #include <optional>
 
-#include "app/panels/head_words.h"
 #include "app/panels/panel.h"
+#include "app/panels/stage_all_heads.h"
 #include "app/panels/stage_compare.h"
 #include "app/panels/stage_elementwise.h"
 #include "app/panels/stage_gradients.h"
@@ -44,7 +44,7 @@ struct StageState {
   GradientsState gradients;
   CompareState compare;
   MemoryViewState memory;
-  HeadFigures head_figures;
+  AllHeadsState all_heads;
 };
 
 // Fills the current ImGui window.

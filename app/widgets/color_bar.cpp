@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "app/widgets/axis_labels.h"
-#include "core/picture/color_bar.h"
 
 namespace headwise {
 namespace {
@@ -13,7 +12,8 @@ constexpr int pieces = 64;  // of one colour into the next; 64 are smooth at 150
 }  // namespace
 
 void draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF& strip, ColorMap map,
-                    Theme theme, ValueRange range, const std::string& caption, float caption_width) {
+                    Theme theme, ValueRange range, const std::string& caption, float caption_width,
+                    const RangeTicks* ends) {
   const ColorTable& table = color_table(map, theme);
   const ImVec2 min(std::round(static_cast<float>(strip.x)), std::round(static_cast<float>(strip.y)));
   const ImVec2 max(min.x + std::round(static_cast<float>(strip.width)),
@@ -33,7 +33,7 @@ void draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF&
 
   ImFont* mono = context.fonts.mono_small;
   const float y = max.y + context.px(2);
-  const RangeTicks ticks = range_ticks(range, false, false);
+  const RangeTicks ticks = ends ? *ends : range_ticks(range, false, false);
   const auto tick = [&](const std::string& text, float at, float align) {
     const float text_width = mono->CalcTextSizeA(mono->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
     list->AddText(mono, mono->FontSize, ImVec2(std::floor(at - text_width * align), y), dim, text.c_str());

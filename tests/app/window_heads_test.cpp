@@ -1,6 +1,8 @@
 // The sliders of the heads: the answer follows while they are dragged, and a drag is one step of undo.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "app/session/head_gains.h"
@@ -105,4 +107,38 @@ TEST_CASE("while a gain is dragged the setup says what all gains do to the outpu
   CHECK(bench.ui->has("setup/gain_effect"));
   bench.ui->double_click("setup/gain");
   CHECK_FALSE(bench.ui->has("setup/gain_effect"));
+}
+
+TEST_CASE(
+    "the maps of all heads have one range of colours, or each its own, and what holds stands over them") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  bench.window->state().selection.step = Step::scores;
+  bench.window->state().selection.view = StageView::all_heads;
+  bench.ui->run_until_still();
+  const auto darkest = [&](int head) {  // of the map, in the light theme: how far from the ground
+    const UiRect map = bench.ui->rect(fmt::format("stage/map/{}", head));
+    const Image image = bench.ui->pixels();
+    int least = 255;
+    for (int y = static_cast<int>(map.min.y) + 2; y < static_cast<int>(map.max.y) - 2; ++y) {
+      for (int x = static_cast<int>(map.min.x) + 2; x < static_cast<int>(map.max.x) - 2; ++x) {
+        const std::size_t at = 4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) +
+                                    static_cast<std::size_t>(x));
+        least = std::min(least, static_cast<int>(image.rgba[at + 2]));
+      }
+    }
+    return least;
+  };
+  bench.window->state().settings.theme = Theme::light;
+  bench.ui->run_until_still();
+  const UiRect before = bench.ui->rect("stage/map/6");
+  const int pale = darkest(6), strong = darkest(0);
+  CHECK(strong < pale);
+  bench.ui->click("stage/colors/each head");
+  bench.ui->run_until_still();
+  CHECK(bench.ui->rect("stage/map/6").min.y > before.min.y);  // the range stands over it
+  CHECK(darkest(6) < pale - 60);
+  bench.ui->click("stage/colors/all heads");
+  bench.ui->run_until_still();
+  CHECK(darkest(6) == pale);
 }
