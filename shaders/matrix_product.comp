@@ -26,7 +26,7 @@ uniform uint c_offset;
 uniform uint c_stride;       // from one row of C to the next
 uniform uint c_part;         // columns that stand side by side
 uniform uint c_part_stride;  // from the first of a part to the first of the next
-uniform uint first_row_block;
+uniform uint first_block;  // blocks of C are numbered along its rows
 uniform bool has_bias;
 
 const uint BLOCK_M = 64u * ROWS, BLOCK_N = 64u * COLS;
@@ -64,8 +64,9 @@ vec4 load_w(uint row, uint k) {
 void main() {
   uint thread = gl_LocalInvocationIndex;
   uint tx = thread % 16u, ty = thread / 16u;
-  uint first_row = (gl_WorkGroupID.y + first_row_block) * BLOCK_M;
-  uint first_column = gl_WorkGroupID.x * BLOCK_N;
+  uint block = first_block + gl_WorkGroupID.x, blocks_across = (columns + BLOCK_N - 1u) / BLOCK_N;
+  uint first_row = block / blocks_across * BLOCK_M;
+  uint first_column = block % blocks_across * BLOCK_N;
 
   vec4 sum[4u * ROWS][COLS];
   for (uint i = 0u; i < 4u * ROWS; ++i)
@@ -75,9 +76,9 @@ void main() {
   const uint QUADS = DEPTH / 4u;
   const uint A_BLOCKS = QUADS * BLOCK_M / 4u, BLOCKS = A_BLOCKS + QUADS * BLOCK_N / 4u;
   for (uint k0 = 0u; k0 < depth; k0 += DEPTH) {
-    for (uint block = thread; block < BLOCKS; block += 256u) {
-      bool of_a = block < A_BLOCKS;
-      uint index = of_a ? block : block - A_BLOCKS;
+    for (uint four_by_four = thread; four_by_four < BLOCKS; four_by_four += 256u) {
+      bool of_a = four_by_four < A_BLOCKS;
+      uint index = of_a ? four_by_four : four_by_four - A_BLOCKS;
       uint quad = index % QUADS, four = index / QUADS;
       uint k = k0 + 4u * quad;
       mat4 m;

@@ -56,8 +56,8 @@ TracePtr gl_trace(const AttentionInputs& inputs, const Needed& needed) {
     if (reason.empty()) reason = gl_refusal(inputs, gpu_limits());
     if (reason.empty())
       return completed(gl_forward(inputs, {.keep_attn_weights = needs_weights(needed)}), inputs, needed);
-  } catch (const Error& error) {  // no context, a shader that the driver does not take, a GPU that was reset
-    if (error.status() != ExitStatus::no_display) throw;
+  } catch (const Error& error) {  // no context or shaders; a GPU that was reset, or has no room
+    if (error.status() != ExitStatus::no_display && error.status() != ExitStatus::memory) throw;
     reason = error.what();
   }
   print_warning(reason + ": the fused backend computes this");

@@ -46,16 +46,20 @@ EGLDisplay open_display() {
   return usable(display) ? display : EGL_NO_DISPLAY;
 }
 
-EGLContext make_context(EGLDisplay display, int major, int minor) {
-  const std::array<EGLint, 9> attributes = {EGL_CONTEXT_MAJOR_VERSION,
-                                            major,
-                                            EGL_CONTEXT_MINOR_VERSION,
-                                            minor,
-                                            EGL_CONTEXT_OPENGL_PROFILE_MASK,
-                                            EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
-                                            EGL_CONTEXT_OPENGL_DEBUG,
-                                            EGL_TRUE,
-                                            EGL_NONE};
+// `tells_resets`: the driver says when it was reset, instead of going on with nothing.
+EGLContext make_context(EGLDisplay display, int major, int minor, bool tells_resets) {
+  const std::array<EGLint, 11> attributes = {
+      EGL_CONTEXT_MAJOR_VERSION,
+      major,
+      EGL_CONTEXT_MINOR_VERSION,
+      minor,
+      EGL_CONTEXT_OPENGL_PROFILE_MASK,
+      EGL_CONTEXT_OPENGL_CORE_PROFILE_BIT,
+      EGL_CONTEXT_OPENGL_DEBUG,
+      EGL_TRUE,
+      tells_resets ? EGL_CONTEXT_OPENGL_RESET_NOTIFICATION_STRATEGY : EGL_NONE,
+      EGL_LOSE_CONTEXT_ON_RESET,
+      EGL_NONE};
   return eglCreateContext(display, EGL_NO_CONFIG_KHR, EGL_NO_CONTEXT, attributes.data());
 }
 
@@ -78,8 +82,9 @@ OffscreenContext::OffscreenContext(int width, int height) : egl_(std::make_uniqu
   egl_->display = open_display();
   if (egl_->display == EGL_NO_DISPLAY) throw no_context("no display could be opened");
   if (eglBindAPI(EGL_OPENGL_API) != EGL_TRUE) throw no_context("there is no desktop OpenGL");
-  egl_->context = make_context(egl_->display, 4, 5);
-  if (egl_->context == EGL_NO_CONTEXT) egl_->context = make_context(egl_->display, 3, 3);
+  egl_->context = make_context(egl_->display, 4, 5, true);
+  if (egl_->context == EGL_NO_CONTEXT) egl_->context = make_context(egl_->display, 4, 5, false);
+  if (egl_->context == EGL_NO_CONTEXT) egl_->context = make_context(egl_->display, 3, 3, false);
   if (egl_->context == EGL_NO_CONTEXT) throw no_context("no context could be made");
   make_current();
   framebuffer_.emplace("offscreen framebuffer", width, height);

@@ -20,7 +20,7 @@ struct ShaderKind {
                                        .what = what,
                                        .got = log,
                                        .expected = "",
-                                       .remedy = "update the graphics driver, or use --backend fused"});
+                                       .remedy = "update the graphics driver"});
 }
 
 }  // namespace

@@ -32,19 +32,22 @@ class GlForward {
 
   // One slice of work more, or none while two are under way; false when all is computed. Never waits for long.
   bool advance();
-  // Waits until all is computed. Throws Error(cancelled) (core/tensor/cancellation.h), Error(no_display) where the GPU was
-  // lost on the way.
+  // Waits until all is computed, telling how far it has come (core/tensor/progress.h). Throws Error(cancelled)
+  // (core/tensor/cancellation.h), and what check_gpu() throws (core/gpu/gpu_faults.h).
   void finish();
+  // After all is computed: all of it once more, from what is on the GPU already. Nothing is computed yet.
+  void again();
   double progress() const;  // 0 … 1
 
   // After all is computed: q, k, v, output and what follows it, with keep_attn_weights the weights too, and no other
-  // intermediate. Reads them back. Throws Error(memory), Error(cancelled).
+  // intermediate. Reads them back (core/gpu/gpu_read.h). Throws Error(memory), Error(cancelled), what check_gpu() throws.
   TracePtr trace();
   // Weights of batch n, head h, queries [first, first + rows): (rows, S′), made again from q, k and the rows' statistics.
   Tensor attn_weights(Index n, Index h, Index first, Index rows);
 
   double longest_slice() const;     // milliseconds of the GPU's time
   double gpu_milliseconds() const;  // of all slices
+  Index gpu_bytes() const;          // of the GPU's memory that it holds, inputs and parameters too
   bool guards_intact() const;       // whether no shader wrote beside its buffers
 
  private:

@@ -3,6 +3,8 @@
 #include <epoxy/gl.h>
 #include <fmt/format.h>
 
+#include "core/gpu/gpu_faults.h"
+
 namespace headwise {
 namespace {
 
@@ -30,7 +32,7 @@ std::string compute_refusal() {
   const int version = epoxy_gl_version();
   const bool extensions = epoxy_has_gl_extension("GL_ARB_compute_shader") &&
                           epoxy_has_gl_extension("GL_ARB_shader_storage_buffer_object");
-  if (version >= 43 || (version >= 42 && extensions)) return "";
+  if ((version >= 43 || (version >= 42 && extensions)) && !compute_is_missing()) return "";
   return fmt::format("compute shaders need OpenGL 4.3, this context has {}.{}", version / 10, version % 10);
 }
 

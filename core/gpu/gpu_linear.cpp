@@ -15,8 +15,8 @@ struct Piece {
   Index n, first_row, rows, first_column, columns;
 };
 
-void dispatch(const GpuLinear& l, const ComputeProgram& program, const GpuLimits& limits,
-              const MatrixProductTile& tile, const Piece& piece, Index first_block, Index blocks) {
+void dispatch(const GpuLinear& l, const ComputeProgram& program, const GpuLimits& limits, const Piece& piece,
+              Index first_block, Index blocks) {
   const Index alignment = limits.offset_alignment;
   const Index parts = l.columns / l.out_part;
   const Index part = piece.first_column / l.out_part;
@@ -47,9 +47,8 @@ void dispatch(const GpuLinear& l, const ComputeProgram& program, const GpuLimits
   program.set_size("c_stride", l.out_row_stride);
   program.set_size("c_part", l.out_part);
   program.set_size("c_part_stride", l.out_part_stride);
-  program.set_size("first_row_block", first_block);
-  const Index width = 64 * tile.columns;
-  glDispatchCompute(static_cast<GLuint>((piece.columns + width - 1) / width), static_cast<GLuint>(blocks), 1);
+  program.set_size("first_block", first_block);
+  glDispatchCompute(static_cast<GLuint>(blocks), 1, 1);
 }
 
 }  // namespace
@@ -69,18 +68,18 @@ void add_linear(GpuWork& work, GpuPrograms& programs, const GpuLinear& l) {
   } else {
     rows_each = std::min(rows_each, rows_at_once(limits, l.out_row_stride));
   }
-  const Index height = 64 * tile.rows;
-  rows_each = std::min(rows_each, limits.groups_y * height);
+  const Index height = 64 * tile.rows, width = 64 * tile.columns;
   for (Index n = 0; n < l.batch; ++n) {
     for (Index column = 0; column < l.columns; column += columns_each) {
       for (Index row = 0; row < l.rows; row += rows_each) {
         const Piece piece{n, row, std::min(rows_each, l.rows - row), column,
                           std::min(columns_each, l.columns - column)};
         work.add(
-            {"matrix_product", (piece.rows + height - 1) / height,
-             static_cast<double>(height) * static_cast<double>(piece.columns) * static_cast<double>(l.depth),
-             [l, &program, &limits, tile, piece](Index first, Index count) {
-               dispatch(l, program, limits, tile, piece, first, count);
+            {"matrix_product", (piece.rows + height - 1) / height * ((piece.columns + width - 1) / width),
+             static_cast<double>(height * width) * static_cast<double>(l.depth),
+             [l, &program, &limits, piece](Index first, Index count) {
+               for (Index done = 0; done < count; done += limits.groups_x)
+                 dispatch(l, program, limits, piece, first + done, std::min(limits.groups_x, count - done));
              }});
       }
     }

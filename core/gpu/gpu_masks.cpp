@@ -94,6 +94,12 @@ GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, con
   bits_ = {};
 }
 
+std::vector<const StorageBuffer*> GpuMasks::buffers() const {
+  std::vector<const StorageBuffer*> all{&data_, &skips_};
+  if (attn_mask_) all.push_back(&attn_mask_);
+  return all;
+}
+
 void GpuMasks::put_attn_mask(const Tensor& mask) {
   if (mask.dtype() != DType::boolean) {
     attn_mask_kind_ = 2;

@@ -25,6 +25,8 @@ class GpuMasks {
   // [0] is for the shader all_finite; then a bit for each block of 64 × 64 cells that a given mask blocks.
   const StorageBuffer& skips() const { return skips_; }
 
+  std::vector<const StorageBuffer*> buffers() const;
+
   // Uniforms and bindings 5, 6 and 7 of the program that is in use; those of dropout where the program drops.
   void set(const ComputeProgram& program, Index alignment) const;
 

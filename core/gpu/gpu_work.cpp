@@ -22,6 +22,7 @@ void GpuWork::QueryKind::destroy(GLuint name) {
 }
 
 void GpuWork::add(GpuJob job) {
+  if (jobs_.empty() && under_way_.empty()) added_ = handed_ = 0.0;
   added_ += job.work * static_cast<double>(job.units);
   if (job.units > 0) jobs_.push_back(std::move(job));
 }
@@ -33,7 +34,10 @@ bool GpuWork::collect(bool wait) {
   if (!wait && ready != GL_TRUE) return false;
   GLuint64 nanoseconds = 0;
   glGetQueryObjectui64v(slice.query.name(), GL_QUERY_RESULT, &nanoseconds);
-  const double milliseconds = static_cast<double>(nanoseconds) * 1e-6;
+  // A software driver may tell how long the machine has been running: it was not longer than it was to wait for it.
+  const double waited =
+      std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - slice.begun).count();
+  const double milliseconds = std::min(static_cast<double>(nanoseconds) * 1e-6, waited);
   total_ += milliseconds;
   longest_ = std::max(longest_, milliseconds);
   // A clock that does not tick says nothing; a rate never grows more than fourfold at once, for a first slice may be tiny.
@@ -57,7 +61,8 @@ bool GpuWork::advance(double milliseconds, bool wait) {
   const double rate = rate_.try_emplace(job.kind, first_rate).first->second;
   const double wanted = milliseconds * rate / std::max(job.work, 1.0);
   const Index count = std::clamp<Index>(static_cast<Index>(std::min(wanted, 1e9)), 1, job.units - next_unit_);
-  Slice slice{gl::Object<QueryKind>("slice of " + job.kind), job.kind, job.work * static_cast<double>(count)};
+  Slice slice{gl::Object<QueryKind>("slice of " + job.kind), job.kind, job.work * static_cast<double>(count),
+              std::chrono::steady_clock::now()};
   job.dispatch(next_unit_, count);
   glMemoryBarrier(GL_SHADER_STORAGE_BARRIER_BIT);
   glEndQuery(GL_TIME_ELAPSED);

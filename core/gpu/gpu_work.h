@@ -2,6 +2,7 @@
 // GPU hangs. How much fits in a slice is measured while it goes on.
 #pragma once
 
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <map>
@@ -29,7 +30,7 @@ class GpuWork {
   // With `wait` it waits for one of them instead of coming back with nothing done.
   bool advance(double milliseconds, bool wait);
 
-  double progress() const;  // 0 … 1, of what has been handed over
+  double progress() const;  // 0 … 1, of what was added since all was done
   double gpu_milliseconds() const { return total_; }
   double longest_slice() const { return longest_; }  // milliseconds
 
@@ -43,6 +44,7 @@ class GpuWork {
     gl::Object<QueryKind> query;
     std::string kind;
     double work = 0.0;
+    std::chrono::steady_clock::time_point begun;
   };
   bool collect(bool wait);  // the oldest slice under way; false while it runs
 

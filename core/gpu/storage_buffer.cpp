@@ -6,6 +6,7 @@
 #include <array>
 #include <vector>
 
+#include "core/gpu/gpu_faults.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 
@@ -34,19 +35,26 @@ void StorageBuffer::Kind::destroy(GLuint name) {
 }
 
 StorageBuffer::StorageBuffer(std::string_view label, Index count) : object_(label), count_(count) {
-  while (glGetError() != GL_NO_ERROR) {
-  }
-  const Index bytes = (count + 2 * guard_words) * word_bytes;
-  glBufferData(GL_SHADER_STORAGE_BUFFER, static_cast<GLsizeiptr>(bytes), nullptr, GL_DYNAMIC_COPY);
-  if (glGetError() == GL_OUT_OF_MEMORY) {
+  check_gpu();
+  glBufferData(GL_SHADER_STORAGE_BUFFER, static_cast<GLsizeiptr>(bytes()), nullptr, GL_DYNAMIC_COPY);
+  if (gpu_fault() == GpuFault::out_of_memory) {
     throw Error(ExitStatus::memory, {.where = "GPU memory",
-                                     .what = fmt::format("no room for {}", label),
-                                     .got = bytes_text(bytes),
-                                     .remedy = "use --backend fused, or smaller sizes"});
+                                     .what = fmt::format("no room for {} ({})", label, bytes_text(bytes()))});
   }
   glClearBufferData(GL_SHADER_STORAGE_BUFFER, GL_R32UI, GL_RED_INTEGER, GL_UNSIGNED_INT, nullptr);
   const std::vector<std::uint32_t> guards(static_cast<std::size_t>(guard_words), guard_word);
   for (const Index first : {-guard_words, count}) write(first, guards);
+}
+
+Index StorageBuffer::bytes() const {
+  return object_ ? (count_ + 2 * guard_words) * word_bytes : 0;
+}
+
+void StorageBuffer::copy_to(GLenum target, Index first, Index count) const {
+  glMemoryBarrier(GL_BUFFER_UPDATE_BARRIER_BIT);
+  glBindBuffer(GL_COPY_READ_BUFFER, object_.name());
+  glCopyBufferSubData(GL_COPY_READ_BUFFER, target, byte_of(first), 0,
+                      static_cast<GLsizeiptr>(count * word_bytes));
 }
 
 void StorageBuffer::write(Index first, std::span<const std::uint32_t> numbers) {

@@ -18,11 +18,14 @@ class StorageBuffer {
   StorageBuffer(std::string_view label, Index count);
 
   Index count() const { return count_; }
+  Index bytes() const;  // of the GPU's memory
   explicit operator bool() const { return static_cast<bool>(object_); }
 
   void write(Index first, std::span<const float> numbers);
   void write(Index first, std::span<const std::uint32_t> numbers);
-  // Waits until what was dispatched is done.
+  // Numbers [first, first + count) to the beginning of the buffer that is bound at `target`, behind what was dispatched.
+  void copy_to(GLenum target, Index first, Index count) const;
+  // Waits until what was dispatched is done: for tests and for a few numbers (core/gpu/gpu_read.h for many).
   void read(Index first, std::span<float> numbers) const;
 
   // Numbers [first, first + count) for a shader's binding, and a few before them: a piece begins where the context allows

@@ -1,0 +1,179 @@
+#include "core/gpu/gl_state.h"
+
+#include <vector>
+
+#include "core/gpu/gpu_linear.h"
+
+namespace headwise {
+namespace {
+
+std::span<const float> numbers(const Tensor& tensor) {
+  return tensor.values<float>();
+}
+
+// The gains of a module's heads; empty: all 1.
+std::vector<float> gains_of(const AttentionOptions& options, const TraceTensors& t) {
+  std::vector<float> gains;
+  if (options.op != Op::multi_head_attention) return gains;
+  for (Index h = 0; t.head_gain && h < t.head_gain->size(); ++h)
+    gains.push_back(static_cast<float>(t.head_gain->flat(h)));
+  if (!t.head_gain)
+    for (const double gain : options.head_gain) gains.push_back(static_cast<float>(gain));
+  return gains;
+}
+
+}  // namespace
+
+GlForward::State::State(const AttentionInputs& inputs, const GlRun& asked)
+    : run(asked),
+      sizes(attention_sizes(inputs)),
+      trace(std::make_shared<Trace>()),
+      programs(asked.limits ? *asked.limits : gpu_limits()) {}
+
+const StorageBuffer& GlForward::State::put(const char* name, const TensorPtr& tensor) {
+  StorageBuffer& buffer = given[tensor.get()];
+  if (!buffer) {
+    buffer = StorageBuffer(name, tensor->size());
+    buffer.write(0, numbers(*tensor));
+  }
+  return buffer;
+}
+
+// k or v, head by head (N,G,S′,width): projected or given, with the rows that are appended.
+void GlForward::State::add_key_rows(Projection which, Index width, StorageBuffer& rows) {
+  const TraceTensors& t = trace->tensors;
+  const bool is_key = which == Projection::k;
+  const TensorPtr& fixed = is_key ? t.static_k : t.static_v;
+  const TensorPtr& bias_row = is_key ? t.bias_k : t.bias_v;
+  const Index slab = sizes.all_keys * width;
+  for (Index n = 0; n < sizes.batch; ++n) {
+    for (Index g = 0; g < sizes.kv_heads; ++g) {
+      const Index first = (n * sizes.kv_heads + g) * slab;
+      const auto given_part = static_cast<std::size_t>(sizes.keys * width);
+      if (fixed)
+        rows.write(first, numbers(*fixed).subspan(
+                              static_cast<std::size_t>(n * sizes.kv_heads + g) * given_part, given_part));
+      if (bias_row)  // a zero row behind it is there already
+        rows.write(first + sizes.keys * width, numbers(*bias_row).subspan(static_cast<std::size_t>(g * width),
+                                                                          static_cast<std::size_t>(width)));
+    }
+  }
+  if (fixed) return;
+  const TensorPtr& source = is_key ? t.key : t.value;
+  const TensorPtr& own = is_key ? t.k_proj_weight : t.v_proj_weight;
+  const LinearRows weight =
+      in_projection_rows(which, trace->options, t.in_proj_weight.get(), own.get(), t.in_proj_bias.get());
+  add_linear(work, programs,
+             {.x = &put("key or value", source),
+              .batch = sizes.batch,
+              .rows = sizes.keys,
+              .depth = source->shape().size(2),
+              .weight = &put("weight", t.in_proj_weight ? t.in_proj_weight : own),
+              .first_weight_row = weight.first_weight_row,
+              .columns = sizes.kv_heads * width,
+              .bias = weight.bias ? &put("in_proj_bias", t.in_proj_bias) : nullptr,
+              .first_bias_entry = weight.first_bias_entry,
+              .out = &rows,
+              .out_part = width,
+              .out_row_stride = width,
+              .out_part_stride = slab,
+              .out_batch_stride = sizes.kv_heads * slab});
+}
+
+void GlForward::State::add_projections() {
+  const TraceTensors& t = trace->tensors;
+  const LinearRows weight = in_projection_rows(Projection::q, trace->options, t.in_proj_weight.get(),
+                                               t.q_proj_weight.get(), t.in_proj_bias.get());
+  add_linear(work, programs,
+             {.x = &put("query", t.query),
+              .batch = sizes.batch,
+              .rows = sizes.queries,
+              .depth = sizes.embed_dim,
+              .weight = &put("weight", t.in_proj_weight ? t.in_proj_weight : t.q_proj_weight),
+              .first_weight_row = weight.first_weight_row,
+              .columns = sizes.heads * sizes.head_dim,
+              .bias = weight.bias ? &put("in_proj_bias", t.in_proj_bias) : nullptr,
+              .first_bias_entry = weight.first_bias_entry,
+              .out = &q,
+              .out_part = sizes.head_dim,
+              .out_row_stride = sizes.head_dim,
+              .out_part_stride = sizes.queries * sizes.head_dim,
+              .out_batch_stride = sizes.heads * sizes.queries * sizes.head_dim});
+  add_key_rows(Projection::k, sizes.head_dim, k);
+  add_key_rows(Projection::v, sizes.v_head_dim, v);
+}
+
+// F.scaled_dot_product_attention: its inputs are the heads.
+void GlForward::State::put_heads() {
+  const TraceTensors& t = trace->tensors;
+  q.write(0, numbers(*t.q_heads));
+  k.write(0, numbers(*t.k_heads));
+  v.write(0, numbers(*t.v_heads));
+}
+
+void GlForward::State::add_output() {
+  const TraceTensors& t = trace->tensors;
+  add_linear(work, programs,
+             {.x = &heads,
+              .batch = sizes.batch,
+              .rows = sizes.queries,
+              .depth = sizes.heads * sizes.v_head_dim,
+              .weight = &put("out_proj.weight", t.out_proj_weight),
+              .columns = sizes.embed_dim,
+              .bias = t.out_proj_bias ? &put("out_proj.bias", t.out_proj_bias) : nullptr,
+              .out = &output,
+              .out_part = sizes.embed_dim,
+              .out_row_stride = sizes.embed_dim,
+              .out_part_stride = 0,
+              .out_batch_stride = sizes.queries * sizes.embed_dim});
+}
+
+void GlForward::State::take_room() {
+  TraceTensors& t = trace->tensors;
+  const Index rows = sizes.batch * sizes.heads * sizes.queries;
+  const Index key_rows = sizes.batch * sizes.kv_heads * sizes.all_keys;
+  q = StorageBuffer("q", rows * sizes.head_dim);
+  k = StorageBuffer("k", key_rows * sizes.head_dim);
+  v = StorageBuffer("v", key_rows * sizes.v_head_dim);
+  statistics = StorageBuffer("row statistics", 2 * rows);
+  heads = StorageBuffer("head_output", rows * sizes.v_head_dim);
+  const bool module = is_module();
+  if (module) {
+    output = StorageBuffer("output", sizes.batch * sizes.queries * sizes.embed_dim);
+  } else {
+    t.q_heads = std::move(t.query);
+    t.k_heads = std::move(t.key);
+    t.v_heads = std::move(t.value);
+    t.query = t.key = t.value = nullptr;
+  }
+  masks.emplace(trace->options, GivenMasks{t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()},
+                sizes, gains_of(trace->options, t));
+  const Index width = sizes.heads * sizes.v_head_dim;
+  attention = {.sizes = sizes,
+               .masks = &*masks,
+               .q = &q,
+               .k = &k,
+               .v = &v,
+               .statistics = &statistics,
+               .out = &heads,
+               .out_stride = module ? width : sizes.v_head_dim,
+               .out_head_stride = module ? sizes.v_head_dim : sizes.queries * sizes.v_head_dim,
+               .out_batch_stride = width * sizes.queries};
+}
+
+void GlForward::State::plan(bool projections) {
+  if (projections) is_module() ? add_projections() : put_heads();
+  add_attention(work, programs, attention);
+  if (is_module()) add_output();
+}
+
+std::vector<const StorageBuffer*> GlForward::State::buffers() const {
+  std::vector<const StorageBuffer*> all;
+  for (const StorageBuffer* buffer : {&q, &k, &v, &statistics, &heads, &output})
+    if (*buffer) all.push_back(buffer);
+  for (const auto& [tensor, buffer] : given) all.push_back(&buffer);
+  for (const StorageBuffer* buffer : masks->buffers()) all.push_back(buffer);
+  return all;
+}
+
+}  // namespace headwise

@@ -1,0 +1,42 @@
+// What one run on the GPU holds: seen by the files of the gl backend alone.
+#pragma once
+
+#include <map>
+#include <optional>
+
+#include "core/attention/in_projection.h"
+#include "core/gpu/gl_backend.h"
+#include "core/gpu/gpu_attention.h"
+#include "core/trace/attention_sizes.h"
+
+namespace headwise {
+
+struct GlForward::State {
+  State(const AttentionInputs& inputs, const GlRun& asked);
+
+  bool is_module() const { return trace->options.op == Op::multi_head_attention; }
+  // The GPU's memory for what is computed, and the masks.
+  void take_room();
+  // The jobs of a run; without `projections`, q, k and v are there already.
+  void plan(bool projections);
+  std::vector<const StorageBuffer*> buffers() const;  // that there are
+
+  GlRun run;
+  AttentionSizes sizes;
+  std::shared_ptr<Trace> trace;
+  GpuPrograms programs;
+  GpuWork work;
+  std::map<const Tensor*, StorageBuffer> given;  // inputs and parameters; one array, one buffer
+  StorageBuffer q, k, v, statistics, heads, output;
+  std::optional<GpuMasks> masks;
+  GpuAttention attention;
+
+ private:
+  const StorageBuffer& put(const char* name, const TensorPtr& tensor);
+  void add_key_rows(Projection which, Index width, StorageBuffer& rows);
+  void add_projections();
+  void put_heads();
+  void add_output();
+};
+
+}  // namespace headwise

@@ -1,0 +1,87 @@
+// What comes back from the GPU.
+#include <algorithm>
+
+#include "core/attention/add_and_norm.h"
+#include "core/gpu/gl_state.h"
+#include "core/gpu/gpu_faults.h"
+#include "core/gpu/gpu_read.h"
+#include "core/tensor/cancellation.h"
+#include "core/trace/kept_weights.h"
+
+namespace headwise {
+namespace {
+
+constexpr Index tile_numbers = Index{4} << 20;  // of weights that are read back at once
+
+TensorPtr shared(Tensor tensor) {
+  return std::make_shared<const Tensor>(std::move(tensor));
+}
+
+}  // namespace
+
+Tensor GlForward::attn_weights(Index n, Index h, Index first, Index rows) {
+  const AttentionSizes& sizes = state_->sizes;
+  Tensor weights(Shape{{"L", rows}, {sizes.key_axis(), sizes.all_keys}}, DType::f32);
+  const StorageBuffer tile("tile of attn_weights", rows * sizes.all_keys);
+  attention_weights_rows(state_->programs, state_->attention, n, h, first, rows, tile);
+  tile.read(0, weights.values<float>());
+  return weights;
+}
+
+TracePtr GlForward::trace() {
+  State& s = *state_;
+  const AttentionSizes& sizes = s.sizes;
+  const auto trace = std::make_shared<Trace>(*s.trace);
+  TraceTensors& t = trace->tensors;
+  // (N,heads,rows,width) of the GPU as (N,rows,heads·width)
+  const auto joined = [&](const StorageBuffer& from, Index heads, Index rows, Index width,
+                          const char* row_axis, const char* axis) {
+    Tensor tensor =
+        Tensor::unwritten(Shape{{"N", sizes.batch}, {row_axis, rows}, {axis, heads * width}}, DType::f32);
+    const auto to = tensor.values<float>();
+    read_back(from, rows * width, [&](Index head, std::span<const float> numbers) {
+      const Index n = head / heads, h = head % heads;
+      for (Index row = 0; row < rows; ++row)
+        std::copy_n(numbers.begin() + row * width, width,
+                    to.begin() + ((n * rows + row) * heads + h) * width);
+    });
+    return shared(std::move(tensor));
+  };
+  if (s.run.keep_attn_weights) {
+    Tensor weights(sizes.scores_shape(), DType::f32);
+    const auto to = weights.values<float>();
+    const Index most = std::clamp<Index>(tile_numbers / sizes.all_keys, 1, sizes.queries);
+    const StorageBuffer tile("tile of attn_weights", most * sizes.all_keys);
+    for (Index row = 0; row < sizes.batch * sizes.heads; ++row) {
+      for (Index first = 0; first < sizes.queries; first += most) {
+        check_cancelled();
+        const Index rows = std::min(most, sizes.queries - first);
+        attention_weights_rows(s.programs, s.attention, row / sizes.heads, row % sizes.heads, first, rows,
+                               tile);
+        tile.read(0, to.subspan(static_cast<std::size_t>((row * sizes.queries + first) * sizes.all_keys),
+                                static_cast<std::size_t>(rows * sizes.all_keys)));
+      }
+    }
+    keep_attn_weights(t, trace->options, std::move(weights));
+  }
+  if (!s.is_module()) {
+    Tensor output(
+        Shape{{"N", sizes.batch}, {"H", sizes.heads}, {"L", sizes.queries}, {"Dv", sizes.v_head_dim}},
+        DType::f32);
+    read_back(s.heads, output.values<float>());
+    t.head_output = t.output = shared(std::move(output));
+    return trace;
+  }
+  t.q = joined(s.q, sizes.heads, sizes.queries, sizes.head_dim, "L", "H·D");
+  t.k = joined(s.k, sizes.kv_heads, sizes.all_keys, sizes.head_dim, sizes.key_axis(), "G·D");
+  t.v = joined(s.v, sizes.kv_heads, sizes.all_keys, sizes.v_head_dim, sizes.key_axis(), "G·Dv");
+  Tensor output(Shape{{"N", sizes.batch}, {"L", sizes.queries}, {"E", sizes.embed_dim}}, DType::f32);
+  read_back(s.output, output.values<float>());
+  t.output = shared(std::move(output));
+  if (trace->options.residual) t.residual_output = shared(add_residual(*t.query, *t.output));
+  if (trace->options.layer_norm)
+    t.layer_norm_output = shared(layer_norm(trace->options.residual ? *t.residual_output : *t.output));
+  return trace;
+}
+
+}  // namespace headwise

@@ -1,0 +1,83 @@
+// What goes wrong on a GPU is noticed at the next slice, and the fused backend does the work.
+#include "core/gpu/gpu_faults.h"
+
+#include <doctest/doctest.h>
+#include <epoxy/gl.h>
+
+#include <memory>
+
+#include "app/cli/backend_trace.h"
+#include "app/platform/offscreen_context.h"
+#include "core/fused/fused_backend.h"
+#include "core/gpu/gl_backend.h"
+#include "core/tensor/error.h"
+#include "tests/core/fused/agreement.h"
+
+using namespace headwise;
+using namespace headwise::test;
+
+namespace {
+
+std::unique_ptr<OffscreenContext> context_or_skip() {
+  try {
+    auto context = std::make_unique<OffscreenContext>(16, 16);
+    if (const std::string reason = compute_refusal(); !reason.empty()) {
+      MESSAGE("SKIPPED: " << reason);
+      return nullptr;
+    }
+    return context;
+  } catch (const Error& error) {
+    if (error.status() != ExitStatus::no_display) throw;
+    MESSAGE("SKIPPED: " << error.what());
+    return nullptr;
+  }
+}
+
+ExitStatus status_with(GpuFault fault, int times) {
+  const AttentionInputs inputs = sized_inputs(1, 100, 100, 2, 2, 16, 16);
+  const SimulatedGpuFault simulated(fault, times);
+  try {
+    gl_forward(inputs, {.slice_milliseconds = 1e-6});
+  } catch (const Error& error) {
+    return error.status();
+  }
+  return ExitStatus::done;
+}
+
+}  // namespace
+
+TEST_CASE("a lost context and memory that runs out end a run wherever it is, with the status of their kind") {
+  const auto context = context_or_skip();
+  if (!context) return;
+  for (const int times : {0, 1, 7, 20, 30}) {
+    CAPTURE(times);
+    CHECK(status_with(GpuFault::context_lost, times) == ExitStatus::no_display);
+    CHECK(status_with(GpuFault::out_of_memory, times) == ExitStatus::memory);
+    CHECK(status_with(GpuFault::refused_call, times) == ExitStatus::no_display);
+  }
+  CHECK(status_with(GpuFault::context_lost, 100'000) == ExitStatus::done);
+  CHECK(gpu_fault() == GpuFault::none);
+}
+
+TEST_CASE("a call that the driver refuses is told once, and what others left behind is no fault of a run") {
+  const auto context = context_or_skip();
+  if (!context) return;
+  glEnable(GL_RGBA);
+  CHECK(gpu_fault() == GpuFault::refused_call);
+  CHECK(gpu_fault() == GpuFault::none);
+  glEnable(GL_RGBA);
+  CHECK_THROWS_WITH_AS(check_gpu(), doctest::Contains("refused"), Error);
+  glEnable(GL_RGBA);
+  CHECK(gl_forward(sized_inputs(1, 10, 10, 2, 2, 8, 8))->tensors.output);
+}
+
+TEST_CASE("without compute shaders, and after a fault, --backend gl gives the numbers of fused") {
+  const AttentionInputs inputs = sized_inputs(1, 60, 60, 2, 2, 8, 8);
+  const std::vector<TensorName> needed{TensorName{TensorId::output}};
+  const TracePtr fused = fused_forward(inputs);
+  for (const GpuFault fault : {GpuFault::no_compute, GpuFault::context_lost, GpuFault::out_of_memory}) {
+    const SimulatedGpuFault simulated(fault, 4);
+    const TracePtr trace = backend_trace("gl", inputs, false, needed);
+    CHECK(identical(*trace->tensors.output, *fused->tensors.output));
+  }
+}
