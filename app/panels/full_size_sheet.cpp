@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/panels/overlay.h"
+#include "app/widgets/axis_labels.h"
 #include "app/widgets/button.h"
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/tooltip.h"
@@ -20,10 +21,11 @@ namespace headwise {
 namespace {
 
 constexpr float sheet_width = 1480.0f, margin = 70.0f, choices_width = 300.0f;  // design units
+constexpr float length_slider_left = 96.0f, length_slider_width = 150.0f;
 constexpr std::array<std::int64_t, 8> lengths{64, 128, 256, 512, 1024, 2048, 4096, 8192};
 constexpr std::int64_t longest = 32768;
-constexpr std::array<std::string_view, 2> masks{"off", "on"}, inputs{"random", "a sentence"},
-    backends{"fused", "reference"};
+constexpr std::array<std::string_view, 2> masks{"off", "on"}, inputs{"random", "a sentence"};
+constexpr std::array<std::string_view, 3> backends{"fused", "gl", "reference"};  // as FullSizeBackend
 
 void draw_models(const PanelContext& context, FullSizeRequest& request) {
   const WidgetContext widgets = context.widgets();
@@ -50,16 +52,50 @@ void draw_models(const PanelContext& context, FullSizeRequest& request) {
   }
 }
 
-void draw_choices(const PanelContext& context, FullSizeRequest& request) {
-  const WidgetContext widgets = context.widgets();
-  draw_models(context, request);
-  section_caption(widgets, "RUN");
+// Where `length` stands among the stops, by their number: 1 between the second and the third is 1 to 2, as its logarithm.
+double place_of(std::int64_t length) {
+  const auto after = std::ranges::upper_bound(lengths, length);
+  if (after == lengths.begin()) return 0.0;
+  if (after == lengths.end()) return static_cast<double>(lengths.size() - 1);
+  const double least = static_cast<double>(*(after - 1)), most = static_cast<double>(*after);
+  return static_cast<double>(after - 1 - lengths.begin()) +
+         std::log(static_cast<double>(length) / least) / std::log(most / least);
+}
+
+// A field for any number, and a slider before it that goes from stop to stop.
+void draw_length(const WidgetContext& widgets, FullSizeRequest& request) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
   std::optional<std::int64_t> length = request.length;
   const FieldResult field = integer_row(
       widgets, {"full_size/length", "length", "L = S", "How many tokens. Drag to the sides, or type."},
       length, {.required = true, .least = 1, .drag_stops = lengths});
   if (field.changed && length) request.length = std::min<std::int64_t>(*length, longest);
+  const ImVec2 below = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos({at.x + widgets.px(length_slider_left), at.y});
+  const Index own_length = model_sizes()[request.model].length;
+  const double normal = place_of(own_length);
+  double place = place_of(request.length);
+  const bool moved = slider(widgets, "length slider", place,
+                            {.least = 0.0,
+                             .most = static_cast<double>(lengths.size() - 1),
+                             .step = 1.0,
+                             .stops = static_cast<int>(lengths.size()),
+                             .normal = normal,
+                             .width = widgets.px(length_slider_width)})
+                         .changed;
+  if (moved)
+    request.length = place == normal ? own_length : lengths[static_cast<std::size_t>(std::lround(place))];
+  ui_probe_item("full_size/length_slider");
+  tooltip(widgets, "From stop to stop. A double click: the length that the model was made for.");
+  ImGui::SetCursorScreenPos(below);
   if (!field.error.empty()) error_line(widgets, field.error);
+}
+
+void draw_choices(const PanelContext& context, FullSizeRequest& request) {
+  const WidgetContext widgets = context.widgets();
+  draw_models(context, request);
+  section_caption(widgets, "RUN");
+  draw_length(widgets, request);
   int causal = request.is_causal ? 1 : 0;
   if (choice_row(widgets,
                  {"full_size/causal", "causal", "", "Query i sees keys 0 … i only: half of the work."}, masks,
@@ -74,12 +110,13 @@ void draw_choices(const PanelContext& context, FullSizeRequest& request) {
                  inputs, source))
     request.hand_made = source == 1;
   int backend = static_cast<int>(request.backend);
-  if (choice_row(
-          widgets,
-          {"full_size/backend", "backend", "",
-           "fused: one pass over the keys, no weights are stored. reference: every tensor in memory, as the "
-           "stage shows them; slower, and it takes memory for L × S weights of every head."},
-          backends, backend))
+  if (choice_row(widgets,
+                 {"full_size/backend", "backend", "",
+                  "fused: one pass over the keys, no weights are stored. gl: the same in compute shaders on "
+                  "the GPU, in "
+                  "slices of a few milliseconds. reference: every tensor in memory, as the "
+                  "stage shows them; slower, and it takes memory for L × S weights of every head."},
+                 backends, backend))
     request.backend = static_cast<FullSizeBackend>(backend);
 }
 
@@ -113,10 +150,16 @@ void draw_run(const PanelContext& context, FullSizeRuns& runs, const FullSizeSta
   const FullSizeResultPtr result = runs.result();
   if (!result) return;
   if (!result->error.empty()) return error_line(widgets, result->error);
+  if (!result->forward.notice.empty()) {
+    warning_line(widgets, result->forward.notice);
+    ui_probe_item("full_size/notice");
+  }
   section_caption(widgets, "WHAT IT TOOK");
   const ModelSizes& model = model_sizes()[result->request.model];
   dim_text(widgets, fmt::format("{}, {} tokens{}", model.name, result->request.length,
                                 result->request.is_causal ? ", causal" : ""));
+  if (!result->forward.gpu.empty())
+    dim_text(widgets, fitted_text("on " + result->forward.gpu, ImGui::GetFont(), widgets.px(choices_width)));
   for (const auto& [name, figure] : full_size_figures(*result)) {
     const float y = ImGui::GetCursorScreenPos().y;
     dim_text(widgets, name);
@@ -136,19 +179,29 @@ std::string seconds_text(double seconds) {
 
 std::vector<std::pair<std::string, std::string>> full_size_figures(const FullSizeResult& result) {
   const AttentionSizes& s = result.tiles->sizes();
-  const double gflops = 2e-9 * result.multiply_adds / result.seconds;
+  const FullSizePasses& forward = result.forward;
+  const bool gl = forward.backend == FullSizeBackend::gl;
+  const double gflops = 2e-9 * result.multiply_adds / forward.seconds;
   const Index stored = s.batch * s.heads * s.queries * s.all_keys * static_cast<Index>(sizeof(float));
   std::vector<std::pair<std::string, std::string>> figures{
-      {result.runs > 1 ? fmt::format("forward pass, median of {}", result.runs) : "forward pass",
-       seconds_text(result.seconds)},
+      {forward.runs > 1 ? fmt::format("forward pass, median of {}", forward.runs) : "forward pass",
+       seconds_text(forward.seconds)},
       {"multiply-adds", fmt::format("{:.3g} · 10⁹", 1e-9 * result.multiply_adds)},
-      {"speed", fmt::format("{:.0f} GFLOP/s", gflops)},
-      {"of this machine's peak",
-       fmt::format("{:.0f} % of {:.0f}", 100.0 * gflops / result.peak_gflops, result.peak_gflops)}};
-  figures.emplace_back("memory it took", bytes_text(static_cast<Index>(result.extra_mib * 1024.0 * 1024.0)));
+      {"speed", fmt::format("{:.0f} GFLOP/s", gflops)}};
+  const auto mib = [](double size) { return bytes_text(static_cast<Index>(size * 1024.0 * 1024.0)); };
+  if (gl) {
+    figures.emplace_back("longest slice · read back in", seconds_text(1e-3 * forward.longest_slice) + " · " +
+                                                             seconds_text(forward.read_seconds));
+    figures.emplace_back("GPU memory it took", mib(forward.gpu_mib));
+  } else {
+    figures.emplace_back(
+        "of this machine's peak",
+        fmt::format("{:.0f} % of {:.0f}", 100.0 * gflops / forward.peak_gflops, forward.peak_gflops));
+    figures.emplace_back("memory it took", mib(forward.extra_mib));
+  }
   figures.emplace_back("all weights would take", bytes_text(stored));
-  figures.emplace_back("these maps take", bytes_text(result.pyramid->bytes()));
-  figures.emplace_back("maps made in", seconds_text(result.map_seconds));
+  figures.emplace_back("these maps take · made in",
+                       bytes_text(result.pyramid->bytes()) + " · " + seconds_text(result.map_seconds));
   figures.emplace_back(fmt::format("max |Δ| to float64, {} rows", result.agreement.rows),
                        fmt::format("{:.2g}", result.agreement.max_abs_diff));
   return figures;

@@ -8,26 +8,14 @@
 
 #include "app/session/computation.h"
 #include "core/bench/attention_work.h"
-#include "core/bench/interleaved_runs.h"
-#include "core/bench/machine_speed.h"
-#include "core/fused/fused_backend.h"
 #include "core/scenario/tokens.h"
 #include "core/tensor/cancellation.h"
-#include "core/tensor/error.h"
 #include "core/tensor/random.h"
-#include "core/tensor/task_threads.h"
-#include "core/trace/reference_backend.h"
 
 namespace headwise {
 namespace {
 
 constexpr std::string_view sentence = "The animal didn't cross the street because it was too tired . ";
-
-// A short pass is repeated, so that one interruption does not pass for its time.
-constexpr int most_runs = 5;
-constexpr double seconds_of_runs = 1.0;
-// Before each pass, as `headwise bench` does it: the clock of a core rises in longer loops of nothing else.
-constexpr double seconds_of_peak = 0.002;
 
 std::string repeated_sentence(Index length) {
   const Index words = token_count(sentence);
@@ -56,11 +44,6 @@ Shares shares_of(const FullSizeRequest& request) {
   return {inputs / all, forward / all, maps / all};
 }
 
-TracePtr forward_pass(const AttentionInputs& inputs, FullSizeBackend backend) {
-  if (backend == FullSizeBackend::reference) return reference_forward(inputs);
-  return fused_forward(inputs, {.keep_projections = true});
-}
-
 void compute(const FullSizeRequest& request, FullSizeResult& result) {
   const Shares shares = shares_of(request);
   double done = shares.inputs;
@@ -72,34 +55,17 @@ void compute(const FullSizeRequest& request, FullSizeResult& result) {
 
   part.emplace(done, done + shares.forward, "the forward pass");
   done += shares.forward;
-  std::vector<double> seconds, peaks;
-  const auto pass = [&] {
-    result.trace.reset();
-    peaks.push_back(fma_peak_gflops(available_threads(), seconds_of_peak));
-    const auto begun = std::chrono::steady_clock::now();
-    result.trace = forward_pass(inputs.attention, request.backend);
-    seconds.push_back(seconds_since(begun));
-  };
-  const auto started = std::chrono::steady_clock::now();
-  result.extra_mib = extra_mib(pass);
-  // The first one also fetches its memory from the system: it counts only where it is the only one.
-  if (seconds.front() < seconds_of_runs) seconds.clear();
-  while (seconds.empty() ||
-         (static_cast<int>(seconds.size()) < most_runs && seconds_since(started) < seconds_of_runs))
-    pass();
-  result.seconds = median(seconds);
-  result.runs = static_cast<int>(seconds.size());
-  result.peak_gflops = median(peaks);
+  result.forward = full_size_passes(inputs.attention, request.backend);
 
   part.emplace(done, done + shares.maps, "the maps of all heads");
   done += shares.maps;
   const auto begun = std::chrono::steady_clock::now();
-  result.tiles = std::make_unique<WeightTiles>(result.trace);
+  result.tiles = std::make_unique<WeightTiles>(result.forward.trace);
   result.pyramid = std::make_unique<WeightPyramid>(*result.tiles);
   result.map_seconds = seconds_since(begun);
 
   part.emplace(done, 1.0, "rows in float64");
-  result.agreement = sampled_agreement(*result.trace);
+  result.agreement = sampled_agreement(*result.forward.trace);
 }
 
 }  // namespace

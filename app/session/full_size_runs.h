@@ -10,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/session/full_size_passes.h"
 #include "app/session/waiting.h"
 #include "core/full_size/model_sizes.h"
 #include "core/full_size/sampled_agreement.h"
@@ -17,8 +18,6 @@
 #include "core/scenario/scenario_inputs.h"
 
 namespace headwise {
-
-enum class FullSizeBackend { fused, reference };
 
 struct FullSizeRequest {
   std::size_t model = 0;  // of model_sizes()
@@ -34,16 +33,12 @@ struct FullSizeResult {
   std::string error;  // why there is none: a sentence
   TokenLabels labels;
   std::vector<HeadDescription> heads;
-  TracePtr trace;  // q, k, v and output
+  FullSizePasses forward;
   std::unique_ptr<WeightTiles> tiles;
   std::unique_ptr<WeightPyramid> pyramid;
   SampledAgreement agreement;
-  double seconds = 0.0;      // of the forward pass, the median of `runs`
-  double map_seconds = 0.0;  // of making every weight once more
-  int runs = 0;
+  double map_seconds = 0.0;    // of making every weight once more
   double multiply_adds = 0.0;  // of one pass, those that the mask rules out not counted
-  double peak_gflops = 0.0;    // of this machine, measured before each pass
-  double extra_mib = 0.0;      // that the first pass took beside inputs and parameters, at its peak
 };
 using FullSizeResultPtr = std::shared_ptr<const FullSizeResult>;
 

@@ -53,7 +53,9 @@ SliderResult slider(const WidgetContext& context, const char* id, double& value,
         options.least + range * static_cast<double>((ImGui::GetIO().MousePos.x - left) / (right - left)),
         options);
   }
-  if (focused) value = rounded(moved_by_keys(value, options), options);
+  // A value between two stops stays until a key moves it.
+  if (const double moved = moved_by_keys(value, options); focused && moved != value)
+    value = rounded(moved, options);
   result.changed = value != before;
 
   const Palette& palette = context.palette;

@@ -57,7 +57,7 @@ TEST_CASE("a run tells the weights of the reference, by blocks from far away and
   const Tensor& weights = *reference->tensors.attn_weights;
   REQUIRE(weights.shape().sizes() == std::vector<Index>{1, 8, 150, 150});
   CHECK(result->agreement.max_abs_diff < 1e-4);
-  CHECK(result->seconds > 0.0);
+  CHECK(result->forward.seconds > 0.0);
   CHECK(result->labels.query.size() == 150);
   CHECK(result->heads.size() == 8);
 
