@@ -53,9 +53,11 @@ const float* queries_of(const FusedAttention& a, const PanelTask& t) {
 }
 
 bool finite_queries(const FusedAttention& a, const PanelTask& t) {
-  const bool rows = a.q.depth == 1;
   const float* const first = queries_of(a, t);
-  return a.kernels.finite(first, rows ? t.rows * a.head_dim : a.head_dim * panel_lanes);
+  if (a.q.depth != 1) return a.kernels.finite(first, a.head_dim * panel_lanes);
+  bool finite = true;
+  for (Index r = 0; r < t.rows; ++r) finite = a.kernels.finite(first + r * a.q.row, a.head_dim) && finite;
+  return finite;
 }
 
 PanelTask panel_task(const FusedAttention& a, Index task, float* scratch) {

@@ -17,7 +17,7 @@ struct FrozenHead {
 };
 
 // Number d of query l of batch n and head h stands at first[n·batch + h·head + l/64·panel + l%64·row + d·depth]: in
-// panels (row 1, depth 64) or in rows side by side (depth 1, row D).
+// panels (row 1, depth 64) or in rows (depth 1; row D where those of a head stand together, H·D where the heads of a token do).
 struct QueriesAt {
   const float* first;
   Index batch, head, panel, row, depth;

@@ -9,11 +9,19 @@
 
 namespace headwise {
 
+// What a run had to do, in tasks.
+struct FusedTasks {
+  Index projections = 0, attentions = 0;
+};
+
 struct FusedRun {
   int threads = 0;                        // 0: as many as this process may run on
   bool keep_attn_weights = false;         // attn_weights, dropped_weights and attn_output_weights too
   bool keep_projections = false;          // q, k and v too
   const FusedKernels* kernels = nullptr;  // null: chosen_fused_kernels()
+  // Of a module: its q, k and v are taken over where it has them and they are the same (core/trace/kept_projections.h).
+  TracePtr before = nullptr;
+  FusedTasks* tasks = nullptr;  // null: nobody asks
 };
 
 // Why these inputs are the reference's to compute, a sentence; empty where this backend can: f32, every option, sizes of at

@@ -19,6 +19,7 @@ struct AttentionSizes {
   // "S", or "S′" where columns are appended.
   const char* key_axis() const { return all_keys == keys ? "S" : "S′"; }
   Shape scores_shape() const;  // (N,H,L,S′)
+  friend bool operator==(const AttentionSizes&, const AttentionSizes&) = default;
 };
 
 // query, key and value must be there, of rank 3 (multi_head_attention) or 4 (scaled_dot_product_attention;

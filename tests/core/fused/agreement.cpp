@@ -6,6 +6,7 @@
 #include <cmath>
 #include <map>
 
+#include "core/trace/attention_sizes.h"
 #include "core/trace/tensor_names.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
@@ -51,16 +52,57 @@ AttentionInputs as_f32(AttentionInputs inputs) {
   return inputs;
 }
 
-void let_heads_go(AttentionInputs& inputs) {
-  inputs.options.frozen_heads.clear();
-  inputs.tensors.frozen_weights = nullptr;
-}
-
 AttentionInputs sized_inputs(Index batch, Index queries, Index keys, Index heads, Index kv_heads,
                              Index head_dim, Index v_head_dim) {
   AttentionOptions options = small_options(heads, kv_heads, head_dim);
   options.v_head_dim = v_head_dim;
   return as_f32(random_inputs(options, {batch, queries, keys}));
+}
+
+std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
+  std::vector<FollowingInputs> all;
+  const auto add = [&](const char* name, auto&& change, bool keeps = true) {
+    FollowingInputs next{name, first, keeps};
+    change(next.inputs);
+    all.push_back(std::move(next));
+  };
+  const AttentionSizes s = attention_sizes(first);
+  add("the same", [](AttentionInputs&) {});
+  add("causal", [](AttentionInputs& inputs) { inputs.options.is_causal = true; });
+  add("window", [](AttentionInputs& inputs) { inputs.options.sliding_window = 9; });
+  add("scale", [](AttentionInputs& inputs) { inputs.options.scale = 0.7; });
+  add("softcap", [](AttentionInputs& inputs) { inputs.options.softcap = 1.5; });
+  add("gains", [&](AttentionInputs& inputs) {
+    inputs.options.head_gain.assign(static_cast<std::size_t>(s.heads), 0.5);
+    inputs.options.head_gain.front() = -2.0;
+  });
+  add("attn_mask", [&](AttentionInputs& inputs) {
+    Tensor mask(Shape{{"L", s.queries}, {"S", s.keys}}, DType::boolean);
+    for (Index i = 0; i < mask.size(); ++i) mask.set_flat(i, i % 5 == 2 ? 1.0 : 0.0);
+    inputs.tensors.attn_mask = std::make_shared<const Tensor>(std::move(mask));
+  });
+  add("frozen head", [&](AttentionInputs& inputs) {
+    inputs.options.frozen_heads = {1};
+    Tensor held(Shape{{"N", s.batch}, {"F", 1}, {"L", s.queries}, {"S", s.all_keys}}, DType::f32);
+    for (Index i = 0; i < held.size(); ++i) held.set_flat(i, 0.02 * static_cast<double>(i % 13));
+    inputs.tensors.frozen_weights = std::make_shared<const Tensor>(std::move(held));
+  });
+  add("the first again", [](AttentionInputs&) {});
+  add(
+      "an equal array that is another one",
+      [](AttentionInputs& inputs) {
+        inputs.tensors.query = std::make_shared<const Tensor>(Tensor(*inputs.tensors.query));
+      },
+      false);
+  add(
+      "another input",
+      [](AttentionInputs& inputs) {
+        Tensor value = *inputs.tensors.value;
+        value.set_flat(3, 5.0);
+        inputs.tensors.value = std::make_shared<const Tensor>(std::move(value));
+      },
+      false);
+  return all;
 }
 
 void check_agrees(const Trace& got, const Trace& expected, double bound) {

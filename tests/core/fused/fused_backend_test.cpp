@@ -161,3 +161,33 @@ TEST_CASE("a run is cancelled soon, at whatever moment, and the next one is whol
   CHECK(cancelled_runs == 40);
   CHECK(identical(*fused_forward(inputs, {.threads = 2})->tensors.output, *expected->tensors.output));
 }
+
+TEST_CASE("a run that follows another makes only what changed, and the same bits as one of its own") {
+  const AttentionInputs first = sized_inputs(2, 65, 70, 4, 2, 12, 20);
+  FusedTasks whole;
+  const TracePtr before = fused_forward(first, {.keep_projections = true, .tasks = &whole});
+  Index output_alone = 0;
+  for (const FollowingInputs& next : following_inputs(first)) {
+    CAPTURE(next.name);
+    FusedTasks tasks;
+    const TracePtr followed =
+        fused_forward(next.inputs, {.keep_projections = true, .before = before, .tasks = &tasks});
+    if (next.keeps_projections) {
+      if (output_alone == 0) output_alone = tasks.projections;
+      CHECK(tasks.projections == output_alone);
+      CHECK(tasks.projections < whole.projections);
+      CHECK(followed->tensors.q == before->tensors.q);
+      CHECK(followed->tensors.v == before->tensors.v);
+    } else {
+      CHECK(tasks.projections == whole.projections);
+      CHECK(followed->tensors.q != before->tensors.q);
+    }
+    CHECK(tasks.attentions == whole.attentions);
+    CHECK(identical(*followed->tensors.output, *fused_forward(next.inputs)->tensors.output));
+    check_agrees(*followed, *reference_forward(next.inputs));
+  }
+  // A trace without q, k and v has nothing to be taken over.
+  FusedTasks tasks;
+  fused_forward(first, {.before = fused_forward(first), .tasks = &tasks});
+  CHECK(tasks.projections == whole.projections);
+}

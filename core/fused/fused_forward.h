@@ -1,0 +1,337 @@
+// One run of the fused backend, as phases of tasks over what it keeps: seen by that backend alone.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "core/attention/in_projection.h"
+#include "core/fused/fused_attention.h"
+#include "core/fused/fused_backend.h"
+#include "core/fused/fused_projection.h"
+#include "core/tensor/task_threads.h"
+#include "core/trace/attention_sizes.h"
+
+namespace headwise {
+
+inline const float* numbers_of(const TensorPtr& tensor) {
+  return tensor->values<float>().data();
+}
+
+// Room of each worker, made when it has its first task.
+class FusedScratch {
+ public:
+  FusedScratch(int threads, Index size) : size_(size), buffers_(static_cast<std::size_t>(threads)) {}
+  float* of(int worker) {
+    FusedBuffer& own = buffers_[static_cast<std::size_t>(worker)];
+    if (own.size() == 0) own = FusedBuffer(size_);
+    return own.at(0);
+  }
+
+ private:
+  Index size_;
+  std::vector<FusedBuffer> buffers_;
+};
+
+// Tasks of several kinds in one phase.
+inline TaskPhase together(std::vector<TaskPhase> kinds) {
+  TaskPhase phase;
+  for (const TaskPhase& kind : kinds) phase.count += kind.count;
+  phase.body = [kinds = std::move(kinds)](Index task, int worker) {
+    for (const TaskPhase& kind : kinds) {
+      if (task < kind.count) return kind.body(task, worker);
+      task -= kind.count;
+    }
+  };
+  return phase;
+}
+
+// One run, as phases of tasks over what it keeps. Everything is laid out when it is made.
+class FusedForward {
+ public:
+  FusedForward(const FusedKernels& kernels, int threads, const AttentionSizes& sizes,
+               const AttentionOptions& options, TraceTensors& tensors)
+      : kernels_(kernels),
+        threads_(threads),
+        sizes_(sizes),
+        options_(options),
+        t_(tensors),
+        k_(sizes.batch, sizes.kv_heads, sizes.all_keys, sizes.head_dim),
+        v_(sizes.batch, sizes.kv_heads, sizes.all_keys, sizes.v_head_dim) {
+    const GivenMasks given{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()};
+    if (has_any_mask(options, given))
+      masks_.emplace(options, given, sizes.batch, sizes.queries, sizes.keys, sizes.all_keys);
+    for (Index h = 0; !options.frozen_heads.empty() && h < sizes.heads; ++h) {
+      const auto at = std::ranges::find(options.frozen_heads, h);
+      const bool held = at != options.frozen_heads.end();
+      frozen_.push_back({held ? t_.frozen_weights.get() : nullptr, at - options.frozen_heads.begin()});
+    }
+  }
+
+  // nn.MultiheadAttention; weights (N,H,L,S′) or null, output (N,L,E). `before`, where it is there, has the same q, k and v.
+  void run_module(float* weights, float* output, const Trace* before) {
+    std::vector<TaskPhase> phases;
+    QueriesAt queries{};
+    if (before) {
+      phases.push_back(together({kept_keys(*before->tensors.k), kept_values(*before->tensors.v)}));
+      const Index width = sizes_.heads * sizes_.head_dim;
+      queries = {.first = numbers_of(before->tensors.q),
+                 .batch = sizes_.queries * width,
+                 .head = sizes_.head_dim,
+                 .panel = panel_lanes * width,
+                 .row = width,
+                 .depth = 1};
+    } else {
+      add_projections(phases);
+      queries = {.first = q_.panel(0, 0),
+                 .batch = q_.count * q_.step,
+                 .head = sizes_.head_dim * panel_lanes,
+                 .panel = q_.step,
+                 .row = 1,
+                 .depth = panel_lanes};
+    }
+    for (Index h = 0; t_.head_gain && h < sizes_.heads; ++h)
+      gains_.push_back(static_cast<float>(t_.head_gain->flat(h)));
+    if (gains_.empty()) gains_.assign(options_.head_gain.begin(), options_.head_gain.end());
+    concat_ = Panels(sizes_.batch, sizes_.queries, sizes_.heads * sizes_.v_head_dim);
+    const FusedAttention attention = attention_of(queries, &concat_, nullptr, weights);
+    FusedScratch room(threads_, fused_attention_scratch(attention));
+    phases.push_back(tasks_of(attention, room));
+    const FusedProjection out{.kernels = kernels_,
+                              .x = concat_,
+                              .weight = {t_.out_proj_weight.get(), 0, t_.out_proj_bias.get(), 0},
+                              .features = sizes_.embed_dim,
+                              .to = {.rows = output}};
+    phases.push_back(tasks_of(out));
+    run_phases(phases, threads_);
+  }
+
+  FusedTasks tasks() const { return tasks_; }
+
+  // q (N,L,H·D), k (N,S′,G·D) and v (N,S′,G·Dv) of a module that has been run.
+  void keep_projections(TraceTensors& kept) const {
+    const Index q_width = q_.width, k_width = k_.heads * k_.width, v_width = v_.heads * v_.width;
+    Tensor q =
+        Tensor::unwritten(Shape{{"N", sizes_.batch}, {"L", sizes_.queries}, {"H·D", q_width}}, DType::f32);
+    Tensor k = Tensor::unwritten(
+        Shape{{"N", sizes_.batch}, {sizes_.key_axis(), sizes_.all_keys}, {"G·D", k_width}}, DType::f32);
+    Tensor v = Tensor::unwritten(
+        Shape{{"N", sizes_.batch}, {sizes_.key_axis(), sizes_.all_keys}, {"G·Dv", v_width}}, DType::f32);
+    float* const to_q = q.values<float>().data();
+    float* const to_k = k.values<float>().data();
+    float* const to_v = v.values<float>().data();
+    const TaskPhase queries{sizes_.batch * q_.count, [&](Index task, int) {
+                              const Index n = task / q_.count, p = task % q_.count;
+                              kernels_.transpose(
+                                  q_.panel(n, p), panel_lanes, q_width, q_.tokens_of(p), nullptr,
+                                  to_q + (n * sizes_.queries + p * panel_lanes) * q_width, q_width);
+                            }};
+    const TaskPhase keys{
+        sizes_.batch * k_.count, [&](Index task, int) {
+          const Index n = task / k_.count, p = task % k_.count, first = p * panel_lanes;
+          const Index last = std::min(first + panel_lanes, k_.tokens);
+          for (Index g = 0; g < k_.heads; ++g) {
+            kernels_.transpose(k_.panel(n, g, p), panel_lanes, k_.width, last - first, nullptr,
+                               to_k + (n * k_.tokens + first) * k_width + g * k_.width, k_width);
+            for (Index s = first; s < last; ++s)
+              std::copy_n(v_.row(n, g, s), v_.width, to_v + (n * v_.tokens + s) * v_width + g * v_.width);
+          }
+        }};
+    run_phases(std::array{together({queries, keys})}, threads_);
+    kept.q = std::make_shared<const Tensor>(std::move(q));
+    kept.k = std::make_shared<const Tensor>(std::move(k));
+    kept.v = std::make_shared<const Tensor>(std::move(v));
+  }
+
+  // F.scaled_dot_product_attention, whose inputs are the heads; weights (N,H,L,S) or null, output (N,H,L,Dv).
+  void run_heads(float* weights, float* output) {
+    const Index D = sizes_.head_dim, L = sizes_.queries;
+    std::vector<TaskPhase> given{given_keys(*t_.k_heads), given_values(*t_.v_heads)};
+    const FusedAttention attention = attention_of({.first = numbers_of(t_.q_heads),
+                                                   .batch = sizes_.heads * L * D,
+                                                   .head = L * D,
+                                                   .panel = panel_lanes * D,
+                                                   .row = D,
+                                                   .depth = 1},
+                                                  nullptr, output, weights);
+    FusedScratch room(threads_, fused_attention_scratch(attention));
+    run_phases(std::array{together(std::move(given)), tasks_of(attention, room)}, threads_);
+  }
+
+ private:
+  // Where a phase finds NaN or an infinity, no key may be left out that a mask blocks.
+  void note(bool finite) {
+    if (!finite) finite_.store(false, std::memory_order_relaxed);
+  }
+
+  // q, k and v as phases.
+  void add_projections(std::vector<TaskPhase>& phases) {
+    std::vector<TaskPhase> into_panels, projections;
+    q_ = Panels(sizes_.batch, sizes_.queries, sizes_.heads * sizes_.head_dim);
+    project(Projection::q, t_.query, t_.q_proj_weight, {.panels = &q_}, q_.width, into_panels, projections);
+    if (t_.static_k) {
+      projections.push_back(given_keys(*t_.static_k));
+    } else {
+      project(Projection::k, t_.key, t_.k_proj_weight, {.head_panels = &k_},
+              sizes_.kv_heads * sizes_.head_dim, into_panels, projections);
+    }
+    if (t_.static_v) {
+      projections.push_back(given_values(*t_.static_v));
+    } else {
+      project(Projection::v, t_.value, t_.v_proj_weight, {.head_rows = &v_},
+              sizes_.kv_heads * sizes_.v_head_dim, into_panels, projections);
+    }
+    phases.push_back(together(std::move(into_panels)));
+    phases.push_back(together(std::move(projections)));
+    if (sizes_.all_keys > sizes_.keys) phases.push_back({sizes_.batch, [&](Index n, int) { append(n); }});
+  }
+
+  // x·Wᵀ + b of q, k or v; an input that several of them read becomes panels once.
+  void project(Projection which, const TensorPtr& x, const TensorPtr& own_weight, const ProjectionTarget& to,
+               Index features, std::vector<TaskPhase>& into_panels, std::vector<TaskPhase>& projections) {
+    const Index width = x->shape().size(2), tokens = x->shape().size(1);
+    const auto [at, is_new] = inputs_.try_emplace(x.get());
+    Panels& made = at->second;
+    if (is_new) {
+      made = Panels(sizes_.batch, tokens, width);
+      into_panels.push_back({made.batch * made.count, [&made, rows = numbers_of(x), this](Index task, int) {
+                               const Index n = task / made.count, p = task % made.count;
+                               fill_panel(kernels_, rows + (n * made.tokens + p * panel_lanes) * made.width,
+                                          made.tokens_of(p), made.width, made.width, made.panel(n, p));
+                             }});
+    }
+    projections.push_back(
+        tasks_of(FusedProjection{.kernels = kernels_,
+                                 .x = made,
+                                 .weight = in_projection_rows(which, options_, t_.in_proj_weight.get(),
+                                                              own_weight.get(), t_.in_proj_bias.get()),
+                                 .features = features,
+                                 .to = to,
+                                 .asks_finite = masks_.has_value()}));
+  }
+
+  TaskPhase tasks_of(const FusedProjection& projection) {
+    tasks_.projections += fused_projection_tasks(projection);
+    return {fused_projection_tasks(projection), [this, projection](Index task, int worker) {
+              note(fused_projection_task(projection, task, projecting_.of(worker)));
+            }};
+  }
+
+  TaskPhase tasks_of(const FusedAttention& attention, FusedScratch& room) {
+    tasks_.attentions += fused_attention_tasks(attention);
+    return {fused_attention_tasks(attention),
+            [&](Index task, int worker) { fused_attention_task(attention, task, room.of(worker)); }};
+  }
+
+  // heads (N,G,S,D) as k, a panel of keys a task.
+  TaskPhase given_keys(const Tensor& heads) {
+    const Index panels = whole_parts(sizes_.keys, panel_lanes);
+    return {sizes_.batch * panels, [this, panels, from = heads.values<float>().data()](Index task, int) {
+              const Index n = task / panels, p = task % panels, D = sizes_.head_dim;
+              const Index count = std::min(panel_lanes, sizes_.keys - p * panel_lanes);
+              for (Index g = 0; g < sizes_.kv_heads; ++g) {
+                const float* const rows =
+                    from + ((n * sizes_.kv_heads + g) * sizes_.keys + p * panel_lanes) * D;
+                fill_panel(kernels_, rows, count, D, D, k_.panel(n, g, p));
+                if (masks_) note(kernels_.finite(rows, count * D));
+              }
+            }};
+  }
+
+  // k (N,S′,G·D) of the run before, a panel of keys a task.
+  TaskPhase kept_keys(const Tensor& k) {
+    return {sizes_.batch * k_.count, [this, from = k.values<float>().data()](Index task, int) {
+              const Index n = task / k_.count, p = task % k_.count, width = k_.heads * k_.width;
+              const float* const rows = from + (n * k_.tokens + p * panel_lanes) * width;
+              const Index count = std::min(panel_lanes, k_.tokens - p * panel_lanes);
+              for (Index g = 0; g < k_.heads; ++g)
+                fill_panel(kernels_, rows + g * k_.width, count, width, k_.width, k_.panel(n, g, p));
+              if (masks_) note(kernels_.finite(rows, count * width));
+            }};
+  }
+
+  // v (N,S′,G·Dv) of the run before, as many tokens a task.
+  TaskPhase kept_values(const Tensor& v) {
+    const Index panels = whole_parts(v_.tokens, panel_lanes);
+    return {sizes_.batch * panels, [this, panels, from = v.values<float>().data()](Index task, int) {
+              const Index n = task / panels, first = task % panels * panel_lanes, width = v_.heads * v_.width;
+              const Index last = std::min(first + panel_lanes, v_.tokens);
+              for (Index g = 0; g < v_.heads; ++g)
+                for (Index key = first; key < last; ++key)
+                  std::copy_n(from + (n * v_.tokens + key) * width + g * v_.width, v_.width,
+                              v_.row(n, g, key));
+              if (masks_)
+                note(kernels_.finite(from + (n * v_.tokens + first) * width, (last - first) * width));
+            }};
+  }
+
+  // heads (N,G,S,Dv) as v, a head a task.
+  TaskPhase given_values(const Tensor& heads) {
+    return {sizes_.batch * sizes_.kv_heads, [this, from = heads.values<float>().data()](Index task, int) {
+              const Index n = task / sizes_.kv_heads, g = task % sizes_.kv_heads, Dv = sizes_.v_head_dim;
+              const float* const rows = from + task * sizes_.keys * Dv;
+              for (Index key = 0; key < sizes_.keys; ++key)
+                std::copy_n(rows + key * Dv, Dv, v_.row(n, g, key));
+              if (masks_) note(kernels_.finite(rows, sizes_.keys * Dv));
+            }};
+  }
+
+  // The rows of bias_k and bias_v, and the row of zeros.
+  void append(Index n) {
+    const Index D = sizes_.head_dim, Dv = sizes_.v_head_dim;
+    for (Index key = sizes_.keys; key < sizes_.all_keys; ++key) {
+      const bool bias = t_.bias_k && key == sizes_.keys;
+      for (Index g = 0; g < sizes_.kv_heads; ++g) {
+        float* const lane = k_.panel(n, g, key / panel_lanes) + key % panel_lanes;
+        float* const row = v_.row(n, g, key);
+        for (Index d = 0; d < D; ++d) lane[d * panel_lanes] = bias ? numbers_of(t_.bias_k)[g * D + d] : 0.0f;
+        for (Index d = 0; d < Dv; ++d) row[d] = bias ? numbers_of(t_.bias_v)[g * Dv + d] : 0.0f;
+      }
+      if (bias) note(kernels_.finite(numbers_of(t_.bias_k), sizes_.kv_heads * D));
+      if (bias) note(kernels_.finite(numbers_of(t_.bias_v), sizes_.kv_heads * Dv));
+    }
+  }
+
+  FusedAttention attention_of(const QueriesAt& q, Panels* concat, float* head_output, float* weights) {
+    return {.kernels = kernels_,
+            .options = options_,
+            .masks = masks_ ? &*masks_ : nullptr,
+            .batch = sizes_.batch,
+            .queries = sizes_.queries,
+            .all_keys = sizes_.all_keys,
+            .heads = sizes_.heads,
+            .kv_heads = sizes_.kv_heads,
+            .head_dim = sizes_.head_dim,
+            .v_head_dim = sizes_.v_head_dim,
+            .q = q,
+            .k = k_,
+            .v = v_,
+            .finite = finite_,
+            .gains = gains_.empty() ? nullptr : gains_.data(),
+            .frozen = frozen_,
+            .concat = concat,
+            .head_output = head_output,
+            .attn_weights = weights};
+  }
+
+  const FusedKernels& kernels_;
+  int threads_;
+  const AttentionSizes& sizes_;
+  const AttentionOptions& options_;
+  const TraceTensors& t_;
+  std::map<const Tensor*, Panels> inputs_;
+  Panels q_, concat_;
+  HeadPanels k_;
+  HeadRows v_;
+  std::atomic<bool> finite_{true};
+  std::optional<RowMasks> masks_;
+  std::vector<float> gains_;
+  std::vector<FrozenHead> frozen_;
+  FusedTasks tasks_;
+  FusedScratch projecting_{threads_, fused_projection_scratch()};
+};
+
+}  // namespace headwise
