@@ -15,6 +15,7 @@ layout(std430, binding = 6) readonly buffer MaskData { float mask_data[]; };  //
 
 uniform uint attn_mask_kind;    // 0: none, 1: bits, 2: floats
 uniform uvec4 attn_mask_step;   // of n, h, query, key, in cells
+uniform uint attn_mask_base;    // taken off a cell's place: a part of the mask is bound
 uniform uint attn_mask_keys;    // columns it speaks of; the rest, up to S, is blocked
 uniform int padding_at;         // (N,S), what is added; −1: none, as in the next two
 uniform int valid_lens_at;      // integers as bits
@@ -38,7 +39,8 @@ float mask_bias(uint n, uint h, uint query, uint key) {
   }
   float sum = 0.0;
   if (attn_mask_kind != 0u) {
-    uint cell = n * attn_mask_step.x + h * attn_mask_step.y + query * attn_mask_step.z + key * attn_mask_step.w;
+    uint cell = n * attn_mask_step.x + h * attn_mask_step.y + query * attn_mask_step.z + key * attn_mask_step.w -
+                attn_mask_base;
     if (key >= attn_mask_keys) blocked = true;
     else if (attn_mask_kind == 2u) sum = uintBitsToFloat(attn_mask[cell]);
     else blocked = blocked || (attn_mask[cell >> 5] >> (cell & 31u) & 1u) != 0u;

@@ -7,35 +7,49 @@
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
+#include "core/trace/kept_projections.h"
 #include "core/trace/reference_backend.h"
 
 namespace headwise {
 
 std::string gl_refusal(const AttentionInputs& inputs, const GpuLimits& limits) {
   if (inputs.dtype != DType::f32) return "the gl backend computes in f32";
-  if (!inputs.options.frozen_heads.empty())
-    return "the gl backend computes the weights of every head, and holds none of a frozen one";
   const AttentionSizes s = attention_sizes(inputs);
   for (const Index size : {s.batch, s.queries, s.all_keys, s.head_dim, s.v_head_dim, s.embed_dim})
     if (size == 0) return "the gl backend wants a size of at least 1 in every axis";
   if (std::string reason = gpu_attention_refusal(s, limits); !reason.empty()) return reason;
   const TraceTensors& t = inputs.tensors;
-  return GpuMasks::refusal({t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()},
-                           limits.storage_block_bytes);
+  return GpuMasks::refusal({t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()}, limits);
 }
+
+namespace {
+
+void check_not_refused(const AttentionInputs& inputs, const GpuLimits& limits) {
+  if (const std::string reason = gl_refusal(inputs, limits); !reason.empty())
+    throw Error(ExitStatus::usage, {.where = "gl", .what = reason, .remedy = "use --backend reference"});
+}
+
+}  // namespace
 
 GlForward::GlForward(const AttentionInputs& inputs, const GlRun& run) {
   check_attention_inputs(inputs);
   gpu_fault();  // what others did in this context is not this run's
   state_ = std::make_unique<State>(inputs, run);
+  check_not_refused(inputs, state_->programs.limits());
+  state_->take_over(inputs);
+  state_->take_room();
+  state_->plan(true);
+}
+
+void GlForward::follow(const AttentionInputs& inputs) {
+  check_attention_inputs(inputs);
   State& s = *state_;
-  if (const std::string reason = gl_refusal(inputs, s.programs.limits()); !reason.empty())
-    throw Error(ExitStatus::usage, {.where = "gl", .what = reason, .remedy = "use --backend reference"});
-  s.trace->options = resolved_options(inputs);
-  s.trace->dtype = inputs.dtype;
-  s.trace->tensors = inputs.tensors;
-  s.take_room();
-  s.plan(true);
+  check_not_refused(inputs, s.programs.limits());
+  const bool keeps = have_same_projections(*s.trace, inputs);
+  const bool fits = attention_sizes(inputs) == s.sizes && inputs.options.op == s.trace->options.op;
+  s.take_over(inputs);
+  fits ? s.take_masks() : s.take_room();
+  s.plan(!keeps);
 }
 
 GlForward::~GlForward() = default;
@@ -61,6 +75,10 @@ void GlForward::again() {
 
 double GlForward::progress() const {
   return state_->work.progress();
+}
+
+Index GlForward::tiles(const std::string& shader) const {
+  return state_->work.units(shader);
 }
 
 double GlForward::longest_slice() const {

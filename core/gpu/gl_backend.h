@@ -37,6 +37,9 @@ class GlForward {
   void finish();
   // After all is computed: all of it once more, from what is on the GPU already. Nothing is computed yet.
   void again();
+  // The same for other inputs. What they share with those before stays on the GPU, array by array, and q, k and v where they
+  // are the same (core/trace/kept_projections.h). Throws as the constructor does.
+  void follow(const AttentionInputs& inputs);
   double progress() const;  // 0 … 1
 
   // After all is computed: q, k, v, output and what follows it, with keep_attn_weights the weights too, and no other
@@ -45,6 +48,8 @@ class GlForward {
   // Weights of batch n, head h, queries [first, first + rows): (rows, S′), made again from q, k and the rows' statistics.
   Tensor attn_weights(Index n, Index h, Index first, Index rows);
 
+  // Pieces of work of the last run by the name of their shader ("matrix_product", "scaled_dot_product_attention").
+  Index tiles(const std::string& shader) const;
   double longest_slice() const;     // milliseconds of the GPU's time
   double gpu_milliseconds() const;  // of all slices
   Index gpu_bytes() const;          // of the GPU's memory that it holds, inputs and parameters too

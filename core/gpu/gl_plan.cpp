@@ -1,5 +1,6 @@
 #include "core/gpu/gl_state.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "core/gpu/gpu_linear.h"
@@ -128,29 +129,65 @@ void GlForward::State::add_output() {
               .out_batch_stride = sizes.queries * sizes.embed_dim});
 }
 
-void GlForward::State::take_room() {
-  TraceTensors& t = trace->tensors;
-  const Index rows = sizes.batch * sizes.heads * sizes.queries;
-  const Index key_rows = sizes.batch * sizes.kv_heads * sizes.all_keys;
-  q = StorageBuffer("q", rows * sizes.head_dim);
-  k = StorageBuffer("k", key_rows * sizes.head_dim);
-  v = StorageBuffer("v", key_rows * sizes.v_head_dim);
-  statistics = StorageBuffer("row statistics", 2 * rows);
-  heads = StorageBuffer("head_output", rows * sizes.v_head_dim);
-  const bool module = is_module();
-  if (module) {
-    output = StorageBuffer("output", sizes.batch * sizes.queries * sizes.embed_dim);
-  } else {
+void GlForward::State::put_held() {
+  held = {};
+  const TensorPtr& weights = trace->tensors.frozen_weights;
+  if (trace->options.frozen_heads.empty()) return;
+  held.heads = trace->options.frozen_heads;
+  held.weights = StorageBuffer("frozen_weights", weights->size());
+  if (weights->dtype() == DType::f32) return held.weights.write(0, numbers(*weights));
+  const auto given_numbers = weights->values<double>();
+  const std::vector<float> rounded(given_numbers.begin(), given_numbers.end());
+  held.weights.write(0, std::span<const float>(rounded));
+}
+
+void GlForward::State::take_over(const AttentionInputs& inputs) {
+  const auto now = std::make_shared<Trace>();
+  now->options = resolved_options(inputs);
+  now->dtype = inputs.dtype;
+  now->tensors = inputs.tensors;
+  std::erase_if(given, [&](const auto& entry) {
+    return std::ranges::none_of(tensor_entries(), [&](const TensorEntry& tensor) {
+      return (inputs.tensors.*(tensor.member)).get() == entry.first;
+    });
+  });
+  TraceTensors& t = now->tensors;
+  if (now->options.op == Op::scaled_dot_product_attention) {
     t.q_heads = std::move(t.query);
     t.k_heads = std::move(t.key);
     t.v_heads = std::move(t.value);
     t.query = t.key = t.value = nullptr;
   }
+  sizes = attention_sizes(now->options, t);
+  trace = now;
+}
+
+void GlForward::State::take_room() {
+  const Index rows = sizes.batch * sizes.heads * sizes.queries;
+  const Index key_rows = sizes.batch * sizes.kv_heads * sizes.all_keys;
+  // Room is given back before other room is taken.
+  for (StorageBuffer* buffer : {&q, &k, &v, &statistics, &heads, &output}) *buffer = StorageBuffer();
+  q = StorageBuffer("q", rows * sizes.head_dim);
+  k = StorageBuffer("k", key_rows * sizes.head_dim);
+  v = StorageBuffer("v", key_rows * sizes.v_head_dim);
+  statistics = StorageBuffer("row statistics", 2 * rows);
+  heads = StorageBuffer("head_output", rows * sizes.v_head_dim);
+  if (is_module()) output = StorageBuffer("output", sizes.batch * sizes.queries * sizes.embed_dim);
+  take_masks();
+}
+
+void GlForward::State::take_masks() {
+  const TraceTensors& t = trace->tensors;
+  gains = gains_of(trace->options, t);
+  masks.reset();
   masks.emplace(trace->options, GivenMasks{t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()},
-                sizes, gains_of(trace->options, t));
+                sizes, gains);
+  put_held();
+  const bool module = is_module();
   const Index width = sizes.heads * sizes.v_head_dim;
   attention = {.sizes = sizes,
                .masks = &*masks,
+               .computed = unfrozen_heads(sizes.heads, trace->options.frozen_heads),
                .q = &q,
                .k = &k,
                .v = &v,
@@ -164,12 +201,13 @@ void GlForward::State::take_room() {
 void GlForward::State::plan(bool projections) {
   if (projections) is_module() ? add_projections() : put_heads();
   add_attention(work, programs, attention);
+  add_held_weights(work, programs, attention, held, gains);
   if (is_module()) add_output();
 }
 
 std::vector<const StorageBuffer*> GlForward::State::buffers() const {
   std::vector<const StorageBuffer*> all;
-  for (const StorageBuffer* buffer : {&q, &k, &v, &statistics, &heads, &output})
+  for (const StorageBuffer* buffer : {&q, &k, &v, &statistics, &heads, &output, &held.weights})
     if (*buffer) all.push_back(buffer);
   for (const auto& [tensor, buffer] : given) all.push_back(&buffer);
   for (const StorageBuffer* buffer : masks->buffers()) all.push_back(buffer);

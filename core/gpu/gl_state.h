@@ -7,6 +7,7 @@
 #include "core/attention/in_projection.h"
 #include "core/gpu/gl_backend.h"
 #include "core/gpu/gpu_attention.h"
+#include "core/gpu/gpu_held_weights.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
@@ -15,8 +16,12 @@ struct GlForward::State {
   State(const AttentionInputs& inputs, const GlRun& asked);
 
   bool is_module() const { return trace->options.op == Op::multi_head_attention; }
+  // These inputs from now on. Of those before, arrays that are not among them leave the GPU.
+  void take_over(const AttentionInputs& inputs);
   // The GPU's memory for what is computed, and the masks.
   void take_room();
+  // The masks, gains and frozen heads alone.
+  void take_masks();
   // The jobs of a run; without `projections`, q, k and v are there already.
   void plan(bool projections);
   std::vector<const StorageBuffer*> buffers() const;  // that there are
@@ -29,6 +34,8 @@ struct GlForward::State {
   std::map<const Tensor*, StorageBuffer> given;  // inputs and parameters; one array, one buffer
   StorageBuffer q, k, v, statistics, heads, output;
   std::optional<GpuMasks> masks;
+  std::vector<float> gains;  // of the heads; empty: all 1
+  GpuHeldWeights held;
   GpuAttention attention;
 
  private:
@@ -36,6 +43,7 @@ struct GlForward::State {
   void add_key_rows(Projection which, Index width, StorageBuffer& rows);
   void add_projections();
   void put_heads();
+  void put_held();
   void add_output();
 };
 

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "core/attention/add_and_norm.h"
+#include "core/attention/frozen_heads.h"
 #include "core/gpu/gl_state.h"
 #include "core/gpu/gpu_faults.h"
 #include "core/gpu/gpu_read.h"
@@ -21,7 +22,15 @@ TensorPtr shared(Tensor tensor) {
 
 Tensor GlForward::attn_weights(Index n, Index h, Index first, Index rows) {
   const AttentionSizes& sizes = state_->sizes;
+  const std::vector<Index>& frozen = state_->trace->options.frozen_heads;
   Tensor weights(Shape{{"L", rows}, {sizes.key_axis(), sizes.all_keys}}, DType::f32);
+  if (const auto at = std::ranges::find(frozen, h); at != frozen.end()) {
+    const Index slice = n * static_cast<Index>(frozen.size()) + (at - frozen.begin());
+    const Index begin = (slice * sizes.queries + first) * sizes.all_keys;
+    for (Index i = 0; i < weights.size(); ++i)
+      weights.set_flat(i, state_->trace->tensors.frozen_weights->flat(begin + i));
+    return weights;
+  }
   const StorageBuffer tile("tile of attn_weights", rows * sizes.all_keys);
   attention_weights_rows(state_->programs, state_->attention, n, h, first, rows, tile);
   tile.read(0, weights.values<float>());
@@ -52,7 +61,9 @@ TracePtr GlForward::trace() {
     const auto to = weights.values<float>();
     const Index most = std::clamp<Index>(tile_numbers / sizes.all_keys, 1, sizes.queries);
     const StorageBuffer tile("tile of attn_weights", most * sizes.all_keys);
+    const std::vector<Index>& frozen = trace->options.frozen_heads;
     for (Index row = 0; row < sizes.batch * sizes.heads; ++row) {
+      if (std::ranges::find(frozen, row % sizes.heads) != frozen.end()) continue;
       for (Index first = 0; first < sizes.queries; first += most) {
         check_cancelled();
         const Index rows = std::min(most, sizes.queries - first);
@@ -62,6 +73,7 @@ TracePtr GlForward::trace() {
                                 static_cast<std::size_t>(rows * sizes.all_keys)));
       }
     }
+    if (!frozen.empty()) weights = with_frozen_heads(std::move(weights), *t.frozen_weights, frozen);
     keep_attn_weights(t, trace->options, std::move(weights));
   }
   if (!s.is_module()) {

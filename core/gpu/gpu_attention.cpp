@@ -41,7 +41,8 @@ void dispatch(const GpuAttention& a, const ComputeProgram& program, const GpuLim
   const Index first_kv = piece.first_head / group, end_kv = (piece.first_head + piece.heads - 1) / group + 1;
   const Index kv_row = piece.n * s.kv_heads + first_kv, row = piece.n * s.heads + piece.first_head;
   program.use();
-  a.masks->set(program, alignment);
+  a.masks->set(program, alignment,
+               {piece.n, piece.first_head, piece.heads, piece.first_query, piece.queries});
   const Index q_slab = s.queries * s.head_dim, k_slab = s.all_keys * s.head_dim,
               v_slab = s.all_keys * s.v_head_dim;
   program.set("q_offset", a.q->bind(0, row * q_slab, piece.heads * q_slab, alignment));
@@ -91,6 +92,7 @@ std::string gpu_attention_refusal(const AttentionSizes& sizes, const GpuLimits& 
 void add_attention(GpuWork& work, GpuPrograms& programs, const GpuAttention& a) {
   const GpuLimits& limits = programs.limits();
   const AttentionSizes& s = a.sizes;
+  if (a.computed.empty()) return;
   if (a.masks->any()) {
     add_finite_check(work, programs, a, *a.k);
     add_finite_check(work, programs, a, *a.v);
@@ -107,11 +109,19 @@ void add_attention(GpuWork& work, GpuPrograms& programs, const GpuAttention& a) 
   if (a.out_head_stride > s.v_head_dim) heads_each = std::min(heads_each, at_once(limits, a.out_head_stride));
   Index queries_each = std::max(at_once(limits, a.out_stride) / height * height, height);
   queries_each = std::min(queries_each, limits.groups_x * height);
+  // And of an attn_mask so many rows.
+  if (const std::optional<Index> rows = a.masks->rows_at_once(limits)) {
+    queries_each = std::min(queries_each, std::max(*rows / height * height, height));
+    heads_each = 1;
+  }
+  std::vector<HeadRange> heads;
+  for (const HeadRange& range : a.computed)
+    for (Index head = range.begin; head < range.end; head += heads_each)
+      heads.push_back({head, std::min(head + heads_each, range.end)});
   for (Index n = 0; n < s.batch; ++n) {
-    for (Index head = 0; head < s.heads; head += heads_each) {
+    for (const auto& [head, end] : heads) {
       for (Index query = 0; query < s.queries; query += queries_each) {
-        const Piece piece{n, head, std::min(heads_each, s.heads - head), query,
-                          std::min(queries_each, s.queries - query)};
+        const Piece piece{n, head, end - head, query, std::min(queries_each, s.queries - query)};
         work.add({"scaled_dot_product_attention", (piece.queries + height - 1) / height,
                   head_work * static_cast<double>(piece.heads),
                   [a, &program, &limits, height, piece](Index first, Index count) {
@@ -129,7 +139,7 @@ void attention_weights_rows(GpuPrograms& programs, const GpuAttention& a, Index 
   const Index row = n * s.heads + h, kv_row = n * s.kv_heads + h / (s.heads / s.kv_heads);
   const ComputeProgram& program = programs.attention_weights();
   program.use();
-  a.masks->set(program, alignment);
+  a.masks->set(program, alignment, {n, h, 1, first, rows});
   program.set("q_offset", a.q->bind(0, row * s.queries * s.head_dim, s.queries * s.head_dim, alignment));
   program.set("k_offset", a.k->bind(1, kv_row * s.all_keys * s.head_dim, s.all_keys * s.head_dim, alignment));
   program.set("statistics_offset", a.statistics->bind(4, 2 * row * s.queries, 2 * s.queries, alignment) / 2);

@@ -1,6 +1,9 @@
 // Scaled dot-product attention on the GPU, and tiles of its weights made again.
 #pragma once
 
+#include <vector>
+
+#include "core/attention/frozen_heads.h"
 #include "core/gpu/gpu_masks.h"
 #include "core/gpu/gpu_programs.h"
 #include "core/gpu/gpu_work.h"
@@ -11,6 +14,7 @@ namespace headwise {
 struct GpuAttention {
   AttentionSizes sizes;
   const GpuMasks* masks = nullptr;
+  std::vector<HeadRange> computed;            // the heads that are not held
   const StorageBuffer* q = nullptr;           // (N,H,L,D)
   const StorageBuffer* k = nullptr;           // (N,G,S′,D)
   const StorageBuffer* v = nullptr;           // (N,G,S′,Dv)

@@ -19,6 +19,14 @@ namespace {
 constexpr Index block = 64;  // queries and keys that are skipped together
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
+// The most queries of a work group of shaders/scaled_dot_product_attention.comp.
+constexpr Index rows_of_pass = 128;
+
+// 32-bit numbers of a buffer that a shader may be given, wherever they begin.
+Index seen_numbers(const GpuLimits& limits) {
+  return (limits.storage_block_bytes - limits.offset_alignment) / 4;
+}
+
 Index blocks(Index length) {
   return (length + block - 1) / block;
 }
@@ -35,13 +43,22 @@ std::array<std::uint32_t, 2> words(std::uint64_t value) {
 
 }  // namespace
 
-std::string GpuMasks::refusal(const GivenMasks& given, Index largest_block) {
+std::string GpuMasks::refusal(const GivenMasks& given, const GpuLimits& limits) {
   if (!given.attn_mask) return "";
-  const Index cells = given.attn_mask->size();
-  const Index bytes = given.attn_mask->dtype() == DType::boolean ? cells / 8 + 4 : cells * 4;
-  if (bytes <= largest_block - 4096) return "";
-  return fmt::format("an attn_mask of {} is more than this GPU's shaders see at once ({})", bytes_text(bytes),
-                     bytes_text(largest_block));
+  const Shape& shape = given.attn_mask->shape();
+  const Index keys = shape.rank() > 0 ? shape.size(shape.rank() - 1) : 1;
+  const Index numbers =
+      given.attn_mask->dtype() == DType::boolean ? keys * rows_of_pass / 32 + 2 : keys * rows_of_pass;
+  if (std::min(numbers, given.attn_mask->size()) <= seen_numbers(limits)) return "";
+  return fmt::format("{} rows of attn_mask are more than this GPU's shaders see at once ({})", rows_of_pass,
+                     bytes_text(limits.storage_block_bytes));
+}
+
+std::optional<Index> GpuMasks::rows_at_once(const GpuLimits& limits) const {
+  if (!attn_mask_ || attn_mask_.count() <= seen_numbers(limits)) return std::nullopt;
+  if (view_.step_l == 0) return sizes_.queries;
+  const Index cells = attn_mask_kind_ == 1 ? 32 * (seen_numbers(limits) - 2) : seen_numbers(limits);
+  return std::clamp<Index>(cells / view_.step_l, 1, sizes_.queries);
 }
 
 GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, const AttentionSizes& sizes,
@@ -141,7 +158,19 @@ void GpuMasks::find_blocked() {
   skips_.write(1, std::span<const std::uint32_t>(skips));
 }
 
-void GpuMasks::set(const ComputeProgram& program, Index alignment) const {
+// The cells of these rows, and what a shader takes off a cell's place to find it in there: modulo 2³², as it counts.
+void GpuMasks::bind_attn_mask(const ComputeProgram& program, Index alignment, const Rows& rows) const {
+  const Index first =
+      rows.n * view_.step_n + rows.first_head * view_.step_h + rows.first_query * view_.step_l;
+  const Index last = first + (rows.heads - 1) * view_.step_h + (rows.queries - 1) * view_.step_l +
+                     (view_.keys - 1) * view_.step_s;
+  const Index cells = attn_mask_kind_ == 1 ? 32 : 1;  // of a number
+  const Index begin = first / cells;
+  const Index before = attn_mask_.bind(5, begin, last / cells + 1 - begin, alignment);
+  program.set("attn_mask_base", static_cast<std::uint32_t>((begin - before) * cells));
+}
+
+void GpuMasks::set(const ComputeProgram& program, Index alignment, const Rows& rows) const {
   const ScoreScale scale = score_scale(options_);
   program.set("score_scale", static_cast<float>(scale.scale / scale.temperature));
   program.set("softcap", static_cast<float>(scale.softcap));
@@ -175,7 +204,7 @@ void GpuMasks::set(const ComputeProgram& program, Index alignment) const {
   program.set("dropout_survivor", static_cast<float>(1.0 / (1.0 - options_.dropout)));
 
   // The guard words before and behind a buffer keep what is bound from being out of its bounds.
-  if (attn_mask_) attn_mask_.bind(5, 0, attn_mask_.count(), alignment);
+  if (attn_mask_) bind_attn_mask(program, alignment, rows);
   data_.bind(6, 0, data_.count(), alignment);
   skips_.bind(7, 0, skips_.count(), alignment);
 }

@@ -2,10 +2,12 @@
 // them: nothing of the size L × S that was not given.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "core/attention/attention_mask.h"
 #include "core/gpu/compute_program.h"
+#include "core/gpu/gpu_limits.h"
 #include "core/gpu/storage_buffer.h"
 #include "core/trace/attention_sizes.h"
 
@@ -17,8 +19,11 @@ class GpuMasks {
   GpuMasks(const AttentionOptions& options, const GivenMasks& given, const AttentionSizes& sizes,
            const std::vector<float>& head_gains);
 
-  // Why these masks are another backend's, a sentence; empty where they can be done. `largest_block`: bytes.
-  static std::string refusal(const GivenMasks& given, Index largest_block);
+  // Why these masks are another backend's, a sentence; empty where they can be done.
+  static std::string refusal(const GivenMasks& given, const GpuLimits& limits);
+
+  // Queries of one head whose rows of attn_mask a shader may see at once; none where it may see all of the mask.
+  std::optional<Index> rows_at_once(const GpuLimits& limits) const;
 
   // Whether scores need more than a scale: a mask, a softcap or dropout.
   bool any() const { return any_; }
@@ -27,11 +32,16 @@ class GpuMasks {
 
   std::vector<const StorageBuffer*> buffers() const;
 
-  // Uniforms and bindings 5, 6 and 7 of the program that is in use; those of dropout where the program drops.
-  void set(const ComputeProgram& program, Index alignment) const;
+  // Uniforms and bindings 5, 6 and 7 of the program that is in use, which looks at these rows of scores only; those of dropout
+  // where the program drops.
+  struct Rows {
+    Index n, first_head, heads, first_query, queries;
+  };
+  void set(const ComputeProgram& program, Index alignment, const Rows& rows) const;
 
  private:
   void put_attn_mask(const Tensor& mask);
+  void bind_attn_mask(const ComputeProgram& program, Index alignment, const Rows& rows) const;
   void find_blocked();
 
   AttentionOptions options_;

@@ -11,6 +11,7 @@ std::span<const unsigned char> matrix_product_comp();
 std::span<const unsigned char> scaled_dot_product_attention_comp();
 std::span<const unsigned char> attention_weights_comp();
 std::span<const unsigned char> all_finite_comp();
+std::span<const unsigned char> held_weights_comp();
 std::span<const unsigned char> masked_score_glsl();
 std::span<const unsigned char> dropout_glsl();
 }  // namespace embedded
@@ -67,6 +68,12 @@ const ComputeProgram& GpuPrograms::attention_weights() {
     program = ComputeProgram("attention_weights", {},
                              {embedded::masked_score_glsl(), embedded::attention_weights_comp()});
   }
+  return program;
+}
+
+const ComputeProgram& GpuPrograms::held_weights() {
+  ComputeProgram& program = made_["held_weights"];
+  if (!program) program = ComputeProgram("held_weights", {}, {embedded::held_weights_comp()});
   return program;
 }
 

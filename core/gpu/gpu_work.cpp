@@ -22,7 +22,11 @@ void GpuWork::QueryKind::destroy(GLuint name) {
 }
 
 void GpuWork::add(GpuJob job) {
-  if (jobs_.empty() && under_way_.empty()) added_ = handed_ = 0.0;
+  if (jobs_.empty() && under_way_.empty()) {
+    added_ = handed_ = 0.0;
+    units_.clear();
+  }
+  units_[job.kind] += job.units;
   added_ += job.work * static_cast<double>(job.units);
   if (job.units > 0) jobs_.push_back(std::move(job));
 }
@@ -75,6 +79,11 @@ bool GpuWork::advance(double milliseconds, bool wait) {
     next_unit_ = 0;
   }
   return true;
+}
+
+Index GpuWork::units(const std::string& kind) const {
+  const auto at = units_.find(kind);
+  return at == units_.end() ? 0 : at->second;
 }
 
 double GpuWork::progress() const {

@@ -31,6 +31,8 @@ class GpuWork {
   bool advance(double milliseconds, bool wait);
 
   double progress() const;  // 0 … 1, of what was added since all was done
+  // Of this kind that were added since all was done.
+  Index units(const std::string& kind) const;
   double gpu_milliseconds() const { return total_; }
   double longest_slice() const { return longest_; }  // milliseconds
 
@@ -52,6 +54,7 @@ class GpuWork {
   Index next_unit_ = 0;  // of the first job
   std::deque<Slice> under_way_;
   std::map<std::string, double> rate_;  // multiply-adds a millisecond
+  std::map<std::string, Index> units_;
   double added_ = 0.0, handed_ = 0.0, total_ = 0.0, longest_ = 0.0;
 };
 

@@ -64,7 +64,7 @@ TEST_CASE("the gl backend agrees with the reference over every option") {
   for (const NamedInputs& named : single_option_inputs()) {
     CAPTURE(named.name);
     const AttentionInputs inputs = as_f32(named.inputs);
-    if (!gl_refusal(inputs, gpu_limits()).empty()) continue;
+    CHECK(gl_refusal(inputs, gpu_limits()).empty());
     check_against_reference(inputs, {.keep_attn_weights = true});
   }
 }
@@ -76,8 +76,7 @@ TEST_CASE("the gl backend agrees with the reference over options drawn together"
   for (std::uint64_t seed = 0; seed < 60; ++seed) {
     const NamedInputs named = random_combination(seed);
     CAPTURE(named.name);
-    AttentionInputs inputs = as_f32(named.inputs);
-    let_heads_go(inputs);
+    const AttentionInputs inputs = as_f32(named.inputs);
     if (!gl_refusal(inputs, gpu_limits()).empty()) continue;
     check_against_reference(inputs, {.keep_attn_weights = seed % 2 == 0});
     ++done;
@@ -88,7 +87,7 @@ TEST_CASE("the gl backend agrees with the reference over options drawn together"
 TEST_CASE("the gl backend agrees at sizes that fill no block") {
   const ComputeContext context;
   if (!context) return;
-  for (const Index length : {1, 31, 33, 65, 257}) {
+  for (const Index length : {1, 31, 33, 65, 257, 500}) {
     for (const Index head_dim : {5, 8, 70}) {
       CAPTURE(length);
       CAPTURE(head_dim);
@@ -101,6 +100,63 @@ TEST_CASE("the gl backend agrees at sizes that fill no block") {
     }
   }
   check_against_reference(sized_inputs(1, 40, 70, 2, 1, 200, 256));
+}
+
+TEST_CASE(
+    "the gl backend holds the weights of frozen heads, of some and of all, at sizes that fill no block") {
+  const ComputeContext context;
+  if (!context) return;
+  for (const Index length : {1, 31, 33, 65, 257, 500}) {
+    for (const std::vector<Index>& frozen : {std::vector<Index>{2}, {3, 0}, {0, 1, 2, 3}}) {
+      CAPTURE(length);
+      CAPTURE(frozen.size());
+      AttentionInputs inputs = sized_inputs(2, length, length + 3, 4, 2, 12, 21);
+      inputs.options.is_causal = true;
+      inputs.options.head_gain = {0.5, 2.0, -1.0, 3.0};
+      inputs.options.frozen_heads = frozen;
+      const auto F = static_cast<Index>(frozen.size());
+      Tensor held(Shape{{"N", 2}, {"F", F}, {"L", length}, {"S", length + 3}},
+                  F == 2 ? DType::f64 : DType::f32);
+      for (Index i = 0; i < held.size(); ++i) held.set_flat(i, 0.01 * static_cast<double>(i % 17));
+      inputs.tensors.frozen_weights = std::make_shared<const Tensor>(std::move(held));
+      check_against_reference(inputs, {.keep_attn_weights = length < 100});
+    }
+  }
+}
+
+TEST_CASE("an attn_mask larger than the largest storage block is looked at in parts") {
+  const ComputeContext context;
+  if (!context) return;
+  GpuLimits limits = gpu_limits();
+  for (const DType dtype : {DType::f32, DType::boolean}) {
+    for (const bool each_head : {false, true}) {
+      for (const Index length : {1, 31, 33, 65, 257, 500}) {
+        CAPTURE(each_head);
+        CAPTURE(length);
+        CAPTURE(static_cast<int>(dtype));
+        const Index keys = length + 5, heads = 3;
+        AttentionInputs inputs = sized_inputs(2, length, keys, heads, heads, 8, 8);
+        Tensor mask = each_head ? Tensor(Shape{{"N·H", 2 * heads}, {"L", length}, {"S", keys}}, dtype)
+                                : Tensor(Shape{{"L", length}, {"S", keys}}, dtype);
+        for (Index i = 0; i < mask.size(); ++i)
+          mask.set_flat(
+              i, dtype == DType::boolean ? (i % 7 == 3 ? 1.0 : 0.0) : 0.1 * static_cast<double>(i % 11));
+        // Room for the rows of one work group, at the least for a head's k and v.
+        const Index row_bytes = dtype == DType::boolean ? keys / 8 + 1 : 4 * keys;
+        limits.storage_block_bytes =
+            std::max(130 * row_bytes, 4 * 8 * keys) + 2 * limits.offset_alignment + 64;
+        inputs.tensors.attn_mask = std::make_shared<const Tensor>(std::move(mask));
+        CHECK(gl_refusal(inputs, limits).empty());
+        check_against_reference(inputs, {.keep_attn_weights = length < 100, .limits = &limits});
+      }
+    }
+  }
+  // Too little even for one work group.
+  AttentionInputs inputs = sized_inputs(1, 300, 300, 1, 1, 4, 4);
+  inputs.tensors.attn_mask =
+      std::make_shared<const Tensor>(Tensor(Shape{{"L", 300}, {"S", 300}}, DType::f32));
+  limits.storage_block_bytes = 100'000;
+  CHECK(gl_refusal(inputs, limits).find("attn_mask") != std::string::npos);
 }
 
 TEST_CASE("a small largest storage block cuts the work and changes no number") {
@@ -184,4 +240,36 @@ TEST_CASE("what the gl backend does not do it says in a sentence") {
   const AttentionInputs wide = sized_inputs(1, 3, 3, 1, 1, 300, 8);
   CHECK(gl_refusal(wide, gpu_limits()).find("256") != std::string::npos);
   CHECK_THROWS_WITH_AS(gl_forward(wide), doctest::Contains("reference"), Error);
+}
+
+TEST_CASE(
+    "a run that follows another on the GPU makes only what changed, and the same numbers as one of its own") {
+  const ComputeContext context;
+  if (!context) return;
+  const AttentionInputs first = sized_inputs(2, 65, 70, 4, 2, 12, 20);
+  GlForward forward(first);
+  forward.finish();
+  const Index whole = forward.tiles("matrix_product");
+  Index output_alone = 0;
+  for (const FollowingInputs& next : following_inputs(first)) {
+    CAPTURE(next.name);
+    forward.follow(next.inputs);
+    forward.finish();
+    const Index tiles = forward.tiles("matrix_product");
+    if (next.keeps_projections) {
+      if (output_alone == 0) output_alone = tiles;
+      CHECK(tiles == output_alone);
+      CHECK(tiles < whole);
+    }
+    CHECK(forward.tiles("scaled_dot_product_attention") > 0);
+    const TracePtr followed = forward.trace();
+    CHECK(identical(*followed->tensors.output, *gl_forward(next.inputs)->tensors.output));
+    check_agrees(*followed, *reference_forward(next.inputs));
+    CHECK(forward.guards_intact());
+  }
+  // Another op and other sizes are a run of their own.
+  AttentionInputs other = sized_inputs(1, 33, 33, 2, 2, 8, 8);
+  forward.follow(other);
+  forward.finish();
+  check_agrees(*forward.trace(), *reference_forward(other));
 }

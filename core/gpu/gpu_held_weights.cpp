@@ -1,0 +1,66 @@
+#include "core/gpu/gpu_held_weights.h"
+
+#include <algorithm>
+
+namespace headwise {
+namespace {
+
+constexpr Index tile = 16;  // queries and columns of a work group
+
+// Queries of one held head that one dispatch may do.
+struct Piece {
+  Index n, slice, head, first_query, queries;
+  float gain;
+};
+
+void dispatch(const GpuAttention& a, const GpuHeldWeights& held, const ComputeProgram& program,
+              Index alignment, const Piece& piece, Index first_block, Index blocks) {
+  const AttentionSizes& s = a.sizes;
+  const Index kv_row = piece.n * s.kv_heads + piece.head / (s.heads / s.kv_heads);
+  const Index row = (piece.n * static_cast<Index>(held.heads.size()) + piece.slice) * s.queries;
+  const Index v_slab = s.all_keys * s.v_head_dim;
+  program.use();
+  program.set("held_offset", held.weights.bind(0, (row + piece.first_query) * s.all_keys,
+                                               piece.queries * s.all_keys, alignment));
+  program.set("v_offset", a.v->bind(2, kv_row * v_slab, v_slab, alignment));
+  const Index out_first =
+      piece.n * a.out_batch_stride + piece.head * a.out_head_stride + piece.first_query * a.out_stride;
+  program.set("o_offset",
+              a.out->bind(3, out_first, (piece.queries - 1) * a.out_stride + s.v_head_dim, alignment));
+  program.set_size("o_stride", a.out_stride);
+  program.set_size("queries", piece.queries);
+  program.set_size("keys", s.all_keys);
+  program.set_size("v_head_dim", s.v_head_dim);
+  program.set_size("first_block", first_block);
+  program.set("gain", piece.gain);
+  glDispatchCompute(static_cast<GLuint>((s.v_head_dim + tile - 1) / tile), static_cast<GLuint>(blocks), 1);
+}
+
+}  // namespace
+
+void add_held_weights(GpuWork& work, GpuPrograms& programs, const GpuAttention& a, const GpuHeldWeights& held,
+                      const std::vector<float>& gains) {
+  const GpuLimits& limits = programs.limits();
+  const AttentionSizes& s = a.sizes;
+  const ComputeProgram& program = programs.held_weights();
+  const Index room = (limits.storage_block_bytes - limits.offset_alignment) / 4;
+  const Index rows = room / std::max(s.all_keys, a.out_stride) / tile * tile;
+  const Index queries_each = std::clamp(rows, tile, limits.groups_y * tile);
+  for (Index n = 0; n < s.batch; ++n) {
+    for (std::size_t f = 0; f < held.heads.size(); ++f) {
+      const Index head = held.heads[f];
+      const float gain = gains.empty() ? 1.0f : gains[static_cast<std::size_t>(head)];
+      for (Index query = 0; query < s.queries; query += queries_each) {
+        const Piece piece{n,   static_cast<Index>(f), head, query, std::min(queries_each, s.queries - query),
+                          gain};
+        work.add({"held_weights", (piece.queries + tile - 1) / tile,
+                  static_cast<double>(tile * s.all_keys * s.v_head_dim),
+                  [a, &held, &program, alignment = limits.offset_alignment, piece](Index first, Index count) {
+                    dispatch(a, held, program, alignment, piece, first, count);
+                  }});
+      }
+    }
+  }
+}
+
+}  // namespace headwise

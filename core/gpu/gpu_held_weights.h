@@ -1,0 +1,20 @@
+// Heads whose attention weights are held instead of computed, on the GPU.
+#pragma once
+
+#include <vector>
+
+#include "core/gpu/gpu_attention.h"
+
+namespace headwise {
+
+struct GpuHeldWeights {
+  StorageBuffer weights;     // (N,F,L,S′)
+  std::vector<Index> heads;  // F of them
+};
+
+// Adds the jobs that write head_output of the held heads, where `attention` has its own; `gains` of all heads, empty: all 1.
+// Nothing of the masks reaches them. Both must live until the work is done.
+void add_held_weights(GpuWork& work, GpuPrograms& programs, const GpuAttention& attention,
+                      const GpuHeldWeights& held, const std::vector<float>& gains);
+
+}  // namespace headwise
