@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "app/cli/backends.h"
 #include "app/cli/standard_streams.h"
@@ -25,6 +26,7 @@ namespace headwise {
 namespace {
 
 constexpr double seconds_of_peak = 0.05;
+constexpr double scale_of_edit = 0.1;
 // Rounds where nobody says how many: as many as fit this time, by the work's own guess of its length.
 constexpr double seconds_of_case = 4.0;
 constexpr double guessed_flops = 50e9;
@@ -38,6 +40,7 @@ struct BenchCase {
   AttentionInputs inputs;
   bool keeps_weights = false;
   std::vector<int> threads;
+  bool edited = false;  // and what an edit of the scale takes after it
 };
 
 // At what the program is measured: embed_dim 512 in 8 heads, without and with weights, on all threads and on one; scaled
@@ -60,7 +63,7 @@ std::vector<BenchCase> own_cases(const BackendBenchRequest& request, const std::
                     fmt::format("mask.is_causal={}", causal)};
     one.settings.insert(one.settings.end(), request.settings.begin(), request.settings.end());
     const AttentionInputs inputs = read_inputs(one).attention;
-    cases.push_back({"random", inputs, weights, on});
+    cases.push_back({"random", inputs, weights, on, module && length == 512 && !weights});
   };
   for (const Index length : {128, 512, 2048}) {
     add(true, length, false, false, and_one);
@@ -85,27 +88,75 @@ std::vector<BenchCase> asked_cases(const BackendBenchRequest& request, const std
   return cases;
 }
 
-// One run of a backend over these inputs; null where it refuses them, with a warning.
-std::function<TracePtr()> runner(const std::string& backend, const BenchCase& work, int threads) {
-  const AttentionInputs& inputs = work.inputs;
-  if (backend == "reference") {
-    return [&inputs, threads] {
-      const ThreadLimit limit(threads);
-      return reference_forward(inputs);
+// A backend over some inputs: a whole run, and what of it is timed.
+struct Runner {
+  std::function<TracePtr()> whole;
+  std::function<void()> timed;
+  double gpu_mib = 0.0;  // of the GPU's memory that it holds
+};
+
+// gl is timed from the inputs on the GPU to the output there, as others are timed that keep their tensors on it; where weights
+// are kept they are read back, too.
+Runner gl_runner(const AttentionInputs& inputs, bool keep) {
+  const auto forward = std::make_shared<GlForward>(inputs, GlRun{.keep_attn_weights = keep});
+  return {[forward] {
+            forward->finish();
+            return forward->trace();
+          },
+          [forward, keep] {
+            forward->again();
+            forward->finish();
+            if (keep) forward->trace();
+          },
+          static_cast<double>(forward->gpu_bytes()) / (1024.0 * 1024.0)};
+}
+
+// What an edit of the scale takes, with q, k and v kept.
+Runner edited_runner(const std::string& backend, const AttentionInputs& inputs, const AttentionInputs& edited,
+                     int threads) {
+  if (backend == "gl") {
+    const auto forward = std::make_shared<GlForward>(inputs);
+    forward->finish();
+    const auto follow = [forward, edited] {
+      forward->follow(edited);
+      forward->finish();
     };
+    return {[forward, follow] {
+              follow();
+              return forward->trace();
+            },
+            follow, static_cast<double>(forward->gpu_bytes()) / (1024.0 * 1024.0)};
   }
-  const std::string reason = backend == "fused" ? fused_refusal(inputs) : gl_refusal(inputs, gpu_limits());
+  const auto run = [edited, threads, before = fused_forward(inputs, {.keep_projections = true})] {
+    return fused_forward(edited, {.threads = threads, .before = before});
+  };
+  return {run, run};
+}
+
+// None where it refuses the inputs, with a warning.
+std::optional<Runner> runner(const std::string& backend, const BenchCase& work, int threads) {
+  const AttentionInputs& inputs = work.inputs;
+  const bool keep = work.keeps_weights;
+  const std::string reason = backend == "fused" ? fused_refusal(inputs)
+                             : backend == "gl"  ? gl_refusal(inputs, gpu_limits())
+                                                : "";
   if (!reason.empty()) {
     print_warning(reason + ": not measured");
-    return nullptr;
+    return std::nullopt;
   }
-  const bool keep = work.keeps_weights;
-  if (backend == "fused") {
-    return [&inputs, threads, keep] {
-      return fused_forward(inputs, {.threads = threads, .keep_attn_weights = keep});
-    };
-  }
-  return [&inputs, keep] { return gl_forward(inputs, {.keep_attn_weights = keep}); };
+  if (backend == "gl") return gl_runner(inputs, keep);
+  const auto run = [&inputs, threads, keep, fused = backend == "fused"] {
+    if (fused) return fused_forward(inputs, {.threads = threads, .keep_attn_weights = keep});
+    const ThreadLimit limit(threads);
+    return reference_forward(inputs);
+  };
+  return Runner{run, run};
+}
+
+// Of q, k and v of self-attention.
+double projection_flops(const AttentionSizes& s) {
+  return 2.0 * static_cast<double>(s.batch * s.queries * s.embed_dim) *
+         static_cast<double>(s.heads * s.head_dim + s.kv_heads * (s.head_dim + s.v_head_dim));
 }
 
 void measure(const std::string& backend, const BenchCase& work, int rounds, std::vector<BackendRun>& runs) {
@@ -119,7 +170,7 @@ void measure(const std::string& backend, const BenchCase& work, int rounds, std:
   std::vector<TimedWork> timed;
   std::vector<BackendRun> made;
   for (const int threads : work.threads) {
-    const std::function<TracePtr()> run = runner(backend, work, threads);
+    const std::optional<Runner> run = runner(backend, work, threads);
     if (!run) return;
     BackendRun told{.backend = backend,
                     .preset = work.preset,
@@ -132,17 +183,27 @@ void measure(const std::string& backend, const BenchCase& work, int rounds, std:
                     .is_causal = work.inputs.options.is_causal,
                     .keeps_weights = work.keeps_weights || reference,
                     .threads = threads};
-    told.max_abs_diff = difference_from_reference(work.inputs, *run()->tensors.output);
-    made.push_back(told);
-    timed.push_back({[run] { run(); }, threads});
+    const auto add = [&](const Runner& runner, const AttentionInputs& inputs) {
+      told.max_abs_diff = difference_from_reference(inputs, *runner.whole()->tensors.output);
+      told.extra_mib = runner.gpu_mib;
+      made.push_back(told);
+      timed.push_back({runner.timed, threads});
+    };
+    add(*run, work.inputs);
+    if (!work.edited || reference) continue;
+    told.edited = true;
+    AttentionInputs edited = work.inputs;
+    edited.options.scale = scale_of_edit;
+    add(edited_runner(backend, work.inputs, edited, threads), edited);
   }
   const std::vector<Timing> timings = time_in_turns(timed, rounds);
   for (std::size_t i = 0; i < made.size(); ++i) {
     made[i].median_ms = 1e3 * timings[i].median_seconds;
     made[i].least_ms = 1e3 * timings[i].least_seconds;
-    made[i].gflops = 1e-9 * flops / timings[i].median_seconds;
+    const double left = made[i].edited ? flops - projection_flops(sizes) : flops;
+    made[i].gflops = 1e-9 * left / timings[i].median_seconds;
     made[i].fraction_of_peak = made[i].gflops / timings[i].peak_gflops;
-    made[i].extra_mib = timings[i].extra_mib;
+    if (backend != "gl") made[i].extra_mib = timings[i].extra_mib;
     runs.push_back(made[i]);
   }
 }
@@ -163,7 +224,7 @@ BackendBench bench_backends(const BackendBenchRequest& request) {
   bench.isa = instruction_set_name(chosen_instruction_set());
   std::unique_ptr<OffscreenContext> context;
   if (std::ranges::count(names, "gl")) {
-    context = std::make_unique<OffscreenContext>(16, 16);
+    context = std::make_unique<OffscreenContext>(1, 1, OffscreenUse::computing);
     bench.gl_renderer = gl::renderer_name();
     if (const std::string reason = compute_refusal(); !reason.empty()) {
       print_warning(reason + ": gl is not measured");

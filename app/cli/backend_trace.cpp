@@ -51,7 +51,7 @@ TracePtr fused_trace(const AttentionInputs& inputs, const Needed& needed) {
 TracePtr gl_trace(const AttentionInputs& inputs, const Needed& needed) {
   std::string reason;
   try {
-    const OffscreenContext context(16, 16);
+    const OffscreenContext context(1, 1, OffscreenUse::computing);
     reason = compute_refusal();
     if (reason.empty()) reason = gl_refusal(inputs, gpu_limits());
     if (reason.empty())

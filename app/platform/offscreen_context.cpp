@@ -5,6 +5,10 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <cstdlib>
+#include <cstring>
+#include <string_view>
+#include <vector>
 
 #include "core/tensor/error.h"
 
@@ -20,30 +24,53 @@ Error no_context(const std::string& what) {
                                         .remedy = "install libegl-mesa0 and libgl1-mesa-dri"});
 }
 
-// Mesa needs neither display nor device for its surfaceless platform; other drivers offer their devices.
-EGLDisplay open_display() {
+bool is_usable(EGLDisplay display) {
   EGLint major = 0, minor = 0;
-  const auto usable = [&](EGLDisplay display) {
-    return display != EGL_NO_DISPLAY && eglInitialize(display, &major, &minor) == EGL_TRUE;
-  };
+  return display != EGL_NO_DISPLAY && eglInitialize(display, &major, &minor) == EGL_TRUE;
+}
+
+// The devices that drivers offer, as displays; with `gpus` those alone that are no software.
+std::vector<EGLDisplay> device_displays(bool gpus) {
+  if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_device") ||
+      !epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration"))
+    return {};
+  std::array<EGLDeviceEXT, 16> devices{};
+  EGLint count = 0;
+  eglQueryDevicesEXT(static_cast<EGLint>(devices.size()), devices.data(), &count);
+  std::vector<EGLDisplay> displays;
+  for (EGLint i = 0; i < count; ++i) {
+    const EGLDeviceEXT device = devices[static_cast<std::size_t>(i)];
+    const char* const told = epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_query") ||
+                                     epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_base")
+                                 ? eglQueryDeviceStringEXT(device, EGL_EXTENSIONS)
+                                 : nullptr;
+    const bool software = told != nullptr && std::strstr(told, "EGL_MESA_device_software") != nullptr;
+    if (gpus && (told == nullptr || software)) continue;
+    displays.push_back(eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, device, nullptr));
+  }
+  return displays;
+}
+
+bool wants_software() {
+  const char* const value = std::getenv("LIBGL_ALWAYS_SOFTWARE");
+  return value != nullptr && std::string_view(value) != "0" && std::string_view(value) != "false";
+}
+
+// Mesa needs neither display nor device for its surfaceless platform, but then it is Mesa, beside another driver's GPU too.
+EGLDisplay open_display(OffscreenUse use) {
+  if (use == OffscreenUse::computing && !wants_software()) {
+    for (const EGLDisplay display : device_displays(true))
+      if (is_usable(display)) return display;
+  }
   if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_MESA_platform_surfaceless")) {
     const EGLDisplay display =
         eglGetPlatformDisplayEXT(EGL_PLATFORM_SURFACELESS_MESA, EGL_DEFAULT_DISPLAY, nullptr);
-    if (usable(display)) return display;
+    if (is_usable(display)) return display;
   }
-  if (epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_device") &&
-      epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration")) {
-    std::array<EGLDeviceEXT, 16> devices{};
-    EGLint count = 0;
-    eglQueryDevicesEXT(static_cast<EGLint>(devices.size()), devices.data(), &count);
-    for (EGLint i = 0; i < count; ++i) {
-      const EGLDisplay display =
-          eglGetPlatformDisplayEXT(EGL_PLATFORM_DEVICE_EXT, devices[static_cast<std::size_t>(i)], nullptr);
-      if (usable(display)) return display;
-    }
-  }
+  for (const EGLDisplay display : device_displays(false))
+    if (is_usable(display)) return display;
   const EGLDisplay display = eglGetDisplay(EGL_DEFAULT_DISPLAY);
-  return usable(display) ? display : EGL_NO_DISPLAY;
+  return is_usable(display) ? display : EGL_NO_DISPLAY;
 }
 
 // `tells_resets`: the driver says when it was reset, instead of going on with nothing.
@@ -78,13 +105,19 @@ struct OffscreenContext::Egl {
   }
 };
 
-OffscreenContext::OffscreenContext(int width, int height) : egl_(std::make_unique<Egl>()) {
-  egl_->display = open_display();
-  if (egl_->display == EGL_NO_DISPLAY) throw no_context("no display could be opened");
-  if (eglBindAPI(EGL_OPENGL_API) != EGL_TRUE) throw no_context("there is no desktop OpenGL");
-  egl_->context = make_context(egl_->display, 4, 5, true);
-  if (egl_->context == EGL_NO_CONTEXT) egl_->context = make_context(egl_->display, 4, 5, false);
-  if (egl_->context == EGL_NO_CONTEXT) egl_->context = make_context(egl_->display, 3, 3, false);
+OffscreenContext::OffscreenContext(int width, int height, OffscreenUse use) : egl_(std::make_unique<Egl>()) {
+  const auto try_on = [&](EGLDisplay display) {
+    egl_->display = display;
+    if (display == EGL_NO_DISPLAY) throw no_context("no display could be opened");
+    if (eglBindAPI(EGL_OPENGL_API) != EGL_TRUE) throw no_context("there is no desktop OpenGL");
+    egl_->context = make_context(display, 4, 5, true);
+    if (egl_->context == EGL_NO_CONTEXT) egl_->context = make_context(display, 4, 5, false);
+    if (egl_->context == EGL_NO_CONTEXT) egl_->context = make_context(display, 3, 3, false);
+  };
+  try_on(open_display(use));
+  // A GPU that gives no context leaves the software.
+  if (egl_->context == EGL_NO_CONTEXT && use == OffscreenUse::computing)
+    try_on(open_display(OffscreenUse::pictures));
   if (egl_->context == EGL_NO_CONTEXT) throw no_context("no context could be made");
   make_current();
   framebuffer_.emplace("offscreen framebuffer", width, height);

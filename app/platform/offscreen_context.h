@@ -10,12 +10,16 @@
 
 namespace headwise {
 
+// Pictures come out alike everywhere where software draws them. Computing wants a GPU where there is one, unless
+// LIBGL_ALWAYS_SOFTWARE is set.
+enum class OffscreenUse { pictures, computing };
+
 class OffscreenContext {
  public:
   // Makes an OpenGL core context (4.5 where there is one, else at least 3.3) with debug output, makes it
   // current in this thread, and gives it a framebuffer of width × height pixels. Throws Error(no_display)
   // where EGL has none.
-  OffscreenContext(int width, int height);
+  OffscreenContext(int width, int height, OffscreenUse use = OffscreenUse::pictures);
   ~OffscreenContext();
   OffscreenContext(const OffscreenContext&) = delete;
   OffscreenContext& operator=(const OffscreenContext&) = delete;

@@ -39,7 +39,7 @@ void repeat(std::vector<double>& seconds, Clock::time_point started, const std::
     pass();
 }
 
-FullSizePasses cpu_passes(const AttentionInputs& inputs, FullSizeBackend backend) {
+FullSizePasses cpu_passes(const AttentionInputs& inputs, FullSizeBackend backend, const TracePtr& before) {
   FullSizePasses made;
   made.backend = backend;
   std::vector<double> seconds, peaks;
@@ -47,13 +47,15 @@ FullSizePasses cpu_passes(const AttentionInputs& inputs, FullSizeBackend backend
     made.trace.reset();
     peaks.push_back(fma_peak_gflops(available_threads(), seconds_of_peak));
     const auto begun = Clock::now();
-    made.trace = backend == FullSizeBackend::reference ? reference_forward(inputs)
-                                                       : fused_forward(inputs, {.keep_projections = true});
+    made.trace = backend == FullSizeBackend::reference
+                     ? reference_forward(inputs)
+                     : fused_forward(inputs, {.keep_projections = true, .before = before});
     seconds.push_back(seconds_since(begun));
   };
   const auto started = Clock::now();
   made.extra_mib = extra_mib(pass);
   repeat(seconds, started, pass);
+  made.kept_projections = before && made.trace->tensors.q == before->tensors.q;
   made.seconds = median(seconds);
   made.runs = static_cast<int>(seconds.size());
   made.peak_gflops = median(peaks);
@@ -61,7 +63,7 @@ FullSizePasses cpu_passes(const AttentionInputs& inputs, FullSizeBackend backend
 }
 
 FullSizePasses gl_passes(const AttentionInputs& inputs) {
-  const OffscreenContext context(1, 1);
+  const OffscreenContext context(1, 1, OffscreenUse::computing);
   std::string reason = compute_refusal();
   if (reason.empty()) reason = gl_refusal(inputs, gpu_limits());
   if (!reason.empty()) throw Error(ExitStatus::no_display, {.where = "gl", .what = reason});
@@ -93,8 +95,9 @@ FullSizePasses gl_passes(const AttentionInputs& inputs) {
 
 }  // namespace
 
-FullSizePasses full_size_passes(const AttentionInputs& inputs, FullSizeBackend backend) {
-  if (backend != FullSizeBackend::gl) return cpu_passes(inputs, backend);
+FullSizePasses full_size_passes(const AttentionInputs& inputs, FullSizeBackend backend,
+                                const TracePtr& before) {
+  if (backend != FullSizeBackend::gl) return cpu_passes(inputs, backend, before);
   std::string reason;
   try {
     return gl_passes(inputs);
@@ -102,7 +105,7 @@ FullSizePasses full_size_passes(const AttentionInputs& inputs, FullSizeBackend b
     if (error.status() != ExitStatus::no_display && error.status() != ExitStatus::memory) throw;
     reason = error.what();
   }
-  FullSizePasses made = cpu_passes(inputs, FullSizeBackend::fused);
+  FullSizePasses made = cpu_passes(inputs, FullSizeBackend::fused, before);
   made.notice = reason + ". The fused backend computed this.";
   return made;
 }
