@@ -29,8 +29,8 @@ const std::string& label_of(const std::vector<std::string>& labels, Index i) {
 }
 
 std::string name_of(const FullSizeResult& result, Index head) {
-  if (head < static_cast<Index>(result.heads.size()))
-    return fmt::format("{} {}", head, result.heads[static_cast<std::size_t>(head)].name);
+  if (head < static_cast<Index>(result.inputs.heads.size()))
+    return fmt::format("{} {}", head, result.inputs.heads[static_cast<std::size_t>(head)].name);
   return fmt::format("{}", head);
 }
 
@@ -212,9 +212,9 @@ void draw_one(const PanelContext& context, const FullSizeResult& result, FullSiz
       shown.push_back(words && !label_of(labels, i).empty() ? label_of(labels, i) : fmt::format("{}", i));
     return shown;
   };
-  draw_row_labels(widgets, list, plane, some(result.labels.query, part.rows),
+  draw_row_labels(widgets, list, plane, some(result.inputs.labels.query, part.rows),
                   cell ? std::optional(cell->first) : std::nullopt);
-  draw_column_labels(widgets, list, plane, some(result.labels.key, part.cols),
+  draw_column_labels(widgets, list, plane, some(result.inputs.labels.key, part.cols),
                      cell ? std::optional(cell->second) : std::nullopt, 45.0f);
   if (cell) {
     const RectF box = plane.cell(cell->first, cell->second);

@@ -74,8 +74,8 @@ std::string map_cell_text(const FullSizeResult& result, const MapPart& part, Ind
     return fmt::format("head {}: queries {} → keys {}: {:.3g}", part.head, range_text(rows), range_text(cols),
                        value);
   return fmt::format("head {}: {} (query {}) → {} (key {}): {:.4g}", part.head,
-                     label_of(result.labels.query, rows.first), rows.first,
-                     label_of(result.labels.key, cols.first), cols.first, value);
+                     label_of(result.inputs.labels.query, rows.first), rows.first,
+                     label_of(result.inputs.labels.key, cols.first), cols.first, value);
 }
 
 }  // namespace headwise

@@ -183,8 +183,9 @@ std::vector<std::pair<std::string, std::string>> full_size_figures(const FullSiz
   const bool gl = forward.backend == FullSizeBackend::gl;
   const double gflops = 2e-9 * result.multiply_adds / forward.seconds;
   const Index stored = s.batch * s.heads * s.queries * s.all_keys * static_cast<Index>(sizeof(float));
+  const std::string pass = forward.kept_projections ? "after q, k, v, which it kept" : "forward pass";
   std::vector<std::pair<std::string, std::string>> figures{
-      {forward.runs > 1 ? fmt::format("forward pass, median of {}", forward.runs) : "forward pass",
+      {forward.runs > 1 ? fmt::format("{}, median of {}", pass, forward.runs) : pass,
        seconds_text(forward.seconds)},
       {"multiply-adds", fmt::format("{:.3g} · 10⁹", 1e-9 * result.multiply_adds)},
       {"speed", fmt::format("{:.0f} GFLOP/s", gflops)}};

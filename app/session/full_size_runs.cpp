@@ -29,6 +29,13 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+// Multiply-adds of q, k and v.
+double projection_work(const FullSizeRequest& request) {
+  const ModelSizes& model = model_sizes()[request.model];
+  return static_cast<double>(request.length) * static_cast<double>(model.embed_dim) *
+         static_cast<double>((model.num_heads + 2 * model.num_kv_heads) * model.head_dim);
+}
+
 // Shares of the whole, for the bar: roughly what they cost.
 struct Shares {
   double inputs, forward, maps;
@@ -44,18 +51,19 @@ Shares shares_of(const FullSizeRequest& request) {
   return {inputs / all, forward / all, maps / all};
 }
 
-void compute(const FullSizeRequest& request, FullSizeResult& result) {
+void compute(const FullSizeRequest& request, const FullSizeBefore& before, FullSizeResult& result) {
   const Shares shares = shares_of(request);
   double done = shares.inputs;
   std::optional<ProgressPart> part(std::in_place, 0.0, done, "inputs and parameters");
-  ScenarioInputs inputs = make_scenario_inputs(full_size_scenario(request), DType::f32);
-  result.labels = std::move(inputs.labels);
-  result.heads = std::move(inputs.heads);
-  result.multiply_adds = 0.5 * attention_flops(inputs.attention);
+  result.inputs = make_scenario_inputs(full_size_scenario(request), DType::f32, {},
+                                       before.inputs ? &*before.inputs : nullptr,
+                                       before.inputs ? &before.scenario : nullptr);
+  result.multiply_adds = 0.5 * attention_flops(result.inputs.attention);
 
   part.emplace(done, done + shares.forward, "the forward pass");
   done += shares.forward;
-  result.forward = full_size_passes(inputs.attention, request.backend);
+  result.forward = full_size_passes(result.inputs.attention, request.backend, before.trace);
+  if (result.forward.kept_projections) result.multiply_adds -= projection_work(request);
 
   part.emplace(done, done + shares.maps, "the maps of all heads");
   done += shares.maps;
@@ -66,6 +74,13 @@ void compute(const FullSizeRequest& request, FullSizeResult& result) {
 
   part.emplace(done, 1.0, "rows in float64");
   result.agreement = sampled_agreement(*result.forward.trace);
+}
+
+// Whether the tokens and parameters of both are the same.
+bool same_arrays(FullSizeRequest before, const FullSizeRequest& now) {
+  before.is_causal = now.is_causal;
+  before.backend = now.backend;
+  return before == now;
 }
 
 }  // namespace
@@ -79,11 +94,11 @@ Scenario full_size_scenario(const FullSizeRequest& request) {
   return scenario;
 }
 
-FullSizeResultPtr full_size_run(const FullSizeRequest& request) {
+FullSizeResultPtr full_size_run(const FullSizeRequest& request, const FullSizeBefore& before) {
   auto result = std::make_shared<FullSizeResult>();
   result->request = request;
   try {
-    compute(request, *result);
+    compute(request, before, *result);
   } catch (const std::bad_alloc&) {
     result->error = "this does not fit in memory: choose a shorter length or a smaller model";
   } catch (const std::exception& error) {
@@ -98,13 +113,22 @@ FullSizeRuns::~FullSizeRuns() {
 
 void FullSizeRuns::start(const FullSizeRequest& request) {
   cancel();
+  FullSizeBefore before;
+  if (result_ && result_->error.empty() && same_arrays(result_->request, request)) {
+    before.inputs = result_->inputs;
+    before.scenario = full_size_scenario(result_->request);
+    const bool mask_alone =
+        result_->request.is_causal != request.is_causal && result_->request.backend == request.backend;
+    if (mask_alone) before.trace = result_->forward.trace;
+  }
   result_.reset();
   cancelled_ = false;
   clock_.begin();
-  thread_ = std::thread([this, request] {
+  thread_ = std::thread([this, request, before = std::move(before)]() mutable {
     const CancelScope scope(cancelled_);
     const ProgressScope told(clock_.progress());
-    FullSizeResultPtr result = full_size_run(request);
+    FullSizeResultPtr result = full_size_run(request, before);
+    before = {};
     {
       const std::lock_guard lock(mutex_);
       arrived_ = std::move(result);

@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -28,24 +29,31 @@ struct FullSizeRequest {
   friend bool operator==(const FullSizeRequest&, const FullSizeRequest&) = default;
 };
 
+// What a run takes over from the one before it.
+struct FullSizeBefore {
+  std::optional<ScenarioInputs> inputs;  // where the same tokens went through the same parameters
+  Scenario scenario;                     // of these
+  TracePtr trace;                        // where nothing but the mask is another
+};
+
 struct FullSizeResult {
   FullSizeRequest request;
   std::string error;  // why there is none: a sentence
-  TokenLabels labels;
-  std::vector<HeadDescription> heads;
+  ScenarioInputs inputs;
   FullSizePasses forward;
   std::unique_ptr<WeightTiles> tiles;
   std::unique_ptr<WeightPyramid> pyramid;
   SampledAgreement agreement;
-  double map_seconds = 0.0;    // of making every weight once more
-  double multiply_adds = 0.0;  // of one pass, those that the mask rules out not counted
+  double map_seconds = 0.0;  // of making every weight once more
+  double multiply_adds =
+      0.0;  // of one pass, those that the mask rules out and those of kept projections not counted
 };
 using FullSizeResultPtr = std::shared_ptr<const FullSizeResult>;
 
 // The scenario of a request.
 Scenario full_size_scenario(const FullSizeRequest& request);
 // All of it, here and now. Never throws Error: `error` tells it.
-FullSizeResultPtr full_size_run(const FullSizeRequest& request);
+FullSizeResultPtr full_size_run(const FullSizeRequest& request, const FullSizeBefore& before = {});
 
 class FullSizeRuns {
  public:
@@ -56,7 +64,8 @@ class FullSizeRuns {
   FullSizeRuns(const FullSizeRuns&) = delete;
   FullSizeRuns& operator=(const FullSizeRuns&) = delete;
 
-  // What is under way is given up first. The last result is let go before the next is begun: two may not fit in memory.
+  // What is under way is given up first. The last result is let go before the next is begun, for two may not fit in memory, but for
+  // what the next takes over.
   void start(const FullSizeRequest& request);
   void cancel();
   bool running();

@@ -58,8 +58,8 @@ TEST_CASE("a run tells the weights of the reference, by blocks from far away and
   REQUIRE(weights.shape().sizes() == std::vector<Index>{1, 8, 150, 150});
   CHECK(result->agreement.max_abs_diff < 1e-4);
   CHECK(result->forward.seconds > 0.0);
-  CHECK(result->labels.query.size() == 150);
-  CHECK(result->heads.size() == 8);
+  CHECK(result->inputs.labels.query.size() == 150);
+  CHECK(result->inputs.heads.size() == 8);
 
   const MapPart near = map_part(*result, 3, {40, 60}, {30, 50}, BlockStatistic::largest, 800, Theme::dark);
   CHECK(near.block == 1);
@@ -112,6 +112,42 @@ TEST_CASE("fused and reference give the same maps; what does not fit says so and
       .model = 8, .length = 32768, .hand_made = false, .backend = FullSizeBackend::reference};
   const FullSizeResultPtr none = full_size_run(huge);
   CHECK_MESSAGE(none->error.find("memory") != std::string::npos, none->error);
+}
+
+TEST_CASE(
+    "a run with another mask keeps q, k and v of the one before, and tells the same as one of its own") {
+  FullSizeRuns runs;
+  const auto wait = [&] {
+    while (runs.running()) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    return runs.result();
+  };
+  FullSizeRequest request = small_request();
+  request.is_causal = false;
+  runs.start(request);
+  const FullSizeResultPtr first = wait();
+  CHECK_FALSE(first->forward.kept_projections);
+  request.is_causal = true;
+  runs.start(request);
+  const FullSizeResultPtr second = wait();
+  REQUIRE(second->error.empty());
+  CHECK(second->forward.kept_projections);
+  CHECK(second->forward.trace->tensors.q == first->forward.trace->tensors.q);
+  const FullSizeResultPtr alone = full_size_run(request);
+  CHECK(identical(*second->forward.trace->tensors.output, *alone->forward.trace->tensors.output));
+  CHECK(second->pyramid->levels(0, 3).front().max == alone->pyramid->levels(0, 3).front().max);
+  CHECK(second->multiply_adds == alone->multiply_adds - 3.0 * 150 * 512 * 512);
+  // Who runs the same again wants the whole pass. Other tokens are other arrays, and the reference keeps nothing.
+  runs.start(request);
+  const FullSizeResultPtr again = wait();
+  CHECK_FALSE(again->forward.kept_projections);
+  CHECK(again->inputs.attention.tensors.query == first->inputs.attention.tensors.query);
+  request.length = 140;
+  runs.start(request);
+  CHECK_FALSE(wait()->forward.kept_projections);
+  request.is_causal = false;
+  request.backend = FullSizeBackend::reference;
+  runs.start(request);
+  CHECK_FALSE(wait()->forward.kept_projections);
 }
 
 TEST_CASE(
