@@ -73,12 +73,12 @@ HeatmapSpec shown_spec(const MapPart& part, double top) {
 }
 
 void refresh(const FullSizeResult& result, FullSizeMapsState& state, double pixels, Theme theme) {
-  const bool same = state.of == &result && state.pixels == pixels && state.theme == theme &&
+  const bool same = state.of == result.number && state.pixels == pixels && state.theme == theme &&
                     state.parts_zoom == state.zoom && state.parts_head == state.head &&
                     state.parts_statistic == state.statistic;
   if (same && !state.parts.empty()) return;
   const AttentionSizes& s = result.tiles->sizes();
-  state.of = &result;
+  state.of = result.number;
   state.pixels = pixels;
   state.theme = theme;
   state.parts_zoom = state.zoom;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,7 +40,7 @@ struct FullSizeMapsState {
   BlockStatistic statistic = BlockStatistic::largest;
   double top = 1.0;  // the colours end at this part of the largest weight that is shown, (0,1]
   // Of what is shown; made again where one of these is another.
-  const FullSizeResult* of = nullptr;
+  std::uint64_t of = 0;  // FullSizeResult::number
   std::vector<MapPart> parts;
   double pixels = 0.0;
   Theme theme{};

@@ -20,7 +20,7 @@
 namespace headwise {
 namespace {
 
-constexpr float sheet_width = 1480.0f, margin = 70.0f, choices_width = 300.0f;  // design units
+constexpr float sheet_width = 1480.0f, below_and_around = 56.0f, choices_width = 300.0f;  // design units
 constexpr float length_slider_left = 96.0f, length_slider_width = 150.0f;
 constexpr std::array<std::int64_t, 8> lengths{64, 128, 256, 512, 1024, 2048, 4096, 8192};
 constexpr std::int64_t longest = 32768;
@@ -228,7 +228,9 @@ void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullS
   ImGui::PushFont(context.fonts.small);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  const float height = std::max(widgets.px(200), display.y - widgets.px(2 * margin));
+  // All that a sheet may have below its title (app/panels/overlay.cpp).
+  const float above = at.y - ImGui::GetWindowPos().y;
+  const float height = std::max(widgets.px(200), display.y - above - widgets.px(below_and_around));
   ImGui::BeginChild("choices", {widgets.px(choices_width + 14), height});
   draw_choices(context, state.request);
   draw_run(context, runs, state);

@@ -95,7 +95,9 @@ Scenario full_size_scenario(const FullSizeRequest& request) {
 }
 
 FullSizeResultPtr full_size_run(const FullSizeRequest& request, const FullSizeBefore& before) {
+  static std::atomic<std::uint64_t> results = 0;
   auto result = std::make_shared<FullSizeResult>();
+  result->number = ++results;
   result->request = request;
   try {
     compute(request, before, *result);

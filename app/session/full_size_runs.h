@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -37,6 +38,7 @@ struct FullSizeBefore {
 };
 
 struct FullSizeResult {
+  std::uint64_t number = 0;  // another one for every result: its address may be that of one that is gone
   FullSizeRequest request;
   std::string error;  // why there is none: a sentence
   ScenarioInputs inputs;

@@ -171,6 +171,16 @@ TEST_CASE(
   wait_for_result(bench);
   REQUIRE(bench.ui->has("full_size/figures"));
   for (int h = 0; h < 8; ++h) CHECK(bench.ui->has("full_size/map/" + std::to_string(h)));
+  // Another run is another picture, wherever its result lies in memory.
+  CHECK(state.maps.parts.at(6).spec.values.value(0, 149) == 0.0);
+  state.request.is_causal = false;
+  bench.ui->click("full_size/run");
+  wait_for_result(bench);
+  CHECK(state.maps.parts.at(6).spec.values.value(0, 149) > 0.0);
+  state.request.is_causal = true;
+  bench.ui->click("full_size/run");
+  wait_for_result(bench);
+  CHECK(state.maps.parts.at(6).spec.values.value(0, 149) == 0.0);
   bench.ui->move_to("full_size/map/2");
   CHECK(bench.ui->has("full_size/told"));
   bench.ui->click("full_size/map/2");
