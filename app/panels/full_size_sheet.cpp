@@ -20,7 +20,7 @@
 namespace headwise {
 namespace {
 
-constexpr float sheet_width = 1480.0f, below_and_around = 56.0f, choices_width = 300.0f;  // design units
+constexpr float sheet_width = 1480.0f, below_and_around = 88.0f, choices_width = 300.0f;  // design units
 constexpr float length_slider_left = 96.0f, length_slider_width = 150.0f;
 constexpr std::array<std::int64_t, 8> lengths{64, 128, 256, 512, 1024, 2048, 4096, 8192};
 constexpr std::int64_t longest = 32768;
@@ -150,11 +150,14 @@ void draw_run(const PanelContext& context, FullSizeRuns& runs, const FullSizeSta
   const FullSizeResultPtr result = runs.result();
   if (!result) return;
   if (!result->error.empty()) return error_line(widgets, result->error);
-  if (!result->forward.notice.empty()) {
+  if (result->forward.notice.empty()) {
+    section_caption(widgets, "WHAT IT TOOK");
+  } else {
+    ImGui::Dummy({1, widgets.px(4)});
     warning_line(widgets, result->forward.notice);
     ui_probe_item("full_size/notice");
+    ImGui::Dummy({1, widgets.px(4)});
   }
-  section_caption(widgets, "WHAT IT TOOK");
   const ModelSizes& model = model_sizes()[result->request.model];
   dim_text(widgets, fmt::format("{}, {} tokens{}", model.name, result->request.length,
                                 result->request.is_causal ? ", causal" : ""));
@@ -228,9 +231,10 @@ void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullS
   ImGui::PushFont(context.fonts.small);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  // All that a sheet may have below its title (app/panels/overlay.cpp).
+  // What lies below the title, with as much free above and below the sheet as the menus are high.
   const float above = at.y - ImGui::GetWindowPos().y;
-  const float height = std::max(widgets.px(200), display.y - above - widgets.px(below_and_around));
+  const float height =
+      std::floor(std::max(widgets.px(200), display.y - above - widgets.px(below_and_around)));
   ImGui::BeginChild("choices", {widgets.px(choices_width + 14), height});
   draw_choices(context, state.request);
   draw_run(context, runs, state);

@@ -41,7 +41,8 @@ bool begin_overlay(const WidgetContext& context, const char* id, const char* tit
   ImGui::SetNextWindowPos({std::round(0.5f * window.x), std::round(0.5f * window.y)}, ImGuiCond_Always,
                           {0.5f, 0.5f});
   ImGui::SetNextWindowSizeConstraints({width, 0.0f}, {width, std::max(1.0f, window.y - 2 * margin)});
-  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {context.px(22), context.px(18)});
+  // Whole pixels: of a fraction the window is rounded down, and had something to scroll.
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {std::round(context.px(22)), std::round(context.px(18))});
   const bool visible = ImGui::BeginPopupModal(
       id, nullptr,
       ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove |
