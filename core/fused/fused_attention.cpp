@@ -64,8 +64,9 @@ PanelTask panel_task(const FusedAttention& a, Index task, float* scratch) {
   PanelTask t{};
   const Index panels = whole_parts(a.queries, panel_lanes);
   t.p = panels - 1 - task % panels;  // where it is causal, the last queries look at the most keys
-  t.h = task / panels % a.heads;
-  t.n = task / panels / a.heads;
+  const HeadPlace head = fused_attention_head(a, task);
+  t.h = head.h;
+  t.n = head.n;
   t.g = t.h / (a.heads / a.kv_heads);
   t.first = t.p * panel_lanes;
   t.rows = std::min(panel_lanes, a.queries - t.first);
@@ -285,6 +286,16 @@ void keep_weights(const FusedAttention& a, const PanelTask& t) {
 
 Index fused_attention_tasks(const FusedAttention& attention) {
   return attention.batch * attention.heads * whole_parts(attention.queries, panel_lanes);
+}
+
+Index fused_attention_tasks_until(const FusedAttention& a, Index n, Index panel) {
+  const Index panels = whole_parts(a.queries, panel_lanes);
+  return ((n + 1) * a.heads - 1) * panels + panels - panel;
+}
+
+HeadPlace fused_attention_head(const FusedAttention& a, Index task) {
+  const Index head = task / whole_parts(a.queries, panel_lanes);
+  return {head / a.heads, head % a.heads};
 }
 
 Index fused_attention_scratch(const FusedAttention& a) {

@@ -44,6 +44,13 @@ struct FusedAttention {
 // Tasks that can be done in any order and at once: one for each batch, head and panel of queries. Those that begin first
 // are the longest. `scratch` is a worker's own, of fused_attention_scratch floats.
 Index fused_attention_tasks(const FusedAttention& attention);
+// How many leading tasks make the panels from `panel` on of batch n, for all heads.
+Index fused_attention_tasks_until(const FusedAttention& attention, Index n, Index panel);
+// The batch and the head of a task.
+struct HeadPlace {
+  Index n, h;
+};
+HeadPlace fused_attention_head(const FusedAttention& attention, Index task);
 Index fused_attention_scratch(const FusedAttention& attention);
 // Throws Error(cancelled) within some tens of microseconds.
 void fused_attention_task(const FusedAttention& attention, Index task, float* scratch);

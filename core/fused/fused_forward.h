@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/attention/heads.h"
 #include "core/attention/in_projection.h"
 #include "core/fused/fused_attention.h"
 #include "core/fused/fused_backend.h"
@@ -100,12 +101,26 @@ class FusedForward {
     const FusedAttention attention = attention_of(queries, &concat_, nullptr, weights);
     FusedScratch room(threads_, fused_attention_scratch(attention));
     phases.push_back(tasks_of(attention, room));
+    // With masks a task asks first whether all of k and v are numbers.
+    const bool of_its_own = values_ && !masks_ && sizes_.all_keys == sizes_.keys;
+    if (of_its_own) {
+      phases.back().needs = [&](Index task) {
+        const auto [n, h] = fused_attention_head(attention, task);
+        const Index g = kv_head_of(h, sizes_.heads, sizes_.kv_heads);
+        return before_values_ + fused_projection_tasks_until(*values_, n, (g + 1) * sizes_.v_head_dim);
+      };
+    }
     const FusedProjection out{.kernels = kernels_,
                               .x = concat_,
                               .weight = {t_.out_proj_weight.get(), 0, t_.out_proj_bias.get(), 0},
                               .features = sizes_.embed_dim,
                               .to = {.rows = output}};
     phases.push_back(tasks_of(out));
+    phases.back().needs = [&](Index task) {
+      const auto [n, panel] = fused_projection_reads_from(out, task);
+      return fused_attention_tasks_until(attention, n, panel);
+    };
+    phases.push_back(last_rows(attention));
     run_phases(phases, threads_);
   }
 
@@ -158,7 +173,8 @@ class FusedForward {
                                                    .depth = 1},
                                                   nullptr, output, weights);
     FusedScratch room(threads_, fused_attention_scratch(attention));
-    run_phases(std::array{together(std::move(given)), tasks_of(attention, room)}, threads_);
+    run_phases(std::array{together(std::move(given)), tasks_of(attention, room), last_rows(attention)},
+               threads_);
   }
 
  private:
@@ -184,6 +200,7 @@ class FusedForward {
       project(Projection::v, t_.value, t_.v_proj_weight, {.head_rows = &v_},
               sizes_.kv_heads * sizes_.v_head_dim, into_panels, projections);
     }
+    before_values_ = projections[0].count + projections[1].count;
     phases.push_back(together(std::move(into_panels)));
     phases.push_back(together(std::move(projections)));
     if (sizes_.all_keys > sizes_.keys) phases.push_back({sizes_.batch, [&](Index n, int) { append(n); }});
@@ -203,14 +220,15 @@ class FusedForward {
                                           made.tokens_of(p), made.width, made.width, made.panel(n, p));
                              }});
     }
-    projections.push_back(
-        tasks_of(FusedProjection{.kernels = kernels_,
-                                 .x = made,
-                                 .weight = in_projection_rows(which, options_, t_.in_proj_weight.get(),
-                                                              own_weight.get(), t_.in_proj_bias.get()),
-                                 .features = features,
-                                 .to = to,
-                                 .asks_finite = masks_.has_value()}));
+    const FusedProjection projection{.kernels = kernels_,
+                                     .x = made,
+                                     .weight = in_projection_rows(which, options_, t_.in_proj_weight.get(),
+                                                                  own_weight.get(), t_.in_proj_bias.get()),
+                                     .features = features,
+                                     .to = to,
+                                     .asks_finite = masks_.has_value()};
+    projections.push_back(tasks_of(projection));
+    if (which == Projection::v) values_.emplace(projection);
   }
 
   TaskPhase tasks_of(const FusedProjection& projection) {
@@ -222,8 +240,16 @@ class FusedForward {
 
   TaskPhase tasks_of(const FusedAttention& attention, FusedScratch& room) {
     tasks_.attentions += fused_attention_tasks(attention);
-    return {fused_attention_tasks(attention),
-            [&](Index task, int worker) { fused_attention_task(attention, task, room.of(worker)); }};
+    return {fused_attention_tasks(attention), [&, this](Index task, int worker) {
+              fused_attention_task(attention, task, room.of(worker), kept_[static_cast<std::size_t>(worker)]);
+            }};
+  }
+
+  // What the workers still have of attn_weights.
+  TaskPhase last_rows(const FusedAttention& attention) {
+    return {attention.attn_weights ? static_cast<Index>(kept_.size()) : 0, [&, this](Index worker, int) {
+              finish_kept_rows(attention, kept_[static_cast<std::size_t>(worker)]);
+            }};
   }
 
   // heads (N,G,S,D) as k, a panel of keys a task.
@@ -323,6 +349,8 @@ class FusedForward {
   const AttentionOptions& options_;
   const TraceTensors& t_;
   std::map<const Tensor*, Panels> inputs_;
+  std::optional<FusedProjection> values_;  // none where they are given
+  Index before_values_ = 0;                // tasks of their phase
   Panels q_, concat_;
   HeadPanels k_;
   HeadRows v_;
@@ -332,6 +360,7 @@ class FusedForward {
   std::vector<FrozenHead> frozen_;
   FusedTasks tasks_;
   FusedScratch projecting_{threads_, fused_projection_scratch()};
+  std::vector<KeptRows> kept_ = std::vector<KeptRows>(static_cast<std::size_t>(threads_));
 };
 
 }  // namespace headwise

@@ -20,6 +20,10 @@ Index panels_of_task(const FusedProjection& projection) {
   return std::clamp<Index>(projection.x.count / parts_of_panels, 1, panels_at_once);
 }
 
+Index runs_of(const FusedProjection& projection) {
+  return whole_parts(projection.x.count, panels_of_task(projection));
+}
+
 // Features [first, first + features) of the tokens of one panel.
 bool make_panel(const FusedProjection& projection, Index n, Index p, Index first, Index features,
                 float* scratch) {
@@ -87,8 +91,17 @@ bool make_panel(const FusedProjection& projection, Index n, Index p, Index first
 }  // namespace
 
 Index fused_projection_tasks(const FusedProjection& projection) {
-  return whole_parts(projection.features, features_at_once) * projection.x.batch *
-         whole_parts(projection.x.count, panels_of_task(projection));
+  return whole_parts(projection.features, features_at_once) * projection.x.batch * runs_of(projection);
+}
+
+Index fused_projection_tasks_until(const FusedProjection& projection, Index n, Index feature) {
+  const Index parts = whole_parts(feature, features_at_once);
+  return parts == 0 ? 0 : ((parts - 1) * projection.x.batch + n + 1) * runs_of(projection);
+}
+
+PanelPlace fused_projection_reads_from(const FusedProjection& projection, Index task) {
+  const Index runs = runs_of(projection);
+  return {task / runs % projection.x.batch, (runs - 1 - task % runs) * panels_of_task(projection)};
 }
 
 Index fused_projection_scratch() {
@@ -96,12 +109,12 @@ Index fused_projection_scratch() {
 }
 
 bool fused_projection_task(const FusedProjection& projection, Index task, float* scratch) {
-  const Index panels = panels_of_task(projection), runs = whole_parts(projection.x.count, panels);
-  const Index n = task / runs % projection.x.batch,
-              first = task / runs / projection.x.batch * features_at_once;
+  const auto [n, first_panel] = fused_projection_reads_from(projection, task);
+  const Index end = std::min(projection.x.count, first_panel + panels_of_task(projection));
+  const Index first = task / runs_of(projection) / projection.x.batch * features_at_once;
   const Index features = std::min(features_at_once, projection.features - first);
   bool finite = true;
-  for (Index p = task % runs * panels; p < std::min(projection.x.count, (task % runs + 1) * panels); ++p) {
+  for (Index p = first_panel; p < end; ++p) {
     check_cancelled();
     finite = make_panel(projection, n, p, first, features, scratch) && finite;
   }

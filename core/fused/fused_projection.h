@@ -26,6 +26,13 @@ struct FusedProjection {
 };
 
 Index fused_projection_tasks(const FusedProjection& projection);
+// How many leading tasks make the features before `feature` of batch n, for all tokens.
+Index fused_projection_tasks_until(const FusedProjection& projection, Index n, Index feature);
+// The first panel that a task reads, of batch n; those that begin later read earlier ones.
+struct PanelPlace {
+  Index n, panel;
+};
+PanelPlace fused_projection_reads_from(const FusedProjection& projection, Index task);
 Index fused_projection_scratch();  // floats of a worker's own
 
 // y[n,token,o] = Σ_k x[n,token,k]·weight[o,k] + bias[o] for some o and tokens. False where one of them is NaN or infinite

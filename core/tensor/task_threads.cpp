@@ -45,43 +45,73 @@ void wait_until(F&& ready) {
 }
 
 // Tasks are numbered through all phases and taken in this order, so that what somebody waits for is always under way.
-struct Work {
-  std::span<const TaskPhase> phases;
-  Index count = 0;  // of all phases' tasks
-  const std::atomic<bool>* cancelled = nullptr;
-  std::atomic<Index> next{0}, finished{0};
-  std::atomic<bool> stop{false};
-  std::mutex failing;
-  std::exception_ptr failure;
-
-  void fail(std::exception_ptr why) {
-    const std::lock_guard lock(failing);
-    if (!failure) failure = std::move(why);
-    stop = true;
+class Work {
+ public:
+  Work(std::span<const TaskPhase> phases, int threads)
+      : phases_(phases), at_(static_cast<std::size_t>(threads)), cancelled_(watched_cancellation()) {
+    for (const TaskPhase& phase : phases) count_ += phase.count;
+    for (std::atomic<Index>& at : at_) at = count_;
   }
 
+  // What a thread does of it.
   void take(int worker) {
-    const CancelScope scope(cancelled);
+    const CancelScope scope(cancelled_);
+    std::atomic<Index>& at = at_[static_cast<std::size_t>(worker)];
+    at = 0;  // before it takes a task: who waits for what comes earlier must see that this one may be at it
     std::size_t phase = 0;
     Index first = 0;  // of this phase
     try {
-      while (!stop.load(std::memory_order_relaxed)) {
+      while (!stop_.load(std::memory_order_relaxed)) {
         check_cancelled();
-        const Index task = next.fetch_add(1, std::memory_order_relaxed);
-        while (phase < phases.size() && task >= first + phases[phase].count) first += phases[phase++].count;
-        if (phase == phases.size()) break;
-        wait_until([&] {
-          return finished.load(std::memory_order_acquire) >= first || stop.load(std::memory_order_relaxed);
-        });
-        if (stop.load(std::memory_order_relaxed)) break;
-        const ProgressPart part = slice_of_work(task, count);  // nobody asks a thread of the pool
-        phases[phase].body(task - first, worker);
-        finished.fetch_add(1, std::memory_order_release);
+        const Index task = next_++;
+        at = task;
+        while (phase < phases_.size() && task >= first + phases_[phase].count)
+          first += phases_[phase++].count;
+        if (phase == phases_.size()) break;
+        const Index needed = needed_by(phase, first, task);
+        wait_until([&] { return all_are_at(needed) || stop_.load(std::memory_order_relaxed); });
+        if (stop_.load(std::memory_order_relaxed)) break;
+        const ProgressPart part = slice_of_work(task, count_);  // nobody asks a thread of the pool
+        phases_[phase].body(task - first, worker);
       }
     } catch (...) {
       fail(std::current_exception());
     }
+    at = count_;
   }
+
+  Index count() const { return count_; }
+  void rethrow() const {
+    if (failure_) std::rethrow_exception(failure_);
+  }
+
+ private:
+  // All tasks before the one that is returned must be done.
+  Index needed_by(std::size_t phase, Index first, Index task) const {
+    if (phase == 0 || !phases_[phase].needs) return first;
+    const Index before = phases_[phase - 1].count;
+    return first - before + std::clamp<Index>(phases_[phase].needs(task - first), 0, before);
+  }
+
+  // Each thread takes later tasks than before: none of those before `task` is under way once all are there.
+  bool all_are_at(Index task) const {
+    return std::ranges::all_of(at_, [task](const std::atomic<Index>& at) { return at >= task; });
+  }
+
+  void fail(std::exception_ptr why) {
+    const std::lock_guard lock(failing_);
+    if (!failure_) failure_ = std::move(why);
+    stop_ = true;
+  }
+
+  std::span<const TaskPhase> phases_;
+  Index count_ = 0;                     // of all phases' tasks
+  std::vector<std::atomic<Index>> at_;  // the task of each thread; count_ of one that does nothing
+  const std::atomic<bool>* cancelled_;
+  std::atomic<Index> next_{0};
+  std::atomic<bool> stop_{false};
+  std::mutex failing_;
+  std::exception_ptr failure_;
 };
 
 class Pool {
@@ -169,14 +199,12 @@ int available_threads() {
 }
 
 void run_phases(std::span<const TaskPhase> phases, int threads) {
-  Work work;
-  work.phases = phases;
-  work.cancelled = watched_cancellation();
-  for (const TaskPhase& phase : phases) work.count += phase.count;
-  threads = static_cast<int>(std::min<Index>(threads, work.count));
+  threads = std::max(threads, 1);
+  Work work(phases, threads);
+  threads = static_cast<int>(std::min<Index>(threads, work.count()));
   static Pool pool;
   if (threads <= 1 || in_task || !pool.run(work, threads)) work.take(0);
-  if (work.failure) std::rethrow_exception(work.failure);
+  work.rethrow();
 }
 
 void run_tasks(Index count, int threads, const std::function<void(Index task, int worker)>& body) {

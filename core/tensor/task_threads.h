@@ -27,10 +27,13 @@ class ThreadLimit {
 struct TaskPhase {
   Index count = 0;
   std::function<void(Index task, int worker)> body;
+  // How many leading tasks of the phase before a task needs done, besides all of the phases before that one; none: all.
+  std::function<Index(Index task)> needs = {};
 };
 
-// Does one phase after the other: no task begins before all of the phase before it are done. 0 ≤ worker < threads; two
-// calls with one worker never overlap, and the calling thread is worker 0. The threads are woken once for all phases.
+// Does one phase after the other, the tasks of each being begun in their order: no task begins before what it needs of the
+// phases before it is done. 0 ≤ worker < threads; two calls with one worker never overlap, and the calling thread is
+// worker 0. The threads are woken once for all phases.
 // Between two tasks each looks whether the caller's work is still wanted (core/tensor/cancellation.h), and check_cancelled()
 // in a task does so too. An exception of a task, or the cancellation, ends all of it: the tasks under way finish, no
 // further one begins, and it is thrown here. Who calls while others are served, or from within a task, does it all alone.

@@ -45,6 +45,42 @@ TEST_CASE("no task of a phase begins before all of the phase before it are done,
   }
 }
 
+TEST_CASE(
+    "a task that needs some tasks of the phase before begins when these are done, and all of the phases "
+    "before") {
+  for (const int threads : {1, 2, 5}) {
+    for (int round = 0; round < 200; ++round) {
+      std::atomic<int> earlier = 0;
+      std::vector<std::atomic<int>> done(12);
+      std::atomic<int> last = 0;
+      run_phases(
+          std::vector<TaskPhase>{
+              {5, [&](Index, int) { ++earlier; }},
+              {12, [&](Index task, int) { done[static_cast<std::size_t>(task)] = 1; }},
+              {6,
+               [&](Index task, int) {
+                 CHECK(earlier == 5);
+                 for (std::size_t i = 0; i < 2 * static_cast<std::size_t>(task); ++i) CHECK(done[i] == 1);
+                 ++last;
+               },
+               [](Index task) { return 2 * task; }},
+              {1, [&](Index, int) { CHECK(last == 6); }, [](Index) { return Index{100}; }}},
+          threads);
+    }
+  }
+}
+
+TEST_CASE("who needs nothing of the phase before goes on while a task of it is under way") {
+  std::atomic<bool> free = false;
+  run_phases(std::vector<TaskPhase>{{2,
+                                     [&](Index task, int) {
+                                       while (task == 1 && !free) std::this_thread::yield();
+                                     }},
+                                    {1, [&](Index, int) { free = true; }, [](Index) { return Index{1}; }}},
+             2);
+  CHECK(free);
+}
+
 TEST_CASE("what a task of an early phase throws ends those who wait for it") {
   for (const int threads : {1, 2, 5}) {
     CHECK_THROWS_AS(run_phases(std::vector<TaskPhase>{{4,
