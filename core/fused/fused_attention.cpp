@@ -42,6 +42,8 @@ struct PanelTask {
   float* largest;                    // [64][16]
   float *maximum, *shrink, *factor;  // [64]
   float* maxima;                     // [strips][64], where the weights are kept
+  float* factors;                    // [64][strips], where the weights are kept
+  FusedRows* meanwhile;              // those of the panel before; null: none
   Index step;
   bool look_behind, adds;
   std::array<KeyReach, rows_at_once> reach;
@@ -60,7 +62,7 @@ bool finite_queries(const FusedAttention& a, const PanelTask& t) {
   return finite;
 }
 
-PanelTask panel_task(const FusedAttention& a, Index task, float* scratch) {
+PanelTask panel_task(const FusedAttention& a, Index task, float* scratch, KeptRows& kept) {
   PanelTask t{};
   const Index panels = whole_parts(a.queries, panel_lanes);
   t.p = panels - 1 - task % panels;  // where it is causal, the last queries look at the most keys
@@ -75,7 +77,13 @@ PanelTask panel_task(const FusedAttention& a, Index task, float* scratch) {
     scratch += size;
     return scratch - size;
   };
+  if (a.attn_weights) {  // the other half is read by the rows on their way
+    take(kept.second ? rows_at_once * (t.step + strips_of(a)) : 0);
+    t.meanwhile = &kept.rows;
+  }
   t.scores = take(rows_at_once * t.step);
+  t.factors = take(a.attn_weights ? rows_at_once * strips_of(a) : 0);
+  if (a.attn_weights) take(kept.second ? 0 : rows_at_once * (t.step + strips_of(a)));
   t.dropped = take(a.options.dropout > 0.0 ? rows_at_once * dropped_step : 0);
   t.bias = take(keys_at_once);
   t.sums = take(rows_at_once * a.v.step);
@@ -145,7 +153,8 @@ FusedProduct weighted_sum_of(const FusedAttention& a, const PanelTask& t, const 
                        .out_row = a.v.step,
                        .rows = t.rows,
                        .columns = a.v.width,
-                       .depth = count};
+                       .depth = count,
+                       .meanwhile = t.meanwhile};
   if (a.options.dropout == 0.0) return product;
   for (Index r = 0; r < t.rows; ++r) {
     const Index first_cell = ((t.n * a.heads + t.h) * a.queries + t.first + r) * a.all_keys + from;
@@ -187,7 +196,8 @@ void attend_strip(const FusedAttention& a, const PanelTask& t, Index from) {
                       .column_reach = whole ? nullptr : end,
                       .largest = whole ? t.largest : nullptr,
                       .ahead = a.v.row(t.n, t.g, from),
-                      .ahead_count = count * a.v.step});
+                      .ahead_count = count * a.v.step,
+                      .meanwhile = t.meanwhile});
   if (!only_scaled) adjust_scores(a, t, scores, from, count);
   a.kernels.softmax({.scores = scores,
                      .step = t.step,
@@ -238,7 +248,8 @@ void hold_strip(const FusedAttention& a, const PanelTask& t, const FrozenHead& f
                       .rows = t.rows,
                       .columns = a.v.width,
                       .depth = count,
-                      .begin = from > 0 ? Begin::add : Begin::zero});
+                      .begin = from > 0 ? Begin::add : Begin::zero,
+                      .meanwhile = t.meanwhile});
 }
 
 // 1 over the sum of each row's weights.
@@ -252,10 +263,19 @@ void finish_rows(const FusedAttention& a, const PanelTask& t) {
   }
 }
 
-// The row as attn_weights has it: each strip made comparable, every weight divided by the sum. Keys in no strip get 0, or
-// NaN where the row is NaN.
-void keep_weights(const FusedAttention& a, const PanelTask& t) {
-  const Index first_strip = t.from / keys_at_once, last_strip = whole_parts(t.to, keys_at_once);
+// Rows that are written while the next panel is computed: so many numbers a step that they are done before it is.
+Index numbers_a_step(const FusedAttention& a) {
+  constexpr Index tiles = 11;  // of 64 rows, the highest there are
+  const Index steps = tiles * (whole_parts(a.all_keys, panel_lanes) * a.head_dim +
+                               whole_parts(a.v.width, panel_lanes) * a.all_keys);
+  return rows_at_once * a.all_keys / steps + 1;
+}
+
+// The panel's rows as attn_weights has them: each strip made comparable, every weight divided by the sum. Keys in no strip
+// get 0, or NaN where the row is NaN. They are written later.
+void keep_weights(const FusedAttention& a, const PanelTask& t, KeptRows& kept) {
+  const Index strips = strips_of(a), first_strip = t.from / keys_at_once,
+              last_strip = whole_parts(t.to, keys_at_once);
   for (Index s = first_strip; s < last_strip; ++s) {
     float* const maxima = t.maxima + s * rows_at_once;
     for (Index r = 0; r < rows_at_once; ++r)
@@ -264,22 +284,25 @@ void keep_weights(const FusedAttention& a, const PanelTask& t) {
   }
   for (Index r = 0; r < t.rows; ++r) {
     float* const from = t.scores + r * t.step;
-    float* const row = a.attn_weights + ((t.n * a.heads + t.h) * a.queries + t.first + r) * a.all_keys;
     std::fill_n(from, std::min(t.from, t.to), 0.0f);
     std::fill(from + t.to, from + a.all_keys, 0.0f);
-    for (Index at = 0, strip = -1; at < a.all_keys;) {  // runs of equal factors
-      const auto factor_of = [&](Index s) {
-        return s < first_strip || s >= last_strip ? t.factor[r]
-                                                  : t.maxima[s * rows_at_once + r] * t.factor[r];
-      };
-      const float factor = factor_of(at / keys_at_once);
-      strip = at / keys_at_once + 1;
-      while (strip * keys_at_once < a.all_keys && factor_of(strip) == factor) ++strip;
-      const Index next = std::min(strip * keys_at_once, a.all_keys);
-      a.kernels.stream(from + at, next - at, factor, row + at);
-      at = next;
+    for (Index s = 0; s < strips; ++s) {
+      const bool seen = s >= first_strip && s < last_strip;
+      t.factors[r * strips + s] = seen ? t.maxima[s * rows_at_once + r] * t.factor[r] : t.factor[r];
     }
   }
+  finish_kept_rows(a, kept);
+  kept.rows = {.in = t.scores,
+               .in_row = t.step,
+               .out = a.attn_weights + ((t.n * a.heads + t.h) * a.queries + t.first) * a.all_keys,
+               .out_row = a.all_keys,
+               .rows = t.rows,
+               .columns = a.all_keys,
+               .factors = t.factors,
+               .parts = strips,
+               .part = keys_at_once,
+               .per_step = numbers_a_step(a)};
+  kept.second = !kept.second;
 }
 
 }  // namespace
@@ -299,13 +322,18 @@ HeadPlace fused_attention_head(const FusedAttention& a, Index task) {
 }
 
 Index fused_attention_scratch(const FusedAttention& a) {
-  return rows_at_once * (score_step(a) + a.v.step + 2 * widest_vector + 3) + keys_at_once +
+  const Index of_scores = a.attn_weights ? 2 * (score_step(a) + strips_of(a)) : score_step(a);
+  return rows_at_once * (of_scores + a.v.step + 2 * widest_vector + 3) + keys_at_once +
          (a.options.dropout > 0.0 ? rows_at_once * dropped_step : 0) +
          (a.attn_weights ? strips_of(a) * rows_at_once : 0);
 }
 
-void fused_attention_task(const FusedAttention& a, Index task, float* scratch) {
-  PanelTask t = panel_task(a, task, scratch);
+void finish_kept_rows(const FusedAttention& a, KeptRows& kept) {
+  a.kernels.write(kept.rows, kept.rows.rows * kept.rows.columns);
+}
+
+void fused_attention_task(const FusedAttention& a, Index task, float* scratch, KeptRows& kept) {
+  PanelTask t = panel_task(a, task, scratch, kept);
   const FrozenHead frozen = a.frozen.empty() ? FrozenHead{} : a.frozen[static_cast<std::size_t>(t.h)];
   if (frozen.weights) {
     t.from = 0;
@@ -326,7 +354,7 @@ void fused_attention_task(const FusedAttention& a, Index task, float* scratch) {
   } else {
     finish_rows(a, t);
   }
-  if (a.attn_weights) keep_weights(a, t);
+  if (a.attn_weights) keep_weights(a, t, kept);
   if (a.gains) {
     for (Index r = 0; r < t.rows; ++r) t.factor[r] *= a.gains[t.h];
   }

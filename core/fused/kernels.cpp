@@ -4,6 +4,7 @@
 
 #include "core/fused/product_kernel.h"
 #include "core/fused/softmax_kernel.h"
+#include "core/fused/stream_kernel.h"
 #include "core/fused/transpose_kernel.h"
 #include "core/fused/vectors.h"
 
@@ -14,30 +15,6 @@
 
 namespace headwise {
 namespace {
-
-// A store that does not ask for the line first; `at` is aligned to a vector.
-inline void store_past(float* at, Vector value) {
-#if defined(__AVX512F__)
-  _mm512_stream_ps(at, static_cast<__m512>(value));
-#elif defined(__AVX__)
-  _mm256_stream_ps(at, static_cast<__m256>(value));
-#elif defined(__SSE2__)
-  _mm_stream_ps(at, static_cast<__m128>(value));
-#else
-  store(at, value);
-#endif
-}
-
-void stream(const float* in, Index count, float factor, float* out) {
-  Index i = 0;
-  for (; i < count && reinterpret_cast<std::uintptr_t>(out + i) % (vector * 4) != 0; ++i)
-    out[i] = in[i] * factor;
-  for (; i + vector <= count; i += vector) store_past(out + i, load(in + i) * factor);
-  for (; i < count; ++i) out[i] = in[i] * factor;
-#ifdef __SSE2__
-  _mm_sfence();
-#endif
-}
 
 bool finite(const float* x, Index count) {
   Vector sum{};  // x·0 is 0, or NaN
@@ -53,6 +30,6 @@ bool finite(const float* x, Index count) {
 
 extern const FusedKernels HEADWISE_TABLE(HEADWISE_ISA);
 const FusedKernels HEADWISE_TABLE(HEADWISE_ISA) = {
-    HEADWISE_TEXT(HEADWISE_ISA), multiply, softmax, adjust, power_of_two, transpose, stream, finite};
+    HEADWISE_TEXT(HEADWISE_ISA), multiply, softmax, adjust, power_of_two, transpose, write, finite};
 
 }  // namespace headwise

@@ -1,6 +1,7 @@
 // The product, a tile of the output in registers at a time. Part of core/fused/kernels.cpp.
 #pragma once
 
+#include "core/fused/stream_kernel.h"
 #include "core/fused/vectors.h"
 
 namespace headwise {
@@ -191,6 +192,8 @@ void multiply(const FusedProduct& p) {
       if (columns <= 0) continue;
       columns = columns < tile_columns ? columns : tile_columns;
       tiles.of[rows][(columns + vector - 1) / vector](p, row, column, depth, ahead);
+      // A little at a time: it drains while the next tile is made.
+      if (p.meanwhile) write(*p.meanwhile, (p.meanwhile->per_step * depth + vector - 1) & -Index{vector});
     }
   }
 }
