@@ -294,14 +294,22 @@ class FusedForward {
             }};
   }
 
-  // heads (N,G,S,Dv) as v, a head a task.
+  // heads (N,G,S,Dv) as v, a panel of keys a task.
   TaskPhase given_values(const Tensor& heads) {
-    return {sizes_.batch * sizes_.kv_heads, [this, from = heads.values<float>().data()](Index task, int) {
-              const Index n = task / sizes_.kv_heads, g = task % sizes_.kv_heads, Dv = sizes_.v_head_dim;
-              const float* const rows = from + task * sizes_.keys * Dv;
-              for (Index key = 0; key < sizes_.keys; ++key)
-                std::copy_n(rows + key * Dv, Dv, v_.row(n, g, key));
-              if (masks_) note(kernels_.finite(rows, sizes_.keys * Dv));
+    const Index panels = whole_parts(sizes_.keys, panel_lanes);
+    return {sizes_.batch * sizes_.kv_heads * panels,
+            [this, panels, from = heads.values<float>().data()](Index task, int) {
+              const Index head = task / panels, first = task % panels * panel_lanes, Dv = sizes_.v_head_dim;
+              const Index count = std::min(panel_lanes, sizes_.keys - first);
+              const float* const rows = from + (head * sizes_.keys + first) * Dv;
+              const Index n = head / sizes_.kv_heads, g = head % sizes_.kv_heads;
+              if (v_.step == Dv) {
+                std::copy_n(rows, count * Dv, v_.row(n, g, first));
+              } else {
+                for (Index key = 0; key < count; ++key)
+                  std::copy_n(rows + key * Dv, Dv, v_.row(n, g, first + key));
+              }
+              if (masks_) note(kernels_.finite(rows, count * Dv));
             }};
   }
 
