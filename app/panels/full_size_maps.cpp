@@ -72,10 +72,13 @@ HeatmapSpec shown_spec(const MapPart& part, double top) {
   return spec;
 }
 
-void refresh(const FullSizeResult& result, FullSizeMapsState& state, double pixels, Theme theme) {
+void refresh(const FullSizeResult& result, FinerMaps& finer, FullSizeMapsState& state, double pixels,
+             Theme theme) {
+  const std::uint64_t arrived =
+      finer.arrived();  // before the pieces are fetched: a later one is another picture
   const bool same = state.of == result.number && state.pixels == pixels && state.theme == theme &&
                     state.parts_zoom == state.zoom && state.parts_head == state.head &&
-                    state.parts_statistic == state.statistic;
+                    state.parts_statistic == state.statistic && state.parts_arrived == arrived;
   if (same && !state.parts.empty()) return;
   const AttentionSizes& s = result.tiles->sizes();
   state.of = result.number;
@@ -84,12 +87,15 @@ void refresh(const FullSizeResult& result, FullSizeMapsState& state, double pixe
   state.parts_zoom = state.zoom;
   state.parts_head = state.head;
   state.parts_statistic = state.statistic;
+  state.parts_arrived = arrived;
   state.parts.clear();
   if (state.head) {
     state.parts.push_back(map_part(result, *state.head, visible_rows(state.zoom, s.queries, s.all_keys),
                                    visible_cols(state.zoom, s.queries, s.all_keys), state.statistic, pixels,
-                                   theme));
+                                   theme, &finer));
   } else {
+    finer
+        .look_away();  // the pyramid has a block for every pixel, or nearly so: its bound is that of all heads
     for (Index h = 0; h < s.heads; ++h)
       state.parts.push_back(
           map_part(result, h, {0, s.queries}, {0, s.all_keys}, state.statistic, pixels, theme));
@@ -111,14 +117,14 @@ ImVec2 far_corner(const PlaneGeometry& plane) {
   return {static_cast<float>(plane.x + plane.width), static_cast<float>(plane.y + plane.height)};
 }
 
-void draw_all(const PanelContext& context, const FullSizeResult& result, FullSizeMapsState& state, RectF area,
-              std::string& told) {
+void draw_all(const PanelContext& context, const FullSizeResult& result, FinerMaps& finer,
+              FullSizeMapsState& state, RectF area, std::string& told) {
   const WidgetContext widgets = context.widgets();
   ImFont* font = context.fonts.small;
   const double title = 1.35 * font->FontSize;
   const Grid grid = grid_of(result.tiles->sizes().heads, area, title, widgets.px(10));
   if (grid.side < 8.0) return;
-  refresh(result, state, grid.side, context.theme);
+  refresh(result, finer, state, grid.side, context.theme);
   ImDrawList* list = ImGui::GetWindowDrawList();
   std::vector<PlaneGeometry> geometry;
   std::vector<HeatmapPlane> planes;
@@ -180,15 +186,15 @@ void move_view(const PanelContext& context, FullSizeMapsState& state, const Plan
   if (right != 0.0 || down != 0.0) state.zoom = moved(state.zoom, right, down, s.queries, s.all_keys);
 }
 
-void draw_one(const PanelContext& context, const FullSizeResult& result, FullSizeMapsState& state, RectF area,
-              std::string& told) {
+void draw_one(const PanelContext& context, const FullSizeResult& result, FinerMaps& finer,
+              FullSizeMapsState& state, RectF area, std::string& told) {
   const WidgetContext widgets = context.widgets();
   const AttentionSizes& s = result.tiles->sizes();
   ImDrawList* list = ImGui::GetWindowDrawList();
   const double left = widgets.px(84), below = widgets.px(58);
   const double side = std::floor(std::min(area.width - left, area.height - below));
   if (side < 16.0) return;
-  refresh(result, state, side, context.theme);
+  refresh(result, finer, state, side, context.theme);
   const MapPart& part = state.parts.front();
   const PlaneGeometry plane = plane_of(part, area.x + left, area.y, side);
   const HeatmapSpec spec = shown_spec(part, state.top);
@@ -257,8 +263,8 @@ void draw_way_back(const PanelContext& context, const FullSizeResult& result, Fu
 
 }  // namespace
 
-void draw_full_size_maps(const PanelContext& context, const FullSizeResult& result, FullSizeMapsState& state,
-                         RectF area) {
+void draw_full_size_maps(const PanelContext& context, const FullSizeResult& result, FinerMaps& finer,
+                         FullSizeMapsState& state, RectF area) {
   const WidgetContext widgets = context.widgets();
   ImGui::SetCursorScreenPos({static_cast<float>(area.x), static_cast<float>(area.y)});
   if (state.head) draw_way_back(context, result, state);
@@ -282,9 +288,9 @@ void draw_full_size_maps(const PanelContext& context, const FullSizeResult& resu
   RectF maps{area.x, area.y + used, area.width, std::max(0.0, area.height - used - foot)};
   std::string told;
   if (state.head)
-    draw_one(context, result, state, maps, told);
+    draw_one(context, result, finer, state, maps, told);
   else
-    draw_all(context, result, state, maps, told);
+    draw_all(context, result, finer, state, maps, told);
   if (state.parts.empty()) return;
 
   const MapPart& part = state.parts.front();

@@ -18,19 +18,29 @@ namespace headwise {
 enum class BlockStatistic { largest, mean, least };
 inline constexpr std::array<std::string_view, 3> block_statistic_names{"largest", "mean", "least"};
 
+// Cells of a part that show a larger block yet, of which the smaller ones are under way.
+struct CoarseCells {
+  CellRange rows, cols;  // cells of the map
+  Index block = 1;
+};
+
 // A part of a head's map as it is drawn: cells, or blocks of them.
 struct MapPart {
   Index head = 0;
   CellRange rows, cols;  // cells of the map
   Index block = 1;       // cells of a drawn one, on each side
   HeatmapSpec spec;
+  std::vector<CoarseCells> coarse;
 };
 
-// Cells where at most this many are seen in each direction; blocks beyond.
+// Cells, made here and now, where at most this many are seen in each direction; blocks beyond.
 inline constexpr Index most_exact_cells = 1024;
-// The part of head h that can be seen, for a plane of this many pixels on each side.
+// A block that covers more pixels on each side is seen as a square.
+inline constexpr double most_pixels_of_block = 1.5;
+// The part of head h that can be seen, for a plane of this many pixels on each side. Where the finest blocks of the pyramid are
+// larger than that, smaller ones are asked of `finer`, and the larger ones shown until they come; null: always.
 MapPart map_part(const FullSizeResult& result, Index head, CellRange rows, CellRange cols,
-                 BlockStatistic statistic, double pixels, Theme theme);
+                 BlockStatistic statistic, double pixels, Theme theme, FinerMaps* finer = nullptr);
 // "head 3: it (q 17) → animal (k 4): 0.123", of drawn cell (row, col).
 std::string map_cell_text(const FullSizeResult& result, const MapPart& part, Index row, Index col);
 
@@ -47,10 +57,11 @@ struct FullSizeMapsState {
   MapZoom parts_zoom;
   std::optional<Index> parts_head;
   BlockStatistic parts_statistic{};
+  std::uint64_t parts_arrived = 0;  // FinerMaps::arrived()
 };
 
 // In this rectangle of the current ImGui window.
-void draw_full_size_maps(const PanelContext& context, const FullSizeResult& result, FullSizeMapsState& state,
-                         RectF area);
+void draw_full_size_maps(const PanelContext& context, const FullSizeResult& result, FinerMaps& finer,
+                         FullSizeMapsState& state, RectF area);
 
 }  // namespace headwise

@@ -247,7 +247,8 @@ void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullS
   const FullSizeResultPtr result = runs.running() ? nullptr : runs.result();
   if (result && result->error.empty()) {
     const ImVec2 corner = ImGui::GetCursorScreenPos();
-    draw_full_size_maps(context, *result, state.maps, {corner.x, corner.y, width - left, height});
+    draw_full_size_maps(context, *result, runs.finer(), state.maps,
+                        {corner.x, corner.y, width - left, height});
   } else if (!runs.running()) {
     dim_sentence(
         widgets,

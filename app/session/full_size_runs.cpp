@@ -123,7 +123,7 @@ void FullSizeRuns::start(const FullSizeRequest& request) {
         result_->request.is_causal != request.is_causal && result_->request.backend == request.backend;
     if (mask_alone) before.trace = result_->forward.trace;
   }
-  result_.reset();
+  forget();
   cancelled_ = false;
   clock_.begin();
   thread_ = std::thread([this, request, before = std::move(before)]() mutable {
@@ -153,6 +153,12 @@ void FullSizeRuns::take_in() {
   thread_.join();
   result_ = std::move(arrived_);
   arrived_.reset();
+  if (result_->error.empty()) finer_.begin({result_, result_->tiles.get()});
+}
+
+void FullSizeRuns::forget() {
+  finer_.end();
+  result_.reset();
 }
 
 bool FullSizeRuns::running() {

@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "app/session/finer_maps.h"
 #include "app/session/full_size_passes.h"
 #include "app/session/waiting.h"
 #include "core/full_size/model_sizes.h"
@@ -60,7 +61,7 @@ FullSizeResultPtr full_size_run(const FullSizeRequest& request, const FullSizeBe
 class FullSizeRuns {
  public:
   // `wake` is called from another thread when a result can be taken; it may be empty.
-  explicit FullSizeRuns(std::function<void()> wake = {}) : wake_(std::move(wake)) {}
+  explicit FullSizeRuns(std::function<void()> wake = {}) : wake_(wake), finer_(std::move(wake)) {}
   // Cancels what is under way and waits until it has noticed.
   ~FullSizeRuns();
   FullSizeRuns(const FullSizeRuns&) = delete;
@@ -74,8 +75,10 @@ class FullSizeRuns {
   Waiting waiting() const { return clock_.waiting(); }
   // The last one that came to its end; null: none.
   const FullSizeResultPtr& result();
+  // Of the last result.
+  FinerMaps& finer() { return finer_; }
   // Lets go of it.
-  void forget() { result_.reset(); }
+  void forget();
 
  private:
   void take_in();
@@ -87,6 +90,7 @@ class FullSizeRuns {
   std::atomic<bool> cancelled_ = false;
   WaitingClock clock_;
   std::thread thread_;
+  FinerMaps finer_;
 };
 
 }  // namespace headwise

@@ -1,7 +1,6 @@
 #include "core/full_size/weight_pyramid.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "core/tensor/memory.h"
 #include "core/tensor/task_threads.h"
@@ -9,78 +8,13 @@
 namespace headwise {
 namespace {
 
-constexpr float infinity = std::numeric_limits<float>::infinity();
-constexpr Index numbers_per_block = 3;
-
-PyramidLevel empty_level(Index block, Index queries, Index keys) {
-  PyramidLevel level;
-  level.block = block;
-  level.rows = whole_parts(queries, block);
-  level.cols = whole_parts(keys, block);
-  const auto size = static_cast<std::size_t>(level.rows * level.cols);
-  level.min.assign(size, infinity);
-  level.max.assign(size, -infinity);
-  level.mean.assign(size, 0.0f);
-  return level;
-}
-
-Index level_bytes(Index block, Index queries, Index keys) {
+// Of this and all coarser levels.
+Index levels_bytes(Index block, Index queries, Index keys) {
   Index bytes = 0;
   for (;; block *= 2) {
-    const Index blocks = whole_parts(queries, block) * whole_parts(keys, block);
-    bytes += blocks * numbers_per_block * static_cast<Index>(sizeof(float));
-    if (blocks <= 1) return bytes;
+    bytes += level_bytes(block, queries, keys);
+    if (whole_parts(queries, block) * whole_parts(keys, block) <= 1) return bytes;
   }
-}
-
-// A NaN stays, whichever comes first.
-float least(float a, float b) {
-  return b < a || b != b ? b : a;
-}
-float largest(float a, float b) {
-  return b > a || b != b ? b : a;
-}
-
-// Some rows of weights, `step` apart, of which row 0 is query `first`, into the blocks that they lie in. `mean` is a sum still.
-void add_rows(PyramidLevel& level, const float* weights, Index step, Index first, Index rows, Index keys) {
-  for (Index r = 0; r < rows; ++r) {
-    const float* const row = weights + r * step;
-    const auto at = static_cast<std::size_t>((first + r) / level.block * level.cols);
-    for (Index c = 0; c < level.cols; ++c) {
-      const Index begin = c * level.block, end = std::min(begin + level.block, keys);
-      float low = infinity, high = -infinity, sum = 0.0f;
-      for (Index key = begin; key < end; ++key) {
-        low = std::min(low, row[key]);
-        high = std::max(high, row[key]);
-        sum += row[key];
-      }
-      if (sum != sum) low = high = sum;
-      const std::size_t i = at + static_cast<std::size_t>(c);
-      level.min[i] = least(level.min[i], low);
-      level.max[i] = largest(level.max[i], high);
-      level.mean[i] += sum;
-    }
-  }
-}
-
-// Cells of block (r, c).
-float cells_of(const PyramidLevel& level, Index r, Index c, Index queries, Index keys) {
-  const Index rows = std::min(level.block, queries - r * level.block);
-  return static_cast<float>(rows * std::min(level.block, keys - c * level.block));
-}
-
-PyramidLevel coarser(const PyramidLevel& fine, Index queries, Index keys) {
-  PyramidLevel level = empty_level(2 * fine.block, queries, keys);
-  for (Index r = 0; r < fine.rows; ++r)
-    for (Index c = 0; c < fine.cols; ++c) {
-      const auto from = static_cast<std::size_t>(r * fine.cols + c);
-      const auto to = static_cast<std::size_t>(r / 2 * level.cols + c / 2);
-      level.min[to] = least(level.min[to], fine.min[from]);
-      level.max[to] = largest(level.max[to], fine.max[from]);
-      level.mean[to] += fine.mean[from] * cells_of(fine, r, c, queries, keys) /
-                        cells_of(level, r / 2, c / 2, queries, keys);
-    }
-  return level;
 }
 
 }  // namespace
@@ -89,10 +23,10 @@ WeightPyramid::WeightPyramid(WeightTiles& tiles) : head_count_(tiles.sizes().hea
   const AttentionSizes& s = tiles.sizes();
   const Index heads = s.batch * s.heads;
   Index block = 1;
-  while (heads * level_bytes(block, s.queries, s.all_keys) > most_bytes &&
+  while (heads * levels_bytes(block, s.queries, s.all_keys) > most_bytes &&
          block < std::max(s.queries, s.all_keys))
     block *= 2;
-  require_memory(heads * level_bytes(block, s.queries, s.all_keys), "the maps of all heads");
+  require_memory(heads * levels_bytes(block, s.queries, s.all_keys), "the maps of all heads");
   heads_.resize(static_cast<std::size_t>(heads));
   for (std::vector<PyramidLevel>& levels : heads_)
     levels.push_back(empty_level(block, s.queries, s.all_keys));
@@ -115,11 +49,7 @@ WeightPyramid::WeightPyramid(WeightTiles& tiles) : head_count_(tiles.sizes().hea
   });
   run_tasks(heads, threads, [&](Index task, int) {
     std::vector<PyramidLevel>& levels = heads_[static_cast<std::size_t>(task)];
-    PyramidLevel& first = levels.front();
-    for (Index r = 0; r < first.rows; ++r)
-      for (Index c = 0; c < first.cols; ++c)
-        first.mean[static_cast<std::size_t>(r * first.cols + c)] /=
-            cells_of(first, r, c, s.queries, s.all_keys);
+    finish_means(levels.front(), s.queries, s.all_keys);
     while (levels.back().rows * levels.back().cols > 1)
       levels.push_back(coarser(levels.back(), s.queries, s.all_keys));
   });

@@ -4,15 +4,9 @@
 
 #include <vector>
 
-#include "core/full_size/weight_tiles.h"
+#include "core/full_size/weight_blocks.h"
 
 namespace headwise {
-
-// Of one head: rows × cols blocks, each of `block` × `block` cells (fewer at the lower and right edge).
-struct PyramidLevel {
-  Index block = 1, rows = 0, cols = 0;
-  std::vector<float> min, max, mean;  // NaN where any cell of the block is NaN
-};
 
 class WeightPyramid {
  public:
