@@ -22,6 +22,7 @@ namespace headwise {
 namespace {
 
 constexpr double closer_per_notch = 1.25, pan_per_press = 0.25;
+constexpr float told_left = 312.0f;  // design units
 
 const std::string& label_of(const std::vector<std::string>& labels, Index i) {
   static const std::string none;
@@ -261,6 +262,22 @@ void draw_way_back(const PanelContext& context, const FullSizeResult& result, Fu
   ImGui::SameLine(0.0f, widgets.px(10));
 }
 
+// In one line, or where it is too long in two, the queries over the keys with their number.
+void draw_told(const PanelContext& context, const std::string& told, const RectF& area) {
+  constexpr std::string_view arrow = " → ";
+  ImFont* font = context.fonts.small;
+  const auto left = static_cast<float>(area.x), width = static_cast<float>(area.width);
+  const auto lower = static_cast<float>(area.y + area.height);
+  const auto line = [&](std::string_view text, float y) {
+    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {left, y}, im_color(context.palette.text),
+                                        fitted_text(std::string(text), font, width).c_str());
+  };
+  const std::size_t half = told.find(arrow);
+  if (half == std::string::npos || fitted_text(told, font, width) == told) return line(told, lower);
+  line(std::string_view(told).substr(0, half), lower - 1.1f * font->FontSize);
+  line(std::string_view(told).substr(half + 1), lower);
+}
+
 }  // namespace
 
 void draw_full_size_maps(const PanelContext& context, const FullSizeResult& result, FinerMaps& finer,
@@ -296,7 +313,7 @@ void draw_full_size_maps(const PanelContext& context, const FullSizeResult& resu
   const MapPart& part = state.parts.front();
   const double y = area.y + area.height - foot;
   const std::string caption =
-      part.block > 1 ? fmt::format("attn_weights: the {} of {} × {}",
+      part.block > 1 ? fmt::format("attn_weights: {} of {} × {}",
                                    block_statistic_names[static_cast<std::size_t>(state.statistic)],
                                    part.block, part.block)
                      : std::string("attn_weights");
@@ -320,12 +337,8 @@ void draw_full_size_maps(const PanelContext& context, const FullSizeResult& resu
   tooltip(widgets,
           "Where the colours end: to the right, small weights become bright, and those above the end are all "
           "alike.");
-  ImFont* font = context.fonts.small;
-  const std::string fitted = fitted_text(told, font, static_cast<float>(area.width) - widgets.px(330));
-  ImGui::GetWindowDrawList()->AddText(
-      font, font->FontSize,
-      {static_cast<float>(area.x) + widgets.px(320), static_cast<float>(y) + widgets.px(12)},
-      im_color(context.palette.text), fitted.c_str());
+  draw_told(context, told,
+            {area.x + widgets.px(told_left), y, area.width - widgets.px(told_left), widgets.px(12)});
   if (!told.empty())
     ui_probe("full_size/told", {static_cast<float>(area.x), static_cast<float>(y)},
              {static_cast<float>(area.x + area.width), static_cast<float>(y + foot)});
