@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <map>
 #include <optional>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "core/attention/in_projection.h"
 #include "core/fused/fused_attention.h"
 #include "core/fused/fused_backend.h"
+#include "core/fused/fused_keys.h"
 #include "core/fused/fused_projection.h"
 #include "core/tensor/task_threads.h"
 #include "core/trace/attention_sizes.h"
@@ -60,11 +60,10 @@ class FusedForward {
         sizes_(sizes),
         options_(options),
         t_(tensors),
-        k_(sizes.batch, sizes.kv_heads, sizes.all_keys, sizes.head_dim),
-        v_(sizes.batch, sizes.kv_heads, sizes.all_keys, sizes.v_head_dim) {
-    const GivenMasks given{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()};
-    if (has_any_mask(options, given))
-      masks_.emplace(options, given, sizes.batch, sizes.queries, sizes.keys, sizes.all_keys);
+        given_{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()},
+        keys_(kernels, sizes, has_any_mask(options, given_)) {
+    if (has_any_mask(options, given_))
+      masks_.emplace(options, given_, sizes.batch, sizes.queries, sizes.keys, sizes.all_keys);
     for (Index h = 0; !options.frozen_heads.empty() && h < sizes.heads; ++h) {
       const auto at = std::ranges::find(options.frozen_heads, h);
       const bool held = at != options.frozen_heads.end();
@@ -77,7 +76,8 @@ class FusedForward {
     std::vector<TaskPhase> phases;
     QueriesAt queries{};
     if (before) {
-      phases.push_back(together({kept_keys(*before->tensors.k), kept_values(*before->tensors.v)}));
+      phases.push_back(
+          together({keys_.kept_keys(*before->tensors.k), keys_.kept_values(*before->tensors.v)}));
       const Index width = sizes_.heads * sizes_.head_dim;
       queries = {.first = numbers_of(before->tensors.q),
                  .batch = sizes_.queries * width,
@@ -128,7 +128,8 @@ class FusedForward {
 
   // q (N,L,H·D), k (N,S′,G·D) and v (N,S′,G·Dv) of a module that has been run.
   void keep_projections(TraceTensors& kept) const {
-    const Index q_width = q_.width, k_width = k_.heads * k_.width, v_width = v_.heads * v_.width;
+    const Index q_width = q_.width, k_width = keys_.k.heads * keys_.k.width,
+                v_width = keys_.v.heads * keys_.v.width;
     Tensor q =
         Tensor::unwritten(Shape{{"N", sizes_.batch}, {"L", sizes_.queries}, {"H·D", q_width}}, DType::f32);
     Tensor k = Tensor::unwritten(
@@ -145,14 +146,15 @@ class FusedForward {
                                   to_q + (n * sizes_.queries + p * panel_lanes) * q_width, q_width);
                             }};
     const TaskPhase keys{
-        sizes_.batch * k_.count, [&](Index task, int) {
-          const Index n = task / k_.count, p = task % k_.count, first = p * panel_lanes;
-          const Index last = std::min(first + panel_lanes, k_.tokens);
-          for (Index g = 0; g < k_.heads; ++g) {
-            kernels_.transpose(k_.panel(n, g, p), panel_lanes, k_.width, last - first, nullptr,
-                               to_k + (n * k_.tokens + first) * k_width + g * k_.width, k_width);
+        sizes_.batch * keys_.k.count, [&](Index task, int) {
+          const Index n = task / keys_.k.count, p = task % keys_.k.count, first = p * panel_lanes;
+          const Index last = std::min(first + panel_lanes, keys_.k.tokens);
+          for (Index g = 0; g < keys_.k.heads; ++g) {
+            kernels_.transpose(keys_.k.panel(n, g, p), panel_lanes, keys_.k.width, last - first, nullptr,
+                               to_k + (n * keys_.k.tokens + first) * k_width + g * keys_.k.width, k_width);
             for (Index s = first; s < last; ++s)
-              std::copy_n(v_.row(n, g, s), v_.width, to_v + (n * v_.tokens + s) * v_width + g * v_.width);
+              std::copy_n(keys_.v.row(n, g, s), keys_.v.width,
+                          to_v + (n * keys_.v.tokens + s) * v_width + g * keys_.v.width);
           }
         }};
     run_phases(std::array{together({queries, keys})}, threads_);
@@ -164,7 +166,7 @@ class FusedForward {
   // F.scaled_dot_product_attention, whose inputs are the heads; weights (N,H,L,S) or null, output (N,H,L,Dv).
   void run_heads(float* weights, float* output) {
     const Index D = sizes_.head_dim, L = sizes_.queries;
-    std::vector<TaskPhase> given{given_keys(*t_.k_heads), given_values(*t_.v_heads)};
+    std::vector<TaskPhase> given{keys_.given_keys(*t_.k_heads), keys_.given_values(*t_.v_heads)};
     const FusedAttention attention = attention_of({.first = numbers_of(t_.q_heads),
                                                    .batch = sizes_.heads * L * D,
                                                    .head = L * D,
@@ -178,32 +180,31 @@ class FusedForward {
   }
 
  private:
-  // Where a phase finds NaN or an infinity, no key may be left out that a mask blocks.
-  void note(bool finite) {
-    if (!finite) finite_.store(false, std::memory_order_relaxed);
-  }
-
   // q, k and v as phases.
   void add_projections(std::vector<TaskPhase>& phases) {
     std::vector<TaskPhase> into_panels, projections;
     q_ = Panels(sizes_.batch, sizes_.queries, sizes_.heads * sizes_.head_dim);
     project(Projection::q, t_.query, t_.q_proj_weight, {.panels = &q_}, q_.width, into_panels, projections);
     if (t_.static_k) {
-      projections.push_back(given_keys(*t_.static_k));
+      projections.push_back(keys_.given_keys(*t_.static_k));
     } else {
-      project(Projection::k, t_.key, t_.k_proj_weight, {.head_panels = &k_},
+      project(Projection::k, t_.key, t_.k_proj_weight, {.head_panels = &keys_.k},
               sizes_.kv_heads * sizes_.head_dim, into_panels, projections);
     }
     if (t_.static_v) {
-      projections.push_back(given_values(*t_.static_v));
+      projections.push_back(keys_.given_values(*t_.static_v));
     } else {
-      project(Projection::v, t_.value, t_.v_proj_weight, {.head_rows = &v_},
+      project(Projection::v, t_.value, t_.v_proj_weight, {.head_rows = &keys_.v},
               sizes_.kv_heads * sizes_.v_head_dim, into_panels, projections);
     }
     before_values_ = projections[0].count + projections[1].count;
     phases.push_back(together(std::move(into_panels)));
     phases.push_back(together(std::move(projections)));
-    if (sizes_.all_keys > sizes_.keys) phases.push_back({sizes_.batch, [&](Index n, int) { append(n); }});
+    if (sizes_.all_keys > sizes_.keys)
+      phases.push_back({sizes_.batch, [&](Index n, int) {
+                          keys_.append(n, t_.bias_k ? numbers_of(t_.bias_k) : nullptr,
+                                       t_.bias_v ? numbers_of(t_.bias_v) : nullptr);
+                        }});
   }
 
   // x·Wᵀ + b of q, k or v; an input that several of them read becomes panels once.
@@ -234,7 +235,7 @@ class FusedForward {
   TaskPhase tasks_of(const FusedProjection& projection) {
     tasks_.projections += fused_projection_tasks(projection);
     return {fused_projection_tasks(projection), [this, projection](Index task, int worker) {
-              note(fused_projection_task(projection, task, projecting_.of(worker)));
+              keys_.note(fused_projection_task(projection, task, projecting_.of(worker)));
             }};
   }
 
@@ -252,83 +253,6 @@ class FusedForward {
             }};
   }
 
-  // heads (N,G,S,D) as k, a panel of keys a task.
-  TaskPhase given_keys(const Tensor& heads) {
-    const Index panels = whole_parts(sizes_.keys, panel_lanes);
-    return {sizes_.batch * panels, [this, panels, from = heads.values<float>().data()](Index task, int) {
-              const Index n = task / panels, p = task % panels, D = sizes_.head_dim;
-              const Index count = std::min(panel_lanes, sizes_.keys - p * panel_lanes);
-              for (Index g = 0; g < sizes_.kv_heads; ++g) {
-                const float* const rows =
-                    from + ((n * sizes_.kv_heads + g) * sizes_.keys + p * panel_lanes) * D;
-                fill_panel(kernels_, rows, count, D, D, k_.panel(n, g, p));
-                if (masks_) note(kernels_.finite(rows, count * D));
-              }
-            }};
-  }
-
-  // k (N,S′,G·D) of the run before, a panel of keys a task.
-  TaskPhase kept_keys(const Tensor& k) {
-    return {sizes_.batch * k_.count, [this, from = k.values<float>().data()](Index task, int) {
-              const Index n = task / k_.count, p = task % k_.count, width = k_.heads * k_.width;
-              const float* const rows = from + (n * k_.tokens + p * panel_lanes) * width;
-              const Index count = std::min(panel_lanes, k_.tokens - p * panel_lanes);
-              for (Index g = 0; g < k_.heads; ++g)
-                fill_panel(kernels_, rows + g * k_.width, count, width, k_.width, k_.panel(n, g, p));
-              if (masks_) note(kernels_.finite(rows, count * width));
-            }};
-  }
-
-  // v (N,S′,G·Dv) of the run before, as many tokens a task.
-  TaskPhase kept_values(const Tensor& v) {
-    const Index panels = whole_parts(v_.tokens, panel_lanes);
-    return {sizes_.batch * panels, [this, panels, from = v.values<float>().data()](Index task, int) {
-              const Index n = task / panels, first = task % panels * panel_lanes, width = v_.heads * v_.width;
-              const Index last = std::min(first + panel_lanes, v_.tokens);
-              for (Index g = 0; g < v_.heads; ++g)
-                for (Index key = first; key < last; ++key)
-                  std::copy_n(from + (n * v_.tokens + key) * width + g * v_.width, v_.width,
-                              v_.row(n, g, key));
-              if (masks_)
-                note(kernels_.finite(from + (n * v_.tokens + first) * width, (last - first) * width));
-            }};
-  }
-
-  // heads (N,G,S,Dv) as v, a panel of keys a task.
-  TaskPhase given_values(const Tensor& heads) {
-    const Index panels = whole_parts(sizes_.keys, panel_lanes);
-    return {sizes_.batch * sizes_.kv_heads * panels,
-            [this, panels, from = heads.values<float>().data()](Index task, int) {
-              const Index head = task / panels, first = task % panels * panel_lanes, Dv = sizes_.v_head_dim;
-              const Index count = std::min(panel_lanes, sizes_.keys - first);
-              const float* const rows = from + (head * sizes_.keys + first) * Dv;
-              const Index n = head / sizes_.kv_heads, g = head % sizes_.kv_heads;
-              if (v_.step == Dv) {
-                std::copy_n(rows, count * Dv, v_.row(n, g, first));
-              } else {
-                for (Index key = 0; key < count; ++key)
-                  std::copy_n(rows + key * Dv, Dv, v_.row(n, g, first + key));
-              }
-              if (masks_) note(kernels_.finite(rows, count * Dv));
-            }};
-  }
-
-  // The rows of bias_k and bias_v, and the row of zeros.
-  void append(Index n) {
-    const Index D = sizes_.head_dim, Dv = sizes_.v_head_dim;
-    for (Index key = sizes_.keys; key < sizes_.all_keys; ++key) {
-      const bool bias = t_.bias_k && key == sizes_.keys;
-      for (Index g = 0; g < sizes_.kv_heads; ++g) {
-        float* const lane = k_.panel(n, g, key / panel_lanes) + key % panel_lanes;
-        float* const row = v_.row(n, g, key);
-        for (Index d = 0; d < D; ++d) lane[d * panel_lanes] = bias ? numbers_of(t_.bias_k)[g * D + d] : 0.0f;
-        for (Index d = 0; d < Dv; ++d) row[d] = bias ? numbers_of(t_.bias_v)[g * Dv + d] : 0.0f;
-      }
-      if (bias) note(kernels_.finite(numbers_of(t_.bias_k), sizes_.kv_heads * D));
-      if (bias) note(kernels_.finite(numbers_of(t_.bias_v), sizes_.kv_heads * Dv));
-    }
-  }
-
   FusedAttention attention_of(const QueriesAt& q, Panels* concat, float* head_output, float* weights) {
     return {.kernels = kernels_,
             .options = options_,
@@ -341,9 +265,9 @@ class FusedForward {
             .head_dim = sizes_.head_dim,
             .v_head_dim = sizes_.v_head_dim,
             .q = q,
-            .k = k_,
-            .v = v_,
-            .finite = finite_,
+            .k = keys_.k,
+            .v = keys_.v,
+            .finite = keys_.finite,
             .gains = gains_.empty() ? nullptr : gains_.data(),
             .frozen = frozen_,
             .concat = concat,
@@ -356,13 +280,12 @@ class FusedForward {
   const AttentionSizes& sizes_;
   const AttentionOptions& options_;
   const TraceTensors& t_;
+  const GivenMasks given_;
+  FusedKeys keys_;
   std::map<const Tensor*, Panels> inputs_;
   std::optional<FusedProjection> values_;  // none where they are given
   Index before_values_ = 0;                // tasks of their phase
   Panels q_, concat_;
-  HeadPanels k_;
-  HeadRows v_;
-  std::atomic<bool> finite_{true};
   std::optional<RowMasks> masks_;
   std::vector<float> gains_;
   std::vector<FrozenHead> frozen_;
