@@ -137,29 +137,39 @@ TEST_CASE("what the fused backend does not do it says in a sentence") {
 }
 
 TEST_CASE("a run is cancelled soon, at whatever moment, and the next one is whole") {
-  AttentionInputs inputs = sized_inputs(1, 700, 700, 4, 4, 32, 32);
-  const TracePtr expected = fused_forward(inputs, {.threads = 2});
-  int cancelled_runs = 0;
-  for (int run = 0; run < 40; ++run) {
-    std::atomic<bool> cancelled = false;
-    const CancelScope scope(cancelled);
-    std::thread other([&] {
-      std::this_thread::sleep_for(std::chrono::microseconds(run * 7919 % 97 * 40));
-      cancelled = true;
-    });
-    try {
-      while (true) {
-        const TracePtr whole = fused_forward(inputs, {.threads = 2});
+  const AttentionInputs inputs = sized_inputs(1, 700, 700, 4, 4, 32, 32);
+  const auto begun = std::chrono::steady_clock::now();
+  const TracePtr expected = fused_forward(inputs, {.threads = 2, .keep_attn_weights = true});
+  const auto one_run = std::chrono::steady_clock::now() - begun;  // so that the moments are spread over runs
+  for (const int threads : {1, 2, 5}) {
+    for (const bool keep : {false, true}) {
+      CAPTURE(threads);
+      CAPTURE(keep);
+      const auto check_whole = [&] {
+        const TracePtr whole = fused_forward(inputs, {.threads = threads, .keep_attn_weights = keep});
         CHECK(identical(*whole->tensors.output, *expected->tensors.output));
+        if (keep) CHECK(identical(*whole->tensors.attn_weights, *expected->tensors.attn_weights));
+      };
+      int cancelled_runs = 0;
+      for (int run = 0; run < 20; ++run) {
+        std::atomic<bool> cancelled = false;
+        const CancelScope scope(cancelled);
+        std::thread other([&] {
+          std::this_thread::sleep_for(one_run * (run * 7919 % 97) / 48);
+          cancelled = true;
+        });
+        try {
+          while (true) check_whole();
+        } catch (const Error& error) {
+          CHECK(error.status() == ExitStatus::cancelled);
+          ++cancelled_runs;
+        }
+        other.join();
       }
-    } catch (const Error& error) {
-      CHECK(error.status() == ExitStatus::cancelled);
-      ++cancelled_runs;
+      CHECK(cancelled_runs == 20);
+      check_whole();
     }
-    other.join();
   }
-  CHECK(cancelled_runs == 40);
-  CHECK(identical(*fused_forward(inputs, {.threads = 2})->tensors.output, *expected->tensors.output));
 }
 
 TEST_CASE("a run that follows another makes only what changed, and the same bits as one of its own") {
