@@ -138,7 +138,7 @@ inline Vector weigh(float* row, RowReach reach, float scale, float maximum, Vect
 }
 
 void softmax(const FusedSoftmax& s) {
-  const FlushDenormals flush;
+  [[maybe_unused]] const FlushDenormals flush;  // empty where there is no SSE2
   const float scale = s.scale * 1.44269504088896341f;
   RowReach reach[most_rows];
   Vector subtracted[most_rows / vector], factor[most_rows / vector];
@@ -189,7 +189,7 @@ void adjust(float* x, Index count, float scale, const float* bias, const float* 
 }
 
 void power_of_two(const float* x, Index count, float* out) {
-  const FlushDenormals flush;
+  [[maybe_unused]] const FlushDenormals flush;  // empty where there is no SSE2
   for (Index i = 0; i < count; i += vector) store(out + i, two_to(load(x + i)));
 }
 
