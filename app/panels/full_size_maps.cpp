@@ -278,11 +278,20 @@ void draw_told(const PanelContext& context, const std::string& told, const RectF
   line(std::string_view(told).substr(half + 1), lower);
 }
 
+// The weights of a query are 1 together: over thousands of keys most are small, and black in colours that end at 1. At some
+// times the average weight a head that spreads is seen, and one that does not is bright all the same.
+double first_top(Index keys) {
+  constexpr double averages = 32.0, steps = 4.0;  // of the slider in a decade
+  const double darker = std::log10(static_cast<double>(std::max<Index>(keys, 1)) / averages);
+  return std::pow(10.0, -std::clamp(std::round(steps * darker) / steps, 0.0, decades));
+}
+
 }  // namespace
 
 void draw_full_size_maps(const PanelContext& context, const FullSizeResult& result, FinerMaps& finer,
                          FullSizeMapsState& state, RectF area) {
   const WidgetContext widgets = context.widgets();
+  if (!state.top_is_chosen) state.top = first_top(result.tiles->sizes().all_keys);
   ImGui::SetCursorScreenPos({static_cast<float>(area.x), static_cast<float>(area.y)});
   if (state.head) draw_way_back(context, result, state);
   if (!state.head) {
@@ -331,8 +340,10 @@ void draw_full_size_maps(const PanelContext& context, const FullSizeResult& resu
   double darker = -std::log10(state.top);
   if (slider(widgets, "top", darker,
              {.least = 0.0, .most = decades, .step = 0.25, .normal = 0.0, .width = widgets.px(90)})
-          .changed)
+          .changed) {
     state.top = std::pow(10.0, -darker);
+    state.top_is_chosen = true;
+  }
   ui_probe_item("full_size/top");
   tooltip(widgets,
           "Where the colours end: to the right, small weights become bright, and those above the end are all "

@@ -48,7 +48,8 @@ struct FullSizeMapsState {
   std::optional<Index> head;  // null: all of them
   MapZoom zoom;
   BlockStatistic statistic = BlockStatistic::largest;
-  double top = 1.0;  // the colours end at this part of the largest weight that is shown, (0,1]
+  double top = 1.0;            // the colours end at this part of the largest weight that is shown, (0,1]
+  bool top_is_chosen = false;  // by the slider; else it follows the number of keys
   // Of what is shown; made again where one of these is another.
   std::uint64_t of = 0;  // FullSizeResult::number
   std::vector<MapPart> parts;
