@@ -29,10 +29,12 @@ double choice(bool on) {
   return on ? 1.0 : 0.0;
 }
 
-// A product beside the one before it, which `fill` makes of the tensor that it is given.
-TensorPtr product_beside(const TensorPtr& before, const std::function<ProductChange(Tensor& out)>& fill) {
-  if (before->dtype() != DType::f64) return nullptr;
-  Tensor out = Tensor::unwritten(before->shape(), DType::f64);
+// A product beside the one before it, which `fill` makes of the tensor that it is given. Null where the one before had
+// another shape: rows may have been appended to it that are no product.
+TensorPtr product_beside(const TensorPtr& before, const Shape& shape,
+                         const std::function<ProductChange(Tensor& out)>& fill) {
+  if (before->dtype() != DType::f64 || before->shape() != shape) return nullptr;
+  Tensor out = Tensor::unwritten(shape, DType::f64);
   switch (fill(out)) {
     case ProductChange::none:
       return before;
@@ -45,8 +47,8 @@ TensorPtr product_beside(const TensorPtr& before, const std::function<ProductCha
 }
 
 TensorPtr projection_beside(const Tensor& x, const LinearRows& rows, const EarlierLinear& earlier,
-                            const TensorPtr& before) {
-  return product_beside(before, [&](Tensor& y) { return linear_beside(x, rows, earlier, y); });
+                            const TensorPtr& before, const Shape& shape) {
+  return product_beside(before, shape, [&](Tensor& y) { return linear_beside(x, rows, earlier, y); });
 }
 
 // q, k and v: the input projection, or static_k and static_v joined over heads, and the appended rows.
@@ -62,8 +64,8 @@ void project(TraceTensors& t, const AttentionOptions& options, const AttentionSi
                                        choice(sizes.v_head_dim), choice(options.add_zero_attn)};
 
   // Beside what was projected before, from the sources {…, x, in_proj_weight, its own weight, in_proj_bias}.
-  const auto beside = [&](Projection which, const TensorPtr& x, const TensorPtr& own_weight) {
-    return [&, which](const StageKey& key, const TensorPtr& before) -> TensorPtr {
+  const auto beside = [&](Projection which, const TensorPtr& x, const TensorPtr& own_weight, Shape shape) {
+    return [&, which, shape = std::move(shape)](const StageKey& key, const TensorPtr& before) -> TensorPtr {
       const std::size_t count = key.sources.size();
       if (key.choices != head_sizes || count < 4 || !key.sources[count - 4]) return nullptr;
       const TensorPtr &earlier_x = key.sources[count - 4], &packed = key.sources[count - 3];
@@ -72,31 +74,29 @@ void project(TraceTensors& t, const AttentionOptions& options, const AttentionSi
       const LinearRows rows =
           in_projection_rows(which, options, t.in_proj_weight.get(), own_weight.get(), t.in_proj_bias.get());
       const LinearRows earlier = in_projection_rows(which, options, packed.get(), own.get(), bias.get());
-      return projection_beside(*x, rows, {*earlier_x, earlier, *before}, before);
+      return projection_beside(*x, rows, {*earlier_x, earlier, *before}, before, shape);
     };
   };
 
+  const Shape queries{{"N", sizes.batch}, {"L", sizes.queries}, {"H·D", sizes.heads * sizes.head_dim}};
   sharing.stage(
       Id::q, {head_sizes, {t.query, t.in_proj_weight, t.q_proj_weight, t.in_proj_bias}},
-      [&] {
-        return projected(Projection::q, t.query, t.q_proj_weight,
-                         {{"N", sizes.batch}, {"L", sizes.queries}, {"H·D", sizes.heads * sizes.head_dim}});
-      },
-      beside(Projection::q, t.query, t.q_proj_weight));
+      [&] { return projected(Projection::q, t.query, t.q_proj_weight, queries); },
+      beside(Projection::q, t.query, t.q_proj_weight, queries));
 
   const auto project_keys = [&](Id id, Projection which, const TensorPtr& x, const TensorPtr& own_weight,
                                 const TensorPtr& replacement, const TensorPtr& bias_row, Axis width) {
     StageKey key{head_sizes, {replacement, bias_row}};
     if (!replacement)
       key.sources.insert(key.sources.end(), {x, t.in_proj_weight, own_weight, t.in_proj_bias});
+    const Shape given{{"N", sizes.batch}, {"S", sizes.keys}, width};
     // Rows that were appended are no product.
     const bool product = !replacement && sizes.all_keys == sizes.keys;
     const StageSharing::Beside earlier =
-        product ? StageSharing::Beside(beside(which, x, own_weight)) : nullptr;
+        product ? StageSharing::Beside(beside(which, x, own_weight, given)) : nullptr;
     const auto make = [&] {
-      Tensor rows = replacement
-                        ? merge_heads(*replacement, nullptr, width.name.c_str())
-                        : projected(which, x, own_weight, {{"N", sizes.batch}, {"S", sizes.keys}, width});
+      Tensor rows = replacement ? merge_heads(*replacement, nullptr, width.name.c_str())
+                                : projected(which, x, own_weight, given);
       if (sizes.all_keys == sizes.keys) return rows;
       return append_rows(rows, bias_row.get(), options.add_zero_attn);
     };
@@ -190,7 +190,7 @@ void scaled_dot_product_attention(TraceTensors& t, const AttentionOptions& optio
       Id::scores, {{}, {t.q_heads, t.k_heads}},
       [&] { return attention_scores(*t.q_heads, *t.k_heads, sizes.scores_shape()); },
       [&](const StageKey& key, const TensorPtr& before) {
-        return product_beside(before, [&](Tensor& scores) {
+        return product_beside(before, sizes.scores_shape(), [&](Tensor& scores) {
           const EarlierHeads earlier{*key.sources[0], *key.sources[1], *before};
           return attention_scores_beside(*t.q_heads, *t.k_heads, earlier, scores);
         });
@@ -208,7 +208,9 @@ void scaled_dot_product_attention(TraceTensors& t, const AttentionOptions& optio
       Id::head_output, {{}, {t.dropped_weights, t.v_heads}},
       [&] { return weighted_sum(*t.dropped_weights, *t.v_heads); },
       [&](const StageKey& key, const TensorPtr& before) {
-        return product_beside(before, [&](Tensor& head_output) {
+        const Shape shape{
+            {"N", sizes.batch}, {"H", sizes.heads}, {"L", sizes.queries}, {"Dv", sizes.v_head_dim}};
+        return product_beside(before, shape, [&](Tensor& head_output) {
           const EarlierHeads earlier{*key.sources[0], *key.sources[1], *before};
           return weighted_sum_beside(*t.dropped_weights, *t.v_heads, earlier, head_output);
         });
@@ -219,15 +221,13 @@ void merge_and_project(TraceTensors& t, const AttentionSizes& sizes, StageSharin
   sharing.stage(Id::concat, {{}, {t.head_output, t.head_gain}},
                 [&] { return merge_heads(*t.head_output, t.head_gain.get(), "H·Dv"); });
   const LinearRows out_rows{t.out_proj_weight.get(), 0, t.out_proj_bias.get(), 0};
+  const Shape shape{{"N", sizes.batch}, {"L", sizes.queries}, {"E", sizes.embed_dim}};
   sharing.stage(
       Id::output, {{}, {t.concat, t.out_proj_weight, t.out_proj_bias}},
-      [&] {
-        return linear(*t.concat, out_rows,
-                      {{"N", sizes.batch}, {"L", sizes.queries}, {"E", sizes.embed_dim}});
-      },
+      [&] { return linear(*t.concat, out_rows, shape); },
       [&](const StageKey& key, const TensorPtr& before) {
         const LinearRows earlier{key.sources[1].get(), 0, key.sources[2].get(), 0};
-        return projection_beside(*t.concat, out_rows, {*key.sources[0], earlier, *before}, before);
+        return projection_beside(*t.concat, out_rows, {*key.sources[0], earlier, *before}, before, shape);
       });
 }
 

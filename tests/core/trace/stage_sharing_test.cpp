@@ -185,6 +185,21 @@ TEST_CASE("sizes that change leave nothing of the old sizes behind") {
   check_against_fresh_run(regrouped, *reference_forward(regrouped, first.get()));
 }
 
+TEST_CASE("rows that were appended to the keys go when they are no longer wanted, and come back") {
+  const AttentionInputs plain = random_inputs(small_options());
+  AttentionInputs biased = plain;
+  biased.tensors.bias_k = random_tensor(Shape{{"G·D", 12}}, "bias_k");
+  biased.tensors.bias_v = random_tensor(Shape{{"G·Dv", 12}}, "bias_v");
+  AttentionInputs zeros = plain;
+  zeros.options.add_zero_attn = true;
+  const AttentionInputs ways[] = {plain, biased, zeros};
+  for (const AttentionInputs& before : ways) {
+    const TracePtr first = reference_forward(before);
+    for (const AttentionInputs& after : ways)
+      check_against_fresh_run(after, *reference_forward(after, first.get()));
+  }
+}
+
 TEST_CASE("f32 and f64 share nothing") {
   const TracePtr first = reference_forward(random_inputs(small_options(), {}, DType::f64));
   const AttentionInputs inputs = random_inputs(small_options(), {}, DType::f32);
