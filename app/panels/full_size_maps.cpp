@@ -24,11 +24,6 @@ namespace {
 constexpr double closer_per_notch = 1.25, pan_per_press = 0.25;
 constexpr float told_left = 312.0f;  // design units
 
-const std::string& label_of(const std::vector<std::string>& labels, Index i) {
-  static const std::string none;
-  return i < static_cast<Index>(labels.size()) ? labels[static_cast<std::size_t>(i)] : none;
-}
-
 std::string name_of(const FullSizeResult& result, Index head) {
   if (head < static_cast<Index>(result.inputs.heads.size()))
     return fmt::format("{} {}", head, result.inputs.heads[static_cast<std::size_t>(head)].name);
@@ -75,8 +70,8 @@ HeatmapSpec shown_spec(const MapPart& part, double top) {
 
 void refresh(const FullSizeResult& result, FinerMaps& finer, FullSizeMapsState& state, double pixels,
              Theme theme) {
-  const std::uint64_t arrived =
-      finer.arrived();  // before the pieces are fetched: a later one is another picture
+  // Before the pieces are fetched: a later one is another picture.
+  const std::uint64_t arrived = finer.arrived();
   const bool same = state.of == result.number && state.pixels == pixels && state.theme == theme &&
                     state.parts_zoom == state.zoom && state.parts_head == state.head &&
                     state.parts_statistic == state.statistic && state.parts_arrived == arrived;
@@ -95,8 +90,8 @@ void refresh(const FullSizeResult& result, FinerMaps& finer, FullSizeMapsState& 
                                    visible_cols(state.zoom, s.queries, s.all_keys), state.statistic, pixels,
                                    theme, &finer));
   } else {
-    finer
-        .look_away();  // the pyramid has a block for every pixel, or nearly so: its bound is that of all heads
+    // The pyramid has a block for every pixel, or nearly so: its bound is that of all heads.
+    finer.look_away();
     for (Index h = 0; h < s.heads; ++h)
       state.parts.push_back(
           map_part(result, h, {0, s.queries}, {0, s.all_keys}, state.statistic, pixels, theme));

@@ -41,6 +41,8 @@ inline constexpr double most_pixels_of_block = 1.5;
 // larger than that, smaller ones are asked of `finer`, and the larger ones shown until they come; null: always.
 MapPart map_part(const FullSizeResult& result, Index head, CellRange rows, CellRange cols,
                  BlockStatistic statistic, double pixels, Theme theme, FinerMaps* finer = nullptr);
+// The label of a token; empty where it has none.
+const std::string& label_of(const std::vector<std::string>& labels, Index i);
 // "head 3: it (q 17) → animal (k 4): 0.123", of drawn cell (row, col).
 std::string map_cell_text(const FullSizeResult& result, const MapPart& part, Index row, Index col);
 

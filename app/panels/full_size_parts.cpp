@@ -20,11 +20,6 @@ const std::vector<float>& numbers_of(const PyramidLevel& level, BlockStatistic s
   return level.min;
 }
 
-const std::string& label_of(const std::vector<std::string>& labels, Index i) {
-  static const std::string none;
-  return i < static_cast<Index>(labels.size()) ? labels[static_cast<std::size_t>(i)] : none;
-}
-
 std::string range_text(const CellRange& range) {
   return range.size() == 1 ? fmt::format("{}", range.first)
                            : fmt::format("{} … {}", range.first, range.last - 1);
@@ -75,6 +70,11 @@ void fill_blocks(MapPart& part, const FullSizeResult& result, Index block, Block
 }
 
 }  // namespace
+
+const std::string& label_of(const std::vector<std::string>& labels, Index i) {
+  static const std::string none;
+  return i < static_cast<Index>(labels.size()) ? labels[static_cast<std::size_t>(i)] : none;
+}
 
 MapPart map_part(const FullSizeResult& result, Index head, CellRange rows, CellRange cols,
                  BlockStatistic statistic, double pixels, Theme theme, FinerMaps* finer) {

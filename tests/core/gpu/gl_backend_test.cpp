@@ -13,6 +13,7 @@
 #include "core/tensor/error.h"
 #include "core/trace/reference_backend.h"
 #include "tests/core/fused/agreement.h"
+#include "tests/core/gpu/computing_context.h"
 #include "tests/core/trace/option_combinations.h"
 
 using namespace headwise;
@@ -24,25 +25,14 @@ namespace {
 class ComputeContext {
  public:
   ComputeContext() {
-    try {
-      context_ = std::make_unique<OffscreenContext>(16, 16);
-    } catch (const Error& error) {
-      if (error.status() != ExitStatus::no_display) throw;
-      MESSAGE("SKIPPED: " << error.what());
-      return;
-    }
-    if (const std::string reason = compute_refusal(); !reason.empty()) {
-      MESSAGE("SKIPPED: " << reason);
-      context_.reset();
-      return;
-    }
+    if (!context_) return;
     debug_ = std::make_unique<gl::DebugOutput>(
         [](const gl::DebugMessage& message) { CHECK_MESSAGE(!message.error, message.text); });
   }
   explicit operator bool() const { return context_ != nullptr; }
 
  private:
-  std::unique_ptr<OffscreenContext> context_;
+  std::unique_ptr<OffscreenContext> context_ = context_or_skip();
   std::unique_ptr<gl::DebugOutput> debug_;
 };
 

@@ -7,31 +7,16 @@
 #include <memory>
 
 #include "app/cli/backend_trace.h"
-#include "app/platform/offscreen_context.h"
 #include "core/fused/fused_backend.h"
 #include "core/gpu/gl_backend.h"
 #include "core/tensor/error.h"
 #include "tests/core/fused/agreement.h"
+#include "tests/core/gpu/computing_context.h"
 
 using namespace headwise;
 using namespace headwise::test;
 
 namespace {
-
-std::unique_ptr<OffscreenContext> context_or_skip() {
-  try {
-    auto context = std::make_unique<OffscreenContext>(16, 16);
-    if (const std::string reason = compute_refusal(); !reason.empty()) {
-      MESSAGE("SKIPPED: " << reason);
-      return nullptr;
-    }
-    return context;
-  } catch (const Error& error) {
-    if (error.status() != ExitStatus::no_display) throw;
-    MESSAGE("SKIPPED: " << error.what());
-    return nullptr;
-  }
-}
 
 ExitStatus status_with(GpuFault fault, int times) {
   const AttentionInputs inputs = sized_inputs(1, 100, 100, 2, 2, 16, 16);

@@ -4,30 +4,15 @@
 #include <memory>
 #include <vector>
 
-#include "app/platform/offscreen_context.h"
 #include "core/gpu/compute_program.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/gpu/storage_buffer.h"
-#include "core/tensor/error.h"
+#include "tests/core/gpu/computing_context.h"
 
 using namespace headwise;
+using namespace headwise::test;
 
 namespace {
-
-std::unique_ptr<OffscreenContext> context_or_skip() {
-  try {
-    auto context = std::make_unique<OffscreenContext>(16, 16);
-    if (const std::string reason = compute_refusal(); !reason.empty()) {
-      MESSAGE("SKIPPED: " << reason);
-      return nullptr;
-    }
-    return context;
-  } catch (const Error& error) {
-    if (error.status() != ExitStatus::no_display) throw;
-    MESSAGE("SKIPPED: " << error.what());
-    return nullptr;
-  }
-}
 
 std::span<const unsigned char> bytes(std::string_view text) {
   return {reinterpret_cast<const unsigned char*>(text.data()), text.size()};
