@@ -41,9 +41,9 @@ struct PanelTask {
   float* totals;                     // [64][16]
   float* largest;                    // [64][16]
   float *maximum, *shrink, *factor;  // [64]
-  float* maxima;                     // [strips][64], where the weights are kept
-  float* factors;                    // [64][strips], where the weights are kept
-  FusedRows* meanwhile;              // those of the panel before; null: none
+  // [strips][64], where the weights are kept: of each strip, `maximum` as it was then, later what its weights are multiplied
+  // with; and `shrink`.
+  float *maxima, *shrinks;
   Index step;
   bool look_behind, adds;
   std::array<KeyReach, rows_at_once> reach;
@@ -62,7 +62,7 @@ bool finite_queries(const FusedAttention& a, const PanelTask& t) {
   return finite;
 }
 
-PanelTask panel_task(const FusedAttention& a, Index task, float* scratch, KeptRows& kept) {
+PanelTask panel_task(const FusedAttention& a, Index task, float* scratch) {
   PanelTask t{};
   const Index panels = whole_parts(a.queries, panel_lanes);
   t.p = panels - 1 - task % panels;  // where it is causal, the last queries look at the most keys
@@ -77,13 +77,7 @@ PanelTask panel_task(const FusedAttention& a, Index task, float* scratch, KeptRo
     scratch += size;
     return scratch - size;
   };
-  if (a.attn_weights) {  // the other half is read by the rows on their way
-    take(kept.second ? rows_at_once * (t.step + strips_of(a)) : 0);
-    t.meanwhile = &kept.rows;
-  }
   t.scores = take(rows_at_once * t.step);
-  t.factors = take(a.attn_weights ? rows_at_once * strips_of(a) : 0);
-  if (a.attn_weights) take(kept.second ? 0 : rows_at_once * (t.step + strips_of(a)));
   t.dropped = take(a.options.dropout > 0.0 ? rows_at_once * dropped_step : 0);
   t.bias = take(keys_at_once);
   t.sums = take(rows_at_once * a.v.step);
@@ -93,6 +87,7 @@ PanelTask panel_task(const FusedAttention& a, Index task, float* scratch, KeptRo
   t.shrink = take(rows_at_once);
   t.factor = take(rows_at_once);
   t.maxima = take(a.attn_weights ? strips_of(a) * rows_at_once : 0);
+  t.shrinks = take(a.attn_weights ? strips_of(a) * rows_at_once : 0);
   std::fill_n(t.totals, rows_at_once * widest_vector, 0.0f);
   std::fill_n(t.maximum, rows_at_once, -infinity);
 
@@ -140,7 +135,7 @@ void adjust_scores(const FusedAttention& a, const PanelTask& t, float* scores, I
   }
 }
 
-// What the values are weighted with: of the strip's weights those that dropout leaves.
+// The strip's weights times its values; on their way the weights are kept, where somebody wants them.
 FusedProduct weighted_sum_of(const FusedAttention& a, const PanelTask& t, const float* weights, Index from,
                              Index count) {
   FusedProduct product{.left = weights,
@@ -153,34 +148,60 @@ FusedProduct weighted_sum_of(const FusedAttention& a, const PanelTask& t, const 
                        .out_row = a.v.step,
                        .rows = t.rows,
                        .columns = a.v.width,
-                       .depth = count,
-                       .meanwhile = t.meanwhile};
-  if (a.options.dropout == 0.0) return product;
+                       .depth = count};
+  if (a.attn_weights) {
+    product.kept = a.attn_weights + ((t.n * a.heads + t.h) * a.queries + t.first) * a.all_keys + from;
+    product.kept_row = a.all_keys;
+    product.kept_factor = t.maxima + from / keys_at_once * rows_at_once;
+  }
+  return product;
+}
+
+// Of the weights that a product takes, those that dropout leaves; the others are kept too.
+void drop_weights(const FusedAttention& a, const PanelTask& t, Index from, FusedProduct& product) {
+  for (Index r = 0; product.kept && r < t.rows; ++r)
+    a.kernels.write(product.left + r * t.step, product.depth, product.kept_factor[r],
+                    product.kept + r * product.kept_row);
+  product.kept = nullptr;
   for (Index r = 0; r < t.rows; ++r) {
     const Index first_cell = ((t.n * a.heads + t.h) * a.queries + t.first + r) * a.all_keys + from;
-    for (Index i = 0; i < count; ++i) {
+    for (Index i = 0; i < product.depth; ++i) {
       const double kept = dropout_factor(a.options.dropout, a.options.dropout_seed, first_cell + i);
-      t.dropped[r * dropped_step + i] = weights[r * t.step + i] * static_cast<float>(kept);
+      t.dropped[r * dropped_step + i] = product.left[r * t.step + i] * static_cast<float>(kept);
     }
   }
   product.left = t.dropped;
   product.left_row = dropped_step;
-  return product;
 }
 
-void attend_strip(const FusedAttention& a, const PanelTask& t, Index from) {
-  const Index count = std::min(keys_at_once, t.to - from);
-  const bool only_scaled = are_only_scaled(a, t);
+// The keys of a strip that each query looks at, from the strip's first.
+struct StripReach {
   std::int32_t begin[rows_at_once], end[rows_at_once];
-  // Every key takes part as it comes: then the product finds the largest score on its way.
-  bool whole = only_scaled && count % widest_vector == 0;
+  bool all;  // every query looks at every key
+};
+StripReach reach_of(const PanelTask& t, Index from, Index count) {
+  StripReach reach;
+  reach.all = true;
   for (Index r = 0; r < t.rows; ++r) {
-    const KeyReach reach = t.reach[static_cast<std::size_t>(r)];
-    begin[r] = static_cast<std::int32_t>(std::clamp<Index>(reach.from - from, 0, count));
-    end[r] = static_cast<std::int32_t>(std::clamp<Index>(reach.to - from, 0, count));
-    whole = whole && begin[r] == 0 && end[r] == count;
+    const KeyReach row = t.reach[static_cast<std::size_t>(r)];
+    reach.begin[r] = static_cast<std::int32_t>(std::clamp<Index>(row.from - from, 0, count));
+    reach.end[r] = static_cast<std::int32_t>(std::clamp<Index>(row.to - from, 0, count));
+    reach.all = reach.all && reach.begin[r] == 0 && reach.end[r] == count;
   }
-  float* const scores = t.scores + (a.attn_weights ? from : 0);
+  return reach;
+}
+
+float* scores_of(const FusedAttention& a, const PanelTask& t, Index from) {
+  return t.scores + (a.attn_weights ? from : 0);
+}
+
+// Scores of a strip and their softmax, not yet divided by its sum.
+void weigh_strip(const FusedAttention& a, const PanelTask& t, Index from, Index count,
+                 const StripReach& reach) {
+  const bool only_scaled = are_only_scaled(a, t);
+  // Every key takes part as it comes: then the product finds the largest score on its way.
+  const bool whole = only_scaled && reach.all && count % widest_vector == 0;
+  float* const scores = scores_of(a, t, from);
   if (whole) std::fill_n(t.largest, rows_at_once * widest_vector, -infinity);
   a.kernels.multiply({.left = queries_of(a, t),
                       .left_row = a.q.row,
@@ -193,29 +214,33 @@ void attend_strip(const FusedAttention& a, const PanelTask& t, Index from) {
                       .rows = t.rows,
                       .columns = count,
                       .depth = a.head_dim,
-                      .column_reach = whole ? nullptr : end,
+                      .column_reach = whole ? nullptr : reach.end,
                       .largest = whole ? t.largest : nullptr,
                       .ahead = a.v.row(t.n, t.g, from),
-                      .ahead_count = count * a.v.step,
-                      .meanwhile = t.meanwhile});
+                      .ahead_count = count * a.v.step});
   if (!only_scaled) adjust_scores(a, t, scores, from, count);
   a.kernels.softmax({.scores = scores,
                      .step = t.step,
                      .rows = t.rows,
                      .columns = count,
-                     .from = begin,
-                     .to = end,
+                     .from = reach.begin,
+                     .to = reach.end,
                      .scale = only_scaled ? scaling_of(a).scale : 1.0f,
                      .maximum = t.maximum,
                      .shrink = t.shrink,
                      .sums = t.totals,
                      .largest = whole ? t.largest : nullptr});
-  if (a.attn_weights) std::copy_n(t.maximum, rows_at_once, t.maxima + from / keys_at_once * rows_at_once);
-  FusedProduct sum = weighted_sum_of(a, t, scores, from, count);
-  sum.depth_reach = whole ? nullptr : end;
+}
+
+// Adds the strip's values, weighted; what was added before is multiplied with `shrink`.
+void add_values(const FusedAttention& a, const PanelTask& t, Index from, Index count, const StripReach& reach,
+                const float* shrink) {
+  FusedProduct sum = weighted_sum_of(a, t, scores_of(a, t, from), from, count);
+  if (a.options.dropout > 0.0) drop_weights(a, t, from, sum);
+  sum.depth_reach = reach.all ? nullptr : reach.end;
   if (from > t.from) {
     sum.begin = Begin::factor;
-    sum.by_row = t.shrink;
+    sum.by_row = shrink;
   }
   if (from + count < t.to) {
     sum.ahead = a.k.panel(t.n, t.g, (from + count) / panel_lanes);
@@ -228,7 +253,7 @@ void attend_strip(const FusedAttention& a, const PanelTask& t, Index from) {
 void hold_strip(const FusedAttention& a, const PanelTask& t, const FrozenHead& frozen, Index from) {
   const Index count = std::min(keys_at_once, a.all_keys - from);
   const Index slices = frozen.weights->shape().size(1);
-  float* const weights = t.scores + (a.attn_weights ? from : 0);
+  float* const weights = scores_of(a, t, from);
   dispatch_float(frozen.weights->dtype(), [&]<class T>() {
     const T* const held = frozen.weights->values<T>().data();
     for (Index r = 0; r < t.rows; ++r) {
@@ -237,19 +262,10 @@ void hold_strip(const FusedAttention& a, const PanelTask& t, const FrozenHead& f
       for (Index i = 0; i < count; ++i) weights[r * t.step + i] = static_cast<float>(row[i]);
     }
   });
-  a.kernels.multiply({.left = weights,
-                      .left_row = t.step,
-                      .left_depth = 1,
-                      .right = a.v.row(t.n, t.g, from),
-                      .right_panel = panel_lanes,
-                      .right_depth = a.v.step,
-                      .out = t.sums,
-                      .out_row = a.v.step,
-                      .rows = t.rows,
-                      .columns = a.v.width,
-                      .depth = count,
-                      .begin = from > 0 ? Begin::add : Begin::zero,
-                      .meanwhile = t.meanwhile});
+  if (a.attn_weights) std::fill_n(t.maxima + from / keys_at_once * rows_at_once, rows_at_once, 1.0f);
+  FusedProduct sum = weighted_sum_of(a, t, weights, from, count);
+  if (from > 0) sum.begin = Begin::add;
+  a.kernels.multiply(sum);
 }
 
 // 1 over the sum of each row's weights.
@@ -263,46 +279,59 @@ void finish_rows(const FusedAttention& a, const PanelTask& t) {
   }
 }
 
-// Rows that are written while the next panel is computed: so many numbers a step that they are done before it is.
-Index numbers_a_step(const FusedAttention& a) {
-  constexpr Index tiles = 11;  // of 64 rows, the highest there are
-  const Index steps = tiles * (whole_parts(a.all_keys, panel_lanes) * a.head_dim +
-                               whole_parts(a.v.width, panel_lanes) * a.all_keys);
-  return rows_at_once * a.all_keys / steps + 1;
+// What makes the weights of all strips comparable and divides them by the sum, in the place of the maxima.
+void finish_strips(const FusedAttention& a, const PanelTask& t) {
+  for (Index from = t.from; from < t.to; from += keys_at_once) {
+    float* const of_strip = t.maxima + from / keys_at_once * rows_at_once;
+    for (Index r = 0; r < rows_at_once; ++r)
+      of_strip[r] = of_strip[r] == t.maximum[r] ? 0.0f : of_strip[r] - t.maximum[r];
+    a.kernels.power_of_two(of_strip, rows_at_once, of_strip);
+    for (Index r = 0; r < t.rows; ++r) of_strip[r] *= t.factor[r];
+  }
 }
 
-// The panel's rows as attn_weights has them: each strip made comparable, every weight divided by the sum. Keys in no strip
-// get 0, or NaN where the row is NaN. They are written later.
-void keep_weights(const FusedAttention& a, const PanelTask& t, KeptRows& kept) {
-  const Index strips = strips_of(a), first_strip = t.from / keys_at_once,
-              last_strip = whole_parts(t.to, keys_at_once);
-  for (Index s = first_strip; s < last_strip; ++s) {
-    float* const maxima = t.maxima + s * rows_at_once;
-    for (Index r = 0; r < rows_at_once; ++r)
-      maxima[r] = maxima[r] == t.maximum[r] ? 0.0f : maxima[r] - t.maximum[r];
-    a.kernels.power_of_two(maxima, rows_at_once, maxima);
-  }
+// Keys in no strip get 0, or NaN where the row is NaN.
+void keep_nothing_else(const FusedAttention& a, const PanelTask& t) {
   for (Index r = 0; r < t.rows; ++r) {
-    float* const from = t.scores + r * t.step;
-    std::fill_n(from, std::min(t.from, t.to), 0.0f);
-    std::fill(from + t.to, from + a.all_keys, 0.0f);
-    for (Index s = 0; s < strips; ++s) {
-      const bool seen = s >= first_strip && s < last_strip;
-      t.factors[r * strips + s] = seen ? t.maxima[s * rows_at_once + r] * t.factor[r] : t.factor[r];
+    float* const row = a.attn_weights + ((t.n * a.heads + t.h) * a.queries + t.first + r) * a.all_keys;
+    a.kernels.write(nullptr, std::min(t.from, t.to), t.factor[r], row);
+    a.kernels.write(nullptr, a.all_keys - t.to, t.factor[r], row + t.to);
+  }
+}
+
+// Where the weights are kept, all strips are weighed before the first values are added: then it is known what each weight is
+// divided by, and the product that reads it sends it to memory on its way.
+void attend(const FusedAttention& a, const PanelTask& t) {
+  for (Index from = t.from; from < t.to; from += keys_at_once) {
+    check_cancelled();
+    const Index count = std::min(keys_at_once, t.to - from);
+    const StripReach reach = reach_of(t, from, count);
+    weigh_strip(a, t, from, count, reach);
+    if (a.attn_weights) {
+      std::copy_n(t.maximum, rows_at_once, t.maxima + from / keys_at_once * rows_at_once);
+      std::copy_n(t.shrink, rows_at_once, t.shrinks + from / keys_at_once * rows_at_once);
+    } else {
+      add_values(a, t, from, count, reach, t.shrink);
     }
   }
-  finish_kept_rows(a, kept);
-  kept.rows = {.in = t.scores,
-               .in_row = t.step,
-               .out = a.attn_weights + ((t.n * a.heads + t.h) * a.queries + t.first) * a.all_keys,
-               .out_row = a.all_keys,
-               .rows = t.rows,
-               .columns = a.all_keys,
-               .factors = t.factors,
-               .parts = strips,
-               .part = keys_at_once,
-               .per_step = numbers_a_step(a)};
-  kept.second = !kept.second;
+  finish_rows(a, t);
+  if (!a.attn_weights) return;
+  finish_strips(a, t);
+  for (Index from = t.from; from < t.to; from += keys_at_once) {
+    check_cancelled();
+    const Index count = std::min(keys_at_once, t.to - from);
+    add_values(a, t, from, count, reach_of(t, from, count), t.shrinks + from / keys_at_once * rows_at_once);
+  }
+}
+
+void attend_held(const FusedAttention& a, PanelTask& t, const FrozenHead& frozen) {
+  t.from = 0;
+  t.to = a.all_keys;
+  for (Index from = 0; from < a.all_keys; from += keys_at_once) {
+    check_cancelled();
+    hold_strip(a, t, frozen, from);
+  }
+  std::fill_n(t.factor, rows_at_once, 1.0f);
 }
 
 }  // namespace
@@ -322,39 +351,24 @@ HeadPlace fused_attention_head(const FusedAttention& a, Index task) {
 }
 
 Index fused_attention_scratch(const FusedAttention& a) {
-  const Index of_scores = a.attn_weights ? 2 * (score_step(a) + strips_of(a)) : score_step(a);
-  return rows_at_once * (of_scores + a.v.step + 2 * widest_vector + 3) + keys_at_once +
+  return rows_at_once * (score_step(a) + a.v.step + 2 * widest_vector + 3) + keys_at_once +
          (a.options.dropout > 0.0 ? rows_at_once * dropped_step : 0) +
-         (a.attn_weights ? strips_of(a) * rows_at_once : 0);
+         (a.attn_weights ? 2 * strips_of(a) * rows_at_once : 0);
 }
 
-void finish_kept_rows(const FusedAttention& a, KeptRows& kept) {
-  a.kernels.write(kept.rows, kept.rows.rows * kept.rows.columns);
-}
-
-void fused_attention_task(const FusedAttention& a, Index task, float* scratch, KeptRows& kept) {
-  PanelTask t = panel_task(a, task, scratch, kept);
+void fused_attention_task(const FusedAttention& a, Index task, float* scratch) {
+  PanelTask t = panel_task(a, task, scratch);
   const FrozenHead frozen = a.frozen.empty() ? FrozenHead{} : a.frozen[static_cast<std::size_t>(t.h)];
-  if (frozen.weights) {
-    t.from = 0;
-    t.to = a.all_keys;
-  }
   if (t.from >= t.to) std::fill_n(t.sums, rows_at_once * a.v.step, 0.0f);
-  for (Index from = t.from; from < t.to; from += keys_at_once) {
-    check_cancelled();
-    if (frozen.weights) {
-      hold_strip(a, t, frozen, from);
-    } else {
-      attend_strip(a, t, from);
-    }
-  }
   if (frozen.weights) {
-    std::fill_n(t.factor, rows_at_once, 1.0f);
-    if (a.attn_weights) std::fill_n(t.maxima, strips_of(a) * rows_at_once, -infinity);
+    attend_held(a, t, frozen);
   } else {
-    finish_rows(a, t);
+    attend(a, t);
   }
-  if (a.attn_weights) keep_weights(a, t, kept);
+  if (a.attn_weights) {
+    keep_nothing_else(a, t);
+    a.kernels.written();
+  }
   if (a.gains) {
     for (Index r = 0; r < t.rows; ++r) t.factor[r] *= a.gains[t.h];
   }

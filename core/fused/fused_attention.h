@@ -53,15 +53,7 @@ struct HeadPlace {
 HeadPlace fused_attention_head(const FusedAttention& attention, Index task);
 Index fused_attention_scratch(const FusedAttention& attention);
 
-// What a worker has to remember from one task to the next: weights that are on their way to memory.
-struct KeptRows {
-  FusedRows rows;
-  bool second = false;  // which half of the worker's room the next task takes
-};
-// Writes what is left of them; once for each worker, when all tasks are done.
-void finish_kept_rows(const FusedAttention& attention, KeptRows& kept);
-
 // Throws Error(cancelled) within some tens of microseconds.
-void fused_attention_task(const FusedAttention& attention, Index task, float* scratch, KeptRows& kept);
+void fused_attention_task(const FusedAttention& attention, Index task, float* scratch);
 
 }  // namespace headwise

@@ -120,7 +120,6 @@ class FusedForward {
       const auto [n, panel] = fused_projection_reads_from(out, task);
       return fused_attention_tasks_until(attention, n, panel);
     };
-    phases.push_back(last_rows(attention));
     run_phases(phases, threads_);
   }
 
@@ -175,8 +174,7 @@ class FusedForward {
                                                    .depth = 1},
                                                   nullptr, output, weights);
     FusedScratch room(threads_, fused_attention_scratch(attention));
-    run_phases(std::array{together(std::move(given)), tasks_of(attention, room), last_rows(attention)},
-               threads_);
+    run_phases(std::array{together(std::move(given)), tasks_of(attention, room)}, threads_);
   }
 
  private:
@@ -241,16 +239,8 @@ class FusedForward {
 
   TaskPhase tasks_of(const FusedAttention& attention, FusedScratch& room) {
     tasks_.attentions += fused_attention_tasks(attention);
-    return {fused_attention_tasks(attention), [&, this](Index task, int worker) {
-              fused_attention_task(attention, task, room.of(worker), kept_[static_cast<std::size_t>(worker)]);
-            }};
-  }
-
-  // What the workers still have of attn_weights.
-  TaskPhase last_rows(const FusedAttention& attention) {
-    return {attention.attn_weights ? static_cast<Index>(kept_.size()) : 0, [&, this](Index worker, int) {
-              finish_kept_rows(attention, kept_[static_cast<std::size_t>(worker)]);
-            }};
+    return {fused_attention_tasks(attention),
+            [&, this](Index task, int worker) { fused_attention_task(attention, task, room.of(worker)); }};
   }
 
   FusedAttention attention_of(const QueriesAt& q, Panels* concat, float* head_output, float* weights) {
@@ -291,7 +281,6 @@ class FusedForward {
   std::vector<FrozenHead> frozen_;
   FusedTasks tasks_;
   FusedScratch projecting_{threads_, fused_projection_scratch()};
-  std::vector<KeptRows> kept_ = std::vector<KeptRows>(static_cast<std::size_t>(threads_));
 };
 
 }  // namespace headwise

@@ -31,18 +31,17 @@ TaskPhase FusedKeys::kept_keys(const Tensor& rows_before) {
 
 TaskPhase FusedKeys::given_values(const Tensor& heads) {
   const Index panels = whole_parts(sizes_.keys, panel_lanes);
-  return {sizes_.batch * sizes_.kv_heads * panels,
-          [this, panels, from = heads.values<float>().data()](Index task, int) {
+  const float* const from = heads.values<float>().data();
+  const bool stays = v.step == sizes_.v_head_dim && sizes_.all_keys == sizes_.keys;
+  if (stays) v.read_in_place(from);
+  if (stays && !asks_finite_) return {};
+  return {sizes_.batch * sizes_.kv_heads * panels, [this, panels, from, stays](Index task, int) {
             const Index head = task / panels, first = task % panels * panel_lanes, Dv = sizes_.v_head_dim;
             const Index count = std::min(panel_lanes, sizes_.keys - first);
             const float* const rows = from + (head * sizes_.keys + first) * Dv;
             const Index n = head / sizes_.kv_heads, g = head % sizes_.kv_heads;
-            if (v.step == Dv) {
-              std::copy_n(rows, count * Dv, v.row(n, g, first));
-            } else {
-              for (Index key = 0; key < count; ++key)
-                std::copy_n(rows + key * Dv, Dv, v.row(n, g, first + key));
-            }
+            for (Index key = 0; !stays && key < count; ++key)
+              std::copy_n(rows + key * Dv, Dv, v.row(n, g, first + key));
             if (asks_finite_) note(kernels_.finite(rows, count * Dv));
           }};
 }

@@ -28,7 +28,7 @@ class FusedKeys {
     if (!is_finite) finite.store(false, std::memory_order_relaxed);
   }
 
-  // Tasks that fill k and v; the tensors, f32, must outlive them.
+  // Tasks that fill k and v; the tensors, f32, must outlive them and this: values may be read where they stand.
   TaskPhase given_keys(const Tensor& heads);         // (N,G,S,D)
   TaskPhase given_values(const Tensor& heads);       // (N,G,S,Dv)
   TaskPhase kept_keys(const Tensor& rows_before);    // k (N,S′,G·D) of the run before

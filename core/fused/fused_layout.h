@@ -56,17 +56,24 @@ struct HeadPanels {
   FusedBuffer data;
 };
 
-// Numbers of heads (N, heads, tokens, width) as rows, each padded with zeros to whole vectors.
+// Numbers of heads (N, heads, tokens, width) as rows, each padded with zeros to whole vectors: here, or where they stand.
 struct HeadRows {
   HeadRows() = default;
   HeadRows(Index batch, Index head_count, Index token_count, Index feature_count);
 
+  // Rows of `width` numbers without padding, as these are if width = step, are read where they stand.
+  void read_in_place(const float* rows) {
+    in_place = rows;
+    data = {};
+  }
+
   float* row(Index n, Index g, Index token) { return data.at(((n * heads + g) * tokens + token) * step); }
   const float* row(Index n, Index g, Index token) const {
-    return data.at(((n * heads + g) * tokens + token) * step);
+    return (in_place ? in_place : data.at(0)) + ((n * heads + g) * tokens + token) * step;
   }
 
   Index heads = 0, tokens = 0, width = 0, step = 0;  // step: from one token to the next
+  const float* in_place = nullptr;
   FusedBuffer data;
 };
 

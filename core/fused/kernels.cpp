@@ -34,6 +34,6 @@ bool finite(const float* x, Index count) {
 
 extern const FusedKernels HEADWISE_TABLE(HEADWISE_ISA);
 const FusedKernels HEADWISE_TABLE(HEADWISE_ISA) = {
-    HEADWISE_TEXT(HEADWISE_ISA), multiply, softmax, adjust, power_of_two, transpose, write, finite};
+    HEADWISE_TEXT(HEADWISE_ISA), multiply, softmax, adjust, power_of_two, transpose, write, written, finite};
 
 }  // namespace headwise

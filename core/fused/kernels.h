@@ -23,20 +23,6 @@ enum class Begin {
   factor,  // what stands in `out`, times by_row[r]
 };
 
-// Rows that go to memory while something else is computed, past the caches, for nobody reads them soon:
-// out[r·out_row + c] = in[r·in_row + c]·factors[r·parts + c/part] for r < rows, c < columns.
-struct FusedRows {
-  const float* in = nullptr;
-  Index in_row = 0;
-  float* out = nullptr;
-  Index out_row = 0;
-  Index rows = 0, columns = 0;
-  const float* factors = nullptr;
-  Index parts = 0, part = 0;
-  Index at_row = 0, at_column = 0;  // how far they are written
-  Index per_step = 0;               // how many numbers a product writes for a step of its depth
-};
-
 // out[r][c] = begin + Σ_k left(r, k)·right(k, c) for r < rows, c < columns, k < depth, where left(r, k) stands at
 // left[r·left_row + k·left_depth] and right(k, c) in panels at right[c/64·right_panel + k·right_depth + c%64]. Columns are
 // rounded up to whole vectors, of at most 16 numbers: `right` and `out` have room for them.
@@ -58,8 +44,11 @@ struct FusedProduct {
   // What is wanted next, brought into the second cache meanwhile; null: nothing.
   const float* ahead = nullptr;
   Index ahead_count = 0;
-  // What is written meanwhile, a piece after each tile; null: nothing.
-  FusedRows* meanwhile = nullptr;
+  // Where the left side goes too, past the caches, for nobody reads it soon: left(r, k)·kept_factor[r] at
+  // kept[r·kept_row + k]; 0·kept_factor[r] where a row's depth does not have to be there. Rows only (left_depth 1); null: nowhere.
+  float* kept = nullptr;
+  Index kept_row = 0;
+  const float* kept_factor = nullptr;
 };
 
 // A strip of scores, [rows][columns] of at most 64 rows, with `step` floats from one row to the next, rows and columns with room for whole
@@ -99,8 +88,10 @@ struct FusedKernels {
   void (*transpose)(const float* in, Index in_step, Index rows, Index columns, const float* by_row,
                     float* out, Index out_step);
 
-  // Writes `count` more numbers of the rows, or all that are left.
-  void (*write)(FusedRows& rows, Index count);
+  // out[i] = in[i]·factor for i < count, past the caches; `in` null: 0·factor.
+  void (*write)(const float* in, Index count, float factor, float* out);
+  // To be called before another thread reads what went past the caches.
+  void (*written)();
 
   // False where any of the numbers is NaN or infinite.
   bool (*finite)(const float* x, Index count);

@@ -44,11 +44,32 @@ inline void step(const float* const* left, Index at, const float* right, Sums<Ro
   }
 }
 
+// What a tile has just read of its left side, on its way to memory: vectors that are in the first cache.
+struct Kept {
+  float* out;
+  Index row;
+  const float* factor;
+};
+
+// Rows `part`, `part` + 4 … of a vector's width. A store or two every few steps drain beside the product; those of all rows at
+// once hold it up.
+constexpr int steps_together = 4, kept_parts = vector / steps_together;
+template <int Rows>
+inline void keep(const float* const* left, Index at, Index part, const Kept& kept) {
+#pragma GCC unroll 4
+  for (int p = 0; p < kept_parts; ++p) {
+    if (p != part) continue;
+#pragma GCC unroll 2
+    for (int r = p; r < Rows; r += kept_parts)
+      store_past(kept.out + r * kept.row + at, load(left[r] + at) * kept.factor[r]);
+  }
+}
+
 // Steps [0, depth). Where distances are known, four at a time: what counts and adds up addresses takes the place of
 // multiply-adds otherwise.
-template <LeftSide Side, int Rows, int Vectors>
+template <LeftSide Side, bool Keeps, int Rows, int Vectors>
 inline void steps(const FusedProduct& p, const float* const* first, const float* right, Index depth,
-                  const Ahead& ahead, Sums<Rows, Vectors>& sum) {
+                  const Ahead& ahead, const Kept& kept, Sums<Rows, Vectors>& sum) {
   constexpr bool known = Side != LeftSide::any;
   const Index left_depth = Side == LeftSide::rows ? 1 : Side == LeftSide::lanes ? panel_lanes : p.left_depth;
   const Index right_depth = known ? panel_lanes : p.right_depth;
@@ -57,7 +78,7 @@ inline void steps(const FusedProduct& p, const float* const* first, const float*
   const float *wanted = ahead.wanted, *rows = first[0] + Rows * p.left_row;
   Index at = 0, k = 0;
   if constexpr (known) {
-    constexpr int together = 4;
+    constexpr int together = steps_together;
     for (; k + together <= depth; k += together) {
 #pragma GCC unroll 4
       for (int i = 0; i < together; ++i) {
@@ -69,7 +90,12 @@ inline void steps(const FusedProduct& p, const float* const* first, const float*
       rows += together * ahead.rows_step;
       at += together * left_depth;
       right += together * right_depth;
+      if constexpr (Keeps) {  // of the last whole vector
+        if (at >= vector) keep<Rows>(left, (at / vector - 1) * vector, at / together % kept_parts, kept);
+      }
     }
+    for (Index part = at / together % kept_parts + 1; Keeps && at >= vector && part < kept_parts; ++part)
+      keep<Rows>(left, (at / vector - 1) * vector, part, kept);
   }
   for (; k < depth; ++k) {
     step<Rows, Vectors>(left, at, right, sum);
@@ -108,12 +134,24 @@ void tile(const FusedProduct& p, Index row, Index column, Index depth, const Ahe
   }
   // With 16 registers there is none left for what this saves.
   const bool panels = tile_vectors == 4 && p.right_depth == panel_lanes;
+  const bool keeps = p.kept && column == 0;
+  const Kept kept{p.kept + row * p.kept_row, p.kept_row, p.kept_factor + row};
+  Index behind = 0;  // what is left to keep
   if (panels && p.left_depth == 1) {
-    steps<LeftSide::rows, Rows, Vectors>(p, left, right, depth, ahead, sum);
+    if (keeps && is_aligned(kept.out) && p.kept_row % vector == 0) {
+      steps<LeftSide::rows, true, Rows, Vectors>(p, left, right, depth, ahead, kept, sum);
+      behind = depth / vector * vector;
+    } else {
+      steps<LeftSide::rows, false, Rows, Vectors>(p, left, right, depth, ahead, kept, sum);
+    }
   } else if (panels && p.left_row == 1 && p.left_depth == panel_lanes) {
-    steps<LeftSide::lanes, Rows, Vectors>(p, left, right, depth, ahead, sum);
+    steps<LeftSide::lanes, false, Rows, Vectors>(p, left, right, depth, ahead, kept, sum);
   } else {
-    steps<LeftSide::any, Rows, Vectors>(p, left, right, depth, ahead, sum);
+    steps<LeftSide::any, false, Rows, Vectors>(p, left, right, depth, ahead, kept, sum);
+  }
+  for (int r = 0; keeps && r < Rows; ++r) {
+    write(left[r] + behind, depth - behind, kept.factor[r], kept.out + r * kept.row + behind);
+    write(nullptr, p.depth - depth, kept.factor[r], kept.out + r * kept.row + depth);
   }
 #pragma GCC unroll 6
   for (int r = 0; r < Rows; ++r)
@@ -192,8 +230,6 @@ void multiply(const FusedProduct& p) {
       if (columns <= 0) continue;
       columns = columns < tile_columns ? columns : tile_columns;
       tiles.of[rows][(columns + vector - 1) / vector](p, row, column, depth, ahead);
-      // A little at a time: it drains while the next tile is made.
-      if (p.meanwhile) write(*p.meanwhile, (p.meanwhile->per_step * depth + vector - 1) & -Index{vector});
     }
   }
 }

@@ -19,34 +19,22 @@ inline void store_past(float* at, Vector value) {
 #endif
 }
 
-inline void stream(const float* in, Index count, float factor, float* out) {
-  Index i = 0;
-  for (; i < count && reinterpret_cast<std::uintptr_t>(out + i) % (vector * 4) != 0; ++i)
-    out[i] = in[i] * factor;
-  for (; i + vector <= count; i += vector) store_past(out + i, load(in + i) * factor);
-  for (; i < count; ++i) out[i] = in[i] * factor;
+inline bool is_aligned(const float* at) {
+  return reinterpret_cast<std::uintptr_t>(at) % (vector * 4) == 0;
 }
 
-void write(FusedRows& rows, Index count) {
-  if (rows.at_row >= rows.rows) return;
-  while (count > 0 && rows.at_row < rows.rows) {
-    const Index part = rows.at_column / rows.part;
-    Index end = (part + 1) * rows.part;
-    end = end < rows.columns ? end : rows.columns;
-    Index piece = end - rows.at_column;
-    piece = piece < count ? piece : count;
-    stream(rows.in + rows.at_row * rows.in_row + rows.at_column, piece,
-           rows.factors[rows.at_row * rows.parts + part],
-           rows.out + rows.at_row * rows.out_row + rows.at_column);
-    count -= piece;
-    rows.at_column += piece;
-    if (rows.at_column == rows.columns) {
-      rows.at_column = 0;
-      ++rows.at_row;
-    }
-  }
+inline void write(const float* in, Index count, float factor, float* out) {
+  const auto value = [&](Index i) { return (in ? in[i] : 0.0f) * factor; };
+  Index i = 0;
+  for (; i < count && !is_aligned(out + i); ++i) out[i] = value(i);
+  for (; i + vector <= count; i += vector)
+    store_past(out + i, in ? load(in + i) * factor : all(0.0f * factor));
+  for (; i < count; ++i) out[i] = value(i);
+}
+
+void written() {
 #ifdef __SSE2__
-  if (rows.at_row == rows.rows) _mm_sfence();  // before anybody is told that they are there
+  _mm_sfence();
 #endif
 }
 

@@ -1,6 +1,7 @@
 #include "core/tensor/memory.h"
 
 #include <fmt/format.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <algorithm>
@@ -68,6 +69,17 @@ void require_memory(Index bytes, const std::string& what) {
     throw Error(ExitStatus::memory, {what, "it would not fit in memory", bytes_text(bytes),
                                      "at most " + bytes_text(there / 10 * 9), "choose smaller sizes"});
   }
+}
+
+void prefer_large_pages([[maybe_unused]] void* at, [[maybe_unused]] std::size_t bytes) {
+#ifdef MADV_HUGEPAGE
+  constexpr std::size_t large = std::size_t{2} << 20, least = std::size_t{32} << 20;
+  if (bytes < least) return;
+  char* const first = static_cast<char*>(at);
+  const std::size_t before = (large - reinterpret_cast<std::uintptr_t>(first) % large) % large;
+  // A wish: where it is not granted, small pages do.
+  (void)madvise(first + before, (bytes - before) / large * large, MADV_HUGEPAGE);
+#endif
 }
 
 std::string bytes_text(Index bytes) {

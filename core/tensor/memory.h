@@ -15,6 +15,10 @@ Index available_memory();
 // requests (under 1 MiB) pass unasked, because asking costs more than they do.
 void require_memory(Index bytes, const std::string& what);
 
+// Asks for pages of 2 MiB under what is at least 32 MiB, where the system has them: writing a map of thousands of keys to
+// memory waits for the look-up of pages otherwise.
+void prefer_large_pages(void* at, std::size_t bytes);
+
 // "512 bytes", "1.5 MiB", "3.0 GiB".
 std::string bytes_text(Index bytes);
 

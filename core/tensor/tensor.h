@@ -2,10 +2,15 @@
 // mathematics is done in f32 or f64 only, bool and i64 carry masks and valid_lens.
 #pragma once
 
+#include <cstdint>
+#include <cstring>
+#include <limits>
 #include <memory>
+#include <new>
 #include <span>
 #include <variant>
 
+#include "core/tensor/memory.h"
 #include "core/tensor/shape.h"
 
 namespace headwise {
@@ -15,13 +20,30 @@ enum class DType : std::uint8_t { f32, f64, boolean, i64 };
 const char* dtype_name(DType dtype);  // "f32", "f64", "bool", "i64"
 std::size_t dtype_bytes(DType dtype);
 
-// Makes a vector's new values without writing zeros into them.
+// Makes a vector's new values without writing zeros into them, at an address that is a multiple of a cache line.
 template <class T>
 struct UnwrittenValues : std::allocator<T> {
   template <class U>
   struct rebind {
     using other = UnwrittenValues<U>;
   };
+  // The library's aligned allocation asks for more than it keeps, so that a freed tensor's place is too small for the next
+  // one of its size; here the address that was given stands before the values.
+  static constexpr std::size_t line = 64;
+  T* allocate(std::size_t count) {
+    if (count > (std::numeric_limits<std::size_t>::max() - line) / sizeof(T))
+      throw std::bad_array_new_length();
+    char* const given = static_cast<char*>(::operator new(count * sizeof(T) + line));
+    char* const at = given + (line - reinterpret_cast<std::uintptr_t>(given) % line);
+    std::memcpy(at - sizeof given, &given, sizeof given);
+    prefer_large_pages(at, count * sizeof(T));
+    return static_cast<T*>(static_cast<void*>(at));
+  }
+  void deallocate(T* at, std::size_t) noexcept {
+    char* given = nullptr;
+    std::memcpy(&given, static_cast<const char*>(static_cast<void*>(at)) - sizeof given, sizeof given);
+    ::operator delete(given);
+  }
   template <class U>
   void construct(U* at) {
     ::new (static_cast<void*>(at)) U;

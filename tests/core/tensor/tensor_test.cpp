@@ -36,6 +36,26 @@ TEST_CASE("a tensor that would not fit in memory is refused before memory is tak
   }
 }
 
+TEST_CASE("values begin at a cache line, whatever their type and number, in copies too") {
+  const auto begins_at_a_line = [](const Tensor& tensor) {
+    const void* const at =
+        tensor.dtype() == DType::f32   ? static_cast<const void*>(tensor.values<float>().data())
+        : tensor.dtype() == DType::f64 ? tensor.values<double>().data()
+        : tensor.dtype() == DType::i64 ? tensor.values<std::int64_t>().data()
+                                       : static_cast<const void*>(tensor.values<std::uint8_t>().data());
+    return reinterpret_cast<std::uintptr_t>(at) % 64 == 0;
+  };
+  for (const DType dtype : {DType::f32, DType::f64, DType::boolean, DType::i64}) {
+    for (const Index count : {Index{1}, Index{7}, Index{1000}, Index{9} << 20}) {
+      const Tensor tensor(Shape{{"x", count}}, dtype);
+      CHECK(begins_at_a_line(tensor));
+      const Tensor copy = tensor;
+      CHECK(begins_at_a_line(copy));
+      CHECK(copy.flat(count - 1) == 0.0);
+    }
+  }
+}
+
 TEST_CASE("reshaping keeps the numbers, converting keeps the values") {
   const Tensor tensor(Shape{{"L", 2}, {"E", 2}}, std::vector<double>{1, 2, 3, 4});
   CHECK(tensor.reshaped(Shape{{"E", 4}}).at({3}) == 4.0);
