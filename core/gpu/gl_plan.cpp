@@ -54,9 +54,11 @@ void GlForward::State::add_key_rows(Projection which, Index width, StorageBuffer
       if (fixed)
         rows.write(first, numbers(*fixed).subspan(
                               static_cast<std::size_t>(n * sizes.kv_heads + g) * given_part, given_part));
-      if (bias_row)  // a zero row behind it is there already
+      if (bias_row)
         rows.write(first + sizes.keys * width, numbers(*bias_row).subspan(static_cast<std::size_t>(g * width),
                                                                           static_cast<std::size_t>(width)));
+      if (trace->options.add_zero_attn)  // of inputs before these the row may have been a bias row
+        rows.write(first + slab - width, std::vector<float>(static_cast<std::size_t>(width)));
     }
   }
   if (fixed) return;
