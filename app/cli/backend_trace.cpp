@@ -44,7 +44,8 @@ TracePtr fused_trace(const AttentionInputs& inputs, const Needed& needed) {
   const bool what_there_is = needed && needed->empty();  // nothing in particular: what comes by itself
   const FusedRun run{
       .keep_attn_weights = needs_weights(needed),
-      .keep_projections = what_there_is || needs_any(needed, {TensorId::q, TensorId::k, TensorId::v})};
+      .keep_projections = what_there_is || needs_any(needed, {TensorId::q, TensorId::k, TensorId::v}),
+      .keep_head_output = needs_any(needed, {TensorId::head_output})};
   return completed(fused_forward(inputs, run), inputs, needed);
 }
 

@@ -31,9 +31,21 @@ Index score_step(const FusedAttention& a) {
   return (a.attn_weights ? strips_of(a) * keys_at_once : keys_at_once) + row_gap;
 }
 
-// One panel of queries of one head, and what this worker has room for.
-struct PanelTask {
-  Index n, h, g, p, first, rows;     // queries [first, first + rows)
+// One panel of queries of one head: queries [first, first + rows).
+struct QueryPlace {
+  Index n, h, p, first, rows;
+};
+
+QueryPlace query_place(const FusedAttention& a, Index task) {
+  const Index panels = whole_parts(a.queries, panel_lanes);
+  const Index p = panels - 1 - task % panels;  // where it is causal, the last queries look at the most keys
+  const auto [n, h] = fused_attention_head(a, task);
+  return {n, h, p, p * panel_lanes, std::min(panel_lanes, a.queries - p * panel_lanes)};
+}
+
+// And what this worker has room for.
+struct PanelTask : QueryPlace {
+  Index g;
   float* scores;                     // [64][step]
   float* dropped;                    // [64][dropped_step], where there is dropout
   float* bias;                       // [keys_at_once]
@@ -64,14 +76,8 @@ bool finite_queries(const FusedAttention& a, const PanelTask& t) {
 
 PanelTask panel_task(const FusedAttention& a, Index task, float* scratch) {
   PanelTask t{};
-  const Index panels = whole_parts(a.queries, panel_lanes);
-  t.p = panels - 1 - task % panels;  // where it is causal, the last queries look at the most keys
-  const HeadPlace head = fused_attention_head(a, task);
-  t.h = head.h;
-  t.n = head.n;
+  static_cast<QueryPlace&>(t) = query_place(a, task);
   t.g = t.h / (a.heads / a.kv_heads);
-  t.first = t.p * panel_lanes;
-  t.rows = std::min(panel_lanes, a.queries - t.first);
   t.step = score_step(a);
   const auto take = [&](Index size) {
     scratch += size;
@@ -324,6 +330,19 @@ void attend(const FusedAttention& a, const PanelTask& t) {
   }
 }
 
+// A head's part of a panel of concat, from `rows` times `by_row` (null: 1). The gain comes after it, so that head_output times
+// the gain has the same bits.
+void join_head(const FusedAttention& a, const QueryPlace& at, const float* rows, Index step,
+               const float* by_row) {
+  float* const to = a.concat->panel(at.n, at.p) + at.h * a.v_head_dim * panel_lanes;
+  for (Index d = 0; at.rows < panel_lanes && d < a.v_head_dim; ++d)
+    std::fill_n(to + d * panel_lanes, panel_lanes, 0.0f);
+  a.kernels.transpose(rows, step, at.rows, a.v_head_dim, by_row, to, panel_lanes);
+  if (a.gains)
+    std::ranges::transform(std::span(to, static_cast<std::size_t>(a.v_head_dim * panel_lanes)), to,
+                           [gain = a.gains[at.h]](float x) { return x * gain; });
+}
+
 void attend_held(const FusedAttention& a, PanelTask& t, const FrozenHead& frozen) {
   t.from = 0;
   t.to = a.all_keys;
@@ -369,20 +388,19 @@ void fused_attention_task(const FusedAttention& a, Index task, float* scratch) {
     keep_nothing_else(a, t);
     a.kernels.written();
   }
-  if (a.gains) {
-    for (Index r = 0; r < t.rows; ++r) t.factor[r] *= a.gains[t.h];
-  }
-  if (a.concat) {
-    float* const to = a.concat->panel(t.n, t.p) + t.h * a.v_head_dim * panel_lanes;
-    for (Index d = 0; t.rows < panel_lanes && d < a.v_head_dim; ++d)
-      std::fill_n(to + d * panel_lanes, panel_lanes, 0.0f);
-    a.kernels.transpose(t.sums, a.v.step, t.rows, a.v_head_dim, t.factor, to, panel_lanes);
-  } else {
+  if (a.concat) join_head(a, t, t.sums, a.v.step, t.factor);
+  if (a.head_output) {
     float* const to = a.head_output + ((t.n * a.heads + t.h) * a.queries + t.first) * a.v_head_dim;
     for (Index r = 0; r < t.rows; ++r)
       for (Index d = 0; d < a.v_head_dim; ++d)
         to[r * a.v_head_dim + d] = t.sums[r * a.v.step + d] * t.factor[r];
   }
+}
+
+void fused_concat_task(const FusedAttention& a, const float* head_output, Index task) {
+  const QueryPlace at = query_place(a, task);
+  join_head(a, at, head_output + ((at.n * a.heads + at.h) * a.queries + at.first) * a.v_head_dim,
+            a.v_head_dim, nullptr);
 }
 
 }  // namespace headwise

@@ -35,10 +35,10 @@ struct FusedAttention {
   const std::atomic<bool>& finite;
   const float* gains;                  // of the heads; null: all 1
   std::span<const FrozenHead> frozen;  // of the heads; empty: none
-  // Where head_output goes, one of them.
-  Panels* concat;       // (N,L,H·Dv), times the gains
+  // What is made, null where nobody wants it.
+  Panels* concat;       // (N,L,H·Dv)
   float* head_output;   // (N,H,L,Dv)
-  float* attn_weights;  // (N,H,L,S′), or null where nobody wants them
+  float* attn_weights;  // (N,H,L,S′)
 };
 
 // Tasks that can be done in any order and at once: one for each batch, head and panel of queries. Those that begin first
@@ -55,5 +55,8 @@ Index fused_attention_scratch(const FusedAttention& attention);
 
 // Throws Error(cancelled) within some tens of microseconds.
 void fused_attention_task(const FusedAttention& attention, Index task, float* scratch);
+
+// The same panel of concat, from the head_output (N,H,L,Dv) of a run before.
+void fused_concat_task(const FusedAttention& attention, const float* head_output, Index task);
 
 }  // namespace headwise

@@ -2,10 +2,10 @@
 
 #include "core/attention/add_and_norm.h"
 #include "core/fused/fused_forward.h"
+#include "core/fused/fused_takeover.h"
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
 #include "core/trace/attention_sizes.h"
-#include "core/trace/kept_projections.h"
 #include "core/trace/kept_weights.h"
 #include "core/trace/reference_backend.h"
 
@@ -47,36 +47,47 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
     t.v_heads = std::move(t.value);
     t.query = t.key = t.value = nullptr;
   }
-  std::optional<Tensor> weights;
-  if (run.keep_attn_weights) weights = Tensor::unwritten(sizes.scores_shape(), DType::f32);
-  float* const kept = weights ? weights->values<float>().data() : nullptr;
-  Tensor output = Tensor::unwritten(
-      module ? Shape{{"N", sizes.batch}, {"L", sizes.queries}, {"E", sizes.embed_dim}}
-             : Shape{{"N", sizes.batch}, {"H", sizes.heads}, {"L", sizes.queries}, {"Dv", sizes.v_head_dim}},
-      DType::f32);
-  FusedForward forward(kernels, threads, sizes, options, t);
-  if (module) {
-    const bool keeps = run.before && run.before->tensors.q && run.before->tensors.k &&
-                       run.before->tensors.v && have_same_projections(*run.before, inputs);
-    const Trace* const before = keeps ? run.before.get() : nullptr;
-    forward.run_module(kept, output.values<float>().data(), before);
-    if (run.keep_projections && before) {
-      t.q = before->tensors.q;
-      t.k = before->tensors.k;
-      t.v = before->tensors.v;
-    } else if (run.keep_projections) {
-      forward.keep_projections(t);
-    }
+  const Shape heads_shape{
+      {"N", sizes.batch}, {"H", sizes.heads}, {"L", sizes.queries}, {"Dv", sizes.v_head_dim}};
+  FusedTakeover kept;
+  if (module) kept = fused_takeover(run.before.get(), inputs, run.keep_attn_weights);
+  // Numbers of a tensor that this run makes; null where nobody wants it, or it is that of before.
+  const auto made = [](std::optional<Tensor>& tensor, bool wanted, const Shape& shape) -> float* {
+    if (!wanted) return nullptr;
+    tensor = Tensor::unwritten(shape, DType::f32);
+    return tensor->values<float>().data();
+  };
+  std::optional<Tensor> weights, head_output, output;
+  float* const to_weights = made(weights, run.keep_attn_weights && !kept.head_output, sizes.scores_shape());
+  float* const to_head_output =
+      made(head_output, !module || (run.keep_head_output && !kept.head_output), heads_shape);
+  float* const to_output = made(output, module && !kept.output,
+                                Shape{{"N", sizes.batch}, {"L", sizes.queries}, {"E", sizes.embed_dim}});
+  FusedTasks tasks;
+  if (kept.output) {
+    t.output = kept.output;
   } else {
-    forward.run_heads(kept, output.values<float>().data());
+    FusedForward forward(kernels, threads, sizes, options, t);
+    module ? forward.run_module(to_weights, to_head_output, to_output, kept)
+           : forward.run_heads(to_weights, to_head_output);
+    if (module && run.keep_projections && !kept.head_output) forward.keep_projections(t);
+    tasks = forward.tasks();
   }
-  if (run.tasks) *run.tasks = forward.tasks();
+  if (run.tasks) *run.tasks = tasks;
+  if (run.keep_projections && kept.head_output) {
+    t.q = kept.q.before;
+    t.k = kept.k.before;
+    t.v = kept.v.before;
+  }
   if (weights) keep_attn_weights(t, options, *std::move(weights));
-  t.output = shared(std::move(output));
+  if (run.keep_attn_weights && kept.head_output) keep_attn_weights_of(run.before->tensors, t, options);
+  if (head_output) t.head_output = shared(*std::move(head_output));
+  if (run.keep_head_output && kept.head_output) t.head_output = kept.head_output;
   if (!module) {
-    t.head_output = t.output;
+    t.output = t.head_output;
     return trace;
   }
+  if (output) t.output = shared(*std::move(output));
   if (options.residual) t.residual_output = shared(add_residual(*t.query, *t.output));
   if (options.layer_norm)
     t.layer_norm_output = shared(layer_norm(options.residual ? *t.residual_output : *t.output));

@@ -11,15 +11,21 @@ namespace headwise {
 
 // What a run had to do, in tasks.
 struct FusedTasks {
-  Index projections = 0, attentions = 0;
+  Index projections = 0;  // of q, k and v
+  Index attentions = 0;
+  Index outputs = 0;  // output projections
+  friend bool operator==(const FusedTasks&, const FusedTasks&) = default;
 };
 
 struct FusedRun {
   int threads = 0;                        // 0: as many as this process may run on
   bool keep_attn_weights = false;         // attn_weights, dropped_weights and attn_output_weights too
   bool keep_projections = false;          // q, k and v too
+  bool keep_head_output = false;          // head_output too
   const FusedKernels* kernels = nullptr;  // null: chosen_fused_kernels()
-  // Of a module: its q, k and v are taken over where it has them and they are the same (core/trace/kept_projections.h).
+  // Of a module: what it has kept is taken over up to the first stage that an edit touches (core/trace/kept_stages.h); of q,
+  // k and v also the tokens that no edit touched, where these are not too few. The bits are those of a run without it,
+  // where it comes from this backend and the same kernels.
   TracePtr before = nullptr;
   FusedTasks* tasks = nullptr;  // null: nobody asks
 };

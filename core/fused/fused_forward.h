@@ -13,6 +13,7 @@
 #include "core/fused/fused_backend.h"
 #include "core/fused/fused_keys.h"
 #include "core/fused/fused_projection.h"
+#include "core/fused/fused_takeover.h"
 #include "core/tensor/task_threads.h"
 #include "core/trace/attention_sizes.h"
 
@@ -71,15 +72,17 @@ class FusedForward {
     }
   }
 
-  // nn.MultiheadAttention; weights (N,H,L,S′) or null, output (N,L,E). `before`, where it is there, has the same q, k and v.
-  void run_module(float* weights, float* output, const Trace* before) {
+  // nn.MultiheadAttention; weights (N,H,L,S′) and head_output (N,H,L,Dv), or null, and output (N,L,E).
+  void run_module(float* weights, float* head_output, float* output, const FusedTakeover& kept) {
     std::vector<TaskPhase> phases;
     QueriesAt queries{};
-    if (before) {
-      phases.push_back(
-          together({keys_.kept_keys(*before->tensors.k), keys_.kept_values(*before->tensors.v)}));
+    if (kept.head_output) {
+      // Nothing is attended to.
+    } else if (kept.q.before) {
+      follow_projections(kept, phases);
+      phases.push_back(together({keys_.kept_keys(*k_rows_), keys_.kept_values(*v_rows_)}));
       const Index width = sizes_.heads * sizes_.head_dim;
-      queries = {.first = numbers_of(before->tensors.q),
+      queries = {.first = numbers_of(q_rows_),
                  .batch = sizes_.queries * width,
                  .head = sizes_.head_dim,
                  .panel = panel_lanes * width,
@@ -98,9 +101,9 @@ class FusedForward {
       gains_.push_back(static_cast<float>(t_.head_gain->flat(h)));
     if (gains_.empty()) gains_.assign(options_.head_gain.begin(), options_.head_gain.end());
     concat_ = Panels(sizes_.batch, sizes_.queries, sizes_.heads * sizes_.v_head_dim);
-    const FusedAttention attention = attention_of(queries, &concat_, nullptr, weights);
+    const FusedAttention attention = attention_of(queries, &concat_, head_output, weights);
     FusedScratch room(threads_, fused_attention_scratch(attention));
-    phases.push_back(tasks_of(attention, room));
+    phases.push_back(kept.head_output ? concat_of(attention, *kept.head_output) : tasks_of(attention, room));
     // With masks a task asks first whether all of k and v are numbers.
     const bool of_its_own = values_ && !masks_ && sizes_.all_keys == sizes_.keys;
     if (of_its_own) {
@@ -114,8 +117,8 @@ class FusedForward {
                               .x = concat_,
                               .weight = {t_.out_proj_weight.get(), 0, t_.out_proj_bias.get(), 0},
                               .features = sizes_.embed_dim,
-                              .to = {.rows = output}};
-    phases.push_back(tasks_of(out));
+                              .to = {.rows = output, .row_tokens = sizes_.queries}};
+    phases.push_back(tasks_of(out, tasks_.outputs));
     phases.back().needs = [&](Index task) {
       const auto [n, panel] = fused_projection_reads_from(out, task);
       return fused_attention_tasks_until(attention, n, panel);
@@ -127,6 +130,12 @@ class FusedForward {
 
   // q (N,L,H·D), k (N,S′,G·D) and v (N,S′,G·Dv) of a module that has been run.
   void keep_projections(TraceTensors& kept) const {
+    if (q_rows_) {
+      kept.q = q_rows_;
+      kept.k = k_rows_;
+      kept.v = v_rows_;
+      return;
+    }
     const Index q_width = q_.width, k_width = keys_.k.heads * keys_.k.width,
                 v_width = keys_.v.heads * keys_.v.width;
     Tensor q =
@@ -205,33 +214,71 @@ class FusedForward {
                         }});
   }
 
-  // x·Wᵀ + b of q, k or v; an input that several of them read becomes panels once.
+  // q, k and v of the run before, with the panels that changed projected again.
+  void follow_projections(const FusedTakeover& kept, std::vector<TaskPhase>& phases) {
+    std::vector<TaskPhase> into_panels, projections;
+    const auto follow = [&](Projection which, const FusedRows& rows, const TensorPtr& x,
+                            const TensorPtr& own_weight) -> TensorPtr {
+      if (rows.changed.empty()) return rows.before;
+      const Shape& shape = rows.before->shape();
+      const auto made = std::make_shared<Tensor>(Tensor::unwritten(shape, DType::f32));
+      float* const to = made->values<float>().data();
+      const Index slab = shape.size(1) * shape.size(2);
+      into_panels.push_back({shape.size(0), [to, slab, from = numbers_of(rows.before)](Index n, int) {
+                               std::copy_n(from + n * slab, slab, to + n * slab);
+                             }});
+      project(which, x, own_weight, {.rows = to, .row_tokens = shape.size(1)}, shape.size(2), into_panels,
+              projections, &rows.changed);
+      return made;
+    };
+    q_rows_ = follow(Projection::q, kept.q, t_.query, t_.q_proj_weight);
+    k_rows_ = follow(Projection::k, kept.k, t_.key, t_.k_proj_weight);
+    v_rows_ = follow(Projection::v, kept.v, t_.value, t_.v_proj_weight);
+    phases.push_back(together(std::move(into_panels)));
+    phases.push_back(together(std::move(projections)));
+  }
+
+  // x·Wᵀ + b of q, k or v, of all panels or `only` of some; a panel that several of them read is made once.
   void project(Projection which, const TensorPtr& x, const TensorPtr& own_weight, const ProjectionTarget& to,
-               Index features, std::vector<TaskPhase>& into_panels, std::vector<TaskPhase>& projections) {
+               Index features, std::vector<TaskPhase>& into_panels, std::vector<TaskPhase>& projections,
+               const std::vector<PanelPlace>* only = nullptr) {
     const Index width = x->shape().size(2), tokens = x->shape().size(1);
     const auto [at, is_new] = inputs_.try_emplace(x.get());
-    Panels& made = at->second;
+    auto& [made, begun] = at->second;
     if (is_new) {
       made = Panels(sizes_.batch, tokens, width);
-      into_panels.push_back({made.batch * made.count, [&made, rows = numbers_of(x), this](Index task, int) {
-                               const Index n = task / made.count, p = task % made.count;
-                               fill_panel(kernels_, rows + (n * made.tokens + p * panel_lanes) * made.width,
-                                          made.tokens_of(p), made.width, made.width, made.panel(n, p));
-                             }});
+      begun.resize(static_cast<std::size_t>(made.batch * made.count));
     }
+    std::vector<PanelPlace> fresh;
+    const auto take = [&, count = made.count, &of_input = begun](PanelPlace place) {
+      const auto i = static_cast<std::size_t>(place.n * count + place.panel);
+      if (!of_input[i]) fresh.push_back(place);
+      of_input[i] = true;
+    };
+    for (Index i = 0; !only && i < made.batch * made.count; ++i) take({i / made.count, i % made.count});
+    if (only) std::ranges::for_each(*only, take);
+    const auto count = static_cast<Index>(fresh.size());
+    into_panels.push_back(
+        {count, [&panels = made, fresh = std::move(fresh), rows = numbers_of(x), this](Index task, int) {
+           const auto [n, p] = fresh[static_cast<std::size_t>(task)];
+           fill_panel(kernels_, rows + (n * panels.tokens + p * panel_lanes) * panels.width,
+                      panels.tokens_of(p), panels.width, panels.width, panels.panel(n, p));
+         }});
     const FusedProjection projection{.kernels = kernels_,
                                      .x = made,
                                      .weight = in_projection_rows(which, options_, t_.in_proj_weight.get(),
                                                                   own_weight.get(), t_.in_proj_bias.get()),
                                      .features = features,
                                      .to = to,
-                                     .asks_finite = masks_.has_value()};
-    projections.push_back(tasks_of(projection));
-    if (which == Projection::v) values_.emplace(projection);
+                                     // Attention looks at its own queries.
+                                     .asks_finite = masks_.has_value() && which != Projection::q,
+                                     .only = only};
+    projections.push_back(tasks_of(projection, tasks_.projections));
+    if (which == Projection::v && !only) values_.emplace(projection);
   }
 
-  TaskPhase tasks_of(const FusedProjection& projection) {
-    tasks_.projections += fused_projection_tasks(projection);
+  TaskPhase tasks_of(const FusedProjection& projection, Index& count) {
+    count += fused_projection_tasks(projection);
     return {fused_projection_tasks(projection), [this, projection](Index task, int worker) {
               keys_.note(fused_projection_task(projection, task, projecting_.of(worker)));
             }};
@@ -241,6 +288,11 @@ class FusedForward {
     tasks_.attentions += fused_attention_tasks(attention);
     return {fused_attention_tasks(attention),
             [&, this](Index task, int worker) { fused_attention_task(attention, task, room.of(worker)); }};
+  }
+
+  TaskPhase concat_of(const FusedAttention& attention, const Tensor& head_output) {
+    return {fused_attention_tasks(attention),
+            [&](Index task, int) { fused_concat_task(attention, head_output.values<float>().data(), task); }};
   }
 
   FusedAttention attention_of(const QueriesAt& q, Panels* concat, float* head_output, float* weights) {
@@ -272,7 +324,12 @@ class FusedForward {
   const TraceTensors& t_;
   const GivenMasks given_;
   FusedKeys keys_;
-  std::map<const Tensor*, Panels> inputs_;
+  struct InputPanels {
+    Panels panels;
+    std::vector<bool> begun;  // those that some task fills
+  };
+  std::map<const Tensor*, InputPanels> inputs_;
+  TensorPtr q_rows_, k_rows_, v_rows_;     // after a run before; else null
   std::optional<FusedProjection> values_;  // none where they are given
   Index before_values_ = 0;                // tasks of their phase
   Panels q_, concat_;

@@ -17,11 +17,18 @@ constexpr Index parts_of_panels = 4;
 constexpr Index depth_at_once = 512;
 
 Index panels_of_task(const FusedProjection& projection) {
+  if (projection.only) return 1;
   return std::clamp<Index>(projection.x.count / parts_of_panels, 1, panels_at_once);
 }
 
+// Tasks of the same features of a batch; of some panels, of all batches.
 Index runs_of(const FusedProjection& projection) {
+  if (projection.only) return static_cast<Index>(projection.only->size());
   return whole_parts(projection.x.count, panels_of_task(projection));
+}
+
+Index tasks_of_features(const FusedProjection& projection) {
+  return runs_of(projection) * (projection.only ? 1 : projection.x.batch);
 }
 
 // Features [first, first + features) of the tokens of one panel.
@@ -72,9 +79,10 @@ bool make_panel(const FusedProjection& projection, Index n, Index p, Index first
   const bool finite = make(first, features, scratch);
   const Index tokens = x.tokens_of(p);
   if (projection.to.rows) {
-    kernels.transpose(scratch, panel_lanes, features, tokens, nullptr,
-                      projection.to.rows + (n * x.tokens + p * panel_lanes) * projection.features + first,
-                      projection.features);
+    kernels.transpose(
+        scratch, panel_lanes, features, tokens, nullptr,
+        projection.to.rows + (n * projection.to.row_tokens + p * panel_lanes) * projection.features + first,
+        projection.features);
   }
   if (HeadRows* const heads = projection.to.head_rows) {
     for (Index f = first; f < first + features;) {
@@ -91,7 +99,7 @@ bool make_panel(const FusedProjection& projection, Index n, Index p, Index first
 }  // namespace
 
 Index fused_projection_tasks(const FusedProjection& projection) {
-  return whole_parts(projection.features, features_at_once) * projection.x.batch * runs_of(projection);
+  return whole_parts(projection.features, features_at_once) * tasks_of_features(projection);
 }
 
 Index fused_projection_tasks_until(const FusedProjection& projection, Index n, Index feature) {
@@ -101,6 +109,7 @@ Index fused_projection_tasks_until(const FusedProjection& projection, Index n, I
 
 PanelPlace fused_projection_reads_from(const FusedProjection& projection, Index task) {
   const Index runs = runs_of(projection);
+  if (projection.only) return (*projection.only)[static_cast<std::size_t>(task % runs)];
   return {task / runs % projection.x.batch, (runs - 1 - task % runs) * panels_of_task(projection)};
 }
 
@@ -111,7 +120,7 @@ Index fused_projection_scratch() {
 bool fused_projection_task(const FusedProjection& projection, Index task, float* scratch) {
   const auto [n, first_panel] = fused_projection_reads_from(projection, task);
   const Index end = std::min(projection.x.count, first_panel + panels_of_task(projection));
-  const Index first = task / runs_of(projection) / projection.x.batch * features_at_once;
+  const Index first = task / tasks_of_features(projection) * features_at_once;
   const Index features = std::min(features_at_once, projection.features - first);
   bool finite = true;
   for (Index p = first_panel; p < end; ++p) {

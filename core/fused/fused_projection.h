@@ -1,18 +1,26 @@
 // The linear layers before and after attention.
 #pragma once
 
+#include <vector>
+
 #include "core/attention/linear.h"
 #include "core/fused/fused_layout.h"
 
 namespace headwise {
 
-// Where the y of a linear layer goes: one of them. Those of heads may have more tokens than x; lanes behind it are written
+// Where the y of a linear layer goes: one of them. Those may have more tokens than x; lanes behind it are written
 // before the tokens that belong there, rows behind it not at all.
 struct ProjectionTarget {
   Panels* panels = nullptr;           // width: features
   HeadPanels* head_panels = nullptr;  // heads·width: features
   HeadRows* head_rows = nullptr;      // heads·width: features
-  float* rows = nullptr;              // row-major (N, tokens, features)
+  float* rows = nullptr;              // row-major (N, row_tokens, features)
+  Index row_tokens = 0;
+};
+
+// One panel of tokens, of batch n.
+struct PanelPlace {
+  Index n, panel;
 };
 
 // One linear layer over tokens in panels, as tasks that can be done in any order and at once.
@@ -23,15 +31,14 @@ struct FusedProjection {
   Index features;
   ProjectionTarget to;
   bool asks_finite = false;
+  // The panels whose tokens are projected, one a task; null: all.
+  const std::vector<PanelPlace>* only = nullptr;
 };
 
 Index fused_projection_tasks(const FusedProjection& projection);
-// How many leading tasks make the features before `feature` of batch n, for all tokens.
+// How many leading tasks make the features before `feature` of batch n, for all tokens. Of all panels.
 Index fused_projection_tasks_until(const FusedProjection& projection, Index n, Index feature);
-// The first panel that a task reads, of batch n; those that begin later read earlier ones.
-struct PanelPlace {
-  Index n, panel;
-};
+// The first panel that a task reads; of all panels, those that begin later read earlier ones.
 PanelPlace fused_projection_reads_from(const FusedProjection& projection, Index task);
 Index fused_projection_scratch();  // floats of a worker's own
 

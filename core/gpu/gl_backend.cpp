@@ -7,7 +7,7 @@
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
-#include "core/trace/kept_projections.h"
+#include "core/trace/kept_stages.h"
 #include "core/trace/reference_backend.h"
 
 namespace headwise {

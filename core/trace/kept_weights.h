@@ -9,4 +9,7 @@ namespace headwise {
 // attn_output_weights.
 void keep_attn_weights(TraceTensors& tensors, const AttentionOptions& options, Tensor attn_weights);
 
+// The same from a run before, whose attn_weights and dropped_weights are alike.
+void keep_attn_weights_of(const TraceTensors& before, TraceTensors& tensors, const AttentionOptions& options);
+
 }  // namespace headwise

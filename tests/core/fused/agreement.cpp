@@ -59,49 +59,142 @@ AttentionInputs sized_inputs(Index batch, Index queries, Index keys, Index heads
   return as_f32(random_inputs(options, {batch, queries, keys}));
 }
 
+namespace {
+
+// Another array: the same with one number changed.
+TensorPtr with_number(const TensorPtr& tensor, Index at, double number) {
+  Tensor other = *tensor;
+  other.set_flat(at, number);
+  return std::make_shared<const Tensor>(std::move(other));
+}
+
+TensorPtr patterned(const Shape& shape, DType dtype, Index every) {
+  Tensor tensor(shape, dtype);
+  for (Index i = 0; i < tensor.size(); ++i) {
+    const bool on = i % every == 2;
+    tensor.set_flat(i, dtype == DType::boolean ? (on ? 1.0 : 0.0) : 0.02 * static_cast<double>(i % every));
+  }
+  return std::make_shared<const Tensor>(std::move(tensor));
+}
+
+}  // namespace
+
 std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
+  // An option more does not compile: decide in core/trace/kept_stages.h which stage reads it, and add it below.
+  [[maybe_unused]] const auto& [op, E, H, G, kdim, vdim, D, Dv, zero_row, scale, softcap, temperature,
+                                dropout, dropout_seed, need_weights, average_attn_weights, residual,
+                                layer_norm, is_causal, causal_alignment, sliding_window, alibi, mask_value,
+                                fully_masked_rows, head_gain, frozen_heads] = first.options;
+  const AttentionSizes s = attention_sizes(first);
   std::vector<FollowingInputs> all;
-  const auto add = [&](const char* name, auto&& change, bool keeps = true) {
-    FollowingInputs next{name, first, keeps};
-    change(next.inputs);
+  const auto add = [&](const char* name, FirstStage from, auto&& change) {
+    FollowingInputs next{name, first, from};
+    change(next.inputs.options, next.inputs.tensors);
     all.push_back(std::move(next));
   };
-  const AttentionSizes s = attention_sizes(first);
-  add("the same", [](AttentionInputs&) {});
-  add("causal", [](AttentionInputs& inputs) { inputs.options.is_causal = true; });
-  add("window", [](AttentionInputs& inputs) { inputs.options.sliding_window = 9; });
-  add("scale", [](AttentionInputs& inputs) { inputs.options.scale = 0.7; });
-  add("softcap", [](AttentionInputs& inputs) { inputs.options.softcap = 1.5; });
-  add("gains", [&](AttentionInputs& inputs) {
-    inputs.options.head_gain.assign(static_cast<std::size_t>(s.heads), 0.5);
-    inputs.options.head_gain.front() = -2.0;
+  using Options = AttentionOptions;
+  using Arrays = TraceTensors;
+
+  const auto behind = FirstStage::behind_output;
+  add("the same", behind, [](Options&, Arrays&) {});
+  add("residual", behind, [](Options& o, Arrays&) { o.residual = !o.residual; });
+  add("layer_norm", behind, [](Options& o, Arrays&) { o.layer_norm = !o.layer_norm; });
+  add("need_weights", behind, [](Options& o, Arrays&) { o.need_weights = !o.need_weights; });
+  add("average_attn_weights", behind,
+      [](Options& o, Arrays&) { o.average_attn_weights = !o.average_attn_weights; });
+
+  const auto output = FirstStage::output;
+  add("gains", output, [&](Options& o, Arrays&) {
+    o.head_gain.assign(static_cast<std::size_t>(s.heads), 0.7);
+    o.head_gain.front() = -2.1;
   });
-  add("attn_mask", [&](AttentionInputs& inputs) {
-    Tensor mask(Shape{{"L", s.queries}, {"S", s.keys}}, DType::boolean);
-    for (Index i = 0; i < mask.size(); ++i) mask.set_flat(i, i % 5 == 2 ? 1.0 : 0.0);
-    inputs.tensors.attn_mask = std::make_shared<const Tensor>(std::move(mask));
+  add("a mute head", output, [&](Options& o, Arrays&) {
+    o.head_gain.assign(static_cast<std::size_t>(s.heads), 1.0);
+    o.head_gain.back() = 0.0;
   });
-  add("frozen head", [&](AttentionInputs& inputs) {
-    inputs.options.frozen_heads = {1};
-    Tensor held(Shape{{"N", s.batch}, {"F", 1}, {"L", s.queries}, {"S", s.all_keys}}, DType::f32);
-    for (Index i = 0; i < held.size(); ++i) held.set_flat(i, 0.02 * static_cast<double>(i % 13));
-    inputs.tensors.frozen_weights = std::make_shared<const Tensor>(std::move(held));
+  add("gains as an array", output, [&](Options&, Arrays& t) {
+    t.head_gain = patterned(Shape{{"H", s.heads}}, DType::f32, 3);
   });
-  add("the first again", [](AttentionInputs&) {});
-  add(
-      "an equal array that is another one",
-      [](AttentionInputs& inputs) {
-        inputs.tensors.query = std::make_shared<const Tensor>(Tensor(*inputs.tensors.query));
-      },
-      false);
-  add(
-      "another input",
-      [](AttentionInputs& inputs) {
-        Tensor value = *inputs.tensors.value;
-        value.set_flat(3, 5.0);
-        inputs.tensors.value = std::make_shared<const Tensor>(std::move(value));
-      },
-      false);
+  add("out_proj.weight", output,
+      [](Options&, Arrays& t) { t.out_proj_weight = with_number(t.out_proj_weight, 5, 0.6); });
+  add("out_proj.bias", output,
+      [](Options&, Arrays& t) { t.out_proj_bias = with_number(t.out_proj_bias, 1, -0.3); });
+
+  const auto attention = FirstStage::attention;
+  add("scale", attention, [](Options& o, Arrays&) { o.scale = 0.7; });
+  add("softcap", attention, [](Options& o, Arrays&) { o.softcap = 1.5; });
+  add("temperature", attention, [](Options& o, Arrays&) { o.temperature = 1.3; });
+  add("dropout", attention, [](Options& o, Arrays&) { o.dropout = 0.25; });
+  add("dropout_seed", attention, [](Options& o, Arrays&) { o.dropout_seed = 9; });
+  add("causal", attention, [](Options& o, Arrays&) { o.is_causal = !o.is_causal; });
+  add("causal_alignment", attention,
+      [](Options& o, Arrays&) { o.causal_alignment = CausalAlignment::bottom_right; });
+  add("window", attention, [](Options& o, Arrays&) { o.sliding_window = 9; });
+  add("alibi", attention, [](Options& o, Arrays&) { o.alibi = !o.alibi; });
+  add("mask_value", attention, [](Options& o, Arrays&) { o.mask_value = -1.0; });
+  add("fully_masked_rows", attention,
+      [](Options& o, Arrays&) { o.fully_masked_rows = FullyMaskedRows::zero; });
+  add("frozen head", attention, [&](Options& o, Arrays& t) {
+    o.frozen_heads = {1};
+    t.frozen_weights =
+        patterned(Shape{{"N", s.batch}, {"F", 1}, {"L", s.queries}, {"S", s.all_keys}}, DType::f32, 13);
+  });
+  if (!frozen_heads.empty()) {
+    add("another frozen head", attention, [&](Options& o, Arrays&) { o.frozen_heads = {s.heads - 1}; });
+    add("no frozen head", attention, [&](Options& o, Arrays& t) {
+      o.frozen_heads.clear();
+      t.frozen_weights = nullptr;
+    });
+  }
+  add("attn_mask", attention, [&](Options&, Arrays& t) {
+    t.attn_mask = patterned(Shape{{"L", s.queries}, {"S", s.keys}}, DType::boolean, 5);
+  });
+  add("key_padding_mask", attention, [&](Options&, Arrays& t) {
+    t.key_padding_mask = patterned(Shape{{"N", s.batch}, {"S", s.keys}}, DType::boolean, 7);
+  });
+  add("valid_lens", attention, [&](Options&, Arrays& t) {
+    Tensor lens(Shape{{"N", s.batch}}, DType::i64);
+    for (Index n = 0; n < s.batch; ++n) lens.set_flat(n, static_cast<double>(s.keys - 3 - n));
+    t.valid_lens = std::make_shared<const Tensor>(std::move(lens));
+  });
+
+  add("equal arrays that are others", FirstStage::equal_arrays, [](Options&, Arrays& t) {
+    t.query = std::make_shared<const Tensor>(Tensor(*t.query));
+    t.value = std::make_shared<const Tensor>(Tensor(*t.value));
+  });
+  const auto tokens = FirstStage::some_tokens;
+  add("a query token", tokens, [](Options&, Arrays& t) { t.query = with_number(t.query, 3, 1.5); });
+  add("the last value token", tokens,
+      [](Options&, Arrays& t) { t.value = with_number(t.value, t.value->size() - 1, 1.5); });
+  add("a key token and the scale", tokens, [](Options& o, Arrays& t) {
+    t.key = with_number(t.key, t.key->size() / 2, 1.5);
+    o.scale = 0.3;
+  });
+
+  const auto projections = FirstStage::projections;
+  add("in_proj_weight", projections,
+      [](Options&, Arrays& t) { t.in_proj_weight = with_number(t.in_proj_weight, 7, 0.4); });
+  add("in_proj_bias", projections,
+      [](Options&, Arrays& t) { t.in_proj_bias = with_number(t.in_proj_bias, 2, 0.4); });
+  add("bias_k and bias_v", projections, [&](Options&, Arrays& t) {
+    t.bias_k = patterned(Shape{{"G·D", s.kv_heads * s.head_dim}}, DType::f32, 4);
+    t.bias_v = patterned(Shape{{"G·Dv", s.kv_heads * s.v_head_dim}}, DType::f32, 4);
+    if (t.frozen_weights)
+      t.frozen_weights =
+          patterned(Shape{{"N", s.batch}, {"F", 1}, {"L", s.queries}, {"S", s.keys + 1 + (zero_row ? 1 : 0)}},
+                    DType::f32, 13);
+  });
+  if (frozen_heads.empty()) {
+    add("add_zero_attn", projections, [](Options& o, Arrays&) { o.add_zero_attn = !o.add_zero_attn; });
+    add("half as many heads, twice as wide", projections, [](Options& o, Arrays&) {
+      o.num_heads /= 2;
+      o.num_kv_heads /= 2;
+      o.head_dim *= 2;
+      o.v_head_dim *= 2;
+      o.head_gain.clear();
+    });
+  }
+  add("the first again", behind, [](Options&, Arrays&) {});
   return all;
 }
 

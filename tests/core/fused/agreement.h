@@ -15,12 +15,20 @@ AttentionInputs as_f32(AttentionInputs inputs);
 AttentionInputs sized_inputs(Index batch, Index queries, Index keys, Index heads, Index kv_heads,
                              Index head_dim, Index v_head_dim);
 
-// What may come after a run of a module over `first`: edits of masks, scale, gains and frozen heads, which keep q, k and v, and others that
-// do not.
+// What may come after a run of a module over `first`, which has no static_k: every option and array by itself changed into
+// another, by the first stage that has to be computed again.
+enum class FirstStage {
+  projections,
+  some_tokens,   // q, k and v of few tokens
+  equal_arrays,  // none, which is to be found out by their numbers
+  attention,
+  output,         // what head_output goes into
+  behind_output,  // or nothing
+};
 struct FollowingInputs {
   std::string name;
   AttentionInputs inputs;
-  bool keeps_projections = true;
+  FirstStage from;
 };
 std::vector<FollowingInputs> following_inputs(const AttentionInputs& first);
 

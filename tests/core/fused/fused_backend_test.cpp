@@ -172,32 +172,149 @@ TEST_CASE("a run is cancelled soon, at whatever moment, and the next one is whol
   }
 }
 
+namespace {
+
+const FusedRun keeping{.keep_projections = true, .keep_head_output = true};
+
+// After a plain run, and after one in which nearly everything is asked for.
+std::vector<NamedInputs> first_inputs() {
+  std::vector<NamedInputs> all{{"plain", sized_inputs(2, 130, 140, 4, 2, 12, 20)}};
+  AttentionInputs full = all.front().inputs;
+  AttentionOptions& options = full.options;
+  options.is_causal = options.add_zero_attn = options.residual = true;
+  options.softcap = 2.0;
+  options.dropout = 0.4;
+  options.head_gain = {0.3, 1.0, -1.7, 2.0};
+  for (const FollowingInputs& next : following_inputs(full)) {
+    if (next.name == "bias_k and bias_v") full = next.inputs;
+  }
+  all.push_back({"full", full});
+  for (const FollowingInputs& next : following_inputs(full)) {
+    if (next.name == "frozen head") all.push_back({"frozen", next.inputs});
+  }
+  return all;
+}
+
+void check_same_bits(const Trace& got, const Trace& expected) {
+  for (const TensorEntry& entry : tensor_entries()) {
+    CAPTURE(entry.name);
+    const TensorPtr a = got.tensor(entry.id), b = expected.tensor(entry.id);
+    REQUIRE(!a == !b);
+    if (a) CHECK(identical(*a, *b));
+  }
+}
+
+}  // namespace
+
 TEST_CASE("a run that follows another makes only what changed, and the same bits as one of its own") {
+  for (const NamedInputs& first : first_inputs()) {
+    CAPTURE(first.name);
+    for (const bool keep : {false, true}) {
+      FusedTasks whole;
+      FusedRun run = keeping;
+      run.keep_attn_weights = keep;
+      run.tasks = &whole;
+      const TracePtr before = fused_forward(first.inputs, run);
+      for (const FollowingInputs& next : following_inputs(first.inputs)) {
+        CAPTURE(next.name);
+        FusedTasks tasks, alone;
+        run.tasks = &alone;
+        const TracePtr expected = fused_forward(next.inputs, run);
+        run.tasks = &tasks;
+        run.before = before;
+        const TracePtr followed = fused_forward(next.inputs, run);
+        run.before = nullptr;
+        check_same_bits(*followed, *expected);
+        switch (next.from) {
+          case FirstStage::projections:
+            CHECK(tasks == alone);
+            break;
+          case FirstStage::some_tokens:
+            CHECK(tasks.projections > 0);
+            CHECK(tasks.projections < whole.projections);
+            CHECK(tasks == FusedTasks{tasks.projections, whole.attentions, whole.outputs});
+            break;
+          case FirstStage::attention:
+            CHECK(tasks == FusedTasks{0, whole.attentions, whole.outputs});
+            CHECK(followed->tensors.q == before->tensors.q);
+            break;
+          case FirstStage::output:
+            CHECK(tasks == FusedTasks{0, 0, whole.outputs});
+            CHECK(followed->tensors.head_output == before->tensors.head_output);
+            break;
+          case FirstStage::equal_arrays:
+          case FirstStage::behind_output:
+            CHECK(tasks == FusedTasks{});
+            CHECK(followed->tensors.output == before->tensors.output);
+            break;
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("what follows a run agrees with the reference") {
   const AttentionInputs first = sized_inputs(2, 65, 70, 4, 2, 12, 20);
-  FusedTasks whole;
-  const TracePtr before = fused_forward(first, {.keep_projections = true, .tasks = &whole});
-  Index output_alone = 0;
+  const TracePtr before = fused_forward(first, keeping);
   for (const FollowingInputs& next : following_inputs(first)) {
     CAPTURE(next.name);
-    FusedTasks tasks;
-    const TracePtr followed =
-        fused_forward(next.inputs, {.keep_projections = true, .before = before, .tasks = &tasks});
-    if (next.keeps_projections) {
-      if (output_alone == 0) output_alone = tasks.projections;
-      CHECK(tasks.projections == output_alone);
-      CHECK(tasks.projections < whole.projections);
-      CHECK(followed->tensors.q == before->tensors.q);
-      CHECK(followed->tensors.v == before->tensors.v);
-    } else {
-      CHECK(tasks.projections == whole.projections);
-      CHECK(followed->tensors.q != before->tensors.q);
-    }
-    CHECK(tasks.attentions == whole.attentions);
-    CHECK(identical(*followed->tensors.output, *fused_forward(next.inputs)->tensors.output));
-    check_agrees(*followed, *reference_forward(next.inputs));
+    FusedRun run = keeping;
+    run.before = before;
+    check_agrees(*fused_forward(next.inputs, run), *reference_forward(next.inputs));
   }
-  // A trace without q, k and v has nothing to be taken over.
-  FusedTasks tasks;
-  fused_forward(first, {.before = fused_forward(first), .tasks = &tasks});
-  CHECK(tasks.projections == whole.projections);
+}
+
+TEST_CASE("edit after edit, each run follows the last, whatever it has kept") {
+  const CounterRandom random(5, "edits");
+  std::uint64_t drawn = 0;
+  const auto draw = [&](std::size_t below) { return random.bits(drawn++) % below; };
+  AttentionInputs inputs = sized_inputs(2, 130, 140, 4, 2, 12, 20);
+  TracePtr before;
+  for (int step = 0; step < 120; ++step) {
+    FusedRun run;
+    run.keep_attn_weights = draw(4) == 0;
+    run.keep_projections = draw(8) != 0;
+    run.keep_head_output = draw(4) != 0;
+    const TracePtr expected = fused_forward(inputs, run);
+    run.before = before;
+    before = fused_forward(inputs, run);
+    check_same_bits(*before, *expected);
+    const std::vector<FollowingInputs> next = following_inputs(inputs);
+    const FollowingInputs& chosen = next[draw(next.size())];
+    CAPTURE(chosen.name);
+    // Sizes stay, so that what is kept may be of use.
+    if (attention_sizes(chosen.inputs) == attention_sizes(inputs)) inputs = chosen.inputs;
+  }
+}
+
+TEST_CASE("a number that is none in one token is in the same cells after an edit as in a run of its own") {
+  AttentionInputs inputs = sized_inputs(1, 130, 140, 4, 2, 12, 20);
+  inputs.options.is_causal = true;
+  const TracePtr before = fused_forward(inputs, keeping);
+  for (const auto member : {&TraceTensors::query, &TraceTensors::key, &TraceTensors::value}) {
+    AttentionInputs edited = inputs;
+    Tensor other = *(inputs.tensors.*member);
+    other.set_flat(70 * other.shape().size(2), NAN);
+    edited.tensors.*member = std::make_shared<const Tensor>(std::move(other));
+    FusedRun run = keeping;
+    run.before = before;
+    const TracePtr followed = fused_forward(edited, run);
+    check_same_bits(*followed, *fused_forward(edited, keeping));
+    run.before = followed;
+    check_same_bits(*fused_forward(inputs, run), *before);
+  }
+}
+
+TEST_CASE("a trace that has kept nothing gives nothing over") {
+  const AttentionInputs inputs = sized_inputs(1, 70, 70, 4, 2, 12, 20);
+  FusedTasks whole, tasks;
+  fused_forward(inputs, {.tasks = &whole});
+  fused_forward(inputs, {.before = fused_forward(inputs), .tasks = &tasks});
+  CHECK(tasks == whole);
+  // Without head_output attention is done again, and where the weights are wanted that are not there.
+  fused_forward(inputs, {.before = fused_forward(inputs, {.keep_projections = true}), .tasks = &tasks});
+  CHECK(tasks == FusedTasks{0, whole.attentions, whole.outputs});
+  fused_forward(inputs,
+                {.keep_attn_weights = true, .before = fused_forward(inputs, keeping), .tasks = &tasks});
+  CHECK(tasks == FusedTasks{0, whole.attentions, whole.outputs});
 }

@@ -243,10 +243,12 @@ TEST_CASE(
   Index output_alone = 0;
   for (const FollowingInputs& next : following_inputs(first)) {
     CAPTURE(next.name);
+    forward.follow(first);
+    forward.finish();
     forward.follow(next.inputs);
     forward.finish();
     const Index tiles = forward.tiles("matrix_product");
-    if (next.keeps_projections) {
+    if (next.from >= FirstStage::attention) {
       if (output_alone == 0) output_alone = tiles;
       CHECK(tiles == output_alone);
       CHECK(tiles < whole);
@@ -256,6 +258,13 @@ TEST_CASE(
     CHECK(identical(*followed->tensors.output, *gl_forward(next.inputs)->tensors.output));
     check_agrees(*followed, *reference_forward(next.inputs));
     CHECK(forward.guards_intact());
+  }
+  // And one after the other.
+  for (const FollowingInputs& next : following_inputs(first)) {
+    CAPTURE(next.name);
+    forward.follow(next.inputs);
+    forward.finish();
+    CHECK(identical(*forward.trace()->tensors.output, *gl_forward(next.inputs)->tensors.output));
   }
   // Another op and other sizes are a run of their own.
   AttentionInputs other = sized_inputs(1, 33, 33, 2, 2, 8, 8);
