@@ -1,0 +1,24 @@
+// The tokenizer of a model, from the files that lie beside its weights.
+#pragma once
+
+#include <string>
+
+#include "core/model/tokenizer.h"
+
+namespace headwise {
+
+// A folder: of its tokenizer.json, else vocab.txt, else vocab.json with merges.txt. Or one of these files.
+//
+//   tokenizer.json          tokenizer_from_json.h
+//   vocab.txt               WordPiece, a piece a line, the first has id 0; of a piece that stands there twice the last
+//                           line counts. Its tokenizer_config.json, where there is one, says do_lower_case (else true),
+//                           strip_accents (else as do_lower_case), tokenize_chinese_chars, and other names for [UNK],
+//                           [CLS], [SEP], [PAD], [MASK]. [CLS] and [SEP] are put around a text where the list has both.
+//   vocab.json, merges.txt  byte-level BPE as GPT-2 (no tokenizer_config.json, or its tokenizer_class says so), RoBERTa
+//                           (<s> and </s> around a text) or Qwen2 has it; add_prefix_space and special tokens from there
+//
+// Throws Error(input) where there is none, for SentencePiece files, for a tokenizer_class of another kind, for files above
+// 64 MiB and for what is damaged; Error(memory).
+Tokenizer load_tokenizer(const std::string& path);
+
+}  // namespace headwise

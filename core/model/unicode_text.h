@@ -1,0 +1,77 @@
+// What tokenizers ask of Unicode: code points and their classes, canonical forms, and a text that remembers where each of
+// its bytes came from. Tables: utf8proc (Unicode 14).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headwise {
+
+// A code point and how many bytes it takes; value −1 and one byte where no well-formed UTF-8 begins.
+struct CodePoint {
+  std::int32_t value = -1;
+  std::size_t bytes = 1;
+};
+// The code point at byte `at` of the text; at < text.size().
+CodePoint code_point_at(std::string_view text, std::size_t at);
+std::size_t code_point_count(std::string_view text);
+void append_code_point(std::string& text, std::int32_t value);
+
+// As \p{L}, \p{N} and \s of the split patterns know them. What is not UTF-8 is `other`.
+enum class CharacterClass { letter, number, space, other };
+CharacterClass character_class(std::int32_t value);
+
+bool is_white_space(std::int32_t value);  // Unicode's White_Space
+bool is_punctuation(
+    std::int32_t value);  // as BERT: P*, and every sign of ASCII that is no letter, digit or space
+bool is_control(std::int32_t value);  // as BERT: Cc, Cf, Co, Cs; but not tab, line feed and carriage return
+bool is_nonspacing_mark(std::int32_t value);  // Mn
+bool is_word_character(std::int32_t value);   // as \w: letters, marks, decimal digits, connectors
+bool is_cjk_ideograph(std::int32_t value);    // the blocks that BERT puts spaces around
+
+// Where a byte came from: [begin, end) of the original.
+struct ByteRange {
+  std::uint32_t begin = 0, end = 0;
+  bool operator==(const ByteRange&) const = default;
+};
+
+// A text made from another one. Either a view of the original, unchanged, or bytes of its own with a range for each.
+class AlignedText {
+ public:
+  AlignedText() = default;
+  // [begin, begin + text.size()) of the original as it stands; the original outlives it.
+  AlignedText(std::string_view text, std::size_t begin) : view_(text), begin_(begin), own_(false) {}
+
+  std::string_view text() const { return own_ ? std::string_view(made_) : view_; }
+  // Where [begin, end) of text() came from; begin < end ≤ text().size().
+  ByteRange origin(std::size_t begin, std::size_t end) const;
+
+  // Only for one that was made empty.
+  void append(std::int32_t value, ByteRange from);
+  void append(std::string_view bytes, ByteRange from);
+
+ private:
+  std::string_view view_;
+  std::size_t begin_ = 0;
+  bool own_ = true;
+  std::string made_;
+  std::vector<ByteRange> ranges_;  // one a byte of made_
+};
+
+// A code point of a text that is being normalised.
+struct AlignedCodePoint {
+  std::int32_t value = 0;
+  ByteRange from;
+};
+
+// NFD, mark by mark in canonical order. Takes time n·log n, whatever stands there.
+std::vector<AlignedCodePoint> decomposed(const std::vector<AlignedCodePoint>& points);
+// NFC. Bytes that are not UTF-8 stay as they are.
+AlignedText composed(const AlignedText& text);
+// Both code points of the lower case (Rust's char::to_lowercase); the second is 0 for all but İ, which is i and U+0307.
+std::array<std::int32_t, 2> lower_case(std::int32_t value);
+
+}  // namespace headwise

@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""Writes tokenizers/: small tokenizers, trained here on the text below, and what Hugging Face's `tokenizers` makes of texts.
+
+    python3 -m venv VENV && VENV/bin/pip install tokenizers==0.23.3 && VENV/bin/python make_tokenizer_golden.py
+
+texts.json.gz has the texts. One folder a tokenizer, as it lies beside a model (tokenizer.json, or vocab.txt, or vocab.json and
+merges.txt), with a golden.json.gz: for each text {"ids": […], "ranges": [[begin, end], …] in bytes, "decoded": …, left out
+where it is the text}. Ranges are there for WordPiece only: `tokenizers` counts characters, and a byte-level token may be less
+than one.
+"""
+
+import gzip
+import json
+import os
+import random
+import shutil
+import sys
+
+from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+
+HERE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "tokenizers")
+
+CORPUS = """
+Attention is a weighted mean of values. The weights come from queries and keys: every query asks, every key answers, and the
+softmax turns the answers into shares that sum to one. Many heads look at the same words and see different things. Splitting
+the width into heads doesn't cost more multiplications; it's the same projection, read in another shape. We've seen that
+they'll learn where a verb finds its subject, and I'm sure you'd like to see it too. Don't trust a picture: count 12 heads of
+64 numbers, 768 in all, or 3.14159 if you like. In 2017 it was new; 100000 papers later it isn't.
+Crème brûlée, naïve café, Zürich, Ångström, smörgåsbord, señor, façade, déjà vu, coöperate.
+Внимание это взвешенное среднее значений. Η προσοχή είναι ένας μέσος όρος. 注意力是加权平均值。アテンションは平均です。
+def attention(query, key, value):
+    scores = query @ key.T / sqrt(d)
+    return softmax(scores) @ value  # weights times values
+""".strip().split("\n")
+
+LLAMA3 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
+          r"|\s*[\r\n]+|\s+(?!\S)|\s+")
+QWEN2 = LLAMA3.replace("{1,3}", "")
+
+# Assigned since long: not what Unicode added since version 10.
+SIGNS = ("aZsStTdmlre09 ' -_.,!?\"#@$%^&*()[]{}<>|\\/~`+=:;\t\n\r\v\fé\u00e8\u0301\u0327ßİıſǅΣςйЖ中文字カひ한국𠀀ａ１½²Ⅷ٣௧"
+         "“”’…—€™©\u00a0\u2003\u2028\u3000\u200b\u200d\ufeff\u00ad\ufffd😀👍🏽👩\u200d💻❤\ufe0f🇩🇪\u0000\u0001\u007f\u0085\ue000"
+         "\u0915\u094d\u0937\u0e01\u0e33\u05d0\u05b0\u0644\u064e\ufb01\u212b\u1e9b\u0323\u1100\u1161\u11a8")
+WORDS = ["attention", "The", "heads", "doesn't", "WE'LL", "you'D", "it's", "naïve", "CRÈME", "2017", "1234567", "[MASK]", "[SEP]",
+         "[UNK]", "<|end|>", "<|start|>", "<mask>", "addedword", "AddedWord", "queries", "unseenxyz", "don't", " ", "  ", "\n", "\n\n",
+         " \n ", "\t", "...", "##ing", "Ġthe", "e\u0301", "注意力", "👩\u200d💻", "'", "''s", "'S", "'ſ", "Zürich", "加"]
+
+
+def texts():
+    yield from ["", " ", "  ", "\n", " \n\n  x", "a", " a", "a ", "Hello, world!", "Don't you'd I'LL we've 'tis", "x  y   z    "]
+    yield from ["tail spaces   ", "\n\n\nlines\r\n\r\nmore\r", " \t mixed \t\n white", "1 12 123 1234 12345 3.14159", "a1b22c333d4444"]
+    yield from ["Crème brûlée NAÏVE Ångström", "e\u0301 a\u030a\u0323 \u0323\u0301x", "注意力是平均值。Attention注意", "한국어 각", "İstanbul ISPARTA ı"]
+    yield from ["emoji 😀👍🏽 👩\u200d💻 ❤\ufe0f🇩🇪!", "x" * 100, "y" * 101, "é" * 100, "e\u0301" * 101, "attention" * 30, "👍" * 40]
+    yield from ["[CLS] is [MASK] it [MASK]. [SEP]", "<|start|>text<|end|>", " <|end|> <mask> end", "say addedword, Addedword addedwords", "[mask] [Mask]"]
+    yield from ["  [MASK]  x", "a<mask>b <mask>\n", "##ing ## ing", "Ġthe Ċ ġ", "it ' s , isn ' t . ok ?", "'s 'S 'ſ '’s ’s"]
+    yield "".join(map(chr, range(1, 256)))
+    yield "".join(map(chr, range(0x300, 0x370))) + "a" + "".join(map(chr, range(0x36F, 0x2FF, -1)))
+    yield from CORPUS
+    rng = random.Random(7)
+    for _ in range(150):
+        yield "".join(rng.choice(SIGNS) for _ in range(rng.randrange(1, 24)))
+    for _ in range(150):
+        yield "".join(rng.choice(WORDS) + rng.choice(["", " ", " ", rng.choice(SIGNS)]) for _ in range(rng.randrange(1, 9)))
+
+
+def case_of(tokenizer, text, with_ranges):
+    made = tokenizer.encode(text)
+    decoded = tokenizer.decode(made.ids)
+    case = {"ids": made.ids}
+    if decoded != text:
+        case["decoded"] = decoded
+    if with_ranges:
+        at = [0]
+        for char in text:
+            at.append(at[-1] + len(char.encode()))
+        case["ranges"] = [[at[begin], at[end]] for begin, end in made.offsets]
+    return case
+
+
+def write_json(path, value):
+    with open(path, "wb") as file:
+        file.write(gzip.compress(json.dumps(value, separators=(",", ":")).encode(), 9, mtime=0))
+
+
+def write(name, tokenizer, files, with_ranges=False, config=None):
+    folder = os.path.join(HERE, name)
+    os.makedirs(folder)
+    if files == "tokenizer.json":
+        tokenizer.save(os.path.join(folder, files), pretty=False)
+    else:
+        tokenizer.model.save(folder)
+    if config is not None:
+        with open(os.path.join(folder, "tokenizer_config.json"), "w") as file:
+            json.dump(config, file, indent=1)
+    write_json(os.path.join(folder, "golden.json.gz"), [case_of(tokenizer, text, with_ranges) for text in texts()])
+
+
+def word_piece(vocabulary=None, size=400, limit=100, **normalizer):
+    tokenizer = Tokenizer(models.WordPiece(vocabulary or {}, unk_token="[UNK]", max_input_chars_per_word=limit))
+    tokenizer.normalizer = normalizers.BertNormalizer(**normalizer)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    tokenizer.decoder = decoders.WordPiece()
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+    if vocabulary is None:
+        tokenizer.train_from_iterator(CORPUS, trainers.WordPieceTrainer(vocab_size=size, special_tokens=special, show_progress=False))
+        tokenizer.add_special_tokens(special)
+    else:
+        tokenizer.add_special_tokens(["[UNK]"])
+        return tokenizer
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]", special_tokens=[(piece, tokenizer.token_to_id(piece)) for piece in ("[CLS]", "[SEP]")])
+    return tokenizer
+
+
+def byte_pairs(pre_tokenizer, special, size=420, normalizer=None, alphabet=True, **model):
+    tokenizer = Tokenizer(models.BPE(**model))
+    tokenizer.pre_tokenizer = pre_tokenizer
+    tokenizer.decoder = decoders.ByteLevel()
+    if normalizer is not None:
+        tokenizer.normalizer = normalizer
+    letters = pre_tokenizers.ByteLevel.alphabet() if alphabet else []
+    tokenizer.train_from_iterator(CORPUS, trainers.BpeTrainer(vocab_size=size, special_tokens=special, initial_alphabet=letters,
+                                                              show_progress=False))
+    return tokenizer
+
+
+def split(regex):
+    byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
+    return pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(regex), behavior="isolated"), byte_level])
+
+
+def main():
+    shutil.rmtree(HERE, ignore_errors=True)
+    os.makedirs(HERE)
+    write_json(os.path.join(HERE, "texts.json.gz"), list(texts()))
+
+    uncased = word_piece()
+    write("bert_uncased_json", uncased, "tokenizer.json", with_ranges=True)
+    write("bert_uncased_vocab", uncased, "vocab.txt", with_ranges=True)
+
+    cased = word_piece(lowercase=False)
+    write("bert_cased_vocab", cased, "vocab.txt", with_ranges=True, config={"do_lower_case": False})
+
+    # Accents kept in lower case, ideographs not parted, short words, and added tokens of every kind.
+    odd = word_piece(strip_accents=False, handle_chinese_chars=False, clean_text=False, limit=7)
+    odd.add_tokens([AddedToken("addedword", single_word=True), AddedToken("naïve", normalized=False)])
+    odd.add_special_tokens([AddedToken("<mask>", lstrip=True), AddedToken("<|end|>", rstrip=True)])
+    odd.post_processor = processors.BertProcessing(("[SEP]", odd.token_to_id("[SEP]")), ("[CLS]", odd.token_to_id("[CLS]")))
+    write("bert_options_json", odd, "tokenizer.json", with_ranges=True)
+
+    words = sorted({word for line in CORPUS[:5] for word in line.lower().replace(".", " ").replace(",", " ").split()})
+    write("word_list", word_piece({piece: i for i, piece in enumerate(["[UNK]", *words, ".", ","])}), "vocab.txt", with_ranges=True)
+
+    gpt2 = byte_pairs(pre_tokenizers.ByteLevel(add_prefix_space=False), ["<|endoftext|>"])
+    write("gpt2_merges", gpt2, "vocab.json")
+
+    roberta = byte_pairs(pre_tokenizers.ByteLevel(add_prefix_space=True), ["<s>", "</s>"])
+    roberta.add_special_tokens([AddedToken("<mask>", lstrip=True)])
+    roberta.add_tokens([AddedToken("addedword", single_word=True), AddedToken("<|end|>", rstrip=True)])
+    pair = [(piece, roberta.token_to_id(piece)) for piece in ("</s>", "<s>")]
+    roberta.post_processor = processors.RobertaProcessing(*pair, trim_offsets=True, add_prefix_space=True)
+    write("roberta_json", roberta, "tokenizer.json")
+
+    llama3 = byte_pairs(split(LLAMA3), ["<|start|>", "<|end|>"], ignore_merges=True)
+    start = processors.TemplateProcessing(single="<|start|> $A", special_tokens=[("<|start|>", llama3.token_to_id("<|start|>"))])
+    llama3.post_processor = processors.Sequence([processors.ByteLevel(trim_offsets=False), start])
+    made = json.loads(llama3.to_str())
+    # Words that no merges make.
+    made["model"]["vocab"].update({piece: 420 + i for i, piece in enumerate(["ĠunseenxyzX", "unseenxyz", "Zürich"])})
+    write("llama3_json", Tokenizer.from_str(json.dumps(made)), "tokenizer.json")
+
+    write("qwen2_json", byte_pairs(split(QWEN2), ["<|end|>"], normalizer=normalizers.NFC()), "tokenizer.json")
+
+    digits = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=True)])
+    write("digits_json", byte_pairs(digits, ["<unk>"], alphabet=False, unk_token="<unk>", fuse_unk=True), "tokenizer.json")
+
+    size = sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(HERE) for name in names)
+    print(f"{size / 1024:.0f} KiB in {HERE}", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    main()
