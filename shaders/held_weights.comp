@@ -1,5 +1,5 @@
-// head_output of a head whose weights are held, whatever its scores are: Σ_key weights[query,key] · v[key,column], times the
-// head's gain. A work group makes 16 queries × 16 columns from tiles of 16 keys; what compiles this sets nothing.
+// head_output of a head whose weights are held, whatever its scores are: Σ_key weights[query,key] · v[key,column]. A
+// work group makes 16 queries × 16 columns from tiles of 16 keys; what compiles this sets nothing.
 layout(local_size_x = 16, local_size_y = 16) in;
 
 layout(std430, binding = 0) readonly buffer Weights { float held[]; };
@@ -14,7 +14,6 @@ uniform uint v_offset;     // of key 0 of its key/value head
 uniform uint o_offset;     // of the first query
 uniform uint o_stride;     // from a query to the next
 uniform uint first_block;  // of 16 queries, in this slice
-uniform float gain;
 
 shared float weight_tile[16][17];  // one more, against bank conflicts
 shared float v_tile[16][17];
@@ -32,5 +31,5 @@ void main() {
     for (uint key = 0u; key < 16u; ++key) sum += weight_tile[y][key] * v_tile[key][x];
     barrier();
   }
-  if (query < queries && column < v_head_dim) o[o_offset + query * o_stride + column] = gain * sum;
+  if (query < queries && column < v_head_dim) o[o_offset + query * o_stride + column] = sum;
 }

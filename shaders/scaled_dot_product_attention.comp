@@ -37,7 +37,6 @@ uniform uint o_head_stride;  // from a head to the next
 uniform uint first_row;      // the first query of the output's binding
 uniform uint first_block;    // of queries, in this slice
 uniform uint statistics_offset;
-uniform int gains_at;  // in mask_data; −1: all 1
 uniform bool empty_is_zero;  // a row with nothing left becomes 0, else NaN
 uniform bool may_skip;       // blocks that a mask rules out need not be read where k and v are finite
 uniform uvec4 block_step;    // of n, h and blocks of queries and keys in skips[1 …], a bit each; all 0: none
@@ -238,12 +237,11 @@ void main() {
     }
   }
 
-  float gain = gains_at >= 0 ? mask_data[uint(gains_at) + head] : 1.0;
   for (uint i = 0u; i < 4u * ROWS; ++i) {
     uint query = first_query + 64u * (i / 4u) + 4u * ty + i % 4u;
     if (query >= queries) continue;
     if (tx == 0u) statistics[statistics_offset + gl_WorkGroupID.y * queries + query] = vec2(maximum[i], total[i]);
-    float divided = total[i] != 0.0 ? gain / total[i] : empty_is_zero ? 0.0 : NOT_A_NUMBER;
+    float divided = total[i] != 0.0 ? 1.0 / total[i] : empty_is_zero ? 0.0 : NOT_A_NUMBER;
     uint at = o_offset + head * o_head_stride + (query - first_row) * o_stride;
     for (uint j = 0u; j < COLS; ++j)
       for (uint e = 0u; e < 4u; ++e) {

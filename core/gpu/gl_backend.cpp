@@ -29,6 +29,13 @@ void check_not_refused(const AttentionInputs& inputs, const GpuLimits& limits) {
     throw Error(ExitStatus::usage, {.where = "gl", .what = reason, .remedy = "use --backend reference"});
 }
 
+// The first that `inputs` touch after `before`.
+GlStage first_stage(const Trace& before, const AttentionInputs& inputs) {
+  if (!have_same_projections(before, inputs)) return GlStage::projections;
+  if (!have_same_attention(before, inputs)) return GlStage::attention;
+  return have_same_output(before, inputs) ? GlStage::none : GlStage::output;
+}
+
 }  // namespace
 
 GlForward::GlForward(const AttentionInputs& inputs, const GlRun& run) {
@@ -38,18 +45,23 @@ GlForward::GlForward(const AttentionInputs& inputs, const GlRun& run) {
   check_not_refused(inputs, state_->programs.limits());
   state_->take_over(inputs);
   state_->take_room();
-  state_->plan(true);
+  state_->plan(GlStage::projections);
 }
 
 void GlForward::follow(const AttentionInputs& inputs) {
   check_attention_inputs(inputs);
   State& s = *state_;
   check_not_refused(inputs, s.programs.limits());
-  const bool keeps = have_same_projections(*s.trace, inputs);
   const bool fits = attention_sizes(inputs) == s.sizes && inputs.options.op == s.trace->options.op;
+  const GlStage from = first_stage(*s.trace, inputs);
   s.take_over(inputs);
-  fits ? s.take_masks() : s.take_room();
-  s.plan(!keeps);
+  if (!fits) {
+    s.take_room();
+  } else {
+    if (from <= GlStage::attention) s.take_masks();
+    if (from <= GlStage::output) s.take_gains();
+  }
+  s.plan(from);
 }
 
 GlForward::~GlForward() = default;
@@ -70,7 +82,7 @@ void GlForward::finish() {
 }
 
 void GlForward::again() {
-  state_->plan(true);
+  state_->plan(GlStage::projections);
 }
 
 double GlForward::progress() const {

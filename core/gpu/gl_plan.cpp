@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/gpu/gpu_head_gains.h"
 #include "core/gpu/gpu_linear.h"
 
 namespace headwise {
@@ -116,8 +117,16 @@ void GlForward::State::put_heads() {
 
 void GlForward::State::add_output() {
   const TraceTensors& t = trace->tensors;
+  if (gains)
+    add_head_gains(work, programs,
+                   {.tokens = sizes.batch * sizes.queries,
+                    .heads = sizes.heads,
+                    .v_head_dim = sizes.v_head_dim,
+                    .head_output = &heads,
+                    .gains = &gains,
+                    .concat = &concat});
   add_linear(work, programs,
-             {.x = &heads,
+             {.x = gains ? &concat : &heads,
               .batch = sizes.batch,
               .rows = sizes.queries,
               .depth = sizes.heads * sizes.v_head_dim,
@@ -168,7 +177,7 @@ void GlForward::State::take_room() {
   const Index rows = sizes.batch * sizes.heads * sizes.queries;
   const Index key_rows = sizes.batch * sizes.kv_heads * sizes.all_keys;
   // Room is given back before other room is taken.
-  for (StorageBuffer* buffer : {&q, &k, &v, &statistics, &heads, &output}) *buffer = StorageBuffer();
+  for (StorageBuffer* buffer : {&q, &k, &v, &statistics, &heads, &output, &concat}) *buffer = StorageBuffer();
   q = StorageBuffer("q", rows * sizes.head_dim);
   k = StorageBuffer("k", key_rows * sizes.head_dim);
   v = StorageBuffer("v", key_rows * sizes.v_head_dim);
@@ -176,14 +185,26 @@ void GlForward::State::take_room() {
   heads = StorageBuffer("head_output", rows * sizes.v_head_dim);
   if (is_module()) output = StorageBuffer("output", sizes.batch * sizes.queries * sizes.embed_dim);
   take_masks();
+  take_gains();
+}
+
+void GlForward::State::take_gains() {
+  const std::vector<float> given_gains = gains_of(trace->options, trace->tensors);
+  if (given_gains.empty()) {
+    gains = StorageBuffer();
+    concat = StorageBuffer();
+    return;
+  }
+  gains = StorageBuffer("gains", sizes.heads);
+  gains.write(0, std::span<const float>(given_gains));
+  if (!concat) concat = StorageBuffer("concat", heads.count());
 }
 
 void GlForward::State::take_masks() {
   const TraceTensors& t = trace->tensors;
-  gains = gains_of(trace->options, t);
   masks.reset();
   masks.emplace(trace->options, GivenMasks{t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()},
-                sizes, gains);
+                sizes);
   put_held();
   const bool module = is_module();
   const Index width = sizes.heads * sizes.v_head_dim;
@@ -200,16 +221,20 @@ void GlForward::State::take_masks() {
                .out_batch_stride = width * sizes.queries};
 }
 
-void GlForward::State::plan(bool projections) {
-  if (projections) is_module() ? add_projections() : put_heads();
-  add_attention(work, programs, attention);
-  add_held_weights(work, programs, attention, held, gains);
-  if (is_module()) add_output();
+void GlForward::State::plan(GlStage from) {
+  work.begin();
+  if (from <= GlStage::projections) is_module() ? add_projections() : put_heads();
+  if (from <= GlStage::attention) {
+    add_attention(work, programs, attention);
+    add_held_weights(work, programs, attention, held);
+  }
+  if (from <= GlStage::output && is_module()) add_output();
 }
 
 std::vector<const StorageBuffer*> GlForward::State::buffers() const {
   std::vector<const StorageBuffer*> all;
-  for (const StorageBuffer* buffer : {&q, &k, &v, &statistics, &heads, &output, &held.weights})
+  for (const StorageBuffer* buffer :
+       {&q, &k, &v, &statistics, &heads, &gains, &concat, &output, &held.weights})
     if (*buffer) all.push_back(buffer);
   for (const auto& [tensor, buffer] : given) all.push_back(&buffer);
   for (const StorageBuffer* buffer : masks->buffers()) all.push_back(buffer);

@@ -12,6 +12,8 @@
 
 namespace headwise {
 
+enum class GlStage { projections, attention, output, none };
+
 struct GlForward::State {
   State(const AttentionInputs& inputs, const GlRun& asked);
 
@@ -20,10 +22,11 @@ struct GlForward::State {
   void take_over(const AttentionInputs& inputs);
   // The GPU's memory for what is computed, and the masks.
   void take_room();
-  // The masks, gains and frozen heads alone.
+  // The masks and frozen heads alone.
   void take_masks();
-  // The jobs of a run; without `projections`, q, k and v are there already.
-  void plan(bool projections);
+  void take_gains();
+  // The jobs of a run; what comes before `from` is there already.
+  void plan(GlStage from);
   std::vector<const StorageBuffer*> buffers() const;  // that there are
 
   GlRun run;
@@ -34,7 +37,7 @@ struct GlForward::State {
   std::map<const Tensor*, StorageBuffer> given;  // inputs and parameters; one array, one buffer
   StorageBuffer q, k, v, statistics, heads, output;
   std::optional<GpuMasks> masks;
-  std::vector<float> gains;  // of the heads; empty: all 1
+  StorageBuffer gains, concat;  // of the heads; none: all 1, and `heads` is concat
   GpuHeldWeights held;
   GpuAttention attention;
 

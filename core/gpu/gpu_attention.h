@@ -19,7 +19,7 @@ struct GpuAttention {
   const StorageBuffer* k = nullptr;           // (N,G,S′,D)
   const StorageBuffer* v = nullptr;           // (N,G,S′,Dv)
   const StorageBuffer* statistics = nullptr;  // (N,H,L,2): largest score and Σexp of each row
-  const StorageBuffer* out = nullptr;         // head_output times the gains
+  const StorageBuffer* out = nullptr;         // head_output
   Index out_stride = 0;                       // from a query to the next, numbers
   Index out_head_stride = 0;                  // from a head to the next
   Index out_batch_stride = 0;

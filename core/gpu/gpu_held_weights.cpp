@@ -10,7 +10,6 @@ constexpr Index tile = 16;  // queries and columns of a work group
 // Queries of one held head that one dispatch may do.
 struct Piece {
   Index n, slice, head, first_query, queries;
-  float gain;
 };
 
 void dispatch(const GpuAttention& a, const GpuHeldWeights& held, const ComputeProgram& program,
@@ -32,14 +31,13 @@ void dispatch(const GpuAttention& a, const GpuHeldWeights& held, const ComputePr
   program.set_size("keys", s.all_keys);
   program.set_size("v_head_dim", s.v_head_dim);
   program.set_size("first_block", first_block);
-  program.set("gain", piece.gain);
   glDispatchCompute(static_cast<GLuint>((s.v_head_dim + tile - 1) / tile), static_cast<GLuint>(blocks), 1);
 }
 
 }  // namespace
 
-void add_held_weights(GpuWork& work, GpuPrograms& programs, const GpuAttention& a, const GpuHeldWeights& held,
-                      const std::vector<float>& gains) {
+void add_held_weights(GpuWork& work, GpuPrograms& programs, const GpuAttention& a,
+                      const GpuHeldWeights& held) {
   const GpuLimits& limits = programs.limits();
   const AttentionSizes& s = a.sizes;
   const ComputeProgram& program = programs.held_weights();
@@ -49,10 +47,8 @@ void add_held_weights(GpuWork& work, GpuPrograms& programs, const GpuAttention& 
   for (Index n = 0; n < s.batch; ++n) {
     for (std::size_t f = 0; f < held.heads.size(); ++f) {
       const Index head = held.heads[f];
-      const float gain = gains.empty() ? 1.0f : gains[static_cast<std::size_t>(head)];
       for (Index query = 0; query < s.queries; query += queries_each) {
-        const Piece piece{n,   static_cast<Index>(f), head, query, std::min(queries_each, s.queries - query),
-                          gain};
+        const Piece piece{n, static_cast<Index>(f), head, query, std::min(queries_each, s.queries - query)};
         work.add({"held_weights", (piece.queries + tile - 1) / tile,
                   static_cast<double>(tile * s.all_keys * s.v_head_dim),
                   [a, &held, &program, alignment = limits.offset_alignment, piece](Index first, Index count) {

@@ -12,9 +12,9 @@ struct GpuHeldWeights {
   std::vector<Index> heads;  // F of them
 };
 
-// Adds the jobs that write head_output of the held heads, where `attention` has its own; `gains` of all heads, empty: all 1.
+// Adds the jobs that write head_output of the held heads, where `attention` has its own.
 // Nothing of the masks reaches them. Both must live until the work is done.
 void add_held_weights(GpuWork& work, GpuPrograms& programs, const GpuAttention& attention,
-                      const GpuHeldWeights& held, const std::vector<float>& gains);
+                      const GpuHeldWeights& held);
 
 }  // namespace headwise

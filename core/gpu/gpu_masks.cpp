@@ -61,8 +61,7 @@ std::optional<Index> GpuMasks::rows_at_once(const GpuLimits& limits) const {
   return std::clamp<Index>(cells / view_.step_l, 1, sizes_.queries);
 }
 
-GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, const AttentionSizes& sizes,
-                   const std::vector<float>& head_gains)
+GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, const AttentionSizes& sizes)
     : options_(options), sizes_(sizes) {
   any_ = has_any_mask(options, given) || options.softcap > 0.0 || options.dropout > 0.0;
   std::vector<float> data;
@@ -82,10 +81,6 @@ GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, con
   if (options.alibi) {
     slopes_at_ = place();
     for (const double slope : alibi_slopes(sizes.heads)) data.push_back(static_cast<float>(slope));
-  }
-  if (!head_gains.empty()) {
-    gains_at_ = place();
-    data.insert(data.end(), head_gains.begin(), head_gains.end());
   }
   data_ = StorageBuffer("mask data", std::max<Index>(1, static_cast<Index>(data.size())));
   data_.write(0, std::span<const float>(data));
@@ -192,7 +187,6 @@ void GpuMasks::set(const ComputeProgram& program, Index alignment, const Rows& r
   program.set("valid_lens_step", valid_lens_per_query_ ? std::array{step(sizes_.queries), step(1)}
                                                        : std::array{step(1), step(0)});
   program.set("slopes_at", slopes_at_);
-  program.set("gains_at", gains_at_);
   program.set("empty_is_zero", options_.fully_masked_rows == FullyMaskedRows::zero);
   program.set("may_skip", !options_.mask_value.has_value());
   program.set("block_step", block_step_);

@@ -16,8 +16,7 @@ namespace headwise {
 class GpuMasks {
  public:
   // Puts on the GPU what is given. The masks' shapes must have been checked. Throws Error(memory).
-  GpuMasks(const AttentionOptions& options, const GivenMasks& given, const AttentionSizes& sizes,
-           const std::vector<float>& head_gains);
+  GpuMasks(const AttentionOptions& options, const GivenMasks& given, const AttentionSizes& sizes);
 
   // Why these masks are another backend's, a sentence; empty where they can be done.
   static std::string refusal(const GivenMasks& given, const GpuLimits& limits);
@@ -51,7 +50,7 @@ class GpuMasks {
   std::vector<std::uint32_t> bits_;  // of a boolean attn_mask
   std::uint32_t attn_mask_kind_ = 0;
   AttnMaskView view_;
-  int padding_at_ = -1, valid_lens_at_ = -1, slopes_at_ = -1, gains_at_ = -1;
+  int padding_at_ = -1, valid_lens_at_ = -1, slopes_at_ = -1;
   bool valid_lens_per_query_ = false;
   std::array<std::uint32_t, 4> block_step_{};
 };

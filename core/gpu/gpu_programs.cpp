@@ -12,6 +12,7 @@ std::span<const unsigned char> scaled_dot_product_attention_comp();
 std::span<const unsigned char> attention_weights_comp();
 std::span<const unsigned char> all_finite_comp();
 std::span<const unsigned char> held_weights_comp();
+std::span<const unsigned char> head_gains_comp();
 std::span<const unsigned char> masked_score_glsl();
 std::span<const unsigned char> dropout_glsl();
 }  // namespace embedded
@@ -74,6 +75,12 @@ const ComputeProgram& GpuPrograms::attention_weights() {
 const ComputeProgram& GpuPrograms::held_weights() {
   ComputeProgram& program = made_["held_weights"];
   if (!program) program = ComputeProgram("held_weights", {}, {embedded::held_weights_comp()});
+  return program;
+}
+
+const ComputeProgram& GpuPrograms::head_gains() {
+  ComputeProgram& program = made_["head_gains"];
+  if (!program) program = ComputeProgram("head_gains", {}, {embedded::head_gains_comp()});
   return program;
 }
 

@@ -30,6 +30,7 @@ class GpuPrograms {
   const ComputeProgram& scaled_dot_product_attention(const AttentionTile& tile);
   const ComputeProgram& attention_weights();
   const ComputeProgram& held_weights();
+  const ComputeProgram& head_gains();
   const ComputeProgram& all_finite();
 
   // The largest tile that pays for so many queries and fits in the shared memory. v_head_dim ≤ 256.

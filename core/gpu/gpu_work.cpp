@@ -21,11 +21,13 @@ void GpuWork::QueryKind::destroy(GLuint name) {
   glDeleteQueries(1, &name);
 }
 
+void GpuWork::begin() {
+  if (!jobs_.empty() || !under_way_.empty()) return;
+  added_ = handed_ = 0.0;
+  units_.clear();
+}
+
 void GpuWork::add(GpuJob job) {
-  if (jobs_.empty() && under_way_.empty()) {
-    added_ = handed_ = 0.0;
-    units_.clear();
-  }
   units_[job.kind] += job.units;
   added_ += job.work * static_cast<double>(job.units);
   if (job.units > 0) jobs_.push_back(std::move(job));

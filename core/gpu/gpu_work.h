@@ -23,6 +23,8 @@ struct GpuJob {
 
 class GpuWork {
  public:
+  // Counts anew, where all is done.
+  void begin();
   // Runs after those that were added before, and sees what they wrote.
   void add(GpuJob job);
 
@@ -30,8 +32,8 @@ class GpuWork {
   // With `wait` it waits for one of them instead of coming back with nothing done.
   bool advance(double milliseconds, bool wait);
 
-  double progress() const;  // 0 … 1, of what was added since all was done
-  // Of this kind that were added since all was done.
+  double progress() const;  // 0 … 1, of what was added since it began
+  // Of this kind that were added since it began.
   Index units(const std::string& kind) const;
   double gpu_milliseconds() const { return total_; }
   double longest_slice() const { return longest_; }  // milliseconds

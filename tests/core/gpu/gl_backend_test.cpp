@@ -114,6 +114,20 @@ TEST_CASE(
   }
 }
 
+TEST_CASE("gains of more tokens than a shader sees at once are multiplied in parts") {
+  const ComputeContext context;
+  if (!context) return;
+  AttentionInputs inputs = sized_inputs(2, 300, 9, 4, 2, 12, 21);
+  inputs.options.head_gain = {0.5, 2.0, -1.0, 3.0};
+  GpuLimits limits = gpu_limits();
+  limits.storage_block_bytes = 4 * 300 * 21 + limits.offset_alignment + 64;  // a head's rows, or 75 tokens
+  REQUIRE(gl_refusal(inputs, limits).empty());
+  check_against_reference(inputs, {.limits = &limits});
+  GlForward forward(inputs, {.limits = &limits});
+  forward.finish();
+  CHECK(forward.guards_intact());
+}
+
 TEST_CASE("an attn_mask larger than the largest storage block is looked at in parts") {
   const ComputeContext context;
   if (!context) return;
@@ -240,6 +254,7 @@ TEST_CASE(
   GlForward forward(first);
   forward.finish();
   const Index whole = forward.tiles("matrix_product");
+  const Index attentions = forward.tiles("scaled_dot_product_attention");
   Index output_alone = 0;
   for (const FollowingInputs& next : following_inputs(first)) {
     CAPTURE(next.name);
@@ -248,23 +263,35 @@ TEST_CASE(
     forward.follow(next.inputs);
     forward.finish();
     const Index tiles = forward.tiles("matrix_product");
-    if (next.from >= FirstStage::attention) {
+    const Index attended = forward.tiles("scaled_dot_product_attention");
+    if (next.from == FirstStage::behind_output) {
+      CHECK(tiles == 0);
+      CHECK(attended == 0);
+    } else if (next.from >= FirstStage::attention) {
       if (output_alone == 0) output_alone = tiles;
       CHECK(tiles == output_alone);
       CHECK(tiles < whole);
+      CHECK((attended > 0) == (next.from == FirstStage::attention));
+    } else {
+      CHECK(tiles >= whole);
+      CHECK(attended >= attentions);
     }
-    CHECK(forward.tiles("scaled_dot_product_attention") > 0);
     const TracePtr followed = forward.trace();
     CHECK(identical(*followed->tensors.output, *gl_forward(next.inputs)->tensors.output));
     check_agrees(*followed, *reference_forward(next.inputs));
     CHECK(forward.guards_intact());
   }
-  // And one after the other.
+  // And one after the other, with the weights.
+  const GlRun keep{.keep_attn_weights = true};
+  GlForward chain(first, keep);
+  chain.finish();
   for (const FollowingInputs& next : following_inputs(first)) {
     CAPTURE(next.name);
-    forward.follow(next.inputs);
-    forward.finish();
-    CHECK(identical(*forward.trace()->tensors.output, *gl_forward(next.inputs)->tensors.output));
+    chain.follow(next.inputs);
+    chain.finish();
+    const TracePtr followed = chain.trace(), alone = gl_forward(next.inputs, keep);
+    CHECK(identical(*followed->tensors.output, *alone->tensors.output));
+    CHECK(identical(*followed->tensors.attn_weights, *alone->tensors.attn_weights));
   }
   // Another op and other sizes are a run of their own.
   AttentionInputs other = sized_inputs(1, 33, 33, 2, 2, 8, 8);
