@@ -26,7 +26,6 @@ namespace headwise {
 namespace {
 
 constexpr double seconds_of_peak = 0.05;
-constexpr double scale_of_edit = 0.1;
 // Rounds where nobody says how many: as many as fit this time, by the work's own guess of its length.
 constexpr double seconds_of_case = 4.0;
 constexpr double guessed_flops = 50e9;
@@ -40,7 +39,7 @@ struct BenchCase {
   AttentionInputs inputs;
   bool keeps_weights = false;
   std::vector<int> threads;
-  bool edited = false;  // and what an edit of the scale takes after it
+  bool edited = false;  // and what edits take after it
 };
 
 // At what the program is measured: embed_dim 512 in 8 heads, without and with weights, on all threads and on one; scaled
@@ -111,23 +110,60 @@ Runner gl_runner(const AttentionInputs& inputs, bool keep) {
           static_cast<double>(forward->gpu_bytes()) / (1024.0 * 1024.0)};
 }
 
-// What an edit of the scale takes, with q, k and v kept.
+// Inputs that differ from others in one thing.
+struct Edit {
+  std::string name;
+  AttentionInputs inputs;
+  double flops = 0.0;  // of what has to be computed again, with q, k, v and head_output kept
+};
+
+// Of a module with self-attention; a token is another one for fused only, which projects its panel of 64 again.
+std::vector<Edit> edits_of(const AttentionInputs& inputs, const std::string& backend) {
+  const AttentionSizes s = attention_sizes(inputs);
+  const double tokens = static_cast<double>(s.batch * s.queries), width = static_cast<double>(s.embed_dim);
+  const double projections =
+      2.0 * tokens * width *
+      static_cast<double>(s.heads * s.head_dim + s.kv_heads * (s.head_dim + s.v_head_dim));
+  const double attention_and_output = attention_flops(inputs) - projections;
+  std::vector<Edit> edits{
+      {"scale", inputs, attention_and_output},
+      {"gain", inputs, 2.0 * tokens * width * static_cast<double>(s.heads * s.v_head_dim)},
+      {"token", inputs,
+       attention_and_output + projections / static_cast<double>(s.batch * ((s.queries + 63) / 64))}};
+  edits[0].inputs.options.scale = 0.1;
+  edits[1].inputs.options.head_gain.assign(static_cast<std::size_t>(s.heads), 1.0);
+  edits[1].inputs.options.head_gain.back() = 0.0;
+  Tensor token = *inputs.tensors.query;
+  token.set_flat(token.size() / 2, 1.0);
+  TraceTensors& t = edits[2].inputs.tensors;
+  t.query = t.key = t.value = std::make_shared<const Tensor>(std::move(token));
+  if (backend == "gl") edits.pop_back();
+  return edits;
+}
+
+// What an edit takes after a run that has kept what it can.
 Runner edited_runner(const std::string& backend, const AttentionInputs& inputs, const AttentionInputs& edited,
                      int threads) {
   if (backend == "gl") {
     const auto forward = std::make_shared<GlForward>(inputs);
     forward->finish();
-    const auto follow = [forward, edited] {
-      forward->follow(edited);
+    const auto follow = [forward](const AttentionInputs& next) {
+      forward->follow(next);
       forward->finish();
     };
-    return {[forward, follow] {
-              follow();
+    // There and back: the same inputs once more would leave nothing to do.
+    return {[=] {
+              follow(edited);
               return forward->trace();
             },
-            follow, static_cast<double>(forward->gpu_bytes()) / (1024.0 * 1024.0)};
+            [=, on = true]() mutable {
+              on = !on;
+              follow(on ? edited : inputs);
+            },
+            static_cast<double>(forward->gpu_bytes()) / (1024.0 * 1024.0)};
   }
-  const auto run = [edited, threads, before = fused_forward(inputs, {.keep_projections = true})] {
+  const auto run = [edited, threads,
+                    before = fused_forward(inputs, {.keep_projections = true, .keep_head_output = true})] {
     return fused_forward(edited, {.threads = threads, .before = before});
   };
   return {run, run};
@@ -153,12 +189,6 @@ std::optional<Runner> runner(const std::string& backend, const BenchCase& work, 
   return Runner{run, run};
 }
 
-// Of q, k and v of self-attention.
-double projection_flops(const AttentionSizes& s) {
-  return 2.0 * static_cast<double>(s.batch * s.queries * s.embed_dim) *
-         static_cast<double>(s.heads * s.head_dim + s.kv_heads * (s.head_dim + s.v_head_dim));
-}
-
 void measure(const std::string& backend, const BenchCase& work, int rounds, std::vector<BackendRun>& runs) {
   const AttentionSizes sizes = attention_sizes(work.inputs);
   const bool reference = backend == "reference";
@@ -169,6 +199,7 @@ void measure(const std::string& backend, const BenchCase& work, int rounds, std:
         std::clamp(static_cast<int>(seconds_of_case * guessed_flops / flops), fewest_rounds, most_rounds);
   std::vector<TimedWork> timed;
   std::vector<BackendRun> made;
+  std::vector<double> flops_of;
   for (const int threads : work.threads) {
     const std::optional<Runner> run = runner(backend, work, threads);
     if (!run) return;
@@ -183,25 +214,25 @@ void measure(const std::string& backend, const BenchCase& work, int rounds, std:
                     .is_causal = work.inputs.options.is_causal,
                     .keeps_weights = work.keeps_weights || reference,
                     .threads = threads};
-    const auto add = [&](const Runner& runner, const AttentionInputs& inputs) {
+    const auto add = [&](const Runner& runner, const AttentionInputs& inputs, double left) {
       told.max_abs_diff = difference_from_reference(inputs, *runner.whole()->tensors.output);
       told.extra_mib = runner.gpu_mib;
       made.push_back(told);
       timed.push_back({runner.timed, threads});
+      flops_of.push_back(left);
     };
-    add(*run, work.inputs);
+    add(*run, work.inputs, flops);
     if (!work.edited || reference) continue;
-    told.edited = true;
-    AttentionInputs edited = work.inputs;
-    edited.options.scale = scale_of_edit;
-    add(edited_runner(backend, work.inputs, edited, threads), edited);
+    for (const Edit& edit : edits_of(work.inputs, backend)) {
+      told.edit = edit.name;
+      add(edited_runner(backend, work.inputs, edit.inputs, threads), edit.inputs, edit.flops);
+    }
   }
   const std::vector<Timing> timings = time_in_turns(timed, rounds);
   for (std::size_t i = 0; i < made.size(); ++i) {
     made[i].median_ms = 1e3 * timings[i].median_seconds;
     made[i].least_ms = 1e3 * timings[i].least_seconds;
-    const double left = made[i].edited ? flops - projection_flops(sizes) : flops;
-    made[i].gflops = 1e-9 * left / timings[i].median_seconds;
+    made[i].gflops = 1e-9 * flops_of[i] / timings[i].median_seconds;
     made[i].fraction_of_peak = made[i].gflops / timings[i].peak_gflops;
     if (backend != "gl") made[i].extra_mib = timings[i].extra_mib;
     runs.push_back(made[i]);

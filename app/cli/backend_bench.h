@@ -20,7 +20,8 @@ struct BackendRun {
   long embed_dim = 0, num_heads = 0, num_kv_heads = 0, length = 0;
   std::string op;
   bool is_causal = false, keeps_weights = false;
-  bool edited = false;  // after another scale: q, k and v are those of the run before
+  // What is another one than in the run before, which it follows: "scale", "gain" or "token"; empty: a run from nothing.
+  std::string edit = {};
   int threads = 0;
   // extra_mib: with gl of the GPU's memory, inputs and parameters too; fraction_of_peak: of the processor's, with gl too.
   double median_ms = 0.0, least_ms = 0.0, gflops = 0.0, fraction_of_peak = 0.0, extra_mib = 0.0;

@@ -14,18 +14,18 @@ std::string bench_text(const BackendBench& bench) {
                                  bench.threads, bench.isa, bench.fma_peak_gflops, bench.bandwidth_gbs,
                                  bench.gl_renderer ? ", " + *bench.gl_renderer : "");
   text += fmt::format(
-      "{:<10} {:<16} {:<4} {:>5} {:>3} {:>6} {:<7} {:<8} {:>7} {:>10} {:>10} {:>8} {:>8} {:>9} {:>9}\n",
-      "backend", "preset", "op", "E", "H", "L", "mask", "weights", "threads", "median ms", "least ms",
+      "{:<10} {:<16} {:<4} {:>5} {:>3} {:>6} {:<9} {:<8} {:>7} {:>10} {:>10} {:>8} {:>8} {:>9} {:>9}\n",
+      "backend", "preset", "op", "E", "H", "L", "mask/edit", "weights", "threads", "median ms", "least ms",
       "GFLOP/s", "of peak", "extra MiB", "max diff");
   for (const BackendRun& run : bench.runs) {
     text += fmt::format(
-        "{:<10} {:<16} {:<4} {:>5} {:>3} {:>6} {:<7} {:<8} {:>7} {:>10.3f} {:>10.3f} {:>8.1f} {:>8.3f} "
+        "{:<10} {:<16} {:<4} {:>5} {:>3} {:>6} {:<9} {:<8} {:>7} {:>10.3f} {:>10.3f} {:>8.1f} {:>8.3f} "
         "{:>9.1f} {:>9.2g}\n",
         run.backend, run.preset, run.op == "multi_head_attention" ? "mha" : "sdpa", run.embed_dim,
         run.num_heads, run.length,
-        run.edited      ? "edited"
-        : run.is_causal ? "causal"
-                        : "",
+        !run.edit.empty() ? run.edit
+        : run.is_causal   ? "causal"
+                          : "",
         run.keeps_weights ? "kept" : "", run.threads, run.median_ms, run.least_ms, run.gflops,
         run.fraction_of_peak, run.extra_mib, run.max_abs_diff);
   }
@@ -44,7 +44,7 @@ std::string bench_json(const BackendBench& bench) {
                     {"length", run.length},
                     {"is_causal", run.is_causal},
                     {"keeps_weights", run.keeps_weights},
-                    {"edited", run.edited},
+                    {"edit", run.edit},
                     {"threads", run.threads},
                     {"median_ms", run.median_ms},
                     {"min_ms", run.least_ms},
