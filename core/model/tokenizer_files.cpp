@@ -198,6 +198,11 @@ Tokenizer from_merges(const fs::path& folder) {
     prefix = {*first};
     suffix = {*last};
   }
+  if (json_flag(config, "add_bos_token", false, where)) {
+    const auto bos = vocabulary->find(special_token(config, "bos_token", usual, where));
+    if (!bos) fail(where, "add_bos_token is set, but the vocabulary has no bos_token", "", "a piece of it");
+    prefix = {*bos};
+  }
   if (qwen2) {
     options.nfc = true;
     options.splits = {SplitPattern::qwen2};

@@ -15,7 +15,8 @@ namespace headwise {
 //                           strip_accents (else as do_lower_case), tokenize_chinese_chars, and other names for [UNK],
 //                           [CLS], [SEP], [PAD], [MASK]. [CLS] and [SEP] are put around a text where the list has both.
 //   vocab.json, merges.txt  byte-level BPE as GPT-2 (no tokenizer_config.json, or its tokenizer_class says so), RoBERTa
-//                           (<s> and </s> around a text) or Qwen2 has it; add_prefix_space and special tokens from there
+//                           (<s> and </s> around a text) or Qwen2 has it; add_prefix_space, add_bos_token and special tokens
+//                           from there
 //
 // Throws Error(input) where there is none, for SentencePiece files, for a tokenizer_class of another kind, for files above
 // 64 MiB and for what is damaged; Error(memory).

@@ -10,6 +10,9 @@ namespace headwise {
 
 namespace {
 
+// Ids that a vocabulary may leave out; models round its size up to a multiple of some hundred at most.
+constexpr std::size_t most_gaps = 100'000;
+
 std::int64_t largest_id(const std::vector<VocabularyEntry>& entries, const std::string& where) {
   std::int64_t largest = -1;
   for (const VocabularyEntry& entry : entries) {
@@ -29,7 +32,15 @@ std::int64_t largest_id(const std::vector<VocabularyEntry>& entries, const std::
 TokenizerVocabulary::TokenizerVocabulary(std::vector<VocabularyEntry> own,
                                          const std::vector<VocabularyEntry>& added,
                                          const std::string& where) {
-  pieces_.resize(static_cast<std::size_t>(std::max(largest_id(own, where), largest_id(added, where)) + 1));
+  const auto size = static_cast<std::size_t>(std::max(largest_id(own, where), largest_id(added, where)) + 1);
+  if (size > own.size() + added.size() + most_gaps) {
+    throw Error(ExitStatus::input,
+                {.where = where,
+                 .what = "the ids of the vocabulary have wide gaps",
+                 .got = fmt::format("{} pieces, the largest id {}", own.size() + added.size(), size - 1),
+                 .expected = "ids from 0 on, one after the other"});
+  }
+  pieces_.resize(size);
   taken_.resize(pieces_.size());
   own_.reserve(own.size());
   for (VocabularyEntry& entry : own) {

@@ -13,7 +13,7 @@ namespace headwise {
 
 using TokenId = std::int32_t;
 
-// Ids below this: sixteen times the largest vocabularies there are, so that what a file says costs at most 300 MB.
+// Ids below this: sixteen times the largest vocabularies there are.
 constexpr std::int64_t most_token_ids = 4'000'000;
 
 // What stands for an id in a file.
@@ -22,7 +22,8 @@ using VocabularyEntry = std::pair<std::string, std::int64_t>;
 class TokenizerVocabulary {
  public:
   // `own`: what the model cuts words into. `added`: tokens that only stand in a text as a whole, of which those that
-  // `own` has too are left out. Ids may have gaps. Throws Error(input), beginning with `where`: an id below 0 or too
+  // `own` has too are left out. Ids may have gaps, but no wide ones: memory
+  // is bounded by what the file holds. Throws Error(input), beginning with `where`: an id below 0 or too
   // large, a piece or an id that occurs twice, a piece that has one id in `own` and another in `added`.
   TokenizerVocabulary(std::vector<VocabularyEntry> own, const std::vector<VocabularyEntry>& added,
                       const std::string& where);

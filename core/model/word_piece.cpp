@@ -12,7 +12,7 @@ namespace headwise {
 namespace {
 
 // Greedy matching is quadratic in the length of a word: a file must not ask for words without end.
-constexpr std::size_t most_word_chars = 10'000;
+constexpr std::size_t most_word_chars = 1'000;
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
   for (std::size_t at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size()))

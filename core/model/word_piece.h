@@ -26,7 +26,7 @@ struct WordPieceOptions {
   bool clean_up_spaces = true;     // "it ' s ." → "it's."
 };
 
-// Throws Error(input), beginning with `where`: the vocabulary has no unk_token, words that may be longer than 10000.
+// Throws Error(input), beginning with `where`: the vocabulary has no unk_token, words that may be longer than 1000.
 std::unique_ptr<TokenizerModel> make_word_piece(std::shared_ptr<const TokenizerVocabulary> vocabulary,
                                                 const WordPieceOptions& options, const std::string& where);
 

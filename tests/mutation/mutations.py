@@ -95,4 +95,11 @@ MUTATIONS = [
     ("Philox with nine rounds", "core/tensor/random.cpp", "round < 10", "round < 9"),
     ("Fortran order is not turned", "core/files/npy_format.cpp", "array_.fortran_order = boolean();", "array_.fortran_order = boolean() && false;"),
     ("a checksum is not looked at", "core/files/zip_entry_reader.cpp", "if (static_cast<std::uint32_t>(state.crc) != state.entry.crc)", "if (state.crc == 1 && state.entry.crc == 2)"),
+    # ---- tokenizers
+    ("equal merges are made from the right", "core/model/byte_pair_encoding.cpp", "rank > other.rank : left > other.left", "rank > other.rank : left < other.left"),
+    ("ignore_merges is ignored", "core/model/byte_pair_encoding.cpp", "options_.ignore_merges ? ", "false ? "),
+    ("a word takes all spaces before it", "core/model/byte_pair_split.cpp", "return cursor.done() || last == at ? cursor.at() : last;", "return cursor.at();"),
+    ("accents stay in lower case", "core/model/word_piece.cpp", "if (options_.strip_accents) {", "if (options_.strip_accents && !options_.lowercase) {"),
+    ("a word's first pieces stay where its end is unknown", "core/model/word_piece.cpp", "into.resize(before);", "static_cast<void>(before);"),
+    ("marks are not brought into order", "core/model/unicode_text.cpp", "std::stable_sort(first, last, by_class);", "static_cast<void>(by_class);"),
 ]

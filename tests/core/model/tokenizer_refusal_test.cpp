@@ -131,6 +131,7 @@ TEST_CASE("damaged JSON and settings of the wrong type are refused") {
   refusal(bpe(R"("a":0)", R"("a":[0])"));
   refusal(bpe(R"("a":0)", R"("a":{})"));
   refusal(bpe(R"("a":0)", R"("a":4000000)"));
+  CHECK(contains(refusal(bpe(R"("a":0)", R"("a":3999999)")), "gaps"));
   refusal(bpe(R"("a":0)", R"("a":18446744073709551615)"));
   refusal(bpe(R"("a b")", R"("ab")"));
   refusal(bpe(R"("a b")", R"("a b c")"));

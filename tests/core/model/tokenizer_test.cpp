@@ -83,7 +83,7 @@ TEST_CASE("WordPiece drops bytes that are not UTF-8") {
   CHECK(ids_of(tokenizer.encode("t\xFFhe \xC3")) == ids_of(tokenizer.encode("the")));
 }
 
-TEST_CASE("merges are taken from vocab.json and merges.txt as RoBERTa and Qwen2 use them") {
+TEST_CASE("merges are taken from vocab.json and merges.txt as RoBERTa, OPT and Qwen2 use them") {
   const TemporaryFolder folder;
   const std::string pieces = R"("a": 2, "b": 3, "ab": 4, "\u0120": 5, "1": 6, "11": 7)";
   folder.with_file("merges.txt", "#version: 0.2\na b\n1 1\n");
@@ -92,6 +92,10 @@ TEST_CASE("merges are taken from vocab.json and merges.txt as RoBERTa and Qwen2 
                    R"({"tokenizer_class": "RobertaTokenizer", "add_prefix_space": true})");
   CHECK(ids_of(load_tokenizer(folder.file("vocab.json")).encode("ab11")) ==
         std::vector<TokenId>{0, 5, 4, 7, 1});
+  folder.with_file(
+      "tokenizer_config.json",
+      R"({"tokenizer_class": "GPT2Tokenizer", "bos_token": {"content": "</s>"}, "add_bos_token": true})");
+  CHECK(ids_of(load_tokenizer(folder.file("")).encode("ab11</s>")) == std::vector<TokenId>{1, 4, 7, 1});
   folder.with_file("tokenizer_config.json",
                    R"({"tokenizer_class": "Qwen2Tokenizer",
                        "added_tokens_decoder": {"8": {"content": "<|im_start|>", "special": true}}})");
