@@ -1,0 +1,65 @@
+#!/usr/bin/python3
+"""Writes models/sentences.npz: what torch computes with the model of assets/models for a few texts.
+
+    /usr/bin/python3 make_model_golden.py      (Debian: python3-torch, 1.13; python3-numpy)
+
+For each text T = 0, 1, … (L words with the special ones, E width, H heads, V words in the vocabulary):
+  T.text         (bytes) uint8   the text as it is typed, UTF-8
+  T.ids          (L) int64       numbers of its words, with [CLS] and [SEP] around
+  T.hidden.0     (L,E) float32   the embeddings after their LayerNorm
+  T.hidden.l     (L,E)           after layer l−1
+  T.attention.l  (H,L,L)         the weights of layer l after softmax, row: from, column: to
+  T.logits       (L,V)           cls.predictions
+Arrays are not compressed. Computed in float32.
+"""
+
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True  # leave no __pycache__ beside the values
+import numpy
+import torch
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+MODELS = os.path.join(HERE, "..", "..", "assets", "models")
+sys.path.insert(0, MODELS)
+from bert_encoder import run_encoder
+from safetensors_file import read_safetensors
+
+SENTENCES = ["the animal did not cross the street because it was too tired .",
+             "the animal did not cross the street because it was too wide .",
+             "yesterday , the keys to the zeppelin [MASK] here ."]
+
+
+def model(name):
+    folder = os.path.join(MODELS, name)
+    tensors, _ = read_safetensors(os.path.join(folder, "model.safetensors"))
+    with open(os.path.join(folder, "config.json")) as file:
+        config = json.load(file)
+    with open(os.path.join(folder, "vocab.txt")) as file:
+        vocabulary = file.read().split("\n")[:-1]
+    return tensors, config, {word: i for i, word in enumerate(vocabulary)}
+
+
+def write(name, texts, before, after, run):
+    tensors, config, word_id = model(name)
+    arrays = {}
+    for number, text in enumerate(texts):
+        ids = [word_id.get(word, word_id["[UNK]"]) for word in before + text.split() + after]
+        with torch.no_grad():
+            result = run(tensors, config, torch.tensor([ids]))
+        arrays[f"{number}.text"] = numpy.frombuffer(text.encode(), numpy.uint8)
+        arrays[f"{number}.ids"] = numpy.array(ids, numpy.int64)
+        for what in ("hidden", "attention"):
+            for layer, tensor in enumerate(getattr(result, what)):
+                arrays[f"{number}.{what}.{layer}"] = tensor[0].numpy()
+        arrays[f"{number}.logits"] = result.logits[0].numpy()
+    path = os.path.join(HERE, "models", name + ".npz")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    numpy.savez(path, **arrays)
+    print(f"{len(texts)} texts, {len(arrays)} arrays, {os.path.getsize(path)} bytes in {path}")
+
+
+torch.set_num_threads(1)
+write("sentences", SENTENCES, ["[CLS]"], ["[SEP]"], run_encoder)
