@@ -1,15 +1,16 @@
 #!/usr/bin/python3
-"""Writes models/sentences.npz: what torch computes with the model of assets/models for a few texts.
+"""Writes models/sentences.npz and models/copycat.npz: what torch computes with the models of assets/models for a few texts.
 
     /usr/bin/python3 make_model_golden.py      (Debian: python3-torch, 1.13; python3-numpy)
 
 For each text T = 0, 1, … (L words with the special ones, E width, H heads, V words in the vocabulary):
   T.text         (bytes) uint8   the text as it is typed, UTF-8
-  T.ids          (L) int64       numbers of its words, with [CLS] and [SEP] around
-  T.hidden.0     (L,E) float32   the embeddings after their LayerNorm
-  T.hidden.l     (L,E)           after layer l−1
+  T.ids          (L) int64       numbers of its words: sentences with [CLS] and [SEP] around, copycat with <|endoftext|> in front
+  T.hidden.0     (L,E) float32   the embeddings (sentences: after their LayerNorm; copycat: word + position)
+  T.hidden.l     (L,E)           after layer l−1 (copycat: before ln_f)
   T.attention.l  (H,L,L)         the weights of layer l after softmax, row: from, column: to
-  T.logits       (L,V)           cls.predictions
+  T.final        (L,E)           copycat only: the last hidden after ln_f
+  T.logits       (L,V)           sentences: cls.predictions; copycat: final · wteᵀ
 Arrays are not compressed. Computed in float32.
 """
 
@@ -25,11 +26,14 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 MODELS = os.path.join(HERE, "..", "..", "assets", "models")
 sys.path.insert(0, MODELS)
 from bert_encoder import run_encoder
+from gpt2_decoder import run_decoder
 from safetensors_file import read_safetensors
 
 SENTENCES = ["the animal did not cross the street because it was too tired .",
              "the animal did not cross the street because it was too wide .",
              "yesterday , the keys to the zeppelin [MASK] here ."]
+COPYCAT = ["garden river lamp apple violin garden river lamp",
+           "stone zeppelin owl stone"]
 
 
 def model(name):
@@ -54,7 +58,9 @@ def write(name, texts, before, after, run):
         for what in ("hidden", "attention"):
             for layer, tensor in enumerate(getattr(result, what)):
                 arrays[f"{number}.{what}.{layer}"] = tensor[0].numpy()
-        arrays[f"{number}.logits"] = result.logits[0].numpy()
+        for what in ("final", "logits"):
+            if hasattr(result, what):
+                arrays[f"{number}.{what}"] = getattr(result, what)[0].numpy()
     path = os.path.join(HERE, "models", name + ".npz")
     os.makedirs(os.path.dirname(path), exist_ok=True)
     numpy.savez(path, **arrays)
@@ -63,3 +69,4 @@ def write(name, texts, before, after, run):
 
 torch.set_num_threads(1)
 write("sentences", SENTENCES, ["[CLS]"], ["[SEP]"], run_encoder)
+write("copycat", COPYCAT, ["<|endoftext|>"], [], run_decoder)
