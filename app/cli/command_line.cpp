@@ -24,9 +24,8 @@ std::string overview() {
   std::string text =
       "Headwise: see multi-head attention happen, number by number.\n\n"
       "Usage:\n"
-      "  headwise [FILE]        open the window on a scenario, a playlist or an array file; else on the "
-      "welcome "
-      "scenario\n";
+      "  headwise [FILE|FOLDER]  open the window on a scenario, a playlist, an array file or a model; else "
+      "on the\n                         welcome scenario\n";
   for (const Subcommand& command : subcommands())
     text += fmt::format("  headwise {:<12}  {}\n", command.name, command.what);
   text +=

@@ -1,8 +1,9 @@
-// headwise info: what is in an array file, a scenario or a playlist.
+// headwise info: what is in an array file, a model, a scenario or a playlist.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
 
+#include "app/cli/model_info.h"
 #include "app/cli/playlist_argument.h"
 #include "app/cli/playlist_info.h"
 #include "app/cli/scenario_info.h"
@@ -48,7 +49,14 @@ std::string as_text(const std::string& path, const ArrayFileInfo& info) {
   return text;
 }
 
-std::string as_json(const std::string& path, const ArrayFileInfo& info) {
+// A model in several files, as if they were one.
+ArrayFileInfo info_of(const ModelFiles& files) {
+  ArrayFileInfo info{fmt::format("safetensors in {} files", files.file_count()), {}, {}};
+  for (const auto& [name, array] : files.arrays()) info.arrays.push_back(array);
+  return info;
+}
+
+std::string as_json(const std::string& path, const ArrayFileInfo& info, const Json* model) {
   Json tensors = Json::array();
   for (const ArrayInfo& array : info.arrays) {
     tensors.push_back({{"name", array.name},
@@ -56,8 +64,9 @@ std::string as_json(const std::string& path, const ArrayFileInfo& info) {
                        {"shape", array.sizes},
                        {"bytes", array.bytes}});
   }
-  const Json document{
+  Json document{
       {"file", path}, {"format", info.format}, {"tensors", tensors}, {"metadata", Json(info.metadata)}};
+  if (model) document["model"] = *model;
   // Names in a ZIP archive need not be UTF-8; JSON has to be.
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -68,9 +77,10 @@ void run_info(CLI::App& app, const Words& words) {
   TraceRequest request;  // of a scenario
   std::string& path = request.scenario;
   bool json = false;
-  app.add_option(
-         "FILE", path,
-         "A scenario or a playlist (.json, or the name of a preset or lesson), .npy, .npz or .safetensors")
+  app.add_option("FILE", path,
+                 "A scenario or a playlist (.json, or the name of a preset or lesson), .npy, .npz, "
+                 ".safetensors, or a folder with a "
+                 "model")
       ->required();
   app.add_flag("--json", json, "Print JSON");
   app.add_option("--input", request.inputs, "Of a scenario: arrays under PyTorch's names, as for run")
@@ -101,8 +111,14 @@ void run_info(CLI::App& app, const Words& words) {
                 {request.inputs.empty() ? "--set" : "--input", "an array file has no settings", path,
                  "a scenario: a .json file, or the name of a preset", ""});
   }
-  const ArrayFileInfo info = read_array_file_info(path);
-  print(json ? as_json(path, info) : as_text(path, info));
+  const ModelFiles files(path);
+  const AttentionLayers layers = find_attention_layers(files);
+  // One file is described in its own order.
+  const ArrayFileInfo info = files.is_one_file() ? files.first_file_info() : info_of(files);
+  const bool is_model = !layers.layers.empty() || !files.missing_files().empty();
+  const Json model = model_info_json(files, layers);
+  print(json ? as_json(path, info, is_model ? &model : nullptr)
+             : as_text(path, info) + (is_model ? model_info_text(files, layers) : ""));
 }
 
 }  // namespace headwise

@@ -12,6 +12,7 @@
 #include "app/cli/backends.h"
 #include "app/cli/standard_streams.h"
 #include "core/files/array_files.h"
+#include "core/model/model_files.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/edit_distance.h"
@@ -121,7 +122,7 @@ void add_trace_flags(CLI::App& app, TraceRequest& request) {
 }
 
 bool names_scenario(const std::string& name) {
-  return names_preset(name) || name.ends_with(".json");
+  return names_preset(name) || (name.ends_with(".json") && !names_model(name));
 }
 
 ScenarioInputs read_inputs(const TraceRequest& request) {

@@ -69,6 +69,13 @@ void draw_layout_differences(SetupRows& rows) {
   ui_probe_item("setup/layout_differences");
 }
 
+// Which layer of the model that was opened.
+void draw_layer(SetupRows& rows) {
+  rows.integer({"setup/layer", "layer", "",
+                "Which layer of the model the parameters are taken from, counted from 0. Type it, or drag."},
+               rows.scenario().parameters.layer, {.drag_step = 0.1, .drag_least = 0});
+}
+
 }  // namespace
 
 void draw_setup_parameters(SetupRows& rows) {
@@ -87,6 +94,7 @@ void draw_setup_parameters(SetupRows& rows) {
     rows.edited("setup/parameters", heads == 1 ? "hand-made heads" : "random parameters", false);
   }
   rows.draw_errors("setup/parameters", "");
+  if (rows.scenario().parameters.source == ParameterSource::model) draw_layer(rows);
 
   if (rows.scenario().op != Op::multi_head_attention) return;
   int layout = static_cast<int>(rows.scenario().parameters.layout);

@@ -11,6 +11,8 @@
 #include "app/session/recent_files.h"
 #include "core/code/program.h"
 #include "core/files/array_files.h"
+#include "core/model/attention_layers.h"
+#include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 
@@ -38,9 +40,10 @@ bool holds_arrays(const std::string& path) {
     if (error.status() != ExitStatus::input ||
         std::string_view(error.what()).find("not recognised") == std::string_view::npos)
       throw;
-    throw Error(ExitStatus::input,
-                {path, "this is no file that Headwise reads", "",
-                 "a scenario or playlist (.json), or arrays (.npy, .npz, .safetensors)", ""});
+    throw Error(
+        ExitStatus::input,
+        {path, "this is no file that Headwise reads", "",
+         "a scenario or playlist (.json), arrays (.npy, .npz, .safetensors), or a folder with a model", ""});
   }
 }
 
@@ -134,11 +137,14 @@ void remember_file(WindowState& window, const std::string& path) {
 }
 
 Scenario scenario_of_file(const std::string& path) {
-  if (!is_array_file(path) && !holds_arrays(path)) return read_scenario_file(path);
-  const ArrayFileInfo info = read_array_file_info(path);
-  const auto has = [&](std::string_view name) {
-    return std::ranges::any_of(info.arrays, [&](const ArrayInfo& array) { return array.name == name; });
-  };
+  if (!names_model(path) && !is_array_file(path) && !holds_arrays(path)) return read_scenario_file(path);
+  const ModelFiles files(path);
+  const auto has = [&](const std::string& name) { return files.find(name) != nullptr; };
+  if (!has("query")) {
+    const AttentionLayers layers = find_attention_layers(files);
+    if (names_model(path) || !layers.layers.empty()) return layer_scenario(path, layers, 0);
+  }
+  const ArrayFileInfo& info = files.first_file_info();
   Scenario scenario;
   scenario.inputs.source = InputSource::file;
   scenario.inputs.file = path;
@@ -161,7 +167,29 @@ Scenario scenario_of_file(const std::string& path) {
   return scenario;
 }
 
+// What a model does not tell, or what the operator is not all of.
+std::string layer_sentence(const Scenario& scenario) {
+  const std::string& path = *scenario.parameters.file;
+  const AttentionLayers layers = find_attention_layers(ModelFiles(path));
+  const AttentionLayer& layer = layers.layers[static_cast<std::size_t>(scenario.parameters.layer)];
+  std::string text = fmt::format(
+      "{}: layer {} of {}, {}{}. Its parameters are the model's, the inputs are random. PARAMETERS has the "
+      "other layers.",
+      fs::path(path).filename().string(), scenario.parameters.layer, layers.layers.size(), layer.family->name,
+      layer.name.empty() ? "" : fmt::format(" ({})", layer.name));
+  if (!layer.num_heads) {
+    text += fmt::format(
+        " No config.json says how many heads there are: {} are assumed. Set num_heads to what they are.",
+        scenario.attention.num_heads);
+  }
+  if (layer.family->positions == "rotary" || layer.family->positions == "relative")
+    text += fmt::format(" Its {} positions are not part of what is computed here.", layer.family->positions);
+  return text;
+}
+
 void tell_of_arrays(WindowState& window, const Scenario& scenario) {
+  if (scenario.parameters.source == ParameterSource::model)
+    return window.notices.say(layer_sentence(scenario));
   if (scenario.inputs.source != InputSource::file) return;
   const bool parameters = scenario.parameters.source == ParameterSource::file;
   window.notices.say(fmt::format(

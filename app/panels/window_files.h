@@ -29,7 +29,8 @@ void ask_for_export(WindowState& window);
 std::string rescue_scenario(const Scenario& scenario);
 
 // The scenario of a file: itself, or one with what a .npy, .npz or .safetensors file holds: the inputs, and where they are
-// there the parameters, the masks and, of a trace, the number of heads. Throws Error.
+// there the parameters, the masks and, of a trace, the number of heads. Of a model (a folder, an index, a file with attention
+// layers and no query): its first layer with random inputs. Throws Error.
 Scenario scenario_of_file(const std::string& path);
 // Says what was taken from arrays, and what they cannot tell; nothing of a scenario with other inputs.
 void tell_of_arrays(WindowState& window, const Scenario& scenario);

@@ -46,6 +46,14 @@ ArrayFileInfo npz_info(const InputFile& file, const std::vector<ZipEntry>& entri
   return info;
 }
 
+TensorPtr read_npz_array(const InputFile& file, const ZipEntry& entry) {
+  OpenEntry open(file, entry);
+  require_memory(tensor_bytes(open.header.array, open.where), open.where);
+  TensorPtr tensor = read_tensor(open.header.array, open.source(), open.where);
+  open.reader.finish();
+  return tensor;
+}
+
 std::vector<NamedTensor> read_npz(const InputFile& file, const std::vector<ZipEntry>& entries) {
   // All headers first: what the arrays need is known before the first of them takes memory.
   Index total = 0;

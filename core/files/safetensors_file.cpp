@@ -6,7 +6,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files/atomic_file.h"
-#include "core/files/safetensors_header.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 
@@ -15,11 +14,6 @@ namespace {
 
 constexpr std::uint64_t length_bytes = 8;
 constexpr std::uint64_t max_header_bytes = 100'000'000;  // the reference reader's limit
-
-struct OpenFile {
-  SafetensorsHeader header;
-  std::uint64_t data_begin = 0;
-};
 
 [[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,
                        const std::string& expected, const std::string& remedy = "") {
@@ -59,7 +53,9 @@ void check_layout(const std::string& path, const SafetensorsHeader& header, std:
   }
 }
 
-OpenFile open_safetensors(const InputFile& file) {
+}  // namespace
+
+OpenSafetensors open_safetensors(const InputFile& file) {
   if (file.size() < length_bytes)
     fail(file.path(), "this is no safetensors file", fmt::format("{} bytes", file.size()), "a header");
   std::uint64_t length = 0;
@@ -72,15 +68,13 @@ OpenFile open_safetensors(const InputFile& file) {
   const std::string json = file.read_text(length_bytes, length);
   if (!json.starts_with('{'))
     fail(file.path(), "the safetensors header is damaged", json.substr(0, 1), "a JSON object");
-  OpenFile open{parse_safetensors_header(json, file.path()), length_bytes + length};
+  OpenSafetensors open{parse_safetensors_header(json, file.path()), length_bytes + length};
   check_layout(file.path(), open.header, file.size() - open.data_begin);
   return open;
 }
 
-}  // namespace
-
 ArrayFileInfo safetensors_info(const InputFile& file) {
-  const OpenFile open = open_safetensors(file);
+  const OpenSafetensors open = open_safetensors(file);
   ArrayFileInfo info{"safetensors", {}, open.header.metadata};
   for (const SafetensorsArray& array : open.header.arrays) {
     info.arrays.push_back({array.array.name, std::string(element_type(array.array.type).name),
@@ -90,7 +84,7 @@ ArrayFileInfo safetensors_info(const InputFile& file) {
 }
 
 std::vector<NamedTensor> read_safetensors(const InputFile& file) {
-  const OpenFile open = open_safetensors(file);
+  const OpenSafetensors open = open_safetensors(file);
   Index total = 0;
   for (const SafetensorsArray& array : open.header.arrays) {
     if (__builtin_add_overflow(total, tensor_bytes(array.array, file.path()), &total)) {

@@ -4,12 +4,19 @@
 
 #include "core/files/array_files.h"
 #include "core/files/input_file.h"
+#include "core/files/safetensors_header.h"
 
 namespace headwise {
+
+struct OpenSafetensors {
+  SafetensorsHeader header;
+  std::uint64_t data_begin = 0;  // in the file
+};
 
 // Throw Error(input) for everything that the format does not allow: a header above 100,000,000 bytes or
 // beyond the file, JSON that is malformed or holds a key twice, an unknown type, a shape that disagrees with
 // its bytes, data with holes or overlaps or that does not end where the file does.
+OpenSafetensors open_safetensors(const InputFile& file);
 ArrayFileInfo safetensors_info(const InputFile& file);
 std::vector<NamedTensor> read_safetensors(const InputFile& file);
 

@@ -4,8 +4,11 @@
 
 #include <filesystem>
 #include <initializer_list>
+#include <tuple>
 
 #include "core/files/array_files.h"
+#include "core/model/layer_parameters.h"
+#include "core/scenario/layer_scenario.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -38,6 +41,45 @@ const ArrayFile& opened(const std::string& path, const ArrayFiles* earlier, Arra
   }
   for (const NamedTensor& array : read_array_file(path)) file.arrays[array.name] = array.tensor;
   return files[path] = std::move(file);
+}
+
+// What changes whenever a model's files do. Of a folder: of what lies in it, for its own time is that of new names alone.
+std::pair<std::int64_t, std::uint64_t> state_of_model(const std::string& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) {
+    return {static_cast<std::int64_t>(fs::last_write_time(path, error).time_since_epoch().count()),
+            fs::file_size(path, error)};
+  }
+  std::int64_t newest = 0;
+  std::uint64_t bytes = 0;
+  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
+    std::error_code gone;
+    newest =
+        std::max(newest, static_cast<std::int64_t>(entry.last_write_time(gone).time_since_epoch().count()));
+    const std::uint64_t size = entry.file_size(gone);
+    if (!gone) bytes += size;
+  }
+  return {newest, bytes};
+}
+
+// Parameters of a layer of a model; a layer that was read before and whose files have not changed is not read again.
+const ArrayFile& opened_layer(const Scenario& scenario, const std::string& path, const ArrayFiles* earlier,
+                              ArrayFiles& files) {
+  const AttentionSpec& a = scenario.attention;
+  const std::string key = fmt::format("{}\n{} {} {}", path, scenario.parameters.layer, a.num_heads,
+                                      a.num_kv_heads.value_or(a.num_heads));
+  ArrayFile layer;
+  std::tie(layer.modified, layer.bytes) = state_of_model(path);
+  if (earlier != nullptr) {
+    const auto same = earlier->find(key);
+    if (same != earlier->end() && same->second.modified == layer.modified &&
+        same->second.bytes == layer.bytes)
+      return files[key] = same->second;
+  }
+  const ModelFiles model(path);
+  layer.arrays =
+      read_layer_parameters(model, layer_of_scenario(scenario, path, find_attention_layers(model)));
+  return files[key] = std::move(layer);
 }
 
 [[noreturn]] void missing(const std::string& path, const std::string& what, const GivenArrays& arrays) {
@@ -100,6 +142,12 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
           missing(path, std::string("in_proj_weight, or ") + name + ",", arrays);
       }
     }
+  }
+  if (scenario.op == Op::multi_head_attention && scenario.parameters.source == ParameterSource::model &&
+      scenario.parameters.file) {
+    GivenArrays parameters =
+        opened_layer(scenario, path_of(*scenario.parameters.file), earlier, files).arrays;
+    all.merge(parameters);
   }
   if (scenario.mask.file) {
     const std::string path = path_of(*scenario.mask.file);

@@ -24,7 +24,7 @@ struct ArrayFile {
 using ArrayFiles = std::map<std::string, ArrayFile>;  // by path
 
 // `given` and, below it, the arrays of inputs.file (where inputs.source is "file"), parameters.file
-// (likewise), mask.file and heads.frozen, relative to the scenario's folder; weights that heads.frozen has itself come
+// (likewise; where parameters.source is "model", of the layer parameters.layer of that model), mask.file and heads.frozen, relative to the scenario's folder; weights that heads.frozen has itself come
 // as frozen_weights. Files in `earlier` that have not changed are not read again; `files` receives those in use. Throws
 // Error(input) for a file that is wrong or lacks the arrays it is there for.
 GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, const ArrayFiles* earlier,

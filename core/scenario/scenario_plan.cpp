@@ -173,10 +173,11 @@ void check_multi_head_attention(const ScenarioPlan& plan, const Scenario& scenar
                   (o.kdim == o.embed_dim && o.vdim == o.embed_dim),
               fmt::format("parameters.source \"hand_made\" needs kdim = vdim = embed_dim: got {}, {} and {}",
                           o.kdim, o.vdim, o.embed_dim));
-  wrong.check(scenario.parameters.source != ParameterSource::model,
-              "parameters.source \"model\" is not available here: use \"random\", \"hand_made\" or \"file\"");
-  wrong.check(scenario.parameters.source != ParameterSource::file || scenario.parameters.file.has_value(),
-              "parameters.source is \"file\" but parameters.file is null");
+  const bool from_files = scenario.parameters.source == ParameterSource::file ||
+                          scenario.parameters.source == ParameterSource::model;
+  wrong.check(!from_files || scenario.parameters.file.has_value(),
+              fmt::format("parameters.source is \"{}\" but parameters.file is null",
+                          choice_name(scenario.parameters.source)));
 }
 
 void check_scaled_dot_product_attention(const Scenario& scenario, const GivenArrays& given,

@@ -243,3 +243,40 @@ TEST_CASE("a file of arrays that holds the parameters too gives the numbers that
   CHECK(bench.scenario().parameters.source == ParameterSource::random);
   CHECK(bench.window->state().notices.notices.back().text.find("they are random") != std::string::npos);
 }
+
+TEST_CASE("a folder with a model opens on its first layer, and the setup goes to the others") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  fs::create_directories(folder.file("model"));
+  std::vector<NamedTensor> arrays;
+  for (int layer = 0; layer < 2; ++layer) {
+    for (const char* name : {"query", "key", "value"}) {
+      Tensor weight(Shape{{"out", 8}, {"in", 8}}, DType::f32);
+      weight.set_flat(0, 1.0 + layer);
+      arrays.push_back({"encoder.layer." + std::to_string(layer) + ".attention.self." + name + ".weight",
+                        std::make_shared<const Tensor>(std::move(weight)), ""});
+    }
+    arrays.push_back({"encoder.layer." + std::to_string(layer) + ".attention.output.dense.weight",
+                      std::make_shared<const Tensor>(Shape{{"out", 8}, {"in", 8}}, DType::f32), ""});
+  }
+  write_safetensors(folder.file("model/model.safetensors"), arrays);
+  std::ofstream(folder.file("model/config.json")) << R"({"num_attention_heads":2})";
+
+  bench.ui->push(FilesDropped{{folder.file("model")}});
+  bench.ui->run_frames(3);
+  REQUIRE(bench.session().error().empty());
+  CHECK(bench.scenario().parameters.source == ParameterSource::model);
+  CHECK(bench.scenario().attention.num_heads == 2);
+  CHECK(bench.trace().tensors.q_proj_weight->flat(0) == 1.0);
+  const std::string told = bench.window->state().notices.notices.back().text;
+  CHECK(told.find("layer 0 of 2, BERT (encoder.layer.0)") != std::string::npos);
+  CHECK(told.find("inputs are random") != std::string::npos);
+
+  Scenario next = bench.scenario();
+  next.parameters.layer = 1;
+  bench.window->state().session.edit(next, "layer 1");
+  bench.ui->run_frames(3);
+  CHECK(bench.trace().tensors.q_proj_weight->flat(0) == 2.0);
+  CHECK(bench.ui->has("setup/layer"));
+}

@@ -21,12 +21,12 @@ const std::map<std::string, std::set<std::string>> core_layers{
     {"core/trace", {"core/tensor", "core/attention"}},
     {"core/answers", {"core/tensor", "core/attention", "core/trace", "core/picture"}},  // for views of a matrix
     {"core/files", {"core/tensor"}},
-    {"core/scenario", {"core/tensor", "core/attention", "core/trace", "core/files"}},
+    {"core/scenario", {"core/tensor", "core/attention", "core/trace", "core/files", "core/model"}},
     {"core/picture", {"core/tensor", "core/files"}},
     {"core/fused", {"core/tensor", "core/attention", "core/trace"}},
     {"core/bench", {"core/tensor", "core/attention", "core/trace"}},
     {"core/gpu", {"core/tensor", "core/attention", "core/trace"}},
-    {"core/model", {"core/tensor", "core/attention", "core/trace", "core/files", "core/scenario"}},
+    {"core/model", {"core/tensor", "core/attention", "core/trace", "core/files"}},
 };
 const std::set<std::string> gl_folders{"core/gpu", "app/gl", "app/render", "app/platform"};
 const std::set<std::string> imgui_folders{"app/platform", "app/widgets", "app/panels"};

@@ -1,0 +1,95 @@
+#include "app/cli/model_info.h"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+std::string count_text(std::size_t count, const char* one, const char* more) {
+  return fmt::format("{} {}", count, count == 1 ? one : more);
+}
+
+std::string heads_text(const AttentionLayer& layer) {
+  if (!layer.num_heads) return "heads: not known";
+  const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads;
+  std::string text = heads == kv_heads ? count_text(static_cast<std::size_t>(heads), "head", "heads")
+                                       : fmt::format("{} heads, {} for keys and values", heads, kv_heads);
+  if (layer.q_rows > 0 && layer.q_rows % heads == 0)
+    text += fmt::format(", head_dim {}", layer.q_rows / heads);
+  return text;
+}
+
+// What a line says of a layer beside its name; layers that are alike share it.
+std::string described(const AttentionLayer& layer) {
+  std::string text =
+      fmt::format("{}: embed_dim {}, {}", layer.family->name, layer.query_width, heads_text(layer));
+  if (layer.key_width != layer.query_width) text += fmt::format(", kdim {}", layer.key_width);
+  text += layer.has_bias ? ", with bias" : ", without bias";
+  if (layer.is_causal) text += ", causal";
+  if (!layer.family->scales) text += ", without 1/√D";
+  if (!layer.family->positions.empty()) text += fmt::format(", {} positions", layer.family->positions);
+  return text + fmt::format("\n    {}", layout_name(layer.family->layout));
+}
+
+std::string named(const AttentionLayer& layer) {
+  return layer.name.empty() ? "(no name)" : one_line(layer.name);
+}
+
+}  // namespace
+
+std::string model_info_text(const ModelFiles& files, const AttentionLayers& layers) {
+  std::string text;
+  const std::vector<AttentionLayer>& all = layers.layers;
+  if (!all.empty()) {
+    text += fmt::format("{}{}\n", count_text(all.size(), "attention layer", "attention layers"),
+                        layers.config ? ", with config.json" : ", no config.json beside them");
+  }
+  for (std::size_t first = 0; first < all.size();) {
+    const std::string alike = described(all[first]);
+    const std::string problem = layer_problem(all[first]);
+    std::size_t last = first;
+    while (last + 1 < all.size() && described(all[last + 1]) == alike &&
+           layer_problem(all[last + 1]) == problem)
+      ++last;
+    text += first == last ? fmt::format("  layer {}, {}\n", first, named(all[first]))
+                          : fmt::format("  layers {} to {}, {} to {}\n", first, last, named(all[first]),
+                                        named(all[last]));
+    text += fmt::format("    {}\n", alike);
+    if (!problem.empty()) text += fmt::format("    cannot be computed with: {}\n", one_line(problem));
+    first = last + 1;
+  }
+  for (const std::string& file : files.missing_files())
+    text += fmt::format("  missing: {}\n", one_line(file));
+  return text;
+}
+
+nlohmann::ordered_json model_info_json(const ModelFiles& files, const AttentionLayers& layers) {
+  using Json = nlohmann::ordered_json;
+  const auto or_null = [](bool known, auto value) { return known ? Json(value) : Json(nullptr); };
+  Json list = Json::array();
+  for (std::size_t i = 0; i < layers.layers.size(); ++i) {
+    const AttentionLayer& layer = layers.layers[i];
+    const std::string problem = layer_problem(layer);
+    const bool heads = layer.num_heads.has_value(), sound = problem.empty();
+    list.push_back({{"layer", i},
+                    {"name", layer.name},
+                    {"family", layer.family->name},
+                    {"layout", layout_name(layer.family->layout)},
+                    {"embed_dim", layer.query_width},
+                    {"num_heads", or_null(heads, layer.num_heads.value_or(0))},
+                    {"num_kv_heads", or_null(heads, layer.num_kv_heads.value_or(0))},
+                    {"head_dim", or_null(sound, sound ? layer.q_rows / *layer.num_heads : 0)},
+                    {"v_head_dim", or_null(sound, sound ? layer.v_rows / *layer.num_kv_heads : 0)},
+                    {"bias", layer.has_bias},
+                    {"is_causal", layer.is_causal},
+                    {"positions", or_null(!layer.family->positions.empty(), layer.family->positions)},
+                    {"problem", or_null(!problem.empty(), problem)}});
+  }
+  return {{"config", layers.config.has_value()}, {"missing_files", files.missing_files()}, {"layers", list}};
+}
+
+}  // namespace headwise

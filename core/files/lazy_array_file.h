@@ -1,0 +1,42 @@
+// The arrays of one file, each read when it is asked for: a file larger than the memory opens at once. Bytes are fetched by
+// reading at their place (pread), not through a memory map: where a file becomes shorter meanwhile, that is an error and no
+// signal, and the system keeps what was read in memory just the same.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "core/files/array_files.h"
+#include "core/files/input_file.h"
+
+namespace headwise {
+
+class LazyArrayFile {
+ public:
+  // A .safetensors, .npz or .npy file, by content. Throws Error(input) as read_array_file does.
+  explicit LazyArrayFile(const std::string& path);
+  ~LazyArrayFile();
+  LazyArrayFile(LazyArrayFile&&) noexcept;
+
+  const std::string& path() const;
+  const ArrayFileInfo& info() const { return info_; }
+  const ArrayInfo* find(const std::string& name) const;  // null: there is none
+
+  // As read_array_file gives it. Throws Error(input) where there is none of that name, Error(memory).
+  TensorPtr read(const std::string& name) const;
+  // Rows [first, first + count) of its first axis. Of a safetensors file only these are read.
+  TensorPtr read_rows(const std::string& name, Index first, Index count) const;
+
+ private:
+  struct Places;
+
+  ArrayFileInfo info_;
+  std::unique_ptr<InputFile> file_;
+  std::unordered_map<std::string, std::size_t> by_name_;
+  std::unique_ptr<Places> places_;
+};
+
+}  // namespace headwise

@@ -1,0 +1,171 @@
+#include "core/model/attention_layers.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace headwise {
+
+std::string layer_array(const AttentionLayer& layer, std::string_view stem, const char* what) {
+  return fmt::format("{}{}{}{}", layer.name, layer.name.empty() ? "" : ".", stem, what);
+}
+
+namespace {
+
+// Names in the order that people count in: runs of digits are numbers.
+bool counts_before(const std::string& a, const std::string& b) {
+  std::size_t i = 0, j = 0;
+  const auto digit = [](char c) { return c >= '0' && c <= '9'; };
+  while (i < a.size() && j < b.size()) {
+    if (digit(a[i]) && digit(b[j])) {
+      std::size_t end_a = i, end_b = j;
+      while (end_a < a.size() && digit(a[end_a])) ++end_a;
+      while (end_b < b.size() && digit(b[end_b])) ++end_b;
+      while (i + 1 < end_a && a[i] == '0') ++i;
+      while (j + 1 < end_b && b[j] == '0') ++j;
+      if (end_a - i != end_b - j) return end_a - i < end_b - j;
+      if (const int order = a.compare(i, end_a - i, b, j, end_b - j); order != 0) return order < 0;
+      i = end_a;
+      j = end_b;
+    } else {
+      if (a[i] != b[j]) return a[i] < b[j];
+      ++i;
+      ++j;
+    }
+  }
+  return a.size() - i < b.size() - j;
+}
+
+std::string_view first_weight(const ModelFamily& family) {
+  return family.qkv.empty() ? family.q : family.qkv;
+}
+
+// "encoder.layer.0" of "encoder.layer.0.attention.self.query.weight"; nothing where the name is another's.
+std::optional<std::string> prefix_before(const std::string& name, std::string_view stem) {
+  const std::string ending = std::string(stem) + "weight";
+  if (!name.ends_with(ending)) return std::nullopt;
+  const std::string before = name.substr(0, name.size() - ending.size());
+  if (before.empty()) return before;
+  if (before.back() != '.') return std::nullopt;
+  return before.substr(0, before.size() - 1);
+}
+
+bool is_matrix(const ArrayInfo* info) {
+  return info && info->sizes.size() == 2;
+}
+
+// Whether this family's names and shapes are those of the array; GPT-2's and nanoGPT's names are the same.
+bool fits(const ModelFamily& family, const ArrayInfo& first, const ModelFiles& files,
+          const AttentionLayer& layer) {
+  if (first.sizes.size() != 2) return false;
+  if (family.layout == AttentionLayout::packed_in && first.sizes[1] != 3 * first.sizes[0]) return false;
+  return files.find(layer_array(layer, family.output, "weight")) != nullptr;
+}
+
+void set_heads(AttentionLayer& layer, const std::optional<ModelConfig>& config) {
+  if (!config) return;
+  const bool decoder = layer.name.find("decoder") != std::string::npos;
+  layer.num_heads = decoder && config->decoder_heads    ? config->decoder_heads
+                    : !decoder && config->encoder_heads ? config->encoder_heads
+                                                        : config->num_heads;
+  layer.num_kv_heads = config->num_kv_heads ? config->num_kv_heads : layer.num_heads;
+}
+
+// Rows of q, k and v in one array with them all.
+void split_packed_rows(AttentionLayer& layer) {
+  const Index rows = layer.packed_rows;
+  layer.q_rows = layer.k_rows = layer.v_rows = rows / 3;
+  if (!layer.num_heads || layer.num_heads == layer.num_kv_heads) return;
+  const Index width = rows / (*layer.num_heads + 2 * *layer.num_kv_heads);
+  layer.q_rows = *layer.num_heads * width;
+  layer.k_rows = layer.v_rows = *layer.num_kv_heads * width;
+}
+
+AttentionLayer layer_of(const ModelFamily& family, const std::string& name, const ModelFiles& files,
+                        const std::optional<ModelConfig>& config) {
+  AttentionLayer layer;
+  layer.name = name;
+  layer.family = &family;
+  layer.is_causal = family.is_causal && name.find("encoder.") == std::string::npos;
+  set_heads(layer, config);
+  const bool inverted = family.layout == AttentionLayout::packed_in;
+  const auto needs = [&](std::string_view stem) -> const ArrayInfo* {
+    const ArrayInfo* const info = files.find(layer_array(layer, stem, "weight"));
+    if (!info) layer.missing.push_back(layer_array(layer, stem, "weight"));
+    return is_matrix(info) ? info : nullptr;
+  };
+  if (!family.qkv.empty()) {
+    if (const ArrayInfo* const packed = needs(family.qkv)) {
+      layer.packed_rows = packed->sizes[inverted ? 1 : 0];
+      layer.query_width = layer.key_width = packed->sizes[inverted ? 0 : 1];
+      split_packed_rows(layer);
+    }
+    layer.has_bias = files.find(layer_array(layer, family.qkv, "bias")) != nullptr;
+  } else {
+    if (const ArrayInfo* const q = needs(family.q)) {
+      layer.q_rows = q->sizes[0];
+      layer.query_width = q->sizes[1];
+    }
+    if (const ArrayInfo* const k = needs(family.k)) {
+      layer.k_rows = k->sizes[0];
+      layer.key_width = k->sizes[1];
+    }
+    if (const ArrayInfo* const v = needs(family.v)) layer.v_rows = v->sizes[0];
+    for (const std::string_view stem : {family.q, family.k, family.v, family.joint_bias})
+      layer.has_bias = layer.has_bias || (!stem.empty() && files.find(layer_array(layer, stem, "bias")));
+  }
+  needs(family.output);
+  layer.has_bias = layer.has_bias || files.find(layer_array(layer, family.output, "bias"));
+  return layer;
+}
+
+}  // namespace
+
+AttentionLayers find_attention_layers(const ModelFiles& files) {
+  AttentionLayers found;
+  found.config = read_model_config(files.folder());
+  std::map<std::string, AttentionLayer> layers;  // by the name of their first array: a layer has one family
+  for (const auto& [name, info] : files.arrays()) {
+    for (const ModelFamily& family : model_families()) {
+      const std::optional<std::string> prefix = prefix_before(name, first_weight(family));
+      if (!prefix) continue;
+      AttentionLayer named;
+      named.name = *prefix;
+      if (!fits(family, info, files, named)) continue;
+      layers.emplace(name, layer_of(family, *prefix, files, found.config));
+      break;
+    }
+  }
+  for (auto& [name, layer] : layers) found.layers.push_back(std::move(layer));
+  std::ranges::stable_sort(found.layers, [](const AttentionLayer& a, const AttentionLayer& b) {
+    return counts_before(a.name, b.name);
+  });
+  return found;
+}
+
+AttentionLayer with_heads(AttentionLayer layer, Index num_heads, Index num_kv_heads) {
+  layer.num_heads = num_heads;
+  layer.num_kv_heads = num_kv_heads;
+  if (layer.packed_rows > 0) split_packed_rows(layer);
+  return layer;
+}
+
+std::string layer_problem(const AttentionLayer& layer) {
+  if (!layer.missing.empty()) return fmt::format("{} is missing", fmt::join(layer.missing, ", "));
+  if (!layer.num_heads)
+    return "how many heads it has is not in its arrays, and no config.json beside it says it";
+  const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads;
+  if (heads % kv_heads != 0) return fmt::format("{} key/value heads do not divide {} heads", kv_heads, heads);
+  if (layer.packed_rows > 0 && layer.q_rows + layer.k_rows + layer.v_rows != layer.packed_rows)
+    return fmt::format("{} rows are not those of q, k and v of {} heads", layer.packed_rows, heads);
+  if (layer.q_rows == 0 || layer.q_rows % heads != 0)
+    return fmt::format("{} rows of q cannot be split into {} heads", layer.q_rows, heads);
+  if (layer.k_rows != layer.q_rows / heads * kv_heads)
+    return fmt::format("k has {} rows and not {}, {} heads of {}", layer.k_rows,
+                       layer.q_rows / heads * kv_heads, kv_heads, layer.q_rows / heads);
+  if (layer.v_rows == 0 || layer.v_rows % kv_heads != 0)
+    return fmt::format("{} rows of v cannot be split into {} heads", layer.v_rows, kv_heads);
+  return "";
+}
+
+}  // namespace headwise

@@ -1,0 +1,152 @@
+#include "core/model/layer_parameters.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "core/tensor/error.h"
+#include "core/tensor/float_dispatch.h"
+
+namespace headwise {
+namespace {
+
+using Parameters = std::map<std::string, TensorPtr>;
+
+[[noreturn]] void fail(const ModelFiles& files, const AttentionLayer& layer, const std::string& problem) {
+  throw Error(ExitStatus::input,
+              {layer.name.empty() ? files.path() : fmt::format("{}: {}", files.path(), layer.name),
+               "this layer cannot be computed with", problem, "",
+               fmt::format("headwise info {} says what is there", files.path())});
+}
+
+// An array that has to have these sizes, in f32 or f64.
+TensorPtr checked(const ModelFiles& files, const AttentionLayer& layer, const std::string& name,
+                  const std::vector<Index>& sizes) {
+  const ArrayInfo* const info = files.find(name);
+  if (!info) fail(files, layer, name + " is missing");
+  if (info->sizes != sizes) {
+    fail(files, layer,
+         fmt::format("{} is ({}) and not ({})", name, fmt::join(info->sizes, ","), fmt::join(sizes, ",")));
+  }
+  TensorPtr tensor = files.read(name);
+  if (tensor->dtype() == DType::f32 || tensor->dtype() == DType::f64) return tensor;
+  fail(files, layer, fmt::format("{} has numbers of type {}", name, info->stored_dtype));
+}
+
+TensorPtr zeros(Index size) {
+  return std::make_shared<const Tensor>(Shape{{"out", size}}, DType::f32);
+}
+
+// A matrix (rows, columns) or, with columns 0, a vector, whose number (r, c) is number place(r, c) of `from`.
+template <class Place>
+TensorPtr rearranged(const Tensor& from, Index rows, Index columns, Place place) {
+  Tensor to = Tensor::unwritten(columns > 0 ? Shape{{"out", rows}, {"in", columns}} : Shape{{"out", rows}},
+                                from.dtype());
+  dispatch_float(from.dtype(), [&]<class T>() {
+    const auto source = from.values<T>();
+    const auto target = to.values<T>();
+    const Index width = std::max<Index>(columns, 1);
+    for (Index r = 0; r < rows; ++r)
+      for (Index c = 0; c < width; ++c)
+        target[static_cast<std::size_t>(r * width + c)] = source[static_cast<std::size_t>(place(r, c))];
+  });
+  return std::make_shared<const Tensor>(std::move(to));
+}
+
+// The array with q, k and v as rows of q, then of k, then of v; `columns` 0: their biases.
+TensorPtr in_rows(const AttentionLayer& layer, const TensorPtr& packed, Index columns) {
+  const Index rows = layer.packed_rows;
+  switch (layer.family->layout) {
+    case AttentionLayout::packed_in:
+      if (columns == 0) return packed;
+      return rearranged(*packed, rows, columns, [&](Index r, Index c) { return c * rows + r; });
+    case AttentionLayout::interleaved: {
+      const Index width = layer.q_rows / *layer.num_heads, step = std::max<Index>(columns, 1);
+      return rearranged(*packed, rows, columns, [&](Index r, Index c) {
+        const Index which = r / layer.q_rows, h = r % layer.q_rows / width;
+        return ((h * 3 + which) * width + r % width) * step + c;
+      });
+    }
+    default:
+      return packed;
+  }
+}
+
+void read_packed(const ModelFiles& files, const AttentionLayer& layer, Parameters& parameters) {
+  const std::string_view stem = layer.family->qkv;
+  const Index rows = layer.packed_rows, E = layer.query_width;
+  const bool inverted = layer.family->layout == AttentionLayout::packed_in;
+  parameters["in_proj_weight"] = in_rows(layer,
+                                         checked(files, layer, layer_array(layer, stem, "weight"),
+                                                 inverted ? std::vector{E, rows} : std::vector{rows, E}),
+                                         E);
+  if (!layer.has_bias) return;
+  const std::string bias = layer_array(layer, stem, "bias");
+  parameters["in_proj_bias"] =
+      files.find(bias) ? in_rows(layer, checked(files, layer, bias, {rows}), 0) : zeros(rows);
+}
+
+TensorPtr joined(const std::array<TensorPtr, 3>& parts) {
+  Index size = 0;
+  DType dtype = DType::f32;
+  for (const TensorPtr& part : parts) {
+    size += part->size();
+    if (part->dtype() == DType::f64) dtype = DType::f64;
+  }
+  Tensor all = Tensor::unwritten(Shape{{"out", size}}, dtype);
+  Index at = 0;
+  for (const TensorPtr& part : parts)
+    for (Index i = 0; i < part->size(); ++i) all.set_flat(at++, part->flat(i));
+  return std::make_shared<const Tensor>(std::move(all));
+}
+
+void read_separate(const ModelFiles& files, const AttentionLayer& layer, Parameters& parameters) {
+  const ModelFamily& family = *layer.family;
+  constexpr std::array names{"q_proj_weight", "k_proj_weight", "v_proj_weight"};
+  const std::array stems{family.q, family.k, family.v};
+  const std::array rows{layer.q_rows, layer.k_rows, layer.v_rows};
+  const std::array widths{layer.query_width, layer.key_width, layer.key_width};
+  std::array<TensorPtr, 3> biases;
+  for (std::size_t i = 0; i < stems.size(); ++i) {
+    parameters[names[i]] =
+        checked(files, layer, layer_array(layer, stems[i], "weight"), {rows[i], widths[i]});
+    const std::string bias = layer_array(layer, stems[i], "bias");
+    biases[i] = files.find(bias) ? checked(files, layer, bias, {rows[i]}) : zeros(rows[i]);
+  }
+  if (!layer.has_bias) return;
+  const std::string joint = family.joint_bias.empty() ? "" : layer_array(layer, family.joint_bias, "bias");
+  parameters["in_proj_bias"] = !joint.empty() && files.find(joint)
+                                   ? checked(files, layer, joint, {rows[0] + rows[1] + rows[2]})
+                                   : joined(biases);
+}
+
+void read_output(const ModelFiles& files, const AttentionLayer& layer, Parameters& parameters) {
+  const std::string_view stem = layer.family->output;
+  const Index E = layer.query_width, width = layer.v_rows / *layer.num_kv_heads * *layer.num_heads;
+  const std::string name = layer_array(layer, stem, "weight");
+  if (layer.family->layout == AttentionLayout::packed_in) {
+    parameters["out_proj.weight"] = rearranged(*checked(files, layer, name, {width, E}), E, width,
+                                               [&](Index r, Index c) { return c * E + r; });
+  } else {
+    parameters["out_proj.weight"] = checked(files, layer, name, {E, width});
+  }
+  if (!layer.has_bias) return;
+  const std::string bias = layer_array(layer, stem, "bias");
+  parameters["out_proj.bias"] = files.find(bias) ? checked(files, layer, bias, {E}) : zeros(E);
+}
+
+}  // namespace
+
+Parameters read_layer_parameters(const ModelFiles& files, const AttentionLayer& layer) {
+  if (const std::string problem = layer_problem(layer); !problem.empty()) fail(files, layer, problem);
+  Parameters parameters;
+  if (layer.packed_rows > 0) {
+    read_packed(files, layer, parameters);
+  } else {
+    read_separate(files, layer, parameters);
+  }
+  read_output(files, layer, parameters);
+  return parameters;
+}
+
+}  // namespace headwise

@@ -1,0 +1,139 @@
+#include "core/model/model_files.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "core/files/pickle.h"
+#include "core/model/model_json.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* index_ending = ".index.json";
+constexpr std::size_t most_files = 4096;
+
+std::vector<std::string> files_ending_in(const std::string& folder, const std::string& ending) {
+  std::vector<std::string> found;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    if (entry.path().string().ends_with(ending)) found.push_back(entry.path().string());
+  std::ranges::sort(found);
+  return found;
+}
+
+// The file or the index that a folder's arrays are in.
+std::string arrays_in(const std::string& folder) {
+  const std::string whole = (fs::path(folder) / "model.safetensors").string();
+  std::error_code error;
+  if (fs::exists(whole + index_ending, error)) return whole + index_ending;
+  if (fs::exists(whole, error)) return whole;
+  for (const char* ending : {".safetensors.index.json", ".safetensors", ".npz"}) {
+    const std::vector<std::string> found = files_ending_in(folder, ending);
+    if (found.size() == 1) return found[0];
+    if (found.size() > 1) {
+      throw Error(ExitStatus::input,
+                  {folder, "the folder has several files of arrays and no index",
+                   fmt::format("{} that end in {}", found.size(), ending),
+                   "one, or a .safetensors.index.json", "name the file instead of the folder"});
+    }
+  }
+  for (const char* ending : {".bin", ".pt", ".pth"}) {
+    const std::vector<std::string> found = files_ending_in(folder, ending);
+    if (!found.empty()) throw refused_pickle(found[0], true);
+  }
+  throw Error(ExitStatus::input, {folder, "the folder has no model", "",
+                                  "a .safetensors or .npz file, or a .safetensors.index.json", ""});
+}
+
+}  // namespace
+
+bool names_model(const std::string& path) {
+  std::error_code error;
+  return path.ends_with(index_ending) || fs::is_directory(path, error);
+}
+
+ModelFiles::ModelFiles(const std::string& path) : path_(path) {
+  std::error_code error;
+  const std::string file = fs::is_directory(path, error) ? arrays_in(path) : path;
+  folder_ = fs::path(file).parent_path().string();
+  if (folder_.empty()) folder_ = ".";
+  if (file.ends_with(index_ending)) {
+    open_index(file);
+  } else {
+    open(file);
+    for (const ArrayInfo& array : files_[0].info().arrays) {
+      arrays_.emplace(array.name, array);
+      file_of_.emplace(array.name, 0);
+    }
+  }
+}
+
+void ModelFiles::open(const std::string& file) {
+  files_.emplace_back(file);
+}
+
+void ModelFiles::open_index(const std::string& index) {
+  const nlohmann::json json = read_model_json(index);
+  const auto map = json.find("weight_map");
+  if (map == json.end() || !map->is_object()) {
+    throw Error(ExitStatus::input,
+                {index, "the index is damaged", map == json.end() ? "no weight_map" : map->type_name(),
+                 "a weight_map from the names of arrays to those of files", ""});
+  }
+  std::map<std::string, std::vector<std::string>> names;  // by file
+  for (const auto& [name, file] : map->items()) {
+    if (!file.is_string() || file.get_ref<const std::string&>().empty() ||
+        file.get_ref<const std::string&>().find('/') != std::string::npos) {
+      throw Error(ExitStatus::input, {index + ": " + name, "the index names no file beside it", file.dump(),
+                                      "the name of a file in the same folder", ""});
+    }
+    names[file.get<std::string>()].push_back(name);
+  }
+  if (names.size() > most_files) {
+    throw Error(ExitStatus::input, {index, "the index names too many files", fmt::format("{}", names.size()),
+                                    fmt::format("at most {}", most_files), ""});
+  }
+  for (const auto& [file, of_file] : names) {
+    const std::string at = (fs::path(folder_) / file).string();
+    std::error_code error;
+    if (!fs::exists(at, error)) {
+      missing_files_.push_back(file);
+      continue;
+    }
+    open(at);
+    for (const std::string& name : of_file) {
+      const ArrayInfo* const info = files_.back().find(name);
+      if (!info) continue;  // an array that is missing, as any other
+      arrays_.emplace(name, *info);
+      file_of_.emplace(name, files_.size() - 1);
+    }
+  }
+}
+
+const ArrayInfo* ModelFiles::find(const std::string& name) const {
+  const auto at = arrays_.find(name);
+  return at == arrays_.end() ? nullptr : &at->second;
+}
+
+const LazyArrayFile& ModelFiles::file_of(const std::string& name) const {
+  const auto at = file_of_.find(name);
+  if (at != file_of_.end()) return files_[at->second];
+  throw Error(ExitStatus::input, {path_, "the model lacks an array", name, "",
+                                  fmt::format("headwise info {} lists what is there", path_)});
+}
+
+TensorPtr ModelFiles::read(const std::string& name) const {
+  return file_of(name).read(name);
+}
+
+TensorPtr ModelFiles::read_rows(const std::string& name, Index first, Index count) const {
+  return file_of(name).read_rows(name, first, count);
+}
+
+}  // namespace headwise

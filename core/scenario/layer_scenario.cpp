@@ -1,0 +1,74 @@
+#include "core/scenario/layer_scenario.h"
+
+#include <fmt/format.h>
+
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+constexpr Index usual_head_dim = 64;
+
+const AttentionLayer& layer_at(const std::string& path, const AttentionLayers& layers, Index layer) {
+  const auto count = static_cast<Index>(layers.layers.size());
+  if (count == 0) {
+    throw Error(ExitStatus::input,
+                {path, "no attention layer is recognised in this model", "",
+                 "arrays named as PyTorch, BERT, GPT-2, Llama, ViT, T5 and others name them",
+                 fmt::format("headwise info {} lists its arrays", path)});
+  }
+  if (layer < 0 || layer >= count) {
+    throw Error(ExitStatus::input,
+                {path, "the model has no such layer", fmt::format("parameters.layer = {}", layer),
+                 fmt::format("0 to {}", count - 1), ""});
+  }
+  return layers.layers[static_cast<std::size_t>(layer)];
+}
+
+}  // namespace
+
+AttentionLayer layer_of_scenario(const Scenario& scenario, const std::string& path,
+                                 const AttentionLayers& layers) {
+  const AttentionLayer& layer = layer_at(path, layers, scenario.parameters.layer);
+  if (layer.num_heads) return layer;
+  const AttentionSpec& a = scenario.attention;
+  return with_heads(layer, a.num_heads, a.num_kv_heads.value_or(a.num_heads));
+}
+
+Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, Index number) {
+  AttentionLayer layer = layer_at(path, layers, number);
+  if (!layer.num_heads) {
+    const Index rows = layer.q_rows;
+    const Index heads = rows % usual_head_dim == 0 ? rows / usual_head_dim : 1;
+    layer = with_heads(layer, heads, heads);
+  }
+  if (const std::string problem = layer_problem(layer); !problem.empty()) {
+    throw Error(ExitStatus::input, {path, "this layer cannot be computed with", problem, "",
+                                    fmt::format("headwise info {} says what is there", path)});
+  }
+  Scenario scenario;
+  AttentionSpec& a = scenario.attention;
+  const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads;
+  const Index head_dim = layer.q_rows / heads, v_head_dim = layer.v_rows / kv_heads;
+  a.embed_dim = layer.query_width;
+  a.num_heads = heads;
+  if (kv_heads != heads) a.num_kv_heads = kv_heads;
+  if (head_dim * heads != a.embed_dim) a.head_dim = head_dim;
+  if (v_head_dim != head_dim) a.v_head_dim = v_head_dim;
+  if (layer.key_width != layer.query_width) a.kdim = a.vdim = layer.key_width;
+  a.bias = layer.has_bias;
+  if (!layer.family->scales) a.scale = 1.0;
+  scenario.mask.is_causal = layer.is_causal;
+  scenario.mask.alibi = layer.family->positions == "ALiBi";
+  if (layer.is_causal && layers.config && layers.config->sliding_window)
+    scenario.mask.sliding_window = layers.config->sliding_window;
+  scenario.inputs.self_attention =
+      layer.key_width == layer.query_width && layer.family->name.find("cross") == std::string_view::npos;
+  scenario.parameters.source = ParameterSource::model;
+  scenario.parameters.layout = layer.packed_rows > 0 ? ProjectionLayout::packed : ProjectionLayout::separate;
+  scenario.parameters.file = path;
+  scenario.parameters.layer = number;
+  return scenario;
+}
+
+}  // namespace headwise

@@ -1,0 +1,20 @@
+// Layers of models (core/model) as scenarios: the layer's own parameters, with inputs of the person's choice.
+#pragma once
+
+#include <string>
+
+#include "core/model/attention_layers.h"
+#include "core/scenario/scenario.h"
+
+namespace headwise {
+
+// A scenario whose parameters are those of layer `layer` of the model at `path`: sizes, scale, bias and masks as the model has
+// them, random inputs. Where nothing says how many heads there are, heads of 64, else one head. What the operator is not part of
+// (rotary and relative positions) is not in it. Throws Error(input) where there is no such layer or it cannot be computed with.
+Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, Index layer);
+
+// The layer that parameters.layer names, with the scenario's heads where the model does not tell them. Throws Error(input).
+AttentionLayer layer_of_scenario(const Scenario& scenario, const std::string& path,
+                                 const AttentionLayers& layers);
+
+}  // namespace headwise
