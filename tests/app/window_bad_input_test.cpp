@@ -40,7 +40,7 @@ TEST_CASE("whatever is dropped that is no scenario: one sentence says so, in a n
   notices.log = ErrorLog(folder.file("state/headwise/errors.log"));
   const TracePtr before = bench.session().trace_ptr();
   const std::pair<std::string, std::string_view> cases[] = {
-      {folder.file(""), "this is a folder"},
+      {folder.file(""), "old.pt"},  // a folder whose only arrays are in a pickle
       {folder.with_file("newer.json", R"({"headwise": 2})"), "written by a newer Headwise"},
       {folder.with_file("broken.json", R"({"headwise": 1, "attention": )"), "this is not JSON"},
       {folder.with_file("old.pt", "\x80\x02}q\x01."), "safetensors"},
