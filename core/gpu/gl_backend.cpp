@@ -36,6 +36,12 @@ GlStage first_stage(const Trace& before, const AttentionInputs& inputs) {
   return have_same_output(before, inputs) ? GlStage::none : GlStage::output;
 }
 
+// Where q, k and v were made in the same way of inputs of the same shapes.
+ChangedInputs changed_inputs(const TraceTensors& before, const TraceTensors& now) {
+  return {changed_tokens(*before.query, *now.query), changed_tokens(*before.key, *now.key),
+          changed_tokens(*before.value, *now.value)};
+}
+
 }  // namespace
 
 GlForward::GlForward(const AttentionInputs& inputs, const GlRun& run) {
@@ -54,6 +60,9 @@ void GlForward::follow(const AttentionInputs& inputs) {
   check_not_refused(inputs, s.programs.limits());
   const bool fits = attention_sizes(inputs) == s.sizes && inputs.options.op == s.trace->options.op;
   const GlStage from = first_stage(*s.trace, inputs);
+  ChangedInputs changed;
+  if (from == GlStage::projections && s.is_module() && have_same_projection_parameters(*s.trace, inputs))
+    changed = changed_inputs(s.trace->tensors, inputs.tensors);
   s.take_over(inputs);
   if (!fits) {
     s.take_room();
@@ -61,7 +70,7 @@ void GlForward::follow(const AttentionInputs& inputs) {
     if (from <= GlStage::attention) s.take_masks();
     if (from <= GlStage::output) s.take_gains();
   }
-  s.plan(from);
+  s.plan(from, changed);
 }
 
 GlForward::~GlForward() = default;

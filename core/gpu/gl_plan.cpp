@@ -42,7 +42,9 @@ const StorageBuffer& GlForward::State::put(const char* name, const TensorPtr& te
 }
 
 // k or v, head by head (N,G,S′,width): projected or given, with the rows that are appended.
-void GlForward::State::add_key_rows(Projection which, Index width, StorageBuffer& rows) {
+void GlForward::State::add_key_rows(Projection which, Index width,
+                                    const std::optional<std::vector<TokenRange>>& changed,
+                                    StorageBuffer& rows) {
   const TraceTensors& t = trace->tensors;
   const bool is_key = which == Projection::k;
   const TensorPtr& fixed = is_key ? t.static_k : t.static_v;
@@ -81,10 +83,11 @@ void GlForward::State::add_key_rows(Projection which, Index width, StorageBuffer
               .out_part = width,
               .out_row_stride = width,
               .out_part_stride = slab,
-              .out_batch_stride = sizes.kv_heads * slab});
+              .out_batch_stride = sizes.kv_heads * slab,
+              .only = changed ? &*changed : nullptr});
 }
 
-void GlForward::State::add_projections() {
+void GlForward::State::add_projections(const ChangedInputs& changed) {
   const TraceTensors& t = trace->tensors;
   const LinearRows weight = in_projection_rows(Projection::q, trace->options, t.in_proj_weight.get(),
                                                t.q_proj_weight.get(), t.in_proj_bias.get());
@@ -102,9 +105,10 @@ void GlForward::State::add_projections() {
               .out_part = sizes.head_dim,
               .out_row_stride = sizes.head_dim,
               .out_part_stride = sizes.queries * sizes.head_dim,
-              .out_batch_stride = sizes.heads * sizes.queries * sizes.head_dim});
-  add_key_rows(Projection::k, sizes.head_dim, k);
-  add_key_rows(Projection::v, sizes.v_head_dim, v);
+              .out_batch_stride = sizes.heads * sizes.queries * sizes.head_dim,
+              .only = changed.query ? &*changed.query : nullptr});
+  add_key_rows(Projection::k, sizes.head_dim, changed.key, k);
+  add_key_rows(Projection::v, sizes.v_head_dim, changed.value, v);
 }
 
 // F.scaled_dot_product_attention: its inputs are the heads.
@@ -221,9 +225,9 @@ void GlForward::State::take_masks() {
                .out_batch_stride = width * sizes.queries};
 }
 
-void GlForward::State::plan(GlStage from) {
+void GlForward::State::plan(GlStage from, const ChangedInputs& changed) {
   work.begin();
-  if (from <= GlStage::projections) is_module() ? add_projections() : put_heads();
+  if (from <= GlStage::projections) is_module() ? add_projections(changed) : put_heads();
   if (from <= GlStage::attention) {
     add_attention(work, programs, attention);
     add_held_weights(work, programs, attention, held);

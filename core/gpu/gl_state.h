@@ -3,16 +3,23 @@
 
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "core/attention/in_projection.h"
 #include "core/gpu/gl_backend.h"
 #include "core/gpu/gpu_attention.h"
 #include "core/gpu/gpu_held_weights.h"
 #include "core/trace/attention_sizes.h"
+#include "core/trace/changed_tokens.h"
 
 namespace headwise {
 
 enum class GlStage { projections, attention, output, none };
+
+// Tokens of query, key and value that are others than before; none: all.
+struct ChangedInputs {
+  std::optional<std::vector<TokenRange>> query, key, value;
+};
 
 struct GlForward::State {
   State(const AttentionInputs& inputs, const GlRun& asked);
@@ -25,8 +32,8 @@ struct GlForward::State {
   // The masks and frozen heads alone.
   void take_masks();
   void take_gains();
-  // The jobs of a run; what comes before `from` is there already.
-  void plan(GlStage from);
+  // The jobs of a run; what comes before `from` is there already, and of q, k and v what is not of `changed`.
+  void plan(GlStage from, const ChangedInputs& changed = {});
   std::vector<const StorageBuffer*> buffers() const;  // that there are
 
   GlRun run;
@@ -43,8 +50,9 @@ struct GlForward::State {
 
  private:
   const StorageBuffer& put(const char* name, const TensorPtr& tensor);
-  void add_key_rows(Projection which, Index width, StorageBuffer& rows);
-  void add_projections();
+  void add_key_rows(Projection which, Index width, const std::optional<std::vector<TokenRange>>& changed,
+                    StorageBuffer& rows);
+  void add_projections(const ChangedInputs& changed);
   void put_heads();
   void put_held();
   void add_output();

@@ -69,10 +69,11 @@ void add_linear(GpuWork& work, GpuPrograms& programs, const GpuLinear& l) {
     rows_each = std::min(rows_each, rows_at_once(limits, l.out_row_stride));
   }
   const Index height = 64 * tile.rows, width = 64 * tile.columns;
-  for (Index n = 0; n < l.batch; ++n) {
+  const auto add = [&](const TokenRange& range) {
+    const Index end = range.first + range.count;
     for (Index column = 0; column < l.columns; column += columns_each) {
-      for (Index row = 0; row < l.rows; row += rows_each) {
-        const Piece piece{n, row, std::min(rows_each, l.rows - row), column,
+      for (Index row = range.first; row < end; row += rows_each) {
+        const Piece piece{range.n, row, std::min(rows_each, end - row), column,
                           std::min(columns_each, l.columns - column)};
         work.add(
             {"matrix_product", (piece.rows + height - 1) / height * ((piece.columns + width - 1) / width),
@@ -83,6 +84,11 @@ void add_linear(GpuWork& work, GpuPrograms& programs, const GpuLinear& l) {
              }});
       }
     }
+  };
+  if (l.only) {
+    std::ranges::for_each(*l.only, add);
+  } else {
+    for (Index n = 0; n < l.batch; ++n) add({n, 0, l.rows});
   }
 }
 

@@ -1,9 +1,12 @@
 // One linear layer on the GPU.
 #pragma once
 
+#include <vector>
+
 #include "core/gpu/gpu_programs.h"
 #include "core/gpu/gpu_work.h"
 #include "core/gpu/storage_buffer.h"
+#include "core/trace/changed_tokens.h"
 
 namespace headwise {
 
@@ -22,9 +25,11 @@ struct GpuLinear {
   Index out_row_stride = 1;   // numbers
   Index out_part_stride = 1;  // not less than rows · out_row_stride where there are several parts
   Index out_batch_stride = 1;
+  const std::vector<TokenRange>* only =
+      nullptr;  // rows that are computed, the others stay as they are; null: all
 };
 
-// Adds the jobs that compute it, cut so that none binds more of a buffer than the context allows.
+// Adds the jobs that compute it, cut so that none binds more of a buffer than the context allows. `only` is not read later.
 void add_linear(GpuWork& work, GpuPrograms& programs, const GpuLinear& linear);
 
 }  // namespace headwise

@@ -255,7 +255,7 @@ TEST_CASE(
   forward.finish();
   const Index whole = forward.tiles("matrix_product");
   const Index attentions = forward.tiles("scaled_dot_product_attention");
-  Index output_alone = 0;
+  Index output_alone = 0, some_tokens = 0;
   for (const FollowingInputs& next : following_inputs(first)) {
     CAPTURE(next.name);
     forward.follow(first);
@@ -272,15 +272,25 @@ TEST_CASE(
       CHECK(tiles == output_alone);
       CHECK(tiles < whole);
       CHECK((attended > 0) == (next.from == FirstStage::attention));
-    } else {
+    } else if (next.from == FirstStage::projections) {
       CHECK(tiles >= whole);
       CHECK(attended >= attentions);
+    } else {  // q, k and v of the tokens that are others
+      CHECK(tiles < whole);
+      some_tokens += next.from == FirstStage::some_tokens;
+      CHECK(attended >= attentions);
     }
-    const TracePtr followed = forward.trace();
-    CHECK(identical(*followed->tensors.output, *gl_forward(next.inputs)->tensors.output));
+    const TracePtr followed = forward.trace(), alone = gl_forward(next.inputs);
+    CHECK(identical(*followed->tensors.output, *alone->tensors.output));
+    if (alone->tensors.q) {
+      CHECK(identical(*followed->tensors.q, *alone->tensors.q));
+      CHECK(identical(*followed->tensors.k, *alone->tensors.k));
+      CHECK(identical(*followed->tensors.v, *alone->tensors.v));
+    }
     check_agrees(*followed, *reference_forward(next.inputs));
     CHECK(forward.guards_intact());
   }
+  CHECK(some_tokens > 0);
   // And one after the other, with the weights.
   const GlRun keep{.keep_attn_weights = true};
   GlForward chain(first, keep);
