@@ -102,4 +102,5 @@ MUTATIONS = [
     ("accents stay in lower case", "core/model/word_piece.cpp", "if (options_.strip_accents) {", "if (options_.strip_accents && !options_.lowercase) {"),
     ("a word's first pieces stay where its end is unknown", "core/model/word_piece.cpp", "into.resize(before);", "static_cast<void>(before);"),
     ("marks are not brought into order", "core/model/unicode_text.cpp", "std::stable_sort(first, last, by_class);", "static_cast<void>(by_class);"),
+    ("ranges count the space that was added", "core/model/byte_pair_encoding.cpp", "begin + at - (prefixed && !first ? 1 : 0)", "begin + at"),
 ]

@@ -38,6 +38,7 @@ TEST_CASE("of a run of white space the last space belongs to the word behind it"
 TEST_CASE("Llama 3 keeps line ends together, three digits a word, and contractions in capitals") {
   CHECK(words(SplitPattern::llama3, "We'LL 1234567.\n\n  x\n") ==
         Words{"We", "'LL", " ", "123", "456", "7", ".\n\n", " ", " x", "\n"});
+  CHECK(words(SplitPattern::llama3, "a'\u017Fabc'Sx") == Words{"a", "'\u017F", "abc", "'S", "x"});
   CHECK(words(SplitPattern::llama3, "(text)\t\ttab") == Words{"(text", ")", "\t", "\ttab"});
 }
 

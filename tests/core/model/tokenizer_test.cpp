@@ -103,6 +103,21 @@ TEST_CASE("merges are taken from vocab.json and merges.txt as RoBERTa, OPT and Q
         std::vector<TokenId>{4, 6, 6, 8});
 }
 
+TEST_CASE("a space that is added before a text stands for none of its bytes") {
+  const Tokenizer tokenizer = load_tokenizer(golden_tokenizer_path("roberta_json"));
+  const std::string text = "the heads and the<mask> values";
+  std::size_t done = 0;
+  for (const EncodedToken& token : tokenizer.encode(text, SpecialTokens::leave_out)) {
+    CAPTURE(token.piece);
+    CHECK(token.begin == done);
+    done = token.end;
+    const std::string bytes = text.substr(token.begin, token.end - token.begin);
+    const std::string decoded = tokenizer.decode({&token.id, 1}, SpecialTokens::add);
+    CHECK(decoded == (token.begin == 0 ? " " + bytes : bytes));
+  }
+  CHECK(done == text.size());
+}
+
 TEST_CASE("a word of a million letters is tokenized") {
   const std::string word(1'000'000, 'a');
   for (const char* name : golden_tokenizers) {
