@@ -142,7 +142,9 @@ Scenario scenario_of_file(const std::string& path) {
   const auto has = [&](const std::string& name) { return files.find(name) != nullptr; };
   if (!has("query")) {
     const AttentionLayers layers = find_attention_layers(files);
-    if (names_model(path) || !layers.layers.empty()) return layer_scenario(path, layers, 0);
+    if (names_model(path) || !layers.layers.empty()) {
+      return layer_scenario(path, layers, first_sound_layer(layers));
+    }
   }
   const ArrayFileInfo& info = files.first_file_info();
   Scenario scenario;

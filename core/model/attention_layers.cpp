@@ -54,12 +54,10 @@ bool is_matrix(const ArrayInfo* info) {
   return info && info->sizes.size() == 2;
 }
 
-// Whether this family's names and shapes are those of the array; GPT-2's and nanoGPT's names are the same.
-bool fits(const ModelFamily& family, const ArrayInfo& first, const ModelFiles& files,
-          const AttentionLayer& layer) {
+// Whether the array can be this family's by its shape; GPT-2's and nanoGPT's names are the same.
+bool has_shape_of(const ModelFamily& family, const ArrayInfo& first) {
   if (first.sizes.size() != 2) return false;
-  if (family.layout == AttentionLayout::packed_in && first.sizes[1] != 3 * first.sizes[0]) return false;
-  return files.find(layer_array(layer, family.output, "weight")) != nullptr;
+  return family.layout != AttentionLayout::packed_in || first.sizes[1] == 3 * first.sizes[0];
 }
 
 void set_heads(AttentionLayer& layer, const std::optional<ModelConfig>& config) {
@@ -126,15 +124,22 @@ AttentionLayers find_attention_layers(const ModelFiles& files) {
   found.config = read_model_config(files.folder());
   std::map<std::string, AttentionLayer> layers;  // by the name of their first array: a layer has one family
   for (const auto& [name, info] : files.arrays()) {
+    // Where no family has its output projection there, it is what is missing of the first.
+    const ModelFamily* of = nullptr;
+    std::string prefix;
     for (const ModelFamily& family : model_families()) {
-      const std::optional<std::string> prefix = prefix_before(name, first_weight(family));
-      if (!prefix) continue;
       AttentionLayer named;
-      named.name = *prefix;
-      if (!fits(family, info, files, named)) continue;
-      layers.emplace(name, layer_of(family, *prefix, files, found.config));
-      break;
+      const std::optional<std::string> before = prefix_before(name, first_weight(family));
+      if (!before || !has_shape_of(family, info)) continue;
+      named.name = *before;
+      const bool whole = files.find(layer_array(named, family.output, "weight")) != nullptr;
+      if (!of || whole) {
+        of = &family;
+        prefix = *before;
+      }
+      if (whole) break;
     }
+    if (of) layers.emplace(name, layer_of(*of, prefix, files, found.config));
   }
   for (auto& [name, layer] : layers) found.layers.push_back(std::move(layer));
   std::ranges::stable_sort(found.layers, [](const AttentionLayer& a, const AttentionLayer& b) {

@@ -35,6 +35,12 @@ AttentionLayer layer_of_scenario(const Scenario& scenario, const std::string& pa
   return with_heads(layer, a.num_heads, a.num_kv_heads.value_or(a.num_heads));
 }
 
+Index first_sound_layer(const AttentionLayers& layers) {
+  for (std::size_t i = 0; i < layers.layers.size(); ++i)
+    if (!layers.layers[i].num_heads || layer_problem(layers.layers[i]).empty()) return static_cast<Index>(i);
+  return 0;
+}
+
 Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, Index number) {
   AttentionLayer layer = layer_at(path, layers, number);
   if (!layer.num_heads) {

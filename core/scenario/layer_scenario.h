@@ -13,6 +13,9 @@ namespace headwise {
 // (rotary and relative positions) is not in it. Throws Error(input) where there is no such layer or it cannot be computed with.
 Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, Index layer);
 
+// The first layer that can be computed with; 0 where none can.
+Index first_sound_layer(const AttentionLayers& layers);
+
 // The layer that parameters.layer names, with the scenario's heads where the model does not tell them. Throws Error(input).
 AttentionLayer layer_of_scenario(const Scenario& scenario, const std::string& path,
                                  const AttentionLayers& layers);

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include "core/scenario/layer_scenario.h"
 #include "core/tensor/error.h"
 #include "tests/core/model/written_model.h"
 
@@ -178,6 +179,11 @@ TEST_CASE("an array that is missing is named, and the other layers are there") {
   REQUIRE(found.layers.size() == 2);
   CHECK(layer_problem(found.layers[0]) == "");
   CHECK(layer_problem(found.layers[1]) == "a.1.attention.k_lin.weight is missing");
+  CHECK(first_sound_layer(found) == 0);
+
+  const AttentionLayers without_output = layers_of(
+      one_layer("b.0.", {"self_attn.q_proj.", "self_attn.k_proj.", "self_attn.v_proj."}), R"({"n_heads":2})");
+  CHECK(layer_problem(without_output.layers.at(0)) == "b.0.self_attn.o_proj.weight is missing");
 }
 
 TEST_CASE("a config.json that is wrong is refused, one without sizes is as good as none") {
