@@ -24,7 +24,7 @@ std::string overview() {
   std::string text =
       "Headwise: see multi-head attention happen, number by number.\n\n"
       "Usage:\n"
-      "  headwise [FILE|FOLDER]  open the window on a scenario, a playlist, an array file or a model; else "
+      "  headwise [FILE|FOLDER] open the window on a scenario, a playlist, an array file or a model; else "
       "on the\n                         welcome scenario\n";
   for (const Subcommand& command : subcommands())
     text += fmt::format("  headwise {:<12}  {}\n", command.name, command.what);
