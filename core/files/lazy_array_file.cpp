@@ -87,9 +87,8 @@ TensorPtr LazyArrayFile::read_rows(const std::string& name, Index first, Index c
   const ArrayInfo& info = info_.arrays[at->second];
   const Index rows = info.sizes.empty() ? 1 : info.sizes[0];
   if (first < 0 || count < 0 || first > rows || count > rows - first) {
-    throw Error(ExitStatus::input,
-                {where, "it has no such rows", fmt::format("{} to {}", first, first + count),
-                 fmt::format("within {} rows", rows), ""});
+    throw Error(ExitStatus::input, {where, "it has no such rows", fmt::format("{} from row {}", count, first),
+                                    fmt::format("within {} rows", rows), ""});
   }
   if (places_->safetensors) {
     const SafetensorsArray& array = places_->safetensors->header.arrays[at->second];
