@@ -79,8 +79,7 @@ void run_info(CLI::App& app, const Words& words) {
   bool json = false;
   app.add_option("FILE", path,
                  "A scenario or a playlist (.json, or the name of a preset or lesson), .npy, .npz, "
-                 ".safetensors, or a folder with a "
-                 "model")
+                 ".safetensors, or a folder with a model")
       ->required();
   app.add_flag("--json", json, "Print JSON");
   app.add_option("--input", request.inputs, "Of a scenario: arrays under PyTorch's names, as for run")

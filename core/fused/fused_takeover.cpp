@@ -1,37 +1,19 @@
 #include "core/fused/fused_takeover.h"
 
-#include <algorithm>
-#include <cstring>
-
-#include "core/tensor/task_threads.h"
+#include "core/trace/changed_tokens.h"
 #include "core/trace/kept_stages.h"
 
 namespace headwise {
 namespace {
 
-// Of a number's comparison, in multiply-adds: two are read from far.
-constexpr double cost_of_number = 2.0;
-
-// Panels of x (N, tokens, width) that differ from those of before, which has the same shape.
+// Panels of x (N, tokens, width) with a token that differs from that of before, which has the same shape.
 std::vector<PanelPlace> changed_panels(const TensorPtr& before, const TensorPtr& x) {
-  if (before == x) return {};
-  const Index tokens = x->shape().size(1), width = x->shape().size(2);
-  const Index panels = whole_parts(tokens, panel_lanes), count = x->shape().size(0) * panels;
-  const float* const a = before->values<float>().data();
-  const float* const b = x->values<float>().data();
-  std::vector<char> differs(static_cast<std::size_t>(count));
-  for_ranges(count, cost_of_number * static_cast<double>(panel_lanes * width), [&](Index first, Index last) {
-    for (Index i = first; i < last; ++i) {
-      const Index token = i % panels * panel_lanes;
-      const Index from = (i / panels * tokens + token) * width;
-      const Index numbers = std::min(panel_lanes, tokens - token) * width;
-      differs[static_cast<std::size_t>(i)] =
-          std::memcmp(a + from, b + from, static_cast<std::size_t>(numbers) * sizeof(float)) != 0;
-    }
-  });
   std::vector<PanelPlace> changed;
-  for (Index i = 0; i < count; ++i)
-    if (differs[static_cast<std::size_t>(i)]) changed.push_back({i / panels, i % panels});
+  for (const TokenRange& range : changed_tokens(*before, *x)) {
+    for (Index p = range.first / panel_lanes; p <= (range.first + range.count - 1) / panel_lanes; ++p)
+      if (changed.empty() || changed.back().n != range.n || changed.back().panel != p)
+        changed.push_back({range.n, p});
+  }
   return changed;
 }
 

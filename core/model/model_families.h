@@ -17,16 +17,16 @@ enum class AttentionLayout {
 // Names are what stands behind a layer's prefix, up to "weight" or "bias": "attention.self.query." names
 // "encoder.layer.0.attention.self.query.weight" in the layer "encoder.layer.0.".
 struct ModelFamily {
-  std::string_view name;  // "BERT"
-  AttentionLayout layout;
-  std::string_view q, k, v;  // of separate arrays
-  std::string_view qkv;      // of one array
-  std::string_view output;
-  std::string_view joint_bias;  // of separate arrays with one bias for q, k and v; else empty
-  bool is_causal;               // outside of an encoder
-  bool scales;                  // by 1/√D
-  std::string_view
-      positions;  // what makes order seen inside of attention: "rotary", "ALiBi", "relative"; else empty
+  std::string_view name = {};  // "BERT"
+  AttentionLayout layout = AttentionLayout::separate;
+  std::string_view q = {}, k = {}, v = {};  // of separate arrays
+  std::string_view qkv = {};                // of one array
+  std::string_view output = {};
+  std::string_view joint_bias = {};  // of separate arrays with one bias for q, k and v; else empty
+  bool is_causal = false;            // outside of an encoder
+  bool scales = true;                // by 1/√D
+  // What makes order seen inside of attention: "rotary", "ALiBi", "relative"; else empty.
+  std::string_view positions = {};
 };
 
 // In the order in which they are tried: the first whose arrays are all there is it.
