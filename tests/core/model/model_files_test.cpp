@@ -102,6 +102,15 @@ TEST_CASE("an index that is no index, or that points out of its folder, is refus
            {R"({"weight_map":{"a":"x.safetensors","a":"y.safetensors"}})", "twice"},
            {R"({"weight_map":{"a":"config.json"}})", "config.json"},
            {"[1,2]", "no JSON object"},
+           {std::string("{}\0{", 4), "a zero byte"},
+           {"{\"a\":[0" +
+                [] {
+                  std::string more;
+                  for (int i = 0; i < 2'100'000; ++i) more += ",0,0";
+                  return more;
+                }() +
+                "]}",
+            "too large"},
            {"{\"weight_map\":", "no JSON"},
            {std::string(100, '['), "nested too deeply"},
            {"{\"a\":" + std::string(1000, '[') + std::string(1000, ']') + "}", "nested too deeply"},
