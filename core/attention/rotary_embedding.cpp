@@ -1,0 +1,117 @@
+#include "core/attention/rotary_embedding.h"
+
+#include <cmath>
+#include <numbers>
+#include <string>
+
+#include "core/tensor/float_dispatch.h"
+
+namespace headwise {
+namespace {
+
+// cos θ and sin θ of every position and pair: made once for all batches and heads.
+struct Turns {
+  std::vector<double> cosines;  // (T,R/2)
+  std::vector<double> sines;
+};
+
+Turns turns_of(Index positions, std::span<const double> inverse_frequencies, Index first_position) {
+  Turns turns;
+  const auto count = static_cast<std::size_t>(positions) * inverse_frequencies.size();
+  turns.cosines.reserve(count);
+  turns.sines.reserve(count);
+  for (Index t = 0; t < positions; ++t) {
+    for (const double frequency : inverse_frequencies) {
+      const double angle = static_cast<double>(first_position + t) * frequency;
+      turns.cosines.push_back(std::cos(angle));
+      turns.sines.push_back(std::sin(angle));
+    }
+  }
+  return turns;
+}
+
+void check_widths(const Shape& shape, std::span<const double> inverse_frequencies) {
+  const std::string got = shape.to_string();
+  if (shape.rank() < 2)
+    throw Error(ExitStatus::usage,
+                {"rotary embedding", "there is no axis of positions", got, "a shape (…,T,D)", ""});
+  if (static_cast<Index>(inverse_frequencies.size()) > shape.size(shape.rank() - 1) / 2)
+    throw Error(ExitStatus::usage,
+                {"rotary embedding", "there are more frequencies than pairs of columns",
+                 std::to_string(inverse_frequencies.size()) + " frequencies for " + got,
+                 "at most D/2 frequencies", "give one frequency for each pair of columns"});
+}
+
+// `direction` 1 turns forwards, −1 backwards.
+Tensor turned(const Tensor& x, std::span<const double> inverse_frequencies, Index first_position,
+              double direction) {
+  const Shape& shape = x.shape();
+  check_widths(shape, inverse_frequencies);
+  Tensor out = x;
+  if (x.size() == 0) return out;
+  const Index positions = shape.size(shape.rank() - 2);
+  const auto width = static_cast<std::size_t>(shape.size(shape.rank() - 1));
+  const std::size_t pairs = inverse_frequencies.size();
+  const Turns turns = turns_of(positions, inverse_frequencies, first_position);
+  dispatch_float(x.dtype(), [&]<class T>() {
+    const std::span<T> values = out.values<T>();
+    const auto length = static_cast<std::size_t>(positions);
+    for (std::size_t row = 0; row * width < values.size(); ++row) {
+      T* const first = values.data() + row * width;
+      T* const second = first + pairs;
+      const std::size_t turn = row % length * pairs;
+      for (std::size_t j = 0; j < pairs; ++j) {
+        const double cosine = turns.cosines[turn + j];
+        const double sine = direction * turns.sines[turn + j];
+        const auto a = static_cast<double>(first[j]);
+        const auto b = static_cast<double>(second[j]);
+        first[j] = static_cast<T>(a * cosine - b * sine);
+        second[j] = static_cast<T>(b * cosine + a * sine);
+      }
+    }
+  });
+  return out;
+}
+
+}  // namespace
+
+std::vector<double> rotary_inverse_frequencies(Index rotary_width, double base) {
+  if (rotary_width < 2 || rotary_width % 2 != 0)
+    throw Error(ExitStatus::usage, {"rotary embedding", "columns are turned in pairs",
+                                    "a width of " + std::to_string(rotary_width), "an even head_dim",
+                                    "set attention.head_dim to an even number"});
+  if (!(base > 0.0) || !std::isfinite(base))
+    throw Error(ExitStatus::usage, {"rotary embedding", "the base is not a finite number above 0",
+                                    std::to_string(base), "10000 as in RoFormer and Llama", ""});
+  std::vector<double> frequencies;
+  frequencies.reserve(static_cast<std::size_t>(rotary_width / 2));
+  for (Index j = 0; j < rotary_width; j += 2)
+    frequencies.push_back(std::pow(base, -static_cast<double>(j) / static_cast<double>(rotary_width)));
+  return frequencies;
+}
+
+std::vector<double> scaled_inverse_frequencies(std::vector<double> inverse_frequencies,
+                                               const Llama3FrequencyScaling& scaling) {
+  for (double& frequency : inverse_frequencies) {
+    // How many whole turns the pair made within the texts that the model was first trained on.
+    const double turns = scaling.original_max_position_embeddings * frequency / (2.0 * std::numbers::pi);
+    if (turns > scaling.high_freq_factor) continue;
+    const double kept =
+        turns < scaling.low_freq_factor
+            ? 0.0
+            : (turns - scaling.low_freq_factor) / (scaling.high_freq_factor - scaling.low_freq_factor);
+    frequency *= kept + (1.0 - kept) / scaling.factor;
+  }
+  return inverse_frequencies;
+}
+
+Tensor rotary_embedding(const Tensor& x, std::span<const double> inverse_frequencies, Index first_position) {
+  return turned(x, inverse_frequencies, first_position, 1.0);
+}
+
+Tensor rotary_embedding_gradient(const Tensor& grad_out, std::span<const double> inverse_frequencies,
+                                 Index first_position) {
+  return turned(grad_out, inverse_frequencies, first_position, -1.0);
+}
+
+}  // namespace headwise
