@@ -114,7 +114,8 @@ const float* WeightTiles::strip(Index n, Index h, CellRange queries, Scratch& sc
                     .maximum = maximum.data(),
                     .shrink = shrink.data(),
                     .sums = sums.data(),
-                    .largest = nullptr});
+                    .largest = nullptr,
+                    .largest_columns = 0});
   const float nothing = trace_->options.fully_masked_rows == FullyMaskedRows::zero
                             ? 0.0f
                             : std::numeric_limits<float>::quiet_NaN();

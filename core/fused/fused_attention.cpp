@@ -1,115 +1,19 @@
 #include "core/fused/fused_attention.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
 #include "core/attention/dropout.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/fused/panel_task.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/float_dispatch.h"
 
 namespace headwise {
 namespace {
 
-// Keys of a strip: with 64 queries their scores are 132 KiB, their values at a head width of 64 as much: half of the smallest
-// second cache of today. Longer sums cost less than what does not fit the first cache.
-constexpr Index keys_at_once = 512;
-// Between two rows of scores, so that they do not all lie in the same sets of a cache.
-constexpr Index row_gap = 16;
-constexpr Index dropped_step = keys_at_once + row_gap;
-constexpr Index rows_at_once = panel_lanes;
 constexpr float infinity = std::numeric_limits<float>::infinity();
-
-Index strips_of(const FusedAttention& a) {
-  return whole_parts(a.all_keys, keys_at_once);
-}
-
-// Floats from one row of scores to the next: all keys where the weights are kept, else a strip.
-Index score_step(const FusedAttention& a) {
-  return (a.attn_weights ? strips_of(a) * keys_at_once : keys_at_once) + row_gap;
-}
-
-// One panel of queries of one head: queries [first, first + rows).
-struct QueryPlace {
-  Index n, h, p, first, rows;
-};
-
-QueryPlace query_place(const FusedAttention& a, Index task) {
-  const Index panels = whole_parts(a.queries, panel_lanes);
-  const Index p = panels - 1 - task % panels;  // where it is causal, the last queries look at the most keys
-  const auto [n, h] = fused_attention_head(a, task);
-  return {n, h, p, p * panel_lanes, std::min(panel_lanes, a.queries - p * panel_lanes)};
-}
-
-// And what this worker has room for.
-struct PanelTask : QueryPlace {
-  Index g;
-  float* scores;                     // [64][step]
-  float* dropped;                    // [64][dropped_step], where there is dropout
-  float* bias;                       // [keys_at_once]
-  float* sums;                       // [64][v.step]
-  float* totals;                     // [64][16]
-  float* largest;                    // [64][16]
-  float *maximum, *shrink, *factor;  // [64]
-  // [strips][64], where the weights are kept: of each strip, `maximum` as it was then, later what its weights are multiplied
-  // with; and `shrink`.
-  float *maxima, *shrinks;
-  Index step;
-  bool look_behind, adds;
-  std::array<KeyReach, rows_at_once> reach;
-  Index from, to;  // the keys that any of the queries looks at, `from` the beginning of a strip
-};
-
-const float* queries_of(const FusedAttention& a, const PanelTask& t) {
-  return a.q.first + t.n * a.q.batch + t.h * a.q.head + t.p * a.q.panel;
-}
-
-bool finite_queries(const FusedAttention& a, const PanelTask& t) {
-  const float* const first = queries_of(a, t);
-  if (a.q.depth != 1) return a.kernels.finite(first, a.head_dim * panel_lanes);
-  bool finite = true;
-  for (Index r = 0; r < t.rows; ++r) finite = a.kernels.finite(first + r * a.q.row, a.head_dim) && finite;
-  return finite;
-}
-
-PanelTask panel_task(const FusedAttention& a, Index task, float* scratch) {
-  PanelTask t{};
-  static_cast<QueryPlace&>(t) = query_place(a, task);
-  t.g = t.h / (a.heads / a.kv_heads);
-  t.step = score_step(a);
-  const auto take = [&](Index size) {
-    scratch += size;
-    return scratch - size;
-  };
-  t.scores = take(rows_at_once * t.step);
-  t.dropped = take(a.options.dropout > 0.0 ? rows_at_once * dropped_step : 0);
-  t.bias = take(keys_at_once);
-  t.sums = take(rows_at_once * a.v.step);
-  t.totals = take(rows_at_once * widest_vector);
-  t.largest = take(rows_at_once * widest_vector);
-  t.maximum = take(rows_at_once);
-  t.shrink = take(rows_at_once);
-  t.factor = take(rows_at_once);
-  t.maxima = take(a.attn_weights ? strips_of(a) * rows_at_once : 0);
-  t.shrinks = take(a.attn_weights ? strips_of(a) * rows_at_once : 0);
-  std::fill_n(t.totals, rows_at_once * widest_vector, 0.0f);
-  std::fill_n(t.maximum, rows_at_once, -infinity);
-
-  t.look_behind = a.masks && !(a.finite.load(std::memory_order_relaxed) && finite_queries(a, t));
-  t.adds = a.masks && a.masks->adds(t.look_behind);
-  t.from = a.all_keys;
-  for (Index r = 0; r < t.rows; ++r) {
-    KeyReach& reach = t.reach[static_cast<std::size_t>(r)];
-    reach = a.masks && !t.look_behind ? a.masks->reach(t.n, t.first + r) : KeyReach{0, a.all_keys};
-    if (reach.to <= reach.from) continue;
-    t.from = std::min(t.from, reach.from);
-    t.to = std::max(t.to, reach.to);
-  }
-  t.from = std::min(t.from, t.to) / keys_at_once * keys_at_once;
-  return t;
-}
 
 struct Scaling {
   float scale, cap;
@@ -180,23 +84,6 @@ void drop_weights(const FusedAttention& a, const PanelTask& t, Index from, Fused
   product.left_row = dropped_step;
 }
 
-// The keys of a strip that each query looks at, from the strip's first.
-struct StripReach {
-  std::int32_t begin[rows_at_once], end[rows_at_once];
-  bool all;  // every query looks at every key
-};
-StripReach reach_of(const PanelTask& t, Index from, Index count) {
-  StripReach reach;
-  reach.all = true;
-  for (Index r = 0; r < t.rows; ++r) {
-    const KeyReach row = t.reach[static_cast<std::size_t>(r)];
-    reach.begin[r] = static_cast<std::int32_t>(std::clamp<Index>(row.from - from, 0, count));
-    reach.end[r] = static_cast<std::int32_t>(std::clamp<Index>(row.to - from, 0, count));
-    reach.all = reach.all && reach.begin[r] == 0 && reach.end[r] == count;
-  }
-  return reach;
-}
-
 float* scores_of(const FusedAttention& a, const PanelTask& t, Index from) {
   return t.scores + (a.attn_weights ? from : 0);
 }
@@ -205,10 +92,11 @@ float* scores_of(const FusedAttention& a, const PanelTask& t, Index from) {
 void weigh_strip(const FusedAttention& a, const PanelTask& t, Index from, Index count,
                  const StripReach& reach) {
   const bool only_scaled = are_only_scaled(a, t);
-  // Every key takes part as it comes: then the product finds the largest score on its way.
+  // Where keys take part as they come, for every query, the product finds the largest score on its way.
   const bool whole = only_scaled && reach.all && count % widest_vector == 0;
+  const Index found = whole ? count : only_scaled ? reach.shared / panel_lanes * panel_lanes : 0;
   float* const scores = scores_of(a, t, from);
-  if (whole) std::fill_n(t.largest, rows_at_once * widest_vector, -infinity);
+  if (found > 0) std::fill_n(t.largest, rows_at_once * widest_vector, -infinity);
   a.kernels.multiply({.left = queries_of(a, t),
                       .left_row = a.q.row,
                       .left_depth = a.q.depth,
@@ -221,7 +109,8 @@ void weigh_strip(const FusedAttention& a, const PanelTask& t, Index from, Index 
                       .columns = count,
                       .depth = a.head_dim,
                       .column_reach = whole ? nullptr : reach.end,
-                      .largest = whole ? t.largest : nullptr,
+                      .largest = found > 0 ? t.largest : nullptr,
+                      .largest_columns = found,
                       .ahead = a.v.row(t.n, t.g, from),
                       .ahead_count = count * a.v.step});
   if (!only_scaled) adjust_scores(a, t, scores, from, count);
@@ -235,7 +124,8 @@ void weigh_strip(const FusedAttention& a, const PanelTask& t, Index from, Index 
                      .maximum = t.maximum,
                      .shrink = t.shrink,
                      .sums = t.totals,
-                     .largest = whole ? t.largest : nullptr});
+                     .largest = t.largest,
+                     .largest_columns = found});
 }
 
 // Adds the strip's values, weighted; what was added before is multiplied with `shrink`.
@@ -353,6 +243,36 @@ void attend_held(const FusedAttention& a, PanelTask& t, const FrozenHead& frozen
   std::fill_n(t.factor, rows_at_once, 1.0f);
 }
 
+// Whether what a mask blocks may be left out: no NaN or infinity stands there, as far as is known.
+bool must_look_behind(const FusedAttention& a) {
+  return a.masks && !a.finite.load(std::memory_order_relaxed);
+}
+
+// A task's share of the values that nobody has searched yet: of each head's, the panels p, p + P … where it is one of P panels
+// of queries. With a causal mask these are values that it has just read.
+void search_values(const FusedAttention& a, const PanelTask& t) {
+  if (t.h % (a.heads / a.kv_heads) != 0) return;
+  const Index panels = whole_parts(a.queries, panel_lanes);
+  for (Index first = t.first; first < a.all_keys; first += panels * panel_lanes) {
+    const Index count = std::min(panel_lanes, a.all_keys - first);
+    if (!a.kernels.finite(a.v.row(t.n, t.g, first), count * a.v.step))
+      a.finite.store(false, std::memory_order_relaxed);
+  }
+}
+
+// The panel's weighted sums and what they are divided by.
+PanelTask attended(const FusedAttention& a, Index task, float* scratch, bool look_behind) {
+  PanelTask t = panel_task(a, task, scratch, look_behind);
+  const FrozenHead frozen = a.frozen.empty() ? FrozenHead{} : a.frozen[static_cast<std::size_t>(t.h)];
+  if (t.from >= t.to) std::fill_n(t.sums, rows_at_once * a.v.step, 0.0f);
+  if (frozen.weights) {
+    attend_held(a, t, frozen);
+  } else {
+    attend(a, t);
+  }
+  return t;
+}
+
 }  // namespace
 
 Index fused_attention_tasks(const FusedAttention& attention) {
@@ -369,21 +289,12 @@ HeadPlace fused_attention_head(const FusedAttention& a, Index task) {
   return {head / a.heads, head % a.heads};
 }
 
-Index fused_attention_scratch(const FusedAttention& a) {
-  return rows_at_once * (score_step(a) + a.v.step + 2 * widest_vector + 3) + keys_at_once +
-         (a.options.dropout > 0.0 ? rows_at_once * dropped_step : 0) +
-         (a.attn_weights ? 2 * strips_of(a) * rows_at_once : 0);
-}
-
 void fused_attention_task(const FusedAttention& a, Index task, float* scratch) {
-  PanelTask t = panel_task(a, task, scratch);
-  const FrozenHead frozen = a.frozen.empty() ? FrozenHead{} : a.frozen[static_cast<std::size_t>(t.h)];
-  if (t.from >= t.to) std::fill_n(t.sums, rows_at_once * a.v.step, 0.0f);
-  if (frozen.weights) {
-    attend_held(a, t, frozen);
-  } else {
-    attend(a, t);
-  }
+  const bool look_behind = must_look_behind(a);
+  PanelTask t = attended(a, task, scratch, look_behind);
+  // Queries are searched when the products have brought them into the first cache, for they are hardly ever anything but numbers.
+  if (a.masks && !look_behind && !finite_queries(a, t)) t = attended(a, task, scratch, true);
+  if (a.searches_values) search_values(a, t);
   if (a.attn_weights) {
     keep_nothing_else(a, t);
     a.kernels.written();
@@ -392,8 +303,8 @@ void fused_attention_task(const FusedAttention& a, Index task, float* scratch) {
   if (a.head_output) {
     float* const to = a.head_output + ((t.n * a.heads + t.h) * a.queries + t.first) * a.v_head_dim;
     for (Index r = 0; r < t.rows; ++r)
-      for (Index d = 0; d < a.v_head_dim; ++d)
-        to[r * a.v_head_dim + d] = t.sums[r * a.v.step + d] * t.factor[r];
+      a.kernels.write(t.sums + r * a.v.step, a.v_head_dim, t.factor[r], to + r * a.v_head_dim);
+    a.kernels.written();
   }
 }
 

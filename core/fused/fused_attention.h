@@ -32,7 +32,9 @@ struct FusedAttention {
   const HeadPanels& k;  // (N,G,S′,D)
   const HeadRows& v;    // (N,G,S′,Dv)
   // Whether all of k and v are numbers; read when a task begins.
-  const std::atomic<bool>& finite;
+  std::atomic<bool>& finite;
+  // v was not searched for what is no number: the tasks do so, and where `finite` is false afterwards all is to be done again.
+  bool searches_values;
   const float* gains;                  // of the heads; null: all 1
   std::span<const FrozenHead> frozen;  // of the heads; empty: none
   // What is made, null where nobody wants it.

@@ -174,7 +174,8 @@ class FusedForward {
   // F.scaled_dot_product_attention, whose inputs are the heads; weights (N,H,L,S) or null, output (N,H,L,Dv).
   void run_heads(float* weights, float* output) {
     const Index D = sizes_.head_dim, L = sizes_.queries;
-    std::vector<TaskPhase> given{keys_.given_keys(*t_.k_heads), keys_.given_values(*t_.v_heads)};
+    std::vector<TaskPhase> given{keys_.given_keys(*t_.k_heads),
+                                 keys_.given_values(*t_.v_heads, FusedKeys::Search::later)};
     const FusedAttention attention = attention_of({.first = numbers_of(t_.q_heads),
                                                    .batch = sizes_.heads * L * D,
                                                    .head = L * D,
@@ -183,7 +184,9 @@ class FusedForward {
                                                    .depth = 1},
                                                   nullptr, output, weights);
     FusedScratch room(threads_, fused_attention_scratch(attention));
-    run_phases(std::array{together(std::move(given)), tasks_of(attention, room)}, threads_);
+    const TaskPhase attentions = tasks_of(attention, room);
+    run_phases(std::array{together(std::move(given)), attentions}, threads_);
+    if (attention.searches_values && !keys_.finite) run_phases(std::array{attentions}, threads_);
   }
 
  private:
@@ -199,7 +202,7 @@ class FusedForward {
               sizes_.kv_heads * sizes_.head_dim, into_panels, projections);
     }
     if (t_.static_v) {
-      projections.push_back(keys_.given_values(*t_.static_v));
+      projections.push_back(keys_.given_values(*t_.static_v, FusedKeys::Search::now));
     } else {
       project(Projection::v, t_.value, t_.v_proj_weight, {.head_rows = &keys_.v},
               sizes_.kv_heads * sizes_.v_head_dim, into_panels, projections);
@@ -310,6 +313,7 @@ class FusedForward {
             .k = keys_.k,
             .v = keys_.v,
             .finite = keys_.finite,
+            .searches_values = keys_.values_unsearched(),
             .gains = gains_.empty() ? nullptr : gains_.data(),
             .frozen = frozen_,
             .concat = concat,

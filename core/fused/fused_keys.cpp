@@ -29,12 +29,13 @@ TaskPhase FusedKeys::kept_keys(const Tensor& rows_before) {
           }};
 }
 
-TaskPhase FusedKeys::given_values(const Tensor& heads) {
+TaskPhase FusedKeys::given_values(const Tensor& heads, Search search) {
   const Index panels = whole_parts(sizes_.keys, panel_lanes);
   const float* const from = heads.values<float>().data();
   const bool stays = v.step == sizes_.v_head_dim && sizes_.all_keys == sizes_.keys;
   if (stays) v.read_in_place(from);
-  if (stays && !asks_finite_) return {};
+  values_unsearched_ = stays && asks_finite_ && search == Search::later;
+  if (stays && (!asks_finite_ || values_unsearched_)) return {};
   return {sizes_.batch * sizes_.kv_heads * panels, [this, panels, from, stays](Index task, int) {
             const Index head = task / panels, first = task % panels * panel_lanes, Dv = sizes_.v_head_dim;
             const Index count = std::min(panel_lanes, sizes_.keys - first);

@@ -28,11 +28,16 @@ class FusedKeys {
     if (!is_finite) finite.store(false, std::memory_order_relaxed);
   }
 
+  // Values that are read where they stand may be searched by those who read them: searching them first would bring all of them
+  // from memory once more.
+  enum class Search { now, later };
+  bool values_unsearched() const { return values_unsearched_; }
+
   // Tasks that fill k and v; the tensors, f32, must outlive them and this: values may be read where they stand.
-  TaskPhase given_keys(const Tensor& heads);         // (N,G,S,D)
-  TaskPhase given_values(const Tensor& heads);       // (N,G,S,Dv)
-  TaskPhase kept_keys(const Tensor& rows_before);    // k (N,S′,G·D) of the run before
-  TaskPhase kept_values(const Tensor& rows_before);  // v (N,S′,G·Dv) of the run before
+  TaskPhase given_keys(const Tensor& heads);                   // (N,G,S,D)
+  TaskPhase given_values(const Tensor& heads, Search search);  // (N,G,S,Dv)
+  TaskPhase kept_keys(const Tensor& rows_before);              // k (N,S′,G·D) of the run before
+  TaskPhase kept_values(const Tensor& rows_before);            // v (N,S′,G·Dv) of the run before
 
   // The rows behind the given ones of batch n: bias_k (G·D) and bias_v (G·Dv), where they are not null, and a row of zeros.
   void append(Index n, const float* bias_k, const float* bias_v);
@@ -41,6 +46,7 @@ class FusedKeys {
   const FusedKernels& kernels_;
   const AttentionSizes& sizes_;
   const bool asks_finite_;
+  bool values_unsearched_ = false;
 };
 
 }  // namespace headwise

@@ -25,8 +25,8 @@ bool finite(const float* x, Index count) {
     for (Index v = 0; v < sums; ++v) sum[v] += load(x + i + v * vector) * 0.0f;
   float rest = 0.0f;
   for (; i < count; ++i) rest += x[i] * 0.0f;
-  for (Index v = 0; v < sums; ++v)
-    for (int lane = 0; lane < vector; ++lane) rest += sum[v][lane];
+  const Vector total = (sum[0] + sum[1]) + (sum[2] + sum[3]);
+  for (int lane = 0; lane < vector; ++lane) rest += total[lane];
   return rest == 0.0f;
 }
 

@@ -39,8 +39,10 @@ struct FusedProduct {
   // Of row r only columns before column_reach[r], or only the depth before depth_reach[r], have to be there; null: all.
   const std::int32_t* column_reach = nullptr;
   const std::int32_t* depth_reach = nullptr;
-  // [rows][16]: where it is given, each row's numbers raise what stands there, lane by lane; a NaN raises nothing.
+  // [rows][16]: where it is given, each row's numbers before column largest_columns, a multiple of panel_lanes or `columns`,
+  // raise what stands there, lane by lane; a NaN raises nothing.
   float* largest = nullptr;
+  Index largest_columns = 0;
   // What is wanted next, brought into the second cache meanwhile; null: nothing.
   const float* ahead = nullptr;
   Index ahead_count = 0;
@@ -63,8 +65,10 @@ struct FusedSoftmax {
   float* maximum;  // [rows] of scale·score·log2 e
   float* shrink;   // [rows]
   float* sums;     // [rows][16], to be added up in the end
-  // [rows][16]: in some lane the largest score of each row, of columns that all take part; null: it is looked for.
+  // [rows][16]: in some lane the largest score of each row before column largest_columns, a multiple of the widest vector up to
+  // which every row's columns all take part; the others are looked at here.
   const float* largest;
+  Index largest_columns;
 };
 
 struct FusedKernels {

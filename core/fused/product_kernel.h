@@ -157,7 +157,7 @@ void tile(const FusedProduct& p, Index row, Index column, Index depth, const Ahe
   for (int r = 0; r < Rows; ++r)
 #pragma GCC unroll 4
     for (int v = 0; v < Vectors; ++v) store(out + r * p.out_row + v * vector, sum[r][v]);
-  if (!p.largest) return;
+  if (!p.largest || column >= p.largest_columns) return;
 #pragma GCC unroll 6
   for (int r = 0; r < Rows; ++r) {
     float* const at_row = p.largest + (row + r) * widest_vector;

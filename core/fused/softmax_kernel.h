@@ -146,13 +146,17 @@ void softmax(const FusedSoftmax& s) {
     const Index rows = s.rows - row < vector ? s.rows - row : vector;
     Vector largest[vector];
     for (Index r = 0; r < vector; ++r) {
-      if (r < rows && s.largest) {
+      if (r < rows && s.largest_columns == s.columns) {
         reach[row + r] = {0, s.columns};
         largest[r] = load(s.largest + (row + r) * widest_vector);
       } else if (r < rows) {
         float* const at = s.scores + (row + r) * s.step;
         reach[row + r] = close_row(at, s.columns, s.from[row + r], s.to[row + r]);
-        largest[r] = largest_of(at, reach[row + r]);
+        const Vector known =
+            s.largest_columns > 0 ? load(s.largest + (row + r) * widest_vector) : all(-infinity);
+        const Index first =
+            reach[row + r].begin > s.largest_columns ? reach[row + r].begin : s.largest_columns;
+        largest[r] = larger(largest_of(at, {first, reach[row + r].end}), known);
       } else {
         largest[r] = all(-infinity);
       }

@@ -5,9 +5,11 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <thread>
 
 #include "core/scenario/presets.h"
@@ -114,6 +116,39 @@ TEST_CASE("a NaN behind a mask counts as it does in the reference") {
   inputs.options.is_causal = true;
   check_against_reference(inputs, {.threads = 2});
   CHECK(std::isnan(fused_forward(inputs)->tensors.output->flat(0)));
+}
+
+TEST_CASE(
+    "no number in a query, key or value, wherever it stands and whatever is masked, spreads as it does in "
+    "the reference") {
+  Scenario scenario;
+  scenario.op = Op::scaled_dot_product_attention;
+  scenario.attention.embed_dim = 64;
+  scenario.attention.num_heads = 4;
+  scenario.attention.num_kv_heads = 2;
+  scenario.inputs.self_attention = false;
+  for (std::uint64_t seed = 0; seed < 96; ++seed) {
+    CAPTURE(seed);
+    const CounterRandom random(seed, "no number");
+    // A head width of 16 lets values be read where they stand, 20 does not.
+    scenario.attention.head_dim = seed % 3 == 0 ? 20 : 16;
+    scenario.inputs.query_length = 130;
+    scenario.inputs.key_length = seed % 2 == 0 ? 130 : 200;
+    scenario.mask.is_causal = seed % 4 < 3;
+    scenario.mask.causal_alignment = seed % 8 < 4 ? CausalAlignment::top_left : CausalAlignment::bottom_right;
+    scenario.mask.sliding_window = seed % 5 == 0 ? std::optional<Index>(9) : std::nullopt;
+    scenario.mask.valid_lens.reset();
+    if (seed % 4 == 3) scenario.mask.valid_lens = std::vector<std::vector<Index>>{{70}};
+    AttentionInputs inputs = make_scenario_inputs(scenario, DType::f32).attention;
+    TraceTensors& t = inputs.tensors;
+    TensorPtr& into = seed % 7 < 2 ? t.query : seed % 7 < 4 ? t.key : t.value;
+    Tensor tensor = *into;
+    const auto cell = static_cast<Index>(random.uniform(0) * static_cast<double>(tensor.size()));
+    const double infinity = std::numeric_limits<double>::infinity();
+    tensor.set_flat(cell, std::array<double, 3>{NAN, infinity, -infinity}[seed % 11 % 3]);
+    into = std::make_shared<const Tensor>(std::move(tensor));
+    check_against_reference(inputs, {.threads = 2, .keep_attn_weights = seed % 13 < 6});
+  }
 }
 
 TEST_CASE("a mask that blocks with a finite number is filled in, on every instruction set here") {
