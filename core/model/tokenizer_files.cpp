@@ -11,6 +11,7 @@
 #include "core/model/byte_pair_encoding.h"
 #include "core/model/tokenizer_from_json.h"
 #include "core/model/tokenizer_json.h"
+#include "core/model/word_list.h"
 #include "core/model/word_piece.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
@@ -119,6 +120,18 @@ Tokenizer from_word_list(const fs::path& path) {
   }
   const auto vocabulary = std::make_shared<const TokenizerVocabulary>(read_word_list(path),
                                                                       std::vector<VocabularyEntry>{}, where);
+  constexpr const char* end_of_text = "<|endoftext|>";
+  if (name.empty() && vocabulary->find(end_of_text) && !vocabulary->find("[CLS]")) {
+    std::vector<AddedToken> added;
+    const std::string unknown = special_token(config, "unk_token", "[UNK]", where);
+    for (const std::string& content : {std::string(end_of_text), unknown})
+      add_special(added, content, *vocabulary);
+    return {vocabulary,
+            make_word_list(vocabulary, unknown, where),
+            std::move(added),
+            {*vocabulary->find(end_of_text)},
+            {}};
+  }
   WordPieceOptions options;
   options.lowercase = json_flag(config, "do_lower_case", true, where);
   options.strip_accents = json_flag(config, "strip_accents", options.lowercase, where);

@@ -14,6 +14,8 @@ namespace headwise {
 //                           line counts. Its tokenizer_config.json, where there is one, says do_lower_case (else true),
 //                           strip_accents (else as do_lower_case), tokenize_chinese_chars, and other names for [UNK],
 //                           [CLS], [SEP], [PAD], [MASK]. [CLS] and [SEP] are put around a text where the list has both.
+//                           One with <|endoftext|> and without [CLS] is a list of whole words: a text is cut at white space,
+//                           <|endoftext|> stands in front.
 //   vocab.json, merges.txt  byte-level BPE as GPT-2 (no tokenizer_config.json, or its tokenizer_class says so), RoBERTa
 //                           (<s> and </s> around a text) or Qwen2 has it; add_prefix_space, add_bos_token and special tokens
 //                           from there

@@ -4,10 +4,10 @@
 
 #include <filesystem>
 #include <initializer_list>
-#include <tuple>
 
 #include "core/files/array_files.h"
 #include "core/model/layer_parameters.h"
+#include "core/model/model_state.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/tensor/error.h"
 
@@ -43,25 +43,6 @@ const ArrayFile& opened(const std::string& path, const ArrayFiles* earlier, Arra
   return files[path] = std::move(file);
 }
 
-// What changes whenever a model's files do. Of a folder: of what lies in it, for its own time is that of new names alone.
-std::pair<std::int64_t, std::uint64_t> state_of_model(const std::string& path) {
-  std::error_code error;
-  if (!fs::is_directory(path, error)) {
-    return {static_cast<std::int64_t>(fs::last_write_time(path, error).time_since_epoch().count()),
-            fs::file_size(path, error)};
-  }
-  std::int64_t newest = 0;
-  std::uint64_t bytes = 0;
-  for (const fs::directory_entry& entry : fs::directory_iterator(path, error)) {
-    std::error_code gone;
-    newest =
-        std::max(newest, static_cast<std::int64_t>(entry.last_write_time(gone).time_since_epoch().count()));
-    const std::uint64_t size = entry.file_size(gone);
-    if (!gone) bytes += size;
-  }
-  return {newest, bytes};
-}
-
 // Parameters of a layer of a model; a layer that was read before and whose files have not changed is not read again.
 const ArrayFile& opened_layer(const Scenario& scenario, const std::string& path, const ArrayFiles* earlier,
                               ArrayFiles& files) {
@@ -69,7 +50,9 @@ const ArrayFile& opened_layer(const Scenario& scenario, const std::string& path,
   const std::string key = fmt::format("{}\n{} {} {}", path, scenario.parameters.layer, a.num_heads,
                                       a.num_kv_heads.value_or(a.num_heads));
   ArrayFile layer;
-  std::tie(layer.modified, layer.bytes) = state_of_model(path);
+  const ModelState state = model_state(path);
+  layer.modified = state.modified;
+  layer.bytes = state.bytes;
   if (earlier != nullptr) {
     const auto same = earlier->find(key);
     if (same != earlier->end() && same->second.modified == layer.modified &&

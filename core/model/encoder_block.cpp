@@ -1,0 +1,183 @@
+#include "core/model/encoder_block.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <set>
+
+#include "core/model/encoder_weights.h"
+#include "core/model/layer_parameters.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+std::string in_block(const AttentionLayer& layer, std::string_view name) {
+  return fmt::format("{}.{}", layer.name, name);
+}
+
+TensorPtr f32(const TensorPtr& tensor) {
+  return !tensor || tensor->dtype() == DType::f32
+             ? tensor
+             : std::make_shared<const Tensor>(tensor->converted(DType::f32));
+}
+
+Index bytes_of(std::initializer_list<const TensorPtr*> tensors) {
+  std::set<const Tensor*> counted;  // q, k and v may be rows of one
+  Index bytes = 0;
+  for (const TensorPtr* tensor : tensors)
+    if (*tensor && counted.insert(tensor->get()).second) bytes += static_cast<Index>((*tensor)->bytes());
+  return bytes;
+}
+
+std::vector<Index> stored_sizes(Index out, Index in, bool conv1d) {
+  return conv1d ? std::vector{in, out} : std::vector{out, in};
+}
+
+void check_linear(const ModelFiles& files, const std::string& name, Index out, Index in, bool conv1d) {
+  expect_array(files, name + "weight", stored_sizes(out, in, conv1d));
+  if (files.find(name + "bias")) expect_array(files, name + "bias", {out});
+}
+
+// What the attention layer's family names, and what stands beside it.
+std::set<std::string> known_arrays(const EncoderConfig& config, const ModelFiles& files,
+                                   const AttentionLayer& layer) {
+  const EncoderNames& names = *config.names;
+  const ModelFamily& family = *layer.family;
+  std::set<std::string> known;
+  for (const std::string_view stem : {family.q, family.k, family.v, family.qkv, family.output, names.feed_in,
+                                      names.feed_gate, names.feed_out}) {
+    if (stem.empty()) continue;
+    known.insert(in_block(layer, stem) + "weight");
+    known.insert(in_block(layer, stem) + "bias");
+  }
+  for (const std::string_view norm : {names.attention_norm, names.feed_forward_norm}) {
+    known.insert(norm_gain_name(files, in_block(layer, norm)));
+    known.insert(norm_bias_name(files, in_block(layer, norm)));
+  }
+  for (const std::string_view buffer : names.buffers) known.insert(in_block(layer, buffer));
+  return known;
+}
+
+void check_nothing_else(const EncoderConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
+  const std::set<std::string> known = known_arrays(config, files, layer);
+  const std::string prefix = layer.name + ".";
+  for (auto at = files.arrays().lower_bound(prefix);
+       at != files.arrays().end() && at->first.starts_with(prefix); ++at) {
+    if (known.contains(at->first)) continue;
+    throw Error(ExitStatus::input,
+                {files.path() + ": " + at->first, "the block has an array that the encoder does not know",
+                 fmt::format("({})", fmt::join(at->second.sizes, ",")),
+                 fmt::format("a block as those of {}", config.names->family), ""});
+  }
+}
+
+}  // namespace
+
+void check_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm) {
+  const std::string gain = norm_gain_name(files, norm), bias = norm_bias_name(files, norm);
+  expect_array(files, gain.empty() ? norm + "weight" : gain, {config.embed_dim});
+  if (!bias.empty()) expect_array(files, bias, {config.embed_dim});
+}
+
+Normalisation read_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm) {
+  check_norm(config, files, norm);
+  const std::string bias = norm_bias_name(files, norm);
+  return {read_f32(files, norm_gain_name(files, norm), {config.embed_dim}),
+          bias.empty() ? nullptr : read_f32(files, bias, {config.embed_dim}), config.norm_epsilon,
+          config.norm == NormKind::layer_norm};
+}
+
+EncoderLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in,
+                          bool conv1d) {
+  check_linear(files, name, out, in, conv1d);
+  EncoderLinear linear{.out = out, .in = in, .is_conv1d = conv1d};
+  linear.weight = read_f32(files, name + "weight", stored_sizes(out, in, conv1d));
+  if (files.find(name + "bias")) linear.bias = read_f32(files, name + "bias", {out});
+  return linear;
+}
+
+void check_block(const EncoderConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
+  const auto refuse = [&](const std::string& problem) {
+    throw Error(ExitStatus::input,
+                {files.path() + ": " + layer.name, "this layer cannot be computed with", problem, "", ""});
+  };
+  if (const std::string problem = layer_problem(layer); !problem.empty()) refuse(problem);
+  const Index E = config.embed_dim;
+  if (layer.query_width != E || layer.key_width != E || layer.q_rows != config.num_heads * config.head_dim ||
+      layer.k_rows != config.num_kv_heads * config.head_dim ||
+      layer.v_rows != config.num_kv_heads * config.v_head_dim) {
+    refuse(fmt::format("its q, k and v are ({},{}), ({},{}) and ({},{}), not those of the first layer",
+                       layer.q_rows, layer.query_width, layer.k_rows, layer.key_width, layer.v_rows,
+                       layer.key_width));
+  }
+  const EncoderNames& names = *config.names;
+  for (const std::string_view norm : {names.attention_norm, names.feed_forward_norm})
+    check_norm(config, files, in_block(layer, norm));
+  for (const std::string_view in : {names.feed_in, names.feed_gate})
+    if (!in.empty()) check_linear(files, in_block(layer, in), config.feed_forward_dim, E, names.conv1d);
+  check_linear(files, in_block(layer, names.feed_out), E, config.feed_forward_dim, names.conv1d);
+  check_nothing_else(config, files, layer);
+}
+
+EncoderBlock read_block(const EncoderConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
+  const EncoderNames& names = *config.names;
+  const Index E = config.embed_dim, F = config.feed_forward_dim;
+  auto parameters = read_layer_parameters(files, layer);
+  EncoderBlock block;
+  const TensorPtr packed = f32(parameters["in_proj_weight"]), bias = f32(parameters["in_proj_bias"]);
+  const std::array parts{&block.q, &block.k, &block.v};
+  const std::array rows{layer.q_rows, layer.k_rows, layer.v_rows};
+  constexpr std::array separate{"q_proj_weight", "k_proj_weight", "v_proj_weight"};
+  for (std::size_t i = 0, first = 0; i < parts.size(); first += static_cast<std::size_t>(rows[i]), ++i) {
+    *parts[i] = {.weight = packed ? packed : f32(parameters[separate[i]]),
+                 .bias = bias,
+                 .first_row = packed ? static_cast<Index>(first) : 0,
+                 .first_bias = static_cast<Index>(first),
+                 .out = rows[i],
+                 .in = E};
+  }
+  block.out = {.weight = f32(parameters["out_proj.weight"]),
+               .bias = f32(parameters["out_proj.bias"]),
+               .out = E,
+               .in = config.num_heads * config.v_head_dim};
+  block.attention_norm = read_norm(config, files, in_block(layer, names.attention_norm));
+  block.feed_forward_norm = read_norm(config, files, in_block(layer, names.feed_forward_norm));
+  block.feed.activation = config.activation;
+  block.feed.in = read_linear(files, in_block(layer, names.feed_in), F, E, names.conv1d);
+  if (!names.feed_gate.empty())
+    block.feed.gate = read_linear(files, in_block(layer, names.feed_gate), F, E, names.conv1d);
+  block.feed.out = read_linear(files, in_block(layer, names.feed_out), E, F, names.conv1d);
+  const TensorPtr none;
+  block.bytes = bytes_of({&block.q.weight, &block.k.weight, &block.v.weight, &bias, &block.out.weight,
+                          &block.out.bias, &block.feed.in.weight, &block.feed.in.bias,
+                          block.feed.gate ? &block.feed.gate->weight : &none, &block.feed.out.weight,
+                          &block.feed.out.bias});
+  return block;
+}
+
+Rows attention_input(const EncoderConfig& config, const EncoderBlock& block, const Rows& x) {
+  return config.norm_place == NormPlace::before ? normalised(block.attention_norm, x) : x;
+}
+
+Rows attention_output(const EncoderConfig& config, const EncoderBlock& block, const Rows& input,
+                      std::span<const double> gains, float* attn_weights) {
+  const EncoderHeads heads{config.num_heads,  config.num_kv_heads, config.head_dim,
+                           config.v_head_dim, config.is_causal,    config.sliding_window};
+  const Rows q = apply_linear(block.q, input), k = apply_linear(block.k, input),
+             v = apply_linear(block.v, input);
+  return apply_linear(block.out, attend(heads, q, k, v, gains, attn_weights));
+}
+
+Rows after_attention(const EncoderConfig& config, const EncoderBlock& block, const Rows& x,
+                     const Eigen::Ref<const Rows>& attended) {
+  Rows between = x + attended;
+  if (config.norm_place == NormPlace::after) {
+    between = normalised(block.attention_norm, between);
+    return normalised(block.feed_forward_norm, between + feed_forward(block.feed, between));
+  }
+  return between + feed_forward(block.feed, normalised(block.feed_forward_norm, between));
+}
+
+}  // namespace headwise

@@ -1,0 +1,285 @@
+#include "core/model/encoder_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/model/model_json.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double most_epsilon = 1.0;
+constexpr double most_base = 1e12, most_factor = 1e6;
+
+[[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,
+                       const std::string& expected) {
+  throw Error(ExitStatus::input,
+              {where, what, got, expected, "a layer's real parameters can still be had, with other inputs"});
+}
+
+// What config.json says beside the sizes that core/model/model_config.h reads.
+class Settings {
+ public:
+  explicit Settings(const std::string& folder)
+      : path_((std::filesystem::path(folder) / "config.json").string()), json_(read_model_json(path_)) {}
+
+  const std::string& path() const { return path_; }
+  // Null where it is not there.
+  const Json& at(const char* key) const { return member(json_, key); }
+
+  std::string text(const Json& object, const char* key, const std::string& otherwise) const {
+    const Json& value = member(object, key);
+    if (value.is_null()) return otherwise;
+    if (!value.is_string()) refuse(key, value, "a text");
+    return value.get<std::string>();
+  }
+  std::string text(const char* key, const std::string& otherwise) const {
+    return text(json_, key, otherwise);
+  }
+  bool flag(const char* key, bool otherwise) const {
+    const Json& value = at(key);
+    if (value.is_null()) return otherwise;
+    if (!value.is_boolean()) refuse(key, value, "true or false");
+    return value.get<bool>();
+  }
+  double number(const Json& object, const char* key, double otherwise, double most) const {
+    const Json& value = member(object, key);
+    if (value.is_null()) return otherwise;
+    if (!value.is_number() || !(value.get<double>() > 0.0) || value.get<double>() > most)
+      refuse(key, value, fmt::format("a number above 0, at most {}", most));
+    return value.get<double>();
+  }
+  double number(const char* key, double otherwise, double most) const {
+    return number(json_, key, otherwise, most);
+  }
+  Index whole(const char* key, Index otherwise, Index most) const {
+    const Json& value = at(key);
+    if (value.is_null()) return otherwise;
+    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > static_cast<std::uint64_t>(most))
+      refuse(key, value, fmt::format("a whole number from 0 to {}", most));
+    return value.get<Index>();
+  }
+  [[noreturn]] void refuse(const char* key, const Json& got, const std::string& expected) const {
+    fail(fmt::format("{}: {}", path_, key), "this is not computed by the encoder", got.dump(), expected);
+  }
+
+ private:
+  static const Json& member(const Json& object, const char* key) {
+    static const Json none;
+    const auto found = object.find(key);
+    return found == object.end() ? none : *found;
+  }
+
+  std::string path_;
+  Json json_;
+};
+
+Activation read_activation(const Settings& settings, bool conv1d, bool gated) {
+  const char* key = "hidden_act";
+  for (const char* other : {"activation_function", "activation"})
+    if (settings.at(key).is_null()) key = other;
+  const std::string name = settings.text(key, gated ? "silu" : conv1d ? "gelu_new" : "gelu");
+  if (name == "gelu" || name == "gelu_python") return Activation::gelu;
+  if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast" || name == "gelu_accurate")
+    return Activation::gelu_tanh;
+  if (name == "quick_gelu") return Activation::quick_gelu;
+  if (name == "relu") return Activation::relu;
+  if (name == "silu" || name == "swish") return Activation::silu;
+  settings.refuse(key, name, "gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, relu or silu");
+}
+
+RotaryScaling read_rotary_scaling(const Settings& settings, const Json& json) {
+  RotaryScaling scaling;
+  if (!json.is_object()) return scaling;
+  const std::string kind = settings.text(json, "rope_type", settings.text(json, "type", "default"));
+  if (kind == "default") return scaling;
+  if (kind != "linear" && kind != "llama3")
+    settings.refuse("rope_scaling", json, "default, linear or llama3");
+  scaling.kind = kind == "linear" ? RotaryScaling::Kind::linear : RotaryScaling::Kind::llama3;
+  scaling.factor = settings.number(json, "factor", 1.0, most_factor);
+  scaling.low_freq_factor = settings.number(json, "low_freq_factor", 1.0, most_factor);
+  scaling.high_freq_factor = settings.number(json, "high_freq_factor", 4.0, most_factor);
+  scaling.original_max_positions =
+      settings.number(json, "original_max_position_embeddings", 8192.0, most_base);
+  if (scaling.high_freq_factor <= scaling.low_freq_factor)
+    settings.refuse("rope_scaling", json, "a high_freq_factor above the low_freq_factor");
+  return scaling;
+}
+
+// Settings that change what is computed, and that nothing here computes.
+void refuse_other_settings(const Settings& settings) {
+  const auto only = [&](const char* key, bool wanted) {
+    if (settings.flag(key, wanted) != wanted) settings.refuse(key, !wanted, wanted ? "true" : "false");
+  };
+  only("is_decoder", false);
+  only("scale_attn_weights", true);
+  only("scale_attn_by_inverse_layer_idx", false);
+  only("add_cross_attention", false);
+  if (settings.number("partial_rotary_factor", 1.0, 1.0) != 1.0)
+    settings.refuse("partial_rotary_factor", settings.at("partial_rotary_factor"), "1");
+  const Json& kinds = settings.at("layer_types");
+  if (kinds.is_array() && std::ranges::any_of(kinds, [&](const Json& kind) { return kind != kinds[0]; }))
+    settings.refuse("layer_types", kinds, "layers of one kind");
+}
+
+// "bert." of "bert.encoder.layer.0".
+std::string root_of(const ModelFiles& files, const AttentionLayer& first, const EncoderNames& names) {
+  const std::string ending = std::string(names.blocks) + "0";
+  if (!first.name.ends_with(ending) ||
+      (first.name.size() > ending.size() && first.name[first.name.size() - ending.size() - 1] != '.')) {
+    fail(files.path(), "the layers are not named as those of this family",
+         fmt::format("{} ({})", first.name, first.family->name), ending);
+  }
+  return first.name.substr(0, first.name.size() - ending.size());
+}
+
+const std::vector<Index>& matrix_sizes(const ModelFiles& files, const std::string& name) {
+  const ArrayInfo* const info = files.find(name);
+  if (!info) fail(files.path(), "an array of the encoder is missing", "", name);
+  if (info->sizes.size() != 2 || info->sizes[0] == 0 || info->sizes[1] == 0) {
+    fail(files.path() + ": " + name, "an array has another shape",
+         fmt::format("({})", fmt::join(info->sizes, ",")), "a matrix");
+  }
+  return info->sizes;
+}
+
+void read_sizes(EncoderConfig& config, const ModelFiles& files, const AttentionLayers& layers) {
+  const AttentionLayer& first = layers.layers.front();
+  if (const std::string problem = layer_problem(first); !problem.empty())
+    fail(files.path() + ": " + first.name, "this layer cannot be computed with", problem, "");
+  const ModelConfig& model = *layers.config;
+  config.embed_dim = first.query_width;
+  config.num_heads = *first.num_heads;
+  config.num_kv_heads = *first.num_kv_heads;
+  config.head_dim = first.q_rows / config.num_heads;
+  config.v_head_dim = first.v_rows / config.num_kv_heads;
+  config.is_causal = first.is_causal;
+  if (config.is_causal) config.sliding_window = model.sliding_window;
+  const auto agree = [&](const char* what, const std::optional<Index>& said, Index there) {
+    if (said && *said != there) {
+      fail(files.path(), "config.json and the arrays disagree",
+           fmt::format("{} = {} in config.json", what, *said),
+           fmt::format("{}, as the arrays of {} have it", there, first.name));
+    }
+  };
+  agree("hidden_size", model.embed_dim, config.embed_dim);
+  agree("head_dim", model.head_dim, config.head_dim);
+  // Blocks that config.json speaks of and that are not there are told by the arrays that are missing.
+  config.num_layers = model.num_layers.value_or(static_cast<Index>(layers.layers.size()));
+  config.vocabulary = matrix_sizes(files, config.root + std::string(config.names->word_embeddings))[0];
+  const std::vector<Index>& feed = matrix_sizes(
+      files, fmt::format("{}{}0.{}weight", config.root, config.names->blocks, config.names->feed_in));
+  config.feed_forward_dim = feed[config.names->conv1d ? 1 : 0];
+}
+
+void read_positions(EncoderConfig& config, const Settings& settings, const ModelFiles& files,
+                    const std::string& type) {
+  constexpr Index most_positions = Index{1} << 24;
+  const EncoderNames& names = *config.names;
+  if (names.position_embeddings.empty()) {
+    config.positions = PositionKind::rotary;
+    const Json& parameters = settings.at("rope_parameters");  // what newer files call it
+    config.rotary_base =
+        settings.number("rope_theta", settings.number(parameters, "rope_theta", 1e4, most_base), most_base);
+    const Json& scaling = settings.at("rope_scaling");
+    config.rotary_scaling = read_rotary_scaling(settings, scaling.is_null() ? parameters : scaling);
+    config.max_positions = settings.whole("max_position_embeddings", 2048, most_positions);
+    if (config.head_dim % 2 != 0)
+      fail(files.path(), "rotary positions need an even head width", fmt::format("{}", config.head_dim), "");
+    return;
+  }
+  const std::string kind = settings.text("position_embedding_type", "absolute");
+  if (kind == "sinusoidal") {
+    config.positions = PositionKind::sinusoidal;
+    config.max_positions = settings.whole("max_position_embeddings", 512, most_positions);
+    return;
+  }
+  if (kind != "absolute") settings.refuse("position_embedding_type", kind, "absolute or sinusoidal");
+  if (type == "roberta" || type == "xlm-roberta" || type == "camembert")
+    config.first_position = settings.whole("pad_token_id", 1, most_positions) + 1;
+  const Index rows = matrix_sizes(files, config.root + std::string(names.position_embeddings))[0];
+  if (rows <= config.first_position) {
+    fail(files.path() + ": " + config.root + std::string(names.position_embeddings),
+         "there is no row for a position", fmt::format("{} rows", rows),
+         fmt::format("more than {}", config.first_position));
+  }
+  config.max_positions = rows - config.first_position;
+}
+
+}  // namespace
+
+EncoderConfig read_encoder_config(const ModelFiles& files, const AttentionLayers& layers) {
+  if (layers.layers.empty()) fail(files.path(), "no attention layer is recognised in this model", "", "");
+  const AttentionLayer& first = layers.layers.front();
+  EncoderConfig config;
+  config.names = find_encoder_names(first.family->name);
+  if (!config.names) {
+    fail(files.path(), "the blocks of this family are not computed", std::string(first.family->name),
+         "BERT, DistilBERT, GPT-2 or Llama");
+  }
+  if (!layers.config) {
+    fail(files.path(), "no config.json lies beside the model", "",
+         "one that says the number of heads and the kind of blocks");
+  }
+  const Settings settings(files.folder());
+  const std::string type = settings.text("model_type", "");
+  if (std::ranges::find(config.names->model_types, type) == config.names->model_types.end())
+    settings.refuse("model_type", type, "bert, roberta, distilbert, electra, gpt2, llama, mistral or qwen2");
+  config.root = root_of(files, first, *config.names);
+  for (std::size_t i = 0; i < layers.layers.size(); ++i) {
+    const std::string expected = fmt::format("{}{}{}", config.root, config.names->blocks, i);
+    if (layers.layers[i].family != first.family || layers.layers[i].name != expected) {
+      fail(files.path(), "the layers are not one row of blocks of one kind",
+           fmt::format("{} ({})", layers.layers[i].name, layers.layers[i].family->name), expected);
+    }
+  }
+  refuse_other_settings(settings);
+  read_sizes(config, files, layers);
+  read_positions(config, settings, files, type);
+  const bool gated = !config.names->feed_gate.empty();
+  config.activation = read_activation(settings, config.names->conv1d, gated);
+  config.norm = gated ? NormKind::rms_norm : NormKind::layer_norm;
+  config.norm_place = config.names->final_norm.empty() ? NormPlace::after : NormPlace::before;
+  config.norm_epsilon = gated                  ? settings.number("rms_norm_eps", 1e-6, most_epsilon)
+                        : config.names->conv1d ? settings.number("layer_norm_epsilon", 1e-5, most_epsilon)
+                                               : settings.number("layer_norm_eps", 1e-12, most_epsilon);
+  const Json& tie = settings.at("tie_word_embeddings");
+  if (!tie.is_null()) config.tie_word_embeddings = settings.flag("tie_word_embeddings", true);
+  return config;
+}
+
+const char* activation_name(Activation activation) {
+  switch (activation) {
+    case Activation::gelu:
+      return "GELU";
+    case Activation::gelu_tanh:
+      return "GELU (tanh)";
+    case Activation::quick_gelu:
+      return "quick GELU";
+    case Activation::relu:
+      return "ReLU";
+    case Activation::silu:
+      return "SiLU";
+  }
+  return "";
+}
+
+std::string blocks_text(const EncoderConfig& config) {
+  const char* const norm = config.norm == NormKind::rms_norm ? "RMSNorm" : "LayerNorm";
+  const char* const positions = config.positions == PositionKind::rotary       ? "rotary"
+                                : config.positions == PositionKind::sinusoidal ? "sinusoidal"
+                                                                               : "learned";
+  return fmt::format("{}-{} blocks, {}{}, {} positions (at most {} tokens)",
+                     config.norm_place == NormPlace::before ? "pre" : "post", norm,
+                     activation_name(config.activation), config.names->feed_gate.empty() ? "" : " gated",
+                     positions, config.max_positions);
+}
+
+}  // namespace headwise

@@ -1,0 +1,55 @@
+// What kinds of blocks a model is built of, and their sizes: from the shapes of its arrays and its config.json.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "core/model/attention_layers.h"
+#include "core/model/encoder_names.h"
+
+namespace headwise {
+
+enum class NormKind { layer_norm, rms_norm };
+// BERT: x = norm(x + f(x)); GPT-2 and Llama: x = x + f(norm(x)).
+enum class NormPlace { after, before };
+enum class Activation { gelu, gelu_tanh, quick_gelu, relu, silu };
+enum class PositionKind { learned, sinusoidal, rotary };
+
+// rope_scaling of config.json: how the frequencies of rotary positions are slowed down for texts longer than those of training.
+struct RotaryScaling {
+  enum class Kind { none, linear, llama3 } kind = Kind::none;
+  double factor = 1.0;
+  double low_freq_factor = 1.0, high_freq_factor = 4.0;  // llama3
+  double original_max_positions = 8192.0;                // llama3
+};
+
+struct EncoderConfig {
+  const EncoderNames* names = nullptr;  // never null in an encoder
+  std::string root;                     // what stands before the family's names: "bert."; may be empty
+  Index embed_dim = 0, num_layers = 0, num_heads = 0, num_kv_heads = 0, head_dim = 0, v_head_dim = 0;
+  Index feed_forward_dim = 0;
+  Index vocabulary = 0;     // ids are below it
+  Index max_positions = 0;  // tokens of the longest text
+  bool is_causal = false;
+  std::optional<Index> sliding_window;  // query i sees keys j with i − j < it
+  NormKind norm = NormKind::layer_norm;
+  NormPlace norm_place = NormPlace::after;
+  double norm_epsilon = 0.0;
+  Activation activation = Activation::gelu;
+  PositionKind positions = PositionKind::learned;
+  Index first_position = 0;  // row of the first token in the position embeddings; RoBERTa: pad_token_id + 1
+  double rotary_base = 0.0;  // rope_theta
+  RotaryScaling rotary_scaling;
+  std::optional<bool> tie_word_embeddings;
+};
+
+// Throws Error(input), one sentence: no config.json, a family without blocks known here, a model_type or a setting that would be
+// computed otherwise, layers of several kinds, arrays that are missing or of another shape. No array is read.
+EncoderConfig read_encoder_config(const ModelFiles& files, const AttentionLayers& layers);
+
+const char* activation_name(Activation activation);  // "GELU", "GELU (tanh)" …
+
+// "post-LayerNorm blocks, GELU, learned positions": what `headwise info` prints.
+std::string blocks_text(const EncoderConfig& config);
+
+}  // namespace headwise

@@ -1,0 +1,34 @@
+// The words that a model predicts: softmax over the vocabulary of the logits of each position.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/model/encoder.h"
+
+namespace headwise {
+
+// Calls body(row, logits) for each of the L rows of last_hidden (1,L,E), in order; logits (V) holds only during the call. So
+// many rows are made at a time that L·V numbers are never stored. Throws as Encoder::logits.
+void visit_logits(const Encoder& encoder, const Tensor& last_hidden,
+                  const std::function<void(Index row, std::span<const float> logits)>& body);
+
+// ln Σ exp(logits): the logarithm of a word's probability is its logit less this.
+double log_sum_exp(std::span<const float> logits);
+
+struct PredictedWord {
+  TokenId id = 0;
+  double probability = 0.0;
+};
+
+// The k most probable words (fewer where the vocabulary has fewer), the most probable first, of equal ones the lower id.
+std::vector<PredictedWord> top_words(std::span<const float> logits, Index k);
+// The same for each position: L lists.
+std::vector<std::vector<PredictedWord>> top_words(const Encoder& encoder, const Tensor& last_hidden, Index k);
+
+// The probability of ids[i] at position i; ids must be in the vocabulary, L of them.
+std::vector<double> word_probabilities(const Encoder& encoder, const Tensor& last_hidden,
+                                       std::span<const TokenId> ids);
+
+}  // namespace headwise

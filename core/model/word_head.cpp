@@ -1,0 +1,76 @@
+#include "core/model/word_head.h"
+
+#include <algorithm>
+
+namespace headwise {
+namespace {
+
+// Rows of a decoder that is not kept, read at a time: 64 MiB of them at width 4096.
+constexpr Index words_at_once = 4096;
+
+}  // namespace
+
+std::unique_ptr<const WordHead> WordHead::open(const EncoderConfig& config,
+                                               const std::shared_ptr<const ModelFiles>& files,
+                                               const std::shared_ptr<WeightShare>& share,
+                                               const std::shared_ptr<const WeightRows>& words,
+                                               std::string& why) {
+  const Index E = config.embed_dim, V = config.vocabulary;
+  const auto found = [&](std::string_view name) { return find_under_root(*files, config.root, name); };
+  const auto is_there = [&](const WordHeadNames& names) {
+    return names.dense.empty() || !found(std::string(names.dense) + "weight").empty();
+  };
+  const auto head = std::ranges::find_if(config.names->heads, is_there);
+  if (head == config.names->heads.end()) {
+    why = "the model has no head that predicts words (" + std::string(config.names->heads.front().dense) +
+          "weight is not there)";
+    return nullptr;
+  }
+  const std::string own = found(head->decoder);
+  const bool tied = config.tie_word_embeddings.value_or(own.empty() && config.names->ties_words);
+  if (!tied && own.empty()) {
+    why = "the model has no head that predicts words (" + std::string(head->decoder) + " is not there)";
+    return nullptr;
+  }
+  auto made = std::make_unique<WordHead>();
+  made->activation_ = config.activation;
+  if (!head->dense.empty()) {
+    const auto stem = [&](std::string_view name) {
+      const std::string weight = found(std::string(name) + "weight");
+      return weight.substr(0, weight.size() - std::string_view("weight").size());
+    };
+    const std::string dense = stem(head->dense);
+    made->dense_ = read_linear(*files, dense, E, E, false);
+    // The norm stands where the dense layer does; its gain may have another name.
+    const std::string root = dense.substr(0, dense.size() - head->dense.size());
+    made->norm_ = read_norm(config, *files, root + std::string(head->norm));
+  }
+  made->decoder_ = tied ? words : std::make_shared<const WeightRows>(files, share, own, V, E);
+  if (const std::string bias = found(head->bias); !bias.empty()) made->bias_ = read_f32(*files, bias, {V});
+  return made;
+}
+
+Rows WordHead::logits(const Rows& last_hidden) const {
+  Rows x = last_hidden;
+  if (dense_) {
+    x = apply_linear(*dense_, x);
+    activate(activation_, x);
+    x = normalised(*norm_, x);
+  }
+  const Index V = decoder_->rows();
+  Rows logits(x.rows(), V);
+  for (Index first = 0; first < V; first += words_at_once) {
+    const Index count = std::min(words_at_once, V - first);
+    const WeightRows::Part part = decoder_->part(first, count);
+    logits.middleCols(first, count) = apply_linear({.weight = part.weight,
+                                                    .bias = bias_,
+                                                    .first_row = first - part.first_row,
+                                                    .first_bias = first,
+                                                    .out = count,
+                                                    .in = decoder_->width()},
+                                                   x);
+  }
+  return logits;
+}
+
+}  // namespace headwise

@@ -1,0 +1,31 @@
+// From the last hidden states to a number (logit) for each word of the vocabulary.
+#pragma once
+
+#include "core/model/encoder_block.h"
+#include "core/model/encoder_weights.h"
+
+namespace headwise {
+
+class WordHead {
+ public:
+  // `words` (V,E) is the decoder where the model ties it to the embeddings: as tie_word_embeddings of config.json says, else an
+  // own decoder where the file has one, else as the family does. Null: the model has no words to predict (a base model
+  // without a head), and `why` says so. Throws Error(input) for a head with arrays of other shapes.
+  static std::unique_ptr<const WordHead> open(const EncoderConfig& config,
+                                              const std::shared_ptr<const ModelFiles>& files,
+                                              const std::shared_ptr<WeightShare>& share,
+                                              const std::shared_ptr<const WeightRows>& words,
+                                              std::string& why);
+
+  // (L,E) → (L,V)
+  Rows logits(const Rows& last_hidden) const;
+
+ private:
+  Activation activation_ = Activation::gelu;
+  std::optional<EncoderLinear> dense_;
+  std::optional<Normalisation> norm_;
+  std::shared_ptr<const WeightRows> decoder_;
+  TensorPtr bias_;  // (V); null: none
+};
+
+}  // namespace headwise

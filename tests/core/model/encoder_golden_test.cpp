@@ -1,0 +1,109 @@
+#include "tests/core/model/encoder_golden.h"
+
+#include <memory>
+
+#include "core/tensor/task_threads.h"
+
+using namespace headwise;
+using namespace headwise::test;
+
+namespace {
+
+const std::string golden_folder = HEADWISE_SOURCE_DIR "/tests/golden/models/";
+const std::string own_models = HEADWISE_SOURCE_DIR "/assets/models/";
+
+std::shared_ptr<const Encoder> encoder_of(const std::string& path) {
+  const auto files = std::make_shared<const ModelFiles>(path);
+  return Encoder::open(files, find_attention_layers(*files));
+}
+
+void check_same(const std::string& what, const TensorPtr& got, const Golden& golden,
+                const std::string& name) {
+  CAPTURE(what);
+  CAPTURE(name);
+  REQUIRE(got);
+  const auto expected = golden.find(name);
+  REQUIRE(expected != golden.end());
+  CHECK(relative_difference(*got, *expected->second) < golden_tolerance);
+}
+
+// Everything that torch wrote of one text.
+void check_text(const Encoder& encoder, const Golden& golden, const std::string& text) {
+  const std::vector<TokenId> ids = golden_ids(golden, text + ".ids");
+  const Encoder::Pass pass = encoder.run(ids, {.keep_weights = true});
+  const auto layers = static_cast<std::size_t>(encoder.config().num_layers);
+  REQUIRE(pass.hidden_states.size() == layers + 1);
+  REQUIRE(pass.attn_weights.size() == layers);
+  for (std::size_t l = 0; l <= layers; ++l)
+    check_same("hidden states", pass.hidden_states[l], golden, text + ".hidden." + std::to_string(l));
+  for (std::size_t l = 0; l < layers; ++l)
+    check_same("attn_weights", pass.attn_weights[l], golden, text + ".attention." + std::to_string(l));
+  if (golden.contains(text + ".final")) check_same("final", pass.last_hidden, golden, text + ".final");
+  const auto length = static_cast<Index>(ids.size());
+  if (!golden.contains(text + ".logits")) {
+    CHECK(!encoder.no_words().empty());
+    return;
+  }
+  const TensorPtr logits = encoder.logits(*pass.last_hidden, 0, length);
+  check_same("logits", logits, golden, text + ".logits");
+  const TensorPtr last_row = encoder.logits(*pass.last_hidden, length - 1, 1);
+  for (Index v = 0; v < encoder.config().vocabulary; ++v)
+    CHECK(last_row->at({0, v}) == doctest::Approx(logits->at({length - 1, v})).epsilon(1e-4));
+}
+
+void check_model(const std::string& folder, const std::string& values) {
+  CAPTURE(folder);
+  const std::shared_ptr<const Encoder> encoder = encoder_of(folder);
+  const Golden golden = golden_arrays(values);
+  int texts = 0;
+  for (; golden.contains(std::to_string(texts) + ".ids"); ++texts)
+    check_text(*encoder, golden, std::to_string(texts));
+  CHECK(texts > 0);
+}
+
+}  // namespace
+
+TEST_CASE("the own models compute what torch computes with them") {
+  for (const char* name : {"sentences", "copycat"})
+    check_model(own_models + name, golden_folder + name + ".npz");
+}
+
+TEST_CASE("the output of a layer's own attention continues to the model's own last hidden states") {
+  for (const char* name : {"sentences", "copycat"}) {
+    CAPTURE(name);
+    const std::shared_ptr<const Encoder> encoder = encoder_of(own_models + name);
+    const std::vector<TokenId> ids = golden_ids(golden_arrays(golden_folder + name + ".npz"), "0.ids");
+    const Encoder::Pass pass = encoder->run(ids);
+    for (Index layer = 0; layer < encoder->config().num_layers; ++layer) {
+      const TensorPtr input = encoder->layer_input(ids, layer);
+      CHECK(identical(*input, *pass.layer_inputs[static_cast<std::size_t>(layer)]));
+      const TensorPtr output = encoder->attention_output(layer, *input);
+      CHECK(identical(*encoder->continue_from(pass, layer, *output), *pass.last_hidden));
+    }
+  }
+}
+
+TEST_CASE("a head turned off by its gain is a head whose output is taken away") {
+  const std::shared_ptr<const Encoder> encoder = encoder_of(own_models + "sentences");
+  const std::vector<TokenId> ids = golden_ids(golden_arrays(golden_folder + "sentences.npz"), "0.ids");
+  std::vector<double> gains(8, 1.0);
+  gains[7] = 0.0;
+  const Encoder::Pass whole = encoder->run(ids);
+  const Encoder::Pass muted = encoder->run(ids, {.head_gains = {{}, gains}});
+  CHECK(identical(*muted.hidden_states[1], *whole.hidden_states[1]));
+  CHECK(relative_difference(*muted.last_hidden, *whole.last_hidden) > 0.01);
+  const TensorPtr output = encoder->attention_output(1, *whole.layer_inputs[1], gains);
+  CHECK(identical(*encoder->continue_from(whole, 1, *output), *muted.last_hidden));
+}
+
+TEST_CASE("the numbers do not depend on the number of threads") {
+  const std::shared_ptr<const Encoder> encoder = encoder_of(own_models + "copycat");
+  const std::vector<TokenId> ids(60, 17);
+  std::vector<TensorPtr> results;
+  for (const int threads : {1, 2, 5}) {
+    const ThreadLimit limit(threads);
+    results.push_back(encoder->run(ids).last_hidden);
+  }
+  CHECK(identical(*results[0], *results[1]));
+  CHECK(identical(*results[0], *results[2]));
+}
