@@ -24,7 +24,7 @@ std::string heads_text(const AttentionLayer& layer) {
 }
 
 // What a line says of a layer beside its name; layers that are alike share it.
-std::string described(const AttentionLayer& layer) {
+std::string described(const AttentionLayer& layer, const std::optional<ModelConfig>& config) {
   std::string text =
       fmt::format("{}: embed_dim {}, {}", layer.family->name, layer.query_width, heads_text(layer));
   if (layer.key_width != layer.query_width) text += fmt::format(", kdim {}", layer.key_width);
@@ -32,6 +32,8 @@ std::string described(const AttentionLayer& layer) {
   if (layer.is_causal) text += ", causal";
   if (!layer.family->scales) text += ", without 1/√D";
   if (!layer.family->positions.empty()) text += fmt::format(", {} positions", layer.family->positions);
+  if (layer.family->positions == "rotary")
+    text += fmt::format(" ({})", rotary_text(config ? config->rotary : ModelRotary{}));
   return text + fmt::format("\n    {}", layout_name(layer.family->layout));
 }
 
@@ -49,10 +51,10 @@ std::string model_info_text(const ModelFiles& files, const AttentionLayers& laye
                         layers.config ? ", with config.json" : ", no config.json beside them");
   }
   for (std::size_t first = 0; first < all.size();) {
-    const std::string alike = described(all[first]);
+    const std::string alike = described(all[first], layers.config);
     const std::string problem = layer_problem(all[first]);
     std::size_t last = first;
-    while (last + 1 < all.size() && described(all[last + 1]) == alike &&
+    while (last + 1 < all.size() && described(all[last + 1], layers.config) == alike &&
            layer_problem(all[last + 1]) == problem)
       ++last;
     text += first == last ? fmt::format("  layer {}, {}\n", first, named(all[first]))
@@ -70,6 +72,7 @@ std::string model_info_text(const ModelFiles& files, const AttentionLayers& laye
 nlohmann::ordered_json model_info_json(const ModelFiles& files, const AttentionLayers& layers) {
   using Json = nlohmann::ordered_json;
   const auto or_null = [](bool known, auto value) { return known ? Json(value) : Json(nullptr); };
+  const ModelRotary rotary = layers.config ? layers.config->rotary : ModelRotary{};
   Json list = Json::array();
   for (std::size_t i = 0; i < layers.layers.size(); ++i) {
     const AttentionLayer& layer = layers.layers[i];
@@ -87,6 +90,7 @@ nlohmann::ordered_json model_info_json(const ModelFiles& files, const AttentionL
                     {"bias", layer.has_bias},
                     {"is_causal", layer.is_causal},
                     {"positions", or_null(!layer.family->positions.empty(), layer.family->positions)},
+                    {"rotary_base", or_null(layer.family->positions == "rotary", rotary.base)},
                     {"problem", or_null(!problem.empty(), problem)}});
   }
   return {{"config", layers.config.has_value()}, {"missing_files", files.missing_files()}, {"layers", list}};

@@ -31,6 +31,8 @@ constexpr std::array drawn{Id::query,
                            Id::q_heads,
                            Id::k_heads,
                            Id::v_heads,
+                           Id::q_rotary,
+                           Id::k_rotary,
                            Id::scores,
                            Id::scaled_scores,
                            Id::mask_bias,
@@ -51,6 +53,7 @@ double lane_of(Id id, bool one_input, bool shared_value) {
       return shared_value ? 0.5 : 0.0;
     case Id::q:
     case Id::q_heads:
+    case Id::q_rotary:
       return -1.0;
     case Id::value:
     case Id::v:
@@ -163,6 +166,8 @@ constexpr std::array known_sizes{
     Id::head_output,
     Id::attn_weights,
     Id::v_heads,
+    Id::k_rotary,
+    Id::q_rotary,
     Id::output,
     Id::k_heads,
     Id::key,

@@ -215,7 +215,8 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
       cell_terms(context.trace, context.inputs.labels, provenance, shown_terms(state, *cell, compact));
   const bool many = terms.largest.size() > 1;
   // Behind a function of its terms a list of them alone does not say how the number is made.
-  const bool with_formula = cell->tensor.gradient && provenance.combine != Combine::product_sum;
+  const bool with_formula = provenance.combine == Combine::rotation ||
+                            (cell->tensor.gradient && provenance.combine != Combine::product_sum);
   if (many) draw_terms(context, column, state, terms, provenance.combine, action);
   if (many && with_formula) column.space(4);
   if (provenance.combine != Combine::given && (!many || with_formula)) {

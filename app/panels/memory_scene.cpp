@@ -75,7 +75,7 @@ std::optional<MemoryScene> memory_scene(const Trace& trace, const Selection& sel
   scene.order = memory_order(trace, by_itself ? step_of(picture->result) : selection.step, picture->result,
                              batch_first);
   const Id result = scene.order.result.tensor;
-  const bool turned = result == Id::k_heads && picture->result == Id::scores;
+  const bool turned = (result == Id::k_heads || result == Id::k_rotary) && picture->result == Id::scores;
   auto matrix = stage_matrix(trace, {result}, {selection.batch, selection.head}, turned);
   if (!matrix || matrix->view.tensor->size() == 0) return std::nullopt;
   scene.matrix = std::move(*matrix);
@@ -116,6 +116,7 @@ std::string memory_words(const MemoryScene& scene, const Trace& trace) {
     case Id::q_heads:
     case Id::v_heads:
     case Id::k_heads:
+    case Id::k_rotary:
       if (scene.matrix.transposed) {
         return "A transpose swaps two strides and moves no float: kᵀ is k read down its columns. A reshape "
                "to the same "

@@ -25,6 +25,7 @@ Making making_of(const Rule& rule) {
     case Combine::add_mask:
       return Making::fall;
     case Combine::scale:
+    case Combine::rotation:
     case Combine::dropout:
     case Combine::layer_norm:
     case Combine::mean:

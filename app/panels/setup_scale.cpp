@@ -41,6 +41,19 @@ void draw_setup_scale(SetupRows& rows) {
          "ONNX's Attention and Gemma have it."},
         a.softcap, {.drag_step = 0.5});
   }
+  const bool listed = a.rotary_inverse_frequencies.has_value();
+  if (rows.rare("setup/rotary_base", a.rotary_base || listed)) {
+    rows.number(
+        {"setup/rotary_base", "rotary base", "θ",
+         "Rotary position embedding (RoPE): before the scores every pair of columns j, j + D/2 of q and k is "
+         "turned by "
+         "position · base^(−2j/D), so that a score sees how far apart two tokens stand. 10000 in Llama's "
+         "first "
+         "models (rope_theta). Empty: none. D must be even."},
+        a.rotary_base,
+        listed ? fmt::format("{} frequencies", a.rotary_inverse_frequencies->size()) : std::string("none"));
+    if (a.rotary_base) a.rotary_inverse_frequencies.reset();  // a base that is typed is in their place
+  }
   std::optional<double> dropout = a.dropout;
   const FieldResult field = number_row(
       rows.widgets(),

@@ -14,7 +14,7 @@ struct Row {
   Needs needs = Needs::nothing;
 };
 
-constexpr std::array<Row, 29> rows{{
+constexpr std::array<Row, 30> rows{{
     {{"setup/text", "text", "your own sentence", "sentence words tokens type"}, Needs::text},
     {{"setup/source", "inputs", "random numbers, or the words of a text", "random text"}},
     {{"setup/positions", "positions", "sinusoidal positions in the embeddings", "positional encoding order"},
@@ -54,6 +54,8 @@ constexpr std::array<Row, 29> rows{{
     {{"setup/scale", "scale", "what every score is multiplied by", "sqrt divide 1/√D"}},
     {{"setup/temperature", "temperature", "below 1 attention sharpens, above 1 it flattens", "sharp soft t"}},
     {{"setup/softcap", "softcap", "scores never exceed ±c", "tanh cap Gemma"}},
+    {{"setup/rotary_base", "rotary base", "q and k turned by their positions, as Llama does it",
+      "RoPE rope_theta rotary position embedding"}},
     {{"setup/dropout", "dropout", "the probability that an attention weight becomes 0", "p regularisation"}},
 }};
 

@@ -160,6 +160,9 @@ class Builder {
       case Id::k_heads:
       case Id::v_heads:
         return "cut";
+      case Id::q_rotary:
+      case Id::k_rotary:
+        return "turn";
       case Id::concat:
         return "join";
       case Id::output:

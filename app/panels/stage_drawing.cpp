@@ -43,10 +43,12 @@ char family(const PanelContext& context, const StageMatrix& matrix) {
   switch (matrix.name.id) {
     case Id::q:
     case Id::q_heads:
+    case Id::q_rotary:
     case Id::q_proj_weight:
       return 'q';
     case Id::k:
     case Id::k_heads:
+    case Id::k_rotary:
     case Id::k_proj_weight:
     case Id::bias_k:
     case Id::static_k:
@@ -150,10 +152,12 @@ Rgba8 tensor_hue(const Palette& palette, TensorId id) {
   switch (id) {
     case Id::q:
     case Id::q_heads:
+    case Id::q_rotary:
     case Id::q_proj_weight:
       return palette.q;
     case Id::k:
     case Id::k_heads:
+    case Id::k_rotary:
     case Id::k_proj_weight:
     case Id::bias_k:
     case Id::static_k:

@@ -48,7 +48,8 @@ struct Figure {
 Index shown_query(const PanelContext& context, const ElementwiseState& state, Index queries) {
   const auto& pinned = context.selection.pinned;
   const bool has_query = pinned && !pinned->tensor.gradient && pinned->index.size() == 4 &&
-                         pinned->tensor.id != Id::k_heads && pinned->tensor.id != Id::v_heads;
+                         pinned->tensor.id != Id::k_heads && pinned->tensor.id != Id::k_rotary &&
+                         pinned->tensor.id != Id::v_heads;
   return std::clamp<Index>(has_query ? pinned->index[2] : state.query, 0, queries - 1);
 }
 
@@ -197,10 +198,10 @@ void View::outline(const StagePart& part, const PlaneGeometry& plane,
 void View::draw_light(const TensorPtr& products) const {
   const std::vector<StageMark> marks =
       stage_marks(context_.trace, context_.selection, context_.pointed, context_.reach);
-  const StagePart keys = part_of(Id::k_heads);
+  const StagePart keys = part_of(k_.matrix.name.id);
   outline(keys, keys_, marks);
   draw_axis_light(context_, keys, keys_);
-  StagePart query = part_of(Id::q_heads, query_, query_ + 1);
+  StagePart query = part_of(q_.matrix.name.id, query_, query_ + 1);
   for (const PlaneGeometry* strip : {&strip_, &strip_again_}) outline(query, *strip, marks);
   query.matrix.row_axis.clear();
   query.matrix.leading.push_back(query_);
@@ -298,9 +299,9 @@ void View::draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) 
   const std::string key_axis = k_.matrix.col_axis;
   const std::string keys_shape = fmt::format("{}×D {}×{}", key_axis, key_count(), keys().cols);
   title(strip_, fmt::format("q: row {} of {}", query_, matrix_name(q_.matrix)), palette.q,
-        fmt::format("D {}", keys().cols), Id::q_heads);
-  title(strip_again_, "q again, for every key", palette.q, "", Id::q_heads);
-  title(keys_, "k: every key's row", palette.k, keys_shape, Id::k_heads);
+        fmt::format("D {}", keys().cols), q_.matrix.name.id);
+  title(strip_again_, "q again, for every key", palette.q, "", q_.matrix.name.id);
+  title(keys_, "k: every key's row", palette.k, keys_shape, k_.matrix.name.id);
   title(products_, "q ∘ k: number times number", palette.text, keys_shape);
 
   if (const auto hit = plane_cell_looked_at(context_, "query", strip_))

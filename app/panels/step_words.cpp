@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/attention/rotary_embedding.h"
+
 namespace headwise {
 namespace {
 
@@ -31,6 +33,15 @@ constexpr Further further[] = {
      "Key/value head g takes Dv neighbouring columns of v. There is one for each query head (then g = h), "
      "or, in "
      "grouped attention, one for H/G neighbouring query heads."},
+    {Id::q_rotary, "q_rotaryₕ = Qₕ cos θ + rotate_half(Qₕ) sin θ    θ = position · base^(−2j/D)",
+     "Rotary position embedding: columns j and j + D/2 of a row are a point in a plane, and the point is "
+     "turned by an "
+     "angle that grows with the token's position, fast for the first pairs and slowly for the last. No "
+     "length changes."},
+    {Id::k_rotary, "k_rotaryₕ = Kₕ cos θ + rotate_half(Kₕ) sin θ    θ = position · base^(−2j/D)",
+     "The keys are turned likewise, each by its own position. In a query times a key only the difference of "
+     "the two "
+     "angles is left: a score sees how far apart two tokens stand, and not where."},
     {Id::dropped_weights, "droppedₕ = Aₕ ⊙ kept / (1 − p)",
      "In training a share p of the weights is set to 0 at random, and the others grow by 1/(1 − p), so that "
      "a row sums to "
@@ -73,6 +84,10 @@ constexpr Backward backward[] = {
      "the parameters."},
     {Step::split_heads, Id::q_heads, "grad q[:, h·D : (h+1)·D] = grad Qₕ",
      "Splitting moves no number and changes none: the gradients of the heads are put back side by side."},
+    {Step::split_heads, Id::q_rotary, "grad Qₕ = grad q_rotaryₕ, turned back by θ",
+     "A turn is undone by the turn the other way, and so is its gradient's: no length changes."},
+    {Step::split_heads, Id::k_rotary, "grad Kₕ = grad k_rotaryₕ, turned back by θ",
+     "A turn is undone by the turn the other way, and so is its gradient's: no length changes."},
     {Step::scores, Id::scores, "grad Qₕ = grad scoresₕ Kₕ    grad Kₕ = grad scoresₕᵀ Qₕ",
      "A score was one query times one key: the query gets what its scores want, in the direction of each "
      "key, and the "
@@ -97,6 +112,13 @@ constexpr Backward backward[] = {
      "Where it begins: the loss says how much it would change with each number of the output."},
 };
 
+// Frequencies that are given follow from no base.
+std::vector<std::string> further_formulas(std::string_view formula, const AttentionOptions& options) {
+  std::vector<std::string> lines = formula_lines(formula);
+  if (lines.size() == 2 && !options.rotary_base) lines[1] = "θ = position · inverse frequency of pair j";
+  return lines;
+}
+
 bool changes_scale(const AttentionOptions& options) {
   return options.scale || options.temperature != 1.0 || options.softcap > 0.0;
 }
@@ -118,12 +140,16 @@ StepWords step_words(Step step, const StepPicture& picture, const AttentionOptio
   }
   const auto own = std::ranges::find(further, result, &Further::result);
   if (own != std::end(further) && step != Step::inputs)
-    return {{std::string(own->formula)}, std::string(own->sentence)};
+    return {further_formulas(own->formula, options), std::string(own->sentence)};
   const StepEntry& entry = step_entries()[static_cast<std::size_t>(step)];
   StepWords words{formula_lines(entry.formula), std::string(entry.sentence)};
   if (step == Step::scale && changes_scale(options)) {
     words.formulas = {scale_formula(options)};
     words.sentence += " Here it is done otherwise, as the formula above says.";
+  }
+  if (step == Step::scores && has_rotary_embedding(options)) {
+    words.formulas = {"scoresₕ = q_rotaryₕ k_rotaryₕᵀ"};
+    words.sentence += " Both rows were turned by their positions before.";
   }
   // Three products, and the stage shows one of them.
   if (step == Step::project && words.formulas.size() == 3 && result == Id::q) words.formulas.resize(1);
@@ -131,6 +157,11 @@ StepWords step_words(Step step, const StepPicture& picture, const AttentionOptio
 }
 
 std::string step_question(Step step, const AttentionOptions& options) {
+  if (step == Step::split_heads && has_rotary_embedding(options)) {
+    return options.op == Op::multi_head_attention
+               ? "when are the heads split? here, and then q and k are turned by their positions"
+               : "where do the tokens stand? q and k are turned by their positions";
+  }
   const std::string question(step_entries()[static_cast<std::size_t>(step)].question);
   if (step != Step::scale || !changes_scale(options)) return question;
   if (options.scale && *options.scale == 1.0 && options.temperature == 1.0 && options.softcap == 0.0)
@@ -140,8 +171,13 @@ std::string step_question(Step step, const AttentionOptions& options) {
 
 std::optional<StepWords> backward_words(Step step, const StepPicture& picture) {
   for (const Backward& words : backward)
-    if (words.step == step && words.result == picture.result)
+    if (words.step == step && words.result == picture.result) {
+      if (picture.left == Id::q_rotary && step == Step::scores)
+        return StepWords{
+            {"grad q_rotaryₕ = grad scoresₕ k_rotaryₕ", "grad k_rotaryₕ = grad scoresₕᵀ q_rotaryₕ"},
+            std::string(words.sentence)};
       return StepWords{formula_lines(words.formula), std::string(words.sentence)};
+    }
   return std::nullopt;
 }
 

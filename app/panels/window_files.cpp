@@ -184,8 +184,11 @@ std::string layer_sentence(const Scenario& scenario) {
         " No config.json says how many heads there are: {} are assumed. Set num_heads to what they are.",
         scenario.attention.num_heads);
   }
-  if (layer.family->positions == "rotary" || layer.family->positions == "relative")
-    text += fmt::format(" Its {} positions are not part of what is computed here.", layer.family->positions);
+  if (layer.family->positions == "relative")
+    text += " Its relative positions are not part of what is computed here.";
+  const std::string not_understood = layers.config ? layers.config->rotary.not_understood : "";
+  if (layer.family->positions == "rotary" && !not_understood.empty())
+    text += fmt::format(" Its rotary positions are not quite those computed here: {}.", not_understood);
   return text;
 }
 

@@ -45,8 +45,9 @@ Scenario with_edit_of(const Scenario& onto, const Scenario& from, const Scenario
   using A = AttentionSpec;
   carry_each(made.attention, from.attention, edited.attention, &A::embed_dim, &A::num_heads, &A::num_kv_heads,
              &A::kdim, &A::vdim, &A::head_dim, &A::v_head_dim, &A::bias, &A::add_bias_kv, &A::add_zero_attn,
-             &A::scale, &A::softcap, &A::temperature, &A::dropout, &A::dropout_seed, &A::need_weights,
-             &A::average_attn_weights, &A::residual, &A::layer_norm);
+             &A::rotary_base, &A::rotary_inverse_frequencies, &A::scale, &A::softcap, &A::temperature,
+             &A::dropout, &A::dropout_seed, &A::need_weights, &A::average_attn_weights, &A::residual,
+             &A::layer_norm);
   using I = InputsSpec;
   carry_each(made.inputs, from.inputs, edited.inputs, &I::source, &I::seed, &I::text, &I::key_text,
              &I::positions, &I::file, &I::batch, &I::query_length, &I::key_length, &I::self_attention,

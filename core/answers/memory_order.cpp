@@ -101,18 +101,20 @@ class Builder {
     return order;
   }
 
-  // k into heads, and each head's matrix turned.
+  // k into heads, and each head's matrix turned. Rotary position embedding writes its keys anew.
   MemoryOrder turned_keys() const {
-    MemoryOrder order = split(Id::k, Id::k_heads);
+    const Id keys = trace_.tensors.k_rotary ? Id::k_rotary : Id::k_heads;
+    const std::string name(tensor_entry(keys).name);
+    MemoryOrder order = keys == Id::k_rotary ? made(keys) : split(Id::k, keys);
     Operations operations(std::move(order.states));
     Operations wrong(operations.states());
     const std::size_t at_hand = operations.states().size();
     operations.transpose_matrix();
     const Shape shape = operations.layout().shape();
     order.refusal = wrong.layout().view_refusal(shape);
-    if (!order.refusal.empty()) order.refused_code = "k_heads" + call("view", shape);
+    if (!order.refusal.empty()) order.refused_code = name + call("view", shape);
     wrong.reshape(shape);
-    order.wrong_code = "k_heads" + call("reshape", shape);
+    order.wrong_code = name + call("reshape", shape);
     order.wrong = wrong.take();
     order.states = operations.take();
     order.result.axes = {0, 1, 3, 2};

@@ -4,6 +4,7 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/heads.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
@@ -137,6 +138,12 @@ WideHead one_wide_head(const AttentionInputs& inputs) {
   t.head_gain = nullptr;
   wide_options.frozen_heads.clear();
   t.frozen_weights = nullptr;
+  if (has_rotary_embedding(o) && s.heads > 1) {
+    wide.not_possible =
+        "rotary position embedding turns pairs of columns inside each head, and one wide head pairs other "
+        "columns";
+    return wide;
+  }
   if (t.attn_mask) {
     t.attn_mask = mask_of_all_heads(inputs, s);
     if (!t.attn_mask) {

@@ -18,14 +18,19 @@ enum class FullyMaskedRows { nan, zero };
 
 struct AttentionOptions {
   Op op = Op::multi_head_attention;
-  Index embed_dim = 128;      // E
-  Index num_heads = 8;        // H
-  Index num_kv_heads = 8;     // G, divides H; each key/value head serves H/G neighbouring query heads
-  Index kdim = 128;           // width of key
-  Index vdim = 128;           // width of value
-  Index head_dim = 16;        // D
-  Index v_head_dim = 16;      // Dv
+  Index embed_dim = 128;   // E
+  Index num_heads = 8;     // H
+  Index num_kv_heads = 8;  // G, divides H; each key/value head serves H/G neighbouring query heads
+  Index kdim = 128;        // width of key
+  Index vdim = 128;        // width of value
+  Index head_dim = 16;     // D
+  Index v_head_dim = 16;   // Dv
   bool add_zero_attn = false;
+  // Rotary position embedding (core/attention/rotary_embedding.h): q and k are turned by their positions. Null and empty:
+  // they are not. With a base, a finite number > 0, pair j of D/2 turns by base^(−2j/D) a position; or the frequencies are
+  // given, at most D/2 of them. Not both; not together with appended rows or static_k.
+  std::optional<double> rotary_base;
+  std::vector<double> rotary_inverse_frequencies;
   std::optional<double> scale;  // null: 1/√D
   double softcap = 0.0;         // c > 0: c·tanh(x/c) after scale and temperature, before the masks
   double temperature = 1.0;     // > 0; divides the scaled scores
@@ -33,15 +38,16 @@ struct AttentionOptions {
   std::uint64_t dropout_seed = 0;
   bool need_weights = true;
   bool average_attn_weights = true;
-  bool residual = false;      // residual_output = query + output
-  bool layer_norm = false;    // layer_norm_output = LayerNorm over E of residual_output (or of output), eps 1e-5
+  bool residual = false;  // residual_output = query + output
+  bool layer_norm =
+      false;  // layer_norm_output = LayerNorm over E of residual_output (or of output), eps 1e-5
   bool is_causal = false;
   CausalAlignment causal_alignment = CausalAlignment::top_left;
-  std::optional<Index> sliding_window;   // >= 1
+  std::optional<Index> sliding_window;  // >= 1
   bool alibi = false;
-  std::optional<double> mask_value;      // finite: FILLS blocked cells; null: -inf is added
+  std::optional<double> mask_value;  // finite: FILLS blocked cells; null: -inf is added
   FullyMaskedRows fully_masked_rows = FullyMaskedRows::nan;
-  std::vector<double> head_gain;         // one per head; empty: all 1
+  std::vector<double> head_gain;  // one per head; empty: all 1
   // Heads whose weights are held: slice f of frozen_weights (N,F,L,S′) stands in the place of head frozen_heads[f].
   // Each in [0,H), none twice. Neither mask nor dropout reaches them.
   std::vector<Index> frozen_heads;

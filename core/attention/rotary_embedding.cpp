@@ -90,6 +90,15 @@ std::vector<double> rotary_inverse_frequencies(Index rotary_width, double base) 
   return frequencies;
 }
 
+std::vector<double> rotary_inverse_frequencies(const AttentionOptions& options) {
+  if (!options.rotary_base) return options.rotary_inverse_frequencies;
+  return rotary_inverse_frequencies(options.head_dim, *options.rotary_base);
+}
+
+Index rotary_first_query(const AttentionOptions& options, Index queries, Index keys) {
+  return options.causal_alignment == CausalAlignment::bottom_right ? keys - queries : 0;
+}
+
 std::vector<double> scaled_inverse_frequencies(std::vector<double> inverse_frequencies,
                                                const Llama3FrequencyScaling& scaling) {
   for (double& frequency : inverse_frequencies) {

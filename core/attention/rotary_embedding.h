@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/attention/attention_options.h"
 #include "core/tensor/tensor.h"
 
 namespace headwise {
@@ -25,6 +26,16 @@ struct Llama3FrequencyScaling {
 };
 std::vector<double> scaled_inverse_frequencies(std::vector<double> inverse_frequencies,
                                                const Llama3FrequencyScaling& scaling);
+
+inline bool has_rotary_embedding(const AttentionOptions& options) {
+  return options.rotary_base.has_value() || !options.rotary_inverse_frequencies.empty();
+}
+
+// The frequencies that the options ask for, D/2 of rotary_base or those given; empty: nothing is turned.
+std::vector<double> rotary_inverse_frequencies(const AttentionOptions& options);
+
+// The position of query 0, where key 0 stands at 0: as for ALiBi and the sliding window 0 (top_left) or S − L (bottom_right).
+Index rotary_first_query(const AttentionOptions& options, Index queries, Index keys);
 
 // (…,T,D) → (…,T,D). With R = 2·inverse_frequencies.size(), p = first_position + t and θ = p·inverse_frequencies[j]:
 //   out[t,j]       = x[t,j]·cos θ − x[t,j+R/2]·sin θ

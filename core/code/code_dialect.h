@@ -49,6 +49,14 @@ class CodeDialect {
   // A statement: in `weights`, as this style has them, the slices of these heads become those of `frozen` (N,F,L,S′).
   virtual std::string freeze(const std::string& weights, const std::string& heads,
                              const std::string& frozen) const = 0;
+  // Rotary position embedding: whole numbers from `first` to before `last` in f64, numbers in f64; cos and sin of `angle` in the
+  // type of `like`; columns side by side.
+  virtual std::string range(Index first, Index last, Index step) const = 0;
+  virtual std::string doubles(const std::string& numbers) const = 0;
+  virtual std::string in_type_of(const std::string& x, const std::string& like) const = 0;
+  virtual std::string cosine(const std::string& angle) const = 0;
+  virtual std::string sine(const std::string& angle) const = 0;
+  virtual std::string side_by_side(const std::string& columns) const = 0;
   // A gain a head, ready to be multiplied with head_output.
   virtual std::string gain(const std::string& gains) const = 0;
   // heads → (N,L,H·Dv)

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/answers/memory_order.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/code/code_dialect.h"
 #include "core/code/mask_lines.h"
 #include "core/trace/attention_sizes.h"
@@ -64,6 +65,7 @@ class Lines {
   void inputs();
   void project();
   void split_heads();
+  void turn();
   void scores();
   void scale();
   void mask();
@@ -179,19 +181,44 @@ void Lines::split_heads() {
   set(dialect_->split_heads(code_variable(from), s[2], s[1], s[3]), split_comment(from));
 }
 
-// Of k_heads with its last two axes swapped, where it is not repeated first.
+// q_heads or k_heads, each row turned by its position.
+void Lines::turn() {
+  const bool of_queries = result_ == Id::q_rotary;
+  const std::string heads = of_queries ? "q_heads" : "k_heads";
+  const Index first = of_queries ? rotary_first_query(o_, sizes_.queries, sizes_.keys) : Index{0};
+  const std::vector<double> given = rotary_inverse_frequencies(o_);
+  const auto pairs = static_cast<Index>(given.size());
+  const Index positions = of_queries ? sizes_.queries : sizes_.keys;
+  const std::string frequencies = o_.rotary_base
+                                      ? fmt::format("{} ** (-{} / {})", number(*o_.rotary_base),
+                                                    dialect_->range(0, sizes_.head_dim, 2), sizes_.head_dim)
+                                      : dialect_->doubles(fmt::format("{}", fmt::join(given, ", ")));
+  add(fmt::format("theta = {}[:, None] * {}", dialect_->range(first, first + positions, 1), frequencies),
+      fmt::format("({},{}), a position's angles", positions, pairs));
+  add(fmt::format("cos, sin = {}, {}", dialect_->in_type_of(dialect_->cosine("theta"), heads),
+                  dialect_->in_type_of(dialect_->sine("theta"), heads)));
+  add(fmt::format("a, b = {0}[..., :{1}], {0}[..., {1}:{2}]", heads, pairs, 2 * pairs),
+      fmt::format("column j is turned with column j + {}", pairs));
+  const std::string rest =
+      2 * pairs < sizes_.head_dim ? fmt::format(", {}[..., {}:]", heads, 2 * pairs) : std::string();
+  set(dialect_->side_by_side("a * cos - b * sin, b * cos + a * sin" + rest), sizes(result_));
+}
+
+// Of k_heads or k_rotary with its last two axes swapped, where it is not repeated first.
 std::string Lines::turned_strides() const {
   const bool turns = style_ == CodeStyle::pytorch || style_ == CodeStyle::numpy;
   const MemoryOrder order = memory_order(trace_, Step::scores, Id::scores);
-  if (!turns || order.result.tensor != Id::k_heads || sizes_.heads != sizes_.kv_heads) return "";
-  return fmt::format("; k_headsᵀ{}", strides(order.states.back().layout).substr(1));
+  const Id keys = t_.k_rotary ? Id::k_rotary : Id::k_heads;
+  if (!turns || order.result.tensor != keys || sizes_.heads != sizes_.kv_heads) return "";
+  return fmt::format("; {}ᵀ{}", code_variable(keys), strides(order.states.back().layout).substr(1));
 }
 
 void Lines::scores() {
   if (!t_.scores) return;
-  set(dialect_->scores("q_heads", "k_heads"),
-      fmt::format("{} @ {} → {}", sizes(Id::q_heads), swapped_sizes(Id::k_heads), sizes(Id::scores)) +
-          turned_strides());
+  const bool turned = has_rotary_embedding(o_);
+  const Id queries = turned ? Id::q_rotary : Id::q_heads, keys = turned ? Id::k_rotary : Id::k_heads;
+  set(dialect_->scores(code_variable(queries), code_variable(keys)),
+      fmt::format("{} @ {} → {}", sizes(queries), swapped_sizes(keys), sizes(Id::scores)) + turned_strides());
 }
 
 void Lines::scale() {
@@ -286,7 +313,7 @@ std::vector<CodeLine> Lines::take() {
       project();
       break;
     case Step::split_heads:
-      split_heads();
+      result_ == Id::q_rotary || result_ == Id::k_rotary ? turn() : split_heads();
       break;
     case Step::scores:
       scores();

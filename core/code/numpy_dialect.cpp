@@ -49,6 +49,19 @@ class NumpyDialect : public CodeDialect {
                      const std::string& frozen) const override {
     return fmt::format("{}[:, [{}]] = {}", weights, heads, frozen);
   }
+  std::string range(Index first, Index last, Index step) const override {
+    return step == 1 ? fmt::format("np.arange({}, {}, dtype=np.float64)", first, last)
+                     : fmt::format("np.arange({}, {}, {}, dtype=np.float64)", first, last, step);
+  }
+  std::string doubles(const std::string& numbers) const override { return vector(numbers); }
+  std::string in_type_of(const std::string& x, const std::string& like) const override {
+    return fmt::format("{}.astype({}.dtype)", x, like);
+  }
+  std::string cosine(const std::string& angle) const override { return fmt::format("np.cos({})", angle); }
+  std::string sine(const std::string& angle) const override { return fmt::format("np.sin({})", angle); }
+  std::string side_by_side(const std::string& columns) const override {
+    return fmt::format("np.concatenate([{}], axis=-1)", columns);
+  }
   std::string gain(const std::string& gains) const override { return gains + "[:, None, None]"; }
   std::string concat(const std::string& heads) const override {
     return fmt::format("{}.transpose(0, 2, 1, 3).reshape({}, {}, {})", heads, sizes_.batch, sizes_.queries,

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/attention/rotary_embedding.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
@@ -23,6 +24,7 @@ std::vector<std::string> missing_options(const Trace& trace, const AttentionSize
   lacks(o.dropout > 0, "a seeded dropout");
   lacks(o.mask_value.has_value(), "a finite mask value");
   lacks(!o.frozen_heads.empty(), "frozen heads");
+  lacks(has_rotary_embedding(o), "rotary position embedding");
   if (o.op == Op::multi_head_attention) {
     lacks(o.scale.has_value(), "scale");
     lacks(s.kv_heads != s.heads, "num_kv_heads");

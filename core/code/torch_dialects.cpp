@@ -48,6 +48,21 @@ class PytorchDialect : public CodeDialect {
                        in_layout(fmt::format("{}.index_copy(1, torch.tensor([{}]), {})",
                                              with_heads_axis(weights), heads, frozen)));
   }
+  std::string range(Index first, Index last, Index step) const override {
+    return step == 1 ? fmt::format("torch.arange({}, {}, dtype=torch.float64)", first, last)
+                     : fmt::format("torch.arange({}, {}, {}, dtype=torch.float64)", first, last, step);
+  }
+  std::string doubles(const std::string& numbers) const override {
+    return fmt::format("torch.tensor([{}], dtype=torch.float64)", numbers);
+  }
+  std::string in_type_of(const std::string& x, const std::string& like) const override {
+    return fmt::format("{}.to({})", x, like);
+  }
+  std::string cosine(const std::string& angle) const override { return fmt::format("torch.cos({})", angle); }
+  std::string sine(const std::string& angle) const override { return fmt::format("torch.sin({})", angle); }
+  std::string side_by_side(const std::string& columns) const override {
+    return fmt::format("torch.cat([{}], dim=-1)", columns);
+  }
   std::string gain(const std::string& gains) const override { return gains + "[:, None, None]"; }
   std::string concat(const std::string& heads) const override {
     return fmt::format("{}.transpose(1, 2).reshape({}, {}, {})", heads, sizes_.batch, sizes_.queries,

@@ -7,6 +7,7 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/in_projection.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/fused/row_masks.h"
 #include "core/tensor/error.h"
@@ -52,10 +53,43 @@ std::vector<double> row_of(const Tensor& tensor, Index row) {
   return {from, from + width};
 }
 
+// One head's row at a position, turned as rotary position embedding does it; as it is without any.
+class PositionTurns {
+ public:
+  PositionTurns(const std::vector<double>& frequencies, Index first_position, Index tokens)
+      : pairs_(static_cast<Index>(frequencies.size())) {
+    for (Index token = 0; token < tokens; ++token) {
+      for (const double frequency : frequencies) {
+        const double angle = static_cast<double>(first_position + token) * frequency;
+        turns_.emplace_back(std::cos(angle), std::sin(angle));
+      }
+    }
+  }
+
+  void turn(const float* row, Index token, std::vector<double>& out) const {
+    std::copy_n(row, out.size(), out.begin());
+    for (Index j = 0; j < pairs_; ++j) {
+      const auto [cosine, sine] = turns_[static_cast<std::size_t>(token * pairs_ + j)];
+      const double a = row[j], b = row[j + pairs_];
+      out[static_cast<std::size_t>(j)] = a * cosine - b * sine;
+      out[static_cast<std::size_t>(j + pairs_)] = b * cosine + a * sine;
+    }
+  }
+
+ private:
+  Index pairs_;
+  std::vector<std::pair<double, double>> turns_;  // (tokens, pairs): cos, sin
+};
+
 class Sampler {
  public:
   explicit Sampler(const Trace& trace)
-      : trace_(trace), t_(trace.tensors), o_(trace.options), s_(attention_sizes(o_, t_)) {
+      : trace_(trace),
+        t_(trace.tensors),
+        o_(trace.options),
+        s_(attention_sizes(o_, t_)),
+        turn_q_(rotary_inverse_frequencies(o_), rotary_first_query(o_, s_.queries, s_.keys), s_.queries),
+        turn_k_(rotary_inverse_frequencies(o_), 0, s_.all_keys) {
     const GivenMasks given{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()};
     if (has_any_mask(o_, given)) masks_.emplace(o_, given, s_.batch, s_.queries, s_.keys, s_.all_keys);
   }
@@ -95,12 +129,13 @@ class Sampler {
     std::vector<double> weights(static_cast<std::size_t>(s_.all_keys));
     std::vector<float> bias(masks_ ? weights.size() : 0);
     if (masks_) masks_->fill(n, h, query, 0, s_.all_keys, bias.data());
-    const float* const q = numbers(t_.q.get()) + ((n * s_.queries + query) * s_.heads + h) * s_.head_dim;
+    std::vector<double> q(static_cast<std::size_t>(s_.head_dim)), k(q.size());
+    turn_q_.turn(numbers(t_.q.get()) + ((n * s_.queries + query) * s_.heads + h) * s_.head_dim, query, q);
     double maximum = -infinity;
     for (Index key = 0; key < s_.all_keys; ++key) {
-      const float* const k = numbers(t_.k.get()) + ((n * s_.all_keys + key) * s_.kv_heads + g) * s_.head_dim;
+      turn_k_.turn(numbers(t_.k.get()) + ((n * s_.all_keys + key) * s_.kv_heads + g) * s_.head_dim, key, k);
       double dot = 0.0;
-      for (Index d = 0; d < s_.head_dim; ++d) dot += static_cast<double>(q[d]) * k[d];
+      for (std::size_t d = 0; d < q.size(); ++d) dot += q[d] * k[d];
       double score = dot * scaling.scale / scaling.temperature;
       if (scaling.softcap > 0.0) score = scaling.softcap * std::tanh(score / scaling.softcap);
       if (masks_) {
@@ -135,6 +170,7 @@ class Sampler {
   const TraceTensors& t_;
   const AttentionOptions& o_;
   const AttentionSizes s_;
+  PositionTurns turn_q_, turn_k_;
   std::optional<RowMasks> masks_;
 };
 

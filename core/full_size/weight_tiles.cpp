@@ -5,7 +5,9 @@
 #include <limits>
 #include <numbers>
 
+#include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/fused/fused_rotary.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/task_threads.h"
@@ -19,6 +21,18 @@ constexpr Index room = 16;
 
 const float* numbers(const TensorPtr& tensor) {
   return tensor->values<float>().data();
+}
+
+// Rows (N,T,heads·D), each turned by its position, from `first_position` on.
+TensorPtr turned(const TensorPtr& rows, std::span<const double> frequencies, Index first_position,
+                 Index heads) {
+  const Shape& shape = rows->shape();
+  auto made = std::make_shared<Tensor>(Tensor::unwritten(shape, DType::f32));
+  const FusedRotary rotary(frequencies, first_position, shape.size(1));
+  const TaskPhase phase = rotary.turn({numbers(rows), made->values<float>().data(), shape.size(0),
+                                       shape.size(1), heads, shape.size(2) / heads});
+  run_tasks(phase.count, available_threads(), phase.body);
+  return made;
 }
 
 Index step_of(Index keys) {
@@ -40,8 +54,17 @@ WeightTiles::WeightTiles(TracePtr trace)
          .what = "they cannot be made again",
          .expected = "a trace of multi_head_attention in f32 with q and k, and without frozen heads"});
   const Index rows = sizes_.batch * sizes_.heads * sizes_.queries;
-  require_memory(static_cast<Index>(sizeof(float)) * (2 * rows + t.k->size()),
+  const std::vector<double> frequencies = rotary_inverse_frequencies(trace_->options);
+  const Index turned_numbers = frequencies.empty() ? 0 : t.q->size() + t.k->size();
+  require_memory(static_cast<Index>(sizeof(float)) * (2 * rows + t.k->size() + turned_numbers),
                  "making attention weights again");
+  q_ = t.q;
+  TensorPtr k = t.k;
+  if (!frequencies.empty()) {
+    q_ = turned(t.q, frequencies, rotary_first_query(trace_->options, sizes_.queries, sizes_.keys),
+                sizes_.heads);
+    k = turned(t.k, frequencies, 0, sizes_.kv_heads);
+  }
   const GivenMasks given{t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()};
   if (has_any_mask(trace_->options, given))
     masks_.emplace(trace_->options, given, sizes_.batch, sizes_.queries, sizes_.keys, sizes_.all_keys);
@@ -51,7 +74,7 @@ WeightTiles::WeightTiles(TracePtr trace)
   const Index width = sizes_.kv_heads * sizes_.head_dim;
   const Index D = sizes_.head_dim;
   HeadPanels& keys = keys_.emplace(sizes_.batch, sizes_.kv_heads, sizes_.all_keys, D);
-  run_tasks(sizes_.batch * keys.count, available_threads(), [&, from = numbers(t.k)](Index task, int) {
+  run_tasks(sizes_.batch * keys.count, available_threads(), [&, from = numbers(k)](Index task, int) {
     const Index n = task / keys.count, p = task % keys.count, first = p * panel_lanes;
     for (Index g = 0; g < sizes_.kv_heads; ++g)
       fill_panel(kernels_, from + (n * sizes_.all_keys + first) * width + g * D,
@@ -70,8 +93,7 @@ WeightTiles::Scratch WeightTiles::scratch() const {
 void WeightTiles::scores_of(Index n, Index h, CellRange queries, CellRange keys, float* scores, Index step,
                             float* bias) const {
   const Index g = h / (sizes_.heads / sizes_.kv_heads), width = sizes_.heads * sizes_.head_dim;
-  kernels_.multiply({.left = numbers(trace_->tensors.q) + (n * sizes_.queries + queries.first) * width +
-                             h * sizes_.head_dim,
+  kernels_.multiply({.left = numbers(q_) + (n * sizes_.queries + queries.first) * width + h * sizes_.head_dim,
                      .left_row = width,
                      .left_depth = 1,
                      .right = keys_->panel(n, g, keys.first / panel_lanes),

@@ -23,7 +23,7 @@ class WeightTiles {
   static constexpr Index most_queries = 32;  // of one strip
 
   // Needs q and k of the trace (multi_head_attention, f32, no frozen head), as the fused backend keeps them (FusedRun::keep_projections). Packs k: as
-  // much memory as k takes, and 8 bytes a row. Throws Error(memory), Error(usage) where the trace is another.
+  // much memory as k takes, and 8 bytes a row; with rotary position embedding q and k once more. Throws Error(memory), Error(usage) where the trace is another.
   explicit WeightTiles(TracePtr trace);
 
   const AttentionSizes& sizes() const { return sizes_; }
@@ -49,6 +49,7 @@ class WeightTiles {
   }
 
   TracePtr trace_;
+  TensorPtr q_;  // (N,L,H·D), turned where the options turn it
   AttentionSizes sizes_;
   const FusedKernels& kernels_;
   std::optional<RowMasks> masks_;

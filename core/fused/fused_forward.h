@@ -9,10 +9,12 @@
 
 #include "core/attention/heads.h"
 #include "core/attention/in_projection.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/fused/fused_attention.h"
 #include "core/fused/fused_backend.h"
 #include "core/fused/fused_keys.h"
 #include "core/fused/fused_projection.h"
+#include "core/fused/fused_rotary.h"
 #include "core/fused/fused_takeover.h"
 #include "core/tensor/task_threads.h"
 #include "core/trace/attention_sizes.h"
@@ -70,6 +72,10 @@ class FusedForward {
       const bool held = at != options.frozen_heads.end();
       frozen_.push_back({held ? t_.frozen_weights.get() : nullptr, at - options.frozen_heads.begin()});
     }
+    if (const std::vector<double> frequencies = rotary_inverse_frequencies(options); !frequencies.empty()) {
+      turns_q_.emplace(frequencies, rotary_first_query(options, sizes.queries, sizes.keys), sizes.queries);
+      turns_k_.emplace(frequencies, 0, sizes.keys);
+    }
   }
 
   // nn.MultiheadAttention; weights (N,H,L,S′) and head_output (N,H,L,Dv), or null, and output (N,L,E).
@@ -78,11 +84,19 @@ class FusedForward {
     QueriesAt queries{};
     if (kept.head_output) {
       // Nothing is attended to.
-    } else if (kept.q.before) {
-      follow_projections(kept, phases);
-      phases.push_back(together({keys_.kept_keys(*k_rows_), keys_.kept_values(*v_rows_)}));
+    } else if (kept.q.before || turns_q_) {
+      project_rows(kept, phases);
       const Index width = sizes_.heads * sizes_.head_dim;
-      queries = {.first = numbers_of(q_rows_),
+      TensorPtr q = q_rows_, k = k_rows_;
+      if (turns_q_) {
+        const auto [turn_q, turn_k] =
+            turned({q, sizes_.batch, sizes_.heads}, {k, sizes_.batch, sizes_.kv_heads});
+        q = turned_q_;
+        k = turned_k_;
+        phases.push_back(together({turn_q, turn_k}));
+      }
+      phases.push_back(together({keys_.kept_keys(*k), keys_.kept_values(*v_rows_)}));
+      queries = {.first = numbers_of(q),
                  .batch = sizes_.queries * width,
                  .head = sizes_.head_dim,
                  .panel = panel_lanes * width,
@@ -174,9 +188,18 @@ class FusedForward {
   // F.scaled_dot_product_attention, whose inputs are the heads; weights (N,H,L,S) or null, output (N,H,L,Dv).
   void run_heads(float* weights, float* output) {
     const Index D = sizes_.head_dim, L = sizes_.queries;
-    std::vector<TaskPhase> given{keys_.given_keys(*t_.k_heads),
-                                 keys_.given_values(*t_.v_heads, FusedKeys::Search::later)};
-    const FusedAttention attention = attention_of({.first = numbers_of(t_.q_heads),
+    std::vector<TaskPhase> phases;
+    TensorPtr q = t_.q_heads, k = t_.k_heads;
+    if (turns_q_) {
+      const auto [turn_q, turn_k] =
+          turned({q, sizes_.batch * sizes_.heads, 1}, {k, sizes_.batch * sizes_.kv_heads, 1});
+      q = turned_q_;
+      k = turned_k_;
+      phases.push_back(together({turn_q, turn_k}));
+    }
+    phases.push_back(
+        together({keys_.given_keys(*k), keys_.given_values(*t_.v_heads, FusedKeys::Search::later)}));
+    const FusedAttention attention = attention_of({.first = numbers_of(q),
                                                    .batch = sizes_.heads * L * D,
                                                    .head = L * D,
                                                    .panel = panel_lanes * D,
@@ -184,9 +207,9 @@ class FusedForward {
                                                    .depth = 1},
                                                   nullptr, output, weights);
     FusedScratch room(threads_, fused_attention_scratch(attention));
-    const TaskPhase attentions = tasks_of(attention, room);
-    run_phases(std::array{together(std::move(given)), attentions}, threads_);
-    if (attention.searches_values && !keys_.finite) run_phases(std::array{attentions}, threads_);
+    phases.push_back(tasks_of(attention, room));
+    run_phases(phases, threads_);
+    if (attention.searches_values && !keys_.finite) run_phases(std::array{phases.back()}, threads_);
   }
 
  private:
@@ -217,28 +240,52 @@ class FusedForward {
                         }});
   }
 
-  // q, k and v of the run before, with the panels that changed projected again.
-  void follow_projections(const FusedTakeover& kept, std::vector<TaskPhase>& phases) {
+  // q, k and v as rows: of the run before, with the panels that changed projected again, or all of them projected.
+  void project_rows(const FusedTakeover& kept, std::vector<TaskPhase>& phases) {
     std::vector<TaskPhase> into_panels, projections;
     const auto follow = [&](Projection which, const FusedRows& rows, const TensorPtr& x,
-                            const TensorPtr& own_weight) -> TensorPtr {
-      if (rows.changed.empty()) return rows.before;
-      const Shape& shape = rows.before->shape();
+                            const TensorPtr& own_weight, const Shape& shape) -> TensorPtr {
+      if (rows.before && rows.changed.empty()) return rows.before;
       const auto made = std::make_shared<Tensor>(Tensor::unwritten(shape, DType::f32));
       float* const to = made->values<float>().data();
       const Index slab = shape.size(1) * shape.size(2);
-      into_panels.push_back({shape.size(0), [to, slab, from = numbers_of(rows.before)](Index n, int) {
-                               std::copy_n(from + n * slab, slab, to + n * slab);
-                             }});
+      if (rows.before)
+        into_panels.push_back({shape.size(0), [to, slab, from = numbers_of(rows.before)](Index n, int) {
+                                 std::copy_n(from + n * slab, slab, to + n * slab);
+                               }});
       project(which, x, own_weight, {.rows = to, .row_tokens = shape.size(1)}, shape.size(2), into_panels,
-              projections, &rows.changed);
+              projections, rows.before ? &rows.changed : nullptr);
       return made;
     };
-    q_rows_ = follow(Projection::q, kept.q, t_.query, t_.q_proj_weight);
-    k_rows_ = follow(Projection::k, kept.k, t_.key, t_.k_proj_weight);
-    v_rows_ = follow(Projection::v, kept.v, t_.value, t_.v_proj_weight);
+    const Axis n{"N", sizes_.batch}, keys{sizes_.key_axis(), sizes_.all_keys};
+    q_rows_ = follow(Projection::q, kept.q, t_.query, t_.q_proj_weight,
+                     {n, {"L", sizes_.queries}, {"H·D", sizes_.heads * sizes_.head_dim}});
+    k_rows_ = follow(Projection::k, kept.k, t_.key, t_.k_proj_weight,
+                     {n, keys, {"G·D", sizes_.kv_heads * sizes_.head_dim}});
+    v_rows_ = t_.static_v && !kept.v.before
+                  ? std::make_shared<const Tensor>(merge_heads(*t_.static_v, nullptr, "G·Dv"))
+                  : follow(Projection::v, kept.v, t_.value, t_.v_proj_weight,
+                           {n, keys, {"G·Dv", sizes_.kv_heads * sizes_.v_head_dim}});
     phases.push_back(together(std::move(into_panels)));
     phases.push_back(together(std::move(projections)));
+  }
+
+  // Rows in groups of so many tokens, as FusedRotary takes them.
+  struct RowsToTurn {
+    TensorPtr rows;
+    Index groups, heads;
+  };
+  // turned_q_ and turned_k_, and what makes them.
+  std::array<TaskPhase, 2> turned(const RowsToTurn& q, const RowsToTurn& k) {
+    const auto phase = [&](const FusedRotary& turns, const RowsToTurn& of, Index tokens,
+                           TensorPtr& turned_rows) {
+      auto made = std::make_shared<Tensor>(Tensor::unwritten(of.rows->shape(), DType::f32));
+      const TurnedRows rows{numbers_of(of.rows), made->values<float>().data(), of.groups, tokens, of.heads,
+                            sizes_.head_dim};
+      turned_rows = std::move(made);
+      return turns.turn(rows);
+    };
+    return {phase(*turns_q_, q, sizes_.queries, turned_q_), phase(*turns_k_, k, sizes_.keys, turned_k_)};
   }
 
   // x·Wᵀ + b of q, k or v, of all panels or `only` of some; a panel that several of them read is made once.
@@ -277,7 +324,7 @@ class FusedForward {
                                      .asks_finite = masks_.has_value() && which != Projection::q,
                                      .only = only};
     projections.push_back(tasks_of(projection, tasks_.projections));
-    if (which == Projection::v && !only) values_.emplace(projection);
+    if (which == Projection::v && !to.rows) values_.emplace(projection);
   }
 
   TaskPhase tasks_of(const FusedProjection& projection, Index& count) {
@@ -333,7 +380,9 @@ class FusedForward {
     std::vector<bool> begun;  // those that some task fills
   };
   std::map<const Tensor*, InputPanels> inputs_;
-  TensorPtr q_rows_, k_rows_, v_rows_;     // after a run before; else null
+  TensorPtr q_rows_, k_rows_, v_rows_;            // after a run before, or where rows are turned; else null
+  std::optional<FusedRotary> turns_q_, turns_k_;  // of rotary position embedding
+  TensorPtr turned_q_, turned_k_;
   std::optional<FusedProjection> values_;  // none where they are given
   Index before_values_ = 0;                // tasks of their phase
   Panels q_, concat_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "core/attention/rotary_embedding.h"
 #include "core/gpu/gl_state.h"
 #include "core/gpu/gpu_faults.h"
 #include "core/tensor/cancellation.h"
@@ -14,6 +15,7 @@ namespace headwise {
 
 std::string gl_refusal(const AttentionInputs& inputs, const GpuLimits& limits) {
   if (inputs.dtype != DType::f32) return "the gl backend computes in f32";
+  if (has_rotary_embedding(inputs.options)) return "the gl backend has no rotary position embedding";
   const AttentionSizes s = attention_sizes(inputs);
   for (const Index size : {s.batch, s.queries, s.all_keys, s.head_dim, s.v_head_dim, s.embed_dim})
     if (size == 0) return "the gl backend wants a size of at least 1 in every axis";

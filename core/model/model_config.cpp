@@ -51,6 +51,7 @@ std::optional<ModelConfig> read_model_config(const std::string& folder) {
   config.decoder_heads = of({"decoder_attention_heads"});
   const auto uses = json.find("use_sliding_window");
   if (uses == json.end() || *uses != false) config.sliding_window = of({"sliding_window"});
+  config.rotary = read_model_rotary(json, path);
   return config;
 }
 

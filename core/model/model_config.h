@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/model/model_rotary.h"
 #include "core/tensor/shape.h"
 
 namespace headwise {
@@ -18,6 +19,7 @@ struct ModelConfig {
   std::optional<Index> head_dim;                      // head_dim, d_kv
   std::optional<Index> encoder_heads, decoder_heads;  // encoder_attention_heads …, where they may differ
   std::optional<Index> sliding_window;                // only where use_sliding_window does not deny it
+  ModelRotary rotary;  // of families with rotary positions; what the file does not say is as usual
 };
 
 // Nothing where the folder has no config.json. Throws Error(input): no JSON object, a size that is no whole number of at least 1.

@@ -64,6 +64,13 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
   if (layer.key_width != layer.query_width) a.kdim = a.vdim = layer.key_width;
   a.bias = layer.has_bias;
   if (!layer.family->scales) a.scale = 1.0;
+  const ModelRotary rotary = layers.config ? layers.config->rotary : ModelRotary{};
+  if (layer.family->positions == "rotary" && rotary_width(rotary, head_dim) > 0) {
+    if (is_plain_rotary(rotary, head_dim))
+      a.rotary_base = rotary.base;
+    else
+      a.rotary_inverse_frequencies = rotary_inverse_frequencies(rotary, head_dim);
+  }
   scenario.mask.is_causal = layer.is_causal;
   scenario.mask.alibi = layer.family->positions == "ALiBi";
   if (layer.is_causal && layers.config && layers.config->sliding_window)

@@ -8,9 +8,9 @@
 
 namespace headwise {
 
-// A scenario whose parameters are those of layer `layer` of the model at `path`: sizes, scale, bias and masks as the model has
-// them, random inputs. Where nothing says how many heads there are, heads of 64, else one head. What the operator is not part of
-// (rotary and relative positions) is not in it. Throws Error(input) where there is no such layer or it cannot be computed with.
+// A scenario whose parameters are those of layer `layer` of the model at `path`: sizes, scale, bias, rotary positions and masks as the model
+// has them, random inputs. Where nothing says how many heads there are, heads of 64, else one head. What the operator is not part of
+// (relative positions, a rope_scaling that is not understood) is not in it. Throws Error(input) where there is no such layer or it cannot be computed with.
 Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, Index layer);
 
 // The first layer that can be computed with; 0 where none can.

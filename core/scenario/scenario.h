@@ -26,6 +26,9 @@ struct AttentionSpec {
   bool bias = true;
   bool add_bias_kv = false;
   bool add_zero_attn = false;
+  std::optional<double> rotary_base;  // null: none, unless the frequencies are written
+  // Up to D/2 numbers in the place of those that follow from a base: a model that stretches them, or turns a part of each head
+  std::optional<std::vector<double>> rotary_inverse_frequencies;
   std::optional<double> scale;
   double softcap = 0.0;
   double temperature = 1.0;

@@ -36,8 +36,10 @@ struct RangeChecker {
       refuse(section, key, fmt::format("{}", *member), "\"-inf\" or a finite number");
   }
   void valid_lens(const char*, const char*, const MaskSpec&) {}  // its range is S: checked with the plan
-  void gain(const char* section, const char* key, const std::optional<std::vector<double>>& member) {
-    for (const double gain : member.value_or(std::vector<double>{})) field(section, key, gain, NumberRange{});
+  void numbers(const char* section, const char* key, const std::optional<std::vector<double>>& member,
+               const char*) {
+    for (const double number : member.value_or(std::vector<double>{}))
+      field(section, key, number, NumberRange{});
   }
   void frozen(const char* section, const char* key, const std::optional<FrozenHeads>& member) {
     if (!member) return;

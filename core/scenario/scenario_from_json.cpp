@@ -34,7 +34,7 @@ struct KeyCollector {
     field(section, key);
   }
   template <class T>
-  void gain(const char* section, const char* key, T&) {
+  void numbers(const char* section, const char* key, T&, const char*) {
     field(section, key);
   }
   template <class T>
@@ -378,13 +378,14 @@ struct Reader {
     mask.valid_lens_per_query = per_query;
   }
 
-  void gain(const char* section, const char* key, std::optional<std::vector<double>>& member) {
+  void numbers(const char* section, const char* key, std::optional<std::vector<double>>& member,
+               const char* each) {
     const Json* value = find(section, key);
     if (value == nullptr) return;
     member.reset();
     if (value->is_null()) return;
     if (!value->is_array())
-      wrong_value(place, "wrong type", describe(*value), "a list of numbers, one per head");
+      wrong_value(place, "wrong type", describe(*value), std::string("a list of numbers, ") + each);
     member.emplace();
     for (const Json& entry : *value) member->push_back(read_number(entry, place, {}));
   }

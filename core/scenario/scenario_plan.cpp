@@ -106,6 +106,8 @@ void copy_options(AttentionOptions& o, const Scenario& scenario) {
   const MaskSpec& m = scenario.mask;
   o.op = scenario.op;
   o.add_zero_attn = a.add_zero_attn;
+  o.rotary_base = a.rotary_base;
+  if (a.rotary_inverse_frequencies) o.rotary_inverse_frequencies = *a.rotary_inverse_frequencies;
   o.scale = a.scale;
   o.softcap = a.softcap;
   o.temperature = a.temperature;
@@ -124,6 +126,38 @@ void copy_options(AttentionOptions& o, const Scenario& scenario) {
   const bool guarded = scenario.op == Op::scaled_dot_product_attention || !a.need_weights;
   o.fully_masked_rows = m.fully_masked_rows.value_or(guarded ? FullyMaskedRows::zero : FullyMaskedRows::nan);
   if (scenario.head_gain) o.head_gain = *scenario.head_gain;
+}
+
+// Pairs of columns that are turned by positions, and no key without one.
+void check_rotary_embedding(const ScenarioPlan& plan, const Scenario& scenario, const GivenArrays& given,
+                            const GivenSizes& sizes, Contradictions& wrong) {
+  const AttentionSpec& a = scenario.attention;
+  const AttentionOptions& o = plan.options;
+  if (!a.rotary_base && !a.rotary_inverse_frequencies) return;
+  const std::string key = a.rotary_base ? "attention.rotary_base" : "attention.rotary_inverse_frequencies";
+  wrong.check(!a.rotary_base || !a.rotary_inverse_frequencies,
+              "attention.rotary_base and attention.rotary_inverse_frequencies are both written: set one of "
+              "them to null");
+  wrong.check(!a.rotary_base || o.head_dim % 2 == 0,
+              fmt::format("attention.rotary_base turns columns in pairs, but head_dim = {}{} is odd: set "
+                          "attention.head_dim to an even number, or rotary_base to null",
+                          o.head_dim, from(sizes.head_dim)),
+              sizes.head_dim.has_value());
+  if (a.rotary_inverse_frequencies) {
+    const auto count = static_cast<Index>(a.rotary_inverse_frequencies->size());
+    wrong.check(count >= 1 && count <= o.head_dim / 2,
+                fmt::format("attention.rotary_inverse_frequencies has {} numbers, but head_dim = {}{} has {} "
+                            "pairs of columns: write one number a pair, 1 to {} of them",
+                            count, o.head_dim, from(sizes.head_dim), o.head_dim / 2, o.head_dim / 2));
+  }
+  const char* unplaced = a.add_bias_kv || given.contains("bias_k") ? "bias_k"
+                         : a.add_zero_attn                         ? "add_zero_attn"
+                         : given.contains("static_k")              ? "static_k"
+                                                                   : nullptr;
+  if (unplaced != nullptr)
+    wrong.add(
+        fmt::format("{} turns every key by its position, and {} has none: leave one out", key, unplaced),
+        given.contains("bias_k") || given.contains("static_k"));
 }
 
 // N, L and S: arrays first, then the text, then what only masks tell, then what is written.
@@ -358,6 +392,7 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
   check_inputs_and_masks(plan, scenario, given, wrong);
   plan_frozen_heads(plan, scenario, given, wrong);
   plan_mask_preset(plan, scenario.mask, given, wrong);
+  check_rotary_embedding(plan, scenario, given, sizes, wrong);
   if (sdpa) {
     check_scaled_dot_product_attention(scenario, given, wrong);
     const Index width = checked_multiply(o.num_heads, o.head_dim, "embed_dim");

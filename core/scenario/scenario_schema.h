@@ -74,7 +74,7 @@ inline constexpr int scenario_format_version = 1;
 // S is Scenario or const Scenario. The visitor has
 //   field(section, key, member)         bool, string, optional string, seed, enumeration, optional
 //   enumeration field(section, key, member, range)  (optional) integers and numbers mask_value, valid_lens,
-//   gain, frozen, edits for the keys with a form of their own.
+//   numbers (with what there is one of), frozen, edits for the keys with a form of their own.
 // `section` is "" at the top level.
 template <class S, class Visitor>
 void visit_scenario(S& s, Visitor& visit) {
@@ -96,6 +96,9 @@ void visit_scenario(S& s, Visitor& visit) {
   visit.field("attention", "bias", a.bias);
   visit.field("attention", "add_bias_kv", a.add_bias_kv);
   visit.field("attention", "add_zero_attn", a.add_zero_attn);
+  visit.field("attention", "rotary_base", a.rotary_base, above_zero);
+  visit.numbers("attention", "rotary_inverse_frequencies", a.rotary_inverse_frequencies,
+                "one per pair of columns");
   visit.field("attention", "scale", a.scale, any);
   visit.field("attention", "softcap", a.softcap, not_negative);
   visit.field("attention", "temperature", a.temperature, above_zero);
@@ -138,7 +141,7 @@ void visit_scenario(S& s, Visitor& visit) {
   visit.mask_value("mask", "value", m.value);
   visit.field("mask", "fully_masked_rows", m.fully_masked_rows);
 
-  visit.gain("heads", "gain", s.head_gain);
+  visit.numbers("heads", "gain", s.head_gain, "one per head");
   visit.frozen("heads", "frozen", s.frozen_heads);
   visit.edits("", "edits", s.edits);
 }

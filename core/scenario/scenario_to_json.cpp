@@ -67,7 +67,8 @@ struct Writer {
         value.push_back(row.front());
     }
   }
-  void gain(const char* section, const char* key, const std::optional<std::vector<double>>& member) {
+  void numbers(const char* section, const char* key, const std::optional<std::vector<double>>& member,
+               const char*) {
     field(section, key, member);
   }
   void frozen(const char* section, const char* key, const std::optional<FrozenHeads>& member) {

@@ -10,7 +10,9 @@
 
 #include "core/attention/add_and_norm.h"
 #include "core/attention/dropout.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -112,6 +114,39 @@ void add_scale(const AttentionOptions& o, CellProvenance& provenance) {
   if (o.softcap > 0.0) provenance.quantities.emplace_back("softcap", o.softcap);
 }
 
+// A column and its partner, R/2 apart: forwards the first half subtracts its partner and the second adds it; backwards it is
+// the other way about.
+double partner_sign(const CellProvenance& provenance) {
+  const bool first_half = provenance.terms.at(1).factors[0].index.back() > provenance.cell.index.back();
+  return first_half == provenance.cell.tensor.gradient ? 1.0 : -1.0;
+}
+
+void add_rotation(const Trace& trace, CellProvenance& provenance) {
+  const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
+  const TensorId id = provenance.cell.tensor.id;
+  const bool of_queries = id == TensorId::q_rotary || id == TensorId::q_heads;
+  const Index first = of_queries ? rotary_first_query(trace.options, sizes.queries, sizes.keys) : Index{0};
+  const std::vector<double> frequencies = rotary_inverse_frequencies(trace.options);
+  const auto position = static_cast<double>(first + provenance.cell.index[2]);
+  const double frequency =
+      frequencies[static_cast<std::size_t>(provenance.cell.index[3]) % frequencies.size()];
+  const double angle = position * frequency;
+  provenance.quantities.emplace_back("position", position);
+  provenance.quantities.emplace_back("inverse frequency", frequency);
+  provenance.quantities.emplace_back("θ", angle);
+  provenance.quantities.emplace_back("cos θ", std::cos(angle));
+  provenance.quantities.emplace_back("sin θ", std::sin(angle));
+  provenance.terms.at(0).value *= std::cos(angle);
+  provenance.terms.at(1).value *= partner_sign(provenance) * std::sin(angle);
+}
+
+double recompute_rotation(const Trace& trace, const CellProvenance& provenance) {
+  const double own = product_of_factors(trace, provenance.terms.at(0));
+  const double partner = product_of_factors(trace, provenance.terms.at(1));
+  return own * quantity(provenance, "cos θ").value_or(1.0) +
+         partner_sign(provenance) * partner * quantity(provenance, "sin θ").value_or(0.0);
+}
+
 void add_layer_norm_gradient(const Trace& trace, CellProvenance& provenance) {
   const NormalGradientRow row(provenance);
   const NormalRow x(products_of(trace, row.x));
@@ -183,6 +218,9 @@ void add_quantities(const Trace& trace, CellProvenance& provenance) {
   const AttentionOptions& o = trace.options;
   auto& quantities = provenance.quantities;
   switch (provenance.combine) {
+    case Combine::rotation:
+      add_rotation(trace, provenance);
+      break;
     case Combine::scale:
       add_scale(o, provenance);
       break;
@@ -251,6 +289,8 @@ double recompute_from_provenance(const Trace& trace, const CellProvenance& prove
       return provenance.combine == Combine::mean ? sum / quantity(provenance, "number of heads").value_or(1.0)
                                                  : sum;
     }
+    case Combine::rotation:
+      return recompute_rotation(trace, provenance);
     case Combine::scale:
       return recompute_scale(provenance, source(0));
     case Combine::merge_masks: {

@@ -130,6 +130,16 @@ std::string scale_text(const CellProvenance& provenance, const std::string& scor
   return softcap ? fmt::format("{0} · tanh({1} / {0})", number_text(*softcap), scaled) : scaled;
 }
 
+// "q_heads[0,0,8,1] · cos θ − q_heads[0,0,8,9] · sin θ, θ = 8 · 0.1"
+std::string rotation_text(const CellProvenance& provenance, const std::string& own,
+                          const std::string& partner) {
+  const bool first_half = provenance.terms.at(1).factors[0].index.back() > provenance.cell.index.back();
+  return fmt::format("{} · cos θ {} {} · sin θ, θ = {} · {}", own,
+                     first_half == provenance.cell.tensor.gradient ? "+" : "−", partner,
+                     number_text(quantity(provenance, "position").value_or(0.0)),
+                     number_text(quantity(provenance, "inverse frequency").value_or(0.0)));
+}
+
 std::string right_side(const Trace& trace, const Rule& rule, const CellProvenance& provenance) {
   const std::vector<Index>& index = provenance.cell.index;
   const auto factors_of = [&](std::size_t product) { return factors_text(rule.products.at(product), index); };
@@ -144,6 +154,9 @@ std::string right_side(const Trace& trace, const Rule& rule, const CellProvenanc
     case Combine::product_sum:
     case Combine::merge_masks:
       return joined_products(trace, rule, index);
+    case Combine::rotation:
+      return rotation_text(provenance, cell_text(provenance.terms.at(0).factors[0]),
+                           cell_text(provenance.terms.at(1).factors[0]));
     case Combine::scale:
       return scale_text(provenance, factors_of(0));
     case Combine::scale_gradient: {

@@ -34,6 +34,19 @@ std::string appended_row_note(const CellProvenance& provenance) {
   return fmt::format("The row that {} appends, the same for every batch.", tensor_entry(source).name);
 }
 
+// "Position 3: columns 1 and 9 are turned together, by 0.3 radians."
+std::string rotation_note(const CellProvenance& provenance) {
+  const Index column = provenance.cell.index.back();
+  if (provenance.combine == Combine::copy) return fmt::format("Column {} is not turned.", column);
+  const double position = quantity(provenance, "position").value_or(0.0);
+  if (position == 0.0) return "Position 0 is not turned: its angle is 0.";
+  const Index partner = provenance.terms.at(1).factors[0].index.back();
+  return fmt::format("Position {}: columns {} and {} are turned together, by {:.4g} radians{}.", position,
+                     std::min(column, partner), std::max(column, partner),
+                     quantity(provenance, "θ").value_or(0.0),
+                     provenance.cell.tensor.gradient ? ", here backwards" : "");
+}
+
 std::string frozen_head_note(Index head, const char* consequence) {
   return fmt::format("Head {} is frozen: {}.", head, consequence);
 }
@@ -92,7 +105,12 @@ std::string gradient_note(const Trace& trace, const CellProvenance& provenance) 
                      first_name(trace, {Id::key}) == TensorName{Id::query}
                  ? "The total: one array is query, key and value."
                  : "";
+    case Id::q_heads:
+      return provenance.combine == Combine::rotation ? rotation_note(provenance) : "";
     case Id::k_heads:
+      if (provenance.combine == Combine::rotation) return rotation_note(provenance);
+      [[fallthrough]];
+    case Id::k_rotary:
     case Id::v_heads:
       return collecting_head_note(trace, provenance.cell.index[1]);
     case Id::masked_scores:
@@ -119,6 +137,9 @@ std::string cell_note(const Trace& trace, const CellProvenance& provenance) {
     case Id::v:
       return provenance.combine == Combine::copy || provenance.terms.empty() ? appended_row_note(provenance)
                                                                              : "";
+    case Id::q_rotary:
+    case Id::k_rotary:
+      return rotation_note(provenance);
     case Id::scores:
     case Id::head_output:
       return shared_head_note(trace, provenance.cell.index[1]);

@@ -26,7 +26,8 @@ struct BoxRef {
   friend bool operator==(const BoxRef&, const BoxRef&) = default;
 };
 
-// One addend: the product of its factors. `value` is that product; for softmax exp(x − max) of that source,
+// One addend: the product of its factors. `value` is that product; for rotation times cos θ or ∓sin θ, for softmax
+// exp(x − max) of that source,
 // for layer_norm_gradient, of the cells that the variance is taken from, (x − mean)²/E, and for merge_masks
 // what that mask adds (0, −inf or a number). A mask that follows from the place of the cell,
 // causal say, has no factors and is named by `label`.

@@ -40,9 +40,39 @@ void check_options(const AttentionOptions& o, bool sizes_follow_from_arrays) {
   require(!o.mask_value || std::isfinite(*o.mask_value),
           {"mask.value", "the number is not finite", fmt::format("{}", o.mask_value.value_or(0.0)),
            "a finite number, or \"-inf\"", ""});
+  require(!o.rotary_base || (std::isfinite(*o.rotary_base) && *o.rotary_base > 0.0),
+          {"rotary_base", "the number is out of range", fmt::format("{}", o.rotary_base.value_or(0.0)),
+           "a finite number above 0, or none", ""});
   require(!o.sliding_window || *o.sliding_window >= 1,
           {"sliding_window", "the window is empty", fmt::format("{}", o.sliding_window.value_or(0)),
            "1 (each query sees its own position) or more", ""});
+}
+
+// The pairs of columns that are turned, and nothing that has no position.
+void check_rotary_embedding(const AttentionInputs& inputs, const AttentionSizes& s) {
+  const AttentionOptions& o = inputs.options;
+  const auto given = static_cast<Index>(o.rotary_inverse_frequencies.size());
+  if (!o.rotary_base && given == 0) return;
+  require(!o.rotary_base || given == 0,
+          {"rotary_inverse_frequencies", "the frequencies follow from rotary_base",
+           fmt::format("rotary_base = {} and {} frequencies", o.rotary_base.value_or(0.0), given),
+           "one or the other", "leave one out"});
+  require(!o.rotary_base || (s.head_dim > 0 && s.head_dim % 2 == 0),
+          {"rotary_base", "columns are turned in pairs", fmt::format("head_dim = {}", s.head_dim),
+           "an even head_dim", ""});
+  require(given <= s.head_dim / 2,
+          {"rotary_inverse_frequencies", "there are more frequencies than pairs of columns",
+           fmt::format("{} frequencies, head_dim = {}", given, s.head_dim), "at most D/2 frequencies", ""});
+  require(std::ranges::all_of(o.rotary_inverse_frequencies, [](double f) { return std::isfinite(f); }),
+          {"rotary_inverse_frequencies", "a number is not finite", "", "finite numbers", ""});
+  const TraceTensors& t = inputs.tensors;
+  const char* unplaced = t.bias_k          ? "bias_k"
+                         : t.static_k      ? "static_k"
+                         : o.add_zero_attn ? "add_zero_attn"
+                                           : nullptr;
+  require(!unplaced,
+          {"rotary_base", "keys are turned by their positions, and appended or static rows have none",
+           unplaced ? unplaced : "", "keys that are projected", "leave one out"});
 }
 
 void check_head_counts(Index heads, Index kv_heads) {
@@ -226,6 +256,7 @@ void check_multi_head_attention(const AttentionInputs& inputs) {
   }
   Refusals refusals;
   check_parameters(inputs, s, refusals);
+  refusals.run([&] { check_rotary_embedding(inputs, s); });
   check_masks(inputs, s, refusals);
   check_frozen_heads(inputs, s, refusals);
   refusals.throw_if_any();
@@ -262,6 +293,7 @@ void check_scaled_dot_product_attention(const AttentionInputs& inputs) {
   expect_shape("value", *t.value, {{"N", s.batch}, {"G", s.kv_heads}, {"S", s.keys}, {"Dv", s.v_head_dim}},
                "key and value have the same batch, heads and length");
   Refusals refusals;
+  refusals.run([&] { check_rotary_embedding(inputs, s); });
   check_masks(inputs, s, refusals);
   check_frozen_heads(inputs, s, refusals);
   refusals.throw_if_any();

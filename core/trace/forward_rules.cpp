@@ -2,6 +2,7 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/frozen_heads.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/mask_rule.h"
 
@@ -44,6 +45,7 @@ class Declaration {
   void add_projection(Id x, Id own_weight, Index first_row, const std::vector<Where>& where);
   void declare_k_or_v(const KeyOrValue& of);
   void declare_split(Id x);
+  void declare_rotary(Id heads);
   void declare_scores();
   void declare_masked_scores();
   void declare_attn_weights();
@@ -123,11 +125,31 @@ void Declaration::declare_split(Id x) {
   add({operand(x, {axis_of(n), axis_of(row), axis_joined(h, rule_.sizes.back(), column)})});
 }
 
+// Column j and column j + R/2 are turned together, for j < R/2; those from R on stay as they are. The cell's own column
+// comes first, its partner's behind it.
+void Declaration::declare_rotary(Id heads) {
+  using namespace in_heads;
+  const auto pairs = static_cast<Index>(rotary_inverse_frequencies(trace_.options).size());
+  rule_.combine = Combine::rotation;
+  const auto add_half = [&](Index first_column, Index to_partner) {
+    const std::vector<Where> half{{column, {first_column, first_column + pairs}}};
+    add({same_cell(heads)}, {}, half);
+    add({operand(heads, {axis_of(n), axis_of(h), axis_of(row), axis_of(column, to_partner)})}, {}, half);
+  };
+  add_half(0, pairs);
+  add_half(pairs, -pairs);
+  if (2 * pairs == sizes_.head_dim) return;
+  add({same_cell(heads)}, {}, {{column, {2 * pairs, sizes_.head_dim}}});
+  rule_.products.back().instead = Combine::copy;
+}
+
 // 'nhld,ngsd->nhls', g = h / (H/G)
 void Declaration::declare_scores() {
   using namespace in_heads;
-  add({operand(Id::q_heads, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)}),
-       operand(Id::k_heads, {axis_of(n), kv_head(), axis_of(column), axis_of(summed)})},
+  const bool turned = has_rotary_embedding(trace_.options);
+  const Id queries = turned ? Id::q_rotary : Id::q_heads, keys = turned ? Id::k_rotary : Id::k_heads;
+  add({operand(queries, {axis_of(n), axis_of(h), axis_of(row), axis_of(summed)}),
+       operand(keys, {axis_of(n), kv_head(), axis_of(column), axis_of(summed)})},
       {{"d", sizes_.head_dim}});
 }
 
@@ -242,6 +264,10 @@ void Declaration::declare() {
       return declare_split(Id::k);
     case Id::v_heads:
       return declare_split(Id::v);
+    case Id::q_rotary:
+      return declare_rotary(Id::q_heads);
+    case Id::k_rotary:
+      return declare_rotary(Id::k_heads);
     case Id::scores:
       return declare_scores();
     case Id::scaled_scores:

@@ -6,6 +6,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "core/attention/rotary_embedding.h"
 #include "core/tensor/error.h"
 #include "core/trace/forward_rules.h"
 #include "core/trace/grad_output.h"
@@ -54,6 +55,11 @@ TensorPtr kept(const Trace& trace, Id id) {
 std::optional<Id> missing_on_the_way(const Trace& trace) {
   for (const Id id : always_passed) {
     if (!kept(trace, id)) return id;
+  }
+  if (has_rotary_embedding(trace.options)) {
+    for (const Id id : {Id::q_rotary, Id::k_rotary}) {
+      if (!kept(trace, id)) return id;
+    }
   }
   if (trace.options.op == Op::scaled_dot_product_attention) return std::nullopt;
   for (const Id id : passed_by_heads) {
@@ -151,6 +157,11 @@ void GradientDeclaration::pass_through(const Reader& reader) {
     case Combine::product_sum:
     case Combine::merge_masks:  // linear in float masks; boolean ones have no gradient
       return add_ways_through(reader);
+    case Combine::rotation:  // the turn backwards reads the same two columns
+      rule_.combine = Combine::rotation;
+      rule_.products = reader.rule.products;
+      for (Product& product : rule_.products) product.factors.front().tensor = gradient;
+      return;
     case Combine::scale:
       rule_.combine = Combine::scale_gradient;
       rule_.products = {same_cell(gradient)};

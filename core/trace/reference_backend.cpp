@@ -9,6 +9,7 @@
 #include "core/attention/frozen_heads.h"
 #include "core/attention/heads.h"
 #include "core/attention/in_projection.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
 #include "core/tensor/memory.h"
@@ -183,16 +184,32 @@ void weigh(TraceTensors& t, const AttentionOptions& options, const AttentionSize
                 });
 }
 
+// q_heads and k_heads, each row by its position.
+void turn(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
+          StageSharing& sharing) {
+  const std::vector<double> frequencies = rotary_inverse_frequencies(options);
+  if (frequencies.empty()) return;
+  const auto turned = [&](Id id, const TensorPtr& heads, Index first_position) {
+    std::vector<double> choices{choice(first_position)};
+    choices.insert(choices.end(), frequencies.begin(), frequencies.end());
+    sharing.stage(id, {std::move(choices), {heads}},
+                  [&] { return rotary_embedding(*heads, frequencies, first_position); });
+  };
+  turned(Id::q_rotary, t.q_heads, rotary_first_query(options, sizes.queries, sizes.keys));
+  turned(Id::k_rotary, t.k_heads, 0);
+}
+
 // From q_heads, k_heads and v_heads to head_output.
 void scaled_dot_product_attention(TraceTensors& t, const AttentionOptions& options,
                                   const AttentionSizes& sizes, DType dtype, StageSharing& sharing) {
+  turn(t, options, sizes, sharing);
+  const TensorPtr &q = queries_of_scores(t), &k = keys_of_scores(t);
   sharing.stage(
-      Id::scores, {{}, {t.q_heads, t.k_heads}},
-      [&] { return attention_scores(*t.q_heads, *t.k_heads, sizes.scores_shape()); },
+      Id::scores, {{}, {q, k}}, [&] { return attention_scores(*q, *k, sizes.scores_shape()); },
       [&](const StageKey& key, const TensorPtr& before) {
         return product_beside(before, sizes.scores_shape(), [&](Tensor& scores) {
           const EarlierHeads earlier{*key.sources[0], *key.sources[1], *before};
-          return attention_scores_beside(*t.q_heads, *t.k_heads, earlier, scores);
+          return attention_scores_beside(*q, *k, earlier, scores);
         });
       });
 

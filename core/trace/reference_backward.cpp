@@ -11,6 +11,7 @@
 #include "core/attention/in_projection.h"
 #include "core/attention/in_projection_backward.h"
 #include "core/attention/linear_backward.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention_backward.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/progress.h"
@@ -79,6 +80,7 @@ class Backward {
              std::vector<double> choices = {});
   void weights();
   void mask();
+  void turn();
   TensorPtr projected_rows(const Way& way);  // (N,S,…): without the appended ones
   LinearRows weight_rows(const Way& way) const;
   Tensor input_gradient(const Way& way);
@@ -206,10 +208,27 @@ void Backward::scaled_dot_product_attention() {
   stage(TensorId::scores, {g_.scaled_scores, scale.softcap > 0.0 ? t_.scores : nullptr},
         [&] { return scale_scores_gradient(*g_.scaled_scores, *t_.scores, scale); },
         {scale.scale, scale.temperature, scale.softcap});
-  stage(TensorId::q_heads, {g_.scores, t_.k_heads},
-        [&] { return attention_scores_query_gradient(*g_.scores, *t_.k_heads, t_.q_heads->shape()); });
-  stage(TensorId::k_heads, {g_.scores, t_.q_heads},
-        [&] { return attention_scores_key_gradient(*g_.scores, *t_.q_heads, t_.k_heads->shape()); });
+  const TensorPtr &q = queries_of_scores(t_), &k = keys_of_scores(t_);
+  stage(t_.q_rotary ? TensorId::q_rotary : TensorId::q_heads, {g_.scores, k},
+        [&] { return attention_scores_query_gradient(*g_.scores, *k, q->shape()); });
+  stage(t_.k_rotary ? TensorId::k_rotary : TensorId::k_heads, {g_.scores, q},
+        [&] { return attention_scores_key_gradient(*g_.scores, *q, k->shape()); });
+  turn();
+}
+
+// Back to before the rows were turned by their positions.
+void Backward::turn() {
+  const std::vector<double> frequencies = rotary_inverse_frequencies(o_);
+  if (frequencies.empty()) return;
+  const auto back = [&](TensorId id, const TensorPtr& gradient, Index first_position) {
+    std::vector<double> choices{static_cast<double>(first_position)};
+    choices.insert(choices.end(), frequencies.begin(), frequencies.end());
+    stage(
+        id, {gradient}, [&] { return rotary_embedding_gradient(*gradient, frequencies, first_position); },
+        std::move(choices));
+  };
+  back(TensorId::q_heads, g_.q_rotary, rotary_first_query(o_, sizes_.queries, sizes_.keys));
+  back(TensorId::k_heads, g_.k_rotary, 0);
 }
 
 TensorPtr Backward::projected_rows(const Way& way) {

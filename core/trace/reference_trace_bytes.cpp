@@ -1,6 +1,7 @@
 #include <vector>
 
 #include "core/attention/attention_mask.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 #include "core/trace/attention_sizes.h"
@@ -23,6 +24,10 @@ std::vector<Shape> forward_shapes(const AttentionInputs& inputs) {
   const Index of_scores = 3 + (masked ? 2 : 0) + (options.dropout > 0.0 && !all_frozen ? 1 : 0);
   shapes.insert(shapes.end(), static_cast<std::size_t>(of_scores), s.scores_shape());
   shapes.push_back({n, h, l, {"Dv", s.v_head_dim}});
+  if (has_rotary_embedding(options)) {
+    shapes.push_back({n, h, l, {"D", s.head_dim}});
+    shapes.push_back({n, keys, {"G", s.kv_heads}, {"D", s.head_dim}});
+  }
   if (options.op == Op::scaled_dot_product_attention) return shapes;
 
   for (int twice = 0; twice < 2; ++twice) {  // q, k, v and q_heads, k_heads, v_heads

@@ -29,6 +29,7 @@ enum class Combine {
   copy,         // one source cell as it is (split, repeat, append)
   product_sum,  // Σ of products, each of one or more factors (projections, scores, head_output, concat with
                 // its gain)
+  rotation,     // own · cos θ ∓ partner · sin θ: two columns of a row, turned by its position
   scale,        // a source cell times a constant, temperature and softcap included
   merge_masks,  // the masks' contributions added
   add_mask,     // scaled score + mask_bias, or the fill value where mask_bias is −inf

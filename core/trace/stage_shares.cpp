@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "core/attention/attention_mask.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/tensor/random.h"
 #include "core/trace/attention_sizes.h"
 
@@ -54,6 +55,8 @@ std::map<TensorId, StageShare> stage_shares(const AttentionOptions& options, con
   const double dropping = options.dropout > 0.0 ? scores * (cost_of_random + copy) : 0.0;
   const double weighing = scores * (exponential + copy), touching = scores * copy;
 
+  const bool turns = has_rotary_embedding(options);
+
   std::vector<std::pair<Id, double>> costs;
   if (backward) {
     if (projects)
@@ -65,8 +68,11 @@ std::map<TensorId, StageShare> stage_shares(const AttentionOptions& options, con
                                {Id::attn_weights, dropping},
                                {Id::masked_scores, weighing},
                                {Id::scores, touching},
-                               {Id::q_heads, multiplying_keys},
-                               {Id::k_heads, multiplying_keys}});
+                               {turns ? Id::q_rotary : Id::q_heads, multiplying_keys},
+                               {turns ? Id::k_rotary : Id::k_heads, multiplying_keys}});
+    if (turns)
+      costs.insert(costs.end(),
+                   {{Id::q_heads, queries * q_width * copy}, {Id::k_heads, keys * k_width * copy}});
     if (!projects) return shares_of(costs);
     costs.insert(
         costs.end(),
@@ -91,6 +97,9 @@ std::map<TensorId, StageShare> stage_shares(const AttentionOptions& options, con
              {Id::k_heads, keys * k_width * copy},
              {Id::v_heads, keys * v_width * copy}};
   }
+  if (turns)
+    costs.insert(costs.end(),
+                 {{Id::q_rotary, queries * q_width * copy}, {Id::k_rotary, keys * k_width * copy}});
   costs.insert(costs.end(), {{Id::scores, multiplying_keys}, {Id::scaled_scores, touching}});
   if (masked) costs.insert(costs.end(), {{Id::mask_bias, touching}, {Id::masked_scores, touching}});
   costs.insert(

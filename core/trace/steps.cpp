@@ -174,9 +174,12 @@ std::vector<StepPicture> step_pictures(Step step, const Trace& trace) {
         pictures.map(Id::k_heads, Id::k);
         pictures.map(Id::v_heads, Id::v);
       }
+      pictures.map(Id::q_rotary, Id::q_heads);
+      pictures.map(Id::k_rotary, Id::k_heads);
       break;
     case Step::scores:
-      pictures.product_transposed(Id::scores, Id::q_heads, Id::k_heads);
+      pictures.product_transposed(Id::scores, trace.tensors.q_rotary ? Id::q_rotary : Id::q_heads,
+                                  trace.tensors.k_rotary ? Id::k_rotary : Id::k_heads);
       break;
     case Step::scale:
       pictures.map(Id::scaled_scores, Id::scores);
@@ -214,7 +217,7 @@ Step step_of(TensorId id) {
     case Id::in_proj_bias: case Id::bias_k: case Id::bias_v: case Id::static_k: case Id::static_v:
     case Id::q: case Id::k: case Id::v:
       return Step::project;
-    case Id::q_heads: case Id::k_heads: case Id::v_heads:
+    case Id::q_heads: case Id::k_heads: case Id::v_heads: case Id::q_rotary: case Id::k_rotary:
       return Step::split_heads;
     case Id::scores:
       return Step::scores;

@@ -15,51 +15,68 @@ namespace headwise {
 // the values and, in Trace::grad, d(loss)/d(each of them).
 struct TraceTensors {
   // The operator's inputs
-  TensorPtr query;   // (N,L,E)      scaled_dot_product_attention has no query, key, value: they are q_heads, k_heads, v_heads
-  TensorPtr key;     // (N,S,kdim)   the same pointer as query in self-attention
-  TensorPtr value;   // (N,S,vdim)
+  TensorPtr
+      query;  // (N,L,E)      scaled_dot_product_attention has no query, key, value: they are q_heads, k_heads, v_heads
+  TensorPtr key;    // (N,S,kdim)   the same pointer as query in self-attention
+  TensorPtr value;  // (N,S,vdim)
   // Parameters, under PyTorch's names
-  TensorPtr in_proj_weight;    // (H·D+G·D+G·Dv, E): rows of q, k, v; (3E,E) in PyTorch's module
-  TensorPtr q_proj_weight;     // (H·D,E)        where the projections are separate
-  TensorPtr k_proj_weight;     // (G·D,kdim)
-  TensorPtr v_proj_weight;     // (G·Dv,vdim)
-  TensorPtr in_proj_bias;      // (H·D+G·D+G·Dv)
-  TensorPtr bias_k;            // (G·D)          appended to k; (1,1,E) in PyTorch
-  TensorPtr bias_v;            // (G·Dv)
-  TensorPtr static_k;          // (N,G,S,D)      (N·G,S,D) in PyTorch; replaces k
-  TensorPtr static_v;          // (N,G,S,Dv)
-  TensorPtr out_proj_weight;   // (E,H·Dv)       "out_proj.weight"
-  TensorPtr out_proj_bias;     // (E)            "out_proj.bias"
+  TensorPtr in_proj_weight;   // (H·D+G·D+G·Dv, E): rows of q, k, v; (3E,E) in PyTorch's module
+  TensorPtr q_proj_weight;    // (H·D,E)        where the projections are separate
+  TensorPtr k_proj_weight;    // (G·D,kdim)
+  TensorPtr v_proj_weight;    // (G·Dv,vdim)
+  TensorPtr in_proj_bias;     // (H·D+G·D+G·Dv)
+  TensorPtr bias_k;           // (G·D)          appended to k; (1,1,E) in PyTorch
+  TensorPtr bias_v;           // (G·Dv)
+  TensorPtr static_k;         // (N,G,S,D)      (N·G,S,D) in PyTorch; replaces k
+  TensorPtr static_v;         // (N,G,S,Dv)
+  TensorPtr out_proj_weight;  // (E,H·Dv)       "out_proj.weight"
+  TensorPtr out_proj_bias;    // (E)            "out_proj.bias"
   // Masks as they were given, f32/f64 or bool, in their own rank; the gains; the weights held
   TensorPtr attn_mask;         // (L,S) (N·H,L,S) or, for SDPA, anything that broadcasts to (N,H,L,S)
   TensorPtr key_padding_mask;  // (N,S)          True is ignored
   TensorPtr valid_lens;        // (N) or (N,L), i64
   TensorPtr head_gain;         // (H)            "heads.gain"
-  TensorPtr frozen_weights;    // (N,F,L,S′)     f32 or f64; slice f: what head options.frozen_heads[f] keeps. No gradient
+  TensorPtr
+      frozen_weights;  // (N,F,L,S′)     f32 or f64; slice f: what head options.frozen_heads[f] keeps. No gradient
   // After the input projection, bias_k / bias_v and the zero row appended
-  TensorPtr q;                 // (N,L,H·D)
-  TensorPtr k;                 // (N,S′,G·D)
-  TensorPtr v;                 // (N,S′,G·Dv)
+  TensorPtr q;  // (N,L,H·D)
+  TensorPtr k;  // (N,S′,G·D)
+  TensorPtr v;  // (N,S′,G·Dv)
   // After the split
-  TensorPtr q_heads;           // (N,H,L,D)
-  TensorPtr k_heads;           // (N,G,S′,D)
-  TensorPtr v_heads;           // (N,G,S′,Dv)
+  TensorPtr q_heads;  // (N,H,L,D)
+  TensorPtr k_heads;  // (N,G,S′,D)
+  TensorPtr v_heads;  // (N,G,S′,Dv)
+  // Turned by their positions, where options.rotary_base or its frequencies are set; else null, and the heads are what
+  // scores are made from
+  TensorPtr q_rotary;  // (N,H,L,D)
+  TensorPtr k_rotary;  // (N,G,S,D)
   // Scaled dot-product attention
-  TensorPtr scores;            // (N,H,L,S′)     q·kᵀ, not yet scaled
-  TensorPtr scaled_scores;     // (N,H,L,S′)     after scale, temperature and softcap
-  TensorPtr mask_bias;         // (N,H,L,S′)     all masks merged: 0, -inf or a float; null without any mask. With a finite
-                               //                mask.value the -inf stays: it marks the cells that are filled
-  TensorPtr masked_scores;     // (N,H,L,S′)
-  TensorPtr attn_weights;      // (N,H,L,S′)     after softmax; of a frozen head those held
-  TensorPtr dropped_weights;   // (N,H,L,S′)     after dropout; equals attn_weights at p = 0 and in frozen heads
-  TensorPtr head_output;       // (N,H,L,Dv)     dropped_weights · v
+  TensorPtr scores;         // (N,H,L,S′)     q·kᵀ, not yet scaled
+  TensorPtr scaled_scores;  // (N,H,L,S′)     after scale, temperature and softcap
+  TensorPtr
+      mask_bias;  // (N,H,L,S′)     all masks merged: 0, -inf or a float; null without any mask. With a finite
+                  //                mask.value the -inf stays: it marks the cells that are filled
+  TensorPtr masked_scores;  // (N,H,L,S′)
+  TensorPtr attn_weights;   // (N,H,L,S′)     after softmax; of a frozen head those held
+  TensorPtr
+      dropped_weights;    // (N,H,L,S′)     after dropout; equals attn_weights at p = 0 and in frozen heads
+  TensorPtr head_output;  // (N,H,L,Dv)     dropped_weights · v
   // Merge and output projection
-  TensorPtr concat;            // (N,L,H·Dv)     heads side by side, times the head gains
-  TensorPtr output;            // (N,L,E)        for SDPA (N,H,L,Dv)
-  TensorPtr residual_output;   // (N,L,E)
-  TensorPtr layer_norm_output; // (N,L,E)
-  TensorPtr attn_output_weights;  // (N,L,S′) or (N,H,L,S′): PyTorch's second result; null without need_weights
+  TensorPtr concat;             // (N,L,H·Dv)     heads side by side, times the head gains
+  TensorPtr output;             // (N,L,E)        for SDPA (N,H,L,Dv)
+  TensorPtr residual_output;    // (N,L,E)
+  TensorPtr layer_norm_output;  // (N,L,E)
+  TensorPtr
+      attn_output_weights;  // (N,L,S′) or (N,H,L,S′): PyTorch's second result; null without need_weights
 };
+
+// What scores are the products of: q_rotary and k_rotary where there are any, else q_heads and k_heads.
+inline const TensorPtr& queries_of_scores(const TraceTensors& t) {
+  return t.q_rotary ? t.q_rotary : t.q_heads;
+}
+inline const TensorPtr& keys_of_scores(const TraceTensors& t) {
+  return t.k_rotary ? t.k_rotary : t.k_heads;
+}
 
 // clang-format off
 enum class TensorId : std::uint8_t {
@@ -67,7 +84,7 @@ enum class TensorId : std::uint8_t {
   in_proj_weight, q_proj_weight, k_proj_weight, v_proj_weight, in_proj_bias, bias_k, bias_v, static_k, static_v,
   out_proj_weight, out_proj_bias,
   attn_mask, key_padding_mask, valid_lens, head_gain, frozen_weights,
-  q, k, v, q_heads, k_heads, v_heads,
+  q, k, v, q_heads, k_heads, v_heads, q_rotary, k_rotary,
   scores, scaled_scores, mask_bias, masked_scores, attn_weights, dropped_weights, head_output,
   concat, output, residual_output, layer_norm_output, attn_output_weights,
 };
@@ -77,7 +94,7 @@ enum class TensorRole : std::uint8_t { input, parameter, mask, intermediate };
 
 struct TensorEntry {
   TensorId id;
-  std::string_view name;   // "out_proj.weight"
+  std::string_view name;  // "out_proj.weight"
   TensorPtr TraceTensors::*member;
   TensorRole role;
   bool probabilities;      // values in [0,1]: drawn with a sequential colour map, others are signed
@@ -96,8 +113,8 @@ struct TensorName {
   friend bool operator==(const TensorName&, const TensorName&) = default;
 };
 
-std::string to_string(TensorName name);                              // "scores", "grad.scores"
-std::optional<TensorName> find_tensor_name(std::string_view text);   // none where there is no such name
+std::string to_string(TensorName name);                             // "scores", "grad.scores"
+std::optional<TensorName> find_tensor_name(std::string_view text);  // none where there is no such name
 // The nearest name by edit distance, for "did you mean".
 std::string nearest_tensor_name(std::string_view text);
 

@@ -16,6 +16,8 @@ std::string why_absent(const Trace& trace, TensorName name) {
   const TensorEntry& entry = tensor_entry(name.id);
   const bool is_mask = entry.role == TensorRole::mask && name.id != TensorId::head_gain;
   if (name.id == TensorId::frozen_weights) return "no head is frozen: heads.frozen is null";
+  if (name.id == TensorId::q_rotary || name.id == TensorId::k_rotary)
+    return "this scenario turns nothing by its position: attention.rotary_base is null";
   if (sdpa && !is_mask && name.id != TensorId::mask_bias)
     return "scaled_dot_product_attention has no such tensor";
   switch (name.id) {

@@ -76,6 +76,35 @@ TEST_CASE("temperature and softcap are typed, and the weights answer") {
   for (Index i = 0; i < scaled->size(); ++i) CHECK(std::abs(scaled->flat(i)) <= 2.0);
 }
 
+TEST_CASE("a rotary base is typed, and q and k are turned; empty again, they are not") {
+  WindowBench bench = open_window(1600, 1400);
+  if (!bench.ui) return;
+  CHECK_FALSE(bench.trace().tensors.q_rotary);
+  bench.ui->click("setup/rotary_base");
+  bench.ui->key("Ctrl+A");
+  bench.ui->type("10000");
+  CHECK(bench.scenario().attention.rotary_base == 10000.0);
+  REQUIRE(bench.trace().tensors.q_rotary);
+  CHECK_FALSE(identical(*bench.trace().tensors.q_rotary, *bench.trace().tensors.q_heads));
+  bench.ui->key("Ctrl+A");
+  bench.ui->key("Delete");
+  CHECK_FALSE(bench.scenario().attention.rotary_base);
+  CHECK_FALSE(bench.trace().tensors.q_rotary);
+}
+
+TEST_CASE("a base that is typed stands in the place of frequencies from a file") {
+  Scenario scenario = preset_scenario("random");
+  scenario.attention.rotary_inverse_frequencies = std::vector<double>{0.5};
+  WindowBench bench = open_window(1600, 1400, scenario);
+  if (!bench.ui) return;
+  REQUIRE(bench.trace().tensors.q_rotary);
+  bench.ui->click("setup/rotary_base");
+  bench.ui->key("Ctrl+A");
+  bench.ui->type("50");
+  CHECK(bench.scenario().attention.rotary_base == 50.0);
+  CHECK_FALSE(bench.scenario().attention.rotary_inverse_frequencies);
+}
+
 TEST_CASE("what the gains do is held against the output with every gain 1, computed once for a whole drag") {
   const Scenario plain = preset_scenario("welcome");
   const ComputationPtr all = compute(plain, nullptr);

@@ -16,7 +16,7 @@ torch.set_num_threads(1)
 # ---- attention from torch primitives -----------------------------------------------------------------------------------
 
 DEFAULTS = dict(op="multi_head_attention", embed_dim=8, num_heads=2, num_kv_heads=None, kdim=None, vdim=None, head_dim=None,
-                v_head_dim=None, add_zero_attn=False, scale=None, softcap=0.0, temperature=1.0, dropout=0.0,
+                v_head_dim=None, add_zero_attn=False, rotary_base=None, rotary_inverse_frequencies=[], scale=None, softcap=0.0, temperature=1.0, dropout=0.0,
                 dropout_seed=0, need_weights=True, average_attn_weights=True, residual=False, layer_norm=False,
                 is_causal=False, causal_alignment="top_left", sliding_window=None, alibi=False, mask_value=None,
                 fully_masked_rows="nan", head_gain=[])
@@ -89,6 +89,17 @@ def merged_mask(o, a, N, H, L, S):
     return total + torch.zeros(N, H, L, S).masked_fill(blocked, -INF)
 
 
+def rotary(o, x, first_position):
+    """(…,T,D), each half-split pair of a row as one complex number, times exp(i·position·frequency)."""
+    frequencies = o["rotary_inverse_frequencies"]
+    if o["rotary_base"]:
+        frequencies = [o["rotary_base"] ** (-2 * j / x.shape[-1]) for j in range(x.shape[-1] // 2)]
+    pairs = len(frequencies)
+    angles = (first_position + torch.arange(x.shape[-2]))[:, None] * torch.tensor(frequencies)
+    turned = torch.complex(x[..., :pairs], x[..., pairs : 2 * pairs]) * torch.exp(1j * angles)
+    return torch.cat([turned.real, turned.imag, x[..., 2 * pairs :]], dim=-1)
+
+
 def composed(o, a):
     """Every tensor of the trace, from torch primitives."""
     r = {}
@@ -118,6 +129,9 @@ def composed(o, a):
         split = lambda x, heads: x.unflatten(-1, (heads, x.shape[-1] // heads)).transpose(1, 2)
         r["q_heads"], r["k_heads"], r["v_heads"] = q, k, v = split(r["q"], H), split(k, G), split(v, G)
     N, _, L, _ = q.shape
+    if o["rotary_base"] or o["rotary_inverse_frequencies"]:
+        r["q_rotary"] = q = rotary(o, q, S - L if o["causal_alignment"] == "bottom_right" else 0)
+        r["k_rotary"] = k = rotary(o, k, 0)
     keys, values = k.repeat_interleave(H // G, dim=1), v.repeat_interleave(H // G, dim=1)
     r["scores"] = torch.einsum("nhld,nhsd->nhls", q, keys)
     scale = o["scale"] if o["scale"] is not None else D**-0.5

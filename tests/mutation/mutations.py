@@ -58,7 +58,10 @@ MUTATIONS = [
     ("the residual adds the output twice", A + "add_and_norm.cpp", "= a[i] + b[i];", "= b[i] + b[i];"),
     ("the layer norm divides by E − 1", A + "add_and_norm.cpp", "variance / static_cast<double>(width) + layer_norm_epsilon", "variance / static_cast<double>(width - 1) + layer_norm_epsilon"),
     ("the layer norm has no ε", A + "add_and_norm.cpp", "static_cast<double>(width) + layer_norm_epsilon", "static_cast<double>(width)"),
+    ("rotary positions turn the other way", A + "rotary_embedding.cpp", "first[j] = static_cast<T>(a * cosine - b * sine);", "first[j] = static_cast<T>(a * cosine + b * sine);"),
+    ("rotary queries begin at 0 from the bottom right", A + "rotary_embedding.cpp", "? keys - queries : 0;", "? 0 * (keys - queries) : 0;"),
     # ---- gradients
+    ("rotary positions turn forwards on the way back", A + "rotary_embedding.cpp", "first_position, -1.0);", "first_position, 1.0);"),
     ("the softmax gradient misses its sum", SDPA_BACK, "(static_cast<double>(dp[s]) - sum)", "(static_cast<double>(dp[s]) - 0.0 * sum)"),
     ("the scale is missing in the gradient of the scores", SDPA_BACK, "dx * scale.scale / scale.temperature", "dx / scale.temperature"),
     ("the temperature is missing in the gradient of the scores", SDPA_BACK, "dx * scale.scale / scale.temperature", "dx * scale.scale"),

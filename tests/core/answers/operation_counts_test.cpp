@@ -88,7 +88,7 @@ class CountingLoops {
       for (Index key = 0; key < s_.all_keys; ++key) {
         double sum = 0.0;
         for (Index d = 0; d < s_.head_dim; ++d)
-          add(sum, t_.q_heads->at({n, h, l, d}), t_.k_heads->at({n, g, key, d}));
+          add(sum, queries_of_scores(t_)->at({n, h, l, d}), keys_of_scores(t_)->at({n, g, key, d}));
         agrees(sum, t_.scores->at({n, h, l, key}));
       }
     });

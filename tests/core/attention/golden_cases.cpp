@@ -99,6 +99,8 @@ AttentionOptions read_options(const Json& json) {
   o.v_head_dim = o.head_dim;
   read(json, "v_head_dim", o.v_head_dim);
   read(json, "add_zero_attn", o.add_zero_attn);
+  read(json, "rotary_base", o.rotary_base);
+  read(json, "rotary_inverse_frequencies", o.rotary_inverse_frequencies);
   read(json, "scale", o.scale);
   read(json, "softcap", o.softcap);
   read(json, "temperature", o.temperature);

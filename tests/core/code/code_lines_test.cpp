@@ -102,3 +102,19 @@ TEST_CASE(
         "scores = torch.bmm(q_heads, k_heads.repeat_interleave(2, dim=0).transpose(1, 2))"
         "  # (4,4,3) @ (2,3,5) → (4,4,5)\n");
 }
+
+TEST_CASE("rotary position embedding is written out: the angles, the halves, and what is turned") {
+  const TracePtr trace =
+      traced(R"({"headwise": 1, "attention": {"embed_dim": 12, "num_heads": 3, "rotary_base": 10000},
+                                    "inputs": {"query_length": 4}})");
+  CHECK(code(trace, Step::split_heads, TensorId::q_rotary) ==
+        "theta = torch.arange(0, 4, dtype=torch.float64)[:, None] * 10000 ** (-torch.arange(0, 4, 2, "
+        "dtype=torch.float64) / 4)  # (4,2), a position's angles\n"
+        "cos, sin = torch.cos(theta).to(q_heads), torch.sin(theta).to(q_heads)\n"
+        "a, b = q_heads[..., :2], q_heads[..., 2:4]  # column j is turned with column j + 2\n"
+        "q_rotary = torch.cat([a * cos - b * sin, b * cos + a * sin], dim=-1)  # (1,3,4,4)\n");
+  CHECK(code(trace, Step::scores, TensorId::scores) ==
+        "scores = q_rotary @ k_rotary.transpose(-2, -1)  # (1,3,4,4) @ (1,3,4,4) → (1,3,4,4); k_rotaryᵀ "
+        "strides "
+        "(48,16,1,4)\n");
+}

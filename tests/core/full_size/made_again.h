@@ -42,6 +42,10 @@ inline std::vector<WeightCase> weight_cases() {
     i.options.is_causal = true;
     i.options.mask_value = -3.0;
   });
+  add("rotary, bottom right", [](AttentionInputs& i) {
+    i.options.rotary_inverse_frequencies = {1.0, 0.2, 0.01};
+    i.options.causal_alignment = CausalAlignment::bottom_right;
+  });
   const auto padded = [](AttentionInputs& i, FullyMaskedRows rows) {
     i.tensors.valid_lens = std::make_shared<const Tensor>(Tensor(Shape{{"N", 2}}, std::vector<Index>{0, 50}));
     i.options.fully_masked_rows = rows;

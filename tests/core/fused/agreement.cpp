@@ -81,10 +81,11 @@ TensorPtr patterned(const Shape& shape, DType dtype, Index every) {
 
 std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
   // An option more does not compile: decide in core/trace/kept_stages.h which stage reads it, and add it below.
-  [[maybe_unused]] const auto& [op, E, H, G, kdim, vdim, D, Dv, zero_row, scale, softcap, temperature,
-                                dropout, dropout_seed, need_weights, average_attn_weights, residual,
-                                layer_norm, is_causal, causal_alignment, sliding_window, alibi, mask_value,
-                                fully_masked_rows, head_gain, frozen_heads] = first.options;
+  [[maybe_unused]] const auto& [op, E, H, G, kdim, vdim, D, Dv, zero_row, rotary_base, rotary_frequencies,
+                                scale, softcap, temperature, dropout, dropout_seed, need_weights,
+                                average_attn_weights, residual, layer_norm, is_causal, causal_alignment,
+                                sliding_window, alibi, mask_value, fully_masked_rows, head_gain,
+                                frozen_heads] = first.options;
   const AttentionSizes s = attention_sizes(first);
   std::vector<FollowingInputs> all;
   const auto add = [&](const char* name, FirstStage from, auto&& change) {
@@ -130,6 +131,17 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
   add("causal_alignment", attention,
       [](Options& o, Arrays&) { o.causal_alignment = CausalAlignment::bottom_right; });
   add("window", attention, [](Options& o, Arrays&) { o.sliding_window = 9; });
+  if (rotary_base) add("no rotary base", attention, [](Options& o, Arrays&) { o.rotary_base.reset(); });
+  if (D % 2 == 0 && !zero_row && !first.tensors.bias_k && !first.tensors.static_k) {
+    add("another rotary base", attention, [](Options& o, Arrays&) {
+      o.rotary_base = 50.0;
+      o.rotary_inverse_frequencies.clear();
+    });
+    add("rotary frequencies", attention, [](Options& o, Arrays&) {
+      o.rotary_base.reset();
+      o.rotary_inverse_frequencies = {0.5};
+    });
+  }
   add("alibi", attention, [](Options& o, Arrays&) { o.alibi = !o.alibi; });
   add("mask_value", attention, [](Options& o, Arrays&) { o.mask_value = -1.0; });
   add("fully_masked_rows", attention,
@@ -176,7 +188,8 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
       [](Options&, Arrays& t) { t.in_proj_weight = with_number(t.in_proj_weight, 7, 0.4); });
   add("in_proj_bias", projections,
       [](Options&, Arrays& t) { t.in_proj_bias = with_number(t.in_proj_bias, 2, 0.4); });
-  add("bias_k and bias_v", projections, [&](Options&, Arrays& t) {
+  add("bias_k and bias_v", projections, [&](Options& o, Arrays& t) {
+    o.rotary_base.reset();
     t.bias_k = patterned(Shape{{"G·D", s.kv_heads * s.head_dim}}, DType::f32, 4);
     t.bias_v = patterned(Shape{{"G·Dv", s.kv_heads * s.v_head_dim}}, DType::f32, 4);
     if (t.frozen_weights)
@@ -185,7 +198,10 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
                     DType::f32, 13);
   });
   if (frozen_heads.empty()) {
-    add("add_zero_attn", projections, [](Options& o, Arrays&) { o.add_zero_attn = !o.add_zero_attn; });
+    add("add_zero_attn", projections, [](Options& o, Arrays&) {
+      o.add_zero_attn = !o.add_zero_attn;
+      o.rotary_base.reset();
+    });
     add("half as many heads, twice as wide", projections, [](Options& o, Arrays&) {
       o.num_heads /= 2;
       o.num_kv_heads /= 2;

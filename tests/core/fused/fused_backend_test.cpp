@@ -224,6 +224,10 @@ std::vector<NamedInputs> first_inputs() {
     if (next.name == "bias_k and bias_v") full = next.inputs;
   }
   all.push_back({"full", full});
+  AttentionInputs rotary = all.front().inputs;
+  rotary.options.rotary_base = 1e4;
+  rotary.options.is_causal = true;
+  all.push_back({"rotary", rotary});
   for (const FollowingInputs& next : following_inputs(full)) {
     if (next.name == "frozen head") all.push_back({"frozen", next.inputs});
   }

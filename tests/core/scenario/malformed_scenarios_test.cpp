@@ -139,6 +139,8 @@ const std::vector<Malformed> malformed{
     {"{\"attention\": {\"dropout\": -0.1}}", {"from 0 to 1"}},
     {"{\"attention\": {\"temperature\": 0}}", {"> 0"}},
     {"{\"attention\": {\"softcap\": -1}}", {"attention.softcap"}},
+    {"{\"attention\": {\"rotary_base\": 0}}", {"attention.rotary_base", "> 0"}},
+    {"{\"attention\": {\"rotary_inverse_frequencies\": 1}}", {"a list of numbers, one per pair of columns"}},
     {"{\"inputs\": {\"batch\": -1}}", {"at least 0"}},
     {"{\"mask\": {\"sliding_window\": 0}}", {"at least 1"}},
     {"{\"parameters\": {\"layer\": -1}}", {"at least 0"}},

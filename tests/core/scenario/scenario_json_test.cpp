@@ -21,7 +21,8 @@ constexpr const char* whole_schema = R"({
   "headwise": 1,
   "op": "scaled_dot_product_attention",
   "attention": { "embed_dim": 96, "num_heads": 6, "num_kv_heads": 3, "kdim": 40, "vdim": 48, "head_dim": 10,
-                 "v_head_dim": 12, "bias": false, "add_bias_kv": true, "add_zero_attn": true, "scale": -0.125,
+                 "v_head_dim": 12, "bias": false, "add_bias_kv": true, "add_zero_attn": true,
+                 "rotary_base": 500000, "rotary_inverse_frequencies": [1, 0.25], "scale": -0.125,
                  "softcap": 30.5, "temperature": 0.7, "dropout": 0.1, "dropout_seed": 18446744073709551615,
                  "need_weights": false, "average_attn_weights": false, "residual": true, "layer_norm": true },
   "inputs": { "source": "text", "seed": 9223372036854775808, "text": "Ça va ? 🙂 \"quoted\" \u0000\n", "key_text": "",
@@ -56,6 +57,8 @@ TEST_CASE("every key of the format is read") {
   CHECK_FALSE(a.bias);
   CHECK(a.add_bias_kv);
   CHECK(a.add_zero_attn);
+  CHECK(a.rotary_base == 500000.0);
+  CHECK(a.rotary_inverse_frequencies == std::vector<double>{1.0, 0.25});
   CHECK(a.scale == -0.125);
   CHECK(a.softcap == 30.5);
   CHECK(a.temperature == 0.7);
@@ -108,7 +111,7 @@ TEST_CASE("every key of the format is read") {
         Shape{{"N", 1}, {"F", 2}, {"L", 1}, {"S", 2}}.to_string());
   CHECK(s.frozen_heads->attn_weights->flat(1) == 0.9);
   CHECK(std::isnan(s.frozen_heads->attn_weights->flat(2)));
-  CHECK(s.origin.written.size() == 49);
+  CHECK(s.origin.written.size() == 51);
 }
 
 TEST_CASE("what is left out has its default, and {\"headwise\":1} is a scenario") {

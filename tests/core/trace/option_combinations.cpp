@@ -20,8 +20,8 @@ Index keys_of(const AttentionInputs& inputs) {
   return shares ? queries : keys;
 }
 
-AttentionInputs plain_inputs(Index heads = 4, Index kv_heads = 2) {
-  AttentionOptions options = small_options(heads, kv_heads, 2);
+AttentionInputs plain_inputs(Index heads = 4, Index kv_heads = 2, Index head_dim = 2) {
+  AttentionOptions options = small_options(heads, kv_heads, head_dim);
   options.v_head_dim = 3;
   return random_inputs(options, {batch, queries, keys});
 }
@@ -88,6 +88,17 @@ void use_static_heads(AttentionInputs& inputs) {
       random_tensor({{"N", batch}, {"G", o.num_kv_heads}, {"S", keys}, {"D", o.head_dim}}, "static_k");
   inputs.tensors.static_v =
       random_tensor({{"N", batch}, {"G", o.num_kv_heads}, {"S", keys}, {"Dv", o.v_head_dim}}, "static_v");
+}
+
+// Where every key has a position.
+void turn_by_position(AttentionInputs& inputs) {
+  const TraceTensors& t = inputs.tensors;
+  if (!t.bias_k && !t.static_k && !inputs.options.add_zero_attn) inputs.options.rotary_base = 10.0;
+}
+
+AttentionInputs with_frequencies(AttentionInputs inputs, std::vector<double> frequencies) {
+  inputs.options.rotary_inverse_frequencies = std::move(frequencies);
+  return inputs;
 }
 
 void add_head_gain(AttentionInputs& inputs) {
@@ -181,6 +192,7 @@ std::vector<std::vector<NamedChange>> shared_changes() {
     in.options.causal_alignment = CausalAlignment::bottom_right;
   };
   return {
+      {{"rotary", turn_by_position}},
       {{"scale", [](auto& in) { in.options.scale = -0.7; }},
        {"scale 0", [](auto& in) { in.options.scale = 0.0; }}},
       {{"temperature", [](auto& in) { in.options.temperature = 2.5; }}},
@@ -223,11 +235,14 @@ std::vector<std::vector<NamedChange>> changes_of(Op op) {
 }  // namespace
 
 std::vector<NamedInputs> single_option_inputs() {
-  std::vector<NamedInputs> all{{"plain", plain_inputs()},
-                               {"plain, G = H", plain_inputs(4, 4)},
-                               {"plain, one head", plain_inputs(1, 1)},
-                               {"plain, one key/value head of 6", plain_inputs(6, 1)},
-                               {"sdpa: plain", plain_sdpa_inputs()}};
+  std::vector<NamedInputs> all{
+      {"plain", plain_inputs()},
+      {"plain, G = H", plain_inputs(4, 4)},
+      {"plain, one head", plain_inputs(1, 1)},
+      {"plain, one key/value head of 6", plain_inputs(6, 1)},
+      {"sdpa: plain", plain_sdpa_inputs()},
+      {"rotary, three pairs", with_frequencies(plain_inputs(4, 2, 6), {1.0, 0.3, 0.1})},
+      {"rotary, a part of each head", with_frequencies(plain_inputs(2, 1, 5), {0.7})}};
   for (const Op op : {Op::multi_head_attention, Op::scaled_dot_product_attention}) {
     const bool is_mha = op == Op::multi_head_attention;
     for (const auto& group : changes_of(op)) {

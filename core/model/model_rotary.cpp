@@ -1,0 +1,132 @@
+#include "core/model/model_rotary.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double most = 1e15;  // of a base or a factor: far from overflow
+
+// Llama-like names, but neighbouring columns are turned together.
+constexpr std::array<std::string_view, 6> interleaved_types{"cohere", "cohere2", "glm",
+                                                            "glm4",   "llama4",  "llama4_text"};
+
+const Json* find(const Json& object, const char* key) {
+  if (!object.is_object()) return nullptr;
+  const auto at = object.find(key);
+  return at == object.end() || at->is_null() ? nullptr : &*at;
+}
+
+// The first of the keys that is there, above 0.
+std::optional<double> number_under(const Json& object, std::initializer_list<const char*> keys,
+                                   const std::string& path) {
+  for (const char* key : keys) {
+    const Json* value = find(object, key);
+    if (value == nullptr) continue;
+    const double number = value->is_number() ? value->get<double>() : 0.0;
+    if (!(number > 0.0 && number <= most)) {
+      throw Error(ExitStatus::input,
+                  {fmt::format("{}: {}", path, key), "this is no number of rotary positions", value->dump(),
+                   fmt::format("a number above 0, at most {:g}", most), ""});
+    }
+    return number;
+  }
+  return std::nullopt;
+}
+
+std::string text_under(const Json& object, const char* key) {
+  const Json* value = find(object, key);
+  return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
+}
+
+void read_scaling(const Json& scaling, const std::string& path, ModelRotary& rotary) {
+  std::string type = text_under(scaling, "rope_type");
+  if (type.empty()) type = text_under(scaling, "type");
+  // "dynamic" begins behind the longest text of training, and no text here is longer.
+  if (type.empty() || type == "default" || type == "dynamic") return;
+  if (type == "linear") {
+    rotary.linear_factor = number_under(scaling, {"factor"}, path).value_or(1.0);
+  } else if (type == "llama3") {
+    Llama3FrequencyScaling& llama3 = rotary.llama3.emplace();
+    llama3.factor = number_under(scaling, {"factor"}, path).value_or(llama3.factor);
+    llama3.low_freq_factor =
+        number_under(scaling, {"low_freq_factor"}, path).value_or(llama3.low_freq_factor);
+    llama3.high_freq_factor =
+        number_under(scaling, {"high_freq_factor"}, path).value_or(llama3.high_freq_factor);
+    llama3.original_max_position_embeddings =
+        number_under(scaling, {"original_max_position_embeddings"}, path)
+            .value_or(llama3.original_max_position_embeddings);
+    if (llama3.high_freq_factor <= llama3.low_freq_factor) {
+      throw Error(ExitStatus::input,
+                  {path + ": rope_scaling", "the slow frequencies end where the fast ones have begun",
+                   fmt::format("low_freq_factor = {}, high_freq_factor = {}", llama3.low_freq_factor,
+                               llama3.high_freq_factor),
+                   "high_freq_factor above low_freq_factor", ""});
+    }
+  } else {
+    rotary.not_understood = "rope_scaling " + one_line(type, 40);
+  }
+}
+
+}  // namespace
+
+ModelRotary read_model_rotary(const nlohmann::json& config, const std::string& path) {
+  ModelRotary rotary;
+  const Json* parameters = find(config, "rope_parameters");
+  const Json& newer = parameters != nullptr ? *parameters : Json(nullptr);
+  const auto number = [&](std::initializer_list<const char*> keys, double otherwise) {
+    if (const auto own = number_under(config, keys, path)) return *own;
+    return number_under(newer, keys, path).value_or(otherwise);
+  };
+  rotary.base = number({"rope_theta", "rotary_emb_base"}, rotary.base);
+  rotary.share = number({"partial_rotary_factor", "rotary_pct"}, rotary.share);
+  if (rotary.share > 1.0) {
+    throw Error(ExitStatus::input, {path + ": partial_rotary_factor", "this is no share of a head's columns",
+                                    fmt::format("{}", rotary.share), "a number above 0, at most 1", ""});
+  }
+  const Json* scaling = find(config, "rope_scaling");
+  read_scaling(scaling != nullptr ? *scaling : newer, path, rotary);
+  if (std::ranges::find(interleaved_types, text_under(config, "model_type")) != interleaved_types.end())
+    rotary.not_understood = "neighbouring columns are its pairs";
+  return rotary;
+}
+
+Index rotary_width(const ModelRotary& rotary, Index head_dim) {
+  const auto width = static_cast<Index>(static_cast<double>(head_dim) * rotary.share);
+  return width % 2 == 0 ? width : 0;
+}
+
+bool is_plain_rotary(const ModelRotary& rotary, Index head_dim) {
+  return rotary_width(rotary, head_dim) == head_dim && rotary.linear_factor == 1.0 && !rotary.llama3;
+}
+
+std::vector<double> rotary_inverse_frequencies(const ModelRotary& rotary, Index head_dim) {
+  const Index width = rotary_width(rotary, head_dim);
+  if (width == 0) return {};
+  std::vector<double> frequencies = rotary_inverse_frequencies(width, rotary.base);
+  for (double& frequency : frequencies) frequency /= rotary.linear_factor;
+  if (rotary.llama3) frequencies = scaled_inverse_frequencies(std::move(frequencies), *rotary.llama3);
+  return frequencies;
+}
+
+std::string rotary_text(const ModelRotary& rotary) {
+  std::string text = fmt::format("base {}", rotary.base);
+  if (rotary.share < 1.0) text += fmt::format(", of {:g} of each head's columns", rotary.share);
+  if (rotary.linear_factor != 1.0) text += fmt::format(", frequencies divided by {:g}", rotary.linear_factor);
+  if (rotary.llama3) text += ", frequencies scaled as in Llama 3.1";
+  if (!rotary.not_understood.empty()) text += "; not understood: " + rotary.not_understood;
+  return text;
+}
+
+}  // namespace headwise
