@@ -50,9 +50,11 @@ void draw_setup_scale(SetupRows& rows) {
          "position · base^(−2j/D), so that a score sees how far apart two tokens stand. 10000 in Llama's "
          "first "
          "models (rope_theta). Empty: none. D must be even."},
-        a.rotary_base,
-        listed ? fmt::format("{} frequencies", a.rotary_inverse_frequencies->size()) : std::string("none"));
+        a.rotary_base, listed ? "given" : "none");
     if (a.rotary_base) a.rotary_inverse_frequencies.reset();  // a base that is typed is in their place
+    if (a.rotary_inverse_frequencies)
+      dim_text(rows.widgets(), fmt::format("{} frequencies are given: a base takes their place",
+                                           a.rotary_inverse_frequencies->size()));
   }
   std::optional<double> dropout = a.dropout;
   const FieldResult field = number_row(
