@@ -5,9 +5,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 
+#include "core/files/file_paths.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 
@@ -25,6 +27,16 @@ const char* kind_of(mode_t mode) {
 }  // namespace
 
 InputFile::InputFile(const std::string& path) : path_(path) {
+  if (is_builtin(path)) {
+    builtin_ = builtin_file(path);
+    if (!builtin_) {
+      throw Error(ExitStatus::input, {path, "the program has no such model", "",
+                                      fmt::format("{}", fmt::join(builtin_folders(), " or ")),
+                                      "write ./ before a folder's name"});
+    }
+    size_ = builtin_->size();
+    return;
+  }
   // Not blocking: opening a pipe that nobody writes to would wait for ever.
   descriptor_ = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   struct stat status {};
@@ -46,7 +58,7 @@ InputFile::InputFile(const std::string& path) : path_(path) {
 }
 
 InputFile::~InputFile() {
-  close(descriptor_);
+  if (descriptor_ >= 0) close(descriptor_);
 }
 
 void InputFile::require_inside(std::uint64_t offset, std::uint64_t count) const {
@@ -58,6 +70,10 @@ void InputFile::require_inside(std::uint64_t offset, std::uint64_t count) const 
 
 void InputFile::read(std::uint64_t offset, std::span<std::byte> into) const {
   require_inside(offset, into.size());
+  if (builtin_) {
+    std::ranges::copy(builtin_->subspan(offset, into.size()), into.begin());
+    return;
+  }
   while (!into.empty()) {
     const ssize_t count = pread(descriptor_, into.data(), into.size(), static_cast<off_t>(offset));
     if (count < 0 && errno == EINTR) continue;

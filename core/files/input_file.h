@@ -1,10 +1,11 @@
 // A file that is read and not trusted: opened without waiting, only where it is a regular file, read only
-// inside its size.
+// inside its size. Or one that is in the program (core/files/file_paths.h).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -15,7 +16,7 @@ using ByteSource = std::function<void(std::span<std::byte>)>;
 
 class InputFile {
  public:
-  // Throws Error(input): no such file, no permission, a folder, a pipe, a device, an empty file.
+  // Throws Error(input): no such file, none of that name in the program, no permission, a folder, a pipe, a device, an empty file.
   explicit InputFile(const std::string& path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -36,6 +37,7 @@ class InputFile {
   void require_inside(std::uint64_t offset, std::uint64_t count) const;
 
   std::string path_;
+  std::optional<std::span<const std::byte>> builtin_;
   int descriptor_ = -1;
   std::uint64_t size_ = 0;
 };

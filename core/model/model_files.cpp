@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "core/files/file_paths.h"
 #include "core/files/pickle.h"
 #include "core/model/model_json.h"
 #include "core/tensor/error.h"
@@ -19,20 +20,16 @@ constexpr const char* index_ending = ".index.json";
 constexpr std::size_t most_files = 4096;
 
 std::vector<std::string> files_ending_in(const std::string& folder, const std::string& ending) {
-  std::vector<std::string> found;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
-    if (entry.path().string().ends_with(ending)) found.push_back(entry.path().string());
-  std::ranges::sort(found);
+  std::vector<std::string> found = paths_in(folder);
+  std::erase_if(found, [&](const std::string& path) { return !path.ends_with(ending); });
   return found;
 }
 
 // The file or the index that a folder's arrays are in.
 std::string arrays_in(const std::string& folder) {
   const std::string whole = (fs::path(folder) / "model.safetensors").string();
-  std::error_code error;
-  if (fs::exists(whole + index_ending, error)) return whole + index_ending;
-  if (fs::exists(whole, error)) return whole;
+  if (is_there(whole + index_ending)) return whole + index_ending;
+  if (is_there(whole)) return whole;
   for (const char* ending : {".safetensors.index.json", ".safetensors", ".npz"}) {
     const std::vector<std::string> found = files_ending_in(folder, ending);
     if (found.size() == 1) return found[0];
@@ -54,13 +51,11 @@ std::string arrays_in(const std::string& folder) {
 }  // namespace
 
 bool names_model(const std::string& path) {
-  std::error_code error;
-  return path.ends_with(index_ending) || fs::is_directory(path, error);
+  return path.ends_with(index_ending) || is_folder(path);
 }
 
 ModelFiles::ModelFiles(const std::string& path) : path_(path) {
-  std::error_code error;
-  const std::string file = fs::is_directory(path, error) ? arrays_in(path) : path;
+  const std::string file = is_folder(path) ? arrays_in(path) : path;
   folder_ = fs::path(file).parent_path().string();
   if (folder_.empty()) folder_ = ".";
   if (file.ends_with(index_ending)) {
@@ -101,8 +96,7 @@ void ModelFiles::open_index(const std::string& index) {
   }
   for (const auto& [file, of_file] : names) {
     const std::string at = (fs::path(folder_) / file).string();
-    std::error_code error;
-    if (!fs::exists(at, error)) {
+    if (!is_there(at)) {
       missing_files_.push_back(file);
       continue;
     }

@@ -19,7 +19,7 @@ constexpr std::size_t most_words_told = 8;
 struct OpenModels {
   struct Entry {
     std::string path;
-    ModelState state;
+    FileState state;
     std::weak_ptr<const TextModel> model;
   };
   std::mutex mutex;
@@ -72,7 +72,7 @@ std::shared_ptr<const TextModel> TextModel::open(const std::string& path) {
   std::filesystem::path normal = std::filesystem::absolute(path).lexically_normal();
   if (!normal.has_filename()) normal = normal.parent_path();  // "models/sentences/"
   const std::string absolute = normal.string();
-  const ModelState state = model_state(path);
+  const FileState state = model_state(path);
   const std::lock_guard lock(models.mutex);
   std::erase_if(models.entries, [](const OpenModels::Entry& entry) { return entry.model.expired(); });
   for (const OpenModels::Entry& entry : models.entries) {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <unordered_map>
 
+#include "core/files/file_paths.h"
 #include "core/files/input_file.h"
 #include "core/model/byte_pair_encoding.h"
 #include "core/model/tokenizer_from_json.h"
@@ -39,7 +40,7 @@ constexpr std::array gpt2_classes{"GPT2Tokenizer", "GPTNeoXTokenizer", "CodeGenT
 
 std::string read_file(const std::string& path) {
   std::error_code ignored;
-  if (fs::is_directory(path, ignored)) fail(path, "there is no tokenizer to read", "a folder", "a file");
+  if (is_folder(path)) fail(path, "there is no tokenizer to read", "a folder", "a file");
   if (fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == 0)
     fail(path, "there is no tokenizer to read", "an empty file", "tokenizer.json, vocab.txt or vocab.json");
   const InputFile file(path);
@@ -65,7 +66,7 @@ void for_each_line(std::string_view text, const Sink& sink) {
 // tokenizer_config.json beside the vocabulary; null where there is none.
 Json read_config(const fs::path& folder) {
   const fs::path path = folder / "tokenizer_config.json";
-  if (!fs::exists(path)) return {};
+  if (!is_there(path)) return {};
   return parse_tokenizer_json(read_file(path), VocabularyPlace::nowhere, path).settings;
 }
 
@@ -234,15 +235,14 @@ Tokenizer from_merges(const fs::path& folder) {
 
 Tokenizer load_tokenizer(const std::string& path) {
   const fs::path given(path);
-  std::error_code ignored;
-  if (!fs::is_directory(given, ignored)) {
+  if (!is_folder(path)) {
     if (given.extension() == ".model") refuse_sentence_piece(path);
     if (given.filename() == "vocab.json" || given.filename() == "merges.txt")
       return from_merges(given.parent_path());
     if (given.extension() == ".txt") return from_word_list(given);
     return tokenizer_from_json(read_file(path), path);
   }
-  const auto has = [&](const char* name) { return fs::exists(given / name, ignored); };
+  const auto has = [&](const char* name) { return is_there(given / name); };
   if (has("tokenizer.json")) return load_tokenizer(given / "tokenizer.json");
   if (has("vocab.txt")) return from_word_list(given / "vocab.txt");
   if (has("vocab.json") && has("merges.txt")) return from_merges(given);

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
 #include <initializer_list>
 
 #include "core/files/array_files.h"
+#include "core/files/file_paths.h"
 #include "core/model/layer_parameters.h"
 #include "core/model/model_state.h"
 #include "core/scenario/layer_scenario.h"
@@ -13,8 +13,6 @@
 
 namespace headwise {
 namespace {
-
-namespace fs = std::filesystem;
 
 using Names = std::initializer_list<const char*>;
 
@@ -28,14 +26,11 @@ constexpr Names mask_names{"attn_mask", "key_padding_mask", "valid_lens"};
 const ArrayFile& opened(const std::string& path, const ArrayFiles* earlier, ArrayFiles& files) {
   const auto open = files.find(path);
   if (open != files.end()) return open->second;
-  std::error_code error;
   ArrayFile file;
-  file.modified = static_cast<std::int64_t>(fs::last_write_time(path, error).time_since_epoch().count());
-  file.bytes = fs::file_size(path, error);
+  file.state = file_state(path);
   if (earlier != nullptr) {
     const auto same = earlier->find(path);
-    if (same != earlier->end() && same->second.modified == file.modified &&
-        same->second.bytes == file.bytes) {
+    if (same != earlier->end() && same->second.state == file.state) {
       return files[path] = same->second;
     }
   }
@@ -50,14 +45,10 @@ const ArrayFile& opened_layer(const Scenario& scenario, const std::string& path,
   const std::string key = fmt::format("{}\n{} {} {}", path, scenario.parameters.layer, a.num_heads,
                                       a.num_kv_heads.value_or(a.num_heads));
   ArrayFile layer;
-  const ModelState state = model_state(path);
-  layer.modified = state.modified;
-  layer.bytes = state.bytes;
+  layer.state = model_state(path);
   if (earlier != nullptr) {
     const auto same = earlier->find(key);
-    if (same != earlier->end() && same->second.modified == layer.modified &&
-        same->second.bytes == layer.bytes)
-      return files[key] = same->second;
+    if (same != earlier->end() && same->second.state == layer.state) return files[key] = same->second;
   }
   const ModelFiles model(path);
   layer.arrays =
@@ -91,9 +82,7 @@ Index add(GivenArrays& all, const GivenArrays& from, Names names) {
 GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, const ArrayFiles* earlier,
                           ArrayFiles& files) {
   GivenArrays all = given;
-  const auto path_of = [&](const std::string& file) {
-    return (fs::path(scenario.origin.folder) / file).string();
-  };
+  const auto path_of = [&](const std::string& file) { return path_from(scenario.origin.folder, file); };
   if (scenario.inputs.source == InputSource::file && scenario.inputs.file) {
     const std::string path = path_of(*scenario.inputs.file);
     const GivenArrays& arrays = opened(path, earlier, files).arrays;

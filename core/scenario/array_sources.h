@@ -1,11 +1,11 @@
 // The arrays that a scenario is given: by --input, and by the files that it names.
 #pragma once
 
-#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
 
+#include "core/files/file_paths.h"
 #include "core/scenario/scenario.h"
 #include "core/tensor/tensor.h"
 
@@ -17,8 +17,7 @@ using GivenArrays = std::map<std::string, TensorPtr>;
 
 // A file that was read, and what tells whether it has changed since.
 struct ArrayFile {
-  std::int64_t modified = 0;  // in the file system's clock
-  std::uint64_t bytes = 0;
+  FileState state;
   GivenArrays arrays;
 };
 using ArrayFiles = std::map<std::string, ArrayFile>;  // by path

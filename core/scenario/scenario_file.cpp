@@ -4,6 +4,7 @@
 
 #include "core/files/array_files.h"
 #include "core/files/atomic_file.h"
+#include "core/files/file_paths.h"
 #include "core/scenario/json_document.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
@@ -48,7 +49,7 @@ namespace {
 // A path that was relative to one folder, as seen from another.
 void move_path(std::optional<std::string>& file, const std::filesystem::path& from,
                const std::filesystem::path& to) {
-  if (!file || std::filesystem::path(*file).is_absolute()) return;
+  if (!file || is_builtin(*file) || std::filesystem::path(*file).is_absolute()) return;
   file = std::filesystem::proximate(from / *file, to).generic_string();
 }
 
