@@ -11,6 +11,7 @@ namespace headwise {
 
 // assets/presets/NAME.json, put into the program by assets/embed.cmake.
 namespace embedded {
+std::span<const unsigned char> preset_hand_made();
 std::span<const unsigned char> preset_welcome();
 std::span<const unsigned char> preset_random();
 std::span<const unsigned char> preset_causal();
@@ -27,10 +28,13 @@ std::string_view text(std::span<const unsigned char> bytes) {
 }  // namespace
 
 std::span<const Preset> presets() {
-  static const std::array<Preset, 5> all{{
+  static const std::array<Preset, 6> all{{
       {"welcome", "Hand-made heads",
        "a sentence, and heads whose parameters can be read: what each one looks at has a reason",
        text(embedded::preset_welcome())},
+      {"hand_made", "Hand-made heads",
+       "a sentence, and heads whose parameters can be read: what each one looks at has a reason",
+       text(embedded::preset_hand_made())},
       {"random", "Random parameters", "the same sentence with PyTorch's initialisation: an untrained layer",
        text(embedded::preset_random())},
       {"causal", "Causal mask", "each word sees itself and what came before",

@@ -136,7 +136,7 @@ Image read_golden(const std::filesystem::path& path) {
 }
 
 WindowBench open_page(const Page& page) {
-  Scenario scenario = preset_scenario("welcome");
+  Scenario scenario = preset_scenario("hand_made");
   scenario.mask.is_causal = page.causal;
   WindowBench bench = open_window(window_width, window_height, scenario);
   if (!bench.ui) return bench;

@@ -16,7 +16,7 @@ using namespace headwise;
 namespace {
 
 ComputationPtr computed(const std::vector<std::string>& settings, const Computation* previous = nullptr) {
-  Scenario scenario = preset_scenario("welcome");
+  Scenario scenario = preset_scenario("hand_made");
   for (const std::string& setting : settings) scenario = with_setting(scenario, setting);
   return compute(scenario, previous);
 }

@@ -13,7 +13,7 @@ using namespace headwise;
 
 namespace {
 
-ComputationPtr computed(const std::vector<std::string>& settings, const char* preset = "welcome") {
+ComputationPtr computed(const std::vector<std::string>& settings, const char* preset = "hand_made") {
   Scenario scenario = preset_scenario(preset);
   for (const std::string& setting : settings) scenario = with_setting(scenario, setting);
   return compute(scenario, nullptr);
@@ -76,7 +76,7 @@ TEST_CASE("without the scale scaled_scores are the scores; where there is none t
 }
 
 TEST_CASE("the other side of a mask is no mask, painted pairs included, and of none the causal one") {
-  Scenario painted = preset_scenario("welcome");
+  Scenario painted = preset_scenario("hand_made");
   painted.mask.valid_lens = {{{9}}};
   painted.edits.push_back({"attn_mask", {3, 4}, 1.0});
   painted.edits.push_back({"query", {0, 1, 2}, 0.5});

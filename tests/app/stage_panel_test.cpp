@@ -24,7 +24,7 @@ struct Stage {
   explicit Stage(const std::vector<std::string>& settings = {}, int width = 1280, int height = 720)
       : driver(UiDriver::start(width, height)) {
     if (!driver) return;
-    Scenario scenario = preset_scenario("welcome");
+    Scenario scenario = preset_scenario("hand_made");
     for (const std::string& setting : settings) scenario = with_setting(scenario, setting);
     window = std::make_unique<MainWindow>(scenario);
     driver->set_frame([this](const FrameInput& input, const Fonts& fonts, float scale) {

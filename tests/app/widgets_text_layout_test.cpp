@@ -27,7 +27,7 @@ std::string fitted_slowly(const std::string& text, ImFont* font, float width) {
 }  // namespace
 
 TEST_CASE("the lines of a long text are broken once, and again when it, its width or its scale changes") {
-  Scenario scenario = preset_scenario("welcome");
+  Scenario scenario = preset_scenario("hand_made");
   scenario.attention.embed_dim = 16;
   scenario.attention.num_heads = 1;
   scenario.parameters.source = ParameterSource::random;

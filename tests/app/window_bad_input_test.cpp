@@ -122,7 +122,7 @@ TEST_CASE("the first tokens of a text are its beginning, whole tokens only") {
 }
 
 TEST_CASE("without a text the stage asks for a sentence, and every view takes it") {
-  Scenario scenario = preset_scenario("welcome");
+  Scenario scenario = preset_scenario("hand_made");
   scenario.inputs.text = "";
   WindowBench bench = open_window(1000, 700, scenario);
   if (!bench.ui) return;
@@ -145,7 +145,7 @@ TEST_CASE("odd texts are drawn in a window of any size, and keep their bytes") {
       "\xe6\xb3\xa8\xe6\x84\x8f\xe5\x8a\x9b\xe6\x9c\xba\xe5\x88\xb6",
       "e\xcc\x81\xcc\x82\xcc\x83 \xff\xfe \xc0\x80 \x01\x7f", std::string(3000, 'x')};
   for (const std::string& text : odd) {
-    Scenario scenario = preset_scenario("welcome");
+    Scenario scenario = preset_scenario("hand_made");
     scenario.inputs.text = text;
     WindowBench bench = open_window(700, 500, scenario);
     if (!bench.ui) return;
@@ -164,7 +164,7 @@ TEST_CASE("what was in a window that ends before its time is kept, and can be op
   const char* before = std::getenv("XDG_STATE_HOME");
   const std::string kept = before == nullptr ? "" : before;
   setenv("XDG_STATE_HOME", folder.file("state").c_str(), 1);
-  Scenario scenario = preset_scenario("welcome");
+  Scenario scenario = preset_scenario("hand_made");
   scenario.mask.is_causal = true;
   const std::string path = rescue_scenario(scenario);
   CHECK(path == folder.file("state/headwise/rescued.json"));

@@ -21,7 +21,7 @@ struct WindowBench {
 };
 
 inline WindowBench open_window(int width = 900, int height = 1250,
-                               const Scenario& first = preset_scenario("welcome"), float scale = 1.0f) {
+                               const Scenario& first = preset_scenario("hand_made"), float scale = 1.0f) {
   WindowBench bench;
   bench.ui = UiDriver::start(width, height, scale);
   if (!bench.ui) return bench;

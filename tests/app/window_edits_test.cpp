@@ -120,7 +120,7 @@ TEST_CASE("a text is typed, and all that typing is one undo step") {
 }
 
 TEST_CASE("letters beside an emoji leave its bytes alone") {
-  Scenario scenario = preset_scenario("welcome");
+  Scenario scenario = preset_scenario("hand_made");
   const std::string odd = "caf\xc3\xa9 \xf0\x9f\x98\x80 \xff end";
   scenario.inputs.text = odd;
   WindowBench bench = open_window(900, 1000, scenario);
@@ -252,7 +252,7 @@ TEST_CASE("inputs, heads, positions and self or cross are chosen") {
 }
 
 TEST_CASE("looking at a number in its field does not edit it") {
-  Scenario scenario = preset_scenario("welcome");
+  Scenario scenario = preset_scenario("hand_made");
   scenario.attention.scale = 1.0 / 3.0;
   WindowBench bench = open_window(900, 1000, scenario);
   if (!bench.ui) return;
@@ -286,7 +286,7 @@ TEST_CASE("a refused value is told over the stage once its field is left, and th
     CHECK(bench.session().last_edit().starts_with(
         "num_heads is 8 again. Causal mask on: 46 % of the pairs are blocked"));
     bench.ui->key("Ctrl+Z");
-    CHECK(bench.scenario() == preset_scenario("welcome"));
+    CHECK(bench.scenario() == preset_scenario("hand_made"));
   }
 }
 

@@ -34,7 +34,7 @@ TEST_CASE("H freezes the head that is looked at: a new word reaches its answer t
   bench.ui->run_frames(3);
   CHECK(same_weights(bench.trace(), *before, 6));
   CHECK_FALSE(identical(*bench.trace().tensors.head_output, *before->tensors.head_output));
-  const ComputationPtr free = compute(with_setting(preset_scenario("welcome"), sentence), nullptr);
+  const ComputationPtr free = compute(with_setting(preset_scenario("hand_made"), sentence), nullptr);
   CHECK_FALSE(identical(*bench.trace().tensors.output, *free->trace->tensors.output));
 
   bench.ui->key("H");
@@ -43,7 +43,7 @@ TEST_CASE("H freezes the head that is looked at: a new word reaches its answer t
   bench.ui->key("Ctrl+Z");
   bench.ui->key("Ctrl+Z");
   bench.ui->key("Ctrl+Z");
-  CHECK(bench.scenario() == preset_scenario("welcome"));
+  CHECK(bench.scenario() == preset_scenario("hand_made"));
 }
 
 TEST_CASE("the setup freezes the head that is looked at by a click, and a lock marks its map in every view") {

@@ -13,7 +13,7 @@ using namespace headwise;
 namespace {
 
 Scenario welcome_with(const std::vector<std::string>& settings) {
-  Scenario scenario = preset_scenario("welcome");
+  Scenario scenario = preset_scenario("hand_made");
   for (const std::string& setting : settings) scenario = with_setting(scenario, setting);
   return scenario;
 }

@@ -106,7 +106,7 @@ TEST_CASE("a base that is typed stands in the place of frequencies from a file")
 }
 
 TEST_CASE("what the gains do is held against the output with every gain 1, computed once for a whole drag") {
-  const Scenario plain = preset_scenario("welcome");
+  const Scenario plain = preset_scenario("hand_made");
   const ComputationPtr all = compute(plain, nullptr);
   UnmutedOutput unmuted;
   CHECK_FALSE(unmuted.change(*all->trace));

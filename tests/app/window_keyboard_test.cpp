@@ -476,7 +476,7 @@ TEST_CASE("a file is found and opened in the dialog by keys alone") {
   const fs::path folder = fs::temp_directory_path() / "headwise_by_keys";
   fs::remove_all(folder);
   fs::create_directories(folder / "inner");
-  Scenario small = preset_scenario("welcome");
+  Scenario small = preset_scenario("hand_made");
   small.inputs.text = "three words here";
   write_file_atomically((folder / "inner" / "small.json").string(), scenario_to_json(small));
   bench.ui->key("Ctrl+O");

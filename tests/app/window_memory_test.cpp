@@ -29,7 +29,7 @@ void move_to(WindowBench& bench, ImVec2 at) {
 }
 
 WindowBench open_memory(Step step, int width = 1280, int height = 720,
-                        const Scenario& scenario = preset_scenario("welcome")) {
+                        const Scenario& scenario = preset_scenario("hand_made")) {
   WindowBench bench = open_window(width, height, scenario);
   if (!bench.ui) return bench;
   bench.window->state().selection.step = step;

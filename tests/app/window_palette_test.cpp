@@ -62,7 +62,7 @@ void prepare(WindowBench& bench) {
   window.full_size.open = window.comparison.open = window.files.open = window.export_dialog.open = false;
   window.full_screen = window.quit = window.steps.playing = false;
   window.settings = {};
-  window.session.edit(preset_scenario("welcome"), "begin again");
+  window.session.edit(preset_scenario("hand_made"), "begin again");
   window.selection = {};
   window.selection.step = Step::scores;
   window.selection.head = 4;
@@ -148,7 +148,7 @@ TEST_CASE("a few letters, the arrows and Enter go to a step, open a preset, look
   CHECK(bench.scenario() == preset_scenario("causal"));
   CHECK(bench.selection().step == Step::softmax);
   bench.ui->key("Ctrl+Z");
-  CHECK(bench.scenario() == preset_scenario("welcome"));
+  CHECK(bench.scenario() == preset_scenario("hand_made"));
   ask_for(bench, "head");
   const std::vector<std::string> names = listed(bench);
   REQUIRE(names.size() > 3);
@@ -214,7 +214,7 @@ TEST_CASE("a click does the entry under the mouse, a click beside the palette do
 }
 
 TEST_CASE("a question in plain English finds its answer") {
-  const Session session(preset_scenario("welcome"));
+  const Session session(preset_scenario("hand_made"));
   const std::vector<PaletteEntry> all = palette_entries(session), questions = question_entries();
   REQUIRE(questions.size() > 20);
   const auto first = [&](const std::vector<PaletteEntry>& entries, const std::string& query) {
@@ -249,7 +249,7 @@ TEST_CASE("a question in plain English finds its answer") {
 }
 
 TEST_CASE("names are found before sentences, and a sentence before some of its words") {
-  const Session session(preset_scenario("welcome"));
+  const Session session(preset_scenario("hand_made"));
   const std::vector<PaletteEntry> entries = palette_entries(session);
   const auto first = [&](const char* query) {
     return entries[find_entries(entries, query).at(0).entry].name;
@@ -338,7 +338,7 @@ TEST_CASE(
 }
 
 TEST_CASE("letters strewn over a name find nothing") {
-  const Session session(preset_scenario("welcome"));
+  const Session session(preset_scenario("hand_made"));
   const std::vector<PaletteEntry> entries = palette_entries(session);
   const auto finds = [&](const char* query, const char* name) {
     return std::ranges::any_of(find_entries(entries, query),
@@ -387,7 +387,7 @@ TEST_CASE("what is no command is told, and Enter does nothing then") {
 }
 
 TEST_CASE("a query of any length is answered at once") {
-  const Session session(preset_scenario("welcome"));
+  const Session session(preset_scenario("hand_made"));
   const std::vector<PaletteEntry> entries = palette_entries(session);
   CHECK(find_entries(entries, "").size() == entries.size());
   CHECK(find_entries(entries, " \t ").size() == entries.size());

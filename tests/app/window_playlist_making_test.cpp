@@ -39,7 +39,7 @@ TEST_CASE(
   bench.ui->type("cam {max scores[0,0,2,:]}");
   REQUIRE(walk.page);
   CHECK(walk.playlist.pages[0].caption == "cam {max scores[0,0,2,:]}");
-  CHECK(bench.scenario() == preset_scenario("welcome"));  // no letter of it was a command
+  CHECK(bench.scenario() == preset_scenario("hand_made"));  // no letter of it was a command
   bench.ui->click("caption/title");
   bench.ui->type("Heading");
   bench.ui->click("caption/question");
@@ -154,7 +154,7 @@ TEST_CASE("what is in the window when it is closed can be reopened the next time
   command(bench, CommandId::reopen_scenario);
   CHECK(bench.scenario().mask.is_causal);
   bench.ui->key("Ctrl+Z");
-  CHECK(bench.scenario() == preset_scenario("welcome"));
+  CHECK(bench.scenario() == preset_scenario("hand_made"));
   command(bench, CommandId::reopen_playlist);  // the lesson is in the program: it was not kept
   CHECK_FALSE(bench.window->state().walk.page);
   CHECK(bench.window->state().notices.notices.size() == 1);

@@ -42,7 +42,7 @@ TEST_CASE(
   CHECK_FALSE(bench.ui->has("panel/caption"));
 
   drop(bench, lesson_file(folder));
-  CHECK(bench.scenario() == preset_scenario("welcome"));
+  CHECK(bench.scenario() == preset_scenario("hand_made"));
   CHECK(bench.selection().step == Step::scores);
   CHECK(bench.selection().head == 4);
   CHECK(bench.ui->has("panel/caption"));
@@ -74,7 +74,7 @@ TEST_CASE(
   CHECK(bench.ui->has("panel/graph"));
   // What is taken back now are the person's own edits, not the pages.
   bench.ui->key("Ctrl+Z");
-  CHECK(bench.scenario() == preset_scenario("welcome"));
+  CHECK(bench.scenario() == preset_scenario("hand_made"));
   CHECK_FALSE(bench.session().history().can_undo());
 }
 
@@ -85,9 +85,9 @@ TEST_CASE("what a person does to a page is undone by the next one, and stays an 
   drop(bench, lesson_file(folder));
   bench.ui->key("M");
   const Scenario muted = bench.scenario();
-  CHECK_FALSE(muted == preset_scenario("welcome"));
+  CHECK_FALSE(muted == preset_scenario("hand_made"));
   bench.ui->key("PageDown");
-  CHECK(bench.scenario() == preset_scenario("welcome"));
+  CHECK(bench.scenario() == preset_scenario("hand_made"));
   bench.ui->key("Ctrl+Z");
   CHECK(bench.scenario() == muted);
 }

@@ -108,7 +108,7 @@ TEST_CASE("over the maps of all heads stands what each does, where there is room
 
 TEST_CASE(
     "in the layout 3·H the projection is drawn as a small matrix for each head, and its cells are named") {
-  Scenario scenario = preset_scenario("welcome");
+  Scenario scenario = preset_scenario("hand_made");
   scenario.parameters.layout = ProjectionLayout::per_head;
   WindowBench bench = open_window(1600, 1000, scenario);
   if (!bench.ui) return;

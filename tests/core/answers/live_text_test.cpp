@@ -17,7 +17,7 @@ namespace {
 
 TracePtr welcome() {
   static const TracePtr trace =
-      reference_forward(make_scenario_inputs(preset_scenario("welcome"), DType::f32).attention);
+      reference_forward(make_scenario_inputs(preset_scenario("hand_made"), DType::f32).attention);
   return trace;
 }
 

@@ -27,7 +27,7 @@ TEST_CASE("a page that says nothing shows the inputs of the welcome scenario") {
   const Playlist playlist = parsed("[{}]");
   REQUIRE(playlist.pages.size() == 1);
   const PlaylistPage& page = playlist.pages[0];
-  CHECK(*page.scenario == preset_scenario("welcome"));
+  CHECK(*page.scenario == preset_scenario("hand_made"));
   CHECK(page.step == Step::inputs);
   CHECK(page.view == StageView::one_head);
   CHECK(page.head == 0);
@@ -163,7 +163,7 @@ TEST_CASE("a file is a playlist by its first key and nothing else") {
 }
 
 TEST_CASE("a page says what of it the trace does not have") {
-  const ScenarioInputs inputs = make_scenario_inputs(preset_scenario("welcome"), DType::f32);
+  const ScenarioInputs inputs = make_scenario_inputs(preset_scenario("hand_made"), DType::f32);
   const TracePtr trace = reference_forward(inputs.attention);
   const auto problem = [&](const std::string& page) {
     return page_problem(parsed("[" + page + "]").pages[0], *trace);

@@ -92,9 +92,9 @@ double check_same_word(const Run& r, const std::string& text, double at_least) {
 }  // namespace
 
 TEST_CASE("in the welcome sentence every hand-made head looks where its name says") {
-  const Run r = run(preset_scenario("welcome"));
+  const Run r = run(preset_scenario("hand_made"));
   check_roles(r);
-  CHECK(check_same_word(r, preset_scenario("welcome").inputs.text, 0.6) > 0.9);
+  CHECK(check_same_word(r, preset_scenario("hand_made").inputs.text, 0.6) > 0.9);
 }
 
 TEST_CASE("the heads work for any text: short ones, repeated words, scripts of all kinds") {
@@ -155,7 +155,7 @@ TEST_CASE(
 }
 
 TEST_CASE("each head's output is a piece of the code of the word that it looked at") {
-  const Run r = run(preset_scenario("welcome"));
+  const Run r = run(preset_scenario("hand_made"));
   const Tensor& query = *r.trace->tensors.query;
   const Tensor& head_output = *r.trace->tensors.head_output;
   for (Index i = 1; i < r.length(); ++i) {
@@ -168,7 +168,7 @@ TEST_CASE("each head's output is a piece of the code of the word that it looked 
 TEST_CASE(
     "the output mixes the heads: each of its columns reads the same column of every head, and no length "
     "changes") {
-  const Run r = run(preset_scenario("welcome"));
+  const Run r = run(preset_scenario("hand_made"));
   const Tensor& weight = *r.trace->tensors.out_proj_weight;
   const Tensor& concat = *r.trace->tensors.concat;
   const Tensor& output = *r.trace->tensors.output;
@@ -211,7 +211,7 @@ TEST_CASE("without positions the previous word cannot be told from any other, an
 }
 
 TEST_CASE("every head has a name and a reason, and only where the parameters are hand-made") {
-  const ScenarioInputs welcome = make_scenario_inputs(preset_scenario("welcome"), DType::f32);
+  const ScenarioInputs welcome = make_scenario_inputs(preset_scenario("hand_made"), DType::f32);
   REQUIRE(welcome.heads.size() == 8);
   CHECK(welcome.heads[0].name == "previous word");
   CHECK(welcome.heads[7].role == HeadRole::random);

@@ -28,7 +28,7 @@ TEST_CASE("every preset loads, runs, and every number of its output is finite") 
 
 TEST_CASE("the first preset is the welcome scenario: a sentence of words and punctuation") {
   CHECK(presets().front().name == "welcome");
-  const ScenarioInputs inputs = make_scenario_inputs(preset_scenario("welcome"), DType::f32);
+  const ScenarioInputs inputs = make_scenario_inputs(preset_scenario("hand_made"), DType::f32);
   const std::vector<std::string> words{"The",    "animal",  "did", "n't", "cross", "the",
                                        "street", "because", "it",  "was", "too",   "tired"};
   CHECK(inputs.labels.query == words);

@@ -312,7 +312,7 @@ TEST_CASE("a Scenario that was made by hand is checked like one that was read") 
 }
 
 TEST_CASE("what an edit of the scenario does not touch is shared with the inputs before it") {
-  const Scenario before = preset_scenario("welcome");
+  const Scenario before = preset_scenario("hand_made");
   const ScenarioInputs first = make_scenario_inputs(before, DType::f32);
   const auto again = [&](const char* setting) {
     return make_scenario_inputs(with_setting(before, setting), DType::f32, {}, &first, &before);

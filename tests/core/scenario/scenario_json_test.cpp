@@ -188,7 +188,7 @@ TEST_CASE("text that is not UTF-8 is refused when it is written, and named") {
 }
 
 TEST_CASE("--set changes one key: JSON where it is JSON, else a string") {
-  const Scenario base = preset_scenario("welcome");
+  const Scenario base = preset_scenario("hand_made");
   CHECK(with_setting(base, "attention.num_heads=4").attention.num_heads == 4);
   CHECK(with_setting(base, "attention.num_heads=4").inputs.text == base.inputs.text);
   CHECK(with_setting(base, "inputs.text=it was = tired").inputs.text == "it was = tired");
