@@ -145,6 +145,18 @@ TensorPtr Encoder::layer_input(std::span<const TokenId> ids, Index layer) const 
   return as_tensor(attention_input(config_, *block(layer), x));
 }
 
+TensorPtr Encoder::attn_weights(Index layer, const Tensor& layer_input) const {
+  const Rows input = as_rows(layer_input, config_.embed_dim, "the input of a layer");
+  const Index L = input.rows();
+  const Index numbers =
+      checked_multiply(checked_multiply(L, L, "attn_weights"), config_.num_heads, "attn_weights");
+  require_memory(checked_multiply(numbers, sizeof(float), "attn_weights"), "attn_weights");
+  Tensor weights =
+      Tensor::unwritten(Shape{{"N", 1}, {"H", config_.num_heads}, {"L", L}, {"S", L}}, DType::f32);
+  headwise::attention_output(config_, *block(layer), input, {}, weights.values<float>().data());
+  return std::make_shared<const Tensor>(std::move(weights));
+}
+
 TensorPtr Encoder::attention_output(Index layer, const Tensor& layer_input,
                                     std::span<const double> head_gains) const {
   const Rows input = as_rows(layer_input, config_.embed_dim, "the input of a layer");

@@ -53,6 +53,9 @@ class Encoder {
   // What the attention of `layer` is given where only that is wanted: blocks up to it are run. (1,L,E)
   TensorPtr layer_input(std::span<const TokenId> ids, Index layer) const;
 
+  // The maps of `layer` alone: what it is given (1,L,E) → attn_weights (1,H,L,S), S = L.
+  TensorPtr attn_weights(Index layer, const Tensor& layer_input) const;
+
   // The attention of `layer` alone: (1,L,E) → (1,L,E), PyTorch's attn_output. head_gains: one per head, or none.
   TensorPtr attention_output(Index layer, const Tensor& layer_input,
                              std::span<const double> head_gains = {}) const;

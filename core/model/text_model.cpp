@@ -115,6 +115,7 @@ ModelText TextModel::read(const std::string& text) const {
     read.labels.push_back(label(token.id));
     read.special.push_back(token.special);
   }
+  read.tokens = std::move(tokens);
   return read;
 }
 

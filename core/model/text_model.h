@@ -17,6 +17,7 @@ struct ModelText {
   std::vector<TokenId> ids;
   std::vector<std::string> labels;   // one a token, as TextModel::label
   std::vector<bool> special;         // [CLS], <|endoftext|> …
+  std::vector<EncodedToken> tokens;  // all of that of each, as the tokenizer has it
   std::vector<std::string> notices;  // words outside the vocabulary, what was cut: a sentence each
 };
 
