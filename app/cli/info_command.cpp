@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/cli/head_scores_info.h"
 #include "app/cli/model_info.h"
 #include "app/cli/playlist_argument.h"
 #include "app/cli/playlist_info.h"
@@ -56,7 +57,8 @@ ArrayFileInfo info_of(const ModelFiles& files) {
   return info;
 }
 
-std::string as_json(const std::string& path, const ArrayFileInfo& info, const Json* model) {
+std::string as_json(const std::string& path, const ArrayFileInfo& info, const Json* model,
+                    const Json* heads) {
   Json tensors = Json::array();
   for (const ArrayInfo& array : info.arrays) {
     tensors.push_back({{"name", array.name},
@@ -67,8 +69,13 @@ std::string as_json(const std::string& path, const ArrayFileInfo& info, const Js
   Json document{
       {"file", path}, {"format", info.format}, {"tensors", tensors}, {"metadata", Json(info.metadata)}};
   if (model) document["model"] = *model;
+  if (heads) document["text"] = *heads;
   // Names in a ZIP archive need not be UTF-8; JSON has to be.
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+[[noreturn]] void refuse_text(const std::string& path) {
+  throw Error(ExitStatus::usage, {"--text", "only a model reads a text", path, "the folder of a model", ""});
 }
 
 }  // namespace
@@ -91,7 +98,14 @@ void run_info(CLI::App& app, const Words& words) {
   app.add_option("--dtype", request.dtype, "Of a scenario: f32 or f64")
       ->type_name("TYPE")
       ->capture_default_str();
+  HeadsInfoRequest heads;
+  const CLI::Option* const text =
+      app.add_option("--text", heads.text, "Of a model: score every head on this text");
+  app.add_flag("--mute", heads.mute, "With --text: mute each head in turn, and tell what the prediction does")
+      ->needs("--text");
   if (!parse_words(app, words)) return;
+  const bool wants_heads = text->count() > 0;
+  if (wants_heads && (names_playlist(path) || names_scenario(path))) refuse_text(path);
   if (names_playlist(path)) {
     if (!request.inputs.empty() || !request.settings.empty()) {
       throw Error(ExitStatus::usage,
@@ -110,14 +124,20 @@ void run_info(CLI::App& app, const Words& words) {
                 {request.inputs.empty() ? "--set" : "--input", "an array file has no settings", path,
                  "a scenario: a .json file, or the name of a preset", ""});
   }
+  heads.model = path;
   const ModelFiles files(path);
   const AttentionLayers layers = find_attention_layers(files);
   // One file is described in its own order.
   const ArrayFileInfo info = files.is_one_file() ? files.first_file_info() : info_of(files);
   const bool is_model = !layers.layers.empty() || !files.missing_files().empty();
   const Json model = model_info_json(files, layers);
-  print(json ? as_json(path, info, is_model ? &model : nullptr)
-             : as_text(path, info) + (is_model ? model_info_text(files, layers) : ""));
+  if (wants_heads && !is_model) refuse_text(path);
+  if (!json) {
+    return print(as_text(path, info) + (is_model ? model_info_text(files, layers) : "") +
+                 (wants_heads ? heads_info_text(heads) : ""));
+  }
+  const Json scored = wants_heads ? heads_info_json(heads) : Json();
+  print(as_json(path, info, is_model ? &model : nullptr, wants_heads ? &scored : nullptr));
 }
 
 }  // namespace headwise

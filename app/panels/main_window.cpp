@@ -128,7 +128,7 @@ bool begin_bare_panel(const char* name, const RectF& rect) {
 
 bool MainWindow::overlay_open() const {
   return state_.help.keys || state_.help.about || state_.comparison.open || state_.full_size.open ||
-         state_.files.open || state_.export_dialog.open || state_.palette.open;
+         state_.heads.open || state_.files.open || state_.export_dialog.open || state_.palette.open;
 }
 
 bool MainWindow::menu_open() const {
@@ -151,6 +151,7 @@ void MainWindow::take_keys() {
     const bool closes = (state_.help.keys && entry.id == CommandId::show_keys) ||
                         (state_.comparison.open && entry.id == CommandId::compare) ||
                         (state_.full_size.open && entry.id == CommandId::full_size) ||
+                        (state_.heads.open && entry.id == CommandId::heads_of_model) ||
                         (state_.palette.open && entry.id == CommandId::find_by_name);
     if (overlay && !closes) continue;
     for (const KeyChord& first : entry.keys) {
@@ -272,12 +273,15 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
                         looked.computation->trace, state_.comparisons, state_.comparison);
   draw_full_size_sheet(looked.context(state_, heatmaps_, fonts, scale, wake_after), state_.full_size_runs,
                        state_.full_size);
+  const PanelAction led = draw_heads_sheet(looked.context(state_, heatmaps_, fonts, scale, wake_after),
+                                           state_.head_finding, state_.heads);
   if (const std::optional<std::string> path = draw_file_dialog(widgets, state_.files))
     accept_file(state_, *path);
   if (draw_export_dialog(widgets, state_.export_dialog)) accept_export(state_);
   // After the dialogs: one that this opens must not see the Enter that chose it.
   if (const std::optional<PaletteEntry> entry = draw_command_palette(widgets, state_.palette))
     perform(state_, *entry);
+  take_action(state_, led, false);
 }
 
 FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float scale) {

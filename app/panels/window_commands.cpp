@@ -366,6 +366,9 @@ void perform(WindowState& window, CommandCall call) {
     case CommandId::compare:
       window.comparison.open = !window.comparison.open;
       break;
+    case CommandId::heads_of_model:
+      window.heads.open = !window.heads.open;
+      break;
     case CommandId::full_size:
       window.full_size.open = !window.full_size.open;
       break;

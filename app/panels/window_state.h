@@ -12,6 +12,7 @@
 #include "app/panels/file_dialog.h"
 #include "app/panels/first_steps.h"
 #include "app/panels/full_size_sheet.h"
+#include "app/panels/heads_sheet.h"
 #include "app/panels/help_sheet.h"
 #include "app/panels/inspector_panel.h"
 #include "app/panels/motion.h"
@@ -41,7 +42,12 @@ class MotionRecording;  // app/panels/motion_recording.h
 struct WindowState {
   // Throws Error where `first` has no trace. `wake` as in Session.
   explicit WindowState(const Scenario& first, const std::function<void()>& wake = {})
-      : session(first, wake), comparisons(wake), gradients(wake), other_sides(wake), full_size_runs(wake) {}
+      : session(first, wake),
+        comparisons(wake),
+        gradients(wake),
+        other_sides(wake),
+        full_size_runs(wake),
+        head_finding(wake) {}
 
   // The session's, with its gradients where they are known.
   const Trace& trace_at_hand() const { return gradients.at_hand(session.trace()); }
@@ -51,6 +57,7 @@ struct WindowState {
   Gradients gradients;
   OtherSides other_sides;
   FullSizeRuns full_size_runs;
+  HeadFinding head_finding;
   Selection selection;
   Trail trail;  // the way back from cell to cell
   ReachOfCell reach;
@@ -71,6 +78,7 @@ struct WindowState {
   CommandPaletteState palette;
   ComparisonSheetState comparison;
   FullSizeState full_size;
+  HeadsSheetState heads;
   FileDialogState files;
   ExportDialogState export_dialog;
   std::shared_ptr<MotionRecording> recording;  // null: no motion is being saved

@@ -137,10 +137,11 @@ constexpr std::array<CommandEntry, command_count> table{{
             {plain(letter('W'))}),
     command(CommandId::turn_maps, Menu::view, "Queries as columns",
             "turn the maps of queries and keys: a query is a column, or a row again", {plain(letter('Q'))}),
-    command(CommandId::full_size, Menu::view, "Full size…",
-            "attention at the size of real models, and the map of every head",
-            {plain(letter('Z'))})
+    command(CommandId::heads_of_model, Menu::view, "Heads of the model…",
+            "every layer's heads with measured scores, to find those worth looking at", {plain(letter('R'))})
         .below_rule(),
+    command(CommandId::full_size, Menu::view, "Full size…",
+            "attention at the size of real models, and the map of every head", {plain(letter('Z'))}),
     command(CommandId::slower_motion, Menu::view, "Slower motion",
             "let each step take twice as long to be made", {plain(letter(','))})
         .repeating()

@@ -43,6 +43,7 @@ TEST_CASE("a chord finds its command, with the digit as argument") {
   CHECK(find_command({letter('7'), false, false}) == CommandCall{CommandId::look_at_head, 7});
   CHECK(find_command({Key::zero, true, false}) == CommandCall{CommandId::normal_text});
   CHECK(find_command({letter('Z'), false, false}) == CommandCall{CommandId::full_size});
+  CHECK(find_command({letter('R'), false, false}) == CommandCall{CommandId::heads_of_model});
   CHECK_FALSE(find_command({letter('J'), false, false}).has_value());
   CHECK_FALSE(find_command({Key::none, false, false}).has_value());
   CHECK_FALSE(find_command({letter('7'), true, false}).has_value());

@@ -46,11 +46,12 @@ Situation situation(const WindowBench& bench) {
   for (const Notice& notice : w.notices.notices) notices += notice.text + "; ";
   const char* clipboard = ImGui::GetClipboardText();
   return {bench.scenario(), bench.selection(), w.settings,
-          fmt::format("keys {} about {} compare {} files {} export {} palette {} playing {} full {} quit {} "
+          fmt::format("keys {} about {} compare {} full size {} heads {} files {} export {} palette {} "
+                      "playing {} full {} quit {} "
                       "path {} notices {} clipboard {}",
-                      w.help.keys, w.help.about, w.comparison.open, w.files.open, w.export_dialog.open,
-                      w.palette.open, w.steps.playing, w.full_screen, w.quit, w.files.path, notices,
-                      clipboard ? clipboard : "")};
+                      w.help.keys, w.help.about, w.comparison.open, w.full_size.open, w.heads.open,
+                      w.files.open, w.export_dialog.open, w.palette.open, w.steps.playing, w.full_screen,
+                      w.quit, w.files.path, notices, clipboard ? clipboard : "")};
 }
 
 // The same place for every command: something to copy, to let go, to take back and to do again.
@@ -59,7 +60,8 @@ void prepare(WindowBench& bench) {
   window.notices.dismiss_all();
   window.help = {};
   window.palette.open = false;
-  window.full_size.open = window.comparison.open = window.files.open = window.export_dialog.open = false;
+  window.full_size.open = window.heads.open = window.comparison.open = window.files.open =
+      window.export_dialog.open = false;
   window.full_screen = window.quit = window.steps.playing = false;
   window.settings = {};
   window.session.edit(preset_scenario("hand_made"), "begin again");

@@ -209,3 +209,29 @@ TEST_CASE("info tells the pages of a playlist, and of a lesson by its name") {
   CHECK(run_program({"info", folder.with_file("wrong.json", R"({"headwise_playlist": 1, "pages": []})")})
             .status == 2);
 }
+
+TEST_CASE("info scores every head of a model on a text, and mutes each where that is asked for") {
+  const std::string model = HEADWISE_SOURCE_DIR "/assets/models/copycat";
+  const ProgramResult text = run_program({"info", model, "--text", "apple lamp river apple lamp river"});
+  CHECK(text.status == 0);
+  CHECK(text.out.find("heads on 7 tokens: <|endoftext|> apple lamp river apple lamp river\n") !=
+        std::string::npos);
+  CHECK(text.out.find("\n  1.3  ") != std::string::npos);
+  CHECK(text.out.find("muted") == std::string::npos);
+
+  const nlohmann::json json = nlohmann::json::parse(
+      run_program({"info", model, "--text", "apple lamp river apple lamp river", "--mute", "--json"}).out);
+  const nlohmann::json& heads = json.at("text").at("heads");
+  REQUIRE(heads.size() == 8);
+  CHECK(heads[1].at("previous_token").get<double>() > 0.7);
+  CHECK(heads[1].at("next_token").is_null());
+  CHECK(heads[1].at("punctuation").is_null());
+  CHECK(json.at("text").at("scores").at("induction").at("queries") == 3);
+  CHECK(heads[1].at("muted").at("positions") == 7);
+  CHECK(heads[1].at("muted").at("bits").get<double>() > 0.0);
+
+  const ProgramResult refused = run_program({"info", "welcome", "--text", "a"});
+  CHECK(refused.status == 2);
+  CHECK(refused.err.find("only a model reads a text") != std::string::npos);
+  CHECK(run_program({"info", model, "--mute"}).status == 2);
+}

@@ -1,0 +1,18 @@
+// What `headwise info FOLDER --text` says of the heads of a model.
+#pragma once
+
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+
+namespace headwise {
+
+struct HeadsInfoRequest {
+  std::string model, text;
+  bool mute = false;  // each head in turn
+};
+
+// A line a head, with the scores of core/model/head_scores.h. Both throw Error(input) where text cannot go into the model.
+std::string heads_info_text(const HeadsInfoRequest& request);
+nlohmann::ordered_json heads_info_json(const HeadsInfoRequest& request);
+
+}  // namespace headwise

@@ -1,0 +1,50 @@
+// The heads of a model in the order of a column of their table.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "core/model/head_muting.h"
+#include "core/model/head_survey.h"
+
+namespace headwise {
+
+// The scores stand as HeadScore numbers them.
+enum class HeadColumn : int {
+  head,  // layer.head
+  first_score,
+  effect = first_score + static_cast<int>(head_score_count),
+  words_changed,
+  largest_change,
+};
+inline constexpr int head_column_count = static_cast<int>(HeadColumn::largest_change) + 1;
+
+constexpr HeadColumn column_of(HeadScore score) {
+  return static_cast<HeadColumn>(static_cast<int>(HeadColumn::first_score) + static_cast<int>(score));
+}
+// None where the column is no score.
+std::optional<HeadScore> score_of(HeadColumn column);
+
+struct HeadOrder {
+  HeadColumn column = HeadColumn::head;
+  bool descending = false;
+  friend bool operator==(const HeadOrder&, const HeadOrder&) = default;
+};
+// After a click on the head of a column: largest first, layer.head from 0.0; a second click the other way.
+HeadOrder clicked(const HeadOrder& order, HeadColumn column);
+
+// What stands in a column of head number `i`; none: nothing is known, or the score has no meaning in this text. `muting` may be
+// null.
+std::optional<double> number_in(const HeadSurvey& survey, const HeadMuting* muting, std::size_t i,
+                                HeadColumn column);
+
+// Numbers of heads. Equal ones stay as layer.head has them; those of which nothing is known come last in either direction.
+std::vector<std::size_t> ordered_heads(const HeadSurvey& survey, const HeadMuting* muting,
+                                       const HeadOrder& order);
+
+// The head with the largest number of each column, the first of equals; none: of none is anything known, or all are 0.
+using LargestHeads = std::array<std::optional<std::size_t>, head_column_count>;  // by HeadColumn
+LargestHeads largest_heads(const HeadSurvey& survey, const HeadMuting* muting);
+
+}  // namespace headwise

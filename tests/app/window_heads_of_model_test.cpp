@@ -1,0 +1,192 @@
+// The sheet of all heads of a model, driven as a person would.
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "core/scenario/scenario_json.h"
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+Scenario sentence_scenario() {
+  return scenario_from_json(R"({"headwise":1, "attention":{"embed_dim":128,"num_heads":8},
+    "inputs":{"source":"text","text":"The animal didn't cross the street because it was too tired."},
+    "parameters":{"source":"model","file":")" HEADWISE_SOURCE_DIR R"(/assets/models/sentences","layer":0}})",
+                            "the test");
+}
+
+HeadsSheetState& sheet(WindowBench& bench) {
+  return bench.window->state().heads;
+}
+
+// Frames until nothing is measured and muted any more.
+void wait(WindowBench& bench) {
+  HeadFinding& finding = bench.window->state().head_finding;
+  for (int i = 0; i < 3000; ++i) {
+    bench.ui->run_frames(1);
+    if (!finding.survey.running() && !finding.to_mute) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  bench.ui->run_frames(2);
+}
+
+WindowBench open_sheet(int width, int height) {
+  WindowBench bench = open_window(width, height, sentence_scenario());
+  if (!bench.ui) return bench;
+  bench.ui->key("R");
+  wait(bench);
+  return bench;
+}
+
+std::string column(HeadColumn id) {
+  return "heads/column/" + std::to_string(static_cast<int>(id));
+}
+
+}  // namespace
+
+TEST_CASE("the sheet of heads says in one sentence what to do where there is no model or no text") {
+  WindowBench bench = open_window(1280, 720, preset_scenario("random"));
+  if (!bench.ui) return;
+  bench.ui->key("R");
+  CHECK(sheet(bench).open);
+  CHECK(bench.ui->has("heads/missing"));
+  CHECK_FALSE(bench.ui->has("heads/rows"));
+  bench.ui->key("R");
+  CHECK_FALSE(sheet(bench).open);
+  bench.ui->click("menu/View");
+  bench.ui->click("menu/Heads of the model…");
+  CHECK(sheet(bench).open);
+  bench.ui->key("Escape");
+  CHECK_FALSE(sheet(bench).open);
+}
+
+TEST_CASE("every head of every layer has its row, inside the sheet at every usual size") {
+  for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}, {900, 600}}) {
+    WindowBench bench = open_sheet(width, height);
+    if (!bench.ui) return;
+    REQUIRE(bench.ui->has("heads/row/0"));
+    const UiRect frame = bench.ui->rect("overlay/heads"), rows = bench.ui->rect("heads/rows");
+    CHECK(rows.max.y <= frame.max.y);
+    CHECK(frame.min.y >= 0.0f);
+    CHECK(frame.max.y <= static_cast<float>(height));
+    if (width >= 1280) {
+      CHECK(bench.ui->has("heads/row/15"));
+      for (int c = 0; c < head_column_count; ++c) {
+        const UiRect at = bench.ui->rect("heads/column/" + std::to_string(c));
+        CHECK(at.max.x <= frame.max.x + 1);
+        if (c > 0) CHECK(at.min.x == bench.ui->rect("heads/column/" + std::to_string(c - 1)).max.x);
+      }
+    }
+    bench.ui->save_png("heads_of_model_" + std::to_string(width));
+  }
+}
+
+TEST_CASE("a click on a column's head sorts the table, a second click the other way") {
+  WindowBench bench = open_sheet(1280, 720);
+  if (!bench.ui) return;
+  const auto first = [&] { return sheet(bench).table.sorted.front(); };
+  CHECK(first() == 0);
+  bench.ui->click(column(column_of(HeadScore::previous_token)));
+  CHECK(first() == 7);  // 0.7, the card's head of the word before
+  bench.ui->click(column(column_of(HeadScore::next_token)));
+  CHECK(first() == 4);
+  bench.ui->click(column(column_of(HeadScore::next_token)));
+  CHECK(sheet(bench).table.sorted.back() == 4);
+  // What is not known yet sorts nothing.
+  bench.ui->click(column(HeadColumn::effect));
+  CHECK(sheet(bench).table.sorted.back() == 4);
+  // By the keyboard: Tab to the head of the columns, Enter.
+  bench.ui->key("Tab");
+  bench.ui->key("Tab");
+  bench.ui->key("Enter");
+  CHECK(sheet(bench).table.order == HeadOrder{HeadColumn::head, false});
+}
+
+TEST_CASE("a click on a row leads to that layer and head, and can be undone") {
+  WindowBench bench = open_sheet(1280, 720);
+  if (!bench.ui) return;
+  bench.ui->click("heads/head/15");
+  CHECK_FALSE(sheet(bench).open);
+  CHECK(bench.scenario().parameters.layer == 1);
+  CHECK(bench.selection().head == 7);
+  CHECK(bench.selection().step == Step::softmax);
+  CHECK(bench.session().undo_label() == "look at head 1.7");
+  bench.ui->key("Ctrl+Z");
+  CHECK(bench.scenario().parameters.layer == 0);
+  // In the same layer nothing is edited.
+  bench.ui->key("R");
+  wait(bench);
+  bench.ui->click("heads/head/3");
+  CHECK(bench.selection().head == 3);
+  CHECK_FALSE(bench.session().history().can_undo());
+}
+
+TEST_CASE("the arrows go through the rows and Enter leads to the head") {
+  WindowBench bench = open_sheet(1280, 720);
+  if (!bench.ui) return;
+  bench.ui->key("Down");
+  bench.ui->key("Down");
+  CHECK(sheet(bench).table.at == 1);
+  bench.ui->key("End");
+  CHECK(sheet(bench).table.at == 15);
+  CHECK(bench.selection().step == Step::inputs);  // the window behind keeps its place
+  bench.ui->key("Enter");
+  CHECK_FALSE(sheet(bench).open);
+  CHECK(bench.scenario().parameters.layer == 1);
+  CHECK(bench.selection().head == 7);
+}
+
+TEST_CASE("the small picture of a map is larger under the mouse") {
+  WindowBench bench = open_sheet(1280, 720);
+  if (!bench.ui) return;
+  const UiRect row = bench.ui->rect("heads/row/4");
+  bench.ui->move_to(static_cast<double>(row.min.x) + 20, 0.5 * static_cast<double>(row.min.y + row.max.y));
+  bench.ui->run_frames(2);
+  CHECK(bench.ui->has("heads/enlarged"));
+  bench.ui->move_to(static_cast<double>(row.min.x) + 400, 0.5 * static_cast<double>(row.min.y + row.max.y));
+  bench.ui->run_frames(2);
+  CHECK_FALSE(bench.ui->has("heads/enlarged"));
+}
+
+TEST_CASE("each head is muted in turn, and the table is sorted by what that does") {
+  WindowBench bench = open_sheet(1280, 720);
+  if (!bench.ui) return;
+  bench.ui->click("heads/mute");
+  wait(bench);
+  REQUIRE(sheet(bench).table.sorted_muting);
+  bench.ui->click(column(HeadColumn::effect));
+  // The head that finds the noun.
+  CHECK(sheet(bench).table.sorted.front() == 15);
+  const auto question = head_question(bench.scenario());
+  REQUIRE(question);
+  const auto muted = bench.window->state().head_finding.muting.at_hand(*question);
+  REQUIRE(muted);
+  const std::string& change = muted->answer->changes[15];
+  CHECK(change.starts_with("animal 0.99 → "));
+  CHECK(change.ends_with(" at it (10)"));
+}
+
+TEST_CASE("muting that is given up, or whose sheet is closed, leaves nothing behind") {
+  WindowBench bench = open_sheet(1280, 720);
+  if (!bench.ui) return;
+  HeadFinding& finding = bench.window->state().head_finding;
+  const auto question = head_question(bench.scenario());
+  finding.to_mute = question;
+  bench.ui->run_frames(1);
+  bench.ui->key("Escape");
+  CHECK_FALSE(finding.to_mute.has_value());
+  finding.muting.finish();
+  bench.ui->run_frames(2);
+  CHECK_FALSE(sheet(bench).open);
+  // A text that was edited meanwhile is another question, and is measured anew.
+  Scenario edited = bench.scenario();
+  edited.inputs.text = "The dog saw the cat.";
+  bench.window->state().session.edit(edited, "text");
+  bench.ui->key("R");
+  wait(bench);
+  REQUIRE(sheet(bench).table.sorted_survey);
+  CHECK(sheet(bench).table.sorted_survey->length == 8);
+}
