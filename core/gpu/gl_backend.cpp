@@ -5,6 +5,7 @@
 #include "core/attention/rotary_embedding.h"
 #include "core/gpu/gl_state.h"
 #include "core/gpu/gpu_faults.h"
+#include "core/gpu/gpu_rotary.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
@@ -15,11 +16,15 @@ namespace headwise {
 
 std::string gl_refusal(const AttentionInputs& inputs, const GpuLimits& limits) {
   if (inputs.dtype != DType::f32) return "the gl backend computes in f32";
-  if (has_rotary_embedding(inputs.options)) return "the gl backend has no rotary position embedding";
   const AttentionSizes s = attention_sizes(inputs);
   for (const Index size : {s.batch, s.queries, s.all_keys, s.head_dim, s.v_head_dim, s.embed_dim})
     if (size == 0) return "the gl backend wants a size of at least 1 in every axis";
   if (std::string reason = gpu_attention_refusal(s, limits); !reason.empty()) return reason;
+  if (const auto pairs = static_cast<Index>(rotary_inverse_frequencies(resolved_options(inputs)).size());
+      pairs > 0) {
+    if (std::string reason = gpu_rotary_refusal(std::max(s.queries, s.keys), pairs, limits); !reason.empty())
+      return reason;
+  }
   const TraceTensors& t = inputs.tensors;
   return GpuMasks::refusal({t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()}, limits);
 }
@@ -69,7 +74,10 @@ void GlForward::follow(const AttentionInputs& inputs) {
   if (!fits) {
     s.take_room();
   } else {
-    if (from <= GlStage::attention) s.take_masks();
+    if (from <= GlStage::attention) {
+      s.take_rotary();
+      s.take_masks();
+    }
     if (from <= GlStage::output) s.take_gains();
   }
   s.plan(from, changed);

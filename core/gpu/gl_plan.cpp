@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <vector>
 
+#include "core/attention/rotary_embedding.h"
 #include "core/gpu/gpu_head_gains.h"
 #include "core/gpu/gpu_linear.h"
+#include "core/gpu/gpu_rotary.h"
 
 namespace headwise {
 namespace {
@@ -119,6 +121,27 @@ void GlForward::State::put_heads() {
   v.write(0, numbers(*t.v_heads));
 }
 
+void GlForward::State::add_rotary() {
+  if (!turned_q) return;
+  const auto pairs = turns_k.count() / (2 * sizes.keys);
+  add_rotary_embedding(work, programs,
+                       {.row_count = sizes.batch * sizes.heads * sizes.queries,
+                        .tokens = sizes.queries,
+                        .width = sizes.head_dim,
+                        .pairs = pairs,
+                        .rows = &q,
+                        .turns = &turns_q,
+                        .turned = &turned_q});
+  add_rotary_embedding(work, programs,
+                       {.row_count = sizes.batch * sizes.kv_heads * sizes.keys,
+                        .tokens = sizes.keys,
+                        .width = sizes.head_dim,
+                        .pairs = pairs,
+                        .rows = &k,
+                        .turns = &turns_k,
+                        .turned = &turned_k});
+}
+
 void GlForward::State::add_output() {
   const TraceTensors& t = trace->tensors;
   if (gains)
@@ -188,8 +211,25 @@ void GlForward::State::take_room() {
   statistics = StorageBuffer("row statistics", 2 * rows);
   heads = StorageBuffer("head_output", rows * sizes.v_head_dim);
   if (is_module()) output = StorageBuffer("output", sizes.batch * sizes.queries * sizes.embed_dim);
+  take_rotary();
   take_masks();
   take_gains();
+}
+
+void GlForward::State::take_rotary() {
+  const std::vector<double> frequencies = rotary_inverse_frequencies(trace->options);
+  turns_q = StorageBuffer();
+  turns_k = StorageBuffer();
+  if (frequencies.empty()) {
+    turned_q = StorageBuffer();
+    turned_k = StorageBuffer();
+    return;
+  }
+  if (turned_q.count() != q.count()) turned_q = StorageBuffer("q_rotary", q.count());
+  if (turned_k.count() != k.count()) turned_k = StorageBuffer("k_rotary", k.count());
+  turns_q =
+      rotary_turns(frequencies, rotary_first_query(trace->options, sizes.queries, sizes.keys), sizes.queries);
+  turns_k = rotary_turns(frequencies, 0, sizes.keys);
 }
 
 void GlForward::State::take_gains() {
@@ -215,8 +255,8 @@ void GlForward::State::take_masks() {
   attention = {.sizes = sizes,
                .masks = &*masks,
                .computed = unfrozen_heads(sizes.heads, trace->options.frozen_heads),
-               .q = &q,
-               .k = &k,
+               .q = turned_q ? &turned_q : &q,
+               .k = turned_k ? &turned_k : &k,
                .v = &v,
                .statistics = &statistics,
                .out = &heads,
@@ -229,6 +269,7 @@ void GlForward::State::plan(GlStage from, const ChangedInputs& changed) {
   work.begin();
   if (from <= GlStage::projections) is_module() ? add_projections(changed) : put_heads();
   if (from <= GlStage::attention) {
+    add_rotary();
     add_attention(work, programs, attention);
     add_held_weights(work, programs, attention, held);
   }
@@ -237,8 +278,8 @@ void GlForward::State::plan(GlStage from, const ChangedInputs& changed) {
 
 std::vector<const StorageBuffer*> GlForward::State::buffers() const {
   std::vector<const StorageBuffer*> all;
-  for (const StorageBuffer* buffer :
-       {&q, &k, &v, &statistics, &heads, &gains, &concat, &output, &held.weights})
+  for (const StorageBuffer* buffer : {&q, &k, &v, &turned_q, &turned_k, &turns_q, &turns_k, &statistics,
+                                      &heads, &gains, &concat, &output, &held.weights})
     if (*buffer) all.push_back(buffer);
   for (const auto& [tensor, buffer] : given) all.push_back(&buffer);
   for (const StorageBuffer* buffer : masks->buffers()) all.push_back(buffer);

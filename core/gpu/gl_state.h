@@ -32,6 +32,8 @@ struct GlForward::State {
   // The masks and frozen heads alone.
   void take_masks();
   void take_gains();
+  // Before the masks: what is turned is what is attended to.
+  void take_rotary();
   // The jobs of a run; what comes before `from` is there already, and of q, k and v what is not of `changed`.
   void plan(GlStage from, const ChangedInputs& changed = {});
   std::vector<const StorageBuffer*> buffers() const;  // that there are
@@ -43,6 +45,9 @@ struct GlForward::State {
   GpuWork work;
   std::map<const Tensor*, StorageBuffer> given;  // inputs and parameters; one array, one buffer
   StorageBuffer q, k, v, statistics, heads, output;
+  StorageBuffer turned_q,
+      turned_k;  // (N,H,L,D) (N,G,S,D), of rotary position embedding; none: q and k as they are
+  StorageBuffer turns_q, turns_k;  // their angles
   std::optional<GpuMasks> masks;
   StorageBuffer gains, concat;  // of the heads; none: all 1, and `heads` is concat
   GpuHeldWeights held;
@@ -55,6 +60,7 @@ struct GlForward::State {
   void add_projections(const ChangedInputs& changed);
   void put_heads();
   void put_held();
+  void add_rotary();
   void add_output();
 };
 

@@ -13,6 +13,7 @@ std::span<const unsigned char> attention_weights_comp();
 std::span<const unsigned char> all_finite_comp();
 std::span<const unsigned char> held_weights_comp();
 std::span<const unsigned char> head_gains_comp();
+std::span<const unsigned char> rotary_embedding_comp();
 std::span<const unsigned char> masked_score_glsl();
 std::span<const unsigned char> dropout_glsl();
 }  // namespace embedded
@@ -81,6 +82,12 @@ const ComputeProgram& GpuPrograms::held_weights() {
 const ComputeProgram& GpuPrograms::head_gains() {
   ComputeProgram& program = made_["head_gains"];
   if (!program) program = ComputeProgram("head_gains", {}, {embedded::head_gains_comp()});
+  return program;
+}
+
+const ComputeProgram& GpuPrograms::rotary_embedding() {
+  ComputeProgram& program = made_["rotary_embedding"];
+  if (!program) program = ComputeProgram("rotary_embedding", {}, {embedded::rotary_embedding_comp()});
   return program;
 }
 

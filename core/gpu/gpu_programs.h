@@ -31,6 +31,7 @@ class GpuPrograms {
   const ComputeProgram& attention_weights();
   const ComputeProgram& held_weights();
   const ComputeProgram& head_gains();
+  const ComputeProgram& rotary_embedding();
   const ComputeProgram& all_finite();
 
   // The largest tile that pays for so many queries and fits in the shared memory. v_head_dim ≤ 256.

@@ -9,7 +9,6 @@
 
 #include "app/gl/debug_output.h"
 #include "app/platform/offscreen_context.h"
-#include "core/attention/rotary_embedding.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/trace/reference_backend.h"
@@ -55,10 +54,6 @@ TEST_CASE("the gl backend agrees with the reference over every option") {
   for (const NamedInputs& named : single_option_inputs()) {
     CAPTURE(named.name);
     const AttentionInputs inputs = as_f32(named.inputs);
-    if (has_rotary_embedding(inputs.options)) {
-      CHECK(gl_refusal(inputs, gpu_limits()).find("rotary") != std::string::npos);
-      continue;
-    }
     CHECK(gl_refusal(inputs, gpu_limits()).empty());
     check_against_reference(inputs, {.keep_attn_weights = true});
   }
@@ -263,7 +258,6 @@ TEST_CASE(
   Index output_alone = 0, some_tokens = 0;
   for (const FollowingInputs& next : following_inputs(first)) {
     CAPTURE(next.name);
-    if (has_rotary_embedding(next.inputs.options)) continue;
     forward.follow(first);
     forward.finish();
     forward.follow(next.inputs);
@@ -303,7 +297,6 @@ TEST_CASE(
   chain.finish();
   for (const FollowingInputs& next : following_inputs(first)) {
     CAPTURE(next.name);
-    if (has_rotary_embedding(next.inputs.options)) continue;
     chain.follow(next.inputs);
     chain.finish();
     const TracePtr followed = chain.trace(), alone = gl_forward(next.inputs, keep);

@@ -1,0 +1,70 @@
+#include "core/gpu/gpu_rotary.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+namespace headwise {
+namespace {
+
+constexpr Index block = 256;  // numbers of a work group
+
+void dispatch(const GpuRotary& r, const ComputeProgram& program, Index alignment, Index first_row,
+              Index count, Index first_block, Index blocks) {
+  const Index first_number = first_row * r.width;
+  program.use();
+  program.set_size("count", count);
+  program.set("rows_offset", r.rows->bind(0, first_number, count, alignment));
+  program.set("turns_offset", r.turns->bind(1, 0, r.turns->count(), alignment));
+  program.set("turned_offset", r.turned->bind(3, first_number, count, alignment));
+  program.set_size("first_row", first_row);
+  program.set_size("tokens", r.tokens);
+  program.set_size("width", r.width);
+  program.set_size("pairs", r.pairs);
+  program.set_size("first_block", first_block);
+  glDispatchCompute(static_cast<GLuint>(blocks), 1, 1);
+}
+
+// Numbers that a shader sees at once.
+Index seen_numbers(const GpuLimits& limits) {
+  return (limits.storage_block_bytes - limits.offset_alignment) / 4;
+}
+
+}  // namespace
+
+std::string gpu_rotary_refusal(Index tokens, Index pairs, const GpuLimits& limits) {
+  if (tokens <= seen_numbers(limits) / 2 / std::max<Index>(pairs, 1)) return "";
+  return "the gl backend has no room for the angles of so many rotary positions";
+}
+
+StorageBuffer rotary_turns(std::span<const double> inverse_frequencies, Index first_position, Index tokens) {
+  std::vector<float> turns;
+  turns.reserve(2 * static_cast<std::size_t>(tokens) * inverse_frequencies.size());
+  for (Index token = 0; token < tokens; ++token) {
+    for (const double frequency : inverse_frequencies) {
+      const double angle = static_cast<double>(first_position + token) * frequency;
+      turns.push_back(static_cast<float>(std::cos(angle)));
+      turns.push_back(static_cast<float>(std::sin(angle)));
+    }
+  }
+  StorageBuffer buffer("rotary turns", static_cast<Index>(turns.size()));
+  buffer.write(0, std::span<const float>(turns));
+  return buffer;
+}
+
+void add_rotary_embedding(GpuWork& work, GpuPrograms& programs, const GpuRotary& r) {
+  const GpuLimits& limits = programs.limits();
+  const ComputeProgram& program = programs.rotary_embedding();
+  const Index rows_each =
+      std::max<Index>(1, std::min(seen_numbers(limits) / r.width, limits.groups_x * block / r.width));
+  for (Index row = 0; row < r.row_count; row += rows_each) {
+    const Index count = std::min(rows_each, r.row_count - row) * r.width;
+    work.add({"rotary_embedding", (count + block - 1) / block, static_cast<double>(block),
+              [r, &program, alignment = limits.offset_alignment, row, count](Index first, Index blocks) {
+                dispatch(r, program, alignment, row, count, first, blocks);
+              }});
+  }
+}
+
+}  // namespace headwise
