@@ -9,7 +9,6 @@
 
 #include "core/attention/heads.h"
 #include "core/attention/in_projection.h"
-#include "core/attention/rotary_embedding.h"
 #include "core/fused/fused_attention.h"
 #include "core/fused/fused_backend.h"
 #include "core/fused/fused_keys.h"
@@ -64,17 +63,14 @@ class FusedForward {
         options_(options),
         t_(tensors),
         given_{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()},
-        keys_(kernels, sizes, has_any_mask(options, given_)) {
+        keys_(kernels, sizes, has_any_mask(options, given_)),
+        turns_(options, sizes) {
     if (has_any_mask(options, given_))
       masks_.emplace(options, given_, sizes.batch, sizes.queries, sizes.keys, sizes.all_keys);
     for (Index h = 0; !options.frozen_heads.empty() && h < sizes.heads; ++h) {
       const auto at = std::ranges::find(options.frozen_heads, h);
       const bool held = at != options.frozen_heads.end();
       frozen_.push_back({held ? t_.frozen_weights.get() : nullptr, at - options.frozen_heads.begin()});
-    }
-    if (const std::vector<double> frequencies = rotary_inverse_frequencies(options); !frequencies.empty()) {
-      turns_q_.emplace(frequencies, rotary_first_query(options, sizes.queries, sizes.keys), sizes.queries);
-      turns_k_.emplace(frequencies, 0, sizes.keys);
     }
   }
 
@@ -84,16 +80,15 @@ class FusedForward {
     QueriesAt queries{};
     if (kept.head_output) {
       // Nothing is attended to.
-    } else if (kept.q.before || turns_q_) {
+    } else if (kept.q.before || turns_) {
       project_rows(kept, phases);
       const Index width = sizes_.heads * sizes_.head_dim;
       TensorPtr q = q_rows_, k = k_rows_;
-      if (turns_q_) {
-        const auto [turn_q, turn_k] =
-            turned({q, sizes_.batch, sizes_.heads}, {k, sizes_.batch, sizes_.kv_heads});
-        q = turned_q_;
-        k = turned_k_;
-        phases.push_back(together({turn_q, turn_k}));
+      if (turns_) {
+        phases.push_back(
+            together(turns_.turn({q, sizes_.batch, sizes_.heads}, {k, sizes_.batch, sizes_.kv_heads})));
+        q = turns_.q();
+        k = turns_.k();
       }
       phases.push_back(together({keys_.kept_keys(*k), keys_.kept_values(*v_rows_)}));
       queries = {.first = numbers_of(q),
@@ -190,12 +185,11 @@ class FusedForward {
     const Index D = sizes_.head_dim, L = sizes_.queries;
     std::vector<TaskPhase> phases;
     TensorPtr q = t_.q_heads, k = t_.k_heads;
-    if (turns_q_) {
-      const auto [turn_q, turn_k] =
-          turned({q, sizes_.batch * sizes_.heads, 1}, {k, sizes_.batch * sizes_.kv_heads, 1});
-      q = turned_q_;
-      k = turned_k_;
-      phases.push_back(together({turn_q, turn_k}));
+    if (turns_) {
+      phases.push_back(
+          together(turns_.turn({q, sizes_.batch * sizes_.heads, 1}, {k, sizes_.batch * sizes_.kv_heads, 1})));
+      q = turns_.q();
+      k = turns_.k();
     }
     phases.push_back(
         together({keys_.given_keys(*k), keys_.given_values(*t_.v_heads, FusedKeys::Search::later)}));
@@ -268,24 +262,6 @@ class FusedForward {
                            {n, keys, {"G·Dv", sizes_.kv_heads * sizes_.v_head_dim}});
     phases.push_back(together(std::move(into_panels)));
     phases.push_back(together(std::move(projections)));
-  }
-
-  // Rows in groups of so many tokens, as FusedRotary takes them.
-  struct RowsToTurn {
-    TensorPtr rows;
-    Index groups, heads;
-  };
-  // turned_q_ and turned_k_, and what makes them.
-  std::array<TaskPhase, 2> turned(const RowsToTurn& q, const RowsToTurn& k) {
-    const auto phase = [&](const FusedRotary& turns, const RowsToTurn& of, Index tokens,
-                           TensorPtr& turned_rows) {
-      auto made = std::make_shared<Tensor>(Tensor::unwritten(of.rows->shape(), DType::f32));
-      const TurnedRows rows{numbers_of(of.rows), made->values<float>().data(), of.groups, tokens, of.heads,
-                            sizes_.head_dim};
-      turned_rows = std::move(made);
-      return turns.turn(rows);
-    };
-    return {phase(*turns_q_, q, sizes_.queries, turned_q_), phase(*turns_k_, k, sizes_.keys, turned_k_)};
   }
 
   // x·Wᵀ + b of q, k or v, of all panels or `only` of some; a panel that several of them read is made once.
@@ -375,14 +351,13 @@ class FusedForward {
   const TraceTensors& t_;
   const GivenMasks given_;
   FusedKeys keys_;
+  FusedTurns turns_;
   struct InputPanels {
     Panels panels;
     std::vector<bool> begun;  // those that some task fills
   };
   std::map<const Tensor*, InputPanels> inputs_;
-  TensorPtr q_rows_, k_rows_, v_rows_;            // after a run before, or where rows are turned; else null
-  std::optional<FusedRotary> turns_q_, turns_k_;  // of rotary position embedding
-  TensorPtr turned_q_, turned_k_;
+  TensorPtr q_rows_, k_rows_, v_rows_;     // after a run before, or where rows are turned; else null
   std::optional<FusedProjection> values_;  // none where they are given
   Index before_values_ = 0;                // tasks of their phase
   Panels q_, concat_;

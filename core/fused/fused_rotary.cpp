@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
+
+#include "core/attention/rotary_embedding.h"
 
 namespace headwise {
 namespace {
@@ -46,6 +50,30 @@ TaskPhase FusedRotary::turn(const TurnedRows& rows) const {
             const Index last = std::min(first + tokens_at_once, rows.tokens);
             for (Index token = first; token < last; ++token) turn_token(rows, group, token);
           }};
+}
+
+FusedTurns::FusedTurns(const AttentionOptions& options, const AttentionSizes& sizes) : sizes_(sizes) {
+  const std::vector<double> frequencies = rotary_inverse_frequencies(options);
+  if (frequencies.empty()) return;
+  of_q_.emplace(frequencies, rotary_first_query(options, sizes.queries, sizes.keys), sizes.queries);
+  of_k_.emplace(frequencies, 0, sizes.keys);
+}
+
+TaskPhase FusedTurns::turn(const FusedRotary& rotary, const Rows& rows, Index tokens,
+                           TensorPtr& turned) const {
+  auto made = std::make_shared<Tensor>(Tensor::unwritten(rows.rows->shape(), DType::f32));
+  const TurnedRows turns{rows.rows->values<float>().data(),
+                         made->values<float>().data(),
+                         rows.groups,
+                         tokens,
+                         rows.heads,
+                         sizes_.head_dim};
+  turned = std::move(made);
+  return rotary.turn(turns);
+}
+
+std::vector<TaskPhase> FusedTurns::turn(const Rows& q, const Rows& k) {
+  return {turn(*of_q_, q, sizes_.queries, q_), turn(*of_k_, k, sizes_.keys, k_)};
 }
 
 }  // namespace headwise

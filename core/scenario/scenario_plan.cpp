@@ -6,35 +6,13 @@
 #include <initializer_list>
 #include <limits>
 
+#include "core/scenario/plan_contradictions.h"
+#include "core/scenario/rotary_plan.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
-
-// Everything that is wrong at once, so that a person mends it in one go.
-class Contradictions {
- public:
-  void add(std::string cause, bool from_arrays = false) {
-    causes_.push_back(std::move(cause));
-    arrays_ = arrays_ || from_arrays;
-  }
-  void check(bool holds, const std::string& cause, bool from_arrays = false) {
-    if (!holds) add(cause, from_arrays);
-  }
-  void throw_if_any() const {
-    if (causes_.empty()) return;
-    throw Error(arrays_ ? ExitStatus::input : ExitStatus::usage,
-                {.where = "scenario",
-                 .what = causes_.size() == 1 ? causes_.front()
-                                             : fmt::format("{} contradictions: {}", causes_.size(),
-                                                           fmt::join(causes_, "; "))});
-  }
-
- private:
-  std::vector<std::string> causes_;
-  bool arrays_ = false;
-};
 
 // Somebody wrote it, or set it to something that is not its default.
 template <class T>
@@ -69,10 +47,6 @@ Index size_of(const char* name, const char* letter, const std::optional<Index>& 
   return value ? *value : fact ? fact->size : follows;
 }
 
-std::string from(const std::optional<SizeFact>& fact) {
-  return fact ? " of " + fact->source : std::string();
-}
-
 // H, G, D, Dv; E, kdim and vdim are known by now. Where H does not divide E the head width is 0 and the cause
 // is told.
 void plan_heads(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& sizes,
@@ -85,14 +59,14 @@ void plan_heads(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& 
   wrong.check(!needs_division || (o.num_heads > 0 && o.embed_dim % o.num_heads == 0),
               fmt::format("num_heads = {} does not divide embed_dim = {}{}: set num_heads to a divisor, or "
                           "attention.head_dim to choose the head width freely",
-                          o.num_heads, o.embed_dim, from(sizes.embed_dim)),
+                          o.num_heads, o.embed_dim, size_source(sizes.embed_dim)),
               sizes.embed_dim.has_value());
   const bool heads_after_length = sizes.num_heads && sizes.query_length && o.num_kv_heads > 0 &&
                                   sizes.query_length->size == o.num_kv_heads;
   wrong.check(
       o.num_kv_heads > 0 && o.num_heads % o.num_kv_heads == 0,
       fmt::format("num_kv_heads = {}{} does not divide num_heads = {}{}: {}", o.num_kv_heads,
-                  from(sizes.num_kv_heads), o.num_heads, from(sizes.num_heads),
+                  size_source(sizes.num_kv_heads), o.num_heads, size_source(sizes.num_heads),
                   heads_after_length ? "is query (N,L,H,D)? its heads come before its length, (N,H,L,D)"
                                      : "each key/value head serves as many query heads"),
       sizes.num_heads || sizes.num_kv_heads);
@@ -126,38 +100,6 @@ void copy_options(AttentionOptions& o, const Scenario& scenario) {
   const bool guarded = scenario.op == Op::scaled_dot_product_attention || !a.need_weights;
   o.fully_masked_rows = m.fully_masked_rows.value_or(guarded ? FullyMaskedRows::zero : FullyMaskedRows::nan);
   if (scenario.head_gain) o.head_gain = *scenario.head_gain;
-}
-
-// Pairs of columns that are turned by positions, and no key without one.
-void check_rotary_embedding(const ScenarioPlan& plan, const Scenario& scenario, const GivenArrays& given,
-                            const GivenSizes& sizes, Contradictions& wrong) {
-  const AttentionSpec& a = scenario.attention;
-  const AttentionOptions& o = plan.options;
-  if (!a.rotary_base && !a.rotary_inverse_frequencies) return;
-  const std::string key = a.rotary_base ? "attention.rotary_base" : "attention.rotary_inverse_frequencies";
-  wrong.check(!a.rotary_base || !a.rotary_inverse_frequencies,
-              "attention.rotary_base and attention.rotary_inverse_frequencies are both written: set one of "
-              "them to null");
-  wrong.check(!a.rotary_base || o.head_dim % 2 == 0,
-              fmt::format("attention.rotary_base turns columns in pairs, but head_dim = {}{} is odd: set "
-                          "attention.head_dim to an even number, or rotary_base to null",
-                          o.head_dim, from(sizes.head_dim)),
-              sizes.head_dim.has_value());
-  if (a.rotary_inverse_frequencies) {
-    const auto count = static_cast<Index>(a.rotary_inverse_frequencies->size());
-    wrong.check(count >= 1 && count <= o.head_dim / 2,
-                fmt::format("attention.rotary_inverse_frequencies has {} numbers, but head_dim = {}{} has {} "
-                            "pairs of columns: write one number a pair, 1 to {} of them",
-                            count, o.head_dim, from(sizes.head_dim), o.head_dim / 2, o.head_dim / 2));
-  }
-  const char* unplaced = a.add_bias_kv || given.contains("bias_k") ? "bias_k"
-                         : a.add_zero_attn                         ? "add_zero_attn"
-                         : given.contains("static_k")              ? "static_k"
-                                                                   : nullptr;
-  if (unplaced != nullptr)
-    wrong.add(
-        fmt::format("{} turns every key by its position, and {} has none: leave one out", key, unplaced),
-        given.contains("bias_k") || given.contains("static_k"));
 }
 
 // N, L and S: arrays first, then the text, then what only masks tell, then what is written.
@@ -199,7 +141,8 @@ void check_multi_head_attention(const ScenarioPlan& plan, const Scenario& scenar
       !plan.self_attention || (o.kdim == o.embed_dim && o.vdim == o.embed_dim),
       fmt::format("in self-attention key and value are the query, but kdim = {}{} and vdim = {}{} beside "
                   "embed_dim = {}{}: set inputs.self_attention to false",
-                  o.kdim, from(sizes.kdim), o.vdim, from(sizes.vdim), o.embed_dim, from(sizes.embed_dim)),
+                  o.kdim, size_source(sizes.kdim), o.vdim, size_source(sizes.vdim), o.embed_dim,
+                  size_source(sizes.embed_dim)),
       sizes.kdim || sizes.vdim || sizes.embed_dim);
   wrong.check(!scenario.head_gain || static_cast<Index>(scenario.head_gain->size()) == o.num_heads,
               fmt::format("heads.gain has {} numbers, num_heads is {}", o.head_gain.size(), o.num_heads));
@@ -399,7 +342,7 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
     wrong.check(!sizes.head_dim || a.head_dim || width == a.embed_dim ||
                     !is_written(scenario, "attention.embed_dim", a.embed_dim, AttentionSpec{}.embed_dim),
                 fmt::format("embed_dim = {} is written, but H·D = {}·{} = {}{}", a.embed_dim, o.num_heads,
-                            o.head_dim, width, from(sizes.head_dim)),
+                            o.head_dim, width, size_source(sizes.head_dim)),
                 true);
     wrong.throw_if_any();
     o.embed_dim = checked_multiply(o.num_heads, o.v_head_dim, "embed_dim");

@@ -109,9 +109,10 @@ void choose_reading(ComparedArray& array, const std::vector<TensorReading>& read
   array = std::move(*best);
 }
 
-// k_heads and v_heads with a head for each query head: ours, repeated likewise.
+// k_heads, k_rotary and v_heads with a head for each query head: ours, repeated likewise.
 TensorPtr repeated_heads(const Trace& trace, TensorName name, const Tensor& ours) {
-  if (name.gradient || (name.id != Id::k_heads && name.id != Id::v_heads)) return nullptr;
+  const bool grouped = name.id == Id::k_heads || name.id == Id::k_rotary || name.id == Id::v_heads;
+  if (name.gradient || !grouped) return nullptr;
   if (trace.options.num_heads == trace.options.num_kv_heads) return nullptr;
   const Tensor repeated = repeat_kv(ours, trace.options.num_heads);
   return std::make_shared<const Tensor>(repeated);

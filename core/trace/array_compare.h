@@ -64,7 +64,7 @@ double stored_tolerance(DType ours, const std::string& stored_dtype, bool gradie
 // backward pass began with, for what cancels on the way leaves rounding in proportion to that. 0 for values.
 double gradient_unit(const Trace& trace, TensorName name);
 
-// k_heads and v_heads may come repeated, a head for each query head; boolean masks may come as 0 and −inf.
+// k_heads, k_rotary and v_heads may come repeated, a head for each query head; boolean masks may come as 0 and −inf.
 ArrayComparison compare_arrays(const Trace& ours, const std::vector<StoredTensor>& theirs,
                                const ArrayComparisonOptions& options);
 

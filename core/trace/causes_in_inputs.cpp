@@ -31,19 +31,27 @@ std::size_t agreeing(const ArrayComparison& comparison, const ComparedArray& fir
   return static_cast<std::size_t>(std::ranges::count_if(comparison.arrays, &ComparedArray::agrees));
 }
 
+bool is_query_or_key(TensorName name) {
+  constexpr TensorId ids[]{TensorId::q,       TensorId::k,        TensorId::q_heads,
+                           TensorId::k_heads, TensorId::q_rotary, TensorId::k_rotary};
+  return std::ranges::find(ids, name.id) != std::end(ids);
+}
+
 bool is_key_or_value(TensorName name) {
   return name.id == TensorId::k || name.id == TensorId::v || name.id == TensorId::k_heads ||
-         name.id == TensorId::v_heads;
+         name.id == TensorId::k_rotary || name.id == TensorId::v_heads;
 }
 
 // Inputs of ours that a variant changes (a mask turned round) are not held against theirs: the question is what
-// was computed from them. Nor are keys and values in another number of heads.
-std::vector<StoredTensor> made_arrays(const VariantSearch& search, const AttentionOptions& variant) {
+// was computed from them. Nor are keys and values in another number of heads, or queries and keys in another order of columns.
+std::vector<StoredTensor> made_arrays(const VariantSearch& search, const AttentionOptions& variant,
+                                      bool reorders_columns) {
   const bool regrouped = variant.num_kv_heads != search.ours.options.num_kv_heads;
   std::vector<StoredTensor> made;
   for (const StoredTensor& array : search.theirs) {
     const auto name = stored_tensor_name(array.name, search.ours.options.op);
     if (!name || is_given(search.ours, *name) || (regrouped && is_key_or_value(*name))) continue;
+    if (reorders_columns && is_query_or_key(*name)) continue;
     made.push_back(array);
   }
   return made;
@@ -67,7 +75,7 @@ std::vector<LikelyCause> causes_in_inputs(const VariantSearch& search, const Arr
     try {
       const TracePtr trace = run(search, changed);
       const ArrayComparison again =
-          compare_arrays(*trace, made_arrays(search, trace->options), search.options);
+          compare_arrays(*trace, made_arrays(search, trace->options, variant.reorders_columns), search.options);
       const std::size_t tensors = agreeing(again, *first);
       if (tensors == 0) continue;
       std::string text = "theirs agrees if " + variant.text;

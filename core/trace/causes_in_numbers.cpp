@@ -10,6 +10,7 @@
 
 #include "core/attention/average_weights.h"
 #include "core/attention/heads.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/attention/softmax.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/likely_causes.h"
@@ -195,6 +196,43 @@ void add_repeats(const Question& q, Causes& causes) {
          ""});
 }
 
+// Columns 2j and 2j + 1 of x (…,D) brought to j and j + R/2, or back.
+Tensor pairs_as_halves(const Tensor& x, Index pairs, bool back) {
+  Tensor halves = x;
+  const Index width = x.shape().size(x.shape().rank() - 1);
+  for (Index i = 0; i < x.size(); ++i) {
+    const Index d = i % width;
+    if (d >= 2 * pairs) continue;
+    const Index paired = i - d + (d < pairs ? 2 * d : 2 * (d - pairs) + 1);
+    halves.set_flat(back ? paired : i, x.flat(back ? i : paired));
+  }
+  return halves;
+}
+
+// Turned in another convention than ours: neighbouring columns, backwards, positions from 1 on.
+void add_rotary_conventions(const Question& q, Causes& causes) {
+  const bool of_queries = q.id == Id::q_rotary;
+  if ((!of_queries && q.id != Id::k_rotary) || q.array.tensor.gradient) return;
+  const TensorPtr heads = of_queries ? q.trace.tensors.q_heads : q.trace.tensors.k_heads;
+  if (!heads || !heads->shape().same_sizes(q.ours().shape())) return;
+  const AttentionOptions& o = q.trace.options;
+  const AttentionSizes s = attention_sizes(o, q.trace.tensors);
+  const std::vector<double> frequencies = rotary_inverse_frequencies(o);
+  const auto pairs = static_cast<Index>(frequencies.size());
+  const Index first = of_queries ? rotary_first_query(o, s.queries, s.keys) : Index{0};
+  const Tensor x = heads->converted(DType::f64);
+  const Tensor neighbours =
+      pairs_as_halves(rotary_embedding(pairs_as_halves(x, pairs, false), frequencies, first), pairs, true);
+  if (pairs > 1 && q.agrees(neighbours))
+    causes.push_back({"theirs turns neighbouring columns (2j, 2j + 1) together, ours halves (j, j + D/2): the "
+                      "rows of W_q and W_k are then in another order too",
+                      ""});
+  if (q.agrees(rotary_embedding_gradient(x, frequencies, first)))
+    causes.push_back({"theirs turns the other way: the sign of sin θ is opposite", ""});
+  if (q.agrees(rotary_embedding(x, frequencies, first + 1)))
+    causes.push_back({"theirs counts positions from 1, ours from 0", ""});
+}
+
 void add_softmax_mistakes(const Question& q, Causes& causes) {
   if (q.array.tensor.gradient) return;
   const bool weights = q.id == Id::attn_weights || q.id == Id::dropped_weights;
@@ -308,7 +346,7 @@ std::vector<LikelyCause> causes_in_numbers(const Trace& ours, const ComparedArra
     return causes;
   const Question question{ours, array, array.tensor.id};
   for (const auto& search : {add_other_tensors, add_constant_factor, add_orders, add_interleaved_heads,
-                             add_repeats, add_softmax_mistakes, add_blocked_cells, add_roundings}) {
+                             add_repeats, add_rotary_conventions, add_softmax_mistakes, add_blocked_cells, add_roundings}) {
     search(question, causes);
   }
   return causes;

@@ -10,6 +10,7 @@
 
 #include "core/attention/rotary_embedding.h"
 #include "core/trace/attention_sizes.h"
+#include "core/trace/rotary_variants.h"
 #include "core/trace/tensor_readings.h"
 
 namespace headwise {
@@ -152,76 +153,6 @@ void add_options(const AttentionOptions& o, Variants& variants) {
                         inputs.options.frozen_heads.clear();
                         inputs.tensors.frozen_weights = nullptr;
                       }});
-}
-
-// Columns 2j and 2j + 1 of each head turned together, as RoFormer and the files of Meta's Llama have it: the half-split turn of
-// the same columns in another order, whose products are the same.
-void add_interleaved_pairs(const AttentionInputs& inputs, Variants& variants) {
-  const AttentionSizes sizes = attention_sizes(inputs);
-  const auto pairs = static_cast<Index>(rotary_inverse_frequencies(resolved_options(inputs)).size());
-  std::vector<Index> order;  // of a head's columns
-  for (Index part = 0; part < 2; ++part)
-    for (Index j = 0; j < pairs; ++j) order.push_back(2 * j + part);
-  for (Index d = 2 * pairs; d < sizes.head_dim; ++d) order.push_back(d);
-  // Entries of q's heads and then of k's in theirs; what stands behind them stays.
-  const auto reordered = [order, width = sizes.head_dim](const Tensor& rows, Index heads) {
-    std::vector<Index> source;
-    for (Index h = 0; h < heads; ++h)
-      for (const Index d : order) source.push_back(h * width + d);
-    for (Index row = heads * width; row < rows.shape().size(0); ++row) source.push_back(row);
-    return with_blocks(rows, 1, source);
-  };
-  const auto change = [=](AttentionInputs& other) {
-    TraceTensors& t = other.tensors;
-    if (other.options.op == Op::scaled_dot_product_attention) {
-      for (TensorPtr* heads : {&t.query, &t.key}) {
-        Tensor columns = **heads;
-        const Index width = sizes.head_dim;
-        for (Index i = 0; i < columns.size(); ++i)
-          columns.set_flat(i, (*heads)->flat(i / width * width + order[static_cast<std::size_t>(i % width)]));
-        *heads = shared(std::move(columns));
-      }
-      return;
-    }
-    for (TensorPtr* packed : {&t.in_proj_weight, &t.in_proj_bias})
-      if (*packed) *packed = reordered(**packed, sizes.heads + sizes.kv_heads);
-    if (t.q_proj_weight) t.q_proj_weight = reordered(*t.q_proj_weight, sizes.heads);
-    if (t.k_proj_weight) t.k_proj_weight = reordered(*t.k_proj_weight, sizes.kv_heads);
-  };
-  if (pairs > 1)
-    variants.push_back(
-        {"rotary position embedding turns neighbouring columns (2j, 2j + 1) together, not halves "
-         "(j, j + D/2)",
-         "", change});
-}
-
-// Rotary position embedding, or none of it, or from another base.
-void add_rotary_embedding(const AttentionInputs& inputs, Variants& variants) {
-  const AttentionOptions o = resolved_options(inputs);
-  const auto with_base = [](std::optional<double> base) {
-    return [base](AttentionInputs& other) {
-      other.options.rotary_base = base;
-      other.options.rotary_inverse_frequencies.clear();
-    };
-  };
-  const bool has = has_rotary_embedding(o);
-  if (has) {
-    variants.push_back({"q and k are not turned by their positions",
-                        "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
-                        with_base(std::nullopt)});
-    add_interleaved_pairs(inputs, variants);
-  }
-  const TraceTensors& t = inputs.tensors;
-  if (o.head_dim == 0 || o.head_dim % 2 != 0 || o.add_zero_attn || t.bias_k || t.static_k) return;
-  for (const double base : {1e4, 5e5, 1e6}) {
-    if (o.rotary_base == base) continue;
-    variants.push_back(
-        {fmt::format("q and k are turned by their positions (rotary, base {:g})", base),
-         fmt::format(
-             "--set attention.rotary_base={:.0f}{}", base,
-             o.rotary_inverse_frequencies.empty() ? "" : " --set attention.rotary_inverse_frequencies=null"),
-         with_base(base)});
-  }
 }
 
 void add_masks(const AttentionInputs& inputs, Variants& variants) {
@@ -414,7 +345,7 @@ std::vector<InputVariant> input_variants(const AttentionInputs& inputs) {
   if (resolved.head_dim > 0 && resolved.v_head_dim > 0 && resolved.embed_dim > 0)
     add_scales(resolved, variants);
   add_options(resolved, variants);
-  add_rotary_embedding(inputs, variants);
+  for (InputVariant& variant : rotary_variants(inputs)) variants.push_back(std::move(variant));
   add_masks(inputs, variants);
   if (inputs.options.op == Op::multi_head_attention) add_parameters(inputs, variants);
   add_tiled_heads(inputs, variants);

@@ -16,6 +16,8 @@ struct InputVariant {
   std::string
       remedy;  // the same in Headwise, "--set attention.scale=1"; empty where it is a mistake anywhere
   std::function<void(AttentionInputs&)> change;
+  // q and k of ours come out with each head's columns in another order than theirs, and their products do not.
+  bool reorders_columns = false;
 };
 
 // Those that these inputs allow and that change them; they are valid inputs again, of the same lengths.

@@ -179,6 +179,21 @@ TEST_CASE("a program with another rotary convention is named by what it does") {
   neighbours.options.rotary_base.reset();
   neighbours.tensors.query = turned(*heads.tensors.query);
   neighbours.tensors.key = turned(*heads.tensors.key);
+  const TracePtr ours = reference_forward(heads);
+  const auto told = [&](const Tensor& theirs) {
+    const StoredTensor stored{"q_rotary", std::make_shared<const Tensor>(theirs), "f64"};
+    const ArrayComparison comparison = compare_arrays(*ours, {stored}, {});
+    REQUIRE(comparison.first_difference() != nullptr);
+    std::string all;
+    for (const LikelyCause& cause : causes_in_numbers(*ours, *comparison.first_difference())) all += cause.text;
+    return all;
+  };
+  const std::vector<double> frequencies = rotary_inverse_frequencies(4, 1e4);
+  CHECK(told(*neighbours.tensors.query).starts_with("theirs turns neighbouring columns"));
+  CHECK(told(rotary_embedding_gradient(*heads.tensors.query, frequencies)).find("turns the other way") !=
+        std::string::npos);
+  CHECK(told(rotary_embedding(*heads.tensors.query, frequencies, 1)).find("counts positions from 1") !=
+        std::string::npos);
   CHECK(causes(heads, neighbours).find("turns neighbouring columns (2j, 2j + 1) together") !=
         std::string::npos);
 }
