@@ -125,15 +125,16 @@ void run_info(CLI::App& app, const Words& words) {
                  "a scenario: a .json file, or the name of a preset", ""});
   }
   heads.model = path;
-  const ModelFiles files(path);
-  const AttentionLayers layers = find_attention_layers(files);
+  const std::shared_ptr<const TextModel> opened = TextModel::open(path);
+  const ModelFiles& files = opened->files();
+  const AttentionLayers& layers = opened->layers();
   // One file is described in its own order.
   const ArrayFileInfo info = files.is_one_file() ? files.first_file_info() : info_of(files);
   const bool is_model = !layers.layers.empty() || !files.missing_files().empty();
-  const Json model = model_info_json(files, layers);
+  const Json model = model_info_json(*opened);
   if (wants_heads && !is_model) refuse_text(path);
   if (!json) {
-    return print(as_text(path, info) + (is_model ? model_info_text(files, layers) : "") +
+    return print(as_text(path, info) + (is_model ? model_info_text(*opened) : "") +
                  (wants_heads ? heads_info_text(heads) : ""));
   }
   const Json scored = wants_heads ? heads_info_json(heads) : Json();

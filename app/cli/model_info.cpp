@@ -41,9 +41,29 @@ std::string named(const AttentionLayer& layer) {
   return layer.name.empty() ? "(no name)" : one_line(layer.name);
 }
 
+// Whether text can go into the model, and whether words come out.
+std::string text_goes_in(const TextModel& model) {
+  const Encoder* const encoder = model.encoder().get();
+  std::string text;
+  if (!model.no_text().empty()) text += fmt::format("  text cannot go in: {}\n", one_line(model.no_text()));
+  if (encoder) text += fmt::format("  encoder: {}\n", blocks_text(encoder->config()));
+  if (model.tokenizer()) {
+    text += fmt::format("  tokenizer: {}, {} pieces\n", model.tokenizer()->kind(),
+                        model.tokenizer()->vocabulary().size());
+  }
+  if (encoder) {
+    text += encoder->no_words().empty()
+                ? fmt::format("  predicts {} words\n", encoder->config().vocabulary)
+                : fmt::format("  predicts no words: {}\n", one_line(encoder->no_words()));
+  }
+  return text;
+}
+
 }  // namespace
 
-std::string model_info_text(const ModelFiles& files, const AttentionLayers& layers) {
+std::string model_info_text(const TextModel& model) {
+  const ModelFiles& files = model.files();
+  const AttentionLayers& layers = model.layers();
   std::string text;
   const std::vector<AttentionLayer>& all = layers.layers;
   if (!all.empty()) {
@@ -66,10 +86,12 @@ std::string model_info_text(const ModelFiles& files, const AttentionLayers& laye
   }
   for (const std::string& file : files.missing_files())
     text += fmt::format("  missing: {}\n", one_line(file));
-  return text;
+  return all.empty() ? text : text + text_goes_in(model);
 }
 
-nlohmann::ordered_json model_info_json(const ModelFiles& files, const AttentionLayers& layers) {
+nlohmann::ordered_json model_info_json(const TextModel& model) {
+  const ModelFiles& files = model.files();
+  const AttentionLayers& layers = model.layers();
   using Json = nlohmann::ordered_json;
   const auto or_null = [](bool known, auto value) { return known ? Json(value) : Json(nullptr); };
   const ModelRotary rotary = layers.config ? layers.config->rotary : ModelRotary{};
@@ -93,7 +115,20 @@ nlohmann::ordered_json model_info_json(const ModelFiles& files, const AttentionL
                     {"rotary_base", or_null(layer.family->positions == "rotary", rotary.base)},
                     {"problem", or_null(!problem.empty(), problem)}});
   }
-  return {{"config", layers.config.has_value()}, {"missing_files", files.missing_files()}, {"layers", list}};
+  Json encoder;
+  if (model.encoder()) {
+    const EncoderConfig& config = model.encoder()->config();
+    encoder = {{"blocks", blocks_text(config)},
+               {"vocabulary", config.vocabulary},
+               {"max_positions", config.max_positions},
+               {"no_words", or_null(!model.encoder()->no_words().empty(), model.encoder()->no_words())}};
+  }
+  return {{"config", layers.config.has_value()},
+          {"missing_files", files.missing_files()},
+          {"layers", list},
+          {"encoder", encoder},
+          {"tokenizer", model.tokenizer() ? Json(model.tokenizer()->kind()) : Json(nullptr)},
+          {"no_text", or_null(!model.no_text().empty(), model.no_text())}};
 }
 
 }  // namespace headwise

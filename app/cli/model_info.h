@@ -4,15 +4,17 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "core/model/attention_layers.h"
+#include "core/model/text_model.h"
 
 namespace headwise {
 
-// Several lines, or none where there is no attention layer and no part missing.
-std::string model_info_text(const ModelFiles& files, const AttentionLayers& layers);
+// Several lines, or none where there is no attention layer and no part missing: the layers, whether text can go in.
+std::string model_info_text(const TextModel& model);
 
 // {"config": bool, "missing_files": […], "layers": [{"layer", "name", "family", "layout", "embed_dim", "num_heads", "num_kv_heads",
-// "head_dim", "v_head_dim", "bias", "is_causal", "positions", "problem"}]}; what is not known is null.
-nlohmann::ordered_json model_info_json(const ModelFiles& files, const AttentionLayers& layers);
+// "head_dim", "v_head_dim", "bias", "is_causal", "positions", "problem"}],
+// "encoder": {"blocks", "vocabulary", "max_positions", "no_words"}, "tokenizer": "WordPiece", "no_text": why text cannot go in}; what is
+// not known or not there is null.
+nlohmann::ordered_json model_info_json(const TextModel& model);
 
 }  // namespace headwise

@@ -157,6 +157,14 @@ void draw_step(const PanelContext& context, TextColumn& column, const std::optio
   const InputsSpec& inputs = context.scenario.inputs;
   if (context.selection.step != Step::inputs || inputs.source != InputSource::text) return;
   column.space(6);
+  if (context.inputs.model_input) {
+    column.paragraph(
+        "Each row is what this layer of the model is given for one token of the text: its embedding, and "
+        "what "
+        "the layers before have added to it.",
+        context.palette.text_dim);
+    return;
+  }
   column.paragraph(
       inputs.positions
           ? "The left columns are a code of the word, the same wherever it stands. The right ones are the "

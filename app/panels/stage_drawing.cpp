@@ -89,7 +89,7 @@ bool draw_embedding_groups(const PanelContext& context, const StagePart& part, c
   const Id id = part.matrix.name.id;
   const bool input = id == Id::query || id == Id::key || id == Id::value;
   if (!input || part.matrix.name.gradient || part.matrix.transposed ||
-      context.scenario.inputs.source != InputSource::text)
+      context.scenario.inputs.source != InputSource::text || context.inputs.model_input)
     return false;
   const EmbeddingLayout layout = embedding_layout(plane.cols);
   if (layout.position_column() <= 0 || layout.position_column() >= plane.cols) return false;

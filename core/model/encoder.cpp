@@ -32,42 +32,74 @@ Rows as_rows(const Tensor& tensor, Index width, const char* what) {
   return matrix<float>(tensor);
 }
 
+// How many blocks from the first on are there; `missing` says what is of the next, where config.json or the file has more.
+// Throws Error(input) where none is.
+Index whole_blocks(const EncoderConfig& config, const ModelFiles& files,
+                   const std::vector<AttentionLayer>& layers, std::string& missing) {
+  Index whole = 0;
+  for (const AttentionLayer& layer : layers) {
+    const std::string name = fmt::format("{}{}{}", config.root, config.names->blocks, whole);
+    try {
+      if (layer.name != name)
+        throw Error(ExitStatus::input, {files.path() + ": " + name, "this block is missing", "", "", ""});
+      check_block(config, files, layer);
+    } catch (const Error& error) {
+      if (whole == 0 || error.status() != ExitStatus::input) throw;
+      missing = error.what();
+      return whole;
+    }
+    ++whole;
+  }
+  if (whole > config.num_layers) {
+    throw Error(ExitStatus::input, {files.path(), "there are more blocks than config.json says",
+                                    fmt::format("{}", whole), fmt::format("{}", config.num_layers), ""});
+  }
+  if (whole < config.num_layers) {
+    missing = fmt::format("{}: {}{}{} is missing, config.json says that there are {}", files.path(),
+                          config.root, config.names->blocks, whole, config.num_layers);
+  }
+  return whole;
+}
+
 }  // namespace
 
 std::shared_ptr<const Encoder> Encoder::open(std::shared_ptr<const ModelFiles> files,
                                              const AttentionLayers& layers) {
   EncoderConfig config = read_encoder_config(*files, layers);
-  if (config.positions == PositionKind::rotary) {
-    throw Error(ExitStatus::input, {files->path(), "the blocks of this family are not computed",
-                                    "rotary positions", "learned or sinusoidal ones", ""});
-  }
-  for (const AttentionLayer& layer : layers.layers) check_block(config, *files, layer);
-  const auto there = static_cast<Index>(layers.layers.size());
-  if (config.num_layers != there) {
-    throw Error(ExitStatus::input,
-                {files->path(), "blocks are missing, or there are too many", fmt::format("{} blocks", there),
-                 fmt::format("{}, as config.json says", config.num_layers), ""});
-  }
+  std::string missing;
+  config.num_layers = whole_blocks(config, *files, layers.layers, missing);
   auto share = std::make_shared<WeightShare>(available_memory() / kept_share);
   return std::shared_ptr<const Encoder>(
-      new Encoder(std::move(config), std::move(files), layers.layers, std::move(share)));
+      new Encoder(std::move(config), std::move(files), layers.layers, std::move(share), missing));
 }
 
 Encoder::Encoder(EncoderConfig config, std::shared_ptr<const ModelFiles> files,
-                 std::vector<AttentionLayer> layers, std::shared_ptr<WeightShare> share)
+                 std::vector<AttentionLayer> layers, std::shared_ptr<WeightShare> share,
+                 const std::string& missing)
     : config_(std::move(config)),
       files_(std::move(files)),
       layers_(std::move(layers)),
       share_(std::move(share)),
       embeddings_(config_, files_, share_),
+      no_words_(missing),
       blocks_(layers_.size()) {
-  if (!config_.names->final_norm.empty())
-    final_norm_ = read_norm(config_, *files_, config_.root + std::string(config_.names->final_norm));
-  head_ = WordHead::open(config_, files_, share_, embeddings_.words(), no_words_);
+  if (!missing.empty()) return;
+  try {
+    if (!config_.names->final_norm.empty())
+      final_norm_ = read_norm(config_, *files_, config_.root + std::string(config_.names->final_norm));
+    head_ = WordHead::open(config_, files_, share_, embeddings_.words());
+  } catch (const Error& error) {
+    if (error.status() != ExitStatus::input) throw;
+    no_words_ = error.what();
+  }
 }
 
 std::shared_ptr<const EncoderBlock> Encoder::block(Index layer) const {
   check_cancelled();
+  if (layer < 0 || layer >= config_.num_layers) {
+    throw Error(ExitStatus::usage, {files_->path(), "the model has no such layer", fmt::format("{}", layer),
+                                    fmt::format("0 to {}", config_.num_layers - 1), ""});
+  }
   const std::lock_guard lock(mutex_);
   std::shared_ptr<const EncoderBlock>& kept = blocks_[static_cast<std::size_t>(layer)];
   if (kept) return kept;
@@ -138,10 +170,8 @@ Encoder::Pass Encoder::run(std::span<const TokenId> ids, const RunOptions& optio
   return pass;
 }
 
-TensorPtr Encoder::layer_input(std::span<const TokenId> ids, Index layer) const {
-  const Pass pass = run(ids, {.layers = layer});
-  if (config_.norm_place == NormPlace::after) return pass.hidden_states.back();
-  const Rows x = as_rows(*pass.hidden_states.back(), config_.embed_dim, "hidden states");
+TensorPtr Encoder::layer_input(Index layer, const Tensor& hidden_state) const {
+  const Rows x = as_rows(hidden_state, config_.embed_dim, "hidden_state");
   return as_tensor(attention_input(config_, *block(layer), x));
 }
 
@@ -163,9 +193,10 @@ TensorPtr Encoder::attention_output(Index layer, const Tensor& layer_input,
   return as_tensor(headwise::attention_output(config_, *block(layer), input, head_gains, nullptr));
 }
 
-TensorPtr Encoder::continue_from(const Pass& pass, Index layer, const Tensor& attention_output) const {
+TensorPtr Encoder::continue_from(const Tensor& hidden_state, Index layer,
+                                 const Tensor& attention_output) const {
   const Rows attended = as_rows(attention_output, config_.embed_dim, "attention_output");
-  Rows x = as_rows(*pass.hidden_states[static_cast<std::size_t>(layer)], config_.embed_dim, "hidden states");
+  Rows x = as_rows(hidden_state, config_.embed_dim, "hidden_state");
   if (attended.rows() != x.rows()) {
     throw Error(ExitStatus::input,
                 {"attention_output", "it is of another text", fmt::format("{} tokens", attended.rows()),

@@ -24,13 +24,15 @@ namespace headwise {
 // (core/tensor/progress.h). They throw Error(cancelled), Error(memory), and Error(input) where a file can no longer be read.
 class Encoder {
  public:
-  // Throws Error(input), one sentence: what of the arrays or of config.json is missing or not computed here. Layers are those
+  // Throws Error(input), one sentence: what of the arrays or of config.json is missing or not computed here; where only
+  // later blocks or the head lack something, it opens as far as it goes. Layers are those
   // of find_attention_layers: layer l of the encoder is layers.layers[l].
   static std::shared_ptr<const Encoder> open(std::shared_ptr<const ModelFiles> files,
                                              const AttentionLayers& layers);
 
+  // num_layers are the blocks that are there: of a model that lacks an array in block 5, the five before it.
   const EncoderConfig& config() const { return config_; }
-  // Why the model predicts no words; empty where it does.
+  // Why the model predicts no words, a sentence: it has no head, or an array of it or of a block is missing; empty where it does.
   const std::string& no_words() const { return no_words_; }
 
   struct Pass {  // of one text, L tokens
@@ -50,8 +52,8 @@ class Encoder {
   Pass run(std::span<const TokenId> ids, const RunOptions& options) const;
   Pass run(std::span<const TokenId> ids) const { return run(ids, RunOptions{}); }
 
-  // What the attention of `layer` is given where only that is wanted: blocks up to it are run. (1,L,E)
-  TensorPtr layer_input(std::span<const TokenId> ids, Index layer) const;
+  // What the attention of `layer` is given where its block is given hidden_state: hidden_states[layer], (1,L,E) → (1,L,E).
+  TensorPtr layer_input(Index layer, const Tensor& hidden_state) const;
 
   // The maps of `layer` alone: what it is given (1,L,E) → attn_weights (1,H,L,S), S = L.
   TensorPtr attn_weights(Index layer, const Tensor& layer_input) const;
@@ -61,15 +63,18 @@ class Encoder {
                              std::span<const double> head_gains = {}) const;
 
   // The rest of the model where the attention of `layer` put out `attention_output` (1,L,E), f32 or f64, instead of its own:
-  // last_hidden. The pass must hold hidden_states[layer].
-  TensorPtr continue_from(const Pass& pass, Index layer, const Tensor& attention_output) const;
+  // last_hidden. hidden_state is hidden_states[layer]; a pass must hold it.
+  TensorPtr continue_from(const Tensor& hidden_state, Index layer, const Tensor& attention_output) const;
+  TensorPtr continue_from(const Pass& pass, Index layer, const Tensor& attention_output) const {
+    return continue_from(*pass.hidden_states.at(static_cast<std::size_t>(layer)), layer, attention_output);
+  }
 
   // Rows [first_row, first_row + rows) of last_hidden (1,L,E) → (rows,V). Throws Error(input) with no_words().
   TensorPtr logits(const Tensor& last_hidden, Index first_row, Index rows) const;
 
  private:
   Encoder(EncoderConfig config, std::shared_ptr<const ModelFiles> files, std::vector<AttentionLayer> layers,
-          std::shared_ptr<WeightShare> share);
+          std::shared_ptr<WeightShare> share, const std::string& missing);
   std::shared_ptr<const EncoderBlock> block(Index layer) const;
   TensorPtr finished(const Rows& x) const;
   void check_ids(std::span<const TokenId> ids) const;

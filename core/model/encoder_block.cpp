@@ -6,6 +6,8 @@
 #include <array>
 #include <set>
 
+#include "core/attention/heads.h"
+#include "core/attention/rotary_embedding.h"
 #include "core/model/encoder_weights.h"
 #include "core/model/layer_parameters.h"
 #include "core/tensor/error.h"
@@ -35,9 +37,26 @@ std::vector<Index> stored_sizes(Index out, Index in, bool conv1d) {
   return conv1d ? std::vector{in, out} : std::vector{out, in};
 }
 
-void check_linear(const ModelFiles& files, const std::string& name, Index out, Index in, bool conv1d) {
+void check_linear(const ModelFiles& files, const std::string& name, Index out, Index in, bool conv1d,
+                  bool needs_bias) {
   expect_array(files, name + "weight", stored_sizes(out, in, conv1d));
-  if (files.find(name + "bias")) expect_array(files, name + "bias", {out});
+  if (needs_bias || files.find(name + "bias")) expect_array(files, name + "bias", {out});
+}
+
+// What layer_problem does not look at: the width of v's weights, the output projection, biases.
+void check_attention(const EncoderConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
+  const ModelFamily& family = *layer.family;
+  const bool needs_bias = config.names->has_bias, conv1d = family.layout == AttentionLayout::packed_in;
+  const Index E = config.embed_dim;
+  if (layer.packed_rows > 0) {
+    check_linear(files, in_block(layer, family.qkv), layer.packed_rows, E, conv1d, needs_bias);
+  } else {
+    check_linear(files, in_block(layer, family.q), layer.q_rows, E, false, needs_bias);
+    check_linear(files, in_block(layer, family.k), layer.k_rows, E, false, needs_bias);
+    check_linear(files, in_block(layer, family.v), layer.v_rows, E, false, needs_bias);
+  }
+  check_linear(files, in_block(layer, family.output), E, config.num_heads * config.v_head_dim, conv1d,
+               needs_bias);
 }
 
 // What the attention layer's family names, and what stands beside it.
@@ -73,12 +92,22 @@ void check_nothing_else(const EncoderConfig& config, const ModelFiles& files, co
   }
 }
 
+// x (L,heads·D), each head turned by its positions.
+Rows with_rotary_embedding(const EncoderConfig& config, const Rows& x, Index heads) {
+  Tensor joined = Tensor::unwritten(Shape{{"N", 1}, {"L", x.rows()}, {"H·D", x.cols()}}, DType::f32);
+  matrix<float>(joined) = x;
+  const Tensor turned =
+      rotary_embedding(split_heads(joined, heads, "H", "D"), config.rotary_inverse_frequencies);
+  return matrix<float>(merge_heads(turned, nullptr, "H·D"));
+}
+
 }  // namespace
 
 void check_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm) {
   const std::string gain = norm_gain_name(files, norm), bias = norm_bias_name(files, norm);
   expect_array(files, gain.empty() ? norm + "weight" : gain, {config.embed_dim});
-  if (!bias.empty()) expect_array(files, bias, {config.embed_dim});
+  if (!bias.empty() || config.names->has_bias)
+    expect_array(files, bias.empty() ? norm + "bias" : bias, {config.embed_dim});
 }
 
 Normalisation read_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm) {
@@ -89,9 +118,9 @@ Normalisation read_norm(const EncoderConfig& config, const ModelFiles& files, co
           config.norm == NormKind::layer_norm};
 }
 
-EncoderLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in,
-                          bool conv1d) {
-  check_linear(files, name, out, in, conv1d);
+EncoderLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in, bool conv1d,
+                          bool needs_bias) {
+  check_linear(files, name, out, in, conv1d, needs_bias);
   EncoderLinear linear{.out = out, .in = in, .is_conv1d = conv1d};
   linear.weight = read_f32(files, name + "weight", stored_sizes(out, in, conv1d));
   if (files.find(name + "bias")) linear.bias = read_f32(files, name + "bias", {out});
@@ -112,12 +141,15 @@ void check_block(const EncoderConfig& config, const ModelFiles& files, const Att
                        layer.q_rows, layer.query_width, layer.k_rows, layer.key_width, layer.v_rows,
                        layer.key_width));
   }
+  check_attention(config, files, layer);
   const EncoderNames& names = *config.names;
   for (const std::string_view norm : {names.attention_norm, names.feed_forward_norm})
     check_norm(config, files, in_block(layer, norm));
   for (const std::string_view in : {names.feed_in, names.feed_gate})
-    if (!in.empty()) check_linear(files, in_block(layer, in), config.feed_forward_dim, E, names.conv1d);
-  check_linear(files, in_block(layer, names.feed_out), E, config.feed_forward_dim, names.conv1d);
+    if (!in.empty())
+      check_linear(files, in_block(layer, in), config.feed_forward_dim, E, names.conv1d, names.has_bias);
+  check_linear(files, in_block(layer, names.feed_out), E, config.feed_forward_dim, names.conv1d,
+               names.has_bias);
   check_nothing_else(config, files, layer);
 }
 
@@ -165,8 +197,12 @@ Rows attention_output(const EncoderConfig& config, const EncoderBlock& block, co
                       std::span<const double> gains, float* attn_weights) {
   const EncoderHeads heads{config.num_heads,  config.num_kv_heads, config.head_dim,
                            config.v_head_dim, config.is_causal,    config.sliding_window};
-  const Rows q = apply_linear(block.q, input), k = apply_linear(block.k, input),
-             v = apply_linear(block.v, input);
+  Rows q = apply_linear(block.q, input), k = apply_linear(block.k, input);
+  const Rows v = apply_linear(block.v, input);
+  if (!config.rotary_inverse_frequencies.empty()) {
+    q = with_rotary_embedding(config, q, config.num_heads);
+    k = with_rotary_embedding(config, k, config.num_kv_heads);
+  }
   return apply_linear(block.out, attend(heads, q, k, v, gains, attn_weights));
 }
 

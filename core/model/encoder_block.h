@@ -37,7 +37,8 @@ Rows after_attention(const EncoderConfig& config, const EncoderBlock& block, con
 // The norm named `norm` ("bert.embeddings.LayerNorm."), of width E.
 Normalisation read_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm);
 void check_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm);
-// A linear map `name` ("lm_head.dense.") with or without a bias.
-EncoderLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in, bool conv1d);
+// A linear map `name` ("lm_head.dense."), its bias where it has one.
+EncoderLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in, bool conv1d,
+                          bool needs_bias = false);
 
 }  // namespace headwise

@@ -1,6 +1,7 @@
 #include "core/model/encoder_config.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/model/model_json.h"
+#include "core/model/model_rotary.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -16,7 +18,6 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double most_epsilon = 1.0;
-constexpr double most_base = 1e12, most_factor = 1e6;
 
 [[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,
                        const std::string& expected) {
@@ -31,17 +32,19 @@ class Settings {
       : path_((std::filesystem::path(folder) / "config.json").string()), json_(read_model_json(path_)) {}
 
   const std::string& path() const { return path_; }
+  const Json& json() const { return json_; }
   // Null where it is not there.
-  const Json& at(const char* key) const { return member(json_, key); }
+  const Json& at(const char* key) const {
+    static const Json none;
+    const auto found = json_.find(key);
+    return found == json_.end() ? none : *found;
+  }
 
-  std::string text(const Json& object, const char* key, const std::string& otherwise) const {
-    const Json& value = member(object, key);
+  std::string text(const char* key, const std::string& otherwise) const {
+    const Json& value = at(key);
     if (value.is_null()) return otherwise;
     if (!value.is_string()) refuse(key, value, "a text");
     return value.get<std::string>();
-  }
-  std::string text(const char* key, const std::string& otherwise) const {
-    return text(json_, key, otherwise);
   }
   bool flag(const char* key, bool otherwise) const {
     const Json& value = at(key);
@@ -49,15 +52,12 @@ class Settings {
     if (!value.is_boolean()) refuse(key, value, "true or false");
     return value.get<bool>();
   }
-  double number(const Json& object, const char* key, double otherwise, double most) const {
-    const Json& value = member(object, key);
+  double number(const char* key, double otherwise, double most) const {
+    const Json& value = at(key);
     if (value.is_null()) return otherwise;
     if (!value.is_number() || !(value.get<double>() > 0.0) || value.get<double>() > most)
       refuse(key, value, fmt::format("a number above 0, at most {}", most));
     return value.get<double>();
-  }
-  double number(const char* key, double otherwise, double most) const {
-    return number(json_, key, otherwise, most);
   }
   Index whole(const char* key, Index otherwise, Index most) const {
     const Json& value = at(key);
@@ -71,12 +71,6 @@ class Settings {
   }
 
  private:
-  static const Json& member(const Json& object, const char* key) {
-    static const Json none;
-    const auto found = object.find(key);
-    return found == object.end() ? none : *found;
-  }
-
   std::string path_;
   Json json_;
 };
@@ -95,24 +89,6 @@ Activation read_activation(const Settings& settings, bool conv1d, bool gated) {
   settings.refuse(key, name, "gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, relu or silu");
 }
 
-RotaryScaling read_rotary_scaling(const Settings& settings, const Json& json) {
-  RotaryScaling scaling;
-  if (!json.is_object()) return scaling;
-  const std::string kind = settings.text(json, "rope_type", settings.text(json, "type", "default"));
-  if (kind == "default") return scaling;
-  if (kind != "linear" && kind != "llama3")
-    settings.refuse("rope_scaling", json, "default, linear or llama3");
-  scaling.kind = kind == "linear" ? RotaryScaling::Kind::linear : RotaryScaling::Kind::llama3;
-  scaling.factor = settings.number(json, "factor", 1.0, most_factor);
-  scaling.low_freq_factor = settings.number(json, "low_freq_factor", 1.0, most_factor);
-  scaling.high_freq_factor = settings.number(json, "high_freq_factor", 4.0, most_factor);
-  scaling.original_max_positions =
-      settings.number(json, "original_max_position_embeddings", 8192.0, most_base);
-  if (scaling.high_freq_factor <= scaling.low_freq_factor)
-    settings.refuse("rope_scaling", json, "a high_freq_factor above the low_freq_factor");
-  return scaling;
-}
-
 // Settings that change what is computed, and that nothing here computes.
 void refuse_other_settings(const Settings& settings) {
   const auto only = [&](const char* key, bool wanted) {
@@ -122,8 +98,6 @@ void refuse_other_settings(const Settings& settings) {
   only("scale_attn_weights", true);
   only("scale_attn_by_inverse_layer_idx", false);
   only("add_cross_attention", false);
-  if (settings.number("partial_rotary_factor", 1.0, 1.0) != 1.0)
-    settings.refuse("partial_rotary_factor", settings.at("partial_rotary_factor"), "1");
   const Json& kinds = settings.at("layer_types");
   if (kinds.is_array() && std::ranges::any_of(kinds, [&](const Json& kind) { return kind != kinds[0]; }))
     settings.refuse("layer_types", kinds, "layers of one kind");
@@ -171,7 +145,6 @@ void read_sizes(EncoderConfig& config, const ModelFiles& files, const AttentionL
   };
   agree("hidden_size", model.embed_dim, config.embed_dim);
   agree("head_dim", model.head_dim, config.head_dim);
-  // Blocks that config.json speaks of and that are not there are told by the arrays that are missing.
   config.num_layers = model.num_layers.value_or(static_cast<Index>(layers.layers.size()));
   config.vocabulary = matrix_sizes(files, config.root + std::string(config.names->word_embeddings))[0];
   const std::vector<Index>& feed = matrix_sizes(
@@ -185,14 +158,14 @@ void read_positions(EncoderConfig& config, const Settings& settings, const Model
   const EncoderNames& names = *config.names;
   if (names.position_embeddings.empty()) {
     config.positions = PositionKind::rotary;
-    const Json& parameters = settings.at("rope_parameters");  // what newer files call it
-    config.rotary_base =
-        settings.number("rope_theta", settings.number(parameters, "rope_theta", 1e4, most_base), most_base);
-    const Json& scaling = settings.at("rope_scaling");
-    config.rotary_scaling = read_rotary_scaling(settings, scaling.is_null() ? parameters : scaling);
-    config.max_positions = settings.whole("max_position_embeddings", 2048, most_positions);
-    if (config.head_dim % 2 != 0)
+    const ModelRotary rotary = read_model_rotary(settings.json(), settings.path());
+    if (!rotary.not_understood.empty())
+      fail(settings.path(), "these rotary positions are not computed", rotary.not_understood, "");
+    config.rotary_inverse_frequencies = rotary_inverse_frequencies(rotary, config.head_dim);
+    if (config.rotary_inverse_frequencies.empty()) {
       fail(files.path(), "rotary positions need an even head width", fmt::format("{}", config.head_dim), "");
+    }
+    config.max_positions = settings.whole("max_position_embeddings", 2048, most_positions);
     return;
   }
   const std::string kind = settings.text("position_embedding_type", "absolute");
@@ -230,14 +203,14 @@ EncoderConfig read_encoder_config(const ModelFiles& files, const AttentionLayers
   }
   const Settings settings(files.folder());
   const std::string type = settings.text("model_type", "");
-  if (std::ranges::find(config.names->model_types, type) == config.names->model_types.end())
-    settings.refuse("model_type", type, "bert, roberta, distilbert, electra, gpt2, llama, mistral or qwen2");
+  if (!type.empty() && std::ranges::find(config.names->model_types, type) == config.names->model_types.end())
+    settings.refuse("model_type", type, fmt::format("{}", fmt::join(config.names->model_types, ", ")));
   config.root = root_of(files, first, *config.names);
-  for (std::size_t i = 0; i < layers.layers.size(); ++i) {
-    const std::string expected = fmt::format("{}{}{}", config.root, config.names->blocks, i);
-    if (layers.layers[i].family != first.family || layers.layers[i].name != expected) {
+  for (const AttentionLayer& layer : layers.layers) {
+    const std::string blocks = config.root + std::string(config.names->blocks);
+    if (layer.family != first.family || !layer.name.starts_with(blocks)) {
       fail(files.path(), "the layers are not one row of blocks of one kind",
-           fmt::format("{} ({})", layers.layers[i].name, layers.layers[i].family->name), expected);
+           fmt::format("{} ({})", layer.name, layer.family->name), blocks + "…");
     }
   }
   refuse_other_settings(settings);

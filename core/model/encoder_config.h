@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/model/attention_layers.h"
 #include "core/model/encoder_names.h"
@@ -14,14 +15,6 @@ enum class NormKind { layer_norm, rms_norm };
 enum class NormPlace { after, before };
 enum class Activation { gelu, gelu_tanh, quick_gelu, relu, silu };
 enum class PositionKind { learned, sinusoidal, rotary };
-
-// rope_scaling of config.json: how the frequencies of rotary positions are slowed down for texts longer than those of training.
-struct RotaryScaling {
-  enum class Kind { none, linear, llama3 } kind = Kind::none;
-  double factor = 1.0;
-  double low_freq_factor = 1.0, high_freq_factor = 4.0;  // llama3
-  double original_max_positions = 8192.0;                // llama3
-};
 
 struct EncoderConfig {
   const EncoderNames* names = nullptr;  // never null in an encoder
@@ -38,8 +31,7 @@ struct EncoderConfig {
   Activation activation = Activation::gelu;
   PositionKind positions = PositionKind::learned;
   Index first_position = 0;  // row of the first token in the position embeddings; RoBERTa: pad_token_id + 1
-  double rotary_base = 0.0;  // rope_theta
-  RotaryScaling rotary_scaling;
+  std::vector<double> rotary_inverse_frequencies;  // of rotary positions; empty: there are none
   std::optional<bool> tie_word_embeddings;
 };
 

@@ -11,8 +11,8 @@ using Rows = RowMatrix<float>;  // one row per token
 struct EncoderLinear {
   TensorPtr weight = nullptr;
   TensorPtr bias = nullptr;  // null: none
-  Index first_row = 0;   // of `weight`
-  Index first_bias = 0;  // of `bias`
+  Index first_row = 0;       // of `weight`
+  Index first_bias = 0;      // of `bias`
   Index out = 0, in = 0;
   bool is_conv1d = false;
 };

@@ -7,10 +7,10 @@ namespace {
 
 using Names = std::string_view;
 
-constexpr std::array<Names, 6> bert_types{"bert", "roberta", "xlm-roberta", "camembert", "electra", ""};
-constexpr std::array<Names, 2> distilbert_types{"distilbert", ""};
-constexpr std::array<Names, 2> gpt2_types{"gpt2", ""};
-constexpr std::array<Names, 4> llama_types{"llama", "mistral", "qwen2", ""};
+constexpr std::array<Names, 5> bert_types{"bert", "roberta", "xlm-roberta", "camembert", "electra"};
+constexpr std::array<Names, 1> distilbert_types{"distilbert"};
+constexpr std::array<Names, 1> gpt2_types{"gpt2"};
+constexpr std::array<Names, 3> llama_types{"llama", "mistral", "qwen2"};
 
 constexpr std::array bert_heads{WordHeadNames{.dense = "cls.predictions.transform.dense.",
                                               .norm = "cls.predictions.transform.LayerNorm.",
@@ -75,6 +75,7 @@ constexpr std::array families{EncoderNames{.family = "BERT",
                                            .feed_in = "mlp.up_proj.",
                                            .feed_gate = "mlp.gate_proj.",
                                            .feed_out = "mlp.down_proj.",
+                                           .has_bias = false,
                                            .ties_words = false,
                                            .heads = plain_heads,
                                            .buffers = llama_buffers}};

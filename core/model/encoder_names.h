@@ -29,8 +29,9 @@ struct EncoderNames {
   // Behind the block's name.
   std::string_view attention_norm, feed_forward_norm;
   std::string_view feed_in, feed_gate = {}, feed_out;
-  bool conv1d = false;                             // matrices of the feed-forward part are [in,out]
-  bool ties_words = true;                          // where config.json does not say it
+  bool has_bias = true;    // of every linear map and norm; false: of those that have one in the file
+  bool conv1d = false;     // matrices of the feed-forward part are [in,out]
+  bool ties_words = true;  // where config.json does not say it
   std::span<const WordHeadNames> heads;            // the first that is there
   std::span<const std::string_view> buffers = {};  // endings of arrays in a block that are no parameters
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/tensor/error.h"
+
 namespace headwise {
 namespace {
 
@@ -13,40 +15,34 @@ constexpr Index words_at_once = 4096;
 std::unique_ptr<const WordHead> WordHead::open(const EncoderConfig& config,
                                                const std::shared_ptr<const ModelFiles>& files,
                                                const std::shared_ptr<WeightShare>& share,
-                                               const std::shared_ptr<const WeightRows>& words,
-                                               std::string& why) {
+                                               const std::shared_ptr<const WeightRows>& words) {
   const Index E = config.embed_dim, V = config.vocabulary;
   const auto found = [&](std::string_view name) { return find_under_root(*files, config.root, name); };
+  const auto no_head = [&](const std::string& missing) {
+    throw Error(ExitStatus::input, {files->path(), "the model has no head that predicts words", "", missing,
+                                    "a model of the same family that was published with its head"});
+  };
   const auto is_there = [&](const WordHeadNames& names) {
     return names.dense.empty() || !found(std::string(names.dense) + "weight").empty();
   };
   const auto head = std::ranges::find_if(config.names->heads, is_there);
-  if (head == config.names->heads.end()) {
-    why = "the model has no head that predicts words (" + std::string(config.names->heads.front().dense) +
-          "weight is not there)";
-    return nullptr;
-  }
+  if (head == config.names->heads.end()) no_head(std::string(config.names->heads.front().dense) + "weight");
   const std::string own = found(head->decoder);
   const bool tied = config.tie_word_embeddings.value_or(own.empty() && config.names->ties_words);
-  if (!tied && own.empty()) {
-    why = "the model has no head that predicts words (" + std::string(head->decoder) + " is not there)";
-    return nullptr;
-  }
+  if (!tied && own.empty()) no_head(std::string(head->decoder));
   auto made = std::make_unique<WordHead>();
   made->activation_ = config.activation;
+  std::string bias = found(head->bias);
   if (!head->dense.empty()) {
-    const auto stem = [&](std::string_view name) {
-      const std::string weight = found(std::string(name) + "weight");
-      return weight.substr(0, weight.size() - std::string_view("weight").size());
-    };
-    const std::string dense = stem(head->dense);
-    made->dense_ = read_linear(*files, dense, E, E, false);
-    // The norm stands where the dense layer does; its gain may have another name.
-    const std::string root = dense.substr(0, dense.size() - head->dense.size());
+    // The norm and the bias stand where the dense layer does.
+    const std::string dense = found(std::string(head->dense) + "weight");
+    const std::string root = dense.substr(0, dense.rfind(head->dense));
+    made->dense_ = read_linear(*files, root + std::string(head->dense), E, E, false, true);
     made->norm_ = read_norm(config, *files, root + std::string(head->norm));
+    if (bias.empty()) bias = root + std::string(head->bias);
   }
   made->decoder_ = tied ? words : std::make_shared<const WeightRows>(files, share, own, V, E);
-  if (const std::string bias = found(head->bias); !bias.empty()) made->bias_ = read_f32(*files, bias, {V});
+  if (!bias.empty()) made->bias_ = read_f32(*files, bias, {V});
   return made;
 }
 

@@ -9,13 +9,12 @@ namespace headwise {
 class WordHead {
  public:
   // `words` (V,E) is the decoder where the model ties it to the embeddings: as tie_word_embeddings of config.json says, else an
-  // own decoder where the file has one, else as the family does. Null: the model has no words to predict (a base model
-  // without a head), and `why` says so. Throws Error(input) for a head with arrays of other shapes.
+  // own decoder where the file has one, else as the family does. Throws Error(input): the model has no head (a base model), an
+  // array of it is missing or has another shape.
   static std::unique_ptr<const WordHead> open(const EncoderConfig& config,
                                               const std::shared_ptr<const ModelFiles>& files,
                                               const std::shared_ptr<WeightShare>& share,
-                                              const std::shared_ptr<const WeightRows>& words,
-                                              std::string& why);
+                                              const std::shared_ptr<const WeightRows>& words);
 
   // (L,E) → (L,V)
   Rows logits(const Rows& last_hidden) const;

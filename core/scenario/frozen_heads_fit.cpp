@@ -4,7 +4,7 @@
 
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/scenario_plan.h"
-#include "core/scenario/tokens.h"
+#include "core/scenario/text_inputs.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -17,11 +17,10 @@ bool frozen_heads_fit(const Scenario& scenario, const ScenarioInputs* previous) 
     const auto held = arrays.find("frozen_weights");
     if (held == arrays.end()) return true;
     const InputsSpec& inputs = scenario.inputs;
-    TextLengths text;
-    if (inputs.source == InputSource::text) {
-      text.query = token_count(inputs.text);
-      text.key = inputs.key_text ? token_count(*inputs.key_text) : *text.query;
-    }
+    std::vector<std::string> notes;
+    const std::shared_ptr<ModelInput> model =
+        arrays.contains("query") ? nullptr : read_model_text(scenario, notes);
+    const TextLengths text = text_lengths(inputs, model.get());
     Scenario free = scenario;
     free.frozen_heads.reset();
     const ScenarioPlan plan =

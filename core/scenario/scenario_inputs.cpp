@@ -12,6 +12,7 @@
 #include "core/scenario/hand_made_heads.h"
 #include "core/scenario/scenario_plan.h"
 #include "core/scenario/scenario_schema.h"
+#include "core/scenario/text_inputs.h"
 #include "core/scenario/tokens.h"
 #include "core/scenario/weight_initialisation.h"
 #include "core/tensor/edit_distance.h"
@@ -29,18 +30,15 @@ struct Texts {
   std::optional<std::vector<Token>> query, key;
 };
 
-// Before anything is cut: a text that is too long is refused by its length.
-TextLengths text_lengths(const InputsSpec& inputs) {
-  TextLengths lengths;
-  if (inputs.source != InputSource::text) return lengths;
-  lengths.query = token_count(inputs.text);
-  lengths.key = inputs.key_text ? token_count(*inputs.key_text) : *lengths.query;
-  return lengths;
-}
-
-Texts cut_texts(const InputsSpec& inputs) {
+Texts cut_texts(const InputsSpec& inputs, const ModelInput* model) {
   Texts texts;
   if (inputs.source != InputSource::text) return texts;
+  if (model) {
+    texts.query.emplace();
+    for (const std::string& label : model->text.labels) texts.query->push_back({label, label});
+    texts.key = texts.query;
+    return texts;
+  }
   texts.query = tokenise(inputs.text);
   texts.key = inputs.key_text ? tokenise(*inputs.key_text) : *texts.query;
   return texts;
@@ -117,6 +115,7 @@ struct Workshop {
   const ScenarioPlan& plan;
   const GivenArrays& given;
   const Texts& texts;
+  ModelInput* model;  // null: the text is no model's
   DType dtype;
   TensorMaker& maker;
   std::vector<std::string>& notes;
@@ -149,6 +148,18 @@ struct Workshop {
     return maker.get(order.name, recipe, {}, [&] { return made_input(order, i, plan.batch, dtype); });
   }
 
+  // What the model gives its layer for the text.
+  TensorPtr layer_input() const {
+    const Index width = model->model->encoder()->config().embed_dim;
+    if (width != plan.options.embed_dim) {
+      throw Error(ExitStatus::input,
+                  {"in_proj_weight", "the given parameters do not fit the text of the model",
+                   fmt::format("E = {}", plan.options.embed_dim), fmt::format("E = {}", width),
+                   "leave them out, or give a query too"});
+    }
+    return make_layer_input(*model, plan.batch, dtype, maker);
+  }
+
   void make_inputs(TraceTensors& t) const {
     const AttentionOptions& o = plan.options;
     const bool sdpa = o.op == Op::scaled_dot_product_attention;
@@ -159,8 +170,9 @@ struct Workshop {
     };
     const std::vector<Token>* query = tokens(texts.query, L);
     const std::vector<Token>* key = tokens(texts.key, S);
-    t.query = input(
-        {"query", query, L, "L", sdpa ? "D" : "E", sdpa ? o.head_dim : o.embed_dim, sdpa ? o.num_heads : 0});
+    t.query = model ? layer_input()
+                    : input({"query", query, L, "L", sdpa ? "D" : "E", sdpa ? o.head_dim : o.embed_dim,
+                             sdpa ? o.num_heads : 0});
     if (plan.self_attention) {
       t.key = t.value = t.query;
       return;
@@ -330,13 +342,15 @@ ScenarioInputs make_scenario_inputs(const Scenario& scenario, DType dtype, const
   const GivenArrays arrays =
       gather_arrays(scenario, given, previous ? &previous->files : nullptr, inputs.files);
   const GivenSizes sizes = given_sizes(arrays, scenario.op, scenario.inputs.batch_first);
-  const ScenarioPlan plan = plan_scenario(scenario, arrays, sizes, text_lengths(scenario.inputs));
+  if (!arrays.contains("query")) inputs.model_input = read_model_text(scenario, inputs.notes);
+  ModelInput* const model = inputs.model_input.get();
+  const ScenarioPlan plan = plan_scenario(scenario, arrays, sizes, text_lengths(scenario.inputs, model));
   require_memory(planned_bytes(plan, scenario, dtype), "the inputs and parameters of the scenario");
-  const Texts texts = cut_texts(scenario.inputs);
+  const Texts texts = cut_texts(scenario.inputs, model);
 
   note_unused(given, inputs.notes);
   TensorMaker maker(previous ? &previous->made : nullptr, inputs.made);
-  const Workshop workshop{scenario, plan, arrays, texts, dtype, maker, inputs.notes};
+  const Workshop workshop{scenario, plan, arrays, texts, model, dtype, maker, inputs.notes};
   inputs.attention.options = plan.options;
   inputs.attention.dtype = dtype;
   TraceTensors& tensors = inputs.attention.tensors;

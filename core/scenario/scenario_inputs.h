@@ -20,12 +20,16 @@ struct TokenLabels {
       key;  // one per key position of S′, "k 3" without text; appended columns: "bias_k", "zero"
 };
 
+struct ModelInput;
+
 struct ScenarioInputs {
   AttentionInputs attention;
   TensorPtr grad_output;  // null: all ones
   TokenLabels labels;
   std::vector<HeadDescription>
-      heads;               // what each head was made for; empty where the parameters are not hand-made
+      heads;  // what each head was made for; empty where the parameters are not hand-made
+  std::shared_ptr<ModelInput>
+      model_input;         // where the query is a model's text (core/scenario/text_inputs.h); else null
   bool unbatched = false;  // the given arrays had no batch axis; the trace has N = 1
   std::vector<std::string>
       notes;         // what a person should know: arrays that are not used, numbers beyond f32 …

@@ -1,5 +1,6 @@
 #include "tests/core/model/encoder_golden.h"
 
+#include <array>
 #include <memory>
 
 #include "core/tensor/task_threads.h"
@@ -10,6 +11,8 @@ using namespace headwise::test;
 namespace {
 
 const std::string golden_folder = HEADWISE_SOURCE_DIR "/tests/golden/models/";
+constexpr std::array small_models{
+    "bert", "bert_without_words", "roberta", "distilbert", "gpt2", "llama", "mistral", "qwen2"};
 const std::string own_models = HEADWISE_SOURCE_DIR "/assets/models/";
 
 std::shared_ptr<const Encoder> encoder_of(const std::string& path) {
@@ -68,15 +71,23 @@ TEST_CASE("the own models compute what torch computes with them") {
     check_model(own_models + name, golden_folder + name + ".npz");
 }
 
+TEST_CASE("small models under the names of their families compute what torch computes with them") {
+  for (const char* name : small_models)
+    check_model(golden_folder + name, golden_folder + name + "/values.npz");
+}
+
 TEST_CASE("the output of a layer's own attention continues to the model's own last hidden states") {
-  for (const char* name : {"sentences", "copycat"}) {
-    CAPTURE(name);
-    const std::shared_ptr<const Encoder> encoder = encoder_of(own_models + name);
-    const std::vector<TokenId> ids = golden_ids(golden_arrays(golden_folder + name + ".npz"), "0.ids");
+  std::vector<std::string> folders{own_models + "sentences", own_models + "copycat"};
+  for (const char* name : small_models) folders.push_back(golden_folder + name);
+  for (const std::string& folder : folders) {
+    CAPTURE(folder);
+    const std::shared_ptr<const Encoder> encoder = encoder_of(folder);
+    const std::vector<TokenId> ids{3, 17, 4, 4, 39, 21, 8};
     const Encoder::Pass pass = encoder->run(ids);
     for (Index layer = 0; layer < encoder->config().num_layers; ++layer) {
-      const TensorPtr input = encoder->layer_input(ids, layer);
-      CHECK(identical(*input, *pass.layer_inputs[static_cast<std::size_t>(layer)]));
+      const auto at = static_cast<std::size_t>(layer);
+      const TensorPtr input = encoder->layer_input(layer, *pass.hidden_states[at]);
+      CHECK(identical(*input, *pass.layer_inputs[at]));
       const TensorPtr output = encoder->attention_output(layer, *input);
       CHECK(identical(*encoder->continue_from(pass, layer, *output), *pass.last_hidden));
     }

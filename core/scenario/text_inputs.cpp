@@ -1,0 +1,88 @@
+#include "core/scenario/text_inputs.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "core/model/model_state.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+std::string model_path(const Scenario& scenario) {
+  return (std::filesystem::path(scenario.origin.folder) / *scenario.parameters.file).string();
+}
+
+void refuse(const std::string& key, const std::string& got, const std::string& remedy) {
+  throw Error(ExitStatus::usage,
+              {key, "a layer of a model has the model's own text as query, key and value", got, "", remedy});
+}
+
+}  // namespace
+
+std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vector<std::string>& notes) {
+  if (scenario.op != Op::multi_head_attention || scenario.inputs.source != InputSource::text ||
+      scenario.parameters.source != ParameterSource::model || !scenario.parameters.file)
+    return nullptr;
+  auto input = std::make_shared<ModelInput>();
+  input->model = TextModel::open(model_path(scenario));
+  if (const std::string& why = input->model->no_text(); !why.empty()) {
+    notes.push_back(fmt::format(
+        "the text does not go through this model, its words are embedded as in any other scenario: {}", why));
+    return nullptr;
+  }
+  const Encoder& encoder = *input->model->encoder();
+  if (scenario.parameters.layer >= encoder.config().num_layers) {
+    notes.push_back(
+        fmt::format("the text does not get as far as this layer, its words are embedded as in any other "
+                    "scenario: {}",
+                    encoder.no_words()));
+    return nullptr;
+  }
+  if (scenario.inputs.key_text)
+    refuse("inputs.key_text", one_line(*scenario.inputs.key_text, 40), "set inputs.key_text to null");
+  if (!scenario.inputs.self_attention)
+    refuse("inputs.self_attention", "false", "set inputs.self_attention to true");
+  input->text = input->model->read(scenario.inputs.text);
+  input->layer = scenario.parameters.layer;
+  notes.insert(notes.end(), input->text.notices.begin(), input->text.notices.end());
+  if (!scenario.inputs.positions)
+    notes.push_back("inputs.positions is not used: a model's text has the positions that the model gives it");
+  return input;
+}
+
+TextLengths text_lengths(const InputsSpec& inputs, const ModelInput* model) {
+  TextLengths lengths;
+  if (inputs.source != InputSource::text) return lengths;
+  if (model) {
+    lengths.query = lengths.key = static_cast<Index>(model->text.ids.size());
+    return lengths;
+  }
+  lengths.query = token_count(inputs.text);
+  lengths.key = inputs.key_text ? token_count(*inputs.key_text) : *lengths.query;
+  return lengths;
+}
+
+TensorPtr make_layer_input(ModelInput& input, Index batch, DType dtype, TensorMaker& maker) {
+  const Encoder& encoder = *input.model->encoder();
+  const std::string& path = input.model->files().path();
+  const ModelState state = model_state(path);
+  const std::string recipe = fmt::format("{}\n{} {} {}\n{}", path, state.modified, state.bytes, input.layer,
+                                         fmt::join(input.text.ids, " "));
+  input.hidden_state = maker.get("hidden state of the model", recipe, {}, [&] {
+    return Tensor(*encoder.run(input.text.ids, {.layers = input.layer}).hidden_states.back());
+  });
+  return maker.get("query", fmt::format("{} {} of the model", dtype_name(dtype), batch), {input.hidden_state},
+                   [&] {
+                     const TensorPtr one = encoder.layer_input(input.layer, *input.hidden_state);
+                     const Index length = one->shape().size(1), width = one->shape().size(2);
+                     Tensor all = Tensor::unwritten(Shape{{"N", batch}, {"L", length}, {"E", width}}, dtype);
+                     for (Index i = 0; i < all.size(); ++i) all.set_flat(i, one->flat(i % one->size()));
+                     return all;
+                   });
+}
+
+}  // namespace headwise

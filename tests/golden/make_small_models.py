@@ -1,0 +1,203 @@
+#!/usr/bin/python3
+"""Writes models/NAME: small randomly initialised models under the names of their families, and what torch computes with them.
+
+    /usr/bin/python3 make_small_models.py      (Debian: python3-torch, 1.13; python3-numpy)
+
+Each folder has config.json and model.safetensors as the family's files have them, and values.npz: 0.ids (L), 0.hidden.l (L,E),
+0.attention.l (H,L,L), 0.final (L,E), 0.logits (L,V) where the model predicts words; computed in float32 by small_transformers.py.
+"""
+
+import json
+import os
+import sys
+
+sys.dont_write_bytecode = True
+import numpy
+import torch
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "assets", "models"))
+sys.path.insert(0, HERE)
+from safetensors_file import write_safetensors
+from small_transformers import bert_like, distilbert_like, gpt2_like, llama_like
+
+E, F, V, LAYERS, POSITIONS = 16, 28, 40, 2, 12
+IDS = [3, 17, 4, 4, 39, 21, 8, 30, 11]
+
+
+def drawn(shapes, seed):
+    """{name: tensor}: gains near 1, the rest normal; large enough that attention is far from even."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def tensor(name, shape):
+        x = torch.randn(shape, generator=generator)
+        gain = len(shape) == 1 and name.endswith(("weight", "gamma"))
+        return 1 + 0.2 * x if gain else 0.4 * x
+
+    return {name: tensor(name, shape) for name, shape in shapes.items()}
+
+
+def affine(shapes, name, rows, columns=None, bias=True, conv1d=False):
+    """A matrix with its bias, or with one size a norm's gain and bias."""
+    shapes[name + ".weight"] = (rows,) if columns is None else (columns, rows) if conv1d else (rows, columns)
+    if bias:
+        shapes[name + ".bias"] = (rows,)
+
+
+def bert_shapes(root, positions=POSITIONS, token_types=2):
+    shapes = {f"{root}embeddings.word_embeddings.weight": (V, E), f"{root}embeddings.token_type_embeddings.weight": (token_types, E)}
+    if positions:
+        shapes[f"{root}embeddings.position_embeddings.weight"] = (positions, E)
+    affine(shapes, f"{root}embeddings.LayerNorm", E)
+    for layer in range(LAYERS):
+        at = f"{root}encoder.layer.{layer}."
+        for part in ("self.query", "self.key", "self.value", "output.dense"):
+            affine(shapes, f"{at}attention.{part}", E, E)
+        affine(shapes, at + "intermediate.dense", F, E)
+        affine(shapes, at + "output.dense", E, F)
+        for norm in ("attention.output.LayerNorm", "output.LayerNorm"):
+            affine(shapes, at + norm, E)
+    return shapes
+
+
+def bert_config(**more):
+    return {"model_type": "bert", "hidden_size": E, "num_hidden_layers": LAYERS, "num_attention_heads": 4, "intermediate_size": F,
+            "hidden_act": "gelu", "max_position_embeddings": POSITIONS, "type_vocab_size": 2, "vocab_size": V,
+            "layer_norm_eps": 1e-12, "pad_token_id": 0, **more}
+
+
+def bert():
+    """As the oldest files have it: gamma and beta, a decoder of its own."""
+    shapes = bert_shapes("bert.")
+    affine(shapes, "bert.pooler.dense", E, E)
+    affine(shapes, "cls.predictions.transform.dense", E, E)
+    affine(shapes, "cls.predictions.transform.LayerNorm", E)
+    shapes |= {"cls.predictions.decoder.weight": (V, E), "cls.predictions.bias": (V,)}
+    old = {name.replace("LayerNorm.weight", "LayerNorm.gamma").replace("LayerNorm.bias", "LayerNorm.beta"): shape
+           for name, shape in shapes.items()}
+    return old, bert_config(tie_word_embeddings=False), bert_like
+
+
+def bert_without_words():
+    """No prefix, no head, sinusoidal positions, ReLU."""
+    return (bert_shapes("", positions=0), bert_config(position_embedding_type="sinusoidal", hidden_act="relu"),
+            lambda p, config, ids: bert_like(p, config, ids, root=""))
+
+
+def roberta():
+    """Positions begin at pad_token_id + 1; the decoder is tied."""
+    shapes = bert_shapes("roberta.", POSITIONS + 2, 1)
+    affine(shapes, "lm_head.dense", E, E)
+    affine(shapes, "lm_head.layer_norm", E)
+    shapes["lm_head.bias"] = (V,)
+    config = bert_config(model_type="roberta", pad_token_id=1, max_position_embeddings=POSITIONS + 2, layer_norm_eps=1e-5,
+                         type_vocab_size=1)
+    return shapes, config, lambda p, c, ids: bert_like(p, c, ids, root="roberta.", first_position=2)
+
+
+def distilbert():
+    root = "distilbert."
+    shapes = {f"{root}embeddings.word_embeddings.weight": (V, E), f"{root}embeddings.position_embeddings.weight": (POSITIONS, E)}
+    affine(shapes, root + "embeddings.LayerNorm", E)
+    for layer in range(LAYERS):
+        at = f"{root}transformer.layer.{layer}."
+        for part in ("q_lin", "k_lin", "v_lin", "out_lin"):
+            affine(shapes, f"{at}attention.{part}", E, E)
+        affine(shapes, at + "ffn.lin1", F, E)
+        affine(shapes, at + "ffn.lin2", E, F)
+        for norm in ("sa_layer_norm", "output_layer_norm"):
+            affine(shapes, at + norm, E)
+    affine(shapes, "vocab_transform", E, E)
+    affine(shapes, "vocab_layer_norm", E)
+    shapes["vocab_projector.bias"] = (V,)
+    config = {"model_type": "distilbert", "dim": E, "n_layers": LAYERS, "n_heads": 2, "hidden_dim": F, "activation": "gelu",
+              "max_position_embeddings": POSITIONS, "vocab_size": V, "sinusoidal_pos_embds": False, "tie_weights_": True}
+    return shapes, config, distilbert_like
+
+
+def gpt2():
+    """A head of its own, and the buffers that old files have."""
+    root = "transformer."
+    shapes = {root + "wte.weight": (V, E), root + "wpe.weight": (POSITIONS, E), "lm_head.weight": (V, E)}
+    for layer in range(LAYERS):
+        at = f"{root}h.{layer}."
+        for name, rows, columns in (("attn.c_attn", 3 * E, E), ("attn.c_proj", E, E), ("mlp.c_fc", F, E), ("mlp.c_proj", E, F)):
+            affine(shapes, at + name, rows, columns, conv1d=True)
+        affine(shapes, at + "ln_1", E)
+        affine(shapes, at + "ln_2", E)
+        shapes[at + "attn.bias"] = (1, 1, POSITIONS, POSITIONS)
+        shapes[at + "attn.masked_bias"] = ()
+    affine(shapes, root + "ln_f", E)
+    config = {"model_type": "gpt2", "n_embd": E, "n_layer": LAYERS, "n_head": 4, "n_inner": F, "n_positions": POSITIONS,
+              "vocab_size": V, "activation_function": "gelu_new", "layer_norm_epsilon": 1e-5, "tie_word_embeddings": False}
+    return shapes, config, gpt2_like
+
+
+def llama_shapes(heads, kv_heads, width, qkv_bias=False, own_head=True):
+    shapes = {"model.embed_tokens.weight": (V, E)}
+    for layer in range(LAYERS):
+        at = f"model.layers.{layer}."
+        for part, rows in (("q", heads * width), ("k", kv_heads * width), ("v", kv_heads * width)):
+            affine(shapes, f"{at}self_attn.{part}_proj", rows, E, bias=qkv_bias)
+        affine(shapes, at + "self_attn.o_proj", E, heads * width, bias=False)
+        for part, rows, columns in (("gate", F, E), ("up", F, E), ("down", E, F)):
+            affine(shapes, f"{at}mlp.{part}_proj", rows, columns, bias=False)
+        affine(shapes, at + "input_layernorm", E, bias=False)
+        affine(shapes, at + "post_attention_layernorm", E, bias=False)
+    affine(shapes, "model.norm", E, bias=False)
+    if own_head:
+        shapes["lm_head.weight"] = (V, E)
+    return shapes
+
+
+def llama_config(heads, kv_heads, **more):
+    return {"model_type": "llama", "hidden_size": E, "num_hidden_layers": LAYERS, "num_attention_heads": heads,
+            "num_key_value_heads": kv_heads, "intermediate_size": F, "hidden_act": "silu", "max_position_embeddings": POSITIONS,
+            "vocab_size": V, "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "tie_word_embeddings": False, **more}
+
+
+def llama():
+    """As Llama 3.1: grouped heads, slowed frequencies; heads wider than E/H."""
+    scaling = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+               "original_max_position_embeddings": 40}
+    return (llama_shapes(4, 2, 6), llama_config(4, 2, head_dim=6, rope_theta=500.0, rope_scaling=scaling), llama_like)
+
+
+def mistral():
+    """A sliding window of 4, one key/value head, positions slowed to half, a tied head."""
+    config = llama_config(4, 1, model_type="mistral", sliding_window=4, tie_word_embeddings=True,
+                          rope_scaling={"rope_type": "linear", "factor": 2.0})
+    return llama_shapes(4, 1, 4, own_head=False), config, llama_like
+
+
+def qwen2():
+    """Biases of q, k and v, a tied head; a window that is not used."""
+    config = llama_config(4, 2, model_type="qwen2", rms_norm_eps=1e-6, rope_theta=1000000.0, sliding_window=2,
+                          use_sliding_window=False, max_window_layers=1, tie_word_embeddings=True)
+    return llama_shapes(4, 2, 4, qkv_bias=True, own_head=False), config, llama_like
+
+
+def write(name, seed, made):
+    shapes, config, run = made
+    parameters = drawn(shapes, seed)
+    with torch.no_grad():
+        result = run(parameters, config, torch.tensor(IDS))
+    arrays = {"0.ids": numpy.array(IDS, numpy.int64), "0.final": result.final.numpy()}
+    for what in ("hidden", "attention"):
+        for layer, tensor in enumerate(getattr(result, what)):
+            arrays[f"0.{what}.{layer}"] = tensor.numpy()
+    if result.logits is not None:
+        arrays["0.logits"] = result.logits.numpy()
+    folder = os.path.join(HERE, "models", name)
+    os.makedirs(folder, exist_ok=True)
+    write_safetensors(os.path.join(folder, "model.safetensors"), parameters, {"format": "pt"})
+    with open(os.path.join(folder, "config.json"), "w") as file:
+        json.dump(config, file, indent=1)
+        file.write("\n")
+    numpy.savez_compressed(os.path.join(folder, "values.npz"), **arrays)
+    print(name, sum(os.path.getsize(os.path.join(folder, file)) for file in os.listdir(folder)), "bytes")
+
+
+torch.set_num_threads(1)
+for number, make in enumerate((bert, bert_without_words, roberta, distilbert, gpt2, llama, mistral, qwen2)):
+    write(make.__name__, number, make())
