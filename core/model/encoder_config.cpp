@@ -9,7 +9,6 @@
 #include <nlohmann/json.hpp>
 
 #include "core/model/model_json.h"
-#include "core/model/model_rotary.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -32,7 +31,6 @@ class Settings {
       : path_((std::filesystem::path(folder) / "config.json").string()), json_(read_model_json(path_)) {}
 
   const std::string& path() const { return path_; }
-  const Json& json() const { return json_; }
   // Null where it is not there.
   const Json& at(const char* key) const {
     static const Json none;
@@ -153,12 +151,11 @@ void read_sizes(EncoderConfig& config, const ModelFiles& files, const AttentionL
 }
 
 void read_positions(EncoderConfig& config, const Settings& settings, const ModelFiles& files,
-                    const std::string& type) {
+                    const std::string& type, const ModelRotary& rotary) {
   constexpr Index most_positions = Index{1} << 24;
   const EncoderNames& names = *config.names;
   if (names.position_embeddings.empty()) {
     config.positions = PositionKind::rotary;
-    const ModelRotary rotary = read_model_rotary(settings.json(), settings.path());
     if (!rotary.not_understood.empty())
       fail(settings.path(), "these rotary positions are not computed", rotary.not_understood, "");
     config.rotary_inverse_frequencies = rotary_inverse_frequencies(rotary, config.head_dim);
@@ -215,7 +212,7 @@ EncoderConfig read_encoder_config(const ModelFiles& files, const AttentionLayers
   }
   refuse_other_settings(settings);
   read_sizes(config, files, layers);
-  read_positions(config, settings, files, type);
+  read_positions(config, settings, files, type, layers.config->rotary);
   const bool gated = !config.names->feed_gate.empty();
   config.activation = read_activation(settings, config.names->conv1d, gated);
   config.norm = gated ? NormKind::rms_norm : NormKind::layer_norm;

@@ -1,7 +1,5 @@
 #include "core/model/encoder_linear.h"
 
-#include <algorithm>
-
 #include "core/tensor/task_threads.h"
 
 namespace headwise {
@@ -22,16 +20,16 @@ Rows apply_linear(const EncoderLinear& linear, const Eigen::Ref<const Rows>& x) 
   const Index tasks = (linear.out + columns_at_once - 1) / columns_at_once;
   run_tasks(tasks, work < least_shared_work ? 1 : available_threads(), [&](Index task, int) {
     const Index first = task * columns_at_once, count = std::min(columns_at_once, linear.out - first);
-    auto part = y.middleCols(first, count);
-    if (linear.is_conv1d) {
-      part.noalias() = x * weight.middleCols(first, count);
-    } else {
-      part.noalias() = x * weight.middleRows(linear.first_row + first, count).transpose();
+    RowMatrix<double> made =
+        linear.is_conv1d
+            ? blockwise_product(x, weight.middleCols(first, count))
+            : blockwise_product(x, weight.middleRows(linear.first_row + first, count).transpose());
+    if (linear.bias) {
+      const Eigen::Map<const Eigen::RowVectorXf> bias(
+          linear.bias->values<float>().data() + linear.first_bias + first, count);
+      made.rowwise() += bias.cast<double>();
     }
-    if (!linear.bias) return;
-    const Eigen::Map<const Eigen::RowVectorXf> bias(
-        linear.bias->values<float>().data() + linear.first_bias + first, count);
-    part.rowwise() += bias;
+    y.middleCols(first, count) = made.cast<float>();
   });
   return y;
 }
