@@ -11,7 +11,7 @@
 #include "app/session/recent_files.h"
 #include "core/code/program.h"
 #include "core/files/array_files.h"
-#include "core/model/attention_layers.h"
+#include "core/model/text_model.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
@@ -171,25 +171,30 @@ Scenario scenario_of_file(const std::string& path) {
 
 // What a model does not tell, or what the operator is not all of.
 std::string layer_sentence(const Scenario& scenario) {
-  const std::string& path = *scenario.parameters.file;
-  const AttentionLayers layers = find_attention_layers(ModelFiles(path));
+  const std::string path = (fs::path(scenario.origin.folder) / *scenario.parameters.file).string();
+  const std::shared_ptr<const TextModel> model = TextModel::open(path);
+  const AttentionLayers& layers = model->layers();
+  const bool text = scenario.inputs.source == InputSource::text, reads_text = model->no_text().empty();
   const AttentionLayer& layer = layers.layers[static_cast<std::size_t>(scenario.parameters.layer)];
-  std::string text = fmt::format(
-      "{}: layer {} of {}, {}{}. Its parameters are the model's, the inputs are random. PARAMETERS has the "
-      "other layers.",
+  std::string told = fmt::format(
+      "{}: layer {} of {}, {}{}. Its parameters are the model's, {}. PARAMETERS has the other layers.",
       fs::path(path).filename().string(), scenario.parameters.layer, layers.layers.size(), layer.family->name,
-      layer.name.empty() ? "" : fmt::format(" ({})", layer.name));
+      layer.name.empty() ? "" : fmt::format(" ({})", layer.name),
+      !text        ? "the inputs are random"
+      : reads_text ? "the inputs are what it makes of the text"
+                   : "the words are embedded without it");
+  if (reads_text && !text) told += " Set inputs to text, and your words go through the model.";
   if (!layer.num_heads) {
-    text += fmt::format(
+    told += fmt::format(
         " No config.json says how many heads there are: {} are assumed. Set num_heads to what they are.",
         scenario.attention.num_heads);
   }
   if (layer.family->positions == "relative")
-    text += " Its relative positions are not part of what is computed here.";
+    told += " Its relative positions are not part of what is computed here.";
   const std::string not_understood = layers.config ? layers.config->rotary.not_understood : "";
   if (layer.family->positions == "rotary" && !not_understood.empty())
-    text += fmt::format(" Its rotary positions are not quite those computed here: {}.", not_understood);
-  return text;
+    told += fmt::format(" Its rotary positions are not quite those computed here: {}.", not_understood);
+  return told;
 }
 
 void tell_of_arrays(WindowState& window, const Scenario& scenario) {
