@@ -11,6 +11,7 @@
 #include "app/session/recent_files.h"
 #include "core/code/program.h"
 #include "core/files/array_files.h"
+#include "core/files/file_paths.h"
 #include "core/model/text_model.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_json.h"
@@ -171,7 +172,7 @@ Scenario scenario_of_file(const std::string& path) {
 
 // What a model does not tell, or what the operator is not all of.
 std::string layer_sentence(const Scenario& scenario) {
-  const std::string path = (fs::path(scenario.origin.folder) / *scenario.parameters.file).string();
+  const std::string path = path_from(scenario.origin.folder, *scenario.parameters.file);
   const std::shared_ptr<const TextModel> model = TextModel::open(path);
   const AttentionLayers& layers = model->layers();
   const bool text = scenario.inputs.source == InputSource::text, reads_text = model->no_text().empty();

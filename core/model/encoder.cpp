@@ -64,11 +64,11 @@ Index whole_blocks(const EncoderConfig& config, const ModelFiles& files,
 }  // namespace
 
 std::shared_ptr<const Encoder> Encoder::open(std::shared_ptr<const ModelFiles> files,
-                                             const AttentionLayers& layers) {
+                                             const AttentionLayers& layers, std::optional<Index> kept_bytes) {
   EncoderConfig config = read_encoder_config(*files, layers);
   std::string missing;
   config.num_layers = whole_blocks(config, *files, layers.layers, missing);
-  auto share = std::make_shared<WeightShare>(available_memory() / kept_share);
+  auto share = std::make_shared<WeightShare>(kept_bytes.value_or(available_memory() / kept_share));
   return std::shared_ptr<const Encoder>(
       new Encoder(std::move(config), std::move(files), layers.layers, std::move(share), missing));
 }

@@ -18,8 +18,8 @@
 
 namespace headwise {
 
-// Immutable once made: its functions may be called by several threads at a time. What it keeps of the weights is at most a
-// quarter of the memory that was free when it was opened; the rest is read again each time. All functions look at the
+// Immutable once made: its functions may be called by several threads at a time. What it does not keep of the
+// weights is read again each time. All functions look at the
 // caller's cancellation (core/tensor/cancellation.h) between layers and within products, and say how far they are
 // (core/tensor/progress.h). They throw Error(cancelled), Error(memory), and Error(input) where a file can no longer be read.
 class Encoder {
@@ -27,8 +27,10 @@ class Encoder {
   // Throws Error(input), one sentence: what of the arrays or of config.json is missing or not computed here; where only
   // later blocks or the head lack something, it opens as far as it goes. Layers are those
   // of find_attention_layers: layer l of the encoder is layers.layers[l].
+  // kept_bytes: how much of the weights may be kept; nothing: a quarter of the memory that is free.
   static std::shared_ptr<const Encoder> open(std::shared_ptr<const ModelFiles> files,
-                                             const AttentionLayers& layers);
+                                             const AttentionLayers& layers,
+                                             std::optional<Index> kept_bytes = std::nullopt);
 
   // num_layers are the blocks that are there: of a model that lacks an array in block 5, the five before it.
   const EncoderConfig& config() const { return config_; }

@@ -9,6 +9,8 @@
 namespace headwise {
 namespace {
 
+constexpr Index most_read_for_a_row = Index{16} << 20;
+
 TensorPtr as_f32(const TensorPtr& tensor, const ModelFiles& files, const std::string& name) {
   if (tensor->dtype() == DType::f32) return tensor;
   if (tensor->dtype() == DType::f64) return std::make_shared<const Tensor>(tensor->converted(DType::f32));
@@ -46,24 +48,32 @@ WeightRows::WeightRows(std::shared_ptr<const ModelFiles> files, std::shared_ptr<
   expect_array(*files_, name_, {rows, width});
 }
 
-TensorPtr WeightRows::kept() const {
+TensorPtr WeightRows::kept(bool all_are_read) const {
   const std::lock_guard lock(mutex_);
-  if (!asked_) {
+  const Index bytes = checked_multiply(rows_ * width_, sizeof(float), name_);
+  // Of an array in a ZIP archive single rows cannot be had.
+  const bool wanted =
+      all_are_read || bytes <= most_read_for_a_row || files_->first_file_info().format == "npz";
+  if (wanted && !asked_) {
     asked_ = true;
-    if (share_->take(checked_multiply(rows_ * width_, sizeof(float), name_)))
-      whole_ = read_f32(*files_, name_, {rows_, width_});
+    if (share_->take(bytes)) whole_ = read_f32(*files_, name_, {rows_, width_});
   }
   return whole_;
 }
 
 void WeightRows::copy_row(Index row, std::span<float> to) const {
-  const Part of = part(row, 1);
+  const TensorPtr whole = kept(false);
+  const Part of = whole ? Part{whole, 0} : read(row, 1);
   const auto values = of.weight->values<float>();
   std::copy_n(values.begin() + (row - of.first_row) * width_, width_, to.begin());
 }
 
 WeightRows::Part WeightRows::part(Index first, Index count) const {
-  if (TensorPtr whole = kept()) return {std::move(whole), 0};
+  if (TensorPtr whole = kept(true)) return {std::move(whole), 0};
+  return read(first, count);
+}
+
+WeightRows::Part WeightRows::read(Index first, Index count) const {
   return {as_f32(files_->read_rows(name_, first, count), *files_, name_), first};
 }
 

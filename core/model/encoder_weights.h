@@ -28,7 +28,8 @@ class WeightShare {
   std::atomic<Index> left_;
 };
 
-// A matrix (rows, width) that is looked at row by row: the words' embeddings, the decoder over the vocabulary.
+// A matrix (rows, width) that is looked at row by row: the words' embeddings, the decoder over the vocabulary. It is kept, where
+// there is room, from the time on when more than single rows are asked for; a small one at once.
 class WeightRows {
  public:
   // Shapes are checked, nothing is read.
@@ -47,7 +48,8 @@ class WeightRows {
   Part part(Index first, Index count) const;
 
  private:
-  TensorPtr kept() const;  // null: it is not kept
+  Part read(Index first, Index count) const;
+  TensorPtr kept(bool all_are_read) const;  // null: it is not kept
 
   std::shared_ptr<const ModelFiles> files_;
   std::shared_ptr<WeightShare> share_;

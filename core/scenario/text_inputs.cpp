@@ -4,17 +4,13 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <filesystem>
 
+#include "core/files/file_paths.h"
 #include "core/model/model_state.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
-
-std::string model_path(const Scenario& scenario) {
-  return (std::filesystem::path(scenario.origin.folder) / *scenario.parameters.file).string();
-}
 
 void refuse(const std::string& key, const std::string& got, const std::string& remedy) {
   throw Error(ExitStatus::usage,
@@ -28,7 +24,7 @@ std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vecto
       scenario.parameters.source != ParameterSource::model || !scenario.parameters.file)
     return nullptr;
   auto input = std::make_shared<ModelInput>();
-  input->model = TextModel::open(model_path(scenario));
+  input->model = TextModel::open(path_from(scenario.origin.folder, *scenario.parameters.file));
   if (const std::string& why = input->model->no_text(); !why.empty()) {
     notes.push_back(fmt::format(
         "the text does not go through this model, its words are embedded as in any other scenario: {}", why));
@@ -69,7 +65,7 @@ TextLengths text_lengths(const InputsSpec& inputs, const ModelInput* model) {
 TensorPtr make_layer_input(ModelInput& input, Index batch, DType dtype, TensorMaker& maker) {
   const Encoder& encoder = *input.model->encoder();
   const std::string& path = input.model->files().path();
-  const ModelState state = model_state(path);
+  const FileState state = model_state(path);
   const std::string recipe = fmt::format("{}\n{} {} {}\n{}", path, state.modified, state.bytes, input.layer,
                                          fmt::join(input.text.ids, " "));
   input.hidden_state = maker.get("hidden state of the model", recipe, {}, [&] {

@@ -1,8 +1,11 @@
 #include "tests/core/model/encoder_golden.h"
 
 #include <array>
+#include <atomic>
 #include <memory>
 
+#include "core/tensor/cancellation.h"
+#include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
 
 using namespace headwise;
@@ -105,6 +108,34 @@ TEST_CASE("a head turned off by its gain is a head whose output is taken away") 
   CHECK(relative_difference(*muted.last_hidden, *whole.last_hidden) > 0.01);
   const TensorPtr output = encoder->attention_output(1, *whole.layer_inputs[1], gains);
   CHECK(identical(*encoder->continue_from(whole, 1, *output), *muted.last_hidden));
+}
+
+TEST_CASE("the numbers do not depend on how much of the weights is kept") {
+  for (const std::string folder :
+       {own_models + "sentences", golden_folder + "qwen2", golden_folder + "gpt2"}) {
+    CAPTURE(folder);
+    const std::shared_ptr<const Encoder> whole = encoder_of(folder);
+    const std::vector<TokenId> ids{3, 17, 4, 4, 39, 21, 8};
+    const TensorPtr last = whole->run(ids).last_hidden, logits = whole->logits(*last, 0, 7);
+    for (const Index bytes : {Index{0}, Index{3000}, Index{20000}}) {
+      const auto files = std::make_shared<const ModelFiles>(folder);
+      const auto reading = Encoder::open(files, find_attention_layers(*files), bytes);
+      CHECK(identical(*reading->run(ids).last_hidden, *last));
+      CHECK(identical(*reading->logits(*last, 0, 7), *logits));
+    }
+  }
+}
+
+TEST_CASE("a pass that is no longer wanted ends") {
+  const std::shared_ptr<const Encoder> encoder = encoder_of(own_models + "sentences");
+  const std::atomic<bool> cancelled = true;
+  const CancelScope scope(cancelled);
+  try {
+    encoder->run(std::vector<TokenId>{3, 17, 4});
+    FAIL_CHECK("it went on");
+  } catch (const Error& error) {
+    CHECK(error.status() == ExitStatus::cancelled);
+  }
 }
 
 TEST_CASE("the numbers do not depend on the number of threads") {
