@@ -111,7 +111,7 @@ TEST_CASE("a head turned off by its gain is a head whose output is taken away") 
 }
 
 TEST_CASE("the numbers do not depend on how much of the weights is kept") {
-  for (const std::string folder :
+  for (const std::string& folder :
        {own_models + "sentences", golden_folder + "qwen2", golden_folder + "gpt2"}) {
     CAPTURE(folder);
     const std::shared_ptr<const Encoder> whole = encoder_of(folder);
