@@ -16,6 +16,7 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
+#include "core/scenario/text_inputs.h"
 
 namespace headwise {
 namespace {
@@ -23,6 +24,10 @@ namespace {
 // What the person should know of the numbers that are shown: fully masked rows, text that was cut.
 void draw_notes(const PanelContext& context) {
   std::vector<std::string> notes = context.inputs.notes;
+  if (const ModelInput* const model = context.inputs.model_input.get()) {
+    const std::vector<std::string>& under_text = model->text.notices;  // setup_text.cpp
+    std::erase_if(notes, [&](const std::string& note) { return std::ranges::count(under_text, note) > 0; });
+  }
   notes.insert(notes.end(), context.trace.warnings.begin(), context.trace.warnings.end());
   if (notes.empty()) return;
   section_caption(context.widgets(), "PLEASE NOTE");

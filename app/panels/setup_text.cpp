@@ -3,6 +3,7 @@
 #include <array>
 
 #include "app/panels/setup_rows.h"
+#include "core/scenario/text_inputs.h"
 
 namespace headwise {
 namespace {
@@ -22,6 +23,8 @@ void draw_setup_text(SetupRows& rows) {
                    "Your own sentence: words and punctuation become tokens, one row of the query each."},
                   in.text);
   }
+  if (const ModelInput* const model = rows.context().inputs.model_input.get())
+    for (const std::string& notice : model->text.notices) warning_line(rows.widgets(), notice);
   int source = text ? 1 : in.source == InputSource::random ? 0 : -1;
   if (rows.choice(
           {"setup/source", "inputs", "",

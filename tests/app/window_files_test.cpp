@@ -8,6 +8,8 @@
 
 #include "app/panels/window_files.h"
 #include "core/files/array_files.h"
+#include "core/model/text_model.h"
+#include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
 
@@ -279,4 +281,21 @@ TEST_CASE("a folder with a model opens on its first layer, and the setup goes to
   bench.ui->run_frames(3);
   CHECK(bench.trace().tensors.q_proj_weight->flat(0) == 2.0);
   CHECK(bench.ui->has("setup/layer"));
+}
+
+TEST_CASE("words that a model does not know are told right under the text") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  Scenario scenario = layer_scenario("builtin:sentences", TextModel::open("builtin:sentences")->layers(), 1);
+  scenario.inputs.source = InputSource::text;
+  scenario.inputs.text = "the animal was too tired .";
+  bench.window->state().session.edit(scenario, "a model");
+  bench.ui->run_frames(3);
+  REQUIRE(bench.session().error().empty());
+  const float without = bench.ui->rect("setup/source").min.y;
+  scenario.inputs.text = "the animal was too zeppelin .";
+  bench.window->state().session.edit(scenario, "a word");
+  bench.ui->run_frames(3);
+  CHECK(bench.session().inputs().notes.size() == 1);
+  CHECK(bench.ui->rect("setup/source").min.y > without + 10.0f);
 }
