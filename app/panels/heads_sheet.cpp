@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "app/panels/overlay.h"
 #include "app/widgets/button.h"
@@ -124,6 +125,7 @@ PanelAction draw_heads_sheet(const PanelContext& context, HeadFinding& finding, 
   PanelAction action;
   if (!state.open) {
     finding.rest();
+    state.came = false;
     return action;
   }
   const WidgetContext widgets = context.widgets();
@@ -164,6 +166,8 @@ PanelAction draw_heads_sheet(const PanelContext& context, HeadFinding& finding, 
         context.scenario.parameters.layer * found.survey->num_heads + context.selection.head;
     if (looked_at >= 0 && looked_at < static_cast<Index>(found.survey->heads.size()))
       table.looked_at = static_cast<std::size_t>(looked_at);
+    // Who comes sees where they are.
+    if (!std::exchange(state.came, true)) state.table.scroll_to = table.looked_at;
     if (const auto chosen = draw_heads_table(context, table, state.table, height)) {
       action = lead_to(context, found.survey->heads[*chosen]);
       state.table.at = chosen;

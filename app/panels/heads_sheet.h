@@ -9,6 +9,7 @@ namespace headwise {
 
 struct HeadsSheetState {
   bool open = false;
+  bool came = false;  // its table was there in the frame before
   HeadsTableState table;
 };
 

@@ -113,7 +113,7 @@ void sort(const HeadsTable& table, HeadsTableState& state) {
     return;
   // The muting that it was sorted by is gone.
   if (!table.muting && state.order.column >= HeadColumn::effect) state.order = {};
-  state.scroll_to_it = state.at.has_value();
+  if (state.at) state.scroll_to = state.at;
   state.sorted_survey = table.survey;
   state.sorted_muting = table.muting;
   state.sorted_order = state.order;
@@ -136,7 +136,7 @@ bool move_by_keys(const PanelContext& context, HeadsTableState& state, int page)
   if (key_pressed(Key::end)) to = last;
   if (to != place) {
     state.at = state.sorted[static_cast<std::size_t>(std::clamp(to, 0, last))];
-    state.scroll_to_it = true;
+    state.scroll_to = state.at;
   }
   return state.at && press_key_pressed();
 }
@@ -188,7 +188,11 @@ void draw_row(const PanelContext& context, const HeadsTable& table, const HeadsT
     const std::optional<std::size_t>& most = largest[static_cast<std::size_t>(column.id)];
     const float left = min.x + column.left;
     if (column.id == HeadColumn::largest_change) {
-      const std::string change = table.changes ? (*table.changes)[i] : "–";
+      if (!table.changes) {
+        draw_number(context, {left, min.y}, {left + column.width, max.y}, {"–", 0.0, {}}, false);
+        continue;
+      }
+      const std::string& change = (*table.changes)[i];
       text_at(context.fonts.small, left + widgets.px(padding),
               fitted_text(change, context.fonts.small, column.width - widgets.px(padding)),
               most == i ? context.palette.text : context.palette.text_dim);
@@ -228,12 +232,12 @@ std::optional<std::size_t> draw_heads_table(const PanelContext& context, const H
   ImGui::BeginChild("rows", {0, rows_height}, false, ImGuiWindowFlags_NoNav);
   ui_probe("heads/rows", ImGui::GetWindowPos(),
            {ImGui::GetWindowPos().x + ImGui::GetWindowWidth(), ImGui::GetWindowPos().y + rows_height});
-  if (state.scroll_to_it && state.at) {
-    const auto place = static_cast<float>(std::ranges::find(state.sorted, *state.at) - state.sorted.begin());
+  if (const auto head = std::ranges::find(state.sorted, state.scroll_to); head != state.sorted.end()) {
+    const auto place = static_cast<float>(head - state.sorted.begin());
     ImGui::SetScrollY(
         std::clamp(ImGui::GetScrollY(), std::max(0.0f, (place + 1) * row - rows_height), place * row));
   }
-  state.scroll_to_it = false;
+  state.scroll_to.reset();
   const ImVec2 origin = ImGui::GetCursorScreenPos();
   // Only those that are seen.
   const auto first = static_cast<std::size_t>(std::max(0.0f, std::floor(ImGui::GetScrollY() / row)));

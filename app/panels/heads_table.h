@@ -12,8 +12,8 @@ namespace headwise {
 
 struct HeadsTableState {
   HeadOrder order;
-  std::optional<std::size_t> at;  // the head that the keyboard has reached
-  bool scroll_to_it = false;
+  std::optional<std::size_t> at;         // the head that the keyboard has reached
+  std::optional<std::size_t> scroll_to;  // a head whose row is to be seen in the next frame
 
   // The order of what is shown, made when that changes
   std::shared_ptr<const HeadSurvey> sorted_survey;

@@ -139,6 +139,29 @@ TEST_CASE("the arrows go through the rows and Enter leads to the head") {
   CHECK(bench.selection().head == 7);
 }
 
+TEST_CASE(
+    "who opens the sheet sees the head that the window shows, and what scrolls is reached by the keys") {
+  WindowBench bench = open_window(900, 480, sentence_scenario());
+  if (!bench.ui) return;
+  Scenario last = bench.scenario();
+  last.parameters.layer = 1;
+  bench.window->state().session.edit(last, "layer");
+  bench.window->state().selection.head = 7;
+  bench.ui->key("R");
+  wait(bench);
+  const auto is_seen = [&](const std::string& name) {
+    if (!bench.ui->has(name)) return false;
+    const UiRect row = bench.ui->rect(name), rows = bench.ui->rect("heads/rows");
+    return row.min.y >= rows.min.y - 1 && row.max.y <= rows.max.y + 1;
+  };
+  CHECK(is_seen("heads/head/15"));
+  CHECK_FALSE(is_seen("heads/head/0"));
+  bench.ui->key("Home");
+  CHECK(is_seen("heads/head/0"));
+  bench.ui->key("PageDown");
+  CHECK(sheet(bench).table.at > 1);
+}
+
 TEST_CASE("the small picture of a map is larger under the mouse") {
   WindowBench bench = open_sheet(1280, 720);
   if (!bench.ui) return;
