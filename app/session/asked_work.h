@@ -1,5 +1,5 @@
-// An answer that takes a while, made in a thread of its own when it is first asked for, one question at a time. Another
-// question than before gives up what is under way.
+// An answer that takes a while, made in a thread of its own when it is first asked for, one question at a time; a short one at
+// once. Another question than before gives up what is under way.
 #pragma once
 
 #include <atomic>
@@ -30,8 +30,12 @@ class AskedWork {
   using OutcomePtr = std::shared_ptr<const Outcome>;
   using Make = std::function<Answer(const Question&)>;
 
-  // `wake` is called from the thread when an outcome can be taken; it may be empty.
-  AskedWork(Make make, std::function<void()> wake) : make_(std::move(make)), wake_(std::move(wake)) {}
+  using IsShort = std::function<bool(const Question&)>;
+
+  // `wake` is called from the thread when an outcome can be taken; it may be empty. `is_short`: what is made within of(),
+  // without a thread; empty: nothing.
+  AskedWork(Make make, std::function<void()> wake, IsShort is_short = {})
+      : make_(std::move(make)), wake_(std::move(wake)), is_short_(std::move(is_short)) {}
   // Gives up what is under way and waits until it has noticed.
   ~AskedWork() {
     cancelled_ = true;
@@ -43,28 +47,35 @@ class AskedWork {
   // Null while it is made, which begins here, or when what is under way has noticed that nobody wants it; never waits.
   OutcomePtr of(const Question& question) {
     take_in();
-    const bool known = known_ && known_->question == question;
     if (thread_.joinable()) {
-      if (known || running_ != question) cancelled_ = true;
-    } else if (!known) {
-      start(question);
+      if (is_known(question) || running_ != question) cancelled_ = true;
+    } else if (!is_known(question)) {
+      ++begun_;
+      if (is_short_ && is_short_(question)) {
+        known_ = outcome_of(question);
+      } else {
+        start(question);
+      }
     }
-    return known ? known_ : nullptr;
+    return is_known(question) ? known_ : nullptr;
   }
   // The same where it is known already; nothing begins.
   OutcomePtr at_hand(const Question& question) {
     take_in();
-    return known_ && known_->question == question ? known_ : nullptr;
+    return is_known(question) ? known_ : nullptr;
   }
   // Nobody wants an answer now: what is under way is given up, what is known is kept.
   void rest() {
     take_in();
     if (thread_.joinable()) cancelled_ = true;
   }
+  // The same, and what is known is let go.
   void forget() {
     rest();
     known_.reset();
   }
+  // How many answers have been begun.
+  int begun() const { return begun_; }
   bool running() const { return thread_.joinable(); }
   // How far what is under way has come, where something is.
   Waiting waiting() const { return thread_.joinable() ? clock_.waiting() : Waiting{}; }
@@ -75,6 +86,18 @@ class AskedWork {
   }
 
  private:
+  bool is_known(const Question& question) const { return known_ && known_->question == question; }
+  OutcomePtr outcome_of(const Question& question) const {
+    auto outcome = std::make_shared<Outcome>(Outcome{question, nullptr, ""});
+    try {
+      outcome->answer = std::make_shared<const Answer>(make_(question));
+    } catch (const std::bad_alloc&) {
+      outcome->error = "this does not fit in memory: make the text shorter";
+    } catch (const std::exception& error) {
+      outcome->error = error.what();
+    }
+    return outcome;
+  }
   void start(const Question& question) {
     cancelled_ = false;
     running_ = question;
@@ -82,17 +105,10 @@ class AskedWork {
     thread_ = std::thread([this, question] {
       const CancelScope scope(cancelled_);
       const ProgressScope told(clock_.progress());
-      Outcome outcome{question, nullptr, ""};
-      try {
-        outcome.answer = std::make_shared<const Answer>(make_(question));
-      } catch (const std::bad_alloc&) {
-        outcome.error = "this does not fit in memory: make the text shorter";
-      } catch (const std::exception& error) {
-        outcome.error = error.what();
-      }
+      OutcomePtr outcome = outcome_of(question);
       {
         const std::lock_guard lock(mutex_);
-        arrived_ = std::make_shared<const Outcome>(std::move(outcome));
+        arrived_ = std::move(outcome);
       }
       if (wake_) wake_();
     });
@@ -112,6 +128,8 @@ class AskedWork {
 
   Make make_;
   std::function<void()> wake_;
+  IsShort is_short_;
+  int begun_ = 0;
   OutcomePtr known_;
   std::optional<Question> running_;  // what is under way
   std::mutex mutex_;

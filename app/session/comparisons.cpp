@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <optional>
+#include <utility>
 
 #include "core/answers/operation_counts.h"
 #include "core/answers/traced_inputs.h"
@@ -13,63 +14,32 @@ namespace {
 // Forward, backward and three projections of this many multiply-adds take about 30 ms on one core of 2020.
 constexpr Index multiply_adds_at_once = 3'000'000;
 
-std::shared_ptr<const ComputedComparisons> compare(const TracePtr& trace) {
-  auto computed = std::make_shared<ComputedComparisons>();
-  computed->trace = trace;
+ComputedComparisons compare(const TracePtr& trace) {
+  ComputedComparisons computed;
+  computed.trace = trace;
   try {
     std::optional<ProgressPart> part(std::in_place, 0.0, 0.2, "layouts");
-    computed->layouts = compare_layouts(*trace);
+    computed.layouts = compare_layouts(*trace);
     part.emplace(0.2, 1.0);
-    computed->head_width = compare_head_width(*trace);
+    computed.head_width = compare_head_width(*trace);
   } catch (const std::exception& error) {
-    computed->error = error.what();
+    check_cancelled();  // then there is nothing to be told
+    computed.error = error.what();
   }
   return computed;
 }
 
+bool is_short(const TracePtr& trace) {
+  return operation_counts(traced_inputs(*trace)).multiply_adds <= multiply_adds_at_once;
+}
+
 }  // namespace
 
-Comparisons::~Comparisons() {
-  stop();
-}
-
-void Comparisons::stop() {
-  cancelled_ = true;
-  if (thread_.joinable()) thread_.join();
-  arrived_.reset();
-  cancelled_ = false;
-}
+Comparisons::Comparisons(std::function<void()> wake) : work_(compare, std::move(wake), is_short) {}
 
 std::shared_ptr<const ComputedComparisons> Comparisons::of(const TracePtr& trace) {
-  if (asked_ == trace) {
-    const std::lock_guard lock(mutex_);
-    if (arrived_) known_ = std::move(arrived_);
-    arrived_.reset();
-    return known_;
-  }
-  stop();
-  asked_ = trace;
-  known_.reset();
-  if (operation_counts(traced_inputs(*trace)).multiply_adds <= multiply_adds_at_once) {
-    known_ = compare(trace);
-    return known_;
-  }
-  clock_.begin();
-  thread_ = std::thread([this, trace] {
-    const CancelScope scope(cancelled_);
-    const ProgressScope told(clock_.progress());
-    std::shared_ptr<const ComputedComparisons> computed = compare(trace);
-    {
-      const std::lock_guard lock(mutex_);
-      arrived_ = std::move(computed);
-    }
-    if (wake_) wake_();
-  });
-  return nullptr;
-}
-
-void Comparisons::finish() {
-  if (thread_.joinable()) thread_.join();
+  const auto outcome = work_.of(trace);
+  return outcome ? outcome->answer : nullptr;
 }
 
 }  // namespace headwise

@@ -131,70 +131,24 @@ OtherSide other_side(const Computation& present, CompareWith with) {
   return side;
 }
 
-OtherSides::~OtherSides() {
-  cancelled_ = true;
-  if (thread_.joinable()) thread_.join();
-}
+OtherSides::OtherSides(std::function<void()> wake)
+    : work_(
+          [](const Wanted& wanted) {
+            OtherSide side = other_side(*wanted.present, wanted.with);
+            check_cancelled();  // that it was given up is no side
+            return side;
+          },
+          std::move(wake), [](const Wanted& wanted) { return computes_at_once(wanted.present->scenario); }) {}
 
 OtherSidePtr OtherSides::of(const ComputationPtr& present, CompareWith with) {
-  take_in();
   if (with == CompareWith::pinned) {
-    if (thread_.joinable()) cancelled_ = true;
+    work_.rest();
     OtherSide side{pinned_, "pinned", "", {}};
     if (!pinned_) side.why = "nothing is pinned yet";
     return std::make_shared<const OtherSide>(std::move(side));
   }
-  const auto known = [&] { return known_ && known_->present == present && known_->with == with; };
-  if (!thread_.joinable()) {
-    if (!known()) start(present, with);
-  } else if (known() || running_of_ != present.get() || running_with_ != with) {
-    cancelled_ = true;  // what is wanted now begins when this has noticed
-  }
-  return known() ? known_->side : nullptr;
-}
-
-void OtherSides::start(const ComputationPtr& present, CompareWith with) {
-  ++begun_;
-  if (computes_at_once(present->scenario)) {
-    known_ = Known{present, with, std::make_shared<const OtherSide>(other_side(*present, with))};
-    return;
-  }
-  cancelled_ = false;
-  running_of_ = present.get();
-  running_with_ = with;
-  clock_.begin();
-  thread_ = std::thread([this, present, with] {
-    const CancelScope scope(cancelled_);
-    const ProgressScope told(clock_.progress());
-    Known computed{present, with, std::make_shared<const OtherSide>(other_side(*present, with))};
-    {
-      const std::lock_guard lock(mutex_);
-      arrived_ = std::move(computed);
-    }
-    if (wake_) wake_();
-  });
-}
-
-void OtherSides::take_in() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!arrived_) return;
-  }
-  if (thread_.joinable()) thread_.join();
-  if (!cancelled_ || arrived_->side->computation) known_ = std::move(arrived_);
-  arrived_.reset();
-  running_of_ = nullptr;
-}
-
-void OtherSides::rest() {
-  take_in();
-  if (thread_.joinable()) cancelled_ = true;
-  known_.reset();
-}
-
-void OtherSides::finish() {
-  if (thread_.joinable()) thread_.join();
-  take_in();
+  const auto outcome = work_.of({present, with});
+  return outcome ? outcome->answer : nullptr;
 }
 
 }  // namespace headwise

@@ -3,18 +3,14 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
+#include "app/session/asked_work.h"
 #include "app/session/computation.h"
-#include "app/session/waiting.h"
 #include "core/playlist/compare_with.h"
 
 namespace headwise {
@@ -30,11 +26,7 @@ using OtherSidePtr = std::shared_ptr<const OtherSide>;
 class OtherSides {
  public:
   // `wake` is called from another thread when a side can be taken; it may be empty.
-  explicit OtherSides(std::function<void()> wake = {}) : wake_(std::move(wake)) {}
-  // Cancels what is under way and waits until it has noticed.
-  ~OtherSides();
-  OtherSides(const OtherSides&) = delete;
-  OtherSides& operator=(const OtherSides&) = delete;
+  explicit OtherSides(std::function<void()> wake = {});
 
   // The result is held as it is; the scenario may change behind it.
   void pin(ComputationPtr computation) { pinned_ = std::move(computation); }
@@ -43,34 +35,23 @@ class OtherSides {
   // Null while it is computed, which begins here and never waits. What the two sides have in common is shared.
   OtherSidePtr of(const ComputationPtr& present, CompareWith with);
   // Nobody looks: what is under way is cancelled and what was computed is let go; what is pinned stays.
-  void rest();
+  void rest() { work_.forget(); }
   // How many sides were computed. A pinned one costs nothing.
-  int begun() const { return begun_; }
+  int begun() const { return work_.begun(); }
   // How far what is under way has come, where something is.
-  Waiting waiting() const { return thread_.joinable() ? clock_.waiting() : Waiting{}; }
+  Waiting waiting() const { return work_.waiting(); }
   // Waits for what is under way (tests, and pictures of the window).
-  void finish();
+  void finish() { work_.finish(); }
 
  private:
-  struct Known {
+  struct Wanted {
     ComputationPtr present;
     CompareWith with{};
-    OtherSidePtr side;
+    friend bool operator==(const Wanted&, const Wanted&) = default;
   };
-  void start(const ComputationPtr& present, CompareWith with);
-  void take_in();
 
-  std::function<void()> wake_;
   ComputationPtr pinned_;
-  std::optional<Known> known_;
-  const Computation* running_of_ = nullptr;  // the thread keeps it alive
-  CompareWith running_with_{};
-  std::mutex mutex_;
-  std::optional<Known> arrived_;  // written by the thread
-  std::atomic<bool> cancelled_ = false;
-  WaitingClock clock_;
-  std::thread thread_;
-  int begun_ = 0;
+  AskedWork<Wanted, OtherSide> work_;
 };
 
 // The other side of one thing changed, computed here and now; `with` is not `pinned`. Never throws Error: that it could not be

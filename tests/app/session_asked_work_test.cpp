@@ -91,3 +91,17 @@ TEST_CASE("work under way ends with its owner") {
   }
   CHECK(std::chrono::steady_clock::now() - started < std::chrono::seconds(20));
 }
+
+TEST_CASE("what is short is made at once, without a thread") {
+  Work work([](const int& question) { return std::to_string(question); }, {},
+            [](const int& question) { return question < 10; });
+  REQUIRE(work.of(7));
+  CHECK(*work.of(7)->answer == "7");
+  CHECK_FALSE(work.running());
+  CHECK(work.begun() == 1);
+  CHECK(work.of(70) == nullptr);
+  CHECK(work.running());
+  CHECK(work.begun() == 2);
+  work.finish();
+  CHECK(work.of(70));
+}
