@@ -124,6 +124,20 @@ TEST_CASE("a click on a row leads to that layer and head, and can be undone") {
   CHECK_FALSE(bench.session().history().can_undo());
 }
 
+TEST_CASE("the maps that were measured are those that the window shows") {
+  WindowBench bench = open_sheet(1280, 720);
+  if (!bench.ui) return;
+  const std::shared_ptr<const HeadSurvey> survey = sheet(bench).table.sorted_survey;
+  REQUIRE(survey);
+  bench.ui->click("heads/head/15");
+  bench.window->state().session.finish();
+  const Tensor& shown = *bench.trace().tensors.attn_weights;
+  REQUIRE(shown.shape().sizes() == std::vector<Index>{1, 8, 16, 16});
+  for (Index i = 0; i < 16; ++i)
+    for (Index j = 0; j < 16; ++j)
+      CHECK(shown.at({0, 7, i, j}) == doctest::Approx(survey->pictures[1]->at({7, i, j})).epsilon(1e-4));
+}
+
 TEST_CASE("the arrows go through the rows and Enter leads to the head") {
   WindowBench bench = open_sheet(1280, 720);
   if (!bench.ui) return;
