@@ -1,6 +1,7 @@
 #include "app/cli/command_line.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include "app/cli/subcommand.h"
 #include "app/panels/run_window.h"
 #include "core/files/atomic_file.h"
+#include "core/files/file_paths.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/edit_distance.h"
@@ -80,7 +82,7 @@ std::string nearest_command(const std::string& word) {
 int open_window(const Words& words) {
   const std::string remedy = "see headwise --help";
   const std::string meant = words.empty() ? "" : nearest_command(words[0]);
-  if (!meant.empty() && access(words[0].c_str(), F_OK) != 0) {
+  if (!meant.empty() && !is_there(words[0])) {
     throw Error(ExitStatus::usage,
                 {"", "there is no such command", words[0], "", fmt::format("did you mean \"{}\"?", meant)});
   }
@@ -90,7 +92,7 @@ int open_window(const Words& words) {
   }
   if (words.empty()) return run_window({});
   const std::string& path = words[0];
-  if (access(path.c_str(), F_OK) != 0) {
+  if (!is_there(path)) {
     for (const Lesson& lesson : lessons())
       if (lesson.name == path) return run_window({.lesson = path});
     for (const Preset& preset : presets())
@@ -100,9 +102,10 @@ int open_window(const Words& words) {
     throw Error(ExitStatus::usage,
                 {"", "there is no such option", path, "--help, --version or a command", remedy});
   }
-  if (access(path.c_str(), F_OK) != 0) {
+  if (!is_there(path)) {
     throw Error(ExitStatus::usage,
-                {"", "there is no such command, file, preset or lesson", path, "", remedy});
+                {"", "there is no such command, file, preset or lesson", path,
+                 is_builtin(path) ? fmt::format("{}", fmt::join(builtin_folders(), " or ")) : "", remedy});
   }
   return run_window({.path = path});
 }

@@ -11,7 +11,7 @@ namespace headwise {
 std::string playlist_info_text(const std::string& name, const Playlist& playlist);
 std::string playlist_info_json(const std::string& name, const Playlist& playlist);
 
-// The preset that the page shows, "welcome"; with what differs where one can be told, else "own scenario".
+// The preset that the page shows, "hand_made"; with what differs where one can be told, else "own scenario".
 std::string scenario_words(const Scenario& scenario);
 
 }  // namespace headwise

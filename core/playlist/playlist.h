@@ -3,13 +3,13 @@
 //   { "headwise_playlist": 1,
 //     "title": "Why divide by √D?",
 //     "pages": [
-//       { "scenario": "welcome", "step": "scores", "head": 4, "caption": "One number for each pair of tokens." },
+//       { "scenario": "hand_made", "step": "scores", "head": 4, "caption": "One number for each pair of tokens." },
 //       { "set": ["attention.scale=1"], "step": "softmax", "pin": { "tensor": "attn_weights", "index": [0,4,2,0] },
 //         "caption": "Without the scale the softmax tends to all or nothing." } ] }
 //
 // Only "headwise_playlist" and "pages" must be there. A page's keys:
 //   scenario   the name of a preset, the path of a scenario file (relative to the playlist's folder), or a scenario as an
-//              object; left out: that of the page before (the first: the welcome scenario)
+//              object; left out: that of the page before (the first: hand_made)
 //   set        a list of "PATH=VALUE", as --set takes them, applied to that
 //   step view batch head    left out: as on the page before (the first: inputs, one_head, 0, 0). Another scenario begins
 //              with batch 0 and head 0

@@ -127,7 +127,7 @@ class Reader {
                   fmt::format("a list of 1 to {} pages", Playlist::most_pages));
     }
     PlaylistPage before;
-    before.scenario = std::make_shared<const Scenario>(preset_scenario(presets().front().name));
+    before.scenario = std::make_shared<const Scenario>(preset_scenario("hand_made"));
     for (const Json& page : *pages) {
       playlist.pages.push_back(
           read_page(page, before, fmt::format("{}: page {}", where_, playlist.pages.size() + 1)));

@@ -14,14 +14,15 @@ enum class StageView {
   gradients,    // the step's tensors, each beside its gradient
   compare,      // its result beside that of another scenario, and their difference
   memory,       // which float lies where after view and transpose
+  prediction,   // the words that the model says, with the layer untouched and as it is
 };
 
-inline constexpr int stage_view_count = 7;
+inline constexpr int stage_view_count = 8;
 // In the order of StageView, as they are named over the stage.
 inline constexpr std::array<std::string_view, stage_view_count> stage_view_names{
-    "One head", "All heads", "Tokens", "q∘k", "Gradients", "Compare", "Memory"};
+    "One head", "All heads", "Tokens", "q∘k", "Gradients", "Compare", "Memory", "Prediction"};
 // The same as a playlist names them.
 inline constexpr std::array<std::string_view, stage_view_count> stage_view_words{
-    "one_head", "all_heads", "tokens", "elementwise", "gradients", "compare", "memory"};
+    "one_head", "all_heads", "tokens", "elementwise", "gradients", "compare", "memory", "prediction"};
 
 }  // namespace headwise

@@ -11,6 +11,7 @@ namespace headwise {
 
 // assets/presets/NAME.json, put into the program by assets/embed.cmake.
 namespace embedded {
+std::span<const unsigned char> preset_copycat();
 std::span<const unsigned char> preset_hand_made();
 std::span<const unsigned char> preset_welcome();
 std::span<const unsigned char> preset_random();
@@ -28,10 +29,13 @@ std::string_view text(std::span<const unsigned char> bytes) {
 }  // namespace
 
 std::span<const Preset> presets() {
-  static const std::array<Preset, 6> all{{
-      {"welcome", "Hand-made heads",
-       "a sentence, and heads whose parameters can be read: what each one looks at has a reason",
-       text(embedded::preset_welcome())},
+  static const std::array<Preset, 7> all{{
+      {"welcome", "What does “it” stand for?",
+       "a small trained model reads a sentence: its head 7 finds the noun that “it” stands for",
+       text(embedded::preset_welcome()), 7},
+      {"copycat", "A model that copies",
+       "a small causal model: its induction heads look at what followed the last time",
+       text(embedded::preset_copycat())},
       {"hand_made", "Hand-made heads",
        "a sentence, and heads whose parameters can be read: what each one looks at has a reason",
        text(embedded::preset_hand_made())},
@@ -47,15 +51,19 @@ std::span<const Preset> presets() {
   return all;
 }
 
-Scenario preset_scenario(std::string_view name) {
+const Preset& preset_named(std::string_view name) {
   std::vector<std::string> names;
   for (const Preset& preset : presets()) {
-    if (preset.name == name) return scenario_from_json(preset.json, "preset " + std::string(name));
+    if (preset.name == name) return preset;
     names.emplace_back(preset.name);
   }
   throw Error(ExitStatus::usage, {.where = "preset " + std::string(name),
                                   .what = "there is no preset of this name",
                                   .remedy = "did you mean \"" + nearest_name(name, names) + "\"?"});
+}
+
+Scenario preset_scenario(std::string_view name) {
+  return scenario_from_json(preset_named(name).json, "preset " + std::string(name));
 }
 
 }  // namespace headwise

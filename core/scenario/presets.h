@@ -15,11 +15,13 @@ struct Preset {
   std::string_view title;  // in a menu: "Hand-made heads"
   std::string_view what;   // one line
   std::string_view json;   // the scenario file
+  Index head = 0;          // the one to look at first
 };
 
 std::span<const Preset> presets();  // the welcome scenario first
 
-// Throws Error(usage) that names the nearest one.
+// Both throw Error(usage) that names the nearest one.
+const Preset& preset_named(std::string_view name);
 Scenario preset_scenario(std::string_view name);
 
 }  // namespace headwise

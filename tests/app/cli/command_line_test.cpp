@@ -26,7 +26,7 @@ void check_refused(const std::vector<std::string>& words, int status, const std:
 }  // namespace
 
 TEST_CASE("a command that is nearly one is told which one is meant") {
-  const ProgramResult result = run_program({"rnu", "welcome"});
+  const ProgramResult result = run_program({"rnu", "hand_made"});
   CHECK(result.status == 2);
   CHECK(is_one_line(result.err));
   CHECK(result.err.find("did you mean \"run\"?") != std::string::npos);
@@ -49,7 +49,7 @@ TEST_CASE("version and help are printed on stdout") {
 
 TEST_CASE("bench times each backend on each preset, against the machine's peak and the reference's numbers") {
   const ProgramResult result =
-      run_program({"bench", "--preset", "causal", "--preset", "welcome", "--backend", "reference,fused",
+      run_program({"bench", "--preset", "causal", "--preset", "hand_made", "--backend", "reference,fused",
                    "--threads", "1,2", "--repeat", "1", "--json"});
   CHECK(result.status == 0);
   CHECK(result.err.empty());
@@ -93,18 +93,18 @@ TEST_CASE("a wrong command line is one line on stderr and status 2") {
   check_refused({"bench", "--ui", "--size", "1x99999999999"}, 2, "--size");
   check_refused({"bench", "--ui", "--preset", "wlecome"}, 2, "wlecome");
   check_refused({"run"}, 2, "SCENARIO");
-  check_refused({"run", "welcome"}, 2, "--output");
-  check_refused({"run", "welcome", "-o"}, 2, "--output");
-  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "more"}, 2, "more");
-  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--nonsense"}, 2, "--nonsense");
-  check_refused({"run", "welcome", "-o", "/tmp/x.txt"}, 2, ".safetensors");
-  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--dtype", "f16"}, 2, "f32 or f64");
-  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--backend", "abacus"}, 2, "reference");
-  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--only", "attn_weight"}, 2, "attn_weights");
-  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--only", "static_k"}, 2, "static_k");
-  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--set", "attention.num_head=4"}, 2, "num_heads");
-  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--set", "attention.num_heads=7"}, 2, "7");
-  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--set", "nonsense"}, 2, "nonsense");
+  check_refused({"run", "hand_made"}, 2, "--output");
+  check_refused({"run", "hand_made", "-o"}, 2, "--output");
+  check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "more"}, 2, "more");
+  check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "--nonsense"}, 2, "--nonsense");
+  check_refused({"run", "hand_made", "-o", "/tmp/x.txt"}, 2, ".safetensors");
+  check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "--dtype", "f16"}, 2, "f32 or f64");
+  check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "--backend", "abacus"}, 2, "reference");
+  check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "--only", "attn_weight"}, 2, "attn_weights");
+  check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "--only", "static_k"}, 2, "static_k");
+  check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "--set", "attention.num_head=4"}, 2, "num_heads");
+  check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "--set", "attention.num_heads=7"}, 2, "7");
+  check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "--set", "nonsense"}, 2, "nonsense");
   check_refused({"run", "/nowhere/scenario.json", "-o", "/tmp/x.npz"}, 2, "/nowhere/scenario.json");
   check_refused({"run", "/tmp", "-o", "/tmp/x.npz"}, 2, "/tmp");
   check_refused({"run", "/dev/zero", "-o", "/tmp/x.npz"}, 2, "/dev/zero");
@@ -115,9 +115,9 @@ TEST_CASE("a wrong command line is one line on stderr and status 2") {
 
 TEST_CASE("words that would break the line do not") {
   check_refused({"info", "a\nb\x1b[31m\xff"}, 3, "a\\nb\\x1b[31m\\xff");
-  check_refused({"run", "welcome", "-o", "/tmp/x.npz", "--set", "a\nb=1"}, 2, "");
+  check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "--set", "a\nb=1"}, 2, "");
   check_refused({"list", "a\nb"}, 2, "a\\nb");
-  check_refused({"run", "welcome", "--a\nb"}, 2, "");
+  check_refused({"run", "hand_made", "--a\nb"}, 2, "");
 }
 
 TEST_CASE("lists are tables for people and JSON for programs") {
@@ -159,7 +159,7 @@ TEST_CASE("a reader that has seen enough is no error, a stdout that cannot be wr
 TEST_CASE("a file that is opened never becomes stdout") {
   const TemporaryFolder folder;
   const std::string output = folder.file("out.npz");
-  const ProgramResult closed = run_program({"run", "welcome", "-o", output}, {"",
+  const ProgramResult closed = run_program({"run", "hand_made", "-o", output}, {"",
                                                                               [] {
                                                                                 close(STDIN_FILENO);
                                                                                 close(STDOUT_FILENO);
@@ -167,7 +167,7 @@ TEST_CASE("a file that is opened never becomes stdout") {
                                                                               },
                                                                               {}});
   CHECK(closed.status == 0);
-  const ProgramResult open = run_program({"run", "welcome", "-o", folder.file("again.npz")});
+  const ProgramResult open = run_program({"run", "hand_made", "-o", folder.file("again.npz")});
   CHECK(content_of(output) == content_of(folder.file("again.npz")));
 }
 

@@ -128,7 +128,7 @@ TEST_CASE("pixels per cell make the picture larger, the same request makes the s
   const TemporaryFolder folder;
   const auto exported = [&](const std::string& scale, const std::string& name) {
     REQUIRE(run_program(
-                {"export", "welcome", "--tensor", "attn_weights", "--scale", scale, "-o", folder.file(name)})
+                {"export", "hand_made", "--tensor", "attn_weights", "--scale", scale, "-o", folder.file(name)})
                 .status == 0);
     return content_of(folder.file(name));
   };
@@ -142,7 +142,7 @@ TEST_CASE("the range of the colours is as asked, below 0 too") {
   for (const char* range : {"-.5:2", "-1e-3:1e-3", "0:0", "own", "shared"}) {
     const std::string path = folder.file("scores.svg");
     const ProgramResult result =
-        run_program({"export", "welcome", "--tensor", "scores", "--range", range, "-o", path});
+        run_program({"export", "hand_made", "--tensor", "scores", "--range", range, "-o", path});
     CAPTURE(result.err);
     CHECK(result.status == 0);
     CHECK(result.err.empty());
@@ -154,28 +154,28 @@ TEST_CASE("the range of the colours is as asked, below 0 too") {
 TEST_CASE("a wrong export is one line and status 2, and no file is made") {
   const TemporaryFolder folder;
   const std::string out = folder.file("x.png");
-  check_refused({"welcome", "-o", out}, 2, "--tensor");
-  check_refused({"welcome", "--tensor", "attn_weight", "-o", out}, 2, "did you mean attn_weights?");
-  check_refused({"welcome", "--tensor", "foo", "-o", out}, 2, "expected query, key, value, q, k, v, q_heads");
-  check_refused({"welcome", "--tensor", "foo", "-o", out}, 2, "headwise list tensors says all names");
-  check_refused({"welcome", "--tensor", "static_k", "-o", out}, 2, "static_k");
-  check_refused({"welcome", "--tensor", "grad.scores", "-o", out}, 2, "add --backward");
-  check_refused({"welcome", "--tensor", "scores", "--head", "8", "-o", out}, 2, "0 to 7");
-  check_refused({"welcome", "--tensor", "scores", "--head", "-1", "-o", out}, 2, "0 to 7");
-  check_refused({"welcome", "--tensor", "scores", "--head", "1.5", "-o", out}, 2, "a whole number");
-  check_refused({"welcome", "--tensor", "scores", "--head", "99999999999999999999", "-o", out}, 2,
+  check_refused({"hand_made", "-o", out}, 2, "--tensor");
+  check_refused({"hand_made", "--tensor", "attn_weight", "-o", out}, 2, "did you mean attn_weights?");
+  check_refused({"hand_made", "--tensor", "foo", "-o", out}, 2, "expected query, key, value, q, k, v, q_heads");
+  check_refused({"hand_made", "--tensor", "foo", "-o", out}, 2, "headwise list tensors says all names");
+  check_refused({"hand_made", "--tensor", "static_k", "-o", out}, 2, "static_k");
+  check_refused({"hand_made", "--tensor", "grad.scores", "-o", out}, 2, "add --backward");
+  check_refused({"hand_made", "--tensor", "scores", "--head", "8", "-o", out}, 2, "0 to 7");
+  check_refused({"hand_made", "--tensor", "scores", "--head", "-1", "-o", out}, 2, "0 to 7");
+  check_refused({"hand_made", "--tensor", "scores", "--head", "1.5", "-o", out}, 2, "a whole number");
+  check_refused({"hand_made", "--tensor", "scores", "--head", "99999999999999999999", "-o", out}, 2,
                 "a whole number");
-  check_refused({"welcome", "--tensor", "scores", "--batch", "1", "-o", out}, 2, "batch");
-  check_refused({"welcome", "--tensor", "scores", "--colormap", "jet", "-o", out}, 2, "viridis");
-  check_refused({"welcome", "--tensor", "scores", "--range", "1", "-o", out}, 2, "LO:HI");
-  check_refused({"welcome", "--tensor", "scores", "--range", "2:1", "-o", out}, 2, "upside down");
-  check_refused({"welcome", "--tensor", "scores", "--range", "nan:1", "-o", out}, 2, "a finite number");
-  check_refused({"welcome", "--tensor", "scores", "--scale", "0", "-o", out}, 2, "pixels per cell");
-  check_refused({"welcome", "--tensor", "scores", "--scale", "1e300", "-o", out}, 2, "");
-  check_refused({"welcome", "--tensor", "scores", "--theme", "beige", "-o", out}, 2,
+  check_refused({"hand_made", "--tensor", "scores", "--batch", "1", "-o", out}, 2, "batch");
+  check_refused({"hand_made", "--tensor", "scores", "--colormap", "jet", "-o", out}, 2, "viridis");
+  check_refused({"hand_made", "--tensor", "scores", "--range", "1", "-o", out}, 2, "LO:HI");
+  check_refused({"hand_made", "--tensor", "scores", "--range", "2:1", "-o", out}, 2, "upside down");
+  check_refused({"hand_made", "--tensor", "scores", "--range", "nan:1", "-o", out}, 2, "a finite number");
+  check_refused({"hand_made", "--tensor", "scores", "--scale", "0", "-o", out}, 2, "pixels per cell");
+  check_refused({"hand_made", "--tensor", "scores", "--scale", "1e300", "-o", out}, 2, "");
+  check_refused({"hand_made", "--tensor", "scores", "--theme", "beige", "-o", out}, 2,
                 "light, dark or projector");
-  check_refused({"welcome", "--tensor", "scores", "-o", folder.file("x.gif")}, 2, ".npy");
-  check_refused({"welcome", "--tensor", "scores", "-o", folder.file("missing/x.png")}, 4,
+  check_refused({"hand_made", "--tensor", "scores", "-o", folder.file("x.gif")}, 2, ".npy");
+  check_refused({"hand_made", "--tensor", "scores", "-o", folder.file("missing/x.png")}, 4,
                 "make the folder first");
   CHECK(folder.count_files() == 0);
 }

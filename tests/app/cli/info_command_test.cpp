@@ -136,7 +136,7 @@ TEST_CASE(
 }
 
 TEST_CASE("info takes the settings of a scenario, and refuses them beside an array file") {
-  CHECK(info_json({"welcome", "--set", "attention.num_heads=4"}).at("sizes").at("H") == 4);
+  CHECK(info_json({"hand_made", "--set", "attention.num_heads=4"}).at("sizes").at("H") == 4);
   const TemporaryFolder folder;
   const std::string path = folder.file("a.npz");
   write_npz(path, {{"query", std::make_shared<const Tensor>(Shape{}, DType::f32), "f32"}});
@@ -186,19 +186,19 @@ TEST_CASE("info tells the pages of a playlist, and of a lesson by its name") {
   const TemporaryFolder folder;
   const std::string path =
       folder.with_file("lesson.json", R"({ "headwise_playlist": 1, "title": "A lesson", "pages": [
-    { "scenario": "welcome", "step": "split_heads", "view": "memory", "title": "Which float?" },
+    { "scenario": "hand_made", "step": "split_heads", "view": "memory", "title": "Which float?" },
     { "set": ["attention.scale=1"], "step": "softmax", "view": "compare", "beside": "scale", "head": 11 } ] })");
   const ProgramResult text = run_program({"info", path});
   CHECK(text.status == 0);
   CHECK(text.out == path +
                         ": playlist, 2 pages: A lesson\n"
-                        "  1  split_heads  memory         head 0   welcome             Which float?\n"
-                        "  2  softmax      compare scale  head 11  welcome, 1 changed\n");
+                        "  1  split_heads  memory         head 0   hand_made             Which float?\n"
+                        "  2  softmax      compare scale  head 11  hand_made, 1 changed\n");
   const nlohmann::json json = nlohmann::json::parse(run_program({"info", path, "--json"}).out);
   CHECK(json.at("format") == "headwise_playlist");
   CHECK(json.at("pages").size() == 2);
   CHECK(json.at("pages")[0].at("step") == "split_heads");
-  CHECK(json.at("pages")[1].at("scenario") == "welcome, 1 changed");
+  CHECK(json.at("pages")[1].at("scenario") == "hand_made, 1 changed");
 
   const ProgramResult lesson = run_program({"info", "questions"});
   CHECK(lesson.status == 0);
@@ -230,7 +230,7 @@ TEST_CASE("info scores every head of a model on a text, and mutes each where tha
   CHECK(heads[1].at("muted").at("positions") == 7);
   CHECK(heads[1].at("muted").at("bits").get<double>() > 0.0);
 
-  const ProgramResult refused = run_program({"info", "welcome", "--text", "a"});
+  const ProgramResult refused = run_program({"info", "hand_made", "--text", "a"});
   CHECK(refused.status == 2);
   CHECK(refused.err.find("only a model reads a text") != std::string::npos);
   CHECK(run_program({"info", model, "--mute"}).status == 2);

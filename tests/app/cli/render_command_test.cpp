@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* lesson = R"({ "headwise_playlist": 1, "title": "Scale", "pages": [
-  { "scenario": "welcome", "step": "inputs", "caption": "Each token is a row." },
+  { "scenario": "hand_made", "step": "inputs", "caption": "Each token is a row." },
   { "step": "scores", "head": 1, "title": "Scores", "caption": "Every query & every <key>.",
     "pin": { "tensor": "scores", "index": [0, 1, 3, 2] }, "spotlight": true },
   { "step": "softmax", "view": "all_heads", "caption": "All heads." } ] })";
@@ -124,7 +124,7 @@ TEST_CASE(
     "a number that a page asks for and that is not there is told, and the picture is made all the same") {
   const TemporaryFolder folder;
   const std::string path = folder.with_file(
-      "gap.json", R"({ "headwise_playlist": 1, "pages": [ { "scenario": "welcome", "step": "scores",
+      "gap.json", R"({ "headwise_playlist": 1, "pages": [ { "scenario": "hand_made", "step": "scores",
         "caption": "Row 99 has {max scores[0,0,99,:]}." } ] })");
   const ProgramResult result =
       run_program({"render", path, "-o", folder.file("slides"), "--size", "320x200"});

@@ -58,7 +58,7 @@ TEST_CASE("run writes every tensor of the trace and the parameters, the same in 
     const TracePtr trace =
         reference_forward(make_scenario_inputs(preset_scenario("hand_made"), type).attention);
     for (const char* name : {"trace.npz", "trace.safetensors"}) {
-      const ProgramResult result = run_program({"run", "welcome", "--dtype", dtype, "-o", folder.file(name)});
+      const ProgramResult result = run_program({"run", "hand_made", "--dtype", dtype, "-o", folder.file(name)});
       CHECK(result.status == 0);
       CHECK(result.out.empty());
       const auto arrays = arrays_of(folder.file(name));
@@ -80,7 +80,7 @@ TEST_CASE("run writes every tensor of the trace and the parameters, the same in 
 
 TEST_CASE("the same run gives the same bytes") {
   const TemporaryFolder folder;
-  for (const char* name : {"a.npz", "b.npz"}) run_program({"run", "welcome", "-o", folder.file(name)});
+  for (const char* name : {"a.npz", "b.npz"}) run_program({"run", "hand_made", "-o", folder.file(name)});
   CHECK(content_of(folder.file("a.npz")) == content_of(folder.file("b.npz")));
 }
 
@@ -130,7 +130,7 @@ TEST_CASE("arrays from files set the sizes and take the place of what the scenar
 
 TEST_CASE("--only writes what it names and nothing else") {
   const TemporaryFolder folder;
-  const ProgramResult result = run_program({"run", "welcome", "--only", "output,scores", "--only",
+  const ProgramResult result = run_program({"run", "hand_made", "--only", "output,scores", "--only",
                                             "out_proj.weight", "-o", folder.file("out.npz")});
   CHECK(result.status == 0);
   const auto out = arrays_of(folder.file("out.npz"));
@@ -140,7 +140,7 @@ TEST_CASE("--only writes what it names and nothing else") {
 
 TEST_CASE("--backward adds the gradient of every tensor, from ones or from a given grad_output") {
   const TemporaryFolder folder;
-  const std::vector<std::string> run{"run", "welcome", "--dtype", "f64", "--backward"};
+  const std::vector<std::string> run{"run", "hand_made", "--dtype", "f64", "--backward"};
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.begin(), run.begin(), run.end());
     more.insert(more.end(), {"-o", folder.file("out.npz")});
@@ -164,15 +164,15 @@ TEST_CASE("--backward adds the gradient of every tensor, from ones or from a giv
 
 TEST_CASE("a gradient that was not computed is refused with the flag that computes it") {
   const TemporaryFolder folder;
-  check_refused({"run", "welcome", "--only", "grad.query", "-o", folder.file("out.npz")}, 2,
+  check_refused({"run", "hand_made", "--only", "grad.query", "-o", folder.file("out.npz")}, 2,
                 "add --backward");
-  check_refused({"run", "welcome", "--backward", "--only", "grad.static_k", "-o", folder.file("out.npz")}, 2,
+  check_refused({"run", "hand_made", "--backward", "--only", "grad.static_k", "-o", folder.file("out.npz")}, 2,
                 "grad.static_k");
 }
 
 TEST_CASE("backends that are not there are refused, never faked") {
   const TemporaryFolder folder;
-  check_refused({"run", "welcome", "--backend", "vulkan", "-o", folder.file("out.npz")}, 2,
+  check_refused({"run", "hand_made", "--backend", "vulkan", "-o", folder.file("out.npz")}, 2,
                 "reference, fused, gl");
   CHECK(folder.count_files() == 0);
 }
@@ -229,38 +229,38 @@ TEST_CASE("a wrong input file is status 3, and the old output stays") {
   const TemporaryFolder folder;
   const std::string output = folder.with_file("out.npz", "old");
   const std::string damaged = folder.with_file("damaged.npz", "PK\3\4 and no more");
-  check_refused({"run", "welcome", "--input", damaged, "-o", output}, 3, "damaged.npz");
-  check_refused({"run", "welcome", "--input", folder.file("missing.npz"), "-o", output}, 3, "missing.npz");
-  check_refused({"run", "welcome", "--input", "/dev/zero", "-o", output}, 3, "a device");
+  check_refused({"run", "hand_made", "--input", damaged, "-o", output}, 3, "damaged.npz");
+  check_refused({"run", "hand_made", "--input", folder.file("missing.npz"), "-o", output}, 3, "missing.npz");
+  check_refused({"run", "hand_made", "--input", "/dev/zero", "-o", output}, 3, "a device");
   write_npz(folder.file("wrong.npz"), {random_array("in_proj_weight", {3, 5, 7})});
-  check_refused({"run", "welcome", "--input", folder.file("wrong.npz"), "-o", output}, 3, "(3,5,7)");
+  check_refused({"run", "hand_made", "--input", folder.file("wrong.npz"), "-o", output}, 3, "(3,5,7)");
   write_npz(folder.file("a.npz"), {random_array("query", {2, 3})});
   check_refused(
-      {"run", "welcome", "--input", folder.file("a.npz"), "--input", folder.file("a.npz"), "-o", output}, 3,
+      {"run", "hand_made", "--input", folder.file("a.npz"), "--input", folder.file("a.npz"), "-o", output}, 3,
       "twice");
   CHECK(content_of(output) == "old");
 }
 
 TEST_CASE("an output that cannot be written is status 4 and leaves nothing behind") {
   const TemporaryFolder folder;
-  check_refused({"run", "welcome", "-o", folder.file("missing/out.npz")}, 4, "make the folder first");
+  check_refused({"run", "hand_made", "-o", folder.file("missing/out.npz")}, 4, "make the folder first");
   REQUIRE(mkdir(folder.file("folder.npz").c_str(), 0755) == 0);
-  check_refused({"run", "welcome", "-o", folder.file("folder.npz")}, 4, "directory");
+  check_refused({"run", "hand_made", "-o", folder.file("folder.npz")}, 4, "directory");
   REQUIRE(symlink("/dev/full", folder.file("full.npz").c_str()) == 0);
-  check_refused({"run", "welcome", "-o", folder.file("full.npz")}, 4, "No space left");
+  check_refused({"run", "hand_made", "-o", folder.file("full.npz")}, 4, "No space left");
   const std::string output = folder.with_file("out.npz", "old");
   const auto small_files = [] {
     const rlimit limit{4096, 4096};
     setrlimit(RLIMIT_FSIZE, &limit);
   };
-  check_refused({"run", "welcome", "-o", output}, 4, "ulimit", {"", small_files, {}});
+  check_refused({"run", "hand_made", "-o", output}, 4, "ulimit", {"", small_files, {}});
   CHECK(content_of(output) == "old");
   CHECK(folder.count_files() == 3);
 }
 
 TEST_CASE("what would not fit in memory is status 5, at once") {
   const TemporaryFolder folder;
-  check_refused({"run", "welcome", "--set", "inputs.source=random", "--set", "inputs.query_length=100000000",
+  check_refused({"run", "hand_made", "--set", "inputs.source=random", "--set", "inputs.query_length=100000000",
                  "-o", folder.file("out.npz")},
                 5, "memory");
   CHECK(folder.count_files() == 0);
@@ -305,8 +305,8 @@ TEST_CASE("Ctrl+C ends a run with status 6 and nothing is left behind") {
 
 TEST_CASE("a scenario file of the name of a preset goes first") {
   const TemporaryFolder folder;
-  folder.with_file("welcome", R"({"headwise":1,"attention":{"embed_dim":8,"num_heads":2}})");
-  const ProgramResult result = run_program({"run", "welcome", "-o", "out.npz"}, {folder.file(""), {}, {}});
+  folder.with_file("hand_made", R"({"headwise":1,"attention":{"embed_dim":8,"num_heads":2}})");
+  const ProgramResult result = run_program({"run", "hand_made", "-o", "out.npz"}, {folder.file(""), {}, {}});
   CHECK(result.status == 0);
   CHECK(arrays_of(folder.file("out.npz")).at("output")->shape().sizes() == std::vector<Index>{1, 10, 8});
 }

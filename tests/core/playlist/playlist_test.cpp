@@ -23,7 +23,7 @@ Playlist parsed(const std::string& pages) {
 
 }  // namespace
 
-TEST_CASE("a page that says nothing shows the inputs of the welcome scenario") {
+TEST_CASE("a page that says nothing shows the inputs of the hand-made heads") {
   const Playlist playlist = parsed("[{}]");
   REQUIRE(playlist.pages.size() == 1);
   const PlaylistPage& page = playlist.pages[0];

@@ -1,0 +1,20 @@
+// What the heads of the program's own models do, where they do something that has a name. Measured on texts that the models
+// were not trained on: assets/models/*/card.md.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "core/tensor/shape.h"
+
+namespace headwise {
+
+struct TrainedHead {
+  std::string_view name;    // "what “it” stands for"
+  std::string_view reason;  // one sentence, with what was measured
+};
+
+// `model` as parameters.file names it, "builtin:sentences"; none for other models, and for heads whose work has no name.
+std::optional<TrainedHead> trained_head(std::string_view model, Index layer, Index head);
+
+}  // namespace headwise
