@@ -17,6 +17,7 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
+#include "core/scenario/trained_heads.h"
 
 namespace headwise {
 namespace {
@@ -111,12 +112,19 @@ Selection looking_at_head(const PanelContext& context, Index head) {
   return selection;
 }
 
-std::optional<HeadDescription> head_description(const PanelContext& context, Index head) {
+std::optional<HeadPurpose> head_description(const PanelContext& context, Index head) {
+  const ParametersSpec& parameters = context.scenario.parameters;
+  if (parameters.source == ParameterSource::model && parameters.file && context.inputs.model_input) {
+    const auto trained = trained_head(*parameters.file, parameters.layer, head);
+    if (!trained) return std::nullopt;
+    return HeadPurpose{std::string(trained->name), std::string(trained->reason)};
+  }
   if (context.scenario.parameters.source != ParameterSource::hand_made || !has_gains(context))
     return std::nullopt;
   const Index heads = context.trace.options.num_heads;
   if (head < 0 || head >= heads) return std::nullopt;
-  return describe_hand_made_heads(heads)[static_cast<std::size_t>(head)];
+  const HeadDescription made = describe_hand_made_heads(heads)[static_cast<std::size_t>(head)];
+  return HeadPurpose{made.name, made.reason};
 }
 
 PanelAction draw_head_number(const PanelContext& context, const RectF& line, Index head,

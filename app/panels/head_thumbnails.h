@@ -27,8 +27,11 @@ PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& gr
 PanelAction draw_head_number(const PanelContext& context, const RectF& line, Index head,
                              const std::string& number, bool several = false);
 
-// What a hand-made head does; none for other parameters.
-std::optional<HeadDescription> head_description(const PanelContext& context, Index head);
+// What a head does, where that is known: of hand-made heads, and of those of our own trained models that do something with a name.
+struct HeadPurpose {
+  std::string name, reason;
+};
+std::optional<HeadPurpose> head_description(const PanelContext& context, Index head);
 
 // The selection moved to another head; a pinned cell that belongs to a head moves along.
 Selection looking_at_head(const PanelContext& context, Index head);

@@ -18,6 +18,8 @@ struct LookedAt {
   std::string no_gradients;
   bool tells_of_waiting = false;  // a sentence that is another one a little later
   OtherSidePtr other_side;
+  WordPredictionsPtr predictions;
+  std::string no_predictions;
   Scenario scenario;
   std::string error, last_edit;
   Selection selection;
@@ -52,6 +54,14 @@ struct LookedAt {
     other_side = std::make_shared<const OtherSide>(std::move(none));
   }
 
+  // And of the view of predictions.
+  void add_predictions(WindowState& state) {
+    if (selection.view != StageView::prediction) return state.predictions.rest();
+    predictions = state.predictions.of(computation, selection.batch);
+    if (!predictions)
+      no_predictions = told("carrying the layer's output on to words", state.predictions.waiting());
+  }
+
   // "computing the gradients: scores, 43 % (Escape gives it up)"
   std::string told(const char* what, const Waiting& waiting) {
     tells_of_waiting = true;
@@ -83,6 +93,8 @@ struct LookedAt {
             .reduce_motion = state.settings.reduce_motion,
             .other_side = other_side.get(),
             .no_gradients = no_gradients,
+            .predictions = predictions.get(),
+            .no_predictions = no_predictions,
             .pointed = &state.pointed,
             .pointing = &state.pointing,
             .trail = &state.trail,

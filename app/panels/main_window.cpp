@@ -193,6 +193,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   LookedAt looked(state_);
   looked.add_gradients(state_);
   looked.add_other_side(state_);
+  looked.add_predictions(state_);
   Selection& selection = looked.selection;
   const ComputationPtr computation = shown_ = looked.computation;
   cover_focus(state_.focus, overlay_open() || menu_open());
@@ -308,7 +309,8 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   // Who turns a page means to look at it, not to paint on it.
   if (std::exchange(walked_page_, state_.walk.page) != state_.walk.page) stage_.brush = {};
   const StageView view = state_.selection.view;
-  if (view == StageView::gradients || view == StageView::compare || view == StageView::memory)
+  if (view == StageView::gradients || view == StageView::compare || view == StageView::memory ||
+      view == StageView::prediction)
     skip_motion(state_.motion);  // it tells how a step is made
   if (input.close_requested) state_.quit = true;
 

@@ -14,6 +14,7 @@
 #include "app/widgets/focus_order.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
+#include "core/files/file_paths.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
 
@@ -94,8 +95,7 @@ void draw_recent_files(const MenuBarInfo& info, PanelAction& action, bool& on_su
   for (std::size_t i = 0; i < info.recent_files.size(); ++i) {
     namespace fs = std::filesystem;
     const fs::path path = info.recent_files[i];
-    std::error_code ignored;
-    const bool there = fs::exists(path, ignored);
+    const bool there = is_there(path);
     ImGui::PushID(static_cast<int>(i));
     if (ImGui::MenuItem(path.filename().c_str(), there ? path.parent_path().c_str() : "is gone", false,
                         there))
@@ -107,13 +107,15 @@ void draw_recent_files(const MenuBarInfo& info, PanelAction& action, bool& on_su
 }
 
 // The scenarios that are in the program.
-void draw_presets(PanelAction& action) {
+void draw_presets(const PanelContext& context, PanelAction& action) {
   ImGui::Separator();
   ImGui::TextDisabled("Presets");
   for (const Preset& preset : presets()) {
     if (ImGui::MenuItem(std::string(preset.title).c_str())) {
       action.scenario = preset_scenario(preset.name);
       action.edit_label = "open " + std::string(preset.name);
+      action.selection = context.selection;
+      action.selection->head = preset.head;
     }
     ui_probe_item(fmt::format("menu/preset/{}", preset.name));
   }
@@ -236,7 +238,7 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
       ui_probe_item(fmt::format("menu/{}", entry.name));
       if (entry.id == CommandId::open_scenario) draw_recent_files(info, action, on_submenu);
     }
-    if (menu.menu == Menu::file) draw_presets(action);
+    if (menu.menu == Menu::file) draw_presets(context, action);
     if (menu.menu == Menu::teach) draw_lessons(action, on_submenu);
     // ImGui's own keys go up and down, and right into a menu within.
     if (to_open == place) show_reached_item();

@@ -29,7 +29,8 @@ constexpr std::array<std::string_view, stage_view_count> view_descriptions{
     "one query against every key, number by number",
     "the step's tensors, each beside its gradient",
     "the step's result beside that of another scenario, and their difference",
-    "which float lies where after view and transpose, and what a wrong view would take"};
+    "which float lies where after view and transpose, and what a wrong view would take",
+    "the words that the model predicts, before and after what you changed: what does a muted head do?"};
 
 constexpr int question_handicap =
     6;  // less than a letter that follows another is worth (session/fuzzy_match)

@@ -23,7 +23,8 @@ namespace headwise {
 
 class HeatmapRenderer;  // app/render
 enum class CommandId : int;
-struct OtherSide;  // app/session/other_side.h
+struct OtherSide;        // app/session/other_side.h
+struct WordPredictions;  // app/session/word_predictions.h
 
 // A page of a lesson that is in the program (core/playlist/lessons.h).
 struct LessonPage {
@@ -49,12 +50,14 @@ struct PanelContext {
   bool reduce_motion = false;             // fade from picture to picture instead
   const OtherSide* other_side = nullptr;  // in the view Compare; null while it is computed
   std::string_view no_gradients = {};     // why the trace has none although they are wanted: a sentence
-  const Pointed* pointed = nullptr;       // what the mouse pointed at by name in the last frame: it lights up
-  Pointed* pointing = nullptr;            // what it points at in this one: panels fill it in
-  const Trail* trail = nullptr;           // the way back
-  bool picture = false;                   // no window but a picture of the stage: nothing to click is drawn
-  std::vector<RectF>* lit = nullptr;      // what a spotlight leaves bright, in pixels; panels add to it
-  const CellReach* reach = nullptr;       // of the cell that is looked at, where all the way is to be lit
+  const WordPredictions* predictions = nullptr;  // in the view Prediction; null while they are computed
+  std::string_view no_predictions = {};          // a sentence meanwhile
+  const Pointed* pointed = nullptr;   // what the mouse pointed at by name in the last frame: it lights up
+  Pointed* pointing = nullptr;        // what it points at in this one: panels fill it in
+  const Trail* trail = nullptr;       // the way back
+  bool picture = false;               // no window but a picture of the stage: nothing to click is drawn
+  std::vector<RectF>* lit = nullptr;  // what a spotlight leaves bright, in pixels; panels add to it
+  const CellReach* reach = nullptr;   // of the cell that is looked at, where all the way is to be lit
   double* wake_after =
       nullptr;  // seconds until another frame is wanted although nothing happens: panels lower it
 

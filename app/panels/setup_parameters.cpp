@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <filesystem>
+#include <span>
 
 #include "app/panels/setup_rows.h"
 #include "app/widgets/tooltip.h"
@@ -10,11 +12,17 @@
 #include "app/widgets/work_probe.h"
 #include "core/answers/operation_counts.h"
 #include "core/answers/traced_inputs.h"
+#include "core/files/file_paths.h"
+#include "core/scenario/text_inputs.h"
 
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 2> parameter_sources{"random", "hand-made"};
+constexpr std::array<std::string_view, 3> parameter_sources{"random", "hand-made", "model"};
+constexpr std::array parameter_choices{ParameterSource::random, ParameterSource::hand_made,
+                                       ParameterSource::model};
+constexpr std::array<std::string_view, 3> parameter_edits{"random parameters", "hand-made heads",
+                                                          "parameters of the model"};
 constexpr std::array<std::string_view, 3> layouts{"packed", "3", "3·H"};
 constexpr const char* layout_edits[] = {"in_proj packed", "in_proj as 3 matrices",
                                         "in_proj as 3·H small matrices"};
@@ -69,9 +77,27 @@ void draw_layout_differences(SetupRows& rows) {
   ui_probe_item("setup/layout_differences");
 }
 
+std::string model_name(const std::string& path) {
+  if (is_builtin(path)) return path.substr(builtin_prefix.size());
+  const std::filesystem::path file = path;
+  return (file.has_filename() ? file : file.parent_path()).filename().string();
+}
+
 // Which layer of the model that was opened.
 void draw_layer(SetupRows& rows) {
-  rows.integer({"setup/layer", "layer", "",
+  const ModelInput* const input = rows.context().inputs.model_input.get();
+  const std::string& path = *rows.scenario().parameters.file;
+  std::string told = model_name(path);
+  std::string of;
+  if (input) {
+    const EncoderConfig& config = input->model->encoder()->config();
+    told += fmt::format(": {} layers × {} heads", config.num_layers, config.num_heads);
+    of = fmt::format("0 to {}", config.num_layers - 1);
+  }
+  dim_text(rows.widgets(), told);
+  tooltip(rows.widgets(), path);
+  ui_probe_item("setup/model");
+  rows.integer({"setup/layer", "layer", of.c_str(),
                 "Which layer of the model the parameters are taken from, counted from 0. Type it, or drag."},
                rows.scenario().parameters.layer, {.drag_step = 0.1, .drag_least = 0});
 }
@@ -80,21 +106,24 @@ void draw_layer(SetupRows& rows) {
 
 void draw_setup_parameters(SetupRows& rows) {
   section_caption(rows.widgets(), "PARAMETERS");
-  int heads = rows.scenario().parameters.source == ParameterSource::random      ? 0
-              : rows.scenario().parameters.source == ParameterSource::hand_made ? 1
-                                                                                : -1;
+  ParametersSpec& parameters = rows.scenario().parameters;
+  const auto chosen = std::ranges::find(parameter_choices, parameters.source);
+  int heads = chosen == parameter_choices.end() ? -1 : static_cast<int>(chosen - parameter_choices.begin());
+  // A model can be gone back to as long as the scenario names it.
+  const bool has_model = parameters.file && parameters.source != ParameterSource::file;
   if (rows.choice(
           {"setup/parameters", "heads", "",
            "Where W_q, W_k, W_v and W_O come from. Hand-made heads have a reason that can be read off W_q "
            "and W_k: the "
            "word before, the same word, the first word, itself, the average. Random ones are as a fresh "
            "module has them."},
-          parameter_sources, heads)) {
-    rows.scenario().parameters.source = heads == 1 ? ParameterSource::hand_made : ParameterSource::random;
-    rows.edited("setup/parameters", heads == 1 ? "hand-made heads" : "random parameters", false);
+          std::span(parameter_sources).first(has_model ? 3 : 2), heads)) {
+    const auto at = static_cast<std::size_t>(heads);
+    parameters.source = parameter_choices[at];
+    rows.edited("setup/parameters", std::string(parameter_edits[at]), false);
   }
   rows.draw_errors("setup/parameters", "");
-  if (rows.scenario().parameters.source == ParameterSource::model) draw_layer(rows);
+  if (parameters.source == ParameterSource::model && parameters.file) draw_layer(rows);
 
   if (rows.scenario().op != Op::multi_head_attention) return;
   int layout = static_cast<int>(rows.scenario().parameters.layout);

@@ -39,6 +39,12 @@ void draw_setup_text(SetupRows& rows) {
   }
   rows.draw_errors("setup/source", "");
 
+  // What a model is given it makes itself: its own positions, and the same text for queries, keys and values.
+  if (rows.context().inputs.model_input && text && !in.key_text) {
+    rows.draw_errors("setup/positions", "");
+    rows.draw_errors("setup/attention", "");
+    return;
+  }
   if (text) {
     int positions = in.positions ? 1 : 0;
     if (rows.choice(

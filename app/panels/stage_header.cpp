@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <span>
 
 #include "app/panels/head_thumbnails.h"
 #include "app/panels/stage_choice.h"
@@ -12,6 +13,7 @@
 #include "app/platform/fonts.h"
 #include "app/session/commands.h"
 #include "app/session/frozen_heads.h"
+#include "app/session/word_predictions.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
@@ -58,14 +60,16 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
   ImDrawList* list = ImGui::GetWindowDrawList();
 
   ImFont* title = context.fonts.title;
-  const std::string name(entry.name);
+  const std::string name(selection.view == StageView::prediction ? "Prediction" : entry.name);
   list->AddText(title, title->FontSize, origin, im_color(context.palette.text), name.c_str());
   ImFont* sans = context.fonts.sans;
   const float x = width_of(title, name) + 14.0f * u;
   const bool backward = selection.view == StageView::gradients;
   const std::string question =
       fitted_text(backward ? "how much does the loss change with each number? walk it from Output back with ←"
-                           : step_question(selection.step, context.trace.options),
+                  : selection.view == StageView::prediction
+                      ? "carried on through the rest of the model: which words does it say?"
+                      : step_question(selection.step, context.trace.options),
                   sans, width - x);
   list->AddText(sans, sans->FontSize,
                 ImVec2(origin.x + x, origin.y + title->FontSize * 0.8f - sans->FontSize * 0.8f),
@@ -85,21 +89,26 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
     return selection;
   }
   constexpr std::array<std::string_view, stage_view_count> short_views{"one", "all", "tok", "q∘k",
-                                                                       "∂",   "Δ",   "m"};
+                                                                       "∂",   "Δ",   "m",   "w"};
   std::vector<std::string_view> names;
   for (const StepPicture& picture : content.pictures) names.push_back(tensor_entry(picture.result).name);
   const float beside =
       names.size() > 1 ? segmented_control_size(context.widgets(), names).x + 12.0f * u : 0.0f;
-  const bool fits = segmented_control_size(context.widgets(), stage_view_names).x + beside <= width;
+  // What only a model has is offered with a model.
+  const auto offered = static_cast<std::size_t>(
+      offers_prediction(context.scenario) || selection.view == StageView::prediction ? stage_view_count
+                                                                                     : stage_view_count - 1);
+  const std::span<const std::string_view> view_names = std::span(stage_view_names).first(offered);
+  const bool fits = segmented_control_size(context.widgets(), view_names).x + beside <= width;
   int view = static_cast<int>(selection.view);
-  if (stage_choice(context, "view", fits ? stage_view_names : short_views, view, width))
+  if (stage_choice(context, "view", fits ? view_names : std::span(short_views).first(offered), view, width))
     selection.view = static_cast<StageView>(view);
   tooltip(
       context.widgets(),
       fmt::format(
           "ways to look at this step: one head with its operands, all heads side by side, tokens joined by "
           "lines, q ∘ k number by number, each tensor beside its gradient, beside another scenario, "
-          "which float lies where ({})",
+          "which float lies where, the words that the model says ({})",
           first_key_text(CommandId::toggle_view)));
   if (content.pictures.size() > 1) {
     int chosen = content.picture < names.size() ? static_cast<int>(content.picture) : -1;
@@ -132,7 +141,9 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
     constexpr std::array<std::string_view, 5> brushes{"look", "paint", "row", "column", "box"};
     ImGui::SameLine(0.0f, 12.0f * u);
     const float room = origin.x + width - ImGui::GetCursorScreenPos().x;
-    if (segmented_control_size(context.widgets(), brushes).x <= room) {
+    const float wanted = segmented_control_size(context.widgets(), brushes).x;
+    if (wanted <= width) {
+      if (wanted > room) ImGui::NewLine();
       stage_choice(context, "brush", brushes, brush);
       tooltip(
           context.widgets(),

@@ -158,6 +158,8 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
     action = draw_tokens(context, state.tokens, content_of_step(Step::softmax), area, under_mouse);
   } else if (selection.view == StageView::elementwise && has_elementwise_view(context.trace)) {
     action = draw_elementwise(context, state.elementwise, content_of_step(Step::scores), area, under_mouse);
+  } else if (selection.view == StageView::prediction) {
+    action = draw_prediction(context, state.prediction, content_of_step(Step::softmax), area, under_mouse);
   } else if (!content.nothing.empty()) {
     draw_stage_sentence(context, content.nothing, area);
   } else if (selection.view == StageView::gradients) {

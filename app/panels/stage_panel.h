@@ -12,6 +12,7 @@
 #include "app/panels/stage_gradients.h"
 #include "app/panels/stage_memory.h"
 #include "app/panels/stage_one_head.h"
+#include "app/panels/stage_prediction.h"
 #include "app/panels/stage_tokens.h"
 #include "app/panels/value_ranges.h"
 
@@ -44,6 +45,7 @@ struct StageState {
   GradientsState gradients;
   CompareState compare;
   MemoryViewState memory;
+  PredictionState prediction;
   AllHeadsState all_heads;
 };
 

@@ -71,6 +71,7 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
   looked.selection.hovered.reset();
   looked.add_gradients(window);
   looked.add_other_side(window);
+  looked.add_predictions(window);
   double wake_after = 0.0;
   PanelContext context = looked.context(window, heatmaps_, fonts, scale, wake_after);
   context.picture = true;
@@ -115,6 +116,7 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
   // What is still being computed is there in the frames that follow.
   window.gradients.finish();
   window.other_sides.finish();
+  window.predictions.finish();
 }
 
 Image StagePictures::image(WindowState& window) {

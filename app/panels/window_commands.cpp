@@ -45,7 +45,8 @@ void let_go(WindowState& window) {
   } else if (window.session.waiting().told() && window.session.cancel()) {
     release_focus(window.focus);
   } else if ((wants_gradients(selection) && window.gradients.waiting().told()) ||
-             (selection.view == StageView::compare && window.other_sides.waiting().told())) {
+             (selection.view == StageView::compare && window.other_sides.waiting().told()) ||
+             (selection.view == StageView::prediction && window.predictions.waiting().told())) {
     selection.view = StageView::one_head;  // a view that nobody looks at is not computed
   } else if (window.focus.focused != 0) {
     release_focus(window.focus);
@@ -253,6 +254,8 @@ void perform(WindowState& window, CommandCall call) {
       break;
     case CommandId::toggle_view:
       selection.view = static_cast<StageView>((static_cast<int>(selection.view) + 1) % stage_view_count);
+      if (selection.view == StageView::prediction && !offers_prediction(window.session.scenario()))
+        selection.view = StageView::one_head;
       break;
     case CommandId::pin_scenario:
       window.other_sides.pin(window.session.computation());
@@ -411,6 +414,7 @@ void perform(WindowState& window, const PaletteEntry& entry) {
   if (const auto* preset = std::get_if<PresetName>(&entry.target)) {
     window.setup.edited_row.clear();
     window.session.open(preset_scenario(preset->name), "open " + preset->name);
+    window.selection.head = preset_named(preset->name).head;
     window.selection = selection_within(window.selection, window.session.trace());
   }
   if (const auto* setting = std::get_if<SettingId>(&entry.target)) {

@@ -14,6 +14,7 @@
 #include "core/files/file_paths.h"
 #include "core/model/text_model.h"
 #include "core/scenario/layer_scenario.h"
+#include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 
@@ -130,6 +131,7 @@ std::string working_folder() {
 
 // A list that cannot be kept is no reason to complain about a file that was opened.
 void remember_file(WindowState& window, const std::string& path) {
+  if (is_builtin(path)) return;  // the presets have them
   window.recent_files = with_recent_file(std::move(window.recent_files), path);
   try {
     save_recent_files(window.recent_file, window.recent_files);
@@ -137,15 +139,31 @@ void remember_file(WindowState& window, const std::string& path) {
   }
 }
 
+namespace {
+
+// A text, where the model takes one: of our own models one that they know the words of.
+Scenario with_text(Scenario scenario, const std::string& path) {
+  if (!scenario.inputs.self_attention || !TextModel::open(path)->no_text().empty()) return scenario;
+  scenario.inputs.source = InputSource::text;
+  scenario.inputs.text = "The animal didn't cross the street because it was too tired.";
+  for (const Preset& preset : presets()) {
+    const Scenario known = preset_scenario(preset.name);
+    if (known.parameters.source == ParameterSource::model && known.parameters.file == path)
+      scenario.inputs.text = known.inputs.text;
+  }
+  return scenario;
+}
+
+}  // namespace
+
 Scenario scenario_of_file(const std::string& path) {
   if (!names_model(path) && !is_array_file(path) && !holds_arrays(path)) return read_scenario_file(path);
   const ModelFiles files(path);
   const auto has = [&](const std::string& name) { return files.find(name) != nullptr; };
   if (!has("query")) {
     const AttentionLayers layers = find_attention_layers(files);
-    if (names_model(path) || !layers.layers.empty()) {
-      return layer_scenario(path, layers, first_sound_layer(layers));
-    }
+    if (names_model(path) || !layers.layers.empty())
+      return with_text(layer_scenario(path, layers, first_sound_layer(layers)), path);
   }
   const ArrayFileInfo& info = files.first_file_info();
   Scenario scenario;
@@ -182,7 +200,7 @@ std::string layer_sentence(const Scenario& scenario) {
       fs::path(path).filename().string(), scenario.parameters.layer, layers.layers.size(), layer.family->name,
       layer.name.empty() ? "" : fmt::format(" ({})", layer.name),
       !text        ? "the inputs are random"
-      : reads_text ? "the inputs are what it makes of the text"
+      : reads_text ? "the inputs are what it makes of the text; the view Prediction has its words"
                    : "the words are embedded without it");
   if (reads_text && !text) told += " Set inputs to text, and your words go through the model.";
   if (!layer.num_heads) {
@@ -213,7 +231,10 @@ void tell_of_arrays(WindowState& window, const Scenario& scenario) {
 void ask_for_scenario(WindowState& window, FileDialogPurpose purpose) {
   if (purpose == FileDialogPurpose::save_scenario && !window.session.error().empty())
     return window.notices.complain(unsaved_sentence(window.session));
-  const std::string known = window.scenario_path.empty() ? working_folder() : window.scenario_path;
+  // A model is no place to save to.
+  const bool of_model = names_model(window.scenario_path);
+  const std::string known =
+      window.scenario_path.empty() || of_model ? working_folder() : window.scenario_path;
   const bool saves = purpose == FileDialogPurpose::save_scenario;
   std::string offered = saves ? known : folder_of(known);
   if (saves && offered.ends_with('/')) offered += "scenario.json";
@@ -225,7 +246,7 @@ void ask_for_program(WindowState& window) {
   std::string offered = window.program_path;
   if (offered.empty()) {
     const fs::path scenario = window.scenario_path;
-    offered = scenario.empty()
+    offered = scenario.empty() || names_model(window.scenario_path)
                   ? working_folder() + "attention.py"
                   : folder_of(expanded_path(window.scenario_path)) + scenario.stem().string() + ".py";
   }

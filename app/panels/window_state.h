@@ -28,6 +28,7 @@
 #include "app/session/session.h"
 #include "app/session/settings.h"
 #include "app/session/trail.h"
+#include "app/session/word_predictions.h"
 #include "app/widgets/focus_order.h"
 
 namespace headwise {
@@ -46,6 +47,7 @@ struct WindowState {
         comparisons(wake),
         gradients(wake),
         other_sides(wake),
+        predictions(wake),
         full_size_runs(wake),
         head_finding(wake) {}
 
@@ -56,6 +58,7 @@ struct WindowState {
   Comparisons comparisons;
   Gradients gradients;
   OtherSides other_sides;
+  PredictionRuns predictions;
   FullSizeRuns full_size_runs;
   HeadFinding head_finding;
   Selection selection;

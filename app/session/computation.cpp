@@ -5,6 +5,7 @@
 #include <new>
 #include <optional>
 
+#include "core/files/file_paths.h"
 #include "core/scenario/tokens.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
@@ -13,6 +14,8 @@
 
 namespace headwise {
 namespace {
+
+constexpr std::uint64_t model_bytes_at_once = 16 << 20;  // read and run in some 30 ms
 
 // exp, the masks and the copies of one score, in multiply-adds.
 constexpr double work_per_score = 20.0;
@@ -54,6 +57,14 @@ Work estimated(const Scenario& scenario) {
   return {cost_of_random * randoms, projections + scores};
 }
 
+// What a model's layer is given is not in the estimate of the sizes: files to read, and all layers before it.
+bool has_small_model(const Scenario& scenario) {
+  const ParametersSpec& parameters = scenario.parameters;
+  if (parameters.source != ParameterSource::model || !parameters.file || is_builtin(*parameters.file))
+    return true;
+  return file_state(path_from(scenario.origin.folder, *parameters.file)).bytes <= model_bytes_at_once;
+}
+
 }  // namespace
 
 ComputationPtr compute(const Scenario& scenario, const Computation* previous, Index most_bytes) {
@@ -88,7 +99,7 @@ double estimated_work(const Scenario& scenario) {
 }
 
 bool computes_at_once(const Scenario& scenario) {
-  return estimated_work(scenario) <= work_at_once;
+  return has_small_model(scenario) && estimated_work(scenario) <= work_at_once;
 }
 
 }  // namespace headwise

@@ -13,7 +13,7 @@ using namespace headwise;
 namespace {
 
 constexpr const char* lesson = R"({ "headwise_playlist": 1, "title": "A lesson", "pages": [
-  { "scenario": "welcome", "step": "scores", "head": 4, "caption": "Every query meets every key." },
+  { "scenario": "hand_made", "step": "scores", "head": 4, "caption": "Every query meets every key." },
   { "step": "scale", "caption": "Divided." },
   { "scenario": "causal", "step": "softmax", "view": "all_heads", "head": 2,
     "pin": { "tensor": "attn_weights", "index": [0, 2, 3, 1] }, "caption": "Pinned." } ] })";

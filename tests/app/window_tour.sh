@@ -85,7 +85,7 @@ begin=$SECONDS
 mkdir -p "$XDG_CONFIG_HOME/headwise"
 echo '{"motion_speed": 4}' >"$XDG_CONFIG_HOME/headwise/settings.json"
 
-open_at first
+open_at first hand_made
 for step in project split-heads scores; do press Right; stop "$step"; done
 for view in all-heads tokens q-k gradients compare memory one-head; do press a; stop "scores-$view"; done
 for step in scale mask; do press Right; stop "$step"; done
@@ -107,6 +107,13 @@ press ctrl equal; stop larger-text
 press ctrl 0; back normal-text "$rest"
 press f; stop stage-alone
 press Escape; back whole-window "$rest"
+quit_program
+
+# The welcome scenario: a trained model, whose words change when the head is muted that it opens on.
+open_at welcome
+for view in all-heads tokens q-k gradients compare memory prediction; do press a; stop "welcome-$view"; done
+press m; stop welcome-head-muted
+press ctrl z; stop welcome-head-heard
 quit_program
 
 open_at lesson first_walk

@@ -1,0 +1,105 @@
+#include "app/session/word_predictions.h"
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+#include "core/scenario/text_inputs.h"
+
+namespace headwise {
+namespace {
+
+// Some 10 ms on one core of 2020.
+constexpr double multiply_adds_at_once = 100e6;
+
+// Of two passes through the layers that are left, and the words of both. An MLP has about twice what attention has.
+double work_of(const ModelInput& input) {
+  const EncoderConfig& config = input.model->encoder()->config();
+  const auto length = static_cast<double>(input.text.ids.size()),
+             width = static_cast<double>(config.embed_dim);
+  const double block = 12.0 * width * width + 2.0 * width * length;
+  return 2.0 * length *
+         (static_cast<double>(config.num_layers - input.layer) * block +
+          width * static_cast<double>(config.vocabulary));
+}
+
+// (N,L,E) → (1,L,E) of one sequence.
+Tensor sequence(const Tensor& output, Index n) {
+  const Index length = output.shape().size(1), width = output.shape().size(2);
+  Tensor one(Shape{{"N", 1}, {"L", length}, {"E", width}}, DType::f32);
+  for (Index i = 0; i < one.size(); ++i) one.set_flat(i, output.flat(n * one.size() + i));
+  return one;
+}
+
+}  // namespace
+
+std::string no_predictions(const Computation& computation) {
+  const Scenario& scenario = computation.scenario;
+  const ModelInput* const input = computation.inputs.model_input.get();
+  if (scenario.parameters.source != ParameterSource::model)
+    return "only a trained model predicts words: open one (File, or drop its folder here)";
+  if (!input) {
+    return scenario.inputs.source != InputSource::text
+               ? "type a text: the model predicts words for it"
+               : "this model takes no text here, so it predicts no words (the note says why)";
+  }
+  if (const std::string& why = input->model->encoder()->no_words(); !why.empty())
+    return "this model predicts no words: " + why;
+  const TensorPtr& output = computation.trace->tensors.output;
+  const Index length = static_cast<Index>(input->text.ids.size());
+  if (!output || length == 0 || output->shape().size(1) != length || output->shape().size(0) == 0)
+    return "there is no token to predict a word for";
+  return "";
+}
+
+WordPredictionsPtr PredictionRuns::of(const ComputationPtr& computation, Index batch) {
+  const Question question{computation, batch, untouched_};
+  if (known_of_ == question) {
+    work_.rest();
+    return known_;
+  }
+  const auto keep = [&](WordPredictionsPtr predictions) {
+    known_of_ = question;
+    return known_ = std::move(predictions);
+  };
+  if (std::string why = no_predictions(*computation); !why.empty()) {
+    work_.rest();
+    return keep(std::make_shared<const WordPredictions>(WordPredictions{computation, {}, std::move(why)}));
+  }
+  const auto take = [&](const Answer& answer) {
+    untouched_ = answer.untouched;
+    return keep(answer.predictions);
+  };
+  if (work_of(*computation->inputs.model_input) <= multiply_adds_at_once) {
+    try {
+      return take(predict(question));
+    } catch (const std::exception& error) {
+      return keep(std::make_shared<const WordPredictions>(WordPredictions{computation, {}, error.what()}));
+    }
+  }
+  const auto outcome = work_.of(question);
+  if (!outcome) return nullptr;
+  if (outcome->answer) return take(*outcome->answer);
+  return keep(std::make_shared<const WordPredictions>(WordPredictions{computation, {}, outcome->error}));
+}
+
+PredictionRuns::Answer PredictionRuns::predict(const Question& question) {
+  const Computation& computation = *question.computation;
+  const ModelInput& input = *computation.inputs.model_input;
+  const Encoder& encoder = *input.model->encoder();
+  const Tensor& hidden = *input.hidden_state;
+  Untouched untouched = question.untouched;
+  if (untouched.hidden_state != input.hidden_state) {
+    const TensorPtr given = encoder.layer_input(input.layer, hidden);
+    untouched = {input.hidden_state,
+                 encoder.continue_from(hidden, input.layer, *encoder.attention_output(input.layer, *given))};
+  }
+  const Tensor& output = *computation.trace->tensors.output;
+  const Index batch = std::min(question.batch, output.shape().size(0) - 1);
+  const TensorPtr now = encoder.continue_from(hidden, input.layer, sequence(output, batch));
+  WordPredictions predictions{question.computation,
+                              prediction_changes(encoder, *untouched.last_hidden, *now, predicted_words), ""};
+  return {std::make_shared<const WordPredictions>(std::move(predictions)), std::move(untouched)};
+}
+
+}  // namespace headwise

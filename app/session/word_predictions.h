@@ -1,0 +1,73 @@
+// What the model says with the layer as the scenario has it, beside what it says untouched: the trace's output is carried on
+// through the rest of the model, so that every edit (a muted head, a mask, a scale, a cell) shows in its words.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/session/asked_work.h"
+#include "app/session/computation.h"
+#include "core/model/prediction_change.h"
+
+namespace headwise {
+
+struct WordPredictions {
+  ComputationPtr of;                        // made from its model input; kept alive
+  std::vector<PredictionChange> positions;  // one per token; empty where `why` says why there is none
+  std::string why;                          // a sentence; empty where there are predictions
+};
+using WordPredictionsPtr = std::shared_ptr<const WordPredictions>;
+
+// Whether a scenario has a model, without which nobody looks for its words.
+inline bool offers_prediction(const Scenario& scenario) {
+  return scenario.parameters.source == ParameterSource::model;
+}
+
+// The most probable words that are kept of each position.
+inline constexpr Index predicted_words = 8;
+
+// Why a computation has no words to predict: no model, no text, no head for words; a sentence with the remedy. Empty where it has.
+std::string no_predictions(const Computation& computation);
+
+class PredictionRuns {
+ public:
+  // `wake` as AskedWork has it.
+  explicit PredictionRuns(std::function<void()> wake = {}) : work_(predict, std::move(wake)) {}
+
+  // Of sequence `batch`. Those of a small model come at once, others later: null until then, it never waits.
+  WordPredictionsPtr of(const ComputationPtr& computation, Index batch);
+  // Nobody wants any: what is under way is given up.
+  void rest() { work_.rest(); }
+  Waiting waiting() const { return work_.waiting(); }
+  // Waits for what is under way (tests, and pictures of the window).
+  void finish() { work_.finish(); }
+
+ private:
+  // The untouched model's last hidden state, the same for every edit of one text.
+  struct Untouched {
+    TensorPtr hidden_state, last_hidden;
+  };
+  struct Question {
+    ComputationPtr computation;
+    Index batch = 0;
+    Untouched untouched = {};  // of the answer before: it may be of use
+    friend bool operator==(const Question& a, const Question& b) {
+      return a.computation->trace == b.computation->trace && a.batch == b.batch;
+    }
+  };
+  struct Answer {
+    WordPredictionsPtr predictions;
+    Untouched untouched;
+  };
+  static Answer predict(const Question& question);
+
+  std::optional<Question> known_of_;
+  WordPredictionsPtr known_;
+  Untouched untouched_;
+  AskedWork<Question, Answer> work_;
+};
+
+}  // namespace headwise
