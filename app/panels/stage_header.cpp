@@ -154,8 +154,8 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
       ImGui::NewLine();
     }
   }
-  if (selection.view != StageView::tokens && selection.view != StageView::elementwise && content.result &&
-      is_pair_map(content.result->matrix)) {
+  if (selection.view != StageView::tokens && selection.view != StageView::elementwise &&
+      selection.view != StageView::prediction && content.result && is_pair_map(content.result->matrix)) {
     draw_turn(context, selection, origin.x + width);
   }
   if (content.head_map) {

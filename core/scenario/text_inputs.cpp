@@ -47,6 +47,13 @@ std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vecto
   notes.insert(notes.end(), input->text.notices.begin(), input->text.notices.end());
   if (!scenario.inputs.positions)
     notes.push_back("inputs.positions is not used: a model's text has the positions that the model gives it");
+  const AttentionSpec& attention = scenario.attention;
+  if (encoder.config().positions == PositionKind::rotary && !attention.rotary_base &&
+      !attention.rotary_inverse_frequencies)
+    notes.push_back(
+        "the model turns q and k by their positions and the scenario does not: set attention.rotary_base to "
+        "the "
+        "model's rope_theta (headwise info tells it)");
   return input;
 }
 

@@ -141,6 +141,18 @@ TEST_CASE("what a person should know of the text is told with the inputs") {
   CHECK(cut.notes[0].find("the last 7 are left out") != std::string::npos);
 }
 
+TEST_CASE("a scenario that leaves out the turns that the model makes is told what to set") {
+  const TemporaryFolder folder;
+  Scenario scenario = text_scenario(with_words(folder, "qwen2"), 0, "w3 w4");
+  REQUIRE((scenario.attention.rotary_base || scenario.attention.rotary_inverse_frequencies));
+  CHECK(make_scenario_inputs(scenario, DType::f32).notes.empty());
+  scenario.attention.rotary_base.reset();
+  scenario.attention.rotary_inverse_frequencies.reset();
+  const std::vector<std::string> notes = make_scenario_inputs(scenario, DType::f32).notes;
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].find("attention.rotary_base") != std::string::npos);
+}
+
 TEST_CASE("a second text, or keys of another source, are refused beside a model's text") {
   Scenario scenario = text_scenario(own_models + "copycat", 0, "stone owl");
   scenario.inputs.key_text = "owl";
