@@ -11,8 +11,8 @@ layout(local_size_x = 256) in;
 layout(std430, binding = 0) readonly buffer Q { float q[]; };
 layout(std430, binding = 1) readonly buffer K { float k[]; };
 layout(std430, binding = 2) readonly buffer V { float v[]; };
-layout(std430, binding = 3) writeonly buffer O { float o[]; };
-layout(std430, binding = 4) writeonly buffer Statistics { vec2 statistics[]; };  // largest score and Σexp
+layout(std430, binding = 3) buffer O { float o[]; };
+layout(std430, binding = 4) buffer Statistics { vec2 statistics[]; };  // largest score and Σexp
 layout(std430, binding = 7) readonly buffer Skips { uint skips[]; };  // [0]: k or v holds a number that is not finite
 #ifndef RAGGED
 layout(std430, binding = 0) readonly buffer Q4 { vec4 q4[]; };
@@ -37,6 +37,8 @@ uniform uint o_head_stride;  // from a head to the next
 uniform uint first_row;      // the first query of the output's binding
 uniform uint first_block;    // of queries, in this slice
 uniform uint statistics_offset;
+uniform uvec2 key_blocks;  // [first, end): the keys that are bound, in blocks of BLOCK_S
+uniform bool continues;    // with the sums that o and statistics hold of the keys before
 uniform bool empty_is_zero;  // a row with nothing left becomes 0, else NaN
 uniform bool may_skip;       // blocks that a mask rules out need not be read where k and v are finite
 uniform uvec4 block_step;    // of n, h and blocks of queries and keys in skips[1 …], a bit each; all 0: none
@@ -134,10 +136,23 @@ void main() {
     maximum[i] = -INFINITY;
     total[i] = 0.0;
     for (uint j = 0u; j < COLS; ++j) sum[i][j] = vec4(0.0);
+    uint query = first_query + 64u * (i / 4u) + 4u * ty + i % 4u;
+    if (!continues || query >= queries) continue;
+    vec2 row = statistics[statistics_offset + gl_WorkGroupID.y * queries + query];
+    maximum[i] = row.x;
+    total[i] = row.y;
+    if (row.y == 0.0) continue;
+    uint at = o_offset + head * o_head_stride + (query - first_row) * o_stride;
+    for (uint j = 0u; j < COLS; ++j)
+      for (uint e = 0u; e < 4u; ++e) {
+        uint column = 64u * j + 4u * tx + e;
+        if (column < v_head_dim) sum[i][j][e] = o[at + column] * row.y;
+      }
   }
 
   uvec2 seen = seen_keys(first_query, last_query);
-  for (uint key_block = seen.x / BLOCK_S; key_block * BLOCK_S < seen.y; ++key_block) {
+  uint end_block = min((seen.y + BLOCK_S - 1u) / BLOCK_S, key_blocks.y);
+  for (uint key_block = max(seen.x / BLOCK_S, key_blocks.x); key_block < end_block; ++key_block) {
     if (is_blocked(head, block, key_block)) continue;
     uint first_key = key_block * BLOCK_S;
     vec4 scores[4u * ROWS];

@@ -1,15 +1,16 @@
 #include "core/gpu/gpu_held_weights.h"
 
 #include <algorithm>
+#include <array>
 
 namespace headwise {
 namespace {
 
 constexpr Index tile = 16;  // queries and columns of a work group
 
-// Queries of one held head that one dispatch may do.
+// Queries and keys of one held head that one dispatch may do.
 struct Piece {
-  Index n, slice, head, first_query, queries;
+  Index n, slice, head, first_query, queries, first_key, keys;
 };
 
 void dispatch(const GpuAttention& a, const GpuHeldWeights& held, const ComputeProgram& program,
@@ -17,11 +18,15 @@ void dispatch(const GpuAttention& a, const GpuHeldWeights& held, const ComputePr
   const AttentionSizes& s = a.sizes;
   const Index kv_row = piece.n * s.kv_heads + piece.head / (s.heads / s.kv_heads);
   const Index row = (piece.n * static_cast<Index>(held.heads.size()) + piece.slice) * s.queries;
-  const Index v_slab = s.all_keys * s.v_head_dim;
   program.use();
   program.set("held_offset", held.weights.bind(0, (row + piece.first_query) * s.all_keys,
                                                piece.queries * s.all_keys, alignment));
-  program.set("v_offset", a.v->bind(2, kv_row * v_slab, v_slab, alignment));
+  // The shader counts keys from 0: modulo 2³² that comes out right.
+  const std::uint32_t v = a.v->bind(2, (kv_row * s.all_keys + piece.first_key) * s.v_head_dim,
+                                    piece.keys * s.v_head_dim, alignment);
+  program.set("v_offset", v - static_cast<std::uint32_t>(piece.first_key * s.v_head_dim));
+  program.set("key_range", std::array{static_cast<std::uint32_t>(piece.first_key),
+                                      static_cast<std::uint32_t>(piece.first_key + piece.keys)});
   const Index out_first =
       piece.n * a.out_batch_stride + piece.head * a.out_head_stride + piece.first_query * a.out_stride;
   program.set("o_offset",
@@ -44,16 +49,26 @@ void add_held_weights(GpuWork& work, GpuPrograms& programs, const GpuAttention& 
   const Index room = (limits.storage_block_bytes - limits.offset_alignment) / 4;
   const Index rows = room / std::max(s.all_keys, a.out_stride) / tile * tile;
   const Index queries_each = std::clamp(rows, tile, limits.groups_y * tile);
+  const Index keys_each = std::max(room / s.v_head_dim / tile * tile, tile);
   for (Index n = 0; n < s.batch; ++n) {
     for (std::size_t f = 0; f < held.heads.size(); ++f) {
       const Index head = held.heads[f];
       for (Index query = 0; query < s.queries; query += queries_each) {
-        const Piece piece{n, static_cast<Index>(f), head, query, std::min(queries_each, s.queries - query)};
-        work.add({"held_weights", (piece.queries + tile - 1) / tile,
-                  static_cast<double>(tile * s.all_keys * s.v_head_dim),
-                  [a, &held, &program, alignment = limits.offset_alignment, piece](Index first, Index count) {
-                    dispatch(a, held, program, alignment, piece, first, count);
-                  }});
+        for (Index key = 0; key < s.all_keys; key += keys_each) {
+          const Piece piece{n,
+                            static_cast<Index>(f),
+                            head,
+                            query,
+                            std::min(queries_each, s.queries - query),
+                            key,
+                            std::min(keys_each, s.all_keys - key)};
+          work.add(
+              {"held_weights", (piece.queries + tile - 1) / tile,
+               static_cast<double>(tile * piece.keys * s.v_head_dim),
+               [a, &held, &program, alignment = limits.offset_alignment, piece](Index first, Index count) {
+                 dispatch(a, held, program, alignment, piece, first, count);
+               }});
+        }
       }
     }
   }

@@ -175,6 +175,40 @@ TEST_CASE("a small largest storage block cuts the work and changes no number") {
   }
 }
 
+TEST_CASE("a head larger than the largest storage block is attended to some queries and keys at a time") {
+  const ComputeContext context;
+  if (!context) return;
+  GpuLimits limits = gpu_limits();
+  for (std::uint64_t seed = 0; seed < 24; ++seed) {
+    CAPTURE(seed);
+    const Index length = seed % 2 == 0 ? 300 : 333, keys = seed % 3 == 0 ? length : 450,
+                width = seed % 5 == 0 ? 7 : 8;
+    AttentionInputs inputs = sized_inputs(2, length, keys, 4, 2, width, seed % 7 < 3 ? 20 : 8);
+    // 128 rows of a head, or little more: a third of it at most.
+    limits.storage_block_bytes = 4 * 20 * (128 + static_cast<Index>(seed)) + limits.offset_alignment + 64;
+    inputs.options.is_causal = seed % 4 == 1;
+    if (seed % 4 == 2) inputs.options.sliding_window = 40;
+    if (seed % 4 == 2) inputs.options.fully_masked_rows = FullyMaskedRows::zero;
+    if (seed % 4 == 3) inputs.options.alibi = true;
+    if (seed % 6 == 5) inputs.options.dropout = 0.3;
+    if (seed % 8 == 4) {
+      inputs.options.frozen_heads = {2};
+      Tensor held(Shape{{"N", 2}, {"F", 1}, {"L", length}, {"S", keys}}, DType::f32);
+      for (Index i = 0; i < held.size(); ++i) held.set_flat(i, 0.01 * static_cast<double>(i % 17));
+      inputs.tensors.frozen_weights = std::make_shared<const Tensor>(std::move(held));
+    }
+    REQUIRE(gl_refusal(inputs, limits).empty());
+    check_against_reference(inputs, {.keep_attn_weights = seed % 9 == 1, .limits = &limits});
+    GlForward forward(inputs, {.limits = &limits});
+    forward.finish();
+    CHECK(forward.guards_intact());
+  }
+  // Too little even for one work group.
+  limits.storage_block_bytes = 4 * 20 * 100;
+  CHECK(gl_refusal(sized_inputs(1, 300, 300, 1, 1, 20, 20), limits).find("rows of a head") !=
+        std::string::npos);
+}
+
 TEST_CASE("without subgroups, and with the least shared memory that the standard allows, it is the same") {
   const ComputeContext context;
   if (!context) return;
