@@ -13,6 +13,7 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
+#include "core/scenario/text_inputs.h"
 
 namespace headwise {
 namespace {
@@ -22,6 +23,11 @@ constexpr float sheet_width = 1280.0f, below_and_around = 52.0f, bar_width = 150
 constexpr float right_width = 384.0f, above_height = 34.0f;
 
 std::string missing_sentence(const Scenario& scenario) {
+  if (scenario.parameters.source != ParameterSource::model && scenario.parameters.file &&
+      scenario.parameters.source != ParameterSource::file)
+    return "These parameters belong to no trained model. Choose model under PARAMETERS, heads.";
+  if (const std::string why = no_text_for_model(scenario); !why.empty())
+    return "No text can go into this model, so nothing can be measured on one: " + why;
   if (scenario.parameters.source != ParameterSource::model)
     return "These parameters belong to no trained model. Open one (its folder, by File, Open… or dropped on "
            "the window), "

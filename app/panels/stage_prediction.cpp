@@ -104,14 +104,17 @@ double View::summary(RectF area) const {
        says_next_ ? "What the model expects to come next, behind each token."
                   : "What the model says at each position, and how sure it is.",
        context_.palette.text, "prediction/what");
-  Index changed = 0, other_word = 0, most = 0;
+  Index changed = 0, other_word = 0, most = 0, no_number = 0;
   for (Index i = 0; i < length(); ++i) {
+    no_number += std::isnan(at(i).bits) ? 1 : 0;
     changed += has_changed(at(i)) ? 1 : 0;
     other_word += says_another_word(at(i)) ? 1 : 0;
     if (at(i).bits > at(most).bits) most = i;
   }
   const std::string told =
-      changed == 0
+      no_number > 0 ? fmt::format("At {} of {} positions the prediction is NaN: no word can be told from it.",
+                                  no_number, length())
+      : changed == 0
           ? fmt::format("Nothing of layer {} is changed here: mute a head, or change its mask, and see.",
                         input_.layer)
           : fmt::format("Changed at {} of {} positions, another word at {}; most at “{}”, by {:.2f} bits.",

@@ -36,12 +36,17 @@ Tensor sequence(const Tensor& output, Index n) {
 std::string no_predictions(const Computation& computation) {
   const Scenario& scenario = computation.scenario;
   const ModelInput* const input = computation.inputs.model_input.get();
-  if (scenario.parameters.source != ParameterSource::model)
-    return "only a trained model predicts words: open one (File, or drop its folder here)";
+  if (scenario.parameters.source != ParameterSource::model) {
+    return scenario.parameters.file && scenario.parameters.source != ParameterSource::file
+               ? "only the trained model predicts words: choose model under PARAMETERS, heads"
+               : "only a trained model predicts words: open one (File, or drop its folder here)";
+  }
+  if (const std::string why = no_text_for_model(scenario); !why.empty())
+    return "no text can go into this model, so it predicts no words: " + why;
   if (!input) {
     return scenario.inputs.source != InputSource::text
-               ? "type a text: the model predicts words for it"
-               : "this model takes no text here, so it predicts no words (the note says why)";
+               ? "give the model a text (TEXT, inputs, text): it predicts words for it"
+               : "the text does not get as far as this layer, so there are no words to predict";
   }
   if (const std::string& why = input->model->encoder()->no_words(); !why.empty())
     return "this model predicts no words: " + why;

@@ -57,6 +57,16 @@ std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vecto
   return input;
 }
 
+std::string no_text_for_model(const Scenario& scenario) {
+  const ParametersSpec& parameters = scenario.parameters;
+  if (parameters.source != ParameterSource::model || !parameters.file) return "";
+  try {
+    return TextModel::open(path_from(scenario.origin.folder, *parameters.file))->no_text();
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 TextLengths text_lengths(const InputsSpec& inputs, const ModelInput* model) {
   TextLengths lengths;
   if (inputs.source != InputSource::text) return lengths;

@@ -32,6 +32,9 @@ struct ModelInput {
 // Throws Error(usage): a key_text beside it, or no self-attention; Error(input) where the model cannot be opened.
 std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vector<std::string>& notes);
 
+// Why no text can go into the model that the scenario names; empty where it can, or where there is no model.
+std::string no_text_for_model(const Scenario& scenario);
+
 // How many positions the texts have; nothing where the inputs are not text. `model` as read_model_text gives it.
 TextLengths text_lengths(const InputsSpec& inputs, const ModelInput* model);
 

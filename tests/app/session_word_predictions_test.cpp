@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/session/word_predictions.h"
+#include "core/scenario/layer_scenario.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/text_inputs.h"
@@ -103,8 +104,13 @@ TEST_CASE("predictions of one computation are made once") {
 TEST_CASE("where there are no words to predict a sentence says why") {
   PredictionRuns runs;
   CHECK(runs.of(computed({}, "hand_made"), 0)->why.find("only a trained model") != std::string::npos);
-  CHECK(runs.of(computed({"inputs.source=random"}), 0)->why.find("type a text") != std::string::npos);
+  CHECK(runs.of(computed({"inputs.source=random"}), 0)->why.find("give the model a text") !=
+        std::string::npos);
   CHECK(runs.of(computed({}), 0)->why.empty());
+  CHECK(runs.of(computed({"parameters.source=hand_made"}), 0)->why.find("choose model") != std::string::npos);
+  const std::string llama = HEADWISE_SOURCE_DIR "/tests/golden/models/llama";  // has no tokenizer
+  const Scenario without = layer_scenario(llama, TextModel::open(llama)->layers(), 0);
+  CHECK(runs.of(compute(without, nullptr), 0)->why.find("there is no tokenizer") != std::string::npos);
 }
 
 TEST_CASE("a causal model says what comes next") {
