@@ -190,6 +190,14 @@ PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& gr
       caption = longer;
   }
   if (context.picture) caption = "heads";
+  // Of a trained head it is said at once what it does, where the header may have no room for it.
+  const auto purpose = context.scenario.parameters.source == ParameterSource::model
+                           ? head_description(context, context.selection.head)
+                           : std::nullopt;
+  if (purpose) {
+    const std::string told = fmt::format("head {}: {} · {}", context.selection.head, purpose->name, caption);
+    if (fitted_text(told, small, width) == told) caption = told;
+  }
   list->AddText(small, small->FontSize, corner(grid.caption), im_color(palette.text_dim), caption.c_str());
 
   const Index heads = context.trace.options.num_heads;
