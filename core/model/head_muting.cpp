@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <optional>
 
 #include "core/model/predictions.h"
@@ -20,17 +19,10 @@ constexpr Index most_kept = 32 << 20;
 // Two exponentials and what is around them, in multiply-adds.
 constexpr double work_per_word = 40.0;
 
-// A row of logits.
-struct Prediction {
-  std::span<const float> logits;
-  std::size_t top = 0;
-  double log_sum = 0.0;  // not finite where a logit is not
-
+struct Prediction : WordDistribution {
+  TokenId top = 0;  // the most probable word
   explicit Prediction(std::span<const float> row)
-      : logits(row),
-        top(static_cast<std::size_t>(std::ranges::max_element(row) - row.begin())),
-        log_sum(log_sum_exp(row)) {}
-  double log_probability(std::size_t word) const { return static_cast<double>(logits[word]) - log_sum; }
+      : WordDistribution(row), top(static_cast<TokenId>(std::ranges::max_element(row) - row.begin())) {}
 };
 
 struct Change {
@@ -40,19 +32,13 @@ struct Change {
   double before_probability = 0.0, after_probability = 0.0;
 };
 
-// KL of the second from the first.
 Change change_of(const Prediction& before, const Prediction& after) {
-  double nats = 0.0;
-  for (std::size_t word = 0; word < before.logits.size(); ++word) {
-    const double log_p = before.log_probability(word), p = std::exp(log_p);
-    if (p > 0.0) nats += p * (log_p - after.log_probability(word));
-  }
-  if (!std::isfinite(nats)) return {};
-  // Rounding may leave a little less than nothing.
+  const double bits = divergence_bits(before, after);
+  if (!std::isfinite(bits)) return {};
   return {.counts = true,
-          .bits = std::max(0.0, nats / std::numbers::ln2),
-          .before = static_cast<TokenId>(before.top),
-          .after = static_cast<TokenId>(after.top),
+          .bits = bits,
+          .before = before.top,
+          .after = after.top,
           .before_probability = std::exp(before.log_probability(before.top)),
           .after_probability = std::exp(after.log_probability(after.top))};
 }

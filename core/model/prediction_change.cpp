@@ -12,33 +12,14 @@ constexpr Index most_logits = Index{1} << 22;  // of each side: 16 MiB at a time
 
 using Logits = std::span<const float>;
 
-struct Side {
-  Logits logits;
-  double log_sum;
-  double log_probability(TokenId id) const {
-    return static_cast<double>(logits[static_cast<std::size_t>(id)]) - log_sum;
-  }
-  double probability(TokenId id) const { return std::exp(log_probability(id)); }
-};
-
-double bits_between(const Side& before, const Side& now) {
-  double sum = 0.0;
-  for (TokenId id = 0; id < static_cast<TokenId>(before.logits.size()); ++id) {
-    const double p = before.probability(id);
-    if (p > 0.0 || std::isnan(p)) sum += p * (before.log_probability(id) - now.log_probability(id));
-  }
-  // Rounding of two sums that are alike may leave a little less than nothing.
-  return sum < 0.0 ? 0.0 : sum / std::log(2.0);
-}
-
 PredictionChange change_of(Logits before, Logits now, Index k) {
-  const Side a{before, log_sum_exp(before)}, b{now, log_sum_exp(now)};
+  const WordDistribution a(before), b(now);
   PredictionChange change;
   for (const PredictedWord& word : top_words(before, k))
-    change.before.push_back({word.id, word.probability, b.probability(word.id)});
+    change.before.push_back({word.id, word.probability, std::exp(b.log_probability(word.id))});
   for (const PredictedWord& word : top_words(now, k))
-    change.now.push_back({word.id, a.probability(word.id), word.probability});
-  change.bits = bits_between(a, b);
+    change.now.push_back({word.id, std::exp(a.log_probability(word.id)), word.probability});
+  change.bits = divergence_bits(a, b);
   return change;
 }
 

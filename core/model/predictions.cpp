@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <numeric>
 
 #include "core/tensor/progress.h"
@@ -34,6 +35,18 @@ double log_sum_exp(std::span<const float> logits) {
   double sum = 0.0;
   for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - largest);
   return largest + std::log(sum);
+}
+
+WordDistribution::WordDistribution(std::span<const float> row) : logits(row), log_sum(log_sum_exp(row)) {}
+
+double divergence_bits(const WordDistribution& p, const WordDistribution& q) {
+  double nats = 0.0;
+  for (TokenId id = 0; id < static_cast<TokenId>(p.logits.size()); ++id) {
+    const double log_p = p.log_probability(id), probability = std::exp(log_p);
+    if (probability > 0.0 || std::isnan(probability)) nats += probability * (log_p - q.log_probability(id));
+  }
+  // Rounding may leave a little less than nothing.
+  return nats < 0.0 ? 0.0 : nats / std::numbers::ln2;
 }
 
 std::vector<PredictedWord> top_words(std::span<const float> logits, Index k) {

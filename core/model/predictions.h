@@ -17,6 +17,20 @@ void visit_logits(const Encoder& encoder, const Tensor& last_hidden,
 // ln Σ exp(logits): the logarithm of a word's probability is its logit less this.
 double log_sum_exp(std::span<const float> logits);
 
+// What one row of logits says. The logits must outlive it.
+struct WordDistribution {
+  std::span<const float> logits;
+  double log_sum;  // log_sum_exp
+
+  explicit WordDistribution(std::span<const float> row);
+  double log_probability(TokenId id) const {
+    return static_cast<double>(logits[static_cast<std::size_t>(id)]) - log_sum;
+  }
+};
+
+// KL(p‖q) = Σ p log₂(p/q), in bits, ≥ 0; NaN where a logit is NaN. Both of the same vocabulary.
+double divergence_bits(const WordDistribution& p, const WordDistribution& q);
+
 struct PredictedWord {
   TokenId id = 0;
   double probability = 0.0;

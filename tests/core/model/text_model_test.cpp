@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cmath>
 #include <filesystem>
 
 #include "core/model/predictions.h"
@@ -145,4 +146,17 @@ TEST_CASE("copycat goes on with the word that followed before") {
   const std::vector<double> again = word_probabilities(*model->encoder(), *pass.last_hidden, best);
   for (std::size_t i = 0; i < again.size(); ++i)
     CHECK(again[i] == doctest::Approx(words[i][0].probability).epsilon(1e-6));
+}
+
+TEST_CASE(
+    "the divergence of two predictions is Σ p log2(p/q) of their softmax, and NaN where one is no number") {
+  const std::vector<float> even{0.0f, 0.0f}, three_to_one{std::log(3.0f), 0.0f};
+  const WordDistribution p(even), q(three_to_one);
+  CHECK(divergence_bits(p, p) == 0.0);
+  CHECK(divergence_bits(p, q) == doctest::Approx(0.5 * std::log2(0.5 / 0.75) + 0.5 * std::log2(0.5 / 0.25)));
+  CHECK(divergence_bits(q, p) ==
+        doctest::Approx(0.75 * std::log2(0.75 / 0.5) + 0.25 * std::log2(0.25 / 0.5)));
+  const std::vector<float> broken{NAN, 0.0f};
+  CHECK(std::isnan(divergence_bits(p, WordDistribution(broken))));
+  CHECK(std::isnan(divergence_bits(WordDistribution(broken), p)));
 }
