@@ -5,6 +5,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <limits>
 #include <optional>
@@ -14,7 +15,11 @@
 namespace headwise {
 namespace {
 
-constexpr Index unasked_bytes = Index{1} << 20;
+// What is not counted, and what may be taken between two questions at most: an answer takes 20 µs and more, for it is read
+// from several files, and a run of a few milliseconds takes six tensors of 1 MiB.
+constexpr Index uncounted_bytes = Index{1} << 20;
+constexpr Index unasked_bytes = Index{64} << 20, unasked_part = 64;
+std::atomic<Index> unasked{0};  // of that, what is left
 
 std::optional<Index> first_number_of(const char* path) {
   std::ifstream file(path);
@@ -63,12 +68,14 @@ Index available_memory() {
 }
 
 void require_memory(Index bytes, const std::string& what) {
-  if (bytes < unasked_bytes) return;
+  if (bytes < uncounted_bytes) return;
+  if (bytes <= unasked_bytes && unasked.fetch_sub(bytes, std::memory_order_relaxed) >= bytes) return;
   const Index there = available_memory();
   if (bytes > there / 10 * 9) {
     throw Error(ExitStatus::memory, {what, "it would not fit in memory", bytes_text(bytes),
                                      "at most " + bytes_text(there / 10 * 9), "choose smaller sizes"});
   }
+  unasked.store(std::min(unasked_bytes, there / unasked_part), std::memory_order_relaxed);
 }
 
 void prefer_large_pages([[maybe_unused]] void* at, [[maybe_unused]] std::size_t bytes) {

@@ -12,7 +12,8 @@ namespace headwise {
 Index available_memory();
 
 // Throws Error(memory) "needs X, Y is there" where `bytes` exceed nine tenths of available_memory(). Small
-// requests (under 1 MiB) pass unasked, because asking costs more than they do.
+// requests (under 1 MiB) pass unasked, because asking costs more than they do; so do larger ones, up to 64 MiB of them all, or a 64th
+// of what was there, after each question.
 void require_memory(Index bytes, const std::string& what);
 
 // Asks for pages of 2 MiB under what is at least 32 MiB, where the system has them: writing a map of thousands of keys to
