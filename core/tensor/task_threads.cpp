@@ -144,13 +144,15 @@ class Pool {
     work.take(0);
     in_task = false;
     {
-      const std::lock_guard lock(mutex_);
+      // To be woken takes longer than most last tasks: neither here nor for the others is anything waited for asleep at once.
+      std::unique_lock lock(mutex_, std::defer_lock);
+      wait_until([&] { return lock.try_lock(); });
       work_ = nullptr;  // who has not come yet need not come any more
     }
-    // The others are at their last tasks: to be woken takes longer than most of these.
-    for (int i = 0; busy_.load(std::memory_order_relaxed) > 0 && i < looks; ++i) pause_once();
-    std::unique_lock lock(mutex_);
-    done_.wait(lock, [&] { return busy_ == 0; });
+    int busy = busy_.load(std::memory_order_acquire);
+    for (int i = 0; busy > 0 && i < looks; ++i, busy = busy_.load(std::memory_order_acquire)) pause_once();
+    for (; busy > 0; busy = busy_.load(std::memory_order_acquire))
+      busy_.wait(busy, std::memory_order_acquire);
     return true;
   }
 
@@ -168,17 +170,18 @@ class Pool {
       ++busy_;
       lock.unlock();
       work.take(worker);
+      busy_.fetch_sub(1, std::memory_order_release);  // the caller may go on: `work` is his
+      busy_.notify_all();
       lock.lock();
-      if (--busy_ == 0) done_.notify_all();
     }
   }
 
   std::mutex callers_, mutex_;
-  std::condition_variable wake_, done_;
+  std::condition_variable wake_;
   std::vector<std::thread> threads_;
   Work* work_ = nullptr;
   int wanted_ = 0;
-  std::atomic<int> busy_{0};  // written under the mutex
+  std::atomic<int> busy_{0};  // raised under the mutex
   std::uint64_t round_ = 0;
   bool ending_ = false;
 };
