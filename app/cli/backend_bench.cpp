@@ -27,7 +27,7 @@ namespace {
 
 constexpr double seconds_of_peak = 0.05;
 // Rounds where nobody says how many: as many as fit this time, by the work's own guess of its length.
-constexpr double seconds_of_case = 4.0;
+constexpr double seconds_of_case = 6.0;
 constexpr double guessed_flops = 50e9;
 constexpr int fewest_rounds = 7, most_rounds = 41;
 // The reference keeps every intermediate: beyond this many scores it is not run by itself.
@@ -189,7 +189,16 @@ std::optional<Runner> runner(const std::string& backend, const BenchCase& work, 
   return Runner{run, run};
 }
 
-void measure(const std::string& backend, const BenchCase& work, int rounds, std::vector<BackendRun>& runs) {
+// What is timed together, and where in `runs` each piece is told.
+struct Turns {
+  std::vector<TimedWork> timed;
+  std::vector<double> flops;
+  std::vector<std::size_t> at;
+};
+
+// A backend at a case, and at the edits of it; `rounds` 0: by the length of the work.
+void add_case(const std::string& backend, const BenchCase& work, int rounds, std::vector<BackendRun>& runs,
+              Turns& turns) {
   const AttentionSizes sizes = attention_sizes(work.inputs);
   const bool reference = backend == "reference";
   if (reference && sizes.heads * sizes.queries * sizes.all_keys > most_reference_scores) return;
@@ -197,9 +206,6 @@ void measure(const std::string& backend, const BenchCase& work, int rounds, std:
   if (rounds == 0)
     rounds =
         std::clamp(static_cast<int>(seconds_of_case * guessed_flops / flops), fewest_rounds, most_rounds);
-  std::vector<TimedWork> timed;
-  std::vector<BackendRun> made;
-  std::vector<double> flops_of;
   for (const int threads : work.threads) {
     const std::optional<Runner> run = runner(backend, work, threads);
     if (!run) return;
@@ -217,9 +223,10 @@ void measure(const std::string& backend, const BenchCase& work, int rounds, std:
     const auto add = [&](const Runner& runner, const AttentionInputs& inputs, double left) {
       told.max_abs_diff = difference_from_reference(inputs, *runner.whole()->tensors.output);
       told.extra_mib = runner.gpu_mib;
-      made.push_back(told);
-      timed.push_back({runner.timed, threads});
-      flops_of.push_back(left);
+      turns.at.push_back(runs.size());
+      turns.timed.push_back({runner.timed, threads, rounds});
+      turns.flops.push_back(left);
+      runs.push_back(told);
     };
     add(*run, work.inputs, flops);
     if (!work.edited || reference) continue;
@@ -228,14 +235,17 @@ void measure(const std::string& backend, const BenchCase& work, int rounds, std:
       add(edited_runner(backend, work.inputs, edit.inputs, threads), edit.inputs, edit.flops);
     }
   }
-  const std::vector<Timing> timings = time_in_turns(timed, rounds);
-  for (std::size_t i = 0; i < made.size(); ++i) {
-    made[i].median_ms = 1e3 * timings[i].median_seconds;
-    made[i].least_ms = 1e3 * timings[i].least_seconds;
-    made[i].gflops = 1e-9 * flops_of[i] / timings[i].median_seconds;
-    made[i].fraction_of_peak = made[i].gflops / timings[i].peak_gflops;
-    if (backend != "gl") made[i].extra_mib = timings[i].extra_mib;
-    runs.push_back(made[i]);
+}
+
+void time_turns(const Turns& turns, std::vector<BackendRun>& runs) {
+  const std::vector<Timing> timings = time_in_turns(turns.timed);
+  for (std::size_t i = 0; i < timings.size(); ++i) {
+    BackendRun& run = runs[turns.at[i]];
+    run.median_ms = 1e3 * timings[i].median_seconds;
+    run.least_ms = 1e3 * timings[i].least_seconds;
+    run.gflops = 1e-9 * turns.flops[i] / timings[i].median_seconds;
+    run.fraction_of_peak = run.gflops / timings[i].peak_gflops;
+    if (run.backend != "gl") run.extra_mib = timings[i].extra_mib;
   }
 }
 
@@ -264,8 +274,17 @@ BackendBench bench_backends(const BackendBenchRequest& request) {
   }
   bench.fma_peak_gflops = fma_peak_gflops(bench.threads, seconds_of_peak);
   bench.bandwidth_gbs = copy_bandwidth_gbs(bench.threads);
-  for (const BenchCase& work : cases)
-    for (const std::string& name : names) measure(name, work, request.rounds, bench.runs);
+  // All in turns, so that what disturbs the machine for some seconds disturbs them all, a few rounds of each; but with gl one
+  // case after the other, for what it works on stays in the GPU's memory.
+  Turns turns;
+  for (const BenchCase& work : cases) {
+    for (const std::string& name : names) {
+      Turns alone;
+      add_case(name, work, request.rounds, bench.runs, name == "gl" ? alone : turns);
+      time_turns(alone, bench.runs);
+    }
+  }
+  time_turns(turns, bench.runs);
   return bench;
 }
 

@@ -36,7 +36,7 @@ struct BackendBench {
   std::vector<BackendRun> runs;
 };
 
-// Times everything in turns, size by size. A backend that refuses the work is left out with a warning. Throws
+// Times everything in turns, with gl size by size. A backend that refuses the work is left out with a warning. Throws
 // Error(usage), Error(input), Error(memory).
 BackendBench bench_backends(const BackendBenchRequest& request);
 

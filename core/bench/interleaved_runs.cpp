@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <fstream>
-#include <map>
 #include <string>
 
 #include "core/bench/machine_speed.h"
@@ -20,6 +20,8 @@ constexpr double peak_seconds = 0.002;
 // What is shorter than this is done several times for one figure.
 constexpr double shortest_seconds = 0.004;
 constexpr int most_at_once = 64;
+// What takes longer than this is not run once more before it is measured: what the caches held is a small part of it.
+constexpr double longest_warmed_seconds = 0.1;
 
 double seconds_of(const std::function<void()>& run, int times) {
   const auto begin = std::chrono::steady_clock::now();
@@ -55,27 +57,32 @@ double median(std::vector<double> numbers) {
   return numbers.size() % 2 ? numbers[half] : 0.5 * (numbers[half - 1] + numbers[half]);
 }
 
-std::vector<Timing> time_in_turns(std::span<const TimedWork> work, int rounds) {
+std::vector<Timing> time_in_turns(std::span<const TimedWork> work) {
   std::vector<Timing> timings(work.size());
-  std::vector<std::vector<double>> seconds(work.size());
+  std::vector<std::vector<double>> seconds(work.size()), peaks(work.size());
   std::vector<int> at_once(work.size(), 1);
-  std::map<int, std::vector<double>> peaks;  // by threads
+  std::vector<bool> is_warmed(work.size());
+  int beats = 0;
   for (std::size_t i = 0; i < work.size(); ++i) {
     timings[i].extra_mib = extra_mib(work[i].run);
     const double once = seconds_of(work[i].run, 1);
     at_once[i] = std::clamp(static_cast<int>(shortest_seconds / std::max(once, 1e-6)), 1, most_at_once);
+    is_warmed[i] = work.size() > 1 && once < longest_warmed_seconds;
+    beats = std::max(beats, work[i].rounds);
   }
-  for (int round = 0; round < rounds; ++round) {
+  for (std::int64_t beat = 0; beat < beats; ++beat) {
     for (std::size_t i = 0; i < work.size(); ++i) {
+      if ((beat + 1) * work[i].rounds / beats == beat * work[i].rounds / beats) continue;
       check_cancelled();
-      peaks[work[i].threads].push_back(fma_peak_gflops(work[i].threads, peak_seconds));
+      if (is_warmed[i]) work[i].run();
+      peaks[i].push_back(fma_peak_gflops(work[i].threads, peak_seconds));
       seconds[i].push_back(seconds_of(work[i].run, at_once[i]));
     }
   }
   for (std::size_t i = 0; i < work.size(); ++i) {
     timings[i].median_seconds = median(seconds[i]);
     timings[i].least_seconds = *std::ranges::min_element(seconds[i]);
-    timings[i].peak_gflops = median(peaks[work[i].threads]);
+    timings[i].peak_gflops = median(peaks[i]);
   }
   return timings;
 }

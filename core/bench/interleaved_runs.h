@@ -11,6 +11,7 @@ namespace headwise {
 struct TimedWork {
   std::function<void()> run;
   int threads = 1;  // that it may use: it is held against the peak of as many
+  int rounds = 1;   // ≥ 1
 };
 
 struct Timing {
@@ -19,9 +20,11 @@ struct Timing {
   double extra_mib = 0.0;    // memory that one run takes beside what stands already, its result among it
 };
 
-// Each piece twice unmeasured, for its memory and its length; then `rounds` (≥ 1) rounds of every piece, what is short
-// several times, and before each the peak for 2 ms. Throws what a piece throws, Error(cancelled).
-std::vector<Timing> time_in_turns(std::span<const TimedWork> work, int rounds);
+// Each piece twice unmeasured, for its memory and its length; then one round of them after the other, the rounds of each spread
+// over those of the piece that has the most. In a round a piece is run once unmeasured, unless it is long, for the others have left the
+// caches full of theirs; then the peak is measured for 2 ms, and then the piece, several times where it is short. Throws what a
+// piece throws, Error(cancelled).
+std::vector<Timing> time_in_turns(std::span<const TimedWork> work);
 
 // How far the memory in use rises during a run, in MiB. Memory that is free but kept goes back first. 0 where the system does
 // not tell.

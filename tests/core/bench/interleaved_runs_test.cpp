@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <string>
 #include <thread>
 
 #include "core/bench/machine_speed.h"
@@ -24,15 +25,15 @@ TEST_CASE("pieces of work are done in turns, and each knows its times and the pe
                                        ++slow;
                                        std::this_thread::sleep_for(std::chrono::milliseconds(6));
                                      },
-                                     1},
+                                     1, 3},
                                     {[&] {
                                        const Tensor tensor(Shape{{"x", Index{16} << 20}}, DType::f32);
                                        large += tensor.flat(5) == 0.0;
                                      },
-                                     2}};
-  const std::vector<Timing> timings = time_in_turns(work, 3);
-  CHECK(slow == 5);  // for its memory, for its length, and three times
-  CHECK(large >= 5);
+                                     2, 7}};
+  const std::vector<Timing> timings = time_in_turns(work);
+  CHECK(slow == 8);  // for its memory, for its length, and three times after a run that is not measured
+  CHECK(large >= 9);
   REQUIRE(timings.size() == 2);
   CHECK(timings[0].least_seconds >= 0.006);
   for (const Timing& timing : timings) {
@@ -45,11 +46,28 @@ TEST_CASE("pieces of work are done in turns, and each knows its times and the pe
 #endif
 }
 
+TEST_CASE("the rounds of a piece are spread over those of the others") {
+  std::string order;
+  const auto slow = [&order](char name) {
+    return [&order, name] {
+      order += name;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    };
+  };
+  time_in_turns(std::vector<TimedWork>{{slow('a'), 1, 4}, {slow('b'), 1, 2}});
+  CHECK(order ==
+        "aabb"
+        "aa"
+        "aabb"
+        "aa"
+        "aabb");  // first for memory and length
+}
+
 TEST_CASE("timing ends where it is cancelled") {
   std::atomic<bool> cancelled = false;
   const CancelScope scope(cancelled);
-  const std::vector<TimedWork> work{{[&] { cancelled = true; }, 1}};
-  CHECK_THROWS_AS(time_in_turns(work, 1000000), Error);
+  const std::vector<TimedWork> work{{[&] { cancelled = true; }, 1, 1000000}};
+  CHECK_THROWS_AS(time_in_turns(work), Error);
 }
 
 TEST_CASE("the machine copies, and multiplies and adds") {
