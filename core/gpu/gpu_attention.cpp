@@ -121,6 +121,11 @@ std::string gpu_attention_refusal(const AttentionSizes& sizes, const GpuLimits& 
   if (block + limits.offset_alignment > limits.storage_block_bytes)
     return fmt::format("{} rows of a head are {}, and this GPU's shaders see {} at once", rows,
                        bytes_text(block), bytes_text(limits.storage_block_bytes));
+  const Index queries = std::min(largest_height, sizes.queries);
+  const Index all_heads = 4 * queries * sizes.heads * sizes.v_head_dim;
+  if (all_heads + limits.offset_alignment > limits.storage_block_bytes)
+    return fmt::format("{} rows of all heads are {}, and this GPU's shaders see {} at once", queries,
+                       bytes_text(all_heads), bytes_text(limits.storage_block_bytes));
   return "";
 }
 

@@ -19,9 +19,10 @@ void dispatch(const GpuAttention& a, const GpuHeldWeights& held, const ComputePr
   const Index kv_row = piece.n * s.kv_heads + piece.head / (s.heads / s.kv_heads);
   const Index row = (piece.n * static_cast<Index>(held.heads.size()) + piece.slice) * s.queries;
   program.use();
-  program.set("held_offset", held.weights.bind(0, (row + piece.first_query) * s.all_keys,
-                                               piece.queries * s.all_keys, alignment));
   // The shader counts keys from 0: modulo 2³² that comes out right.
+  const std::uint32_t weights = held.weights.bind(0, (row + piece.first_query) * s.all_keys + piece.first_key,
+                                                  (piece.queries - 1) * s.all_keys + piece.keys, alignment);
+  program.set("held_offset", weights - static_cast<std::uint32_t>(piece.first_key));
   const std::uint32_t v = a.v->bind(2, (kv_row * s.all_keys + piece.first_key) * s.v_head_dim,
                                     piece.keys * s.v_head_dim, alignment);
   program.set("v_offset", v - static_cast<std::uint32_t>(piece.first_key * s.v_head_dim));
@@ -47,8 +48,9 @@ void add_held_weights(GpuWork& work, GpuPrograms& programs, const GpuAttention& 
   const AttentionSizes& s = a.sizes;
   const ComputeProgram& program = programs.held_weights();
   const Index room = (limits.storage_block_bytes - limits.offset_alignment) / 4;
-  const Index rows = room / std::max(s.all_keys, a.out_stride) / tile * tile;
-  const Index queries_each = std::clamp(rows, tile, limits.groups_y * tile);
+  const Index rows = room / std::max(s.all_keys, a.out_stride);
+  const Index queries_each =
+      std::clamp<Index>(rows < tile ? rows : rows / tile * tile, 1, limits.groups_y * tile);
   const Index keys_each = std::max(room / s.v_head_dim / tile * tile, tile);
   for (Index n = 0; n < s.batch; ++n) {
     for (std::size_t f = 0; f < held.heads.size(); ++f) {

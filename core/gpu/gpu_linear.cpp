@@ -33,7 +33,10 @@ void dispatch(const GpuLinear& l, const ComputeProgram& program, const GpuLimits
     program.set("bias_offset",
                 l.bias->bind(2, l.first_bias_entry + piece.first_column, piece.columns, alignment));
   Index first = piece.n * l.out_batch_stride, count = 0, inside = 0;
-  if (parts > 1) {  // whole parts, all of their rows
+  if (parts > 1 && piece.columns == l.out_part) {  // some rows of one part
+    first += part * l.out_part_stride + piece.first_row * l.out_row_stride;
+    count = (piece.rows - 1) * l.out_row_stride + l.out_part;
+  } else if (parts > 1) {  // whole parts, all of their rows
     first += part * l.out_part_stride;
     count = piece.columns / l.out_part * l.out_part_stride;
     inside = piece.first_row * l.out_row_stride;
@@ -65,6 +68,7 @@ void add_linear(GpuWork& work, GpuPrograms& programs, const GpuLinear& l) {
   if (in_parts) {
     columns_each = std::min(columns_each / l.out_part, rows_at_once(limits, l.out_part_stride)) * l.out_part;
     columns_each = std::max(columns_each, l.out_part);
+    if (columns_each == l.out_part) rows_each = std::min(rows_each, rows_at_once(limits, l.out_row_stride));
   } else {
     rows_each = std::min(rows_each, rows_at_once(limits, l.out_row_stride));
   }

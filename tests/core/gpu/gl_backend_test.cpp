@@ -2,7 +2,10 @@
 #include "core/gpu/gl_backend.h"
 
 #include <doctest/doctest.h>
+#include <epoxy/egl.h>
+#include <epoxy/gl.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <memory>
@@ -36,9 +39,35 @@ class ComputeContext {
   std::unique_ptr<gl::DebugOutput> debug_;
 };
 
+// The largest piece of a buffer that is given to a shader while it lives.
+class LargestPiece {
+ public:
+  LargestPiece() : before_(epoxy_glBindBufferRange) {
+    bytes_ = 0;
+    driver_ = reinterpret_cast<PFNGLBINDBUFFERRANGEPROC>(eglGetProcAddress("glBindBufferRange"));
+    epoxy_glBindBufferRange = [](GLenum target, GLuint index, GLuint buffer, GLintptr offset,
+                                 GLsizeiptr size) {
+      if (target == GL_SHADER_STORAGE_BUFFER) bytes_ = std::max<Index>(bytes_, size);
+      driver_(target, index, buffer, offset, size);
+    };
+  }
+  ~LargestPiece() { epoxy_glBindBufferRange = before_; }
+  LargestPiece(const LargestPiece&) = delete;
+  LargestPiece& operator=(const LargestPiece&) = delete;
+
+  Index bytes() const { return bytes_; }
+
+ private:
+  PFNGLBINDBUFFERRANGEPROC before_;
+  static inline PFNGLBINDBUFFERRANGEPROC driver_ = nullptr;
+  static inline Index bytes_ = 0;
+};
+
 void check_against_reference(const AttentionInputs& inputs, const GlRun& run = {}) {
+  const LargestPiece largest;
   GlForward forward(inputs, run);
   forward.finish();
+  if (run.limits) CHECK(largest.bytes() <= run.limits->storage_block_bytes);
   const TracePtr got = forward.trace();
   check_agrees(*got, *reference_forward(inputs));
   CHECK(forward.guards_intact());
@@ -120,7 +149,7 @@ TEST_CASE("gains of more tokens than a shader sees at once are multiplied in par
   AttentionInputs inputs = sized_inputs(2, 300, 9, 4, 2, 12, 21);
   inputs.options.head_gain = {0.5, 2.0, -1.0, 3.0};
   GpuLimits limits = gpu_limits();
-  limits.storage_block_bytes = 4 * 300 * 21 + limits.offset_alignment + 64;  // a head's rows, or 75 tokens
+  limits.storage_block_bytes = 4 * 128 * 84 + limits.offset_alignment + 64;  // 128 tokens
   REQUIRE(gl_refusal(inputs, limits).empty());
   check_against_reference(inputs, {.limits = &limits});
   GlForward forward(inputs, {.limits = &limits});
@@ -147,8 +176,9 @@ TEST_CASE("an attn_mask larger than the largest storage block is looked at in pa
               i, dtype == DType::boolean ? (i % 7 == 3 ? 1.0 : 0.0) : 0.1 * static_cast<double>(i % 11));
         // Room for the rows of one work group, at the least for a head's k and v.
         const Index row_bytes = dtype == DType::boolean ? keys / 8 + 1 : 4 * keys;
-        limits.storage_block_bytes =
-            std::max(130 * row_bytes, 4 * 8 * keys) + 2 * limits.offset_alignment + 64;
+        limits.storage_block_bytes = std::max({Index{1024}, 130 * row_bytes, 4 * 8 * keys,
+                                               4 * 8 * heads * std::min<Index>(length, 128)}) +
+                                     2 * limits.offset_alignment + 64;
         inputs.tensors.attn_mask = std::make_shared<const Tensor>(std::move(mask));
         CHECK(gl_refusal(inputs, limits).empty());
         check_against_reference(inputs, {.keep_attn_weights = length < 100, .limits = &limits});
@@ -167,9 +197,9 @@ TEST_CASE("a small largest storage block cuts the work and changes no number") {
   const ComputeContext context;
   if (!context) return;
   GpuLimits limits = gpu_limits();
-  limits.storage_block_bytes = 6144;
+  limits.storage_block_bytes = 14'000;  // 70 rows of all heads, or the keys of one
   for (const bool causal : {false, true}) {
-    AttentionInputs inputs = sized_inputs(2, 70, 90, 6, 3, 8, 8);
+    AttentionInputs inputs = sized_inputs(2, 70, 300, 6, 3, 8, 8);
     inputs.options.is_causal = causal;
     check_against_reference(inputs, {.keep_attn_weights = true, .limits = &limits});
   }
@@ -182,17 +212,18 @@ TEST_CASE("a head larger than the largest storage block is attended to some quer
   for (std::uint64_t seed = 0; seed < 24; ++seed) {
     CAPTURE(seed);
     const Index length = seed % 2 == 0 ? 300 : 333, keys = seed % 3 == 0 ? length : 450,
-                width = seed % 5 == 0 ? 7 : 8;
-    AttentionInputs inputs = sized_inputs(2, length, keys, 4, 2, width, seed % 7 < 3 ? 20 : 8);
-    // 128 rows of a head, or little more: a third of it at most.
-    limits.storage_block_bytes = 4 * 20 * (128 + static_cast<Index>(seed)) + limits.offset_alignment + 64;
+                width = seed % 5 == 0 ? 7 : 8, v_width = seed % 7 < 3 ? 20 : 8;
+    AttentionInputs inputs = sized_inputs(2, length, keys, 2, 1, width, v_width);
+    // 128 rows of both heads, or little more: not all rows of one.
+    limits.storage_block_bytes =
+        4 * 2 * v_width * (128 + static_cast<Index>(seed) % 16) + limits.offset_alignment + 64;
     inputs.options.is_causal = seed % 4 == 1;
     if (seed % 4 == 2) inputs.options.sliding_window = 40;
     if (seed % 4 == 2) inputs.options.fully_masked_rows = FullyMaskedRows::zero;
     if (seed % 4 == 3) inputs.options.alibi = true;
     if (seed % 6 == 5) inputs.options.dropout = 0.3;
     if (seed % 8 == 4) {
-      inputs.options.frozen_heads = {2};
+      inputs.options.frozen_heads = {1};
       Tensor held(Shape{{"N", 2}, {"F", 1}, {"L", length}, {"S", keys}}, DType::f32);
       for (Index i = 0; i < held.size(); ++i) held.set_flat(i, 0.01 * static_cast<double>(i % 17));
       inputs.tensors.frozen_weights = std::make_shared<const Tensor>(std::move(held));
@@ -207,6 +238,23 @@ TEST_CASE("a head larger than the largest storage block is attended to some quer
   limits.storage_block_bytes = 4 * 20 * 100;
   CHECK(gl_refusal(sized_inputs(1, 300, 300, 1, 1, 20, 20), limits).find("rows of a head") !=
         std::string::npos);
+}
+
+TEST_CASE("a row of held weights larger than the largest storage block is read some keys at a time") {
+  const ComputeContext context;
+  if (!context) return;
+  GpuLimits limits = gpu_limits();
+  for (const Index length : {1, 33, 150}) {
+    CAPTURE(length);
+    AttentionInputs inputs = sized_inputs(2, length, 1200, 4, 2, 2, 2);
+    limits.storage_block_bytes = 4 * 8 * 128 + limits.offset_alignment;  // a row takes 4,800 bytes
+    inputs.options.frozen_heads = {3, 1};
+    Tensor held(Shape{{"N", 2}, {"F", 2}, {"L", length}, {"S", 1200}}, DType::f32);
+    for (Index i = 0; i < held.size(); ++i) held.set_flat(i, 0.001 * static_cast<double>(i % 17));
+    inputs.tensors.frozen_weights = std::make_shared<const Tensor>(std::move(held));
+    REQUIRE(gl_refusal(inputs, limits).empty());
+    check_against_reference(inputs, {.limits = &limits});
+  }
 }
 
 TEST_CASE("without subgroups, and with the least shared memory that the standard allows, it is the same") {
