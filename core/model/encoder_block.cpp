@@ -103,18 +103,19 @@ Rows with_rotary_embedding(const EncoderConfig& config, const Rows& x, Index hea
 
 }  // namespace
 
-void check_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm) {
+void check_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm, Index width) {
   const std::string gain = norm_gain_name(files, norm), bias = norm_bias_name(files, norm);
-  expect_array(files, gain.empty() ? norm + "weight" : gain, {config.embed_dim});
+  expect_array(files, gain.empty() ? norm + "weight" : gain, {width});
   if (!bias.empty() || config.names->has_bias)
-    expect_array(files, bias.empty() ? norm + "bias" : bias, {config.embed_dim});
+    expect_array(files, bias.empty() ? norm + "bias" : bias, {width});
 }
 
-Normalisation read_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm) {
-  check_norm(config, files, norm);
+Normalisation read_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm,
+                        Index width) {
+  check_norm(config, files, norm, width);
   const std::string bias = norm_bias_name(files, norm);
-  return {read_f32(files, norm_gain_name(files, norm), {config.embed_dim}),
-          bias.empty() ? nullptr : read_f32(files, bias, {config.embed_dim}), config.norm_epsilon,
+  return {read_f32(files, norm_gain_name(files, norm), {width}),
+          bias.empty() ? nullptr : read_f32(files, bias, {width}), config.norm_epsilon,
           config.norm == NormKind::layer_norm};
 }
 
@@ -144,7 +145,7 @@ void check_block(const EncoderConfig& config, const ModelFiles& files, const Att
   check_attention(config, files, layer);
   const EncoderNames& names = *config.names;
   for (const std::string_view norm : {names.attention_norm, names.feed_forward_norm})
-    check_norm(config, files, in_block(layer, norm));
+    check_norm(config, files, in_block(layer, norm), E);
   for (const std::string_view in : {names.feed_in, names.feed_gate})
     if (!in.empty())
       check_linear(files, in_block(layer, in), config.feed_forward_dim, E, names.conv1d, names.has_bias);
@@ -174,8 +175,8 @@ EncoderBlock read_block(const EncoderConfig& config, const ModelFiles& files, co
                .bias = f32(parameters["out_proj.bias"]),
                .out = E,
                .in = config.num_heads * config.v_head_dim};
-  block.attention_norm = read_norm(config, files, in_block(layer, names.attention_norm));
-  block.feed_forward_norm = read_norm(config, files, in_block(layer, names.feed_forward_norm));
+  block.attention_norm = read_norm(config, files, in_block(layer, names.attention_norm), E);
+  block.feed_forward_norm = read_norm(config, files, in_block(layer, names.feed_forward_norm), E);
   block.feed.activation = config.activation;
   block.feed.in = read_linear(files, in_block(layer, names.feed_in), F, E, names.conv1d);
   if (!names.feed_gate.empty())

@@ -34,9 +34,10 @@ Rows attention_output(const EncoderConfig& config, const EncoderBlock& block, co
 Rows after_attention(const EncoderConfig& config, const EncoderBlock& block, const Rows& x,
                      const Eigen::Ref<const Rows>& attended);
 
-// The norm named `norm` ("bert.embeddings.LayerNorm."), of width E.
-Normalisation read_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm);
-void check_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm);
+// The norm named `norm` ("bert.embeddings.LayerNorm.").
+Normalisation read_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm,
+                        Index width);
+void check_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm, Index width);
 // A linear map `name` ("lm_head.dense."), its bias where it has one.
 EncoderLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in, bool conv1d,
                           bool needs_bias = false);

@@ -144,7 +144,13 @@ void read_sizes(EncoderConfig& config, const ModelFiles& files, const AttentionL
   agree("hidden_size", model.embed_dim, config.embed_dim);
   agree("head_dim", model.head_dim, config.head_dim);
   config.num_layers = model.num_layers.value_or(static_cast<Index>(layers.layers.size()));
-  config.vocabulary = matrix_sizes(files, config.root + std::string(config.names->word_embeddings))[0];
+  const std::vector<Index>& words =
+      matrix_sizes(files, config.root + std::string(config.names->word_embeddings));
+  config.vocabulary = words[0];
+  const std::string_view projection = config.names->embedding_projection;
+  const bool projected =
+      !projection.empty() && files.find(fmt::format("{}{}weight", config.root, projection)) != nullptr;
+  config.word_width = projected ? words[1] : config.embed_dim;
   const std::vector<Index>& feed = matrix_sizes(
       files, fmt::format("{}{}0.{}weight", config.root, config.names->blocks, config.names->feed_in));
   config.feed_forward_dim = feed[config.names->conv1d ? 1 : 0];
@@ -172,8 +178,10 @@ void read_positions(EncoderConfig& config, const Settings& settings, const Model
     return;
   }
   if (kind != "absolute") settings.refuse("position_embedding_type", kind, "absolute or sinusoidal");
-  if (type == "roberta" || type == "xlm-roberta" || type == "camembert")
-    config.first_position = settings.whole("pad_token_id", 1, most_positions) + 1;
+  if (type == "roberta" || type == "xlm-roberta" || type == "camembert") {
+    config.padding_id = settings.whole("pad_token_id", 1, most_positions);
+    config.first_position = *config.padding_id + 1;
+  }
   const Index rows = matrix_sizes(files, config.root + std::string(names.position_embeddings))[0];
   if (rows <= config.first_position) {
     fail(files.path() + ": " + config.root + std::string(names.position_embeddings),

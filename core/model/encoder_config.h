@@ -20,6 +20,7 @@ struct EncoderConfig {
   const EncoderNames* names = nullptr;  // never null in an encoder
   std::string root;                     // what stands before the family's names: "bert."; may be empty
   Index embed_dim = 0, num_layers = 0, num_heads = 0, num_kv_heads = 0, head_dim = 0, v_head_dim = 0;
+  Index word_width = 0;  // of the embeddings; where it is not embed_dim, a projection follows them (ELECTRA)
   Index feed_forward_dim = 0;
   Index vocabulary = 0;     // ids are below it
   Index max_positions = 0;  // tokens of the longest text
@@ -30,7 +31,10 @@ struct EncoderConfig {
   double norm_epsilon = 0.0;
   Activation activation = Activation::gelu;
   PositionKind positions = PositionKind::learned;
-  Index first_position = 0;  // row of the first token in the position embeddings; RoBERTa: pad_token_id + 1
+  Index first_position = 0;  // row of the first token in the position embeddings
+  // RoBERTa's pad_token_id: wherever such a token stands its position is this row, and the others count on without it.
+  // first_position is one more.
+  std::optional<Index> padding_id;
   std::vector<double> rotary_inverse_frequencies;  // of rotary positions; empty: there are none
   std::optional<bool> tie_word_embeddings;
 };

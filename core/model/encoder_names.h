@@ -17,14 +17,16 @@ struct WordHeadNames {
   std::string_view dense = {}, norm = {};  // a dense layer, activation and norm before the words; empty: none
   std::string_view decoder = {};           // (V,E) where it is not the word embeddings
   std::string_view bias = {};              // (V); may be missing
+  bool is_gelu = false;                    // its activation, whatever config.json says of the blocks'
 };
 
 struct EncoderNames {
   std::string_view family;                        // ModelFamily::name of its attention layers
   std::span<const std::string_view> model_types;  // of config.json, that are computed as is written here
   std::string_view blocks;                        // block 3 is root + blocks + "3."
-  // Behind the root. Empty: the family has none.
+  // Behind the root. Empty: the family has none. The projection is there where the embeddings have a width of their own.
   std::string_view word_embeddings, position_embeddings = {}, token_type_embeddings = {}, embedding_norm = {};
+  std::string_view embedding_projection = {};
   std::string_view final_norm = {};
   // Behind the block's name.
   std::string_view attention_norm, feed_forward_norm;

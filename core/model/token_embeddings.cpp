@@ -25,41 +25,49 @@ TokenEmbeddings::TokenEmbeddings(const EncoderConfig& config, std::shared_ptr<co
                                  const std::shared_ptr<WeightShare>& share)
     : config_(config) {
   const EncoderNames& names = *config.names;
+  const Index width = config.word_width;
   const auto named = [&](std::string_view name) { return config.root + std::string(name); };
   words_ = std::make_shared<const WeightRows>(files, share, named(names.word_embeddings), config.vocabulary,
-                                              config.embed_dim);
+                                              width);
   if (config.positions == PositionKind::learned) {
-    positions_ =
-        std::make_shared<const WeightRows>(files, share, named(names.position_embeddings),
-                                           config.first_position + config.max_positions, config.embed_dim);
+    positions_ = std::make_shared<const WeightRows>(files, share, named(names.position_embeddings),
+                                                    config.first_position + config.max_positions, width);
   }
   if (!names.token_type_embeddings.empty()) {
     const std::string name = named(names.token_type_embeddings);
     if (const ArrayInfo* const info = files->find(name); info && !info->sizes.empty() && info->sizes[0] > 0) {
-      expect_array(*files, name, {info->sizes[0], config.embed_dim});
-      const WeightRows types(files, share, name, info->sizes[0], config.embed_dim);
-      Tensor first(Shape{{"token_type", 1}, {"E", config.embed_dim}}, DType::f32);
+      expect_array(*files, name, {info->sizes[0], width});
+      const WeightRows types(files, share, name, info->sizes[0], width);
+      Tensor first(Shape{{"token_type", 1}, {"W", width}}, DType::f32);
       types.copy_row(0, first.values<float>());
       token_type_ = std::make_shared<const Tensor>(std::move(first));
     }
   }
-  if (!names.embedding_norm.empty()) norm_ = read_norm(config, *files, named(names.embedding_norm));
+  if (!names.embedding_norm.empty()) norm_ = read_norm(config, *files, named(names.embedding_norm), width);
+  if (width != config.embed_dim)
+    projection_ =
+        read_linear(*files, named(names.embedding_projection), config.embed_dim, width, false, true);
 }
 
 Rows TokenEmbeddings::rows(std::span<const TokenId> ids) const {
-  const auto L = static_cast<Index>(ids.size()), E = config_.embed_dim;
-  Rows x(L, E), positions(positions_ ? L : 0, E);
-  const auto row_of = [E](Rows& rows, Index row) {
-    return std::span<float>(rows.data() + row * E, static_cast<std::size_t>(E));
+  const auto L = static_cast<Index>(ids.size()), W = config_.word_width;
+  Rows x(L, W), positions(positions_ ? L : 0, W);
+  const auto row_of = [W](Rows& rows, Index row) {
+    return std::span<float>(rows.data() + row * W, static_cast<std::size_t>(W));
   };
+  Index position = config_.first_position;
   for (Index i = 0; i < L; ++i) {
-    words_->copy_row(ids[static_cast<std::size_t>(i)], row_of(x, i));
-    if (positions_) positions_->copy_row(config_.first_position + i, row_of(positions, i));
+    const TokenId id = ids[static_cast<std::size_t>(i)];
+    words_->copy_row(id, row_of(x, i));
+    if (!positions_) continue;
+    const bool is_padding = config_.padding_id && id == *config_.padding_id;
+    positions_->copy_row(is_padding ? *config_.padding_id : position++, row_of(positions, i));
   }
   if (positions_) x += positions;
   if (config_.positions == PositionKind::sinusoidal) add_sinusoids(x);
   if (token_type_) x.rowwise() += matrix<float>(*token_type_).row(0);
-  return norm_ ? normalised(*norm_, x) : x;
+  if (norm_) x = normalised(*norm_, x);
+  return projection_ ? apply_linear(*projection_, x) : x;
 }
 
 }  // namespace headwise

@@ -1,5 +1,7 @@
 #include "core/model/word_head.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "core/tensor/error.h"
@@ -16,7 +18,7 @@ std::unique_ptr<const WordHead> WordHead::open(const EncoderConfig& config,
                                                const std::shared_ptr<const ModelFiles>& files,
                                                const std::shared_ptr<WeightShare>& share,
                                                const std::shared_ptr<const WeightRows>& words) {
-  const Index E = config.embed_dim, V = config.vocabulary;
+  const Index E = config.embed_dim, W = config.word_width, V = config.vocabulary;
   const auto found = [&](std::string_view name) { return find_under_root(*files, config.root, name); };
   const auto no_head = [&](const std::string& missing) {
     throw Error(ExitStatus::input, {files->path(), "the model has no head that predicts words", "", missing,
@@ -26,22 +28,27 @@ std::unique_ptr<const WordHead> WordHead::open(const EncoderConfig& config,
     return names.dense.empty() || !found(std::string(names.dense) + "weight").empty();
   };
   const auto head = std::ranges::find_if(config.names->heads, is_there);
-  if (head == config.names->heads.end()) no_head(std::string(config.names->heads.front().dense) + "weight");
+  if (head == config.names->heads.end()) {
+    std::string any;
+    for (const WordHeadNames& names : config.names->heads)
+      any += fmt::format("{}{}weight", any.empty() ? "" : " or ", names.dense);
+    no_head(any);
+  }
   const std::string own = found(head->decoder);
   const bool tied = config.tie_word_embeddings.value_or(own.empty() && config.names->ties_words);
   if (!tied && own.empty()) no_head(std::string(head->decoder));
   auto made = std::make_unique<WordHead>();
-  made->activation_ = config.activation;
+  made->activation_ = head->is_gelu ? Activation::gelu : config.activation;
   std::string bias = found(head->bias);
   if (!head->dense.empty()) {
     // The norm and the bias stand where the dense layer does.
     const std::string dense = found(std::string(head->dense) + "weight");
     const std::string root = dense.substr(0, dense.rfind(head->dense));
-    made->dense_ = read_linear(*files, root + std::string(head->dense), E, E, false, true);
-    made->norm_ = read_norm(config, *files, root + std::string(head->norm));
+    made->dense_ = read_linear(*files, root + std::string(head->dense), W, E, false, true);
+    made->norm_ = read_norm(config, *files, root + std::string(head->norm), W);
     if (bias.empty()) bias = root + std::string(head->bias);
   }
-  made->decoder_ = tied ? words : std::make_shared<const WeightRows>(files, share, own, V, E);
+  made->decoder_ = tied ? words : std::make_shared<const WeightRows>(files, share, own, V, W);
   if (!bias.empty()) made->bias_ = read_f32(*files, bias, {V});
   return made;
 }

@@ -8,7 +8,7 @@ namespace headwise {
 
 class WordHead {
  public:
-  // `words` (V,E) is the decoder where the model ties it to the embeddings: as tie_word_embeddings of config.json says, else an
+  // `words` (V,W) is the decoder where the model ties it to the embeddings: as tie_word_embeddings of config.json says, else an
   // own decoder where the file has one, else as the family does. Throws Error(input): the model has no head (a base model), an
   // array of it is missing or has another shape.
   static std::unique_ptr<const WordHead> open(const EncoderConfig& config,
@@ -16,7 +16,7 @@ class WordHead {
                                               const std::shared_ptr<WeightShare>& share,
                                               const std::shared_ptr<const WeightRows>& words);
 
-  // (L,E) → (L,V)
+  // (L,E) → (L,V); a dense layer before the words leads to their width W.
   Rows logits(const Rows& last_hidden) const;
 
  private:

@@ -4,7 +4,8 @@
     /usr/bin/python3 make_small_models.py      (Debian: python3-torch, 1.13; python3-numpy)
 
 Each folder has config.json and model.safetensors as the family's files have them, and values.npz: 0.ids (L), 0.hidden.l (L,E),
-0.attention.l (H,L,L), 0.final (L,E), 0.logits (L,V) where the model predicts words; computed in float32 by small_transformers.py.
+0.attention.l (H,L,L), 0.final (L,E), 0.logits (L,V) where the model predicts words, of RoBERTa 1.… too, a text with padding within;
+computed in float32 by small_transformers.py.
 """
 
 import json
@@ -22,7 +23,9 @@ from safetensors_file import write_safetensors
 from small_transformers import bert_like, distilbert_like, gpt2_like, llama_like
 
 E, F, V, LAYERS, POSITIONS = 16, 28, 40, 2, 12
+E_WORDS = 10  # of embeddings with a width of their own
 IDS = [3, 17, 4, 4, 39, 21, 8, 30, 11]
+PADDED = [0, 17, 1, 1, 39, 21, 1, 30, 2]  # 1 is RoBERTa's padding
 
 
 def drawn(shapes, seed):
@@ -44,11 +47,14 @@ def affine(shapes, name, rows, columns=None, bias=True, conv1d=False):
         shapes[name + ".bias"] = (rows,)
 
 
-def bert_shapes(root, positions=POSITIONS, token_types=2):
-    shapes = {f"{root}embeddings.word_embeddings.weight": (V, E), f"{root}embeddings.token_type_embeddings.weight": (token_types, E)}
+def bert_shapes(root, positions=POSITIONS, token_types=2, width=E):
+    shapes = {f"{root}embeddings.word_embeddings.weight": (V, width),
+              f"{root}embeddings.token_type_embeddings.weight": (token_types, width)}
     if positions:
-        shapes[f"{root}embeddings.position_embeddings.weight"] = (positions, E)
-    affine(shapes, f"{root}embeddings.LayerNorm", E)
+        shapes[f"{root}embeddings.position_embeddings.weight"] = (positions, width)
+    affine(shapes, f"{root}embeddings.LayerNorm", width)
+    if width != E:
+        affine(shapes, f"{root}embeddings_project", E, width)
     for layer in range(LAYERS):
         at = f"{root}encoder.layer.{layer}."
         for part in ("self.query", "self.key", "self.value", "output.dense"):
@@ -92,7 +98,17 @@ def roberta():
     shapes["lm_head.bias"] = (V,)
     config = bert_config(model_type="roberta", pad_token_id=1, max_position_embeddings=POSITIONS + 2, layer_norm_eps=1e-5,
                          type_vocab_size=1)
-    return shapes, config, lambda p, c, ids: bert_like(p, c, ids, root="roberta.", first_position=2)
+    return shapes, config, lambda p, c, ids: bert_like(p, c, ids, root="roberta.")
+
+
+def electra():
+    """A small generator: narrow embeddings with a projection behind them; a head of its own names, tied."""
+    shapes = bert_shapes("electra.", width=E_WORDS)
+    affine(shapes, "generator_predictions.dense", E_WORDS, E)
+    affine(shapes, "generator_predictions.LayerNorm", E_WORDS)
+    shapes["generator_lm_head.bias"] = (V,)
+    config = bert_config(model_type="electra", embedding_size=E_WORDS, hidden_act="relu")
+    return shapes, config, lambda p, c, ids: bert_like(p, c, ids, root="electra.")
 
 
 def distilbert():
@@ -180,14 +196,16 @@ def qwen2():
 def write(name, seed, made):
     shapes, config, run = made
     parameters = drawn(shapes, seed)
-    with torch.no_grad():
-        result = run(parameters, config, torch.tensor(IDS))
-    arrays = {"0.ids": numpy.array(IDS, numpy.int64), "0.final": result.final.numpy()}
-    for what in ("hidden", "attention"):
-        for layer, tensor in enumerate(getattr(result, what)):
-            arrays[f"0.{what}.{layer}"] = tensor.numpy()
-    if result.logits is not None:
-        arrays["0.logits"] = result.logits.numpy()
+    arrays = {}
+    for text, ids in enumerate([IDS, PADDED] if name == "roberta" else [IDS]):
+        with torch.no_grad():
+            result = run(parameters, config, torch.tensor(ids))
+        arrays |= {f"{text}.ids": numpy.array(ids, numpy.int64), f"{text}.final": result.final.numpy()}
+        for what in ("hidden", "attention"):
+            for layer, tensor in enumerate(getattr(result, what)):
+                arrays[f"{text}.{what}.{layer}"] = tensor.numpy()
+        if result.logits is not None:
+            arrays[f"{text}.logits"] = result.logits.numpy()
     folder = os.path.join(HERE, "models", name)
     os.makedirs(folder, exist_ok=True)
     write_safetensors(os.path.join(folder, "model.safetensors"), parameters, {"format": "pt"})
@@ -199,5 +217,5 @@ def write(name, seed, made):
 
 
 torch.set_num_threads(1)
-for number, make in enumerate((bert, bert_without_words, roberta, distilbert, gpt2, llama, mistral, qwen2)):
+for number, make in enumerate((bert, bert_without_words, roberta, distilbert, gpt2, llama, mistral, qwen2, electra)):
     write(make.__name__, number, make())

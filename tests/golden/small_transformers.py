@@ -48,8 +48,14 @@ def causal(L, window=None):
     return blocked if window is None else blocked | torch.ones(L, L, dtype=torch.bool).tril(-window)
 
 
-def bert_like(p, config, ids, root="bert.", first_position=0):
-    """post-LayerNorm; BERT's names, RoBERTa's head where it has one."""
+def roberta_positions(ids, padding):
+    """Tokens that are no padding count on behind `padding`; those that are stand there."""
+    is_word = ids != padding
+    return torch.where(is_word, is_word.cumsum(0) + padding, padding)
+
+
+def bert_like(p, config, ids, root="bert."):
+    """post-LayerNorm; BERT's names, RoBERTa's head or that of ELECTRA's generator where it has one."""
     E, eps, L = config["hidden_size"], config["layer_norm_eps"], len(ids)
     act = ACTIVATIONS[config["hidden_act"]]
     at = root + "embeddings."
@@ -58,8 +64,11 @@ def bert_like(p, config, ids, root="bert.", first_position=0):
         angle = torch.arange(L)[:, None] / 10000.0 ** (torch.arange(0, E, 2) / E)
         position = torch.stack([angle.sin(), angle.cos()], -1).view(L, E)
     else:
-        position = p[at + "position_embeddings.weight"][first_position:first_position + L]
+        places = roberta_positions(ids, config["pad_token_id"]) if config["model_type"] == "roberta" else torch.arange(L)
+        position = p[at + "position_embeddings.weight"][places]
     x = layer_norm(p, at + "LayerNorm", word[ids] + position + p[at + "token_type_embeddings.weight"][0], eps)
+    if root + "embeddings_project.weight" in p:
+        x = linear(p, root + "embeddings_project", x)
     hidden, attention = [x], []
     for layer in range(config["num_hidden_layers"]):
         at = f"{root}encoder.layer.{layer}."
@@ -71,8 +80,11 @@ def bert_like(p, config, ids, root="bert.", first_position=0):
         hidden.append(x)
         attention.append(weights)
     logits = None
-    if "lm_head.dense.weight" in p:
-        y = layer_norm(p, "lm_head.layer_norm", act(linear(p, "lm_head.dense", x)), eps)
+    if "generator_predictions.dense.weight" in p:
+        y = layer_norm(p, "generator_predictions.LayerNorm", F.gelu(linear(p, "generator_predictions.dense", x)), eps)
+        logits = F.linear(y, word, p["generator_lm_head.bias"])
+    elif "lm_head.dense.weight" in p:
+        y = layer_norm(p, "lm_head.layer_norm", F.gelu(linear(p, "lm_head.dense", x)), eps)
         logits = F.linear(y, word, p["lm_head.bias"])
     elif "cls.predictions.bias" in p:
         at = "cls.predictions."

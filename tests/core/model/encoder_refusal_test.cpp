@@ -64,7 +64,7 @@ void check_contains(const std::string& line, const std::string& part) {
 }  // namespace
 
 TEST_CASE("a small model opens as it is, and not with any of its arrays missing or of another shape") {
-  for (const std::string name : {"bert", "roberta", "distilbert", "gpt2", "llama", "qwen2"}) {
+  for (const std::string name : {"bert", "roberta", "electra", "distilbert", "gpt2", "llama", "qwen2"}) {
     CAPTURE(name);
     const auto shapes = shapes_of(name);
     const std::string config = config_of(name).dump();
