@@ -6,6 +6,7 @@
 
 #include "core/files/atomic_file.h"
 #include "core/files/element_type.h"
+#include "core/files/foreign_model.h"
 #include "core/files/input_file.h"
 #include "core/files/npy_format.h"
 #include "core/files/npz_file.h"
@@ -17,7 +18,7 @@
 namespace headwise {
 namespace {
 
-enum class Format { npy, zip, safetensors, pickle, unknown };
+enum class Format { npy, zip, safetensors, pickle, foreign, unknown };
 
 std::string extension_of(const std::string& path) {
   const std::string name = path.substr(path.find_last_of('/') + 1);
@@ -25,10 +26,14 @@ std::string extension_of(const std::string& path) {
   return dot == std::string::npos ? "" : name.substr(dot);
 }
 
+std::string beginning_of(const InputFile& file) {
+  return file.read_text(0, std::min<std::uint64_t>(file.size(), 9));
+}
+
 // The content decides; the name only where the content is damaged, so that the error speaks of what was
 // meant.
 Format format_of(const InputFile& file) {
-  const std::string start = file.read_text(0, std::min<std::uint64_t>(file.size(), 9));
+  const std::string start = beginning_of(file);
   if (start.starts_with(npy_magic)) return Format::npy;
   if (start.starts_with("PK\3\4") || start.starts_with("PK\5\6")) return Format::zip;
   // A header of up to 100,000,000 bytes leaves the upper four bytes of its length zero; no pickle looks like
@@ -36,6 +41,7 @@ Format format_of(const InputFile& file) {
   if (start.size() == 9 && start[8] == '{' && start.substr(4, 4) == std::string(4, '\0'))
     return Format::safetensors;
   if (looks_like_pickle(start)) return Format::pickle;
+  if (refused_foreign_model(file.path(), start)) return Format::foreign;
   const std::string extension = extension_of(file.path());
   if (extension == ".npy") return Format::npy;
   if (extension == ".npz") return Format::zip;
@@ -44,8 +50,10 @@ Format format_of(const InputFile& file) {
   return std::ranges::find(pickles, extension) != pickles.end() ? Format::pickle : Format::unknown;
 }
 
-// PyTorch's files before 1.6 begin with a pickled number of their own.
+// Of a pickle: by its name, or as PyTorch's files before 1.6 by a pickled number of their own that they begin with.
 bool saved_by_torch(const InputFile& file) {
+  constexpr std::array endings{".pt", ".pth", ".bin", ".ckpt"};
+  if (std::ranges::find(endings, extension_of(file.path())) != endings.end()) return true;
   constexpr std::string_view magic("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19", 14);
   return file.size() >= magic.size() && file.read_text(0, magic.size()) == magic;
 }
@@ -95,6 +103,8 @@ auto with_file(const std::string& path, Npy npy, Npz npz, Safetensors safetensor
       if (holds_pickle(entries)) throw refused_pickle(path, true);
       return npz(file, entries);
     }
+    case Format::foreign:
+      throw *refused_foreign_model(path, beginning_of(file));
     case Format::unknown:
       break;
   }

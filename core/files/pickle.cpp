@@ -2,20 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
+#include "core/files/python_name.h"
 
 namespace headwise {
 namespace {
 
-// The file's name and the name it gets, as they can stand in a line of Python; a placeholder where that is
-// not plain.
-std::string name_in_python(const std::string& path) {
-  const std::string name = path.substr(path.find_last_of('/') + 1);
-  const auto plain = [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
-           c == '-' || c == '_';
-  };
-  return name.size() <= 40 && std::ranges::all_of(name, plain) ? name : "FILE";
+Error refusal(const std::string& path, const std::string& lines) {
+  return Error(ExitStatus::input,
+               {path, "this is a Python pickle, a program in disguise, and is not read", "",
+                ".npy, .npz or .safetensors", "convert it, where you trust it, in Python: " + lines});
 }
 
 }  // namespace
@@ -29,15 +24,21 @@ Error refused_pickle(const std::string& path, bool torch) {
   const std::string stem = name.substr(0, name.find_last_of('.'));
   const std::string lines =
       torch ? fmt::format(
-                  "import torch, safetensors.torch as st; st.save_file({{k: v.clone() for k, v in "
-                  "torch.load('{}', "
-                  "'cpu', weights_only=True).items()}}, '{}.safetensors')",
+                  "import torch, safetensors.torch as st; d = torch.load('{}', 'cpu', weights_only=True); "
+                  "d = d.get('model', d.get('state_dict', d)); st.save_file({{k: v.clone().contiguous() "
+                  "for k, v in d.items() if torch.is_tensor(v)}}, '{}.safetensors')",
                   name, stem)
             : fmt::format("import numpy, pickle; numpy.savez('{}.npz', **pickle.load(open('{}', 'rb')))",
                           stem, name);
-  return Error(ExitStatus::input,
-               {path, "this is a Python pickle, a program in disguise, and is not read", "",
-                ".npy, .npz or .safetensors", "convert it, where you trust it, in Python: " + lines});
+  return refusal(path, lines);
+}
+
+Error refused_shards(const std::string& folder) {
+  return refusal(
+      folder,
+      "import glob, torch, safetensors.torch as st; st.save_file({k: v.clone().contiguous() for f in "
+      "glob.glob('pytorch_model-*.bin') for k, v in torch.load(f, 'cpu', weights_only=True).items()}, "
+      "'model.safetensors')");
 }
 
 }  // namespace headwise

@@ -15,5 +15,7 @@ bool looks_like_pickle(std::string_view beginning);
 // What to throw: Error(input) with the two lines of Python that convert the file. `torch`: it was saved by
 // PyTorch.
 Error refused_pickle(const std::string& path, bool torch);
+// Of a folder with pytorch_model-00001-of-00002.bin and so on.
+Error refused_shards(const std::string& folder);
 
 }  // namespace headwise

@@ -3,9 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <queue>
-#include <unordered_map>
 
+#include "core/model/byte_pair_merging.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -51,35 +50,6 @@ std::string in_alphabet(std::string_view bytes) {
   return text;
 }
 
-struct Merge {
-  std::uint32_t rank;
-  TokenId made;
-};
-
-std::uint64_t pair_of(TokenId left, TokenId right) {
-  return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
-}
-
-// A token of a word while it is being merged; a list through indices.
-struct Symbol {
-  TokenId id;
-  std::size_t begin, end;
-  std::size_t previous, next;
-  bool unknown;
-};
-constexpr std::size_t none = static_cast<std::size_t>(-1);
-
-// A merge that was possible when it was found.
-struct Candidate {
-  std::uint32_t rank;
-  std::size_t left;
-  TokenId made;
-  // For a queue with the lowest rank on top, of equal ones the leftmost.
-  bool operator<(const Candidate& other) const {
-    return rank != other.rank ? rank > other.rank : left > other.left;
-  }
-};
-
 class ByteLevelBpe : public TokenizerModel {
  public:
   ByteLevelBpe(std::shared_ptr<const TokenizerVocabulary> vocabulary,
@@ -100,22 +70,19 @@ class ByteLevelBpe : public TokenizerModel {
   void encode_section(const AlignedText& text, std::size_t begin, std::size_t end, Into into) const;
   void encode_word(std::string_view word, const AlignedText& text, std::size_t begin, bool prefixed,
                    Into into) const;
-  std::vector<Symbol> symbols_of(std::string_view word) const;
-  void merge(std::vector<Symbol>& symbols) const;
-  void add_merge(const std::string& left, const std::string& right, std::uint32_t rank,
-                 const std::string& where);
+  std::vector<PairSymbol> symbols_of(std::string_view word) const;
 
   std::shared_ptr<const TokenizerVocabulary> vocabulary_;
   BytePairOptions options_;
   std::array<std::optional<TokenId>, 256> byte_ids_;
   std::optional<TokenId> unknown_;
-  std::unordered_map<std::uint64_t, Merge> merges_;
+  PairMerges merges_;
 };
 
 ByteLevelBpe::ByteLevelBpe(std::shared_ptr<const TokenizerVocabulary> vocabulary,
                            const std::vector<std::pair<std::string, std::string>>& merges,
                            const BytePairOptions& options, const std::string& where)
-    : vocabulary_(std::move(vocabulary)), options_(options) {
+    : vocabulary_(std::move(vocabulary)), options_(options), merges_(*vocabulary_, merges, where) {
   for (std::size_t byte = 0; byte < 256; ++byte) byte_ids_[byte] = vocabulary_->find_own(alphabet()[byte]);
   if (!options_.unk_token.empty()) {
     unknown_ = vocabulary_->find_own(options_.unk_token);
@@ -126,26 +93,6 @@ ByteLevelBpe::ByteLevelBpe(std::shared_ptr<const TokenizerVocabulary> vocabulary
                                       .expected = "a piece of the vocabulary"});
     }
   }
-  merges_.reserve(merges.size());
-  for (std::size_t i = 0; i < merges.size(); ++i)
-    add_merge(merges[i].first, merges[i].second, static_cast<std::uint32_t>(i), where);
-}
-
-void ByteLevelBpe::add_merge(const std::string& left, const std::string& right, std::uint32_t rank,
-                             const std::string& where) {
-  const std::string joined = left + right;
-  for (const std::string* piece : {&left, &right, &joined}) {
-    if (vocabulary_->find_own(*piece)) continue;
-    throw Error(ExitStatus::input,
-                {.where = where,
-                 .what = fmt::format("merge {} needs a piece that the vocabulary does not have", rank),
-                 .got = fmt::format("'{}' and '{}', without '{}'", left, right, *piece),
-                 .expected = "the pieces and what they make",
-                 .remedy = "vocabulary and merges may be of two models: fetch both again"});
-  }
-  // Of a pair that stands there twice the last counts, as in `tokenizers`.
-  merges_.insert_or_assign(pair_of(*vocabulary_->find_own(left), *vocabulary_->find_own(right)),
-                           Merge{rank, *vocabulary_->find_own(joined)});
 }
 
 void ByteLevelBpe::encode(const AlignedText& text, std::size_t begin, std::size_t end, Into into) const {
@@ -181,14 +128,15 @@ void ByteLevelBpe::encode_section(const AlignedText& text, std::size_t begin, st
 // `begin`: of the word in the text; a prefixed one has a space before it that is not there.
 void ByteLevelBpe::encode_word(std::string_view word, const AlignedText& text, std::size_t begin,
                                bool prefixed, Into into) const {
-  std::vector<Symbol> symbols;
+  std::vector<PairSymbol> symbols;
   if (const auto whole = options_.ignore_merges ? vocabulary_->find_own(in_alphabet(word)) : std::nullopt) {
-    symbols.push_back({*whole, 0, word.size(), none, none, false});
+    append_symbol(symbols, *whole, 0, word.size(), false);
   } else {
     symbols = symbols_of(word);
-    merge(symbols);
+    merges_.merge(symbols);
   }
   const auto in_text = [&](std::size_t at) { return begin + (prefixed && at > 0 ? at - 1 : at); };
+  constexpr std::size_t none = PairSymbol::no_symbol;
   for (std::size_t i = symbols.empty() ? none : 0; i != none; i = symbols[i].next) {
     const std::size_t from = in_text(symbols[i].begin), to = in_text(symbols[i].end);
     // A space alone that was added stands before what comes next, or behind what came last.
@@ -201,8 +149,8 @@ void ByteLevelBpe::encode_word(std::string_view word, const AlignedText& text, s
   }
 }
 
-std::vector<Symbol> ByteLevelBpe::symbols_of(std::string_view word) const {
-  std::vector<Symbol> symbols;
+std::vector<PairSymbol> ByteLevelBpe::symbols_of(std::string_view word) const {
+  std::vector<PairSymbol> symbols;
   symbols.reserve(word.size());
   for (std::size_t at = 0; at < word.size(); ++at) {
     const std::optional<TokenId> id = byte_ids_[static_cast<unsigned char>(word[at])];
@@ -211,39 +159,9 @@ std::vector<Symbol> ByteLevelBpe::symbols_of(std::string_view word) const {
       symbols.back().end = at + 1;
       continue;
     }
-    const std::size_t index = symbols.size();
-    if (index > 0) symbols.back().next = index;
-    symbols.push_back({id ? *id : *unknown_, at, at + 1, index == 0 ? none : index - 1, none, !id});
+    append_symbol(symbols, id ? *id : *unknown_, at, at + 1, !id);
   }
   return symbols;
-}
-
-void ByteLevelBpe::merge(std::vector<Symbol>& symbols) const {
-  std::priority_queue<Candidate> candidates;
-  const auto look_at = [&](std::size_t left) {
-    if (left == none || symbols[left].next == none) return;
-    const auto found = merges_.find(pair_of(symbols[left].id, symbols[symbols[left].next].id));
-    if (found != merges_.end()) candidates.push({found->second.rank, left, found->second.made});
-  };
-  for (std::size_t i = 0; i + 1 < symbols.size(); ++i) look_at(i);
-  while (!candidates.empty()) {
-    const Candidate best = candidates.top();
-    candidates.pop();
-    Symbol& left = symbols[best.left];
-    // It may be gone by now, or have become another pair.
-    if (left.begin == left.end || left.next == none) continue;
-    Symbol& right = symbols[left.next];
-    const auto still = merges_.find(pair_of(left.id, right.id));
-    if (still == merges_.end() || still->second.made != best.made) continue;
-    left.id = best.made;
-    left.end = right.end;
-    left.unknown = false;
-    right.begin = right.end;  // gone
-    left.next = right.next;
-    if (left.next != none) symbols[left.next].previous = best.left;
-    look_at(left.previous);
-    look_at(best.left);
-  }
 }
 
 std::string ByteLevelBpe::decode(std::span<const std::string_view> pieces) const {

@@ -17,6 +17,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double most_epsilon = 1.0;
+constexpr Index most_layers = Index{1} << 24;
 
 [[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,
                        const std::string& expected) {
@@ -99,6 +100,9 @@ void refuse_other_settings(const Settings& settings) {
   const Json& kinds = settings.at("layer_types");
   if (kinds.is_array() && std::ranges::any_of(kinds, [&](const Json& kind) { return kind != kinds[0]; }))
     settings.refuse("layer_types", kinds, "layers of one kind");
+  const Index full_layers = settings.whole("max_window_layers", 0, most_layers);
+  if (settings.flag("use_sliding_window", false) && !kinds.is_array() && full_layers > 0)
+    settings.refuse("max_window_layers", full_layers, "0, a window in every layer");
 }
 
 // "bert." of "bert.encoder.layer.0".

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
@@ -49,8 +50,17 @@ std::optional<ModelConfig> read_model_config(const std::string& folder) {
   config.head_dim = of({"head_dim", "d_kv"});
   config.encoder_heads = of({"encoder_attention_heads"});
   config.decoder_heads = of({"decoder_attention_heads"});
-  const auto uses = json.find("use_sliding_window");
-  if (uses == json.end() || *uses != false) config.sliding_window = of({"sliding_window"});
+  const auto says = [&](const char* key, const nlohmann::json& value) {
+    const auto at = json.find(key);
+    return at != json.end() && *at == value;
+  };
+  // Qwen2's layers below max_window_layers see everything; newer files say it of each layer.
+  const auto kinds = json.find("layer_types");
+  const bool every_layer_sees_all =
+      kinds != json.end() && kinds->is_array() &&
+      std::ranges::all_of(*kinds, [](const nlohmann::json& kind) { return kind == "full_attention"; });
+  if (!says("use_sliding_window", false) && !every_layer_sees_all)
+    config.sliding_window = of({"sliding_window"});
   config.rotary = read_model_rotary(json, path);
   return config;
 }

@@ -18,7 +18,7 @@ struct ModelConfig {
   std::optional<Index> num_kv_heads;                  // num_key_value_heads
   std::optional<Index> head_dim;                      // head_dim, d_kv
   std::optional<Index> encoder_heads, decoder_heads;  // encoder_attention_heads …, where they may differ
-  std::optional<Index> sliding_window;                // only where use_sliding_window does not deny it
+  std::optional<Index> sliding_window;  // where neither use_sliding_window nor layer_types denies it
   ModelRotary rotary;  // of families with rotary positions; what the file does not say is as usual
 };
 

@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "core/files/file_paths.h"
+#include "core/files/foreign_model.h"
 #include "core/files/pickle.h"
 #include "core/model/model_json.h"
 #include "core/tensor/error.h"
@@ -42,7 +44,16 @@ std::string arrays_in(const std::string& folder) {
   }
   for (const char* ending : {".bin", ".pt", ".pth"}) {
     const std::vector<std::string> found = files_ending_in(folder, ending);
-    if (!found.empty()) throw refused_pickle(found[0], true);
+    // Beside the model there may be others: training_args.bin, optimizer.pt.
+    const auto model = std::ranges::find_if(found, [](const std::string& path) {
+      return fs::path(path).filename().string().starts_with("pytorch_model");
+    });
+    if (model != found.end() && model->find("-of-") != std::string::npos) throw refused_shards(folder);
+    if (!found.empty()) throw refused_pickle(model != found.end() ? *model : found[0], true);
+  }
+  for (const char* ending : {".gguf", ".h5", ".msgpack", ".onnx"}) {
+    const std::vector<std::string> found = files_ending_in(folder, ending);
+    if (!found.empty()) throw *refused_foreign_model(found[0]);
   }
   throw Error(ExitStatus::input, {folder, "the folder has no model", "",
                                   "a .safetensors or .npz file, or a .safetensors.index.json", ""});

@@ -32,7 +32,7 @@ struct EncodedToken {
 class TokenizerModel {
  public:
   virtual ~TokenizerModel() = default;
-  virtual std::string kind() const = 0;  // "WordPiece", "byte-level BPE", "word list"
+  virtual std::string kind() const = 0;  // "WordPiece", "byte-level BPE", "SentencePiece BPE", "word list"
   virtual AlignedText normalised(const AlignedText& text) const = 0;
   // Appends the tokens of [begin, end) of a normalised text that holds no added token.
   virtual void encode(const AlignedText& text, std::size_t begin, std::size_t end,

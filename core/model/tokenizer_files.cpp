@@ -227,8 +227,9 @@ Tokenizer from_merges(const fs::path& folder) {
 }
 
 [[noreturn]] void refuse_sentence_piece(const std::string& path) {
-  fail(path, "this kind of tokenizer is not supported", "a SentencePiece model",
-       "BERT's WordPiece or byte-level BPE (GPT-2, Llama 3, Qwen2)", "use a model with one of these");
+  fail(path, "a SentencePiece model is not read as such", "", "a tokenizer.json made of it",
+       "in Python, in the model's folder: from transformers import AutoTokenizer; "
+       "AutoTokenizer.from_pretrained('.').save_pretrained('.')");
 }
 
 }  // namespace

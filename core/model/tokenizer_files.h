@@ -20,7 +20,7 @@ namespace headwise {
 //                           (<s> and </s> around a text) or Qwen2 has it; add_prefix_space, add_bos_token and special tokens
 //                           from there
 //
-// Throws Error(input) where there is none, for SentencePiece files, for a tokenizer_class of another kind, for files above
+// Throws Error(input) where there is none, for SentencePiece's own files (tokenizer.model), for a tokenizer_class of another kind, for files above
 // 64 MiB and for what is damaged; Error(memory).
 Tokenizer load_tokenizer(const std::string& path);
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/model/byte_pair_encoding.h"
+#include "core/model/sentence_piece_pairs.h"
 #include "core/model/tokenizer_json.h"
 #include "core/model/tokenizer_post_processor.h"
 #include "core/model/word_piece.h"
@@ -28,7 +29,8 @@ constexpr std::size_t most_splits = 8;
   throw Error(ExitStatus::input, {.where = where,
                                   .what = "this kind of tokenizer is not supported",
                                   .got = got,
-                                  .expected = "BERT's WordPiece or byte-level BPE (GPT-2, Llama 3, Qwen2)",
+                                  .expected = "BERT's WordPiece, byte-level BPE (GPT-2, Llama 3, Qwen2) or "
+                                              "SentencePiece's BPE (Llama 2, Mistral)",
                                   .remedy = "use a model with one of these"});
 }
 
@@ -133,18 +135,100 @@ void read_pre_tokenizer(const Json& pre, BytePairOptions& options, const std::st
   options.byte_level.split = split ? SplitPattern::gpt2 : SplitPattern::none;
 }
 
+// The parts of a Sequence; a part alone; nothing.
+Json parts_of(const Json& part, const char* list, const std::string& where) {
+  if (part.is_null()) return Json::array();
+  return type_of(part, where) == "Sequence" ? json_list(part, list, where) : Json::array({part});
+}
+
+constexpr const char* space_mark = "\u2581";
+
+// {"type": "Replace", "pattern": {"String": FROM}, "content": TO}
+bool is_replacement(const Json& part, const char* from, const char* to, const std::string& where) {
+  return type_of(part, where) == "Replace" && json_text(part, "content", "", where) == to &&
+         json_text(json_member(part, "pattern"), "String", "", where) == from;
+}
+
+// Of the normalizer: Prepend and Replace; nothing where it has none.
+std::optional<SpaceBefore> read_marks(const Json& normalizer, const std::string& where) {
+  const Json parts = parts_of(normalizer, "normalizers", where);
+  if (parts.empty()) return std::nullopt;
+  const auto prepends = [&](const Json& part) {
+    return type_of(part, where) == "Prepend" && json_text(part, "prepend", "", where) == space_mark;
+  };
+  const bool prepended = prepends(parts.front());
+  for (std::size_t i = prepended ? 1 : 0; i < parts.size(); ++i) {
+    if (!is_replacement(parts[i], " ", space_mark, where))
+      refuse(where, fmt::format("SentencePiece with the normalizer {}", type_of(parts[i], where)));
+  }
+  if (parts.size() != (prepended ? 2 : 1))
+    refuse(where, fmt::format("SentencePiece with {} normalizers", parts.size()));
+  return prepended ? SpaceBefore::every_section : SpaceBefore::never;
+}
+
+// Of the pre_tokenizer Metaspace; nothing where there is none.
+std::optional<SpaceBefore> read_metaspace(const Json& pre, const std::string& where) {
+  if (pre.is_null()) return std::nullopt;
+  if (type_of(pre, where) != "Metaspace" || json_text(pre, "replacement", space_mark, where) != space_mark)
+    refuse(where, fmt::format("SentencePiece with the pre_tokenizer {}", type_of(pre, where)));
+  if (json_flag(pre, "split", true, where))
+    refuse(where, "SentencePiece's BPE of words that Metaspace splits");
+  const bool prefixed = json_flag(pre, "add_prefix_space", true, where);  // as files of old have it
+  const std::string scheme = json_text(pre, "prepend_scheme", prefixed ? "always" : "never", where);
+  if (scheme == "always") return SpaceBefore::every_word;
+  if (scheme == "first") return SpaceBefore::first_word;
+  if (scheme == "never") return SpaceBefore::never;
+  fail(where, "prepend_scheme is not known", fmt::format("'{}'", scheme), "always, first or never");
+}
+
+// Whether decoding leaves out a space at the beginning.
+bool read_space_decoder(const Json& decoder, SpaceBefore before, const std::string& where) {
+  bool strips = false;
+  for (const Json& part : parts_of(decoder, "decoders", where)) {
+    const std::string type = type_of(part, where);
+    if (type == "Strip" && json_text(part, "content", "", where) == " ") {
+      strips = json_member(part, "start") == 1;
+    } else if (type == "Metaspace") {
+      strips = before != SpaceBefore::never;
+    } else if (type != "ByteFallback" && type != "Fuse" && !is_replacement(part, space_mark, " ", where)) {
+      refuse(where, fmt::format("SentencePiece with the decoder {}", type));
+    }
+  }
+  return strips;
+}
+
+std::unique_ptr<TokenizerModel> read_sentence_piece(const TokenizerJson& file,
+                                                    std::shared_ptr<const TokenizerVocabulary> vocabulary,
+                                                    const std::string& where) {
+  const Json& model = json_member(file.settings, "model");
+  const auto marks = read_marks(json_member(file.settings, "normalizer"), where);
+  const auto metaspace = read_metaspace(json_member(file.settings, "pre_tokenizer"), where);
+  if (marks.has_value() == metaspace.has_value())
+    refuse(where, marks ? "SentencePiece that marks spaces twice" : "SentencePiece that marks no spaces");
+  SentencePieceOptions options;
+  options.space_before = marks ? *marks : *metaspace;
+  options.byte_fallback = json_flag(model, "byte_fallback", false, where);
+  options.ignore_merges = json_flag(model, "ignore_merges", false, where);
+  options.unk_token = json_text(model, "unk_token", "", where);
+  options.fuse_unk = json_flag(model, "fuse_unk", false, where);
+  options.strip_space =
+      read_space_decoder(json_member(file.settings, "decoder"), options.space_before, where);
+  return make_sentence_piece_pairs(std::move(vocabulary), file.merges, options, where);
+}
+
 std::unique_ptr<TokenizerModel> read_bpe(const TokenizerJson& file,
                                          std::shared_ptr<const TokenizerVocabulary> vocabulary,
                                          const std::string& where) {
   const Json& model = json_member(file.settings, "model");
-  if (json_flag(model, "byte_fallback", false, where))
-    refuse(where, "BPE with byte_fallback (SentencePiece)");
   for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
     if (const std::string affix = json_text(model, key, "", where); !affix.empty())
       refuse(where, fmt::format("BPE with the {} '{}'", key, affix));
   }
   if (const Json& dropout = json_member(model, "dropout"); !dropout.is_null() && dropout != 0)
     refuse(where, "BPE with dropout, which cuts the same text otherwise each time");
+  if (json_flag(model, "byte_fallback", false, where) ||
+      type_of(json_member(file.settings, "pre_tokenizer"), where) == "Metaspace")
+    return read_sentence_piece(file, std::move(vocabulary), where);
   BytePairOptions options;
   const std::string normalizer = type_of(json_member(file.settings, "normalizer"), where);
   if (normalizer != "none" && normalizer != "NFC")

@@ -48,6 +48,10 @@ std::unique_ptr<const WordHead> WordHead::open(const EncoderConfig& config,
     made->norm_ = read_norm(config, *files, root + std::string(head->norm), W);
     if (bias.empty()) bias = root + std::string(head->bias);
   }
+  // A decoder of its own may have a bias of its own, beside the one that is tied to nothing then.
+  const std::string decoder_bias =
+      tied ? "" : own.substr(0, own.size() - std::string_view("weight").size()) + "bias";
+  if (!tied && files->find(decoder_bias)) bias = decoder_bias;
   made->decoder_ = tied ? words : std::make_shared<const WeightRows>(files, share, own, V, W);
   if (!bias.empty()) made->bias_ = read_f32(*files, bias, {V});
   return made;

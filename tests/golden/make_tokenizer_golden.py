@@ -124,6 +124,27 @@ def byte_pairs(pre_tokenizer, special, size=420, normalizer=None, alphabet=True,
     return tokenizer
 
 
+def sentence_piece(normalizer, pre_tokenizer):
+    """As Llama 2 has it: a piece for each byte behind <unk>, <s> and </s>, then characters, then what merges make."""
+    trained = Tokenizer(models.BPE())
+    trained.pre_tokenizer = pre_tokenizers.Metaspace()
+    trained.train_from_iterator(CORPUS, trainers.BpeTrainer(vocab_size=300, show_progress=False))
+    learned = json.loads(trained.to_str())["model"]
+    pieces = ["<unk>", "<s>", "</s>"] + [f"<0x{byte:02X}>" for byte in range(256)] + list(learned["vocab"])
+    merges = [tuple(pair) for pair in learned["merges"]]
+    tokenizer = Tokenizer(models.BPE({piece: i for i, piece in enumerate(pieces)}, merges, unk_token="<unk>", fuse_unk=True,
+                                     byte_fallback=True))
+    if normalizer is not None:
+        tokenizer.normalizer = normalizer
+    if pre_tokenizer is not None:
+        tokenizer.pre_tokenizer = pre_tokenizer
+    tokenizer.decoder = decoders.Sequence([decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse(),
+                                           decoders.Strip(" ", 1, 0)])
+    tokenizer.add_special_tokens([AddedToken(piece, normalized=False) for piece in ("<unk>", "<s>", "</s>", "<|end|>")])
+    tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
+    return tokenizer
+
+
 def split(regex):
     byte_level = pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)
     return pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(regex), behavior="isolated"), byte_level])
@@ -173,6 +194,12 @@ def main():
 
     digits = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=True)])
     write("digits_json", byte_pairs(digits, ["<unk>"], alphabet=False, unk_token="<unk>", fuse_unk=True), "tokenizer.json")
+
+    marks = normalizers.Sequence([normalizers.Prepend("\u2581"), normalizers.Replace(" ", "\u2581")])
+    write("llama2_json", sentence_piece(marks, None), "tokenizer.json")
+    for scheme in ("first", "always"):
+        metaspace = pre_tokenizers.Metaspace(prepend_scheme=scheme, split=False)
+        write(f"metaspace_{scheme}_json", sentence_piece(None, metaspace), "tokenizer.json")
 
     size = sum(os.path.getsize(os.path.join(folder, name)) for folder, _, names in os.walk(HERE) for name in names)
     print(f"{size / 1024:.0f} KiB in {HERE}", file=sys.stderr)

@@ -54,7 +54,8 @@ TEST_CASE("a pickle is refused with the two lines of Python that convert it") {
   const TemporaryFolder folder;
   const std::string legacy("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15);
   const std::string torch = refusal_of(folder.with_file("model.pt", legacy));
-  CHECK(torch.find("import torch, safetensors.torch as st; st.save_file(") != std::string::npos);
+  CHECK(torch.find("import torch, safetensors.torch as st; ") != std::string::npos);
+  CHECK(torch.find("st.save_file(") != std::string::npos);
   CHECK(torch.find("torch.load('model.pt', 'cpu', weights_only=True)") != std::string::npos);
   CHECK(torch.ends_with("'model.safetensors')"));
   const std::string plain = refusal_of(folder.with_file("arrays.pkl", "\x80\x04\x95rest"));
@@ -63,6 +64,22 @@ TEST_CASE("a pickle is refused with the two lines of Python that convert it") {
   CHECK(refusal_of(folder.with_file("ascii.pkl", "(dp0\n.")).find("a Python pickle") != std::string::npos);
   CHECK(refusal_of(folder.with_file("it's; rm -rf.pkl", "\x80\x04rest")).find("open('FILE', 'rb')") !=
         std::string::npos);
+}
+
+TEST_CASE("models of other programs are refused with what converts them") {
+  const TemporaryFolder folder;
+  const auto has = [&](const std::string& name, const std::string& content, const std::string& part) {
+    const std::string line = refusal_of(folder.with_file(name, content));
+    CAPTURE(line);
+    CHECK(line.find(part) != std::string::npos);
+    CHECK(line.find('\n') == std::string::npos);
+  };
+  has("tiny.gguf", "GGUF\3", "from_pretrained('.', gguf_file='tiny.gguf').save_pretrained('tiny')");
+  has("renamed.bin", "GGUF\3", "gguf_file='renamed.bin'");
+  has("tf_model.h5", "\x89HDF\r\n\x1a\n", "from_tf=True");
+  has("weights.dat", "\x89HDF\r\n\x1a\n", "from_tf=True");
+  has("flax_model.msgpack", "x", "from_flax=True");
+  has("model.onnx", "\x08\x07", "numpy.savez('model.npz'");
 }
 
 TEST_CASE("a pickle inside a ZIP archive, as torch.save writes it, is refused") {

@@ -129,6 +129,19 @@ TEST_CASE("a folder without a model says what it looked for, and how a pickle is
   check_refused(folder.file(""), "save_file");
 }
 
+TEST_CASE("a folder with a model in files that are not read says how that one is converted") {
+  const auto check = [](const std::vector<std::string>& names, const std::string& part) {
+    const TemporaryFolder folder;
+    for (const std::string& name : names) folder.with_file(name, "x");
+    check_refused(folder.file(""), part);
+  };
+  check({"optimizer.bin", "pytorch_model.bin", "training_args.bin"}, "torch.load('pytorch_model.bin'");
+  check({"pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin"}, "pytorch_model-*.bin");
+  check({"tiny.Q4_K_M.gguf"}, "gguf_file='tiny.Q4_K_M.gguf'");
+  check({"model.onnx"}, "onnx.load('model.onnx')");
+  check({"tf_model.h5"}, "from_tf=True");
+}
+
 TEST_CASE("a file larger than the memory opens, and rows of it are read") {
   const TemporaryFolder folder;
   write_hole(folder.file("model.safetensors"), 300);

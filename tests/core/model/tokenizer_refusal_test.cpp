@@ -75,6 +75,22 @@ std::string word_piece(const std::string& from = "", const std::string& to = "")
   return json;
 }
 
+std::string sentence_piece(const std::string& from = "", const std::string& to = "") {
+  std::string json =
+      R"({"added_tokens":[],"normalizer":{"type":"Sequence","normalizers":[{"type":"Prepend","prepend":"▁"},)"
+      R"({"type":"Replace","pattern":{"String":" "},"content":"▁"}]},"pre_tokenizer":null,"post_processor":null,)"
+      R"("decoder":{"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":" "},)"
+      R"({"type":"ByteFallback"},{"type":"Fuse"},{"type":"Strip","content":" ","start":1,"stop":0}]},)"
+      R"("model":{"type":"BPE","unk_token":"<unk>","fuse_unk":true,"byte_fallback":true,)"
+      R"("vocab":{"<unk>":0,"<0xC3>":1,"<0xA9>":2,"▁":3,"a":4,"▁a":5},"merges":["▁ a"]}})";
+  if (!from.empty()) {
+    const std::size_t at = json.find(from);
+    REQUIRE(at != std::string::npos);
+    json.replace(at, from.size(), to);
+  }
+  return json;
+}
+
 bool contains(const std::string& line, std::string_view part) {
   return line.find(part) != std::string::npos;
 }
@@ -88,6 +104,8 @@ TEST_CASE("the small files that the refusals vary are themselves taken") {
         std::vector<TokenId>{2});
   CHECK(ids_of(tokenizer_from_json(bpe(R"("type":"BPE",)", ""), where).encode("ab")) ==
         std::vector<TokenId>{2});
+  CHECK(ids_of(tokenizer_from_json(sentence_piece(), where).encode("a éxy")) ==
+        std::vector<TokenId>{5, 3, 1, 2, 0});
 }
 
 TEST_CASE("other kinds of tokenizers are named") {
@@ -96,8 +114,17 @@ TEST_CASE("other kinds of tokenizers are named") {
   CHECK(contains(refusal(R"({"model":{"unk_id":0,"vocab":[["<unk>",0.0]]}})"), "Unigram"));
   CHECK(contains(refusal(R"({"model":{"type":"WordLevel","vocab":{"a":0}}})"), "WordLevel"));
   CHECK(contains(refusal(R"({"model":{"vocab":{"a":0}}})"), "WordLevel"));
-  CHECK(contains(refusal(bpe(R"("byte_fallback":false)", R"("byte_fallback":true)")), "byte_fallback"));
+  CHECK(contains(refusal(bpe(R"("byte_fallback":false)", R"("byte_fallback":true)")), "ByteLevel"));
   CHECK(contains(refusal(bpe(R"("type":"ByteLevel","add)", R"("type":"Metaspace","add)")), "Metaspace"));
+  CHECK(contains(refusal(sentence_piece(R"("prepend":"▁")", R"("prepend":"_")")), "Prepend"));
+  CHECK(contains(refusal(sentence_piece(R"("String":" ")", R"("String":"x")")), "Replace"));
+  CHECK(contains(refusal(sentence_piece(R"("type":"Fuse")", R"("type":"CTC")")), "CTC"));
+  CHECK(contains(refusal(sentence_piece(R"("pre_tokenizer":null)",
+                                        R"("pre_tokenizer":{"type":"Metaspace","split":false})")),
+                 "twice"));
+  CHECK(contains(
+      refusal(sentence_piece(R"("type":"Sequence","normalizers")", R"("type":"Odd","normalizers")")), "Odd"));
+  CHECK(contains(refusal(sentence_piece(R"("unk_token":"<unk>")", R"("unk_token":"<no>")")), "unk_token"));
   CHECK(contains(refusal(bpe(R"("normalizer":null)", R"("normalizer":{"type":"Lowercase"})")), "Lowercase"));
   CHECK(contains(refusal(bpe(R"("decoder":{"type":"ByteLevel"})", R"("decoder":{"type":"Fuse"})")), "Fuse"));
   CHECK(contains(refusal(bpe(R"("dropout":null)", R"("dropout":0.1)")), "dropout"));
@@ -185,7 +212,7 @@ TEST_CASE("every beginning and thousands of changes of a tokenizer.json are read
       check_line(error, where);
     }
   };
-  for (const std::string& json : {bpe(), word_piece()}) {
+  for (const std::string& json : {bpe(), word_piece(), sentence_piece()}) {
     for (std::size_t length = 0; length < json.size(); ++length) refusal(json.substr(0, length));
     for (std::size_t at = 0; at < json.size(); ++at) {
       for (const int flip : {0x01, 0x10, 0x80, 0xFF}) {
