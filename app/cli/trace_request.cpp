@@ -12,7 +12,9 @@
 #include "app/cli/backends.h"
 #include "app/cli/standard_streams.h"
 #include "core/files/array_files.h"
+#include "core/model/attention_layers.h"
 #include "core/model/model_files.h"
+#include "core/scenario/layer_scenario.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/edit_distance.h"
@@ -31,6 +33,8 @@ bool names_preset(const std::string& name) {
 
 Scenario read_scenario(const std::string& name) {
   if (names_preset(name)) return preset_scenario(name);
+  if (names_model(name) || name.ends_with(".safetensors"))
+    return opened_model_scenario(name, find_attention_layers(ModelFiles(name)));
   std::error_code ignored;
   const bool plain = name.find_first_of("./\\") == std::string::npos;
   // A word that is neither a file nor looks like one was meant as a preset: its Error names the nearest.
@@ -102,7 +106,9 @@ TensorName requested_tensor(const TraceRequest& request, const std::string& opti
 }
 
 void add_trace_flags(CLI::App& app, TraceRequest& request) {
-  app.add_option("SCENARIO", request.scenario, "A scenario file (.json), or the name of a preset")
+  app.add_option(
+         "SCENARIO", request.scenario,
+         "A scenario file (.json), the name of a preset, or a model, whose layer is --set parameters.layer=3")
       ->required();
   app.add_option("--input", request.inputs,
                  "Arrays under PyTorch's names: .npz, .safetensors, or one .npy named after its array")

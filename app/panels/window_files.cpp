@@ -14,7 +14,6 @@
 #include "core/files/file_paths.h"
 #include "core/model/text_model.h"
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 
@@ -139,31 +138,13 @@ void remember_file(WindowState& window, const std::string& path) {
   }
 }
 
-namespace {
-
-// A text, where the model takes one: of our own models one that they know the words of.
-Scenario with_text(Scenario scenario, const std::string& path) {
-  if (!scenario.inputs.self_attention || !TextModel::open(path)->no_text().empty()) return scenario;
-  scenario.inputs.source = InputSource::text;
-  scenario.inputs.text = "The animal didn't cross the street because it was too tired.";
-  for (const Preset& preset : presets()) {
-    const Scenario known = preset_scenario(preset.name);
-    if (known.parameters.source == ParameterSource::model && known.parameters.file == path)
-      scenario.inputs.text = known.inputs.text;
-  }
-  return scenario;
-}
-
-}  // namespace
-
 Scenario scenario_of_file(const std::string& path) {
   if (!names_model(path) && !is_array_file(path) && !holds_arrays(path)) return read_scenario_file(path);
   const ModelFiles files(path);
   const auto has = [&](const std::string& name) { return files.find(name) != nullptr; };
   if (!has("query")) {
     const AttentionLayers layers = find_attention_layers(files);
-    if (names_model(path) || !layers.layers.empty())
-      return with_text(layer_scenario(path, layers, first_sound_layer(layers)), path);
+    if (names_model(path) || !layers.layers.empty()) return opened_model_scenario(path, layers);
   }
   const ArrayFileInfo& info = files.first_file_info();
   Scenario scenario;

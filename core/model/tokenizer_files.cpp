@@ -189,8 +189,8 @@ Tokenizer from_merges(const fs::path& folder) {
   const Json config = read_config(folder);
   const std::string name = tokenizer_class(config, where);
   const auto is_one_of = [&name](const auto& names) { return std::ranges::find(names, name) != names.end(); };
-  const bool roberta = is_one_of(roberta_classes), qwen2 = name == "Qwen2Tokenizer";
-  if (!name.empty() && !roberta && !qwen2 && !is_one_of(gpt2_classes)) {
+  const bool qwen2 = name == "Qwen2Tokenizer";
+  if (!name.empty() && !is_one_of(roberta_classes) && !qwen2 && !is_one_of(gpt2_classes)) {
     fail(where, "this tokenizer_class is not known for vocab.json and merges.txt", name,
          "GPT2Tokenizer, RobertaTokenizer or Qwen2Tokenizer", "put the model's tokenizer.json beside it");
   }
@@ -198,7 +198,16 @@ Tokenizer from_merges(const fs::path& folder) {
   const auto vocabulary = std::make_shared<const TokenizerVocabulary>(
       parse_tokenizer_json(read_file(where), VocabularyPlace::top, where).vocabulary, entries_of(added),
       where);
+  // Files that do not say it: RoBERTa's vocabulary has its special tokens, and not GPT-2's.
+  const bool roberta =
+      is_one_of(roberta_classes) || (name.empty() && vocabulary->find("<s>") && vocabulary->find("</s>") &&
+                                     vocabulary->find("<mask>") && !vocabulary->find("<|endoftext|>"));
   const char* usual = roberta ? "</s>" : "<|endoftext|>";
+  if (roberta) {  // its mask takes the space before it
+    const auto mask = vocabulary->find("<mask>");
+    if (mask && std::ranges::none_of(added, [&](const AddedToken& token) { return token.id == *mask; }))
+      added.push_back({.id = *mask, .content = "<mask>", .lstrip = true});
+  }
   for (const char* key :
        {"eos_token", "bos_token", "unk_token", "sep_token", "cls_token", "pad_token", "mask_token"})
     add_special(added, special_token(config, key, usual, where), *vocabulary);
@@ -206,7 +215,7 @@ Tokenizer from_merges(const fs::path& folder) {
   options.byte_level.add_prefix_space = json_flag(config, "add_prefix_space", false, where);
   std::vector<TokenId> prefix, suffix;
   if (roberta) {
-    for (const char* content : {"<s>", "<pad>", "<unk>", "<mask>"}) add_special(added, content, *vocabulary);
+    for (const char* content : {"<s>", "<pad>", "<unk>"}) add_special(added, content, *vocabulary);
     const auto first = vocabulary->find("<s>"), last = vocabulary->find("</s>");
     if (!first || !last) fail(where, "the vocabulary of a RoBERTa is damaged", "no <s> and </s>", "both");
     prefix = {*first};

@@ -16,8 +16,9 @@ namespace headwise {
 //                           [CLS], [SEP], [PAD], [MASK]. [CLS] and [SEP] are put around a text where the list has both.
 //                           One with <|endoftext|> and without [CLS] is a list of whole words: a text is cut at white space,
 //                           <|endoftext|> stands in front.
-//   vocab.json, merges.txt  byte-level BPE as GPT-2 (no tokenizer_config.json, or its tokenizer_class says so), RoBERTa
-//                           (<s> and </s> around a text) or Qwen2 has it; add_prefix_space, add_bos_token and special tokens
+//   vocab.json, merges.txt  byte-level BPE as tokenizer_class of tokenizer_config.json says: GPT-2, RoBERTa (<s> and </s>
+//                           around a text) or Qwen2. Where nothing says it, RoBERTa with <s>, </s> and <mask> in the
+//                           vocabulary and no <|endoftext|>, else GPT-2; add_prefix_space, add_bos_token and special tokens
 //                           from there
 //
 // Throws Error(input) where there is none, for SentencePiece's own files (tokenizer.model), for a tokenizer_class of another kind, for files above

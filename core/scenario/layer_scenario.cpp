@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "core/model/text_model.h"
+#include "core/scenario/presets.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -81,6 +83,19 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
   scenario.parameters.layout = layer.packed_rows > 0 ? ProjectionLayout::packed : ProjectionLayout::separate;
   scenario.parameters.file = path;
   scenario.parameters.layer = number;
+  return scenario;
+}
+
+Scenario opened_model_scenario(const std::string& path, const AttentionLayers& layers) {
+  Scenario scenario = layer_scenario(path, layers, first_sound_layer(layers));
+  if (!scenario.inputs.self_attention || !TextModel::open(path)->no_text().empty()) return scenario;
+  scenario.inputs.source = InputSource::text;
+  scenario.inputs.text = "The animal didn't cross the street because it was too tired.";
+  for (const Preset& preset : presets()) {  // our own models: one that they know the words of
+    const Scenario known = preset_scenario(preset.name);
+    if (known.parameters.source == ParameterSource::model && known.parameters.file == path)
+      scenario.inputs.text = known.inputs.text;
+  }
   return scenario;
 }
 

@@ -16,6 +16,10 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
 // The first layer that can be computed with; 0 where none can.
 Index first_sound_layer(const AttentionLayers& layers);
 
+// What a model is opened with: its first sound layer, and where the model takes a text, that text goes through it.
+// Throws Error(input) as layer_scenario.
+Scenario opened_model_scenario(const std::string& path, const AttentionLayers& layers);
+
 // The layer that parameters.layer names, with the scenario's heads where the model does not tell them. Throws Error(input).
 AttentionLayer layer_of_scenario(const Scenario& scenario, const std::string& path,
                                  const AttentionLayers& layers);

@@ -36,6 +36,21 @@ TEST_CASE("info of a model says what its blocks and its tokenizer are, or why te
   CHECK(contains(bare.out, "predicts no words: "));
 }
 
+TEST_CASE("run takes a model as it is, with the settings of its layer") {
+  const TemporaryFolder folder;
+  const std::string out = folder.file("out.npz");
+  const ProgramResult text =
+      run_program({"run", own_models + "copycat", "--set", "parameters.layer=1", "--set",
+                   "inputs.text=garden river lamp", "--only", "attn_weights", "-o", out});
+  CAPTURE(text.err);
+  REQUIRE(text.status == 0);
+  CHECK(read_array_file(out).at(0).tensor->shape().size(2) == 4);  // <|endoftext|> before the words
+  // Grouped heads, rotary positions and the causal mask are the model's; no tokenizer: the inputs are random.
+  REQUIRE(run_program({"run", small_models + "llama", "--only", "attn_weights", "-o", out}).status == 0);
+  const TensorPtr weights = read_array_file(out).at(0).tensor;
+  CHECK(weights->at({0, 0, 0, 1}) == 0.0);
+}
+
 TEST_CASE("info of a model as JSON has its encoder and its tokenizer") {
   const auto json = nlohmann::json::parse(run_program({"info", own_models + "copycat", "--json"}).out);
   const nlohmann::json& model = json.at("model");

@@ -118,6 +118,19 @@ TEST_CASE("a space that is added before a text stands for none of its bytes") {
   CHECK(done == text.size());
 }
 
+TEST_CASE("vocab.json and merges.txt alone are RoBERTa's where they have its special tokens") {
+  const TemporaryFolder folder;
+  folder.with_file("merges.txt", "#version: 0.2\nĠ a\n");
+  folder.with_file("vocab.json", R"({"<s>":0,"<pad>":1,"</s>":2,"<unk>":3,"a":4,"Ġ":5,"Ġa":6,"<mask>":7})");
+  const std::string text = "a a <mask>";
+  CHECK(ids_of(load_tokenizer(folder.file("")).encode(text)) == std::vector<TokenId>{0, 4, 6, 7, 2});
+  folder.with_file("tokenizer_config.json",
+                   R"({"tokenizer_class": "RobertaTokenizer", "mask_token": "<mask>"})");
+  CHECK(ids_of(load_tokenizer(folder.file("")).encode(text)) == std::vector<TokenId>{0, 4, 6, 7, 2});
+  folder.with_file("tokenizer_config.json", R"({"tokenizer_class": "GPT2Tokenizer"})");
+  CHECK(ids_of(load_tokenizer(folder.file("")).encode("a a")) == std::vector<TokenId>{4, 6});
+}
+
 TEST_CASE("a word of a million letters is tokenized") {
   const std::string word(1'000'000, 'a');
   for (const char* name : golden_tokenizers) {
