@@ -106,7 +106,8 @@ TEST_CASE("a wrong command line is one line on stderr and status 2") {
   check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "--set", "attention.num_heads=7"}, 2, "7");
   check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "--set", "nonsense"}, 2, "nonsense");
   check_refused({"run", "/nowhere/scenario.json", "-o", "/tmp/x.npz"}, 2, "/nowhere/scenario.json");
-  check_refused({"run", "/tmp", "-o", "/tmp/x.npz"}, 2, "/tmp");
+  const TemporaryFolder empty;  // a folder is a model
+  check_refused({"run", empty.file(""), "-o", "/tmp/x.npz"}, 3, "the folder has no model");
   check_refused({"run", "/dev/zero", "-o", "/tmp/x.npz"}, 2, "/dev/zero");
   check_refused({"info"}, 2, "FILE");
   check_refused({"list"}, 2, "KIND");
