@@ -99,8 +99,8 @@ void run_info(CLI::App& app, const Words& words) {
       ->type_name("TYPE")
       ->capture_default_str();
   HeadsInfoRequest heads;
-  const CLI::Option* const text =
-      app.add_option("--text", heads.text, "Of a model: score every head on this text");
+  const CLI::Option* const text = app.add_option(
+      "--text", heads.text, "Of a model: score every head on this text, instead of listing its tensors");
   app.add_flag("--mute", heads.mute, "With --text: mute each head in turn, and tell what the prediction does")
       ->needs("--text");
   if (!parse_words(app, words)) return;
@@ -133,9 +133,12 @@ void run_info(CLI::App& app, const Words& words) {
   const bool is_model = !layers.layers.empty() || !files.missing_files().empty();
   const Json model = model_info_json(*opened);
   if (wants_heads && !is_model) refuse_text(path);
+  if (const std::string assumed = is_model ? assumed_heads_text(*opened) : ""; !assumed.empty())
+    print_warning(assumed);
   if (!json) {
-    return print(as_text(path, info) + (is_model ? model_info_text(*opened) : "") +
-                 (wants_heads ? heads_info_text(heads) : ""));
+    // Who asks for the heads does not want hundreds of tensors before them.
+    return print(wants_heads ? heads_info_text(heads)
+                             : as_text(path, info) + (is_model ? model_info_text(*opened) : ""));
   }
   const Json scored = wants_heads ? heads_info_json(heads) : Json();
   print(as_json(path, info, is_model ? &model : nullptr, wants_heads ? &scored : nullptr));

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/model/head_choices.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -14,7 +15,11 @@ std::string count_text(std::size_t count, const char* one, const char* more) {
 }
 
 std::string heads_text(const AttentionLayer& layer) {
-  if (!layer.num_heads) return "heads: not known";
+  if (!layer.num_heads) {
+    const std::optional<HeadChoice> likeliest = likeliest_heads(layer);
+    if (!likeliest) return "heads: not known";
+    return fmt::format("heads: not known, {} of {} are assumed", likeliest->num_heads, likeliest->head_dim);
+  }
   const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads;
   std::string text = heads == kv_heads ? count_text(static_cast<std::size_t>(heads), "head", "heads")
                                        : fmt::format("{} heads, {} for keys and values", heads, kv_heads);
@@ -59,7 +64,28 @@ std::string text_goes_in(const TextModel& model) {
   return text;
 }
 
+// Of a layer whose model does not say how many it has; else none.
+std::vector<Index> possible_heads(const AttentionLayer& layer) {
+  std::vector<Index> all;
+  if (layer.num_heads) return all;
+  for (const HeadChoice& choice : head_choices(layer)) all.push_back(choice.num_heads);
+  return all;
+}
+
 }  // namespace
+
+std::string assumed_heads_text(const TextModel& model) {
+  for (const AttentionLayer& layer : model.layers().layers) {
+    const std::optional<HeadChoice> assumed =
+        layer.num_heads ? std::optional<HeadChoice>() : likeliest_heads(layer);
+    if (!assumed) continue;
+    return fmt::format(
+        "{}: no config.json says how many heads a layer has: {} of {} are assumed; a config.json with "
+        "num_attention_heads, or a scenario with attention.num_heads, says otherwise",
+        model.files().path(), assumed->num_heads, assumed->head_dim);
+  }
+  return "";
+}
 
 std::string model_info_text(const TextModel& model) {
   const ModelFiles& files = model.files();
@@ -99,21 +125,26 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
   for (std::size_t i = 0; i < layers.layers.size(); ++i) {
     const AttentionLayer& layer = layers.layers[i];
     const std::string problem = layer_problem(layer);
+    const std::optional<HeadChoice> assumed =
+        layer.num_heads ? std::optional<HeadChoice>() : likeliest_heads(layer);
     const bool heads = layer.num_heads.has_value(), sound = problem.empty();
-    list.push_back({{"layer", i},
-                    {"name", layer.name},
-                    {"family", layer.family->name},
-                    {"layout", layout_name(layer.family->layout)},
-                    {"embed_dim", layer.query_width},
-                    {"num_heads", or_null(heads, layer.num_heads.value_or(0))},
-                    {"num_kv_heads", or_null(heads, layer.num_kv_heads.value_or(0))},
-                    {"head_dim", or_null(sound, sound ? layer.q_rows / *layer.num_heads : 0)},
-                    {"v_head_dim", or_null(sound, sound ? layer.v_rows / *layer.num_kv_heads : 0)},
-                    {"bias", layer.has_bias},
-                    {"is_causal", layer.is_causal},
-                    {"positions", or_null(!layer.family->positions.empty(), layer.family->positions)},
-                    {"rotary_base", or_null(layer.family->positions == "rotary", rotary.base)},
-                    {"problem", or_null(!problem.empty(), problem)}});
+    list.push_back(
+        {{"layer", i},
+         {"name", layer.name},
+         {"family", layer.family->name},
+         {"layout", layout_name(layer.family->layout)},
+         {"embed_dim", layer.query_width},
+         {"num_heads", or_null(heads, layer.num_heads.value_or(0))},
+         {"num_kv_heads", or_null(heads, layer.num_kv_heads.value_or(0))},
+         {"assumed_num_heads", or_null(assumed.has_value(), assumed.value_or(HeadChoice{}).num_heads)},
+         {"possible_num_heads", possible_heads(layer)},
+         {"head_dim", or_null(sound, sound ? layer.q_rows / *layer.num_heads : 0)},
+         {"v_head_dim", or_null(sound, sound ? layer.v_rows / *layer.num_kv_heads : 0)},
+         {"bias", layer.has_bias},
+         {"is_causal", layer.is_causal},
+         {"positions", or_null(!layer.family->positions.empty(), layer.family->positions)},
+         {"rotary_base", or_null(layer.family->positions == "rotary", rotary.base)},
+         {"problem", or_null(!problem.empty(), problem)}});
   }
   Json encoder;
   if (model.encoder()) {

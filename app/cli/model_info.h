@@ -11,8 +11,11 @@ namespace headwise {
 // Several lines, or none where there is no attention layer and no part missing: the layers, whether text can go in.
 std::string model_info_text(const TextModel& model);
 
+// One line: how many heads are taken of each layer where no config.json says it, and how to say it; empty where it does.
+std::string assumed_heads_text(const TextModel& model);
+
 // {"config": bool, "missing_files": […], "layers": [{"layer", "name", "family", "layout", "embed_dim", "num_heads", "num_kv_heads",
-// "head_dim", "v_head_dim", "bias", "is_causal", "positions", "problem"}],
+// "assumed_num_heads", "possible_num_heads": […], "head_dim", "v_head_dim", "bias", "is_causal", "positions", "problem"}],
 // "encoder": {"blocks", "vocabulary", "max_positions", "no_words"}, "tokenizer": "WordPiece", "no_text": why text cannot go in}; what is
 // not known or not there is null.
 nlohmann::ordered_json model_info_json(const TextModel& model);

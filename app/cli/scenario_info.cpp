@@ -85,6 +85,7 @@ ScenarioInfo scenario_info(const TraceRequest& request) {
   check_attention_inputs(inputs);
   ScenarioInfo info;
   info.name = request.scenario;
+  info.notes = made.notes;
   info.op = inputs.options.op;
   info.dtype = inputs.dtype;
   info.sizes = letter_sizes(inputs);

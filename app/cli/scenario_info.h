@@ -23,7 +23,8 @@ struct LetterSize {
 };
 
 struct ScenarioInfo {
-  std::string name;  // as it was asked for
+  std::string name;                // as it was asked for
+  std::vector<std::string> notes;  // what a person should know, as the warnings say it
   Op op{};
   DType dtype{};
   std::vector<LetterSize> sizes;

@@ -157,7 +157,8 @@ std::string scenario_info_json(const ScenarioInfo& info) {
                       {"exponentials", info.counts.exponentials},
                       {"bytes", {{"inputs", info.input_bytes}, {"trace", info.trace_bytes}}},
                       {"tensors", tensors(info)},
-                      {"answers", answers}};
+                      {"answers", answers},
+                      {"notes", info.notes}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

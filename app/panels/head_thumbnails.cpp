@@ -17,6 +17,7 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
+#include "core/scenario/layer_scenario.h"
 #include "core/scenario/trained_heads.h"
 
 namespace headwise {
@@ -114,7 +115,9 @@ Selection looking_at_head(const PanelContext& context, Index head) {
 
 std::optional<HeadPurpose> head_description(const PanelContext& context, Index head) {
   const ParametersSpec& parameters = context.scenario.parameters;
-  if (parameters.source == ParameterSource::model && parameters.file && context.inputs.model_input) {
+  if (is_of_model(context.scenario) && context.inputs.model_input) {
+    // Columns that are cut anew are other heads.
+    if (!context.inputs.told_of_heads.empty()) return std::nullopt;
     const auto trained = trained_head(*parameters.file, parameters.layer, head);
     if (!trained) return std::nullopt;
     return HeadPurpose{std::string(trained->name), std::string(trained->reason)};

@@ -128,7 +128,8 @@ bool begin_bare_panel(const char* name, const RectF& rect) {
 
 bool MainWindow::overlay_open() const {
   return state_.help.keys || state_.help.about || state_.comparison.open || state_.full_size.open ||
-         state_.heads.open || state_.files.open || state_.export_dialog.open || state_.palette.open;
+         state_.heads.open || state_.heads_question.open || state_.files.open || state_.export_dialog.open ||
+         state_.palette.open;
 }
 
 bool MainWindow::menu_open() const {
@@ -276,6 +277,8 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
                        state_.full_size);
   const PanelAction led = draw_heads_sheet(looked.context(state_, heatmaps_, fonts, scale, wake_after),
                                            state_.head_finding, state_.heads);
+  if (const std::optional<HeadsAnswer> answer = draw_heads_question(widgets, state_.heads_question))
+    take_heads(state_, answer->heads);
   if (const std::optional<std::string> path = draw_file_dialog(widgets, state_.files))
     accept_file(state_, *path);
   if (draw_export_dialog(widgets, state_.export_dialog)) accept_export(state_);

@@ -55,7 +55,7 @@ int run_window(const WindowOptions& options) {
   if (!loaded.notice.empty()) state.notices.complain(loaded.notice);
   if (opens_scenario) {
     state.scenario_path = *options.path;
-    tell_of_arrays(state, asked);
+    tell_of_opened(state, asked);
   }
   if (playlist) start_walk(state, *std::move(playlist), *options.path);
   if (options.lesson) start_walk(state, lesson_playlist(*options.lesson));

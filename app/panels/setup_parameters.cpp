@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <filesystem>
 #include <span>
 
 #include "app/panels/setup_rows.h"
@@ -12,7 +11,8 @@
 #include "app/widgets/work_probe.h"
 #include "core/answers/operation_counts.h"
 #include "core/answers/traced_inputs.h"
-#include "core/files/file_paths.h"
+#include "core/model/model_files.h"
+#include "core/scenario/layer_scenario.h"
 #include "core/scenario/text_inputs.h"
 
 namespace headwise {
@@ -77,12 +77,6 @@ void draw_layout_differences(SetupRows& rows) {
   ui_probe_item("setup/layout_differences");
 }
 
-std::string model_name(const std::string& path) {
-  if (is_builtin(path)) return path.substr(builtin_prefix.size());
-  const std::filesystem::path file = path;
-  return (file.has_filename() ? file : file.parent_path()).filename().string();
-}
-
 // Which layer of the model that was opened.
 void draw_layer(SetupRows& rows) {
   const ModelInput* const input = rows.context().inputs.model_input.get();
@@ -110,7 +104,7 @@ void draw_setup_parameters(SetupRows& rows) {
   const auto chosen = std::ranges::find(parameter_choices, parameters.source);
   int heads = chosen == parameter_choices.end() ? -1 : static_cast<int>(chosen - parameter_choices.begin());
   // A model can be gone back to as long as the scenario names it.
-  const bool has_model = parameters.file && parameters.source != ParameterSource::file;
+  const bool has_model = names_a_model(rows.scenario());
   if (rows.choice(
           {"setup/parameters", "heads", "",
            "Where W_q, W_k, W_v and W_O come from. Hand-made heads have a reason that can be read off W_q "
@@ -123,7 +117,7 @@ void draw_setup_parameters(SetupRows& rows) {
     rows.edited("setup/parameters", std::string(parameter_edits[at]), false);
   }
   rows.draw_errors("setup/parameters", "");
-  if (parameters.source == ParameterSource::model && parameters.file) draw_layer(rows);
+  if (is_of_model(rows.scenario())) draw_layer(rows);
 
   if (rows.scenario().op != Op::multi_head_attention) return;
   int layout = static_cast<int>(rows.scenario().parameters.layout);

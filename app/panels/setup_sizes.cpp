@@ -1,8 +1,12 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 #include <vector>
 
 #include "app/panels/setup_rows.h"
+#include "app/widgets/ui_probe.h"
+#include "core/scenario/layer_scenario.h"
 
 namespace headwise {
 namespace {
@@ -27,6 +31,31 @@ std::vector<std::int64_t> divisors_of(std::int64_t width) {
   return all;
 }
 
+// Of a layer whose model does not say how many heads it has: the numbers that fit its arrays.
+std::vector<std::int64_t> heads_that_fit(const AttentionLayer& layer) {
+  std::vector<std::int64_t> all;
+  for (const HeadChoice& choice : head_choices(layer)) all.push_back(choice.num_heads);
+  return all;
+}
+
+// Where the number of heads of a trained layer comes from, if that is not as it was trained.
+void draw_told_of_heads(SetupRows& rows) {
+  const std::shared_ptr<const AttentionLayer>& layer = rows.context().inputs.layer;
+  if (!layer || !is_of_model(rows.scenario())) return;
+  const AttentionOptions& now = rows.context().trace.options;
+  if (layer->num_heads) {
+    if (rows.context().inputs.told_of_heads.empty()) return;
+    warning_line(rows.widgets(), rows.context().inputs.told_of_heads);
+  } else if (heads_are_assumed(rows.context().scenario, *layer)) {
+    warning_line(rows.widgets(),
+                 fmt::format("no config.json says it: {} of {} are assumed", now.num_heads, now.head_dim));
+  } else {
+    dim_sentence(rows.widgets(),
+                 fmt::format("{} of {} by choice: no config.json says it", now.num_heads, now.head_dim));
+  }
+  ui_probe_item("setup/told_of_heads");
+}
+
 }  // namespace
 
 void draw_setup_sizes(SetupRows& rows) {
@@ -40,7 +69,9 @@ void draw_setup_sizes(SetupRows& rows) {
   rows.integer({"setup/embed_dim", "embed_dim", "E",
                 "The width of the model: how many numbers a token has. query is (N,L,E). Type it, or drag."},
                a.embed_dim, {.drag_step = width_step, .drag_least = width_step, .drag_most = 4096});
-  const std::vector<std::int64_t> head_stops = divisors_of(a.embed_dim),
+  const std::shared_ptr<const AttentionLayer>& layer = rows.context().inputs.layer;
+  const bool not_told = layer && !layer->num_heads && is_of_model(rows.scenario());
+  const std::vector<std::int64_t> head_stops = not_told ? heads_that_fit(*layer) : divisors_of(a.embed_dim),
                                   group_stops = divisors_of(a.num_heads);
   const FieldResult heads = rows.integer(
       {"setup/num_heads", "num_heads", "H",
@@ -50,6 +81,11 @@ void draw_setup_sizes(SetupRows& rows) {
   if (!std::exchange(rows.state().typing_heads, heads.focused) || !heads.focused) {
     rows.state().gains_before_typing = rows.context().scenario.head_gain;
   }
+  if (heads.changed && not_told) {
+    rows.scenario().origin.written.insert(num_heads_path);
+    if (const auto choice = choice_of_heads(*layer, a.num_heads)) set_heads(a, *choice);
+  }
+  draw_told_of_heads(rows);
   if (heads.changed && rows.state().gains_before_typing) {
     rows.scenario().head_gain = rows.state().gains_before_typing;
     rows.scenario().head_gain->resize(setup_list_size(a.num_heads), 1.0);

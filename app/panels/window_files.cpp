@@ -62,7 +62,7 @@ void open_scenario(WindowState& window, const std::string& path) {
   window.selection = selection_within(window.selection, window.session.trace());
   window.scenario_path = path;
   remember_file(window, path);
-  tell_of_arrays(window, scenario);
+  tell_of_opened(window, scenario);
 }
 
 // The arrays of a program must not take the place of those that the scenario reads.
@@ -169,6 +169,8 @@ Scenario scenario_of_file(const std::string& path) {
   return scenario;
 }
 
+namespace {
+
 // What a model does not tell, or what the operator is not all of.
 std::string layer_sentence(const Scenario& scenario) {
   const std::string path = path_from(scenario.origin.folder, *scenario.parameters.file);
@@ -178,13 +180,13 @@ std::string layer_sentence(const Scenario& scenario) {
   const AttentionLayer& layer = layers.layers[static_cast<std::size_t>(scenario.parameters.layer)];
   std::string told = fmt::format(
       "{}: layer {} of {}, {}{}. Its parameters are the model's, {}. PARAMETERS has the other layers.",
-      fs::path(path).filename().string(), scenario.parameters.layer, layers.layers.size(), layer.family->name,
+      model_name(path), scenario.parameters.layer, layers.layers.size(), layer.family->name,
       layer.name.empty() ? "" : fmt::format(" ({})", layer.name),
       !text        ? "the inputs are random"
       : reads_text ? "the inputs are what it makes of the text; the view Prediction has its words"
                    : "the words are embedded without it");
   if (reads_text && !text) told += " Set inputs to text, and your words go through the model.";
-  if (!layer.num_heads) {
+  if (heads_are_assumed(scenario, layer)) {
     told += fmt::format(
         " No config.json says how many heads there are: {} are assumed. Set num_heads to what they are.",
         scenario.attention.num_heads);
@@ -197,9 +199,9 @@ std::string layer_sentence(const Scenario& scenario) {
   return told;
 }
 
+// Says what was taken from arrays, and what they cannot tell.
 void tell_of_arrays(WindowState& window, const Scenario& scenario) {
-  if (scenario.parameters.source == ParameterSource::model)
-    return window.notices.say(layer_sentence(scenario));
+  if (is_of_model(scenario)) return window.notices.say(layer_sentence(scenario));
   if (scenario.inputs.source != InputSource::file) return;
   const bool parameters = scenario.parameters.source == ParameterSource::file;
   window.notices.say(fmt::format(
@@ -207,6 +209,25 @@ void tell_of_arrays(WindowState& window, const Scenario& scenario) {
       parameters ? ", the parameters" : "", scenario.mask.file ? ", the masks" : "",
       parameters ? "Arrays do not tell the scale, a causal mask and other options: they are as usual."
                  : "There are no parameters in it (in_proj_weight, out_proj.weight): they are random."));
+}
+
+}  // namespace
+
+void tell_of_opened(WindowState& window, const Scenario& scenario) {
+  window.heads_question = {};
+  if (is_of_model(scenario))
+    ask_heads(window.heads_question, scenario, path_from(scenario.origin.folder, *scenario.parameters.file));
+  if (!window.heads_question.open) tell_of_arrays(window, scenario);
+}
+
+void take_heads(WindowState& window, const std::optional<HeadChoice>& heads) {
+  Scenario scenario = window.heads_question.scenario;
+  if (heads) {
+    set_heads(scenario.attention, *heads);
+    scenario.origin.written.insert(num_heads_path);
+    window.session.edit(scenario, "num_heads");
+  }
+  tell_of_arrays(window, scenario);
 }
 
 void ask_for_scenario(WindowState& window, FileDialogPurpose purpose) {

@@ -32,8 +32,11 @@ std::string rescue_scenario(const Scenario& scenario);
 // there the parameters, the masks and, of a trace, the number of heads. Of a model (a folder, an index, a file with attention
 // layers and no query): its first layer with random inputs. Throws Error.
 Scenario scenario_of_file(const std::string& path);
-// Says what was taken from arrays, and what they cannot tell; nothing of a scenario with other inputs.
-void tell_of_arrays(WindowState& window, const Scenario& scenario);
+// Of a scenario that was opened: says what was taken from arrays, and what they cannot tell; nothing of one with other inputs.
+// Where nothing says how many heads a model's layer has, the person is asked first.
+void tell_of_opened(WindowState& window, const Scenario& scenario);
+// The answer: so many heads, as an edit; none: what is assumed stays, and is told.
+void take_heads(WindowState& window, const std::optional<HeadChoice>& heads);
 // A playlist is shown page by page, from its first on. A scenario file becomes the scenario asked for, an array file (.npy, .npz, .safetensors) its inputs; a file
 // that is neither is told in a notice. Undo goes back to what was there before.
 void open_file(WindowState& window, const std::string& path);

@@ -12,6 +12,7 @@
 #include "app/panels/file_dialog.h"
 #include "app/panels/first_steps.h"
 #include "app/panels/full_size_sheet.h"
+#include "app/panels/heads_question.h"
 #include "app/panels/heads_sheet.h"
 #include "app/panels/help_sheet.h"
 #include "app/panels/inspector_panel.h"
@@ -82,6 +83,7 @@ struct WindowState {
   ComparisonSheetState comparison;
   FullSizeState full_size;
   HeadsSheetState heads;
+  HeadsQuestion heads_question;
   FileDialogState files;
   ExportDialogState export_dialog;
   std::shared_ptr<MotionRecording> recording;  // null: no motion is being saved

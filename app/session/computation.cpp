@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/files/file_paths.h"
+#include "core/scenario/layer_scenario.h"
 #include "core/scenario/tokens.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
@@ -59,10 +60,8 @@ Work estimated(const Scenario& scenario) {
 
 // What a model's layer is given is not in the estimate of the sizes: files to read, and all layers before it.
 bool has_small_model(const Scenario& scenario) {
-  const ParametersSpec& parameters = scenario.parameters;
-  if (parameters.source != ParameterSource::model || !parameters.file || is_builtin(*parameters.file))
-    return true;
-  return file_state(path_from(scenario.origin.folder, *parameters.file)).bytes <= model_bytes_at_once;
+  if (!is_of_model(scenario) || is_builtin(*scenario.parameters.file)) return true;
+  return file_state(path_from(scenario.origin.folder, *scenario.parameters.file)).bytes <= model_bytes_at_once;
 }
 
 }  // namespace

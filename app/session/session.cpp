@@ -31,6 +31,7 @@ Session::Session(const Scenario& first, std::function<void()> wake)
 
 void Session::edit(const Scenario& scenario, const std::string& label, bool continues) {
   if (scenario == asked_) {
+    asked_.origin = scenario.origin;  // what was assumed may have been said now
     if (!continues) end_step();
     return;
   }

@@ -4,6 +4,7 @@
 #include <exception>
 #include <utility>
 
+#include "core/scenario/layer_scenario.h"
 #include "core/scenario/text_inputs.h"
 
 namespace headwise {
@@ -36,8 +37,8 @@ Tensor sequence(const Tensor& output, Index n) {
 std::string no_predictions(const Computation& computation) {
   const Scenario& scenario = computation.scenario;
   const ModelInput* const input = computation.inputs.model_input.get();
-  if (scenario.parameters.source != ParameterSource::model) {
-    return scenario.parameters.file && scenario.parameters.source != ParameterSource::file
+  if (!is_of_model(scenario)) {
+    return names_a_model(scenario)
                ? "only the trained model predicts words: choose model under PARAMETERS, heads"
                : "only a trained model predicts words: open one (File, or drop its folder here)";
   }

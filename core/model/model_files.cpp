@@ -65,6 +65,13 @@ bool names_model(const std::string& path) {
   return path.ends_with(index_ending) || is_folder(path);
 }
 
+std::string model_name(const std::string& path) {
+  if (is_builtin(path)) return path.substr(builtin_prefix.size());
+  std::error_code ignored;
+  const fs::path absolute = fs::absolute(path, ignored).lexically_normal();
+  return (absolute.has_filename() ? absolute : absolute.parent_path()).filename().string();
+}
+
 ModelFiles::ModelFiles(const std::string& path) : path_(path) {
   const std::string file = is_folder(path) ? arrays_in(path) : path;
   folder_ = fs::path(file).parent_path().string();

@@ -12,6 +12,8 @@ namespace headwise {
 
 // Whether a path is a model's by its look: a folder, or the index of a model in parts. (A file of arrays may be one too.)
 bool names_model(const std::string& path);
+// What the model at a path is called: "sentences" of "builtin:sentences" and of the folder "models/sentences/".
+std::string model_name(const std::string& path);
 
 class ModelFiles {
  public:

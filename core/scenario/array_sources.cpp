@@ -51,8 +51,10 @@ const ArrayFile& opened_layer(const Scenario& scenario, const std::string& path,
     if (same != earlier->end() && same->second.state == layer.state) return files[key] = same->second;
   }
   const ModelFiles model(path);
-  layer.arrays =
-      read_layer_parameters(model, layer_of_scenario(scenario, path, find_attention_layers(model)));
+  const AttentionLayers layers = find_attention_layers(model);
+  layer.arrays = read_layer_parameters(model, layer_of_scenario(scenario, path, layers));
+  layer.layer = std::make_shared<const AttentionLayer>(
+      layers.layers[static_cast<std::size_t>(scenario.parameters.layer)]);
   return files[key] = std::move(layer);
 }
 
@@ -115,8 +117,7 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
       }
     }
   }
-  if (scenario.op == Op::multi_head_attention && scenario.parameters.source == ParameterSource::model &&
-      scenario.parameters.file) {
+  if (scenario.op == Op::multi_head_attention && is_of_model(scenario)) {
     GivenArrays parameters =
         opened_layer(scenario, path_of(*scenario.parameters.file), earlier, files).arrays;
     all.merge(parameters);

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "core/files/file_paths.h"
+#include "core/model/attention_layers.h"
 #include "core/scenario/scenario.h"
 #include "core/tensor/tensor.h"
 
@@ -19,6 +21,7 @@ using GivenArrays = std::map<std::string, TensorPtr>;
 struct ArrayFile {
   FileState state;
   GivenArrays arrays;
+  std::shared_ptr<const AttentionLayer> layer;  // of a model: as its files have it; else null
 };
 using ArrayFiles = std::map<std::string, ArrayFile>;  // by path
 

@@ -9,8 +9,6 @@
 namespace headwise {
 namespace {
 
-constexpr Index usual_head_dim = 64;
-
 const AttentionLayer& layer_at(const std::string& path, const AttentionLayers& layers, Index layer) {
   const auto count = static_cast<Index>(layers.layers.size());
   if (count == 0) {
@@ -29,6 +27,14 @@ const AttentionLayer& layer_at(const std::string& path, const AttentionLayers& l
 
 }  // namespace
 
+bool is_of_model(const Scenario& scenario) {
+  return scenario.parameters.source == ParameterSource::model && scenario.parameters.file.has_value();
+}
+
+bool names_a_model(const Scenario& scenario) {
+  return scenario.parameters.file && scenario.parameters.source != ParameterSource::file;
+}
+
 AttentionLayer layer_of_scenario(const Scenario& scenario, const std::string& path,
                                  const AttentionLayers& layers) {
   const AttentionLayer& layer = layer_at(path, layers, scenario.parameters.layer);
@@ -46,9 +52,8 @@ Index first_sound_layer(const AttentionLayers& layers) {
 Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, Index number) {
   AttentionLayer layer = layer_at(path, layers, number);
   if (!layer.num_heads) {
-    const Index rows = layer.q_rows;
-    const Index heads = rows % usual_head_dim == 0 ? rows / usual_head_dim : 1;
-    layer = with_heads(layer, heads, heads);
+    const HeadChoice heads = likeliest_heads(layer).value_or(HeadChoice{});
+    layer = with_heads(layer, heads.num_heads, heads.num_kv_heads);
   }
   if (const std::string problem = layer_problem(layer); !problem.empty()) {
     throw Error(ExitStatus::input, {path, "this layer cannot be computed with", problem, "",
@@ -59,10 +64,7 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
   const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads;
   const Index head_dim = layer.q_rows / heads, v_head_dim = layer.v_rows / kv_heads;
   a.embed_dim = layer.query_width;
-  a.num_heads = heads;
-  if (kv_heads != heads) a.num_kv_heads = kv_heads;
-  if (head_dim * heads != a.embed_dim) a.head_dim = head_dim;
-  if (v_head_dim != head_dim) a.v_head_dim = v_head_dim;
+  set_heads(a, {heads, kv_heads, head_dim, v_head_dim});
   if (layer.key_width != layer.query_width) a.kdim = a.vdim = layer.key_width;
   a.bias = layer.has_bias;
   if (!layer.family->scales) a.scale = 1.0;
@@ -93,10 +95,38 @@ Scenario opened_model_scenario(const std::string& path, const AttentionLayers& l
   scenario.inputs.text = "The animal didn't cross the street because it was too tired.";
   for (const Preset& preset : presets()) {  // our own models: one that they know the words of
     const Scenario known = preset_scenario(preset.name);
-    if (known.parameters.source == ParameterSource::model && known.parameters.file == path)
-      scenario.inputs.text = known.inputs.text;
+    if (is_of_model(known) && known.parameters.file == path) scenario.inputs.text = known.inputs.text;
   }
   return scenario;
+}
+
+void set_heads(AttentionSpec& a, const HeadChoice& heads) {
+  const auto unless = [](bool follows, Index value) {
+    return follows ? std::optional<std::int64_t>() : std::optional<std::int64_t>(value);
+  };
+  a.num_heads = heads.num_heads;
+  a.num_kv_heads = unless(heads.num_kv_heads == heads.num_heads, heads.num_kv_heads);
+  a.head_dim = unless(heads.head_dim * heads.num_heads == a.embed_dim, heads.head_dim);
+  a.v_head_dim = unless(heads.v_head_dim == heads.head_dim, heads.v_head_dim);
+}
+
+bool heads_are_assumed(const Scenario& scenario, const AttentionLayer& layer) {
+  return !layer.num_heads && !scenario.origin.written.contains(num_heads_path);
+}
+
+std::string told_of_heads(const Scenario& scenario, const AttentionLayer& layer, const AttentionOptions& o) {
+  const auto counted = [](Index heads, Index kv_heads) {
+    return fmt::format("{}{}", heads, kv_heads == heads ? "" : fmt::format(" ({} for k and v)", kv_heads));
+  };
+  if (heads_are_assumed(scenario, layer)) {
+    return fmt::format(
+        "no config.json says how many heads this layer has: {} of {} are assumed, set {} to what they are",
+        counted(o.num_heads, o.num_kv_heads), o.head_dim, num_heads_path);
+  }
+  if (!layer.num_heads || (layer.num_heads == o.num_heads && layer.num_kv_heads == o.num_kv_heads)) return "";
+  return fmt::format("trained with {} heads of {}; cut anew as {} of {}",
+                     counted(*layer.num_heads, *layer.num_kv_heads), layer.q_rows / *layer.num_heads,
+                     counted(o.num_heads, o.num_kv_heads), o.head_dim);
 }
 
 }  // namespace headwise

@@ -4,12 +4,17 @@
 #include <string>
 
 #include "core/model/attention_layers.h"
+#include "core/model/head_choices.h"
 #include "core/scenario/scenario.h"
 
 namespace headwise {
 
+// Whether its parameters are a model's; and whether it names a model at all, whose parameters it may have given up for others.
+bool is_of_model(const Scenario& scenario);
+bool names_a_model(const Scenario& scenario);
+
 // A scenario whose parameters are those of layer `layer` of the model at `path`: sizes, scale, bias, rotary positions and masks as the model
-// has them, random inputs. Where nothing says how many heads there are, heads of 64, else one head. What the operator is not part of
+// has them, random inputs. Where nothing says how many heads there are, the likeliest number. What the operator is not part of
 // (relative positions, a rope_scaling that is not understood) is not in it. Throws Error(input) where there is no such layer or it cannot be computed with.
 Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, Index layer);
 
@@ -23,5 +28,16 @@ Scenario opened_model_scenario(const std::string& path, const AttentionLayers& l
 // The layer that parameters.layer names, with the scenario's heads where the model does not tell them. Throws Error(input).
 AttentionLayer layer_of_scenario(const Scenario& scenario, const std::string& path,
                                  const AttentionLayers& layers);
+
+// The same layer cut into so many heads.
+void set_heads(AttentionSpec& attention, const HeadChoice& heads);
+
+// What a person should know of the heads of a layer, one line: that the model was trained with another number, or that
+// nothing says how many there are. `layer` as the model's files have it; empty where nothing is to be said.
+std::string told_of_heads(const Scenario& scenario, const AttentionLayer& layer,
+                          const AttentionOptions& options);
+// Whether nothing says how many heads there are, neither the model nor the scenario.
+bool heads_are_assumed(const Scenario& scenario, const AttentionLayer& layer);
+inline constexpr const char* num_heads_path = "attention.num_heads";
 
 }  // namespace headwise

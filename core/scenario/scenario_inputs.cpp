@@ -10,6 +10,7 @@
 #include "core/scenario/embeddings.h"
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/hand_made_heads.h"
+#include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_plan.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/scenario/text_inputs.h"
@@ -342,6 +343,8 @@ ScenarioInputs make_scenario_inputs(const Scenario& scenario, DType dtype, const
   const GivenArrays arrays =
       gather_arrays(scenario, given, previous ? &previous->files : nullptr, inputs.files);
   const GivenSizes sizes = given_sizes(arrays, scenario.op, scenario.inputs.batch_first);
+  for (const auto& [path, file] : inputs.files)
+    if (file.layer) inputs.layer = file.layer;
   if (!arrays.contains("query")) inputs.model_input = read_model_text(scenario, inputs.notes);
   ModelInput* const model = inputs.model_input.get();
   const ScenarioPlan plan = plan_scenario(scenario, arrays, sizes, text_lengths(scenario.inputs, model));
@@ -349,6 +352,8 @@ ScenarioInputs make_scenario_inputs(const Scenario& scenario, DType dtype, const
   const Texts texts = cut_texts(scenario.inputs, model);
 
   note_unused(given, inputs.notes);
+  if (inputs.layer) inputs.told_of_heads = told_of_heads(scenario, *inputs.layer, plan.options);
+  if (!inputs.told_of_heads.empty()) inputs.notes.push_back("num_heads: " + inputs.told_of_heads);
   TensorMaker maker(previous ? &previous->made : nullptr, inputs.made);
   const Workshop workshop{scenario, plan, arrays, texts, model, dtype, maker, inputs.notes};
   inputs.attention.options = plan.options;

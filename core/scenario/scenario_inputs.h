@@ -29,12 +29,15 @@ struct ScenarioInputs {
   std::vector<HeadDescription>
       heads;  // what each head was made for; empty where the parameters are not hand-made
   std::shared_ptr<ModelInput>
-      model_input;         // where the query is a model's text (core/scenario/text_inputs.h); else null
+      model_input;  // where the query is a model's text (core/scenario/text_inputs.h); else null
+  std::shared_ptr<const AttentionLayer>
+      layer;               // whose parameters these are, as the model's files have it; else null
   bool unbatched = false;  // the given arrays had no batch axis; the trace has N = 1
   std::vector<std::string>
-      notes;         // what a person should know: arrays that are not used, numbers beyond f32 …
-  MadeTensors made;  // what the tensors were made from: lets the next call share those that stay
-  ArrayFiles files;  // the array files that were read, so that an edit does not read them again
+      notes;                  // what a person should know: arrays that are not used, numbers beyond f32 …
+  std::string told_of_heads;  // of them, what is said of the number of heads (core/scenario/layer_scenario.h)
+  MadeTensors made;           // what the tensors were made from: lets the next call share those that stay
+  ArrayFiles files;           // the array files that were read, so that an edit does not read them again
 };
 
 // Throws Error(usage) for a scenario that contradicts itself, Error(input) for arrays that disagree with it

@@ -7,6 +7,7 @@
 
 #include "core/files/file_paths.h"
 #include "core/model/model_state.h"
+#include "core/scenario/layer_scenario.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -21,7 +22,7 @@ void refuse(const std::string& key, const std::string& got, const std::string& r
 
 std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vector<std::string>& notes) {
   if (scenario.op != Op::multi_head_attention || scenario.inputs.source != InputSource::text ||
-      scenario.parameters.source != ParameterSource::model || !scenario.parameters.file)
+      !is_of_model(scenario))
     return nullptr;
   auto input = std::make_shared<ModelInput>();
   input->model = TextModel::open(path_from(scenario.origin.folder, *scenario.parameters.file));
@@ -58,10 +59,9 @@ std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vecto
 }
 
 std::string no_text_for_model(const Scenario& scenario) {
-  const ParametersSpec& parameters = scenario.parameters;
-  if (parameters.source != ParameterSource::model || !parameters.file) return "";
+  if (!is_of_model(scenario)) return "";
   try {
-    return TextModel::open(path_from(scenario.origin.folder, *parameters.file))->no_text();
+    return TextModel::open(path_from(scenario.origin.folder, *scenario.parameters.file))->no_text();
   } catch (const Error& error) {
     return error.what();
   }

@@ -1,11 +1,14 @@
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/files/array_files.h"
 #include "core/model/text_model.h"
 #include "tests/app/cli/program_run.h"
 #include "tests/core/files/temporary_folder.h"
+#include "tests/core/model/written_model.h"
 
 using namespace headwise;
 
@@ -83,4 +86,63 @@ TEST_CASE("run gives a layer of a model its true input, and tells the words that
   const auto model = TextModel::open(own_models + "copycat");
   const Encoder::Pass pass = model->encoder()->run(model->read(text).ids);
   CHECK(identical(query->reshaped(pass.layer_inputs[1]->shape()), *pass.layer_inputs[1]));
+}
+
+TEST_CASE("info of a text tells the heads and no list of tensors, and of an empty one a sentence") {
+  const ProgramResult heads = run_program({"info", own_models + "sentences", "--text", "the dog ran ."});
+  CHECK(heads.status == 0);
+  CHECK(heads.out.starts_with("heads on 6 tokens:"));
+  CHECK_FALSE(contains(heads.out, "encoder.layer.0.attention.self.query.weight"));
+  for (const std::string model : {"sentences", "copycat"}) {
+    const ProgramResult empty = run_program({"info", own_models + model, "--text", " ", "--mute"});
+    CHECK(empty.status == 0);
+    CHECK(empty.out == "the text is empty: no head has a word to look at, and nothing was measured\n");
+  }
+}
+
+TEST_CASE("what is assumed of a model that does not say its heads is one line, and in the JSON") {
+  const TemporaryFolder folder;
+  const std::string name = "bert.encoder.layer.0.attention.";
+  test::write_model(folder,
+                    {{name + "self.query.weight", {128, 128}},
+                     {name + "self.key.weight", {128, 128}},
+                     {name + "self.value.weight", {128, 128}},
+                     {name + "output.dense.weight", {128, 128}}},
+                    "");
+  const ProgramResult info = run_program({"info", folder.file("model.safetensors"), "--json"});
+  CHECK(info.status == 0);
+  CHECK(contains(info.err, "2 of 64 are assumed"));
+  CHECK(std::ranges::count(info.err, '\n') == 1);
+  const auto layer = nlohmann::json::parse(info.out).at("model").at("layers").at(0);
+  CHECK(layer.at("num_heads").is_null());
+  CHECK(layer.at("assumed_num_heads") == 2);
+  CHECK(layer.at("possible_num_heads").size() == 8);
+  const std::string scenario = folder.with_file(
+      "scenario.json", R"({"headwise":1,"parameters":{"source":"model","file":"model.safetensors"}})");
+  const std::string out = folder.file("out.npz"), png = folder.file("q.png");
+  for (const std::vector<std::string>& command : {std::vector<std::string>{"run", scenario, "-o", out},
+                                                  {"export", scenario, "--tensor", "q", "-o", png},
+                                                  {"info", scenario, "--json"}}) {
+    CAPTURE(command[0]);
+    const ProgramResult silent = run_program(command);
+    CHECK(silent.status == 0);
+    CHECK(contains(silent.err, "8 of 16 are assumed, set attention.num_heads"));
+    CHECK(std::ranges::count(silent.err, '\n') == 1);
+  }
+  const auto told = nlohmann::json::parse(run_program({"info", scenario, "--json"}).out).at("notes");
+  CHECK(contains(told.at(0), "8 of 16 are assumed"));
+  CHECK(run_program({"run", scenario, "--set", "attention.num_heads=8", "-o", out}).err.empty());
+}
+
+TEST_CASE("a folder whose file is damaged is refused in one line, by the window too") {
+  const TemporaryFolder folder;
+  folder.with_file("model.safetensors", "\xff\xff\xff\xff\xff\xff\xff\xff garbage");
+  const std::string path = std::filesystem::path(folder.file("x")).parent_path().string();
+  for (const std::vector<std::string>& command : {std::vector<std::string>{path}, {"info", path}}) {
+    const ProgramResult result = run_program(command);
+    CHECK(result.status == 3);
+    CHECK(result.out.empty());
+    CHECK(std::ranges::count(result.err, '\n') == 1);
+    CHECK(contains(result.err, "model.safetensors"));
+  }
 }
