@@ -21,7 +21,7 @@ struct HeadsInfo {
 HeadsInfo heads_info(const HeadsInfoRequest& request) {
   const HeadQuestion question{request.model, request.text};
   HeadsInfo info{find_heads(question), std::nullopt};
-  if (request.mute) info.muted = mute_heads(question);
+  if (request.mute && !info.found.empty) info.muted = mute_heads(question);
   return info;
 }
 
@@ -46,6 +46,7 @@ std::string cell(std::string_view name, const std::optional<double>& value) {
 std::string heads_info_text(const HeadsInfoRequest& request) {
   const HeadsInfo info = heads_info(request);
   const HeadSurvey& survey = *info.found.survey;
+  if (info.found.empty) return info.found.notice + "\n";
   std::string text = fmt::format("heads on {} tokens:", survey.length);
   for (const std::string& token : info.found.tokens) text += " " + one_line(token);
   text += "\n";
@@ -67,8 +68,10 @@ std::string heads_info_text(const HeadsInfoRequest& request) {
       text += cell(head_score_words(score_at(i)).name, head.scores.scores[i].value);
     if (info.muted) {
       const MutedHead& muted = info.muted->muting->heads[h];
-      text += fmt::format("  {:6.3f}  {:>5}  {}", muted.bits, muted.words_changed,
-                          one_line(info.muted->changes[h]));
+      const bool counts = muted.positions > 0;  // else every prediction is NaN
+      text += fmt::format("  {:>6}  {:>5}  {}", counts ? fmt::format("{:.3f}", muted.bits) : "-",
+                          counts ? fmt::format("{}", muted.words_changed) : "-",
+                          counts ? one_line(info.muted->changes[h]) : "the prediction is NaN");
     }
     text += "\n";
   }
@@ -98,7 +101,7 @@ nlohmann::ordered_json heads_info_json(const HeadsInfoRequest& request) {
     one["entropy_bits"] = or_null(head.scores.entropy_bits);
     if (info.muted) {
       const MutedHead& muted = info.muted->muting->heads[h];
-      one["muted"] = {{"bits", muted.bits},
+      one["muted"] = {{"bits", muted.positions > 0 ? Json(muted.bits) : Json(nullptr)},
                       {"positions", muted.positions},
                       {"words_changed", muted.words_changed},
                       {"largest_bits", muted.largest_bits},

@@ -18,6 +18,7 @@ namespace {
 // Design units
 constexpr float header_height = 52.0f;
 constexpr float head_width = 84.0f, narrowest_score = 58.0f, widest_score = 90.0f;
+constexpr float scrolled_score = 82.0f;  // where they have no room anyway: what stands under their names fits
 constexpr float effect_width = 74.0f, words_width = 72.0f, least_change = 150.0f;
 // A mean over so few is said to be one.
 constexpr Index few_queries = 2;
@@ -70,8 +71,10 @@ std::string column_tooltip(const HeadsTable& table, HeadColumn column) {
   if (!one) return what + " There is nothing of that kind in this text.";
   const std::string over = fmt::format(" Over {} of {} tokens.", one->queries, table.survey->length);
   if (*score == HeadScore::entropy) return what + over + sorts;
-  return fmt::format("{} A head that looks at all alike would have {:.2f} (the small mark).{}{}", what,
-                     one->uniform, over, sorts);
+  return fmt::format(
+      "{} “alike {:.2f}” is what a head would have that gives all tokens alike weights, the small mark in "
+      "each bar: more than that tells of a habit.{}{}",
+      what, one->uniform, over, sorts);
 }
 
 // What stands under the name of a score.
@@ -100,7 +103,7 @@ std::vector<PlacedHeadColumn> placed_head_columns(const WidgetContext& widgets, 
   const float behind = px(effect_width) + px(words_width) + px(least_change);
   const auto scores = static_cast<float>(head_score_count);
   const float room = std::floor((width - px(head_width) - behind) / scores);
-  const float score = std::clamp(room, px(narrowest_score), px(widest_score));
+  const float score = room < px(narrowest_score) ? px(scrolled_score) : std::min(room, px(widest_score));
   std::vector<PlacedHeadColumn> columns{{HeadColumn::head, 0.0f, px(head_width)}};
   const auto add = [&](HeadColumn id, float wide) {
     columns.push_back({id, columns.back().left + columns.back().width, wide});
@@ -113,22 +116,28 @@ std::vector<PlacedHeadColumn> placed_head_columns(const WidgetContext& widgets, 
   return columns;
 }
 
-void draw_head_columns(const PanelContext& context, const HeadsTable& table,
-                       const std::vector<PlacedHeadColumn>& columns, HeadOrder& order) {
+std::optional<HeadColumn> draw_head_columns(const PanelContext& context, const HeadsTable& table,
+                                            const std::vector<PlacedHeadColumn>& columns, ImVec2 at,
+                                            float width, float scrolled, HeadOrder& order) {
+  std::optional<HeadColumn> come_to;
   const WidgetContext widgets = context.widgets();
   ImFont* font = context.fonts.small;
   ImDrawList* list = ImGui::GetWindowDrawList();
-  const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = head_columns_height(widgets), line = std::round(font->FontSize * 1.15f);
   for (const PlacedHeadColumn& column : columns) {
     const auto index = static_cast<int>(column.id);
-    const ImVec2 min{at.x + column.left, at.y}, max{min.x + column.width, at.y + height};
+    const bool stays = column.id == HeadColumn::head;
+    const ImVec2 min{at.x + column.left - (stays ? 0.0f : scrolled), at.y};
+    const ImVec2 max{min.x + column.width, at.y + height};
+    const float seen_from = stays ? min.x : at.x + columns.front().width;
+    ImGui::PushClipRect({seen_from, at.y}, {at.x + width, at.y + height}, true);
     ImGui::SetCursorScreenPos(min);
     ImGui::PushID(index);
     const bool pressed = ImGui::InvisibleButton("column", {column.width, height});
     const bool hovered = ImGui::IsItemHovered();
     const bool focused = focus_stop(context.focus, ImGui::GetID("column"), FocusKeys::press);
     ImGui::PopID();
+    if (focused && context.focus->moved) come_to = column.id;
     ui_probe_item("heads/column", index);
     tooltip(widgets, column_tooltip(table, column.id));
     const bool known = table.muting || column.id < HeadColumn::effect;
@@ -164,11 +173,11 @@ void draw_head_columns(const PanelContext& context, const HeadsTable& table,
                      order.descending);
     }
     list->PopClipRect();
+    ImGui::PopClipRect();
   }
-  const float right = columns.back().left + columns.back().width;
-  list->AddLine({at.x, at.y + height - 1}, {at.x + right, at.y + height - 1},
+  list->AddLine({at.x, at.y + height - 1}, {at.x + width, at.y + height - 1},
                 im_color(context.palette.border));
-  ImGui::SetCursorScreenPos({at.x, at.y + height});
+  return come_to;
 }
 
 }  // namespace headwise

@@ -13,6 +13,7 @@
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
+#include "core/scenario/layer_scenario.h"
 #include "core/scenario/text_inputs.h"
 
 namespace headwise {
@@ -20,15 +21,14 @@ namespace {
 
 // Design units
 constexpr float sheet_width = 1280.0f, below_and_around = 52.0f, bar_width = 150.0f;
-constexpr float right_width = 384.0f, above_height = 34.0f;
+constexpr float right_width = 384.0f, above_height = 34.0f, least_beside = 760.0f;
 
 std::string missing_sentence(const Scenario& scenario) {
-  if (scenario.parameters.source != ParameterSource::model && scenario.parameters.file &&
-      scenario.parameters.source != ParameterSource::file)
+  if (!is_of_model(scenario) && names_a_model(scenario))
     return "These parameters belong to no trained model. Choose model under PARAMETERS, heads.";
   if (const std::string why = no_text_for_model(scenario); !why.empty())
     return "No text can go into this model, so nothing can be measured on one: " + why;
-  if (scenario.parameters.source != ParameterSource::model)
+  if (!is_of_model(scenario))
     return "These parameters belong to no trained model. Open one (its folder, by File, Open… or dropped on "
            "the window), "
            "and give it a text: then all its heads are measured here.";
@@ -69,7 +69,12 @@ void draw_muting(const WidgetContext& widgets, HeadFinding& finding, const HeadQ
   }
   const bool known = finding.muting.at_hand(question) != nullptr;
   if (known && error.empty()) {
-    dim_sentence(widgets, "Each head was muted in turn: at the right, what the model predicts without it.");
+    const auto& muted = finding.muting.at_hand(question)->answer->muting->heads;
+    const bool no_number =
+        std::ranges::all_of(muted, [](const MutedHead& head) { return head.positions == 0; });
+    dim_sentence(widgets, no_number ? "The model's prediction is NaN: no head can be said to change it."
+                                    : "Each head was muted in turn: at the right, what the model predicts "
+                                      "without it.");
     return;
   }
   if (text_button(widgets, "mute", "Mute each head in turn", ButtonLook::filled, found.no_words.empty()))
@@ -105,8 +110,10 @@ void draw_above(const WidgetContext& widgets, HeadFinding& finding, const HeadQu
                 const FoundHeads& found, const std::string& error) {
   const HeadSurvey& survey = *found.survey;
   const ImVec2 at = ImGui::GetCursorScreenPos();
-  const float room = ImGui::GetContentRegionAvail().x, right = std::min(widgets.px(right_width), 0.5f * room);
-  const float left = room - right - widgets.px(24);
+  const float room = ImGui::GetContentRegionAvail().x;
+  const bool beside = room >= widgets.px(least_beside);
+  const float right = beside ? widgets.px(right_width) : room;
+  const float left = beside ? room - right - widgets.px(24) : room;
   const std::string about = fmt::format(
       "{}, {} layers × {} heads, on {} tokens: how much of each head's weight goes where. The model is as "
       "its file has it, "
@@ -118,8 +125,9 @@ void draw_above(const WidgetContext& widgets, HeadFinding& finding, const HeadQu
   ImGui::BeginChild("about", {left, height}, false, ImGuiWindowFlags_NoScrollbar);
   dim_sentence(widgets, about);
   ImGui::EndChild();
-  ImGui::SetCursorScreenPos({at.x + room - right, at.y});
-  ImGui::BeginChild("muting", {right, height}, false, ImGuiWindowFlags_NoScrollbar);
+  if (beside) ImGui::SetCursorScreenPos({at.x + room - right, at.y});
+  ImGui::BeginChild("muting", {right, beside ? height : widgets.px(above_height)}, false,
+                    ImGuiWindowFlags_NoScrollbar);
   draw_muting(widgets, finding, question, found, error);
   ImGui::EndChild();
   if (!found.notice.empty()) warning_line(widgets, found.notice);
@@ -153,6 +161,10 @@ PanelAction draw_heads_sheet(const PanelContext& context, HeadFinding& finding, 
   } else if (!outcome->answer) {
     error_line(widgets, outcome->error);
     ui_probe_item("heads/error");
+  } else if (outcome->answer->empty) {
+    dim_sentence(widgets,
+                 "The text is empty. Type one (TEXT, at the left), and all heads are measured on it.");
+    ui_probe_item("heads/missing");
   } else {
     const FoundHeads& found = *outcome->answer;
     if (finding.to_mute && *finding.to_mute != *question) finding.to_mute.reset();

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "app/panels/heads_columns.h"
 #include "app/widgets/axis_labels.h"
@@ -18,7 +19,7 @@ namespace {
 
 // Design units
 constexpr float row_height = 31.0f, picture_side = 26.0f, padding = heads_cell_padding;
-constexpr float bar_height = 3.0f, enlarged_side = 220.0f;
+constexpr float bar_height = 3.0f, enlarged_side = 220.0f, scroll_step = 120.0f;
 
 struct CellText {
   std::string text;
@@ -141,8 +142,28 @@ bool move_by_keys(const PanelContext& context, HeadsTableState& state, int page)
   return state.at && press_key_pressed();
 }
 
+// By the arrows while no column's head has the keyboard; and so that the column that the keyboard came to is seen.
+void scroll_sideways(const PanelContext& context, const std::vector<PlacedHeadColumn>& columns, float width,
+                     const std::optional<HeadColumn>& wanted) {
+  float to = ImGui::GetScrollX();
+  const float step = context.widgets().px(scroll_step);
+  if (!context.focus || context.focus->focused == 0) {
+    if (key_pressed(Key::right)) to += step;
+    if (key_pressed(Key::left)) to -= step;
+  }
+  const auto column = std::ranges::find(columns, wanted, &PlacedHeadColumn::id);
+  if (column != columns.end() && column->id != HeadColumn::head)
+    to = std::clamp(to, column->left + column->width - width, column->left - columns.front().width);
+  to = std::clamp(to, 0.0f, columns.back().left + columns.back().width - width);
+  if (to != ImGui::GetScrollX()) {
+    ImGui::SetScrollX(to);
+    if (context.wake_after) *context.wake_after = 0.0;
+  }
+}
+
 // What the rows that were drawn leave behind.
 struct RowsDrawn {
+  float scrolled = 0.0f;  // sideways, all but the first column
   std::vector<HeatmapSpec> specs;
   std::vector<HeatmapPlane> planes;  // of the specs
   std::optional<std::size_t> pressed, enlarged;
@@ -183,10 +204,11 @@ void draw_row(const PanelContext& context, const HeadsTable& table, const HeadsT
                   im_color(context.palette.focus), widgets.px(2));
   }
   const HeadMuting* const muting = table.muting.get();
+  list->PushClipRect({min.x + columns.front().width, min.y}, max, true);
   for (std::size_t c = 1; c < columns.size(); ++c) {
     const PlacedHeadColumn& column = columns[c];
     const std::optional<std::size_t>& most = largest[static_cast<std::size_t>(column.id)];
-    const float left = min.x + column.left;
+    const float left = min.x + column.left - drawn.scrolled;
     if (column.id == HeadColumn::largest_change) {
       if (!table.changes) {
         draw_number(context, {left, min.y}, {left + column.width, max.y}, {"–", 0.0, {}}, false);
@@ -202,6 +224,7 @@ void draw_row(const PanelContext& context, const HeadsTable& table, const HeadsT
     draw_number(context, {left, min.y}, {left + column.width, max.y}, cell_of(table, column.id, i, greatest),
                 most == i);
   }
+  list->PopClipRect();
 }
 
 }  // namespace
@@ -215,34 +238,44 @@ std::optional<std::size_t> draw_heads_table(const PanelContext& context, const H
   const WidgetContext widgets = context.widgets();
   const HeadSurvey& survey = *table.survey;
   if (survey.heads.empty()) return std::nullopt;
-  const float width = ImGui::GetContentRegionAvail().x - ImGui::GetStyle().ScrollbarSize;
+  const float bar = ImGui::GetStyle().ScrollbarSize;
+  const float width = ImGui::GetContentRegionAvail().x - bar;
   const std::vector<PlacedHeadColumn> columns = placed_head_columns(widgets, width);
-  draw_head_columns(context, table, columns, state.order);
+  const float all_columns = columns.back().left + columns.back().width;
+  const bool scrolls = all_columns > width;
   sort(table, state);
   const LargestHeads largest = largest_heads(survey, table.muting.get());
 
-  const float row = std::round(widgets.px(row_height));
+  const ImVec2 top_left = ImGui::GetCursorScreenPos();
+  const float header = head_columns_height(widgets), row = std::round(widgets.px(row_height));
   const float total = row * static_cast<float>(survey.heads.size());
-  const float rows_height = std::min(total, std::max(row, height - head_columns_height(widgets)));
+  const float rows_height = std::min(total + (scrolls ? bar : 0.0f), std::max(row, height - header));
+  const float seen_height = rows_height - (scrolls ? bar : 0.0f);
   std::optional<std::size_t> chosen;
-  if (move_by_keys(context, state, std::max(1, static_cast<int>(rows_height / row) - 1))) chosen = state.at;
+  if (move_by_keys(context, state, std::max(1, static_cast<int>(seen_height / row) - 1))) chosen = state.at;
 
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
-  ImGui::BeginChild("rows", {0, rows_height}, false, ImGuiWindowFlags_NoNav);
-  ui_probe("heads/rows", ImGui::GetWindowPos(),
-           {ImGui::GetWindowPos().x + ImGui::GetWindowWidth(), ImGui::GetWindowPos().y + rows_height});
+  ImGui::SetCursorScreenPos({top_left.x, top_left.y + header});
+  ImGui::SetNextWindowContentSize({all_columns, total});
+  ImGui::BeginChild("rows", {0, rows_height}, false,
+                    ImGuiWindowFlags_NoNav | (scrolls ? ImGuiWindowFlags_HorizontalScrollbar : 0));
+  const ImVec2 seen = ImGui::GetWindowPos();
+  ui_probe("heads/rows", seen, {seen.x + ImGui::GetWindowWidth(), seen.y + rows_height});
   if (const auto head = std::ranges::find(state.sorted, state.scroll_to); head != state.sorted.end()) {
     const auto place = static_cast<float>(head - state.sorted.begin());
     ImGui::SetScrollY(
-        std::clamp(ImGui::GetScrollY(), std::max(0.0f, (place + 1) * row - rows_height), place * row));
+        std::clamp(ImGui::GetScrollY(), std::max(0.0f, (place + 1) * row - seen_height), place * row));
   }
   state.scroll_to.reset();
-  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  if (scrolls) scroll_sideways(context, columns, width, std::exchange(state.column_wanted, std::nullopt));
+  const float scrolled = ImGui::GetScrollX();
+  const ImVec2 origin{seen.x, ImGui::GetCursorScreenPos().y};
   // Only those that are seen.
   const auto first = static_cast<std::size_t>(std::max(0.0f, std::floor(ImGui::GetScrollY() / row)));
-  const auto last = std::min(state.sorted.size(), first + static_cast<std::size_t>(rows_height / row) + 2);
+  const auto last = std::min(state.sorted.size(), first + static_cast<std::size_t>(seen_height / row) + 2);
   RowsDrawn drawn;
+  drawn.scrolled = scrolled;
   if (first < last) drawn.specs.reserve(last - first);  // the planes point at them
   for (std::size_t r = first; r < last; ++r) {
     const float top = origin.y + row * static_cast<float>(r);
@@ -250,10 +283,14 @@ std::optional<std::size_t> draw_heads_table(const PanelContext& context, const H
              drawn);
   }
   draw_heatmap_planes(ImGui::GetWindowDrawList(), context.heatmaps, drawn.planes);
-  ImGui::SetCursorScreenPos(origin);
-  ImGui::Dummy({width, total});
   ImGui::EndChild();
   ImGui::PopStyleVar(2);
+  // After the rows: it stands where they have been scrolled to.
+  const HeadOrder before = state.order;
+  const ImVec2 behind = ImGui::GetCursorScreenPos();
+  state.column_wanted = draw_head_columns(context, table, columns, top_left, width, scrolled, state.order);
+  ImGui::SetCursorScreenPos(behind);
+  if ((state.column_wanted || !(before == state.order)) && context.wake_after) *context.wake_after = 0.0;
   if (drawn.enlarged) draw_enlarged(context, survey, survey.heads[*drawn.enlarged]);
   return drawn.pressed ? drawn.pressed : chosen;
 }

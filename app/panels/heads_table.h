@@ -12,8 +12,9 @@ namespace headwise {
 
 struct HeadsTableState {
   HeadOrder order;
-  std::optional<std::size_t> at;         // the head that the keyboard has reached
-  std::optional<std::size_t> scroll_to;  // a head whose row is to be seen in the next frame
+  std::optional<std::size_t> at;            // the head that the keyboard has reached
+  std::optional<std::size_t> scroll_to;     // a head whose row is to be seen in the next frame
+  std::optional<HeadColumn> column_wanted;  // a column likewise, where the table is wider than its sheet
 
   // The order of what is shown, made when that changes
   std::shared_ptr<const HeadSurvey> sorted_survey;

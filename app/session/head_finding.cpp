@@ -2,12 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
+#include <algorithm>
 
+#include "core/files/file_paths.h"
 #include "core/model/text_model.h"
+#include "core/scenario/layer_scenario.h"
 
 namespace headwise {
 namespace {
+
+constexpr Index most_heads_named = 6;
 
 std::string change_text(const TextModel& model, const ModelText& text, const MutedHead& head) {
   if (head.position < 0) return "–";
@@ -16,17 +20,38 @@ std::string change_text(const TextModel& model, const ModelText& text, const Mut
                      text.labels[static_cast<std::size_t>(head.position)], head.position);
 }
 
+// Heads with rows that cannot be measured: numbers in the model's files are NaN or infinite, or overflow.
+std::string heads_without_number(const HeadSurvey& survey) {
+  std::string names;
+  Index count = 0;
+  for (const SurveyedHead& head : survey.heads) {
+    if (head.scores.left_out == 0) continue;
+    if (count++ < most_heads_named)
+      names += fmt::format("{}{}.{}", names.empty() ? "" : ", ", head.layer, head.head);
+  }
+  if (count == 0) return "";
+  return fmt::format(
+      "{} of {} heads ({}{}) have weights that are NaN, as what the model computes before "
+      "their softmax is not finite: they have no score, or one of fewer tokens",
+      count, survey.heads.size(), names, count > most_heads_named ? " …" : "");
+}
+
 }  // namespace
 
 FoundHeads find_heads(const HeadQuestion& question) {
   const auto model = TextModel::open(question.model);
   const ModelText text = model->read(question.text);
   FoundHeads found;
-  found.model = std::filesystem::path(model->files().folder()).filename().string();
+  found.model = model_name(question.model);
   found.survey =
       std::make_shared<const HeadSurvey>(survey_heads(*model->encoder(), scored_tokens(text.tokens)));
   found.tokens = text.labels;
-  found.notice = fmt::format("{}", fmt::join(text.notices, ". "));
+  const auto of_text = [](const EncodedToken& token) { return token.begin < token.end; };
+  found.empty = std::ranges::none_of(text.tokens, of_text);
+  found.notice = found.empty ? "the text is empty: no head has a word to look at, and nothing was measured"
+                             : fmt::format("{}", fmt::join(text.notices, "; "));
+  if (const std::string told = heads_without_number(*found.survey); !found.empty && !told.empty())
+    found.notice += (found.notice.empty() ? "" : "; ") + told;
   found.no_words = model->encoder()->no_words();
   return found;
 }
@@ -42,10 +67,8 @@ MutedHeads mute_heads(const HeadQuestion& question) {
 }
 
 std::optional<HeadQuestion> head_question(const Scenario& scenario) {
-  if (scenario.parameters.source != ParameterSource::model || scenario.inputs.source != InputSource::text ||
-      !scenario.parameters.file)
-    return std::nullopt;
-  return HeadQuestion{*scenario.parameters.file, scenario.inputs.text};
+  if (!is_of_model(scenario) || scenario.inputs.source != InputSource::text) return std::nullopt;
+  return HeadQuestion{path_from(scenario.origin.folder, *scenario.parameters.file), scenario.inputs.text};
 }
 
 HeadFinding::HeadFinding(const std::function<void()>& wake)

@@ -15,7 +15,7 @@
 namespace headwise {
 
 struct HeadQuestion {
-  std::string model;  // its path, as parameters.file has it
+  std::string model;  // its path
   std::string text;
   friend bool operator==(const HeadQuestion&, const HeadQuestion&) = default;
 };
@@ -26,6 +26,7 @@ struct FoundHeads {
   std::string model;  // its name
   std::shared_ptr<const HeadSurvey> survey;
   std::vector<std::string> tokens;  // labels
+  bool empty = false;               // there is no word in the text: nothing was measured
   std::string notice;               // what of the text was not measured, a sentence; empty: all was
   std::string no_words;             // why nothing can be said of muting, a sentence; empty: it can
 };

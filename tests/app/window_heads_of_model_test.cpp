@@ -1,11 +1,17 @@
 // The sheet of all heads of a model, driven as a person would.
 #include <doctest/doctest.h>
 
+#include <fmt/format.h>
+
 #include <chrono>
+#include <filesystem>
+#include <limits>
 #include <thread>
 
+#include "core/files/array_files.h"
 #include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
+#include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
 
@@ -16,6 +22,22 @@ Scenario sentence_scenario() {
     "inputs":{"source":"text","text":"The animal didn't cross the street because it was too tired."},
     "parameters":{"source":"model","file":")" HEADWISE_SOURCE_DIR R"(/assets/models/sentences","layer":0}})",
                             "the test");
+}
+
+// Our own model, with one NaN in the query weights of the first head of a layer; its path.
+std::string with_nan_in_layer(const TemporaryFolder& folder, int layer) {
+  const std::string own = HEADWISE_SOURCE_DIR "/assets/models/sentences/";
+  const std::string damaged = fmt::format("encoder.layer.{}.attention.self.query.weight", layer);
+  std::vector<NamedTensor> arrays = read_array_file(own + "model.safetensors");
+  for (NamedTensor& array : arrays) {
+    if (array.name != damaged) continue;
+    Tensor weight(*array.tensor);
+    weight.set_flat(0, std::numeric_limits<double>::quiet_NaN());
+    array.tensor = std::make_shared<const Tensor>(std::move(weight));
+  }
+  write_safetensors(folder.file("model.safetensors"), arrays);
+  for (const char* file : {"config.json", "vocab.txt"}) folder.with_file(file, content_of(own + file));
+  return std::filesystem::path(folder.file("x")).parent_path().string();
 }
 
 HeadsSheetState& sheet(WindowBench& bench) {
@@ -84,6 +106,40 @@ TEST_CASE("every head of every layer has its row, inside the sheet at every usua
   }
 }
 
+TEST_CASE("in a narrow window the table scrolls sideways under its heads, and every column is reached") {
+  WindowBench bench = open_sheet(640, 720);
+  if (!bench.ui) return;
+  REQUIRE(bench.ui->has("heads/row/0"));
+  const UiRect frame = bench.ui->rect("overlay/heads");
+  const std::string last = column(HeadColumn::largest_change), first = column(HeadColumn::head);
+  const float before = bench.ui->rect(last).min.x, stays = bench.ui->rect(first).min.x;
+  CHECK(before > frame.max.x);
+  CHECK(bench.ui->rect("heads/mute").max.x < frame.max.x);
+  for (int i = 0; i < 12; ++i) bench.ui->key("Right");
+  CHECK(bench.ui->rect(last).max.x <= frame.max.x);
+  CHECK(bench.ui->rect(first).min.x == stays);
+  CHECK(bench.ui->rect("heads/row/0").min.x == stays);
+  for (int i = 0; i < 12; ++i) bench.ui->key("Left");
+  CHECK(bench.ui->rect(last).min.x == before);
+  // By Tab too: what has the focus is seen.
+  for (int i = 0; i < 10; ++i) bench.ui->key("Tab");
+  bench.ui->run_frames(2);
+  CHECK(bench.ui->rect(column(column_of(HeadScore::entropy))).max.x <= frame.max.x);
+  bench.ui->key("Enter");
+  CHECK(sheet(bench).table.order.column == column_of(HeadScore::entropy));
+}
+
+TEST_CASE("an empty text is told in the place of the table") {
+  Scenario scenario = sentence_scenario();
+  scenario.inputs.text = " ";
+  WindowBench bench = open_window(1280, 720, scenario);
+  if (!bench.ui) return;
+  bench.ui->key("R");
+  wait(bench);
+  CHECK(bench.ui->has("heads/missing"));
+  CHECK_FALSE(bench.ui->has("heads/rows"));
+}
+
 TEST_CASE("a click on a column's head sorts the table, a second click the other way") {
   WindowBench bench = open_sheet(1280, 720);
   if (!bench.ui) return;
@@ -122,6 +178,28 @@ TEST_CASE("a click on a row leads to that layer and head, and can be undone") {
   bench.ui->click("heads/head/3");
   CHECK(bench.selection().head == 3);
   CHECK_FALSE(bench.session().history().can_undo());
+}
+
+TEST_CASE("what lay under a row that was clicked says nothing until the mouse moves") {
+  WindowBench bench = open_sheet(1280, 720);
+  if (!bench.ui) return;
+  const UiRect under = bench.ui->rect("setup/freeze"), row = bench.ui->rect("heads/row/9");
+  const float x = 0.5f * (under.min.x + under.max.x);
+  REQUIRE(x > row.min.x);
+  for (int i = 0; i < 16; ++i) {
+    const UiRect at = bench.ui->rect("heads/row/" + std::to_string(i));
+    const float y = 0.5f * (under.min.y + under.max.y);
+    if (y < at.min.y || y >= at.max.y) continue;
+    bench.ui->click(x, y);
+    break;
+  }
+  REQUIRE_FALSE(sheet(bench).open);
+  bench.ui->run_frames(4, 0.4);
+  CHECK_FALSE(bench.ui->has("tooltip"));
+  bench.ui->move_to(2, 2);
+  bench.ui->move_to("setup/freeze");
+  bench.ui->run_frames(3, 0.4);
+  CHECK(bench.ui->has("tooltip"));
 }
 
 TEST_CASE("the maps that were measured are those that the window shows") {
@@ -226,4 +304,13 @@ TEST_CASE("muting that is given up, or whose sheet is closed, leaves nothing beh
   wait(bench);
   REQUIRE(sheet(bench).table.sorted_survey);
   CHECK(sheet(bench).table.sorted_survey->length == 8);
+}
+
+TEST_CASE("heads whose weights are NaN are named, and a prediction that is NaN has no effect to tell") {
+  const TemporaryFolder folder;
+  const HeadQuestion question{with_nan_in_layer(folder, 1), "The animal was tired."};
+  const FoundHeads found = find_heads(question);
+  CHECK(found.notice.find("1 of 16 heads (1.0) have weights that are NaN") != std::string::npos);
+  for (const MutedHead& head : mute_heads(question).muting->heads)
+    CHECK(head.positions == 0);  // the untouched prediction is NaN already
 }
