@@ -9,6 +9,7 @@
 #include "app/panels/cell_editor.h"
 #include "app/panels/cell_terms.h"
 #include "app/panels/code_section.h"
+#include "app/panels/inspector_prediction.h"
 #include "app/panels/named_text.h"
 #include "app/panels/output_shares.h"
 #include "app/panels/row_statistics.h"
@@ -296,6 +297,7 @@ PanelAction draw_inspector(const PanelContext& context, InspectorState& state) {
   state.step = context.selection.step;
   const WidgetContext widgets = context.widgets();
   TextColumn column(widgets);
+  if (draw_inspected_prediction(context, column)) return action;
   const std::optional<StepPicture> picture = shown_picture(context.trace, context.selection);
   const bool compact = ImGui::GetWindowHeight() < 620.0f * context.scale;
   draw_step(context, column, picture);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cfloat>
 #include <cmath>
 
 #include "app/panels/cell_terms.h"
@@ -17,13 +18,16 @@
 #include "app/platform/fonts.h"
 #include "app/session/word_predictions.h"
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 #include "core/scenario/text_inputs.h"
 
 namespace headwise {
 namespace {
 
-constexpr double heads_units = 92.0;  // the strip of thumbnails
+constexpr double heads_units = 92.0, side_units = 56.0;    // the strip of thumbnails, and the side of one
+constexpr double low_heads_units = 62.0, low_side = 30.0;  // where there is little height
+constexpr double least_details = 120.0;  // under the list, where they have no room beside it
 constexpr float row_units = 24.0f, least_row_units = 19.0f;
 constexpr double least_told = 5e-4;  // a less probable word would be told as 0.000
 constexpr double told_bits = 5e-4;   // less than what is told of it is no change
@@ -32,12 +36,22 @@ float width_of(ImFont* font, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
 }
 
-bool has_changed(const PredictionChange& change) {
-  return !(change.bits < told_bits);  // NaN has
-}
-
 bool says_another_word(const PredictionChange& change) {
   return !change.before.empty() && !change.now.empty() && change.before[0].id != change.now[0].id;
+}
+
+// That of the query whose weight, score … is looked at, or of a row of the output.
+std::optional<Index> position_looked_at(const PanelContext& context) {
+  const std::optional<CellRef> cell = focused_cell(context.trace, context.selection);
+  if (!cell || cell->tensor.gradient) return std::nullopt;
+  const TensorPtr tensor = context.trace.tensor(cell->tensor);
+  for (Index axis = 0; tensor && axis < tensor->shape().rank(); ++axis) {
+    const Index position = cell->index[static_cast<std::size_t>(axis)];
+    if (tensor->shape().axes()[static_cast<std::size_t>(axis)].name == "L" &&
+        position < std::ssize(context.predictions->positions))
+      return position;
+  }
+  return std::nullopt;
 }
 
 class View {
@@ -62,8 +76,7 @@ class View {
   std::string token(Index position, ImFont* font) const {
     return drawable_text(token_at(context_.inputs.labels.query, position, "position"), font);
   }
-  std::optional<Index> position_looked_at() const;
-  double summary(RectF area) const;
+  double summary(RectF area, bool low) const;
   void word_and_probability(float x, float y, float room, const WordChange& word, double probability,
                             Rgba8 color) const;
   void row(Index position, const RectF& line, bool chosen) const;
@@ -77,33 +90,29 @@ class View {
   ImDrawList* list_;
 };
 
-// That of the query whose weight, score … is looked at, or of a row of the output.
-std::optional<Index> View::position_looked_at() const {
-  const std::optional<CellRef> cell = focused_cell(context_.trace, context_.selection);
-  if (!cell || cell->tensor.gradient) return std::nullopt;
-  const TensorPtr tensor = context_.trace.tensor(cell->tensor);
-  for (Index axis = 0; tensor && axis < tensor->shape().rank(); ++axis) {
-    const Index position = cell->index[static_cast<std::size_t>(axis)];
-    if (tensor->shape().axes()[static_cast<std::size_t>(axis)].name == "L" && position < length())
-      return position;
-  }
-  return std::nullopt;
-}
-
-// Two lines over the list; their height.
-double View::summary(RectF area) const {
+// Two sentences over the list, the second alone where there is little height; how high they are.
+double View::summary(RectF area, bool low) const {
   ImFont* font = context_.fonts.sans;
   const auto width = static_cast<float>(area.width);
-  const auto line = [&](float y, const std::string& text, Rgba8 color, std::string_view probe) {
-    const std::string fitted = fitted_text(text, font, width);
-    const ImVec2 from(static_cast<float>(area.x), static_cast<float>(area.y) + y);
-    list_->AddText(font, font->FontSize, from, im_color(color), fitted.c_str());
-    ui_probe(probe, from, {from.x + width_of(font, fitted), from.y + font->FontSize});
+  float y = static_cast<float>(area.y);
+  const auto sentence = [&](const std::string& text, Rgba8 color, std::string_view probe) {
+    const ImVec2 from(static_cast<float>(area.x), y);
+    float wide = 0.0f;
+    for (const TextLine& line : text_layouts().of(text, *font, width)) {
+      const char* const begin = text.data() + line.begin;
+      const char* const end = text.data() + line.end;
+      list_->AddText(font, font->FontSize, {from.x, y}, im_color(color), begin, end);
+      wide = std::max(wide, font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, begin, end).x);
+      y += 1.2f * font->FontSize;
+    }
+    ui_probe(probe, from, {from.x + wide, y});
+    y += 0.2f * font->FontSize;
   };
-  line(0.0f,
-       says_next_ ? "What the model expects to come next, behind each token."
-                  : "What the model says at each position, and how sure it is.",
-       context_.palette.text, "prediction/what");
+  if (!low) {
+    sentence(says_next_ ? "What the model expects to come next, behind each token."
+                        : "What the model says at each position, and how sure it is.",
+             context_.palette.text, "prediction/what");
+  }
   Index changed = 0, other_word = 0, most = 0, no_number = 0;
   for (Index i = 0; i < length(); ++i) {
     no_number += std::isnan(at(i).bits) ? 1 : 0;
@@ -119,18 +128,18 @@ double View::summary(RectF area) const {
                         input_.layer)
           : fmt::format("Changed at {} of {} positions, another word at {}; most at “{}”, by {:.2f} bits.",
                         changed, length(), other_word, token(most, font), at(most).bits);
-  line(font->FontSize * 1.4f, told, changed == 0 ? context_.palette.text_dim : context_.palette.text,
-       "prediction/told");
-  return 3.3 * static_cast<double>(font->FontSize);
+  sentence(told, changed == 0 ? context_.palette.text_dim : context_.palette.text, "prediction/told");
+  return static_cast<double>(y) - area.y + 0.5 * static_cast<double>(font->FontSize);
 }
 
 void View::word_and_probability(float x, float y, float room, const WordChange& of, double probability,
                                 Rgba8 color) const {
   ImFont* font = context_.fonts.sans;
   ImFont* mono = context_.fonts.mono_small;
-  const std::string number = fmt::format("{:.3f}", probability);
+  const bool is_number = !std::isnan(probability);  // else all words are alike, and the first is none
+  const std::string number = is_number ? fmt::format("{:.3f}", probability) : "NaN";
   const float number_room = width_of(mono, "0.000") + 8 * u();
-  const std::string text = fitted_text(word(of.id, font), font, room - number_room);
+  const std::string text = is_number ? fitted_text(word(of.id, font), font, room - number_room) : "–";
   list_->AddText(font, font->FontSize, {std::floor(x), std::floor(y - 0.5f * font->FontSize)},
                  im_color(color), text.c_str());
   list_->AddText(mono, mono->FontSize,
@@ -198,7 +207,10 @@ void View::details(Index position, RectF area) const {
   for (const WordChange& word : change.before) {
     if (std::ranges::find(words, word.id, &WordChange::id) == words.end()) words.push_back(word);
   }
-  std::erase_if(words, [](const WordChange& word) { return std::max(word.before, word.now) < least_told; });
+  const auto is_told = [](const WordChange& word) {
+    return word.before >= least_told || word.now >= least_told;
+  };
+  std::erase_if(words, [&](const WordChange& word) { return !is_told(word); });  // NaN is not
   // One that has become unlikely is told where it was likely.
   std::ranges::stable_sort(words, std::greater{},
                            [](const WordChange& word) { return std::max(word.before, word.now); });
@@ -235,19 +247,21 @@ void View::details(Index position, RectF area) const {
 
 PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef>& under_mouse) {
   PanelAction action;
-  if (weights_.head_map && area.height > 3.6 * heads_units * u()) {
-    const HeadGrid grid =
-        head_grid(weights_.head_total, {area.x, area.y, area.width, heads_units * u()}, u(), 56.0 * u());
+  const bool low = area.height < 3.6 * heads_units * u();
+  const double strip = low ? low_heads_units : heads_units;
+  if (weights_.head_map && area.height > 3.2 * strip * u()) {
+    const HeadGrid grid = head_grid(weights_.head_total, {area.x, area.y, area.width, strip * u()}, u(),
+                                    (low ? low_side : side_units) * u());
     const std::vector<StagePart> thumbnails = thumbnail_parts(context_, weights_);
     std::vector<HeatmapPlane> planes;
     add_thumbnail_planes(grid, thumbnails, planes);
     draw_heatmap_planes(list_, context_.heatmaps, planes);
     action = draw_head_thumbnails(context_, grid);
     draw_thumbnail_marks(context_, grid, thumbnails);
-    const double used = (heads_units + 8.0) * u();
+    const double used = (strip + 8.0) * u();
     area = {area.x, area.y + used, area.width, area.height - used};
   }
-  const double head = summary(area);
+  const double head = summary(area, low);
   area = {area.x, area.y + head, area.width, area.height - head};
 
   const bool beside = area.width > 460.0 * u();
@@ -267,9 +281,12 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
   const double pitch =
       std::clamp(height / static_cast<double>(length()), static_cast<double>(least_row_units * u()),
                  static_cast<double>(row_units * u()));
-  const Index rows = std::clamp<Index>(static_cast<Index>(height / pitch), 1, length());
+  // Where not all have room, a line under them says which there are, partly in what the panel leaves free at its edge.
+  const bool all = static_cast<Index>(height / pitch) >= length();
+  const double room = all ? height : height - 0.5 * static_cast<double>(small->FontSize);
+  const Index rows = std::clamp<Index>(static_cast<Index>(room / pitch), 1, length());
   const RectF lines{area.x, top, list_width, pitch * static_cast<double>(rows)};
-  const std::optional<Index> looked_at = position_looked_at();
+  const std::optional<Index> looked_at = position_looked_at(context_);
   if (looked_at && looked_at != state.wanted &&
       (*looked_at < state.first_row || *looked_at >= state.first_row + rows))
     state.first_row = *looked_at - rows / 2;
@@ -282,9 +299,8 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
 
   std::optional<Index> reached = line_reached(context_, "positions", lines, rows);
   if (over && !keys_decide(context_)) reached = static_cast<Index>((mouse.y - lines.y) / pitch);
-  const Index chosen = reached     ? state.first_row + std::min(*reached, rows - 1)
-                       : looked_at ? *looked_at
-                                   : telling_position(predictions_, says_next_);
+  const Index chosen =
+      reached ? state.first_row + std::min(*reached, rows - 1) : predicted_position(context_);
   if (reached && weights_.result && chosen < weights_.result->matrix.view.rows) {
     const MatrixView& view = weights_.result->matrix.view;
     Index strongest = 0;
@@ -307,10 +323,24 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
   if (beside)
     details(chosen,
             {area.x + list_width + 24 * u(), area.y, area.width - list_width - 24 * u(), area.height});
+  const double under = lines.y + lines.height + 24.0 * u();
+  if (!beside && area.y + area.height - under >= least_details * u())
+    details(chosen, {area.x, under, area.width, area.y + area.height - under});
   return action;
 }
 
 }  // namespace
+
+bool has_changed(const PredictionChange& change) {
+  return !(change.bits < told_bits);  // NaN has
+}
+
+Index predicted_position(const PanelContext& context) {
+  const ModelInput& input = *context.predictions->of->inputs.model_input;
+  const std::optional<Index> looked_at = position_looked_at(context);
+  return looked_at ? *looked_at
+                   : telling_position(*context.predictions, input.model->encoder()->config().is_causal);
+}
 
 Index telling_position(const WordPredictions& predictions, bool says_next) {
   const std::vector<PredictionChange>& all = predictions.positions;

@@ -6,6 +6,7 @@
 
 #include "app/panels/panel.h"
 #include "app/panels/stage_content.h"
+#include "core/model/prediction_change.h"
 
 namespace headwise {
 
@@ -17,6 +18,13 @@ struct PredictionState {
 // The position whose words are told when nobody looks at one: where most has changed, else where the model says another word
 // than stands there, else the last.
 Index telling_position(const WordPredictions& predictions, bool says_next);
+
+// The position whose words are told: that of the query that is looked at, else telling_position. context.predictions must have
+// positions.
+Index predicted_position(const PanelContext& context);
+
+// Less than what is told of it, 0.0005 bits, is no change; NaN is one.
+bool has_changed(const PredictionChange& change);
 
 // `weights`: the content of the softmax step. `under_mouse` is set to the strongest weight of the position that the mouse is
 // over, if any. context.predictions may be null.

@@ -104,3 +104,34 @@ TEST_CASE(
   CHECK(bench.scenario().parameters.source == ParameterSource::model);
   CHECK(bench.session().error().empty());
 }
+
+TEST_CASE("the inspector speaks of the word that the model says at the position that is looked at") {
+  for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}}) {
+    WindowBench bench = open_prediction(preset_scenario("welcome"), width, height);
+    if (!bench.ui) return;
+    CHECK(bench.ui->has("inspector/prediction"));
+    CHECK_FALSE(bench.ui->has("inspector/terms"));
+    bench.ui->move_to("prediction/row/9");
+    CHECK(bench.ui->has("inspector/prediction"));
+    CHECK_FALSE(bench.ui->has("inspector/terms"));
+    const UiRect panel = bench.ui->rect("panel/inspector");
+    CHECK(bench.ui->rect("inspector/prediction").max.x <= panel.max.x);
+  }
+}
+
+TEST_CASE("in a small window the sentences of the view wrap, and its heads can still be muted") {
+  for (const auto& [width, height] : {std::pair{640, 720}, {640, 480}}) {
+    WindowBench bench = open_prediction(preset_scenario("welcome"), width, height);
+    if (!bench.ui) return;
+    CAPTURE(height);
+    const UiRect stage = bench.ui->rect("panel/stage");
+    REQUIRE(bench.ui->has("heads/dot/7"));
+    CHECK(bench.ui->rect("heads/dot/7").max.x <= stage.max.x);
+    const UiRect told = bench.ui->rect("prediction/told");
+    CHECK(told.max.x <= stage.max.x);
+    CHECK(told.max.y - told.min.y > 20.0f);  // more than one line
+    CHECK(bench.ui->has("prediction/row/3"));
+    bench.ui->click("heads/dot/7");
+    CHECK(head_gain_of(bench.scenario(), 7) == 0.0);
+  }
+}
