@@ -3,13 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cfloat>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "app/widgets/focus_order.h"
 #include "app/widgets/segmented_control.h"
+#include "app/widgets/text_edit.h"
 #include "app/widgets/text_field.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/tensor/error.h"
@@ -209,14 +213,21 @@ FieldResult value_row(const WidgetContext& context, const RowLabel& label, std::
   return result;
 }
 
+// At blanks alone: ImGui would break between a quotation mark and the comma behind it.
 void wrapped_text(ImFont* font, Rgba8 color, std::string_view text) {
-  ImGui::PushFont(font);
-  ImGui::PushTextWrapPos(0.0f);
-  ImGui::PushStyleColor(ImGuiCol_Text, im_color(color));
-  ImGui::TextUnformatted(text.data(), text.data() + text.size());
-  ImGui::PopStyleColor();
-  ImGui::PopTextWrapPos();
-  ImGui::PopFont();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float room = std::max(1.0f, ImGui::GetContentRegionAvail().x);
+  const std::vector<TextLine> lines =
+      wrap_lines(text, room, [&](char32_t character) { return shown_advance(*font, character); });
+  float y = at.y, width = 0.0f;
+  for (const TextLine& line : lines) {
+    const char* const begin = text.data() + line.begin;
+    const char* const end = text.data() + line.end;
+    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {at.x, y}, im_color(color), begin, end);
+    width = std::max(width, font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, begin, end).x);
+    y += font->FontSize;
+  }
+  ImGui::Dummy({std::min(width, room), y - at.y});
 }
 
 }  // namespace

@@ -16,6 +16,8 @@ namespace {
 constexpr double delay_seconds = 0.45;
 // To read it: so long, and so much more for each letter.
 constexpr double least_seconds = 4.0, seconds_a_letter = 0.06;
+// Between a click that closes a sheet and the first frame without it.
+constexpr double uncovered_seconds = 0.5;
 constexpr float width = 300.0f;  // design units, where the text wraps
 constexpr float gap = 6.0f;      // between the control and what is said of it
 // A window of at most this part of the screen is a column of controls: its tooltips stand beside it.
@@ -53,8 +55,15 @@ bool sent_away(double rested) {
   const ImGuiID key = ImGui::GetID("tooltip/key");
   if (any_key_down()) memory().SetFloat(key, static_cast<float>(now));
   if (static_cast<double>(memory().GetFloat(key, -1.0f)) >= came) return true;
-  for (const double clicked : ImGui::GetIO().MouseClickedTime) {
-    if (clicked >= came && clicked > 0.0) return true;
+  const ImGuiIO& io = ImGui::GetIO();
+  for (int button = 0; button < ImGuiMouseButton_COUNT; ++button) {
+    const double clicked = io.MouseClickedTime[button];
+    if (clicked <= 0.0) continue;
+    // What the click took away lay over this, and the mouse rests where it was.
+    const ImVec2 at = io.MouseClickedPos[button];
+    const bool uncovered =
+        clicked >= came - uncovered_seconds && at.x == io.MousePos.x && at.y == io.MousePos.y;
+    if (clicked >= came || uncovered) return true;
   }
   return false;
 }

@@ -65,6 +65,23 @@ std::string cut(std::vector<EncodedToken>& tokens, std::size_t most) {
                      most, left_out == 1 ? "the last one is" : fmt::format("the last {} are", left_out));
 }
 
+// Fewer of a vocabulary are what models are padded by, to a round number, and no text ever has.
+constexpr Index told_share = 256;
+
+// Words of the model that its tokenizer has no text for, where they are more than padding.
+std::string nameless_words(const Tokenizer& tokenizer, Index vocabulary) {
+  Index nameless = 0, first = -1;
+  for (Index id = 0; id < vocabulary; ++id) {
+    if (tokenizer.vocabulary().contains(static_cast<TokenId>(id))) continue;
+    if (first < 0) first = id;
+    ++nameless;
+  }
+  if (nameless <= vocabulary / told_share) return "";
+  return fmt::format(
+      "the tokenizer has no text for {} of the model's {} words: they are shown by their number, as #{}",
+      nameless, vocabulary, first);
+}
+
 }  // namespace
 
 std::shared_ptr<const TextModel> TextModel::open(const std::string& path) {
@@ -100,6 +117,7 @@ TextModel::TextModel(const std::string& path)
     if (error.status() != ExitStatus::input) throw;
     no_tokenizer_ = error.what();
   }
+  if (encoder_ && tokenizer_) nameless_words_ = nameless_words(*tokenizer_, encoder_->config().vocabulary);
 }
 
 ModelText TextModel::read(const std::string& text) const {
@@ -110,6 +128,7 @@ ModelText TextModel::read(const std::string& text) const {
   const std::string told_cut = cut(tokens, static_cast<std::size_t>(encoder_->config().max_positions));
   if (!told_cut.empty()) read.notices.push_back(told_cut);
   if (std::string told = unknown_words(tokens, text); !told.empty()) read.notices.push_back(std::move(told));
+  if (!nameless_words_.empty()) read.notices.push_back(nameless_words_);
   for (const EncodedToken& token : tokens) {
     read.ids.push_back(token.id);
     read.labels.push_back(label(token.id));

@@ -18,7 +18,8 @@ struct ModelText {
   std::vector<std::string> labels;   // one a token, as TextModel::label
   std::vector<bool> special;         // [CLS], <|endoftext|> …
   std::vector<EncodedToken> tokens;  // all of that of each, as the tokenizer has it
-  std::vector<std::string> notices;  // words outside the vocabulary, what was cut: a sentence each
+  std::vector<std::string>
+      notices;  // words outside the vocabulary, what was cut, words without text: a sentence each
 };
 
 class TextModel {
@@ -52,7 +53,7 @@ class TextModel {
   AttentionLayers layers_;
   std::shared_ptr<const Encoder> encoder_;
   std::optional<Tokenizer> tokenizer_;
-  std::string no_encoder_, no_tokenizer_;
+  std::string no_encoder_, no_tokenizer_, nameless_words_;
 };
 
 }  // namespace headwise

@@ -160,3 +160,16 @@ TEST_CASE(
   CHECK(std::isnan(divergence_bits(p, WordDistribution(broken))));
   CHECK(std::isnan(divergence_bits(WordDistribution(broken), p)));
 }
+
+TEST_CASE("words of the model that its tokenizer has no text for are told") {
+  const TemporaryFolder folder;
+  for (const char* file : {"config.json", "model.safetensors", "vocab.txt"})
+    std::filesystem::copy_file(own_models + "copycat/" + file, folder.file(file));
+  const std::string path = std::filesystem::path(folder.file("config.json")).parent_path().string();
+  CHECK(TextModel::open(path)->read("stone owl").notices.empty());
+  folder.with_file("vocab.txt", "<|endoftext|>\n[UNK]\nstone\nowl\n");
+  const ModelText text = TextModel::open(path)->read("stone owl");
+  REQUIRE(text.notices.size() == 1);
+  CHECK(text.notices[0] ==
+        "the tokenizer has no text for 323 of the model's 327 words: they are shown by their number, as #4");
+}
