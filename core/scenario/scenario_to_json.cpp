@@ -186,6 +186,10 @@ Scenario with_setting(const Scenario& scenario, std::string_view path_equals_val
   }
   Scenario changed = scenario_from_json(json, where);
   changed.origin.folder = scenario.origin.folder;
+  // What only stands in the JSON because it is not the default was said by nobody: it may be assumed.
+  std::erase_if(changed.origin.written, [&](const std::string& key) {
+    return !scenario.origin.written.contains(key) && key != path && !key.starts_with(path + ".");
+  });
   return changed;
 }
 

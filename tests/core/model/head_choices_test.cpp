@@ -126,6 +126,15 @@ TEST_CASE("heads that nothing says are told as assumed until the scenario says t
   CHECK(make_scenario_inputs(says, DType::f32).notes.empty());
 }
 
+TEST_CASE("a setting of something else leaves the number of heads assumed, one of its own does not") {
+  const TemporaryFolder folder;
+  write_llama(folder);
+  const AttentionLayers layers = find_attention_layers(ModelFiles(folder.file("")));
+  const Scenario opened = layer_scenario(folder.file(""), layers, 0);
+  CHECK(heads_are_assumed(with_setting(opened, "inputs.batch=2"), layers.layers[0]));
+  CHECK_FALSE(heads_are_assumed(with_setting(opened, "attention.num_heads=4"), layers.layers[0]));
+}
+
 TEST_CASE("another number of heads than a layer was trained with is told") {
   const Scenario scenario = scenario_from_json(
       R"({"headwise":1,"attention":{"num_heads":4},"parameters":{"source":"model","file":"builtin:sentences"}})",
