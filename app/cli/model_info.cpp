@@ -72,6 +72,11 @@ std::vector<Index> possible_heads(const AttentionLayer& layer) {
   return all;
 }
 
+// That nothing says how many heads there are is no problem where some are assumed.
+std::string told_problem(const AttentionLayer& layer) {
+  return !layer.num_heads && likeliest_heads(layer) ? "" : layer_problem(layer);
+}
+
 }  // namespace
 
 std::string assumed_heads_text(const TextModel& model) {
@@ -98,10 +103,10 @@ std::string model_info_text(const TextModel& model) {
   }
   for (std::size_t first = 0; first < all.size();) {
     const std::string alike = described(all[first], layers.config);
-    const std::string problem = layer_problem(all[first]);
+    const std::string problem = told_problem(all[first]);
     std::size_t last = first;
     while (last + 1 < all.size() && described(all[last + 1], layers.config) == alike &&
-           layer_problem(all[last + 1]) == problem)
+           told_problem(all[last + 1]) == problem)
       ++last;
     text += first == last ? fmt::format("  layer {}, {}\n", first, named(all[first]))
                           : fmt::format("  layers {} to {}, {} to {}\n", first, last, named(all[first]),

@@ -113,6 +113,9 @@ TEST_CASE("what is assumed of a model that does not say its heads is one line, a
   CHECK(info.status == 0);
   CHECK(contains(info.err, "2 of 64 are assumed"));
   CHECK(std::ranges::count(info.err, '\n') == 1);
+  const std::string text = run_program({"info", folder.file("model.safetensors")}).out;
+  CHECK(contains(text, "heads: not known, 2 of 64 are assumed"));
+  CHECK_FALSE(contains(text, "cannot be computed with"));
   const auto layer = nlohmann::json::parse(info.out).at("model").at("layers").at(0);
   CHECK(layer.at("num_heads").is_null());
   CHECK(layer.at("assumed_num_heads") == 2);
