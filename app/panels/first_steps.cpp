@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* what_it_is = "See multi-head attention happen:";
 constexpr const char* where_to_ask = "questions: Help";
-constexpr const char* things[] = {"press → to go on", "point at a number", "click to pin it",
+constexpr const char* things[] = {"press Space to see it come about", "point at a number", "click to pin it",
                                   "type your own sentence"};
 constexpr float gap_units = 16.0f;
 
@@ -27,7 +27,7 @@ float width_of(ImFont* font, const std::string& text) {
 void FirstSteps::observe(const Selection& before, const Selection& now, bool sentence) {
   stepped = stepped || before.step != now.step;
   pointed = pointed || now.hovered.has_value();
-  pinned = pinned || now.pinned.has_value();
+  pinned = pinned || (now.pinned && now.pinned != before.pinned);
   typed = typed || sentence;
 }
 

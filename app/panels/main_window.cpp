@@ -372,6 +372,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
     state_.clipboard.clear();
   }
 
+  if (state_.selection.step != selection_before.step) state_.opened_on_result = false;
   if (state_.settings.first_steps) {
     state_.first_steps.observe(
         selection_before, state_.selection,

@@ -43,7 +43,11 @@ int run_window(const WindowOptions& options) {
   ImGuiLifetime imgui(drawn_fonts.get());
   MainWindow main_window(at_once ? asked : welcome, Window::wake);
   WindowState& state = main_window.state();
-  if (!options.path) state.selection.head = preset_named(options.preset.value_or("welcome")).head;
+  if (!options.path && !options.lesson) {
+    const Preset& preset = preset_named(options.preset.value_or("welcome"));
+    state.selection = look_at(preset, state.selection);
+    state.opened_on_result = preset.weight.has_value();
+  }
   state.settings_file = settings_path();
   state.settings = loaded.settings;
   if (const std::string folder = state_folder(); !folder.empty())

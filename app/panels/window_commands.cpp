@@ -96,7 +96,8 @@ void play(WindowState& window) {
   // Gradients are walked from the output back.
   const bool backward = window.selection.view == StageView::gradients;
   const Step last = backward ? Step::inputs : Step::output;
-  if (window.steps.playing && window.selection.step == last && !window.motion.running)
+  const bool is_behind = window.selection.step == last || (window.opened_on_result && !backward);
+  if (window.steps.playing && is_behind && !window.motion.running)
     go_to_step(window, backward ? step_count - 1 : 0);
 }
 
@@ -414,8 +415,8 @@ void perform(WindowState& window, const PaletteEntry& entry) {
   if (const auto* preset = std::get_if<PresetName>(&entry.target)) {
     window.setup.edited_row.clear();
     window.session.open(preset_scenario(preset->name), "open " + preset->name);
-    window.selection.head = preset_named(preset->name).head;
-    window.selection = selection_within(window.selection, window.session.trace());
+    window.selection =
+        selection_within(look_at(preset_named(preset->name), window.selection), window.session.trace());
   }
   if (const auto* setting = std::get_if<SettingId>(&entry.target)) {
     window.full_screen = window.stage_only = false;  // the setup is not seen there

@@ -95,6 +95,7 @@ struct WindowState {
   std::string picture_path;               // of the picture of the stage that was saved last; empty: none
   std::string program_path;               // of the program that was saved last; empty: none
   double seconds_to_next_step = 0.0;      // while playing
+  bool opened_on_result = false;  // until another step is looked at: play begins with the first one
   bool stage_only = false;  // no setup, graph, inspector and menu; type as large as the window allows
   bool full_screen = false;
   int menu_to_open = -1;  // by the keyboard, in the next frame; −1: none

@@ -20,6 +20,18 @@ bool has_cell(const Trace& trace, const CellRef& cell) {
 
 }  // namespace
 
+Selection look_at(const Preset& preset, Selection selection) {
+  selection.head = preset.head;
+  if (!preset.weight) return selection;
+  const auto [query, key] = *preset.weight;
+  selection.step = Step::softmax;
+  selection.view = StageView::one_head;
+  selection.batch = 0;
+  selection.tensor = std::nullopt;
+  selection.pinned = CellRef{{TensorId::attn_weights}, {0, preset.head, query, key}};
+  return selection;
+}
+
 bool wants_gradients(const Selection& selection) {
   const auto is_gradient = [](const std::optional<CellRef>& cell) { return cell && cell->tensor.gradient; };
   return selection.view == StageView::gradients || is_gradient(selection.pinned) ||

@@ -7,6 +7,7 @@
 #include "core/playlist/compare_with.h"
 #include "core/playlist/mask_convention.h"
 #include "core/playlist/stage_view.h"
+#include "core/scenario/presets.h"
 #include "core/trace/cell_provenance.h"
 #include "core/trace/steps.h"
 
@@ -30,6 +31,9 @@ struct Selection {
   bool queries_as_columns = false;  // maps of queries and keys, (L,S), stand turned: a column a query
   friend bool operator==(const Selection&, const Selection&) = default;
 };
+
+// Where a preset shows what it is about: its head, and at the step that makes it the weight that it names.
+Selection look_at(const Preset& preset, Selection selection);
 
 // Whether something of this place needs the backward pass.
 bool wants_gradients(const Selection& selection);

@@ -30,12 +30,18 @@ std::string_view text(std::span<const unsigned char> bytes) {
 
 std::span<const Preset> presets() {
   static const std::array<Preset, 7> all{{
-      {"welcome", "What does “it” stand for?",
+      {"welcome",
+       "What does “it” stand for?",
        "a small trained model reads a sentence: its head 7 finds the noun that “it” stands for",
-       text(embedded::preset_welcome()), 7},
-      {"copycat", "A model that copies",
+       text(embedded::preset_welcome()),
+       7,
+       {{9, 2}}},
+      {"copycat",
+       "A model that copies",
        "a small causal model: its induction heads look at what followed the last time",
-       text(embedded::preset_copycat())},
+       text(embedded::preset_copycat()),
+       3,
+       {{7, 3}}},
       {"hand_made", "Hand-made heads",
        "a sentence, and heads whose parameters can be read: what each one looks at has a reason",
        text(embedded::preset_hand_made())},

@@ -2,9 +2,11 @@
 // --preset`.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/scenario/scenario.h"
 
@@ -16,6 +18,9 @@ struct Preset {
   std::string_view what;   // one line
   std::string_view json;   // the scenario file
   Index head = 0;          // the one to look at first
+  // And the weight of a query for a key that shows what the preset is about, at the step that makes it; none: whatever step one
+  // is at.
+  std::optional<std::pair<Index, Index>> weight = std::nullopt;
 };
 
 std::span<const Preset> presets();  // the welcome scenario first

@@ -4,6 +4,7 @@
 #include "app/panels/stage_content.h"
 #include "app/session/head_gains.h"
 #include "app/widgets/axis_labels.h"
+#include "core/scenario/presets.h"
 #include "tests/app/window_bench.h"
 
 using namespace headwise;
@@ -77,6 +78,43 @@ TEST_CASE("a head that is heard alone keeps the colours of all of them") {
   CHECK(range_of_concat() == before);
   bench.ui->key("S");
   CHECK(range_of_concat() == before);
+}
+
+TEST_CASE(
+    "a preset that names a weight is looked at where it shows what it is about, and Space plays what leads "
+    "there") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  WindowState& state = bench.window->state();
+  for (const Preset& preset : presets()) {
+    CAPTURE(preset.name);
+    state.session.open(preset_scenario(preset.name), "open");
+    state.session.finish();
+    const Selection look = look_at(preset, {});
+    CHECK(look.head == preset.head);
+    CHECK(look.step == (preset.weight ? Step::softmax : Step::inputs));
+    CHECK(selection_within(look, state.session.trace()) == look);
+    if (!preset.weight) continue;
+    // The largest weight of its row by far.
+    REQUIRE(look.pinned);
+    const auto& at = look.pinned->index;
+    const Tensor& weights = *state.session.trace().tensors.attn_weights;
+    const Index keys = weights.shape().size(3);
+    CHECK(weights.flat(((at[0] * weights.shape().size(1) + at[1]) * weights.shape().size(2) + at[2]) * keys +
+                       at[3]) > 0.9);
+  }
+  const Preset& welcome = presets().front();
+  state.session.open(preset_scenario(welcome.name), "open");
+  state.session.finish();
+  state.selection = look_at(welcome, state.selection);
+  state.opened_on_result = true;
+  bench.ui->run_frames(2);
+  bench.ui->key("Space");
+  CHECK(state.steps.playing);
+  CHECK(state.selection.step == Step::inputs);
+  for (int i = 0; i < 8; ++i) bench.ui->run_frames(1, seconds_per_step);
+  CHECK(state.selection.step > Step::project);
+  CHECK_FALSE(state.opened_on_result);
 }
 
 TEST_CASE("Space walks gradients backwards, from the output to the inputs") {
