@@ -25,19 +25,22 @@ std::size_t utf8_length(const std::string& text, std::size_t i) {
   return length;
 }
 
+// A program of a line, with a file's name in it twice, is of use only as a whole.
+constexpr std::size_t longest_remedy = 700;
+
 std::string join(const ErrorParts& parts) {
   std::string line;
   const auto append = [&line](const std::string& separator, const std::string& prefix,
-                              const std::string& part) {
+                              const std::string& part, std::size_t max_bytes = 300) {
     if (part.empty()) return;
     if (!line.empty()) line += separator;
-    line += prefix + one_line(part);
+    line += prefix + one_line(part, max_bytes);
   };
   append("", "", parts.where);
   append(": ", "", parts.what);
   append(": ", "got ", parts.got);
   append("; ", "expected ", parts.expected);
-  append("; ", "", parts.remedy);
+  append("; ", "", parts.remedy, longest_remedy);
   return line;
 }
 

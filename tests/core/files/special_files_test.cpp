@@ -66,6 +66,22 @@ TEST_CASE("a pickle is refused with the two lines of Python that convert it") {
         std::string::npos);
 }
 
+TEST_CASE("what converts a file is told to its end, however long the file's name is") {
+  const TemporaryFolder folder;
+  const std::string pickle("\x80\x02rest"), gguf("GGUF\x03rest");
+  for (const std::size_t length : {1u, 100u, 200u}) {
+    const std::string name(length, 'm');
+    CAPTURE(length);
+    for (const auto& [ending, content] : {std::pair{".bin", pickle}, {".pt", pickle}, {".gguf", gguf}}) {
+      CAPTURE(ending);
+      const std::string line = refusal_of(folder.with_file(name + ending, content));
+      CAPTURE(line);
+      CHECK(line.find("…") == std::string::npos);
+      CHECK((line.ends_with("')") || line.ends_with("then open the folder that it makes")));
+    }
+  }
+}
+
 TEST_CASE("models of other programs are refused with what converts them") {
   const TemporaryFolder folder;
   const auto has = [&](const std::string& name, const std::string& content, const std::string& part) {
