@@ -15,6 +15,7 @@
 #include "core/fused/fused_projection.h"
 #include "core/fused/fused_rotary.h"
 #include "core/fused/fused_takeover.h"
+#include "core/fused/head_shares.h"
 #include "core/tensor/task_threads.h"
 #include "core/trace/attention_sizes.h"
 
@@ -191,8 +192,11 @@ class FusedForward {
       q = turns_.q();
       k = turns_.k();
     }
-    phases.push_back(
-        together({keys_.given_keys(*k), keys_.given_values(*t_.v_heads, FusedKeys::Search::later)}));
+    // Where there are heads for every thread, each puts the keys of its own heads into panels.
+    const Index kv_heads = sizes_.batch * sizes_.kv_heads;
+    const bool by_head = kv_heads >= threads_;
+    const TaskPhase values = keys_.given_values(*t_.v_heads, FusedKeys::Search::later);
+    phases.push_back(by_head ? values : together({keys_.given_keys(*k), values}));
     const FusedAttention attention = attention_of({.first = numbers_of(q),
                                                    .batch = sizes_.heads * L * D,
                                                    .head = L * D,
@@ -201,9 +205,17 @@ class FusedForward {
                                                    .depth = 1},
                                                   nullptr, output, weights);
     FusedScratch room(threads_, fused_attention_scratch(attention));
-    phases.push_back(tasks_of(attention, room));
+    const TaskPhase tasks = tasks_of(attention, room);
+    phases.push_back(tasks);
+    HeadShares shares(kv_heads, tasks.count / kv_heads, threads_);
+    if (by_head) {
+      phases.back().body = [&](Index, int worker) {
+        const Index task = shares.next(worker, [&](Index head) { keys_.put_keys(*k, head); });
+        if (task >= 0) tasks.body(task, worker);
+      };
+    }
     run_phases(phases, threads_);
-    if (attention.searches_values && !keys_.finite) run_phases(std::array{phases.back()}, threads_);
+    if (attention.searches_values && !keys_.finite) run_phases(std::array{tasks}, threads_);
   }
 
  private:

@@ -2,19 +2,30 @@
 
 #include <algorithm>
 
+#include "core/tensor/cancellation.h"
+
 namespace headwise {
+
+void FusedKeys::put_keys(const Tensor& heads, Index head, Index panel) {
+  const Index D = sizes_.head_dim, first = panel * panel_lanes;
+  const Index count = std::min(panel_lanes, sizes_.keys - first);
+  const float* const rows = heads.values<float>().data() + (head * sizes_.keys + first) * D;
+  fill_panel(kernels_, rows, count, D, D, k.panel(head / sizes_.kv_heads, head % sizes_.kv_heads, panel));
+  if (asks_finite_) note(kernels_.finite(rows, count * D));
+}
+
+void FusedKeys::put_keys(const Tensor& heads, Index head) {
+  for (Index panel = 0; panel < whole_parts(sizes_.keys, panel_lanes); ++panel) {
+    check_cancelled();
+    put_keys(heads, head, panel);
+  }
+}
 
 TaskPhase FusedKeys::given_keys(const Tensor& heads) {
   const Index panels = whole_parts(sizes_.keys, panel_lanes);
-  return {sizes_.batch * panels, [this, panels, from = heads.values<float>().data()](Index task, int) {
-            const Index n = task / panels, p = task % panels, D = sizes_.head_dim;
-            const Index count = std::min(panel_lanes, sizes_.keys - p * panel_lanes);
-            for (Index g = 0; g < sizes_.kv_heads; ++g) {
-              const float* const rows =
-                  from + ((n * sizes_.kv_heads + g) * sizes_.keys + p * panel_lanes) * D;
-              fill_panel(kernels_, rows, count, D, D, k.panel(n, g, p));
-              if (asks_finite_) note(kernels_.finite(rows, count * D));
-            }
+  return {sizes_.batch * panels, [this, panels, &heads](Index task, int) {
+            for (Index g = 0; g < sizes_.kv_heads; ++g)
+              put_keys(heads, task / panels * sizes_.kv_heads + g, task % panels);
           }};
 }
 

@@ -39,6 +39,10 @@ class FusedKeys {
   TaskPhase kept_keys(const Tensor& rows_before);              // k (N,S′,G·D) of the run before
   TaskPhase kept_values(const Tensor& rows_before);            // v (N,S′,G·Dv) of the run before
 
+  // The given keys (N,G,S,D) of one of the N·G heads, or a panel of them.
+  void put_keys(const Tensor& heads, Index head);
+  void put_keys(const Tensor& heads, Index head, Index panel);
+
   // The rows behind the given ones of batch n: bias_k (G·D) and bias_v (G·Dv), where they are not null, and a row of zeros.
   void append(Index n, const float* bias_k, const float* bias_v);
 
