@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 
 #include "app/panels/cell_terms.h"
 #include "app/panels/head_thumbnails.h"
@@ -33,45 +32,11 @@
 namespace headwise {
 namespace {
 
-constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 constexpr double low_area =
     330.0;  // in units: with less than this under the choice, lines give way to the maps
 
 float width_of(ImFont* font, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
-
-bool same_view(const MatrixView& a, const MatrixView& b) {
-  return a.tensor == b.tensor && a.offset == b.offset && a.rows == b.rows && a.cols == b.cols &&
-         a.row_stride == b.row_stride && a.col_stride == b.col_stride;
-}
-
-// What both sides block is hatched in their difference too.
-TensorPtr common_mask(const HeatmapSpec& a, const HeatmapSpec& b) {
-  if (!a.mask || !b.mask) return nullptr;
-  Tensor mask(Shape{{"rows", a.mask->rows}, {"cols", a.mask->cols}}, DType::f64);
-  for (Index row = 0; row < a.mask->rows; ++row) {
-    for (Index col = 0; col < a.mask->cols; ++col) {
-      const bool both =
-          a.mask->value(row, col) == minus_infinity && b.mask->value(row, col) == minus_infinity;
-      mask.set_flat(row * a.mask->cols + col, both ? minus_infinity : 0.0);
-    }
-  }
-  return std::make_shared<const Tensor>(std::move(mask));
-}
-
-void update(std::optional<MapDifference>& known, const HeatmapSpec& before, const HeatmapSpec& after) {
-  if (known && same_view(known->before, before.values) && same_view(known->after, after.values)) return;
-  known = MapDifference{before.values, after.values, difference_of(before.values, after.values),
-                        common_mask(before, after), tensor_change(before.values, after.values)};
-}
-
-// Null where the two cannot be held against each other.
-const TensorChange* update(WholeChange& known, const TensorPtr& before, const TensorPtr& after) {
-  if (!before || !after || !before->shape().same_sizes(after->shape())) return nullptr;
-  if (known.before != before || known.after != after)
-    known = {before, after, before == after ? TensorChange{} : tensor_change(before, after)};
-  return &known.change;
 }
 
 // The range of the maps of all heads, both sides together: the same number has the same colour.
@@ -166,31 +131,6 @@ float draw_sentence(const PanelContext& context, const std::string& text, ImVec2
   return size.y + 4.0f * context.scale;
 }
 
-// What the numbers say: of this map, of all heads, of the output.
-std::string in_words(const PanelContext& context, CompareState& state, const StagePart& part,
-                     const OtherSide& side) {
-  const StageMatrix& matrix = part.matrix;
-  const bool named = part.row_labels && part.col_labels;  // a pair of tokens says where a cell is
-  const Trace& other = *side.computation->trace;
-  const TensorChange& map = state.map->change;
-  std::string where;
-  if (map.row >= 0) {
-    where = named ? cell_tokens(context.trace, context.inputs.labels, cell_at(matrix, map.row, map.col))
-                  : fmt::format("row {}, column {}", map.row, map.col);
-  }
-  std::string text = fmt::format("This map: {}.", change_text(map, side.name, where));
-  if (head_count(context.trace, matrix.name) > 1) {
-    const TensorChange* all =
-        update(state.all_heads, other.tensor(matrix.name), context.trace.tensor(matrix.name));
-    if (all) text += fmt::format(" All heads: {}.", change_text(*all, side.name));
-  }
-  if (matrix.name.id != TensorId::output) {
-    const TensorChange* output = update(state.output, other.tensors.output, context.trace.tensors.output);
-    if (output) text += fmt::format(" The output: {}.", change_text(*output, side.name));
-  }
-  return text;
-}
-
 // "attn_weights[0,3,8,1]  it → animal   pinned 0.123   now 0.456   difference 0.333"
 void draw_values(const PanelContext& context, const std::vector<Drawn>& maps, const RectF& line,
                  std::optional<std::pair<Index, Index>> cell, const StageMatrix& matrix) {
@@ -239,23 +179,6 @@ std::optional<std::pair<Index, Index>> focused_place(const PanelContext& context
 
 }  // namespace
 
-std::string change_text(const TensorChange& change, const std::string& before, const std::string& where) {
-  if (change.changed == 0) return "the same in every cell, max |Δ| = 0";
-  std::string text;
-  if (change.changed > change.mismatches) {
-    text = fmt::format("max |Δ| = {:.3g}", change.largest);
-    if (!where.empty()) text += fmt::format(" ({})", where);
-    if (const auto share = change.relative())
-      text += fmt::format(", ‖Δ‖ is {} of ‖{}‖", percent_text(*share), before);
-  }
-  if (change.mismatches > 0) {
-    if (!text.empty()) text += ", and ";
-    text += fmt::format("{} of {} cells {} NaN or infinite on one side only", change.mismatches, change.cells,
-                        change.mismatches == 1 ? "is" : "are");
-  }
-  return text;
-}
-
 PanelAction draw_compare(const PanelContext& context, CompareState& state, const StageContent& content,
                          ValueRanges& ranges, RectF area, std::optional<CellRef>& under_mouse) {
   PanelAction action;
@@ -301,24 +224,23 @@ PanelAction draw_compare(const PanelContext& context, CompareState& state, const
   for (Drawn& map : maps) map.part.spec.range = range;
   std::string sentence;
   if (alike) {
-    update(state.map, other.result->spec, present.spec);
+    const MapDifference& map = map_difference(state.changes, other.result->spec, present.spec);
     Drawn difference{"stage/difference", "difference", present, {}, {}};
     HeatmapSpec& spec = difference.part.spec;
-    spec.values = matrix_view(state.map->values);
+    spec.values = matrix_view(map.values);
     spec.mask.reset();
-    if (state.map->mask) spec.mask = matrix_view(state.map->mask);
+    if (map.mask) spec.mask = matrix_view(map.mask);
     spec.color_map = ColorMap::blue_orange;
     spec.range = range_of(std::span<const HeatmapSpec>(&spec, 1), true, false);
     maps.push_back(std::move(difference));
     // One cursor: a cell of any of the maps is that cell of the present trace.
     maps[0].part.matrix = present.matrix;
-    sentence = in_words(context, state, present, *side);
+    sentence = change_words(context, state.changes, present, *side);
   } else {
-    state.map.reset();
+    state.changes.map.reset();
     sentence = fmt::format("{} is {} now and {} {}: they are side by side, without a difference.", name,
                            matrix_sizes(present.matrix), matrix_sizes(other.result->matrix), side->name);
-    const TensorChange* output = update(state.output, trace.tensors.output, context.trace.tensors.output);
-    if (output) sentence += fmt::format(" The output: {}.", change_text(*output, side->name));
+    sentence += output_words(context, state.changes, *side);
   }
   for (const std::string& note : side->notes) sentence += " " + note;
   // The values of a cell stand above the maps, where no notice covers them. In a low stage they take the place of the
