@@ -6,11 +6,9 @@
 #include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 #include "app/panels/head_thumbnails.h"
 #include "app/panels/memory_table.h"
-#include "app/panels/named_text.h"
 #include "app/panels/stage_axis_light.h"
 #include "app/panels/stage_cells.h"
 #include "app/panels/stage_drawing.h"
@@ -57,12 +55,6 @@ class View {
   void give_way();
   void make_window();
   float words(float y, bool draws) const;
-  void grid(const PlaneGeometry& plane, const std::vector<Index>& floats, const std::vector<Rgba8>& colors,
-            bool wrong) const;
-  void numbers(const PlaneGeometry& plane, const std::vector<Index>& floats,
-               const std::vector<Rgba8>& colors) const;
-  std::string owner(Index first_float) const;
-  void titles(const PlaneGeometry& plane, bool wrong, float width) const;
   void labels(const PlaneGeometry& plane) const;
   MarkedFloats marked() const;
   std::optional<CellRef> under(std::string_view name, const PlaneGeometry& plane) const;
@@ -195,79 +187,6 @@ void View::make_window() {
       plane_geometry({rect.x + grid_width_ + gap_, rect.y, rect.width, rect.height}, rows.count, cols.count);
 }
 
-// Offsets in the cells where the largest fits; else the first and the last of each row.
-void View::numbers(const PlaneGeometry& plane, const std::vector<Index>& floats,
-                   const std::vector<Rgba8>& colors) const {
-  ImFont* font = context_.fonts.mono_small;
-  const float u = context_.scale, small = std::round(0.84f * font->FontSize);
-  const float cell_width = static_cast<float>(plane.width) / static_cast<float>(plane.cols);
-  const float row_height = static_cast<float>(plane.height) / static_cast<float>(plane.rows);
-  const std::string largest = std::to_string(scene_.floats() - 1);
-  const auto width_at = [&](float size, const std::string& text) {
-    return font->CalcTextSizeA(size, FLT_MAX, 0.0f, text.c_str()).x;
-  };
-  const auto fits = [&](float size) {
-    return row_height >= size && width_at(size, largest) + 2.5f * u <= cell_width;
-  };
-  const bool each = fits(font->FontSize) || fits(small);
-  const bool large = each ? fits(font->FontSize) : row_height >= font->FontSize;
-  if (!large && row_height < small) return;
-  const float size = large ? font->FontSize : small;
-  const auto number = [&](Index row, Index col) {
-    return std::to_string(floats[static_cast<std::size_t>(row * plane.cols + col)]);
-  };
-  const auto y_of = [&](const RectF& cell) {
-    return std::floor(static_cast<float>(cell.y + 0.5 * cell.height) - 0.5f * size);
-  };
-  // On a plate, for it is wider than its cell.
-  const auto at_the_side = [&](Index row, Index col, float x) {
-    const std::string text = number(row, col);
-    const RectF cell = plane.cell(row, col);
-    list_->AddRectFilled({x - 2 * u, static_cast<float>(cell.y)},
-                         {x + width_at(size, text) + 2 * u, static_cast<float>(cell.y + cell.height)},
-                         im_color(context_.palette.panel, 0.82f));
-    list_->AddText(font, size, {std::floor(x), y_of(cell)}, im_color(context_.palette.text), text.c_str());
-  };
-  for (Index row = 0; row < plane.rows; ++row) {
-    for (Index col = 0; each && col < plane.cols; ++col) {
-      const RectF cell = plane.cell(row, col);
-      const std::string text = number(row, col);
-      const float x = static_cast<float>(cell.x + 0.5 * cell.width) - 0.5f * width_at(size, text);
-      const Rgba8 ink = ink_on(colors[static_cast<std::size_t>(row * plane.cols + col)]);
-      list_->AddText(font, size, {std::floor(x), y_of(cell)}, im_color(ink), text.c_str());
-    }
-    if (each) continue;
-    at_the_side(row, 0, static_cast<float>(plane.x) + 2 * u);
-    const float width = width_at(size, number(row, plane.cols - 1));
-    if (static_cast<float>(plane.width) > 3.0f * width && plane.cols > 1)
-      at_the_side(row, plane.cols - 1, static_cast<float>(plane.x + plane.width) - width - 2 * u);
-  }
-}
-
-void View::grid(const PlaneGeometry& plane, const std::vector<Index>& floats,
-                const std::vector<Rgba8>& colors, bool wrong) const {
-  const bool cells = plane.width >= 5 * static_cast<int>(plane.cols);
-  for (Index row = 0; row < plane.rows; ++row) {
-    const auto color_of = [&](Index col) { return colors[static_cast<std::size_t>(row * plane.cols + col)]; };
-    for (Index col = 0; col < plane.cols;) {
-      Index end = col + 1;
-      while (!cells && end < plane.cols && color_of(end) == color_of(col)) ++end;
-      const RectF rect = plane.rect({row, row + 1, col, end});
-      list_->AddRectFilled({static_cast<float>(rect.x), static_cast<float>(rect.y)},
-                           {static_cast<float>(rect.x + rect.width),
-                            static_cast<float>(rect.y + rect.height) - (plane.gap > 0 ? 0.0f : 1.0f)},
-                           im_color(color_of(col)));
-      col = end;
-    }
-  }
-  numbers(plane, floats, colors);
-  if (const auto box = looked_at()) {
-    const Rgba8 color = wrong ? context_.palette.warning : context_.palette.focus;
-    draw_box_outline(context_.widgets(), list_, plane, *box, im_color(color),
-                     std::max(2.0f, std::round(2.0f * context_.palette.stroke * context_.scale)));
-  }
-}
-
 // The cell in the window; none where it lies outside.
 std::optional<CellBox> View::looked_at() const {
   const auto place = scene_.place();
@@ -311,76 +230,6 @@ void View::frame_pointed() const {
     draw_box_outline(context_.widgets(), list_, right_, shown, im_color(context_.palette.focus),
                      std::max(2.0f, std::round(2.0f * context_.palette.stroke * context_.scale)));
   }
-}
-
-// "q_heads[0,1] L×D 12×16", and under the cells how the offset is computed.
-void View::titles(const PlaneGeometry& plane, bool wrong, float width) const {
-  const Palette& palette = context_.palette;
-  ImFont* mono = context_.fonts.mono_small;
-  ImFont* small = context_.fonts.small;
-  const float line = std::round(mono->FontSize * 1.3f), x = static_cast<float>(plane.x);
-  const float title = static_cast<float>(plane.y) - line - 2.0f * context_.scale;
-  const std::string leading =
-      scene_.matrix.leading.empty() ? "" : fmt::format("[{}]", fmt::join(scene_.matrix.leading, ","));
-  const std::string name = wrong ? scene_.order.wrong_code + leading : matrix_name(scene_.matrix);
-  const std::string fitted = fitted_text(name, mono, width);
-  list_->AddText(mono, mono->FontSize, {x, title},
-                 im_color(wrong ? palette.warning : tensor_hue(palette, scene_.matrix.name.id)),
-                 fitted.c_str());
-  float end = x + width_of(mono, fitted) + 7.0f * context_.scale;
-  if (wrong) {
-    const auto& right = state_.window.right;
-    const auto same = std::ranges::count(std::views::iota(std::size_t{0}, right.size()), true,
-                                         [&](std::size_t i) { return right[i] == state_.window.wrong[i]; });
-    const std::string verdict = fmt::format("{} of {} are right", same, right.size());
-    if (width_of(small, verdict) <= x + width - end)
-      list_->AddText(small, small->FontSize, {end, title}, im_color(palette.text_dim), verdict.c_str());
-  } else {
-    name_tensor(context_, scene_.matrix.name, {x, title}, {end, title + mono->FontSize + 3.0f});
-    std::string sizes = matrix_sizes(scene_.matrix);
-    const MemoryWindow& window = state_.window;
-    if (window.rows < scene_.matrix.view.rows)
-      sizes += fmt::format(", rows {} to {}", window.row_begin, window.row_begin + window.rows - 1);
-    if (window.cols < scene_.matrix.view.cols)
-      sizes += fmt::format(", columns {} to {}", window.col_begin, window.col_begin + window.cols - 1);
-    if (width_of(mono, sizes) <= x + width - end)
-      draw_shape_text(context_, list_, mono, {end, title}, palette.text_dim, sizes);
-  }
-  const auto& states = wrong ? scene_.order.wrong : scene_.order.states;
-  float y = static_cast<float>(plane.y + plane.height) + 4.0f * context_.scale;
-  auto formulas = offset_formulas(states, scene_.cell);
-  const bool all_fit =
-      std::ranges::all_of(formulas, [&](const std::string& each) { return width_of(mono, each) <= width; });
-  if (!all_fit) formulas = offset_formulas(states, scene_.cell, false);
-  for (const std::string& formula : formulas) {
-    list_->AddText(mono, mono->FontSize, {x, y}, im_color(wrong ? palette.warning : palette.text),
-                   fitted_text(formula, mono, width).c_str());
-    y += line;
-  }
-  if (!says_owners_) return;
-  const Index shown = wrong ? float_of(states, states.size() - 1, scene_.cell) : scene_.first_float;
-  list_->AddText(mono, mono->FontSize, {x, y}, im_color(palette.text_dim),
-                 fitted_text(owner(shown), mono, width).c_str());
-}
-
-// "float 405 is q[0,3,21]: n't, head 1".
-std::string View::owner(Index first_float) const {
-  const MemoryOrder& order = scene_.order;
-  const std::vector<Index> source = from_layout(order.source, cell_of(order.states, 0, first_float));
-  std::string text = fmt::format("float {} is {}[{}]", first_float, tensor_entry(order.source.tensor).name,
-                                 fmt::join(source, ","));
-  const Shape& shape = context_.trace.tensor(order.source.tensor)->shape();
-  for (std::size_t i = 0; i < source.size(); ++i) {
-    const std::string& axis = shape.axes()[i].name;
-    const TokenLabels& labels = context_.inputs.labels;
-    const std::vector<std::string>* tokens = axis == "L"                   ? &labels.query
-                                             : axis == "S" || axis == "S′" ? &labels.key
-                                                                           : nullptr;
-    if (tokens && source[i] < static_cast<Index>(tokens->size()) && text.find(':') == std::string::npos)
-      text += ": " + drawable_text((*tokens)[static_cast<std::size_t>(source[i])], context_.fonts.mono_small);
-  }
-  const std::optional<Index> head = head_of_float(order, first_float);
-  return head ? fmt::format("{}, head {}", text, *head) : text;
 }
 
 void View::labels(const PlaneGeometry& plane) const {
@@ -439,9 +288,11 @@ PanelAction View::draw(std::optional<CellRef>& under_mouse) {
   if (right_.height < 1 || right_.width < 1) return action;
 
   const auto width = static_cast<float>(grid_width_);
-  grid(right_, state_.window.right, state_.window.right_colors, false);
+  const MemoryReading right{scene_, state_.window, right_, false, looked_at()};
+  draw_reading_cells(context_, right);
   labels(right_);
-  titles(right_, false, has_wrong() ? width + static_cast<float>(gap_) * 0.5f : width);
+  draw_reading_words(context_, right, has_wrong() ? width + static_cast<float>(gap_) * 0.5f : width,
+                     says_owners_);
   StagePart part{scene_.matrix, {}, 0, nullptr, nullptr, 0, 0};
   part.col_block = head_block(context_.trace, scene_.matrix.col_axis);
   if (state_.window.rows == scene_.matrix.view.rows && state_.window.cols == scene_.matrix.view.cols)
@@ -455,8 +306,9 @@ PanelAction View::draw(std::optional<CellRef>& under_mouse) {
   under_mouse = under("memory", right_);
   std::optional<Index> wrong_float;
   if (has_wrong()) {
-    grid(wrong_, state_.window.wrong, state_.window.wrong_colors, true);
-    titles(wrong_, true, width);
+    const MemoryReading wrong{scene_, state_.window, wrong_, true, looked_at()};
+    draw_reading_cells(context_, wrong);
+    draw_reading_words(context_, wrong, width, says_owners_);
     corners(wrong_, "stage/memory/misread");
     if (const auto cell = under("misread", wrong_)) under_mouse = cell;
     wrong_float = float_of(scene_.order.wrong, scene_.order.wrong.size() - 1, scene_.cell);

@@ -6,20 +6,13 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
+#include "app/panels/memory_reading.h"
 #include "app/panels/memory_scene.h"
 #include "app/panels/memory_strips.h"
 #include "app/panels/panel.h"
 
 namespace headwise {
-
-// The rows and columns of the matrix that there is room for, and the floats in their cells.
-struct MemoryWindow {
-  Index row_begin = 0, rows = 0, col_begin = 0, cols = 0;
-  std::vector<Index> right, wrong;  // in the first memory, row by row; `wrong` is empty where there is none
-  std::vector<Rgba8> right_colors, wrong_colors;
-};
 
 struct MemoryViewState {
   MemoryWindow window;
