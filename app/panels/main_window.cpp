@@ -17,6 +17,7 @@
 #include "app/panels/window_commands.h"
 #include "app/panels/window_files.h"
 #include "app/panels/window_pictures.h"
+#include "app/panels/window_settings.h"
 #include "app/widgets/focus_ring.h"
 #include "app/widgets/style.h"
 

@@ -2,18 +2,16 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
-#include "app/panels/motion_recording.h"
 #include "app/panels/playlist_making.h"
 #include "app/panels/window_copies.h"
 #include "app/panels/window_files.h"
+#include "app/panels/window_moves.h"
 #include "app/panels/window_pictures.h"
+#include "app/panels/window_settings.h"
 #include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
-#include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
@@ -21,84 +19,6 @@ namespace {
 void edit(WindowState& window, const Scenario& scenario, const std::string& label) {
   window.setup.edited_row.clear();
   window.session.edit(scenario, label);
-}
-
-void go_to_step(WindowState& window, int step) {
-  const Step from = window.selection.step;
-  window.selection.step = static_cast<Step>(std::clamp(step, 0, step_count - 1));
-  if (window.selection.step != from) begin_motion(window.motion, from, window.selection.step);
-  window.selection.tensor.reset();
-}
-
-void go_to_head(WindowState& window, Index head) {
-  const Index heads = window.session.trace().options.num_heads;
-  if (head < 0 || head >= heads) return;
-  window.selection.head = head;
-}
-
-// One thing at a time, the nearest first.
-void let_go(WindowState& window) {
-  Selection& selection = window.selection;
-  if (window.recording) {
-    window.notices.say("Given up: " + window.recording->path() + " was not written.");
-    window.recording.reset();
-  } else if (window.session.waiting().told() && window.session.cancel()) {
-    release_focus(window.focus);
-  } else if ((wants_gradients(selection) && window.gradients.waiting().told()) ||
-             (selection.view == StageView::compare && window.other_sides.waiting().told()) ||
-             (selection.view == StageView::prediction && window.predictions.waiting().told())) {
-    selection.view = StageView::one_head;  // a view that nobody looks at is not computed
-  } else if (window.focus.focused != 0) {
-    release_focus(window.focus);
-    // A field that is left shows what there is a result for.
-    if (!window.session.error().empty()) window.session.undo();
-  } else if (window.steps.playing) {
-    window.steps.playing = false;
-  } else if (window.notices.dismiss_all()) {
-  } else if (!window.session.error().empty()) {
-    window.session.undo();
-  } else if (window.walk.page && (!selection.pinned || selection.pinned == window.walk.shown()->pin)) {
-    leave_walk(window);  // what the page pins is not the person's to let go of first
-  } else if (selection.pinned) {
-    selection.pinned.reset();
-    window.trail.clear();
-  } else if (selection.spotlight) {
-    selection.spotlight = false;
-  } else if (selection.tensor) {
-    selection.tensor.reset();
-  } else if (window.stage_only) {
-    window.full_screen = window.stage_only = false;
-  }
-}
-
-void change_settings(WindowState& window, const Settings& settings) {
-  window.settings = settings;
-  try {
-    save_settings(window.settings_file, settings);
-  } catch (const Error& error) {
-    window.notices.complain(error.what());
-  }
-}
-
-void scale_motion(WindowState& window, float factor) {
-  Settings settings = window.settings;
-  settings.motion_speed =
-      std::clamp(settings.motion_speed * factor, Settings::slowest_motion, Settings::fastest_motion);
-  change_settings(window, settings);
-  window.notices.say(fmt::format("Motion at {:g} × its speed", settings.motion_speed));
-}
-
-// From the end it begins again; a motion that is held goes on.
-void play(WindowState& window) {
-  window.steps.playing = !window.steps.playing;
-  window.motion.running = window.steps.playing && window.motion.progress < 1.0;
-  window.seconds_to_next_step = window.motion.running ? seconds_per_step : seconds_to_first_step;
-  // Gradients are walked from the output back.
-  const bool backward = window.selection.view == StageView::gradients;
-  const Step last = backward ? Step::inputs : Step::output;
-  const bool is_behind = window.selection.step == last || (window.opened_on_result && !backward);
-  if (window.steps.playing && is_behind && !window.motion.running)
-    go_to_step(window, backward ? step_count - 1 : 0);
 }
 
 void forget(WindowState& window, bool only_painted) {
@@ -117,19 +37,7 @@ void show_log(WindowState& window) {
   window.notices.say(fmt::format("Errors are kept in {} (copied)", path));
 }
 
-void scale_text(WindowState& window, float scale) {
-  Settings settings = window.settings;
-  settings.font_scale = std::clamp(scale, Settings::smallest_font_scale, Settings::largest_font_scale);
-  change_settings(window, settings);
-}
-
 }  // namespace
-
-void finish_first_steps(WindowState& window) {
-  Settings settings = window.settings;
-  settings.first_steps = false;
-  change_settings(window, settings);
-}
 
 void perform(WindowState& window, CommandCall call) {
   Selection& selection = window.selection;
@@ -254,9 +162,7 @@ void perform(WindowState& window, CommandCall call) {
       play(window);
       break;
     case CommandId::toggle_view:
-      selection.view = static_cast<StageView>((static_cast<int>(selection.view) + 1) % stage_view_count);
-      if (selection.view == StageView::prediction && !offers_prediction(window.session.scenario()))
-        selection.view = StageView::one_head;
+      go_to_next_view(window);
       break;
     case CommandId::pin_scenario:
       window.other_sides.pin(window.session.computation());
@@ -278,28 +184,12 @@ void perform(WindowState& window, CommandCall call) {
     case CommandId::faster_motion:
       scale_motion(window, 2.0f);
       break;
-    case CommandId::reduce_motion: {
-      Settings settings = window.settings;
-      settings.reduce_motion = !settings.reduce_motion;
-      change_settings(window, settings);
+    case CommandId::reduce_motion:
+      toggle_reduce_motion(window);
       break;
-    }
-    case CommandId::toggle_theme: {
-      Settings settings = window.settings;
-      switch (settings.theme) {
-        case Theme::dark:
-          settings.theme = Theme::light;
-          break;
-        case Theme::light:
-          settings.theme = Theme::projector;
-          break;
-        case Theme::projector:
-          settings.theme = Theme::dark;
-          break;
-      }
-      change_settings(window, settings);
+    case CommandId::toggle_theme:
+      toggle_theme(window);
       break;
-    }
     case CommandId::larger_text:
       scale_text(window, window.settings.font_scale + 0.125f);
       break;
@@ -386,13 +276,9 @@ void perform(WindowState& window, CommandCall call) {
         open_command_palette(window.palette, palette_entries(window.session));
       }
       break;
-    case CommandId::first_steps: {
-      window.first_steps = {};
-      Settings settings = window.settings;
-      settings.first_steps = true;
-      change_settings(window, settings);
+    case CommandId::first_steps:
+      begin_first_steps(window);
       break;
-    }
     case CommandId::show_keys:
       window.help.keys = !window.help.keys;
       break;

@@ -13,7 +13,4 @@ void perform(WindowState& window, const PaletteEntry& entry);
 // An edit, or a new place to look at, as a panel asks for it. `from_setup`: an error sentence stands in the setup.
 void take_action(WindowState& window, const PanelAction& action, bool from_setup);
 
-// Says them no more, now and at the next start.
-void finish_first_steps(WindowState& window);
-
 }  // namespace headwise
