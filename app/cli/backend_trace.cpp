@@ -78,4 +78,12 @@ TracePtr backend_trace(std::string_view backend, const AttentionInputs& inputs, 
   return backend == "gl" ? gl_trace(inputs, needed) : fused_trace(inputs, needed);
 }
 
+Index least_maps_of(std::string_view backend, bool backward, const Needed& needed) {
+  constexpr Index of_reference = 3;  // scores, scaled_scores, attn_weights
+  if (backend == "reference" || backward) return of_reference;
+  if (needs_any(needed, {TensorId::scores, TensorId::scaled_scores, TensorId::masked_scores}))
+    return of_reference;  // fast backends have none of these: the reference computes them
+  return needs_any(needed, {TensorId::attn_weights, TensorId::dropped_weights}) ? 1 : 0;
+}
+
 }  // namespace headwise

@@ -15,4 +15,9 @@ namespace headwise {
 TracePtr backend_trace(std::string_view backend, const AttentionInputs& inputs, bool backward,
                        const std::optional<std::vector<TensorName>>& needed);
 
+// How many tensors of the shape of the scores the trace of such a backend_trace holds at least; 0 where a fast backend keeps
+// none. What a backend refuses because of the inputs themselves is not known yet: the next one asks for its memory.
+Index least_maps_of(std::string_view backend, bool backward,
+                    const std::optional<std::vector<TensorName>>& needed);
+
 }  // namespace headwise

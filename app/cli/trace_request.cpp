@@ -17,6 +17,8 @@
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
+#include "core/scenario/scenario_schema.h"
+#include "core/scenario/traced_inputs.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 #include "core/trace/reference_backend.h"
@@ -63,9 +65,26 @@ DType dtype_of(const std::string& name) {
   throw Error(ExitStatus::usage, {"--dtype", "there is no such type to compute in", name, "f32 or f64", ""});
 }
 
-ScenarioInputs inputs_of(const TraceRequest& request, const Scenario& scenario) {
+// A sentence where a text was given and numbers become the inputs; empty: it is used, there is none, or --set takes
+// other inputs than the scenario's text and so says it itself.
+std::string text_not_used(const TraceRequest& request, const Scenario& scenario) {
+  const InputsSpec& inputs = scenario.inputs;
+  if (inputs.text.empty() || inputs.source == InputSource::text || inputs.source == InputSource::file)
+    return "";
+  const auto sets = [&](const char* path) {
+    return std::ranges::any_of(request.settings,
+                               [&](const std::string& set) { return set.starts_with(path); });
+  };
+  if (sets("inputs.source=") && !sets("inputs.text=")) return "";
+  return fmt::format("the text \"{}\" is not used, as inputs.source is {}: --set inputs.source=text uses it",
+                     one_line(inputs.text, 40), choice_name(inputs.source));
+}
+
+// `maps`: core/scenario/traced_inputs.h.
+ScenarioInputs inputs_of(const TraceRequest& request, const Scenario& scenario, Index maps) {
   ScenarioInputs inputs =
-      make_scenario_inputs(scenario, dtype_of(request.dtype), read_arrays(request.inputs));
+      make_traced_inputs(scenario, dtype_of(request.dtype), read_arrays(request.inputs), maps);
+  if (const std::string told = text_not_used(request, scenario); !told.empty()) inputs.notes.push_back(told);
   for (const std::string& note : inputs.notes) print_warning(note);
   return inputs;
 }
@@ -132,14 +151,15 @@ bool names_scenario(const std::string& name) {
 }
 
 ScenarioInputs read_inputs(const TraceRequest& request) {
-  return inputs_of(request, requested_scenario(request));
+  return inputs_of(request, requested_scenario(request), 0);
 }
 
 ComputedTrace compute_trace(const TraceRequest& request,
                             const std::optional<std::vector<TensorName>>& needed) {
   require_backend(request.backend);
   const Scenario scenario = requested_scenario(request);
-  ComputedTrace computed{inputs_of(request, scenario), nullptr, scenario.inputs.batch_first};
+  const Index maps = least_maps_of(request.backend, request.backward, needed);
+  ComputedTrace computed{inputs_of(request, scenario, maps), nullptr, scenario.inputs.batch_first};
   computed.trace = backend_trace(request.backend, computed.inputs.attention, request.backward, needed);
   if (request.backward) computed.trace = reference_backward(*computed.trace, computed.inputs.grad_output);
   for (const std::string& warning : computed.trace->warnings) print_warning(warning);

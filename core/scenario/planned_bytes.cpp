@@ -1,10 +1,12 @@
 // How much memory the inputs and parameters of a plan take.
+#include <algorithm>
 #include <initializer_list>
 #include <string>
 
 #include "core/scenario/scenario_plan.h"
 #include "core/scenario/weight_initialisation.h"
 #include "core/tensor/error.h"
+#include "core/tensor/memory.h"
 
 namespace headwise {
 namespace {
@@ -54,6 +56,24 @@ Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dt
   const Index mask = plan.mask_preset ? product({plan.query_length, plan.masked_keys}) : 0;  // a byte a cell
   const Index bytes = checked_multiply(cells, static_cast<Index>(dtype_bytes(dtype)), "scenario");
   return checked_add(checked_add(bytes, mask), labels);
+}
+
+Index planned_map_bytes(const ScenarioPlan& plan, DType dtype) {
+  return product({plan.batch, plan.options.num_heads, plan.query_length, plan.all_keys,
+                  static_cast<Index>(dtype_bytes(dtype))});
+}
+
+void require_planned_memory(const ScenarioPlan& plan, const Scenario& scenario, DType dtype,
+                            const GivenArrays& given, Index maps) {
+  const Index to_make = planned_bytes(plan, scenario, dtype);
+  require_memory(to_make, "the inputs and parameters of the scenario");
+  if (maps == 0) return;
+  Index there = 0, all = 0;
+  for (const auto& [name, array] : given) there += static_cast<Index>(array->bytes());
+  const Index of_maps = checked_multiply(maps, planned_map_bytes(plan, dtype), "the trace");
+  if (__builtin_add_overflow(std::max<Index>(0, to_make - there), of_maps, &all))
+    throw Error(ExitStatus::memory, {.where = "the trace", .what = "the sizes are beyond any memory"});
+  require_memory(all, "the trace");
 }
 
 }  // namespace headwise

@@ -15,6 +15,7 @@
 #include "core/scenario/scenario_schema.h"
 #include "core/scenario/text_inputs.h"
 #include "core/scenario/tokens.h"
+#include "core/scenario/traced_inputs.h"
 #include "core/scenario/weight_initialisation.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
@@ -334,10 +335,8 @@ void note_unused(const GivenArrays& given, std::vector<std::string>& notes) {
   }
 }
 
-}  // namespace
-
-ScenarioInputs make_scenario_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given,
-                                    const ScenarioInputs* previous, const Scenario*) {
+ScenarioInputs made_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given,
+                           const ScenarioInputs* previous, Index maps) {
   check_scenario(scenario);
   ScenarioInputs inputs;
   const GivenArrays arrays =
@@ -348,7 +347,7 @@ ScenarioInputs make_scenario_inputs(const Scenario& scenario, DType dtype, const
   if (!arrays.contains("query")) inputs.model_input = read_model_text(scenario, inputs.notes);
   ModelInput* const model = inputs.model_input.get();
   const ScenarioPlan plan = plan_scenario(scenario, arrays, sizes, text_lengths(scenario.inputs, model));
-  require_memory(planned_bytes(plan, scenario, dtype), "the inputs and parameters of the scenario");
+  require_planned_memory(plan, scenario, dtype, arrays, maps);
   const Texts texts = cut_texts(scenario.inputs, model);
 
   note_unused(given, inputs.notes);
@@ -374,6 +373,18 @@ ScenarioInputs make_scenario_inputs(const Scenario& scenario, DType dtype, const
   inputs.labels = workshop.labels(tensors);
   workshop.describe_heads(inputs.heads);
   return inputs;
+}
+
+}  // namespace
+
+ScenarioInputs make_scenario_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given,
+                                    const ScenarioInputs* previous, const Scenario*) {
+  return made_inputs(scenario, dtype, given, previous, 0);
+}
+
+ScenarioInputs make_traced_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given,
+                                  Index maps) {
+  return made_inputs(scenario, dtype, given, nullptr, maps);
 }
 
 }  // namespace headwise

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <map>
@@ -263,7 +264,28 @@ TEST_CASE("what would not fit in memory is status 5, at once") {
   check_refused({"run", "hand_made", "--set", "inputs.source=random", "--set", "inputs.query_length=100000000",
                  "-o", folder.file("out.npz")},
                 5, "memory");
+  // The inputs alone would fit; making them takes minutes, so the scores are asked for before.
+  const auto start = std::chrono::steady_clock::now();
+  check_refused({"run", "random", "--set", "inputs.source=random", "--set", "inputs.query_length=10000000",
+                 "--only", "output", "-o", folder.file("out.npz")},
+                5, "the trace: it would not fit in memory");
+  CHECK(std::chrono::steady_clock::now() - start < std::chrono::seconds(10));
   CHECK(folder.count_files() == 0);
+}
+
+TEST_CASE("a text that does not become the inputs is told, unless another source was chosen") {
+  const TemporaryFolder folder;
+  const std::string out = folder.file("out.npz");
+  const std::string scenario =
+      folder.with_file("scenario.json", R"({"headwise":1,"attention":{"embed_dim":8,"num_heads":2}})");
+  const ProgramResult told = run_program({"run", scenario, "--set", "inputs.text=a b c", "-o", out});
+  CHECK(told.status == 0);
+  CHECK(is_one_line(told.err));
+  CHECK(told.err.find("the text \"a b c\" is not used, as inputs.source is random: --set "
+                      "inputs.source=text uses it") != std::string::npos);
+  CHECK(run_program({"run", scenario, "--set", "inputs.text=a b c", "--set", "inputs.source=text", "-o", out})
+            .err.empty());
+  CHECK(run_program({"run", "random", "--set", "inputs.source=random", "-o", out}).err.empty());
 }
 
 // AddressSanitizer reserves terabytes for itself: under a limit of memory it cannot start.
@@ -283,6 +305,13 @@ TEST_CASE("a limit of the process counts as memory that is not there" * doctest:
                  folder.file("out.npz")},
                 5, "memory", {"", little_memory, {}});
   CHECK(folder.count_files() == 0);
+  // The fused backend keeps no scores: the same sizes are none too many for it.
+  const ProgramResult fused =
+      run_program({"run", "random", "--set", "inputs.source=random", "--set", "inputs.query_length=4000",
+                   "--backend", "fused", "--only", "output", "-o", folder.file("out.npz")},
+                  {"", little_memory, {}});
+  CAPTURE(fused.err);
+  CHECK(fused.status == 0);
 }
 
 TEST_CASE("Ctrl+C ends a run with status 6 and nothing is left behind") {

@@ -1,0 +1,14 @@
+// The inputs of a trace, where it is known beforehand how much the trace will keep: what is too large is refused before any
+// number is made, and not after a minute of making random ones.
+#pragma once
+
+#include "core/scenario/scenario_inputs.h"
+
+namespace headwise {
+
+// As make_scenario_inputs. `maps`: how many tensors of the shape of the scores, (N,H,L,S′) in `dtype`, the trace holds at
+// least; 0 where it keeps none. Throws Error(memory) before anything is made where they do not fit beside the inputs.
+ScenarioInputs make_traced_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given,
+                                  Index maps);
+
+}  // namespace headwise
