@@ -37,9 +37,9 @@ void write_bytes(const std::string& path, const std::vector<std::uint8_t>& bytes
 }
 
 void make_folder(const std::string& folder) {
-  std::error_code error;
+  std::error_code error, unseen;  // a folder that may not be entered cannot be looked at either
   fs::create_directories(folder, error);
-  if (!fs::is_directory(folder)) {
+  if (!fs::is_directory(folder, unseen)) {
     throw Error(ExitStatus::output, {.where = folder,
                                      .what = "the folder cannot be made",
                                      .got = error ? error.message() : "a file of this name",
