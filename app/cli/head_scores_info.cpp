@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "app/cli/standard_streams.h"
 #include "app/session/head_finding.h"
 #include "core/tensor/error.h"
 
@@ -16,12 +17,19 @@ namespace {
 struct HeadsInfo {
   FoundHeads found;
   std::optional<MutedHeads> muted;
+  std::string not_muted;  // why not, where it was asked for; empty: it was, or nobody asked
 };
 
 HeadsInfo heads_info(const HeadsInfoRequest& request) {
   const HeadQuestion question{request.model, request.text};
-  HeadsInfo info{find_heads(question), std::nullopt};
-  if (request.mute && !info.found.empty) info.muted = mute_heads(question);
+  HeadsInfo info{find_heads(question), std::nullopt, ""};
+  if (!request.mute || info.found.empty) return info;
+  if (info.found.no_words.empty())
+    info.muted = mute_heads(question);
+  else
+    info.not_muted =
+        "no head is muted, as this model predicts no words that could change: " + info.found.no_words;
+  if (!info.not_muted.empty()) print_warning(info.not_muted);
   return info;
 }
 
@@ -113,7 +121,10 @@ nlohmann::ordered_json heads_info_json(const HeadsInfoRequest& request) {
     }
     heads.push_back(std::move(one));
   }
-  return {{"tokens", info.found.tokens}, {"notice", info.found.notice}, {"scores", scores}, {"heads", heads}};
+  Json all{
+      {"tokens", info.found.tokens}, {"notice", info.found.notice}, {"scores", scores}, {"heads", heads}};
+  if (!info.not_muted.empty()) all["not_muted"] = info.not_muted;
+  return all;
 }
 
 }  // namespace headwise

@@ -12,6 +12,7 @@ struct HeadsInfoRequest {
 };
 
 // A line a head, with the scores of core/model/head_scores.h. Both throw Error(input) where text cannot go into the model.
+// Where muting is asked for and the model predicts no words, the table comes without it, and a warning and "not_muted" say why.
 std::string heads_info_text(const HeadsInfoRequest& request);
 nlohmann::ordered_json heads_info_json(const HeadsInfoRequest& request);
 

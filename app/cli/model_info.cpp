@@ -112,7 +112,7 @@ std::string model_info_text(const TextModel& model) {
                           : fmt::format("  layers {} to {}, {} to {}\n", first, last, named(all[first]),
                                         named(all[last]));
     text += fmt::format("    {}\n", alike);
-    if (!problem.empty()) text += fmt::format("    cannot be computed with: {}\n", one_line(problem));
+    if (!problem.empty()) text += fmt::format("    cannot be computed: {}\n", one_line(problem));
     first = last + 1;
   }
   for (const std::string& file : files.missing_files())

@@ -24,6 +24,18 @@ const char* kind_of(mode_t mode) {
   return "no regular file";
 }
 
+// What a reader of a file of this name wanted: models have their settings and words beside their arrays.
+[[noreturn]] void refuse_kind(const std::string& path, const char* got) {
+  const bool json = path.ends_with(".json"), text = path.ends_with(".txt");
+  throw Error(ExitStatus::input,
+              {.where = path,
+               .what = json || text ? "there is nothing to read" : "there are no arrays to read",
+               .got = got,
+               .expected = json   ? "a JSON file"
+                           : text ? "a text file"
+                                  : "a .npy, .npz or .safetensors file"});
+}
+
 }  // namespace
 
 InputFile::InputFile(const std::string& path) : path_(path) {
@@ -51,8 +63,7 @@ InputFile::InputFile(const std::string& path) : path_(path) {
                                                  : nullptr;
   if (problem != nullptr) {
     close(descriptor_);
-    throw Error(ExitStatus::input,
-                {path, "there are no arrays to read", problem, "a .npy, .npz or .safetensors file", ""});
+    refuse_kind(path, problem);
   }
   size_ = static_cast<std::uint64_t>(status.st_size);
 }

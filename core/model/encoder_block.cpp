@@ -131,7 +131,7 @@ EncoderLinear read_linear(const ModelFiles& files, const std::string& name, Inde
 void check_block(const EncoderConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
   const auto refuse = [&](const std::string& problem) {
     throw Error(ExitStatus::input,
-                {files.path() + ": " + layer.name, "this layer cannot be computed with", problem, "", ""});
+                {files.path() + ": " + layer.name, "this layer cannot be computed: " + problem, "", "", ""});
   };
   if (const std::string problem = layer_problem(layer); !problem.empty()) refuse(problem);
   const Index E = config.embed_dim;

@@ -129,7 +129,7 @@ const std::vector<Index>& matrix_sizes(const ModelFiles& files, const std::strin
 void read_sizes(EncoderConfig& config, const ModelFiles& files, const AttentionLayers& layers) {
   const AttentionLayer& first = layers.layers.front();
   if (const std::string problem = layer_problem(first); !problem.empty())
-    fail(files.path() + ": " + first.name, "this layer cannot be computed with", problem, "");
+    fail(files.path() + ": " + first.name, "this layer cannot be computed: " + problem, "", "");
   const ModelConfig& model = *layers.config;
   config.embed_dim = first.query_width;
   config.num_heads = *first.num_heads;

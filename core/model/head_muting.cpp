@@ -111,8 +111,10 @@ void compare(const Encoder& encoder, Untouched& untouched, const Tensor& last_hi
 HeadMuting mute_each_head(const Encoder& encoder, std::span<const ScoredToken> tokens) {
   const EncoderConfig& config = encoder.config();
   if (!encoder.no_words().empty()) {
-    throw Error(ExitStatus::input, {"muting", "there is no prediction to change", encoder.no_words(), "",
-                                    "a model with the head that predicts words"});
+    throw Error(ExitStatus::input,
+                {.where = "muting a head changes no prediction, as this model predicts no words",
+                 .what = encoder.no_words(),
+                 .remedy = "take a model with the head that predicts words"});
   }
   std::vector<TokenId> ids;
   std::vector<char> position_counts;

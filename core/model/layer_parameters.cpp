@@ -15,7 +15,7 @@ using Parameters = std::map<std::string, TensorPtr>;
 [[noreturn]] void fail(const ModelFiles& files, const AttentionLayer& layer, const std::string& problem) {
   throw Error(ExitStatus::input,
               {layer.name.empty() ? files.path() : fmt::format("{}: {}", files.path(), layer.name),
-               "this layer cannot be computed with", problem, "",
+               "this layer cannot be computed: " + problem, "", "",
                fmt::format("headwise info {} says what is there", files.path())});
 }
 

@@ -40,9 +40,10 @@ constexpr std::array gpt2_classes{"GPT2Tokenizer", "GPTNeoXTokenizer", "CodeGenT
 
 std::string read_file(const std::string& path) {
   std::error_code ignored;
-  if (is_folder(path)) fail(path, "there is no tokenizer to read", "a folder", "a file");
+  const char* const expected = path.ends_with(".json") ? "a JSON file" : "a text file";
+  if (is_folder(path)) fail(path, "there is no tokenizer to read", "a folder", expected);
   if (fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == 0)
-    fail(path, "there is no tokenizer to read", "an empty file", "tokenizer.json, vocab.txt or vocab.json");
+    fail(path, "there is no tokenizer to read", "an empty file", expected);
   const InputFile file(path);
   if (file.size() > most_bytes) {
     fail(path, "it is too large for a tokenizer", bytes_text(static_cast<Index>(file.size())),
@@ -253,7 +254,10 @@ Tokenizer load_tokenizer(const std::string& path) {
     return tokenizer_from_json(read_file(path), path);
   }
   const auto has = [&](const char* name) { return is_there(given / name); };
-  if (has("tokenizer.json")) return load_tokenizer(given / "tokenizer.json");
+  if (has("tokenizer.json")) {
+    const std::string json = given / "tokenizer.json";
+    return tokenizer_from_json(read_file(json), json);
+  }
   if (has("vocab.txt")) return from_word_list(given / "vocab.txt");
   if (has("vocab.json") && has("merges.txt")) return from_merges(given);
   for (const char* name : {"tokenizer.model", "spiece.model", "sentencepiece.bpe.model"}) {

@@ -56,7 +56,7 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
     layer = with_heads(layer, heads.num_heads, heads.num_kv_heads);
   }
   if (const std::string problem = layer_problem(layer); !problem.empty()) {
-    throw Error(ExitStatus::input, {path, "this layer cannot be computed with", problem, "",
+    throw Error(ExitStatus::input, {path, "this layer cannot be computed: " + problem, "", "",
                                     fmt::format("headwise info {} says what is there", path)});
   }
   Scenario scenario;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "core/files/array_files.h"
@@ -115,7 +116,7 @@ TEST_CASE("what is assumed of a model that does not say its heads is one line, a
   CHECK(std::ranges::count(info.err, '\n') == 1);
   const std::string text = run_program({"info", folder.file("model.safetensors")}).out;
   CHECK(contains(text, "heads: not known, 2 of 64 are assumed"));
-  CHECK_FALSE(contains(text, "cannot be computed with"));
+  CHECK_FALSE(contains(text, "cannot be computed"));
   const auto layer = nlohmann::json::parse(info.out).at("model").at("layers").at(0);
   CHECK(layer.at("num_heads").is_null());
   CHECK(layer.at("assumed_num_heads") == 2);
@@ -148,4 +149,62 @@ TEST_CASE("a folder whose file is damaged is refused in one line, by the window 
     CHECK(std::ranges::count(result.err, '\n') == 1);
     CHECK(contains(result.err, "model.safetensors"));
   }
+}
+
+TEST_CASE("a model without words has its table of heads, and one line says why no head is muted") {
+  const TemporaryFolder folder;
+  const std::string model = folder.file("model");
+  std::filesystem::copy(own_models + "sentences", model, std::filesystem::copy_options::recursive);
+  std::vector<NamedTensor> arrays = read_array_file(model + "/model.safetensors");
+  std::erase_if(arrays, [](const NamedTensor& array) { return array.name.starts_with("cls."); });
+  write_safetensors(model + "/model.safetensors", arrays, {});
+  const ProgramResult text = run_program({"info", model, "--text", "the dog ran .", "--mute"});
+  CAPTURE(text.err);
+  CHECK(text.status == 0);
+  CHECK(text.out.starts_with("heads on 6 tokens:"));
+  CHECK_FALSE(contains(text.out, "when muted"));
+  CHECK(is_one_line(text.err));
+  CHECK(contains(text.err, "no head is muted, as this model predicts no words"));
+  const ProgramResult json = run_program({"info", model, "--text", "the dog ran .", "--mute", "--json"});
+  CHECK(json.status == 0);
+  const auto told = nlohmann::json::parse(json.out).at("text");
+  CHECK(contains(told.at("not_muted"), "predicts no words"));
+  CHECK_FALSE(told.at("heads").empty());
+  CHECK_FALSE(told.at("heads").at(0).contains("muted"));
+}
+
+TEST_CASE("a file of a model that is none says what it is and what was expected") {
+  for (const char* name : {"config.json", "tokenizer.json", "vocab.txt"}) {
+    for (const bool is_folder : {false, true}) {
+      CAPTURE(name);
+      CAPTURE(is_folder);
+      const TemporaryFolder folder;
+      const std::string model = folder.file("model"), file = model + "/" + name;
+      std::filesystem::copy(own_models + "sentences", model, std::filesystem::copy_options::recursive);
+      std::filesystem::remove(file);
+      if (is_folder)
+        std::filesystem::create_directory(file);
+      else
+        std::ofstream(file).flush();
+      const ProgramResult result = run_program({"info", model, "--text", "the dog ran ."});
+      CHECK(result.status == 3);
+      CHECK(is_one_line(result.err));
+      CHECK(contains(result.err, is_folder ? "got a folder" : "got an empty file"));
+      CHECK(contains(result.err, file.ends_with(".json") ? "expected a JSON file" : "expected a text file"));
+    }
+  }
+}
+
+TEST_CASE("a layer that cannot be computed is told in a sentence") {
+  const TemporaryFolder folder;
+  const std::string model = folder.file("model");
+  std::filesystem::copy(own_models + "sentences", model, std::filesystem::copy_options::recursive);
+  auto config = nlohmann::json::parse(std::ifstream(model + "/config.json"));
+  config["num_attention_heads"] = 7;
+  std::ofstream(model + "/config.json") << config.dump();
+  const ProgramResult result = run_program({"run", model, "-o", folder.file("out.npz")});
+  CAPTURE(result.err);
+  CHECK(result.status == 3);
+  CHECK(is_one_line(result.err));
+  CHECK(contains(result.err, "this layer cannot be computed: 128 rows of q cannot be split into 7 heads"));
 }
