@@ -19,7 +19,7 @@ enum class ExitStatus {
 };
 
 // Parts that are empty are left out of the line. Control characters are shown escaped, so it stays one line,
-// and each part is cut at 300 bytes, so a hostile file cannot flood a terminal.
+// and each part is cut at 300 bytes, the remedy at 700, so a hostile file cannot flood a terminal.
 struct ErrorParts {
   std::string where{};  // file, key or tensor: "scenario.json: attention.num_heads"
   std::string what{};  // what is wrong: "num_heads must divide embed_dim"
