@@ -4,9 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "app/panels/cell_terms.h"
 #include "app/panels/named_text.h"
+#include "app/panels/stage_marks.h"
 #include "app/panels/stage_prediction.h"
 #include "app/platform/fonts.h"
 #include "app/session/word_predictions.h"
@@ -66,8 +68,10 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
       context.palette.text_dim);
   column.space(16);
   const ImVec2 top = column.cursor();
-  const bool pinned = context.selection.pinned.has_value();
-  column.heading(pinned ? "THIS PREDICTION: PINNED, ESC LETS GO" : "THIS PREDICTION");
+  const std::optional<CellRef> cell = focused_cell(context.trace, context.selection);
+  column.heading(!cell                              ? "THIS PREDICTION"
+                 : cell == context.selection.pinned ? "THIS PREDICTION: PINNED, ESC LETS GO"
+                                                    : "THIS PREDICTION: UNDER THE MOUSE");
   column.paragraph(
       fmt::format("{} position {}, “{}”", says_next ? "Behind" : "At", position,
                   drawable_text(token_at(context.inputs.labels.query, position, "position"), font)));
