@@ -321,7 +321,8 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   // ImGui's own navigation serves its menus, and nothing else: the arrows belong to the steps.
   ImGuiIO& io = ImGui::GetIO();
   io.ConfigFlags &= ~ImGuiConfigFlags_NavEnableKeyboard;
-  if (menu_open()) io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
+  // Between two menus too: it would take a key that is still held for one that is pressed anew.
+  if (menu_open() || state_.menu_to_open >= 0) io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
 
   FrameResult result;
   const bool changed = trace_before != state_.session.trace_ptr() ||

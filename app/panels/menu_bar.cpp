@@ -249,6 +249,7 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
       if (by != 0) {
         *info.to_open = (place + by + count) % count;
         ImGui::CloseCurrentPopup();
+        ImGui::NavMoveRequestCancel();  // ImGui would go on to the next menu too, and close what is open there
       }
     }
     ImGui::PopStyleVar();

@@ -38,7 +38,7 @@ float draw_notice(const WidgetContext& context, const char* id, const std::strin
                    ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoNav);
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {min.x + padding, min.y + padding},
                                       im_color(error ? context.palette.error : context.palette.text),
-                                      text.c_str(), nullptr, wrap + 1.0f);
+                                      text.c_str(), nullptr, wrap);
   pressed = ImGui::IsWindowHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left);
   ui_probe(id, min, {min.x + size.x, min.y + size.y});
   ImGui::End();

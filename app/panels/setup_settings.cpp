@@ -3,18 +3,20 @@
 #include <array>
 #include <string>
 
+#include "core/scenario/layer_scenario.h"
+
 namespace headwise {
 namespace {
 
 // What a row needs to be there at all.
-enum class Needs { nothing, text, key_text, no_text, other_keys, projections, groups, causal };
+enum class Needs { nothing, model, text, key_text, no_text, other_keys, projections, groups, causal };
 
 struct Row {
   SetupSetting setting;
   Needs needs = Needs::nothing;
 };
 
-constexpr std::array<Row, 30> rows{{
+constexpr std::array<Row, 31> rows{{
     {{"setup/text", "text", "your own sentence", "sentence words tokens type"}, Needs::text},
     {{"setup/source", "inputs", "random numbers, or the words of a text", "random text"}},
     {{"setup/positions", "positions", "sinusoidal positions in the embeddings", "positional encoding order"},
@@ -24,6 +26,7 @@ constexpr std::array<Row, 30> rows{{
     {{"setup/key_text", "key text", "the second sentence: keys and values", "cross"}, Needs::key_text},
     {{"setup/parameters", "heads", "heads made by hand, or random parameters",
       "hand-made random parameters"}},
+    {{"setup/layer", "layer", "which layer of the model is computed", "model block other"}, Needs::model},
     {{"setup/layout", "in_proj as", "the projection packed, as 3 or as 3·H matrices", "packed layout"},
      Needs::projections},
     {{"setup/gain", "gain of the head", "how loud the head is that is looked at", "mute strength"},
@@ -66,6 +69,8 @@ bool has_row(Needs needs, const Scenario& scenario) {
   switch (needs) {
     case Needs::nothing:
       return true;
+    case Needs::model:
+      return is_of_model(scenario);
     case Needs::text:
       return text;
     case Needs::key_text:

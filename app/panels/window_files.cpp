@@ -177,13 +177,15 @@ std::string layer_sentence(const Scenario& scenario) {
   const std::shared_ptr<const TextModel> model = TextModel::open(path);
   const AttentionLayers& layers = model->layers();
   const bool text = scenario.inputs.source == InputSource::text, reads_text = model->no_text().empty();
+  const bool says_words = reads_text && model->encoder()->no_words().empty();
   const AttentionLayer& layer = layers.layers[static_cast<std::size_t>(scenario.parameters.layer)];
   std::string told = fmt::format(
       "{}: layer {} of {}, {}{}. Its parameters are the model's, {}. PARAMETERS has the other layers.",
       model_name(path), scenario.parameters.layer, layers.layers.size(), layer.family->name,
       layer.name.empty() ? "" : fmt::format(" ({})", layer.name),
       !text        ? "the inputs are random"
-      : reads_text ? "the inputs are what it makes of the text; the view Prediction has its words"
+      : says_words ? "the inputs are what it makes of the text; the view Prediction has its words"
+      : reads_text ? "the inputs are what it makes of the text"
                    : "the words are embedded without it");
   if (reads_text && !text) told += " Set inputs to text, and your words go through the model.";
   if (heads_are_assumed(scenario, layer)) {

@@ -11,8 +11,8 @@ void go_to_step(WindowState& window, int step);
 void go_to_head(WindowState& window, Index head);
 void go_to_next_view(WindowState& window);
 
-// Begins to play, or holds. From the end, and from a result that was opened on, it begins with the first step; a motion that
-// is held goes on.
+// Begins to play, or holds. From the end, and from a result that was opened on, it begins with the first step; in Gradients,
+// which are walked backwards, with the last. A motion that is held goes on.
 void play(WindowState& window);
 
 // Escape: one thing at a time, the nearest first. What is being made or computed is given up; the focus, notices, an edit

@@ -162,6 +162,17 @@ TEST_CASE("F10 opens the menus: the arrows go through them, Enter chooses") {
   bench.ui->run_frames(2);
   CHECK_FALSE(bench.ui->has("menu/Keys"));
 
+  // A person holds a key for longer than a frame.
+  for (const char* key : {"F10", "Right"}) {
+    bench.ui->hold(key);
+    bench.ui->run_frames(6);
+    bench.ui->let_go(key);
+    bench.ui->run_frames(6);
+  }
+  REQUIRE(bench.ui->has("menu/Undo"));
+  bench.ui->key("Escape");
+  bench.ui->run_frames(2);
+
   for (const char* key : {"F10", "Right", "Right", "Down", "Enter"}) {
     bench.ui->key(key);
     bench.ui->run_frames(3);
