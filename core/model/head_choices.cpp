@@ -15,6 +15,8 @@ constexpr std::size_t most_asked = 5, few = 3;
 constexpr std::array<Index, 5> likely_widths{64, 128, 32, 96, 80}, likely_widths_of_wide{128, 64, 96, 80, 32};
 constexpr Index wide_rows = 3072;
 constexpr Index rows_of_heads_of_80 = 2560;  // OPT 2.7B, Phi-2, Pythia 2.8B, BLOOM 3B
+constexpr Index rows_of_heads_of_32 =
+    384;  // of BERT: MiniLM, and the embedding models made from it; ViT-S has 64
 
 struct Rows {
   Index q = 0, k = 0, v = 0;
@@ -68,6 +70,8 @@ std::optional<HeadChoice> likeliest_heads(const AttentionLayer& layer) {
   const auto of_width = [&](Index width) { return std::ranges::find(all, width, &HeadChoice::head_dim); };
   const Index rows = rows_of(layer).q;
   if (const auto at = of_width(80); rows == rows_of_heads_of_80 && at != all.end()) return *at;
+  const bool mini = layer.family->name == "BERT" && rows == rows_of_heads_of_32;
+  if (const auto at = of_width(32); mini && at != all.end()) return *at;
   for (const Index width : rows >= wide_rows ? likely_widths_of_wide : likely_widths)
     if (const auto at = of_width(width); at != all.end()) return *at;
   return *std::ranges::min_element(all, {}, distance_from_64);

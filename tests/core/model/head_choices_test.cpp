@@ -53,7 +53,7 @@ TEST_CASE("a layer can be cut into the heads that divide its rows, the usual wid
   CHECK(heads_of(head_choices(layer)) ==
         std::vector<Index>{1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 384});
   CHECK(heads_of(usual_head_choices(layer)) == std::vector<Index>{12, 6, 4, 3});
-  CHECK(likeliest_heads(layer) == HeadChoice{6, 6, 64, 64});
+  CHECK(likeliest_heads(layer) == HeadChoice{12, 12, 32, 32});
   CHECK(choice_of_heads(layer, 12) == HeadChoice{12, 12, 32, 32});
   CHECK_FALSE(choice_of_heads(layer, 7).has_value());
 }
@@ -70,10 +70,11 @@ TEST_CASE("the width of the keys gives their heads, and leaves out what does not
   CHECK_FALSE(choice_of_heads(layer, 2).has_value());  // of 256, and the keys are 128 wide
 }
 
-TEST_CASE("the likeliest heads are 64 wide, in wide models 128, in one of 2560 80") {
+TEST_CASE("the likeliest heads are 64 wide, in wide models 128, in one of 2560 80, in a BERT of 384 32") {
   CHECK(likeliest_heads(layer_of("BERT", 768, 768))->num_heads == 12);
   CHECK(likeliest_heads(layer_of("Llama", 4096, 1024)) == HeadChoice{32, 8, 128, 128});
   CHECK(likeliest_heads(layer_of("OPT, BART", 2560, 2560))->head_dim == 80);
+  CHECK(likeliest_heads(layer_of("ViT", 384, 384))->num_heads == 6);
   CHECK(likeliest_heads(layer_of("BERT", 48, 48)) == HeadChoice{1, 1, 48, 48});
   CHECK(usual_head_choices(layer_of("BERT", 48, 48)).size() == 5);
 }
