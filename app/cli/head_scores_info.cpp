@@ -24,12 +24,13 @@ HeadsInfo heads_info(const HeadsInfoRequest& request) {
   const HeadQuestion question{request.model, request.text};
   HeadsInfo info{find_heads(question), std::nullopt, ""};
   if (!request.mute || info.found.empty) return info;
-  if (info.found.no_words.empty())
+  if (info.found.no_words.empty()) {
     info.muted = mute_heads(question);
-  else
+  } else {
     info.not_muted =
         "no head is muted, as this model predicts no words that could change: " + info.found.no_words;
-  if (!info.not_muted.empty()) print_warning(info.not_muted);
+    print_warning(info.not_muted);
+  }
   return info;
 }
 

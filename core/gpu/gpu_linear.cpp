@@ -18,7 +18,6 @@ struct Piece {
 void dispatch(const GpuLinear& l, const ComputeProgram& program, const GpuLimits& limits, const Piece& piece,
               Index first_block, Index blocks) {
   const Index alignment = limits.offset_alignment;
-  const Index parts = l.columns / l.out_part;
   const Index part = piece.first_column / l.out_part;
   program.use();
   program.set("rows", static_cast<std::uint32_t>(piece.rows));
@@ -33,17 +32,14 @@ void dispatch(const GpuLinear& l, const ComputeProgram& program, const GpuLimits
     program.set("bias_offset",
                 l.bias->bind(2, l.first_bias_entry + piece.first_column, piece.columns, alignment));
   Index first = piece.n * l.out_batch_stride, count = 0, inside = 0;
-  if (parts > 1 && piece.columns == l.out_part) {  // some rows of one part
-    first += part * l.out_part_stride + piece.first_row * l.out_row_stride;
-    count = (piece.rows - 1) * l.out_row_stride + l.out_part;
-  } else if (parts > 1) {  // whole parts, all of their rows
+  if (piece.columns > l.out_part) {  // whole parts, all of their rows
     first += part * l.out_part_stride;
     count = piece.columns / l.out_part * l.out_part_stride;
     inside = piece.first_row * l.out_row_stride;
-  } else {
-    first += piece.first_row * l.out_row_stride;
+  } else {  // some rows of one part
+    first += part * l.out_part_stride + piece.first_row * l.out_row_stride;
     count = piece.rows * l.out_row_stride;
-    inside = piece.first_column;
+    inside = piece.first_column % l.out_part;
   }
   const std::uint32_t out = l.out->bind(3, first, std::min(count, l.out->count() - first), alignment);
   program.set("c_offset", out + static_cast<std::uint32_t>(inside));

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <string_view>
 
 namespace headwise {
 namespace {
@@ -14,9 +15,14 @@ constexpr std::size_t most_asked = 5, few = 3;
 // Heads of 64 in BERT, GPT-2, ViT, T5 and Llama 3.2 1B; of 128 in most that are wider: OPT 6.7B, Llama, Mistral, Qwen.
 constexpr std::array<Index, 5> likely_widths{64, 128, 32, 96, 80}, likely_widths_of_wide{128, 64, 96, 80, 32};
 constexpr Index wide_rows = 3072;
-constexpr Index rows_of_heads_of_80 = 2560;  // OPT 2.7B, Phi-2, Pythia 2.8B, BLOOM 3B
-constexpr Index rows_of_heads_of_32 =
-    384;  // of BERT: MiniLM, and the embedding models made from it; ViT-S has 64
+// Where nearly all models of so many rows have heads of another width.
+struct KnownRows {
+  Index rows, width;
+  std::string_view family = {};  // empty: of any
+};
+constexpr std::array known_rows{
+    KnownRows{2560, 80},          // OPT 2.7B, Phi-2, Pythia 2.8B, BLOOM 3B
+    KnownRows{384, 32, "BERT"}};  // MiniLM, and the embedding models made from it; ViT-S has 64
 
 struct Rows {
   Index q = 0, k = 0, v = 0;
@@ -69,9 +75,10 @@ std::optional<HeadChoice> likeliest_heads(const AttentionLayer& layer) {
   if (all.empty()) return std::nullopt;
   const auto of_width = [&](Index width) { return std::ranges::find(all, width, &HeadChoice::head_dim); };
   const Index rows = rows_of(layer).q;
-  if (const auto at = of_width(80); rows == rows_of_heads_of_80 && at != all.end()) return *at;
-  const bool mini = layer.family->name == "BERT" && rows == rows_of_heads_of_32;
-  if (const auto at = of_width(32); mini && at != all.end()) return *at;
+  for (const KnownRows& known : known_rows) {
+    if (rows != known.rows || (!known.family.empty() && known.family != layer.family->name)) continue;
+    if (const auto at = of_width(known.width); at != all.end()) return *at;
+  }
   for (const Index width : rows >= wide_rows ? likely_widths_of_wide : likely_widths)
     if (const auto at = of_width(width); at != all.end()) return *at;
   return *std::ranges::min_element(all, {}, distance_from_64);
