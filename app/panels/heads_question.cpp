@@ -46,7 +46,7 @@ std::string question_text(const HeadsQuestion& question) {
   if (kv_width != width) text += fmt::format(", its keys and values {}", kv_width);
   return text +
          ". Into how many heads that is cut is not in the arrays, and no config.json lies beside them. Who "
-         "made the model knows it; heads of 64 or 128 are usual.";
+         "made the model knows it; heads of 64 or 128 are usual, of 32 in small ones.";
 }
 
 std::optional<HeadChoice> typed_choice(const HeadsQuestion& question) {
