@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/panels/cell_editor.h"
+#include "app/panels/cell_meaning.h"
 #include "app/panels/cell_terms.h"
 #include "app/panels/code_section.h"
 #include "app/panels/inspector_prediction.h"
@@ -217,6 +218,11 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
   list->AddText(sans, sans->FontSize, tokens_at, im_color(context.palette.text),
                 fitted_text(tokens, sans, column.width()).c_str());
   column.skip(height);
+  if (const std::string meaning = cell_meaning(context.trace, context.inputs.labels, *cell);
+      !meaning.empty()) {
+    column.paragraph(drawable_text(meaning, sans));
+    column.space(4);
+  }
 
   if (pinned) draw_cell_editor(context, *cell, action);
   draw_output_shares(context, column);
