@@ -85,7 +85,7 @@ Encoder::Encoder(EncoderConfig config, std::shared_ptr<const ModelFiles> files,
       blocks_(layers_.size()) {
   if (!missing.empty()) return;
   try {
-    if (!config_.names->final_norm.empty())
+    if (config_.has_final_norm)
       final_norm_ = read_norm(config_, *files_, config_.root + std::string(config_.names->final_norm),
                               config_.embed_dim);
     head_ = WordHead::open(config_, files_, share_, embeddings_.words());

@@ -37,26 +37,32 @@ std::vector<Index> stored_sizes(Index out, Index in, bool conv1d) {
   return conv1d ? std::vector{in, out} : std::vector{out, in};
 }
 
+bool has_bias(const ModelFiles& files, const std::string& name, Biases biases) {
+  return biases == Biases::all || (biases == Biases::as_in_file && files.find(name + "bias"));
+}
+
 void check_linear(const ModelFiles& files, const std::string& name, Index out, Index in, bool conv1d,
-                  bool needs_bias) {
+                  Biases biases) {
   expect_array(files, name + "weight", stored_sizes(out, in, conv1d));
-  if (needs_bias || files.find(name + "bias")) expect_array(files, name + "bias", {out});
+  if (has_bias(files, name, biases)) expect_array(files, name + "bias", {out});
 }
 
 // What layer_problem does not look at: the width of v's weights, the output projection, biases.
 void check_attention(const EncoderConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
   const ModelFamily& family = *layer.family;
-  const bool needs_bias = config.names->has_bias, conv1d = family.layout == AttentionLayout::packed_in;
+  const bool conv1d = family.layout == AttentionLayout::packed_in;
   const Index E = config.embed_dim;
+  const auto check = [&](std::string_view stem, Index out, Index in) {
+    check_linear(files, in_block(layer, stem), out, in, conv1d, config.attention_biases);
+  };
   if (layer.packed_rows > 0) {
-    check_linear(files, in_block(layer, family.qkv), layer.packed_rows, E, conv1d, needs_bias);
+    check(family.qkv, layer.packed_rows, E);
   } else {
-    check_linear(files, in_block(layer, family.q), layer.q_rows, E, false, needs_bias);
-    check_linear(files, in_block(layer, family.k), layer.k_rows, E, false, needs_bias);
-    check_linear(files, in_block(layer, family.v), layer.v_rows, E, false, needs_bias);
+    check(family.q, layer.q_rows, E);
+    check(family.k, layer.k_rows, E);
+    check(family.v, layer.v_rows, E);
   }
-  check_linear(files, in_block(layer, family.output), E, config.num_heads * config.v_head_dim, conv1d,
-               needs_bias);
+  check(family.output, E, config.num_heads * config.v_head_dim);
 }
 
 // What the attention layer's family names, and what stands beside it.
@@ -65,12 +71,15 @@ std::set<std::string> known_arrays(const EncoderConfig& config, const ModelFiles
   const EncoderNames& names = *config.names;
   const ModelFamily& family = *layer.family;
   std::set<std::string> known;
-  for (const std::string_view stem : {family.q, family.k, family.v, family.qkv, family.output, names.feed_in,
-                                      names.feed_gate, names.feed_out}) {
-    if (stem.empty()) continue;
+  const auto add_linear = [&](std::string_view stem, Biases biases) {
+    if (stem.empty()) return;
     known.insert(in_block(layer, stem) + "weight");
-    known.insert(in_block(layer, stem) + "bias");
-  }
+    if (biases != Biases::none) known.insert(in_block(layer, stem) + "bias");
+  };
+  for (const std::string_view stem : {family.q, family.k, family.v, family.qkv, family.output})
+    add_linear(stem, config.attention_biases);
+  for (const std::string_view stem : {names.feed_in, names.feed_gate, names.feed_out})
+    add_linear(stem, config.feed_forward_biases);
   for (const std::string_view norm : {names.attention_norm, names.feed_forward_norm}) {
     known.insert(norm_gain_name(files, in_block(layer, norm)));
     known.insert(norm_bias_name(files, in_block(layer, norm)));
@@ -120,11 +129,11 @@ Normalisation read_norm(const EncoderConfig& config, const ModelFiles& files, co
 }
 
 EncoderLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in, bool conv1d,
-                          bool needs_bias) {
-  check_linear(files, name, out, in, conv1d, needs_bias);
+                          Biases biases) {
+  check_linear(files, name, out, in, conv1d, biases);
   EncoderLinear linear{.out = out, .in = in, .is_conv1d = conv1d};
   linear.weight = read_f32(files, name + "weight", stored_sizes(out, in, conv1d));
-  if (files.find(name + "bias")) linear.bias = read_f32(files, name + "bias", {out});
+  if (has_bias(files, name, biases)) linear.bias = read_f32(files, name + "bias", {out});
   return linear;
 }
 
@@ -148,9 +157,10 @@ void check_block(const EncoderConfig& config, const ModelFiles& files, const Att
     check_norm(config, files, in_block(layer, norm), E);
   for (const std::string_view in : {names.feed_in, names.feed_gate})
     if (!in.empty())
-      check_linear(files, in_block(layer, in), config.feed_forward_dim, E, names.conv1d, names.has_bias);
+      check_linear(files, in_block(layer, in), config.feed_forward_dim, E, names.conv1d,
+                   config.feed_forward_biases);
   check_linear(files, in_block(layer, names.feed_out), E, config.feed_forward_dim, names.conv1d,
-               names.has_bias);
+               config.feed_forward_biases);
   check_nothing_else(config, files, layer);
 }
 
@@ -178,10 +188,12 @@ EncoderBlock read_block(const EncoderConfig& config, const ModelFiles& files, co
   block.attention_norm = read_norm(config, files, in_block(layer, names.attention_norm), E);
   block.feed_forward_norm = read_norm(config, files, in_block(layer, names.feed_forward_norm), E);
   block.feed.activation = config.activation;
-  block.feed.in = read_linear(files, in_block(layer, names.feed_in), F, E, names.conv1d);
-  if (!names.feed_gate.empty())
-    block.feed.gate = read_linear(files, in_block(layer, names.feed_gate), F, E, names.conv1d);
-  block.feed.out = read_linear(files, in_block(layer, names.feed_out), E, F, names.conv1d);
+  const auto read_feed = [&](std::string_view stem, Index out, Index in) {
+    return read_linear(files, in_block(layer, stem), out, in, names.conv1d, config.feed_forward_biases);
+  };
+  block.feed.in = read_feed(names.feed_in, F, E);
+  if (!names.feed_gate.empty()) block.feed.gate = read_feed(names.feed_gate, F, E);
+  block.feed.out = read_feed(names.feed_out, E, F);
   const TensorPtr none;
   block.bytes = bytes_of({&block.q.weight, &block.k.weight, &block.v.weight, &bias, &block.out.weight,
                           &block.out.bias, &block.feed.in.weight, &block.feed.in.bias,
@@ -214,7 +226,8 @@ Rows after_attention(const EncoderConfig& config, const EncoderBlock& block, con
     between = normalised(block.attention_norm, between);
     return normalised(block.feed_forward_norm, between + feed_forward(block.feed, between));
   }
-  return between + feed_forward(block.feed, normalised(block.feed_forward_norm, between));
+  return between +
+         feed_forward(block.feed, normalised(block.feed_forward_norm, config.is_parallel ? x : between));
 }
 
 }  // namespace headwise

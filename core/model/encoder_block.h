@@ -2,6 +2,7 @@
 //
 //   post-norm (BERT)          x = norm₁(x + attention(x));   x = norm₂(x + feed_forward(x))
 //   pre-norm (GPT-2, Llama)   x = x + attention(norm₁(x));   x = x + feed_forward(norm₂(x))
+//   parallel (GPT-NeoX)       x = x + attention(norm₁(x)) + feed_forward(norm₂(x))
 #pragma once
 
 #include <memory>
@@ -38,8 +39,8 @@ Rows after_attention(const EncoderConfig& config, const EncoderBlock& block, con
 Normalisation read_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm,
                         Index width);
 void check_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm, Index width);
-// A linear map `name` ("lm_head.dense."), its bias where it has one.
+// A linear map `name` ("lm_head.dense.") with its bias.
 EncoderLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in, bool conv1d,
-                          bool needs_bias = false);
+                          Biases biases);
 
 }  // namespace headwise

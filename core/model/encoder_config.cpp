@@ -16,7 +16,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr double most_epsilon = 1.0;
 constexpr Index most_layers = Index{1} << 24;
 
 [[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,
@@ -32,40 +31,40 @@ class Settings {
       : path_((std::filesystem::path(folder) / "config.json").string()), json_(read_model_json(path_)) {}
 
   const std::string& path() const { return path_; }
-  // Null where it is not there.
-  const Json& at(const char* key) const {
+  // Null where it is not there, or the key is empty.
+  const Json& at(std::string_view key) const {
     static const Json none;
-    const auto found = json_.find(key);
+    const auto found = key.empty() ? json_.end() : json_.find(key);
     return found == json_.end() ? none : *found;
   }
 
-  std::string text(const char* key, const std::string& otherwise) const {
+  std::string text(std::string_view key, const std::string& otherwise) const {
     const Json& value = at(key);
     if (value.is_null()) return otherwise;
     if (!value.is_string()) refuse(key, value, "a text");
     return value.get<std::string>();
   }
-  bool flag(const char* key, bool otherwise) const {
+  bool flag(std::string_view key, bool otherwise) const {
     const Json& value = at(key);
     if (value.is_null()) return otherwise;
     if (!value.is_boolean()) refuse(key, value, "true or false");
     return value.get<bool>();
   }
-  double number(const char* key, double otherwise, double most) const {
+  double number(std::string_view key, double otherwise, double most) const {
     const Json& value = at(key);
     if (value.is_null()) return otherwise;
     if (!value.is_number() || !(value.get<double>() > 0.0) || value.get<double>() > most)
       refuse(key, value, fmt::format("a number above 0, at most {}", most));
     return value.get<double>();
   }
-  Index whole(const char* key, Index otherwise, Index most) const {
+  Index whole(std::string_view key, Index otherwise, Index most) const {
     const Json& value = at(key);
     if (value.is_null()) return otherwise;
     if (!value.is_number_unsigned() || value.get<std::uint64_t>() > static_cast<std::uint64_t>(most))
       refuse(key, value, fmt::format("a whole number from 0 to {}", most));
     return value.get<Index>();
   }
-  [[noreturn]] void refuse(const char* key, const Json& got, const std::string& expected) const {
+  [[noreturn]] void refuse(std::string_view key, const Json& got, const std::string& expected) const {
     fail(fmt::format("{}: {}", path_, key), "this is not computed by the encoder", got.dump(), expected);
   }
 
@@ -74,11 +73,12 @@ class Settings {
   Json json_;
 };
 
-Activation read_activation(const Settings& settings, bool conv1d, bool gated) {
+Activation read_activation(const Settings& settings, Activation usual) {
   const char* key = "hidden_act";
   for (const char* other : {"activation_function", "activation"})
     if (settings.at(key).is_null()) key = other;
-  const std::string name = settings.text(key, gated ? "silu" : conv1d ? "gelu_new" : "gelu");
+  if (settings.at(key).is_null()) return usual;
+  const std::string name = settings.text(key, "");
   if (name == "gelu" || name == "gelu_python") return Activation::gelu;
   if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast" || name == "gelu_accurate")
     return Activation::gelu_tanh;
@@ -97,6 +97,7 @@ void refuse_other_settings(const Settings& settings) {
   only("scale_attn_weights", true);
   only("scale_attn_by_inverse_layer_idx", false);
   only("add_cross_attention", false);
+  only("layer_norm_elementwise_affine", true);
   const Json& kinds = settings.at("layer_types");
   if (kinds.is_array() && std::ranges::any_of(kinds, [&](const Json& kind) { return kind != kinds[0]; }))
     settings.refuse("layer_types", kinds, "layers of one kind");
@@ -154,7 +155,8 @@ void read_sizes(EncoderConfig& config, const ModelFiles& files, const AttentionL
   const std::string_view projection = config.names->embedding_projection;
   const bool projected =
       !projection.empty() && files.find(fmt::format("{}{}weight", config.root, projection)) != nullptr;
-  config.word_width = projected ? words[1] : config.embed_dim;
+  const bool any_width = projected || !config.names->word_projection.empty();
+  config.word_width = any_width ? words[1] : config.embed_dim;
   const std::vector<Index>& feed = matrix_sizes(
       files, fmt::format("{}{}0.{}weight", config.root, config.names->blocks, config.names->feed_in));
   config.feed_forward_dim = feed[config.names->conv1d ? 1 : 0];
@@ -170,11 +172,13 @@ void read_positions(EncoderConfig& config, const Settings& settings, const Model
       fail(settings.path(), "these rotary positions are not computed", rotary.not_understood, "");
     config.rotary_inverse_frequencies = rotary_inverse_frequencies(rotary, config.head_dim);
     if (config.rotary_inverse_frequencies.empty()) {
-      fail(files.path(), "rotary positions need an even head width", fmt::format("{}", config.head_dim), "");
+      fail(settings.path(), "rotary positions turn pairs of columns",
+           fmt::format("{:g} of a head's {}", rotary.share, config.head_dim), "an even number of columns");
     }
     config.max_positions = settings.whole("max_position_embeddings", 2048, most_positions);
     return;
   }
+  config.first_position = names.first_position;
   const std::string kind = settings.text("position_embedding_type", "absolute");
   if (kind == "sinusoidal") {
     config.positions = PositionKind::sinusoidal;
@@ -195,6 +199,23 @@ void read_positions(EncoderConfig& config, const Settings& settings, const Model
   config.max_positions = rows - config.first_position;
 }
 
+// Where the norms and the biases of the blocks are, and how their two parts follow on each other.
+void read_block_kind(EncoderConfig& config, const Settings& settings) {
+  constexpr double most_epsilon = 1.0;
+  const EncoderNames& names = *config.names;
+  config.activation = read_activation(settings, names.activation);
+  config.norm = names.norm;
+  config.norm_epsilon = settings.number(names.epsilon_key, names.epsilon, most_epsilon);
+  const bool before = !names.final_norm.empty() && settings.flag(names.norm_before_key, true);
+  config.norm_place = before ? NormPlace::before : NormPlace::after;
+  config.has_final_norm = before && !settings.flag(names.no_final_norm_key, false);
+  config.is_parallel = !names.parallel_key.empty() && settings.flag(names.parallel_key, true);
+  const Biases usual = names.has_bias ? Biases::all : Biases::as_in_file;
+  const bool any = settings.flag(names.bias_key, true);
+  config.feed_forward_biases = any ? usual : Biases::none;
+  config.attention_biases = any && settings.flag(names.attention_bias_key, true) ? usual : Biases::none;
+}
+
 }  // namespace
 
 EncoderConfig read_encoder_config(const ModelFiles& files, const AttentionLayers& layers) {
@@ -204,7 +225,7 @@ EncoderConfig read_encoder_config(const ModelFiles& files, const AttentionLayers
   config.names = find_encoder_names(first.family->name);
   if (!config.names) {
     fail(files.path(), "the blocks of this family are not computed", std::string(first.family->name),
-         "BERT, DistilBERT, GPT-2 or Llama");
+         "BERT, DistilBERT, GPT-2, Llama, GPT-NeoX or OPT");
   }
   if (!layers.config) {
     fail(files.path(), "no config.json lies beside the model", "",
@@ -225,13 +246,7 @@ EncoderConfig read_encoder_config(const ModelFiles& files, const AttentionLayers
   refuse_other_settings(settings);
   read_sizes(config, files, layers);
   read_positions(config, settings, files, type, layers.config->rotary);
-  const bool gated = !config.names->feed_gate.empty();
-  config.activation = read_activation(settings, config.names->conv1d, gated);
-  config.norm = gated ? NormKind::rms_norm : NormKind::layer_norm;
-  config.norm_place = config.names->final_norm.empty() ? NormPlace::after : NormPlace::before;
-  config.norm_epsilon = gated                  ? settings.number("rms_norm_eps", 1e-6, most_epsilon)
-                        : config.names->conv1d ? settings.number("layer_norm_epsilon", 1e-5, most_epsilon)
-                                               : settings.number("layer_norm_eps", 1e-12, most_epsilon);
+  read_block_kind(config, settings);
   const Json& tie = settings.at("tie_word_embeddings");
   if (!tie.is_null()) config.tie_word_embeddings = settings.flag("tie_word_embeddings", true);
   return config;
@@ -258,8 +273,9 @@ std::string blocks_text(const EncoderConfig& config) {
   const char* const positions = config.positions == PositionKind::rotary       ? "rotary"
                                 : config.positions == PositionKind::sinusoidal ? "sinusoidal"
                                                                                : "learned";
-  return fmt::format("{}-{} blocks, {}{}, {} positions (at most {} tokens)",
+  return fmt::format("{}-{} blocks{}, {}{}, {} positions (at most {} tokens)",
                      config.norm_place == NormPlace::before ? "pre" : "post", norm,
+                     config.is_parallel ? ", both parts side by side" : "",
                      activation_name(config.activation), config.names->feed_gate.empty() ? "" : " gated",
                      positions, config.max_positions);
 }

@@ -10,17 +10,18 @@
 
 namespace headwise {
 
-enum class NormKind { layer_norm, rms_norm };
 // BERT: x = norm(x + f(x)); GPT-2 and Llama: x = x + f(norm(x)).
 enum class NormPlace { after, before };
-enum class Activation { gelu, gelu_tanh, quick_gelu, relu, silu };
+// Which linear maps have one: each; those that have one in the file; none, and one in the file is refused.
+enum class Biases { all, as_in_file, none };
 enum class PositionKind { learned, sinusoidal, rotary };
 
 struct EncoderConfig {
   const EncoderNames* names = nullptr;  // never null in an encoder
   std::string root;                     // what stands before the family's names: "bert."; may be empty
   Index embed_dim = 0, num_layers = 0, num_heads = 0, num_kv_heads = 0, head_dim = 0, v_head_dim = 0;
-  Index word_width = 0;  // of the embeddings; where it is not embed_dim, a projection follows them (ELECTRA)
+  Index word_width =
+      0;  // of the embeddings; where it is not embed_dim, a projection follows them (ELECTRA, OPT)
   Index feed_forward_dim = 0;
   Index vocabulary = 0;     // ids are below it
   Index max_positions = 0;  // tokens of the longest text
@@ -28,7 +29,10 @@ struct EncoderConfig {
   std::optional<Index> sliding_window;  // query i sees keys j with i − j < it
   NormKind norm = NormKind::layer_norm;
   NormPlace norm_place = NormPlace::after;
+  bool is_parallel = false;  // pre-norm: both parts of a block are given what the block is given (GPT-NeoX)
+  bool has_final_norm = false;  // behind the last block
   double norm_epsilon = 0.0;
+  Biases attention_biases = Biases::all, feed_forward_biases = Biases::all;
   Activation activation = Activation::gelu;
   PositionKind positions = PositionKind::learned;
   Index first_position = 0;  // row of the first token in the position embeddings

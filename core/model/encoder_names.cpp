@@ -11,6 +11,8 @@ constexpr std::array<Names, 5> bert_types{"bert", "roberta", "xlm-roberta", "cam
 constexpr std::array<Names, 1> distilbert_types{"distilbert"};
 constexpr std::array<Names, 1> gpt2_types{"gpt2"};
 constexpr std::array<Names, 3> llama_types{"llama", "mistral", "qwen2"};
+constexpr std::array<Names, 1> gpt_neox_types{"gpt_neox"};
+constexpr std::array<Names, 1> opt_types{"opt"};
 
 constexpr std::array bert_heads{WordHeadNames{.dense = "cls.predictions.transform.dense.",
                                               .norm = "cls.predictions.transform.LayerNorm.",
@@ -32,8 +34,14 @@ constexpr std::array distilbert_heads{WordHeadNames{.dense = "vocab_transform.",
                                                     .bias = "vocab_projector.bias"}};
 constexpr std::array plain_heads{WordHeadNames{.decoder = "lm_head.weight", .bias = "lm_head.bias"}};
 
+// embed_out until transformers 5.
+constexpr std::array gpt_neox_heads{WordHeadNames{.decoder = "embed_out.weight"},
+                                    WordHeadNames{.decoder = "lm_head.weight"}};
+
 constexpr std::array<Names, 2> gpt2_buffers{"attn.bias", "attn.masked_bias"};
 constexpr std::array<Names, 1> llama_buffers{"self_attn.rotary_emb.inv_freq"};
+constexpr std::array<Names, 3> gpt_neox_buffers{"attention.bias", "attention.masked_bias",
+                                                "attention.rotary_emb.inv_freq"};
 
 constexpr std::array families{EncoderNames{.family = "BERT",
                                            .model_types = bert_types,
@@ -47,6 +55,8 @@ constexpr std::array families{EncoderNames{.family = "BERT",
                                            .feed_forward_norm = "output.LayerNorm.",
                                            .feed_in = "intermediate.dense.",
                                            .feed_out = "output.dense.",
+                                           .epsilon_key = "layer_norm_eps",
+                                           .epsilon = 1e-12,
                                            .heads = bert_heads},
                               EncoderNames{.family = "DistilBERT",
                                            .model_types = distilbert_types,
@@ -58,6 +68,7 @@ constexpr std::array families{EncoderNames{.family = "BERT",
                                            .feed_forward_norm = "output_layer_norm.",
                                            .feed_in = "ffn.lin1.",
                                            .feed_out = "ffn.lin2.",
+                                           .epsilon = 1e-12,
                                            .heads = distilbert_heads},
                               EncoderNames{.family = "GPT-2",
                                            .model_types = gpt2_types,
@@ -70,6 +81,8 @@ constexpr std::array families{EncoderNames{.family = "BERT",
                                            .feed_in = "mlp.c_fc.",
                                            .feed_out = "mlp.c_proj.",
                                            .conv1d = true,
+                                           .epsilon_key = "layer_norm_epsilon",
+                                           .activation = Activation::gelu_tanh,
                                            .heads = plain_heads,
                                            .buffers = gpt2_buffers},
                               EncoderNames{.family = "Llama",
@@ -83,9 +96,46 @@ constexpr std::array families{EncoderNames{.family = "BERT",
                                            .feed_gate = "mlp.gate_proj.",
                                            .feed_out = "mlp.down_proj.",
                                            .has_bias = false,
+                                           .norm = NormKind::rms_norm,
+                                           .epsilon_key = "rms_norm_eps",
+                                           .epsilon = 1e-6,
+                                           .activation = Activation::silu,
                                            .ties_words = false,
                                            .heads = plain_heads,
-                                           .buffers = llama_buffers}};
+                                           .buffers = llama_buffers},
+                              EncoderNames{.family = "GPT-NeoX",
+                                           .model_types = gpt_neox_types,
+                                           .blocks = "layers.",
+                                           .word_embeddings = "embed_in.weight",
+                                           .final_norm = "final_layer_norm.",
+                                           .attention_norm = "input_layernorm.",
+                                           .feed_forward_norm = "post_attention_layernorm.",
+                                           .feed_in = "mlp.dense_h_to_4h.",
+                                           .feed_out = "mlp.dense_4h_to_h.",
+                                           .epsilon_key = "layer_norm_eps",
+                                           .ties_words = false,
+                                           .attention_bias_key = "attention_bias",
+                                           .parallel_key = "use_parallel_residual",
+                                           .heads = gpt_neox_heads,
+                                           .buffers = gpt_neox_buffers},
+                              EncoderNames{.family = "OPT, BART",
+                                           .model_types = opt_types,
+                                           .blocks = "decoder.layers.",
+                                           .word_embeddings = "decoder.embed_tokens.weight",
+                                           .position_embeddings = "decoder.embed_positions.weight",
+                                           .word_projection = "decoder.project_in.",
+                                           .last_projection = "decoder.project_out.",
+                                           .final_norm = "decoder.final_layer_norm.",
+                                           .attention_norm = "self_attn_layer_norm.",
+                                           .feed_forward_norm = "final_layer_norm.",
+                                           .feed_in = "fc1.",
+                                           .feed_out = "fc2.",
+                                           .first_position = 2,
+                                           .activation = Activation::relu,
+                                           .bias_key = "enable_bias",
+                                           .norm_before_key = "do_layer_norm_before",
+                                           .no_final_norm_key = "_remove_final_layer_norm",
+                                           .heads = plain_heads}};
 
 std::string first_that_is_there(const ModelFiles& files, const std::string& stem, Names one, Names other) {
   for (const Names ending : {one, other})

@@ -9,8 +9,12 @@
 #include <vector>
 
 #include "core/model/model_files.h"
+#include "core/tensor/shape.h"
 
 namespace headwise {
+
+enum class Activation { gelu, gelu_tanh, quick_gelu, relu, silu };
+enum class NormKind { layer_norm, rms_norm };
 
 // The part that turns the last hidden states into numbers for each word. Some files have it without the root.
 struct WordHeadNames {
@@ -27,14 +31,26 @@ struct EncoderNames {
   // Behind the root. Empty: the family has none. The projection is there where the embeddings have a width of their own.
   std::string_view word_embeddings, position_embeddings = {}, token_type_embeddings = {}, embedding_norm = {};
   std::string_view embedding_projection = {};
+  // OPT's: of the words alone, before their places are added; and back to their width, behind the final norm.
+  std::string_view word_projection = {}, last_projection = {};
   std::string_view final_norm = {};
   // Behind the block's name.
   std::string_view attention_norm, feed_forward_norm;
   std::string_view feed_in, feed_gate = {}, feed_out;
-  bool has_bias = true;    // of every linear map and norm; false: of those that have one in the file
-  bool conv1d = false;     // matrices of the feed-forward part are [in,out]
-  bool ties_words = true;  // where config.json does not say it
-  std::span<const WordHeadNames> heads;            // the first that is there
+  bool has_bias = true;      // of every linear map and norm; false: of those that have one in the file
+  bool conv1d = false;       // matrices of the feed-forward part are [in,out]
+  Index first_position = 0;  // row of the first token in the position embeddings
+  NormKind norm = NormKind::layer_norm;
+  // Keys of config.json, and what is so where it does not say it. No key: it is so in every model of the family.
+  std::string_view epsilon_key = {};
+  double epsilon = 1e-5;
+  Activation activation = Activation::gelu;
+  bool ties_words = true;
+  std::string_view bias_key = {}, attention_bias_key = {};  // false: no linear map (of attention) has one
+  std::string_view norm_before_key = {};                    // false: post-norm blocks, and no final norm
+  std::string_view no_final_norm_key = {};                  // true: there is none, in pre-norm blocks too
+  std::string_view parallel_key = {};                       // false: one part of the block after the other
+  std::span<const WordHeadNames> heads;                     // the first that is there
   std::span<const std::string_view> buffers = {};  // endings of arrays in a block that are no parameters
 };
 

@@ -90,7 +90,8 @@ ModelRotary read_model_rotary(const nlohmann::json& config, const std::string& p
     return number_under(newer, keys, path).value_or(otherwise);
   };
   rotary.base = number({"rope_theta", "rotary_emb_base"}, rotary.base);
-  rotary.share = number({"partial_rotary_factor", "rotary_pct"}, rotary.share);
+  const double usual_share = text_under(config, "model_type") == "gpt_neox" ? 0.25 : rotary.share;
+  rotary.share = number({"partial_rotary_factor", "rotary_pct"}, usual_share);
   if (rotary.share > 1.0) {
     throw Error(ExitStatus::input, {path + ": partial_rotary_factor", "this is no share of a head's columns",
                                     fmt::format("{}", rotary.share), "a number above 0, at most 1", ""});

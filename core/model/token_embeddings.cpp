@@ -31,7 +31,8 @@ TokenEmbeddings::TokenEmbeddings(const EncoderConfig& config, std::shared_ptr<co
                                               width);
   if (config.positions == PositionKind::learned) {
     positions_ = std::make_shared<const WeightRows>(files, share, named(names.position_embeddings),
-                                                    config.first_position + config.max_positions, width);
+                                                    config.first_position + config.max_positions,
+                                                    names.word_projection.empty() ? width : config.embed_dim);
   }
   if (!names.token_type_embeddings.empty()) {
     const std::string name = named(names.token_type_embeddings);
@@ -44,16 +45,21 @@ TokenEmbeddings::TokenEmbeddings(const EncoderConfig& config, std::shared_ptr<co
     }
   }
   if (!names.embedding_norm.empty()) norm_ = read_norm(config, *files, named(names.embedding_norm), width);
-  if (width != config.embed_dim)
+  if (width == config.embed_dim) return;
+  if (!names.word_projection.empty()) {
+    word_projection_ =
+        read_linear(*files, named(names.word_projection), config.embed_dim, width, false, Biases::none);
+  } else {
     projection_ =
-        read_linear(*files, named(names.embedding_projection), config.embed_dim, width, false, true);
+        read_linear(*files, named(names.embedding_projection), config.embed_dim, width, false, Biases::all);
+  }
 }
 
 Rows TokenEmbeddings::rows(std::span<const TokenId> ids) const {
-  const auto L = static_cast<Index>(ids.size()), W = config_.word_width;
-  Rows x(L, W), positions(positions_ ? L : 0, W);
-  const auto row_of = [W](Rows& rows, Index row) {
-    return std::span<float>(rows.data() + row * W, static_cast<std::size_t>(W));
+  const auto L = static_cast<Index>(ids.size());
+  Rows x(L, config_.word_width), positions(positions_ ? L : 0, positions_ ? positions_->width() : 0);
+  const auto row_of = [](Rows& rows, Index row) {
+    return std::span<float>(rows.data() + row * rows.cols(), static_cast<std::size_t>(rows.cols()));
   };
   Index position = config_.first_position;
   for (Index i = 0; i < L; ++i) {
@@ -63,6 +69,7 @@ Rows TokenEmbeddings::rows(std::span<const TokenId> ids) const {
     const bool is_padding = config_.padding_id && id == *config_.padding_id;
     positions_->copy_row(is_padding ? *config_.padding_id : position++, row_of(positions, i));
   }
+  if (word_projection_) x = apply_linear(*word_projection_, x);
   if (positions_) x += positions;
   if (config_.positions == PositionKind::sinusoidal) add_sinusoids(x);
   if (token_type_) x.rowwise() += matrix<float>(*token_type_).row(0);

@@ -16,7 +16,8 @@ class TokenEmbeddings {
                   const std::shared_ptr<WeightShare>& share);
 
   // (L,E): word + position + token type 0, then the norm where the family has one, then the projection where the
-  // embeddings have a width of their own, W (config.word_width). Sinusoidal positions: sin and cos in turns,
+  // embeddings have a width of their own, W (config.word_width); OPT projects the words before it adds positions.
+  // Sinusoidal positions: sin and cos in turns,
   // "Attention Is All You Need", 3.5. Ids must be in the vocabulary, L at most max_positions.
   Rows rows(std::span<const TokenId> ids) const;
   // The words' embeddings (V,W).
@@ -27,7 +28,7 @@ class TokenEmbeddings {
   std::shared_ptr<const WeightRows> words_, positions_;  // positions: null where they are not learned
   TensorPtr token_type_;                                 // (1,W); null: none
   std::optional<Normalisation> norm_;
-  std::optional<EncoderLinear> projection_;  // W → E
+  std::optional<EncoderLinear> word_projection_, projection_;  // W → E
 };
 
 }  // namespace headwise

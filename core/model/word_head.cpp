@@ -24,13 +24,14 @@ std::unique_ptr<const WordHead> WordHead::open(const EncoderConfig& config,
     throw Error(ExitStatus::input, {files->path(), "the model has no head that predicts words", "", missing,
                                     "a model of the same family that was published with its head"});
   };
-  const auto is_there = [&](const WordHeadNames& names) {
-    return names.dense.empty() || !found(std::string(names.dense) + "weight").empty();
-  };
-  const auto head = std::ranges::find_if(config.names->heads, is_there);
-  if (head == config.names->heads.end()) {
+  const std::span<const WordHeadNames> heads = config.names->heads;
+  auto head = std::ranges::find_if(heads, [&](const WordHeadNames& names) {
+    return !(names.dense.empty() ? found(names.decoder) : found(std::string(names.dense) + "weight")).empty();
+  });
+  if (head == heads.end()) head = std::ranges::find(heads, "", &WordHeadNames::dense);
+  if (head == heads.end()) {
     std::string any;
-    for (const WordHeadNames& names : config.names->heads)
+    for (const WordHeadNames& names : heads)
       any += fmt::format("{}{}weight", any.empty() ? "" : " or ", names.dense);
     no_head(any);
   }
@@ -44,9 +45,12 @@ std::unique_ptr<const WordHead> WordHead::open(const EncoderConfig& config,
     // The norm and the bias stand where the dense layer does.
     const std::string dense = found(std::string(head->dense) + "weight");
     const std::string root = dense.substr(0, dense.rfind(head->dense));
-    made->dense_ = read_linear(*files, root + std::string(head->dense), W, E, false, true);
+    made->dense_ = read_linear(*files, root + std::string(head->dense), W, E, false, Biases::all);
     made->norm_ = read_norm(config, *files, root + std::string(head->norm), W);
     if (bias.empty()) bias = root + std::string(head->bias);
+  } else if (W != E) {
+    made->dense_ = read_linear(*files, config.root + std::string(config.names->last_projection), W, E, false,
+                               Biases::none);
   }
   // A decoder of its own may have a bias of its own, beside the one that is tied to nothing then.
   const std::string decoder_bias =
@@ -61,8 +65,10 @@ Rows WordHead::logits(const Rows& last_hidden) const {
   Rows x = last_hidden;
   if (dense_) {
     x = apply_linear(*dense_, x);
-    activate(activation_, x);
-    x = normalised(*norm_, x);
+    if (norm_) {
+      activate(activation_, x);
+      x = normalised(*norm_, x);
+    }
   }
   const Index V = decoder_->rows();
   Rows logits(x.rows(), V);

@@ -16,13 +16,13 @@ class WordHead {
                                               const std::shared_ptr<WeightShare>& share,
                                               const std::shared_ptr<const WeightRows>& words);
 
-  // (L,E) → (L,V); a dense layer before the words leads to their width W.
+  // (L,E) → (L,V); a dense layer or OPT's projection before the words leads to their width W.
   Rows logits(const Rows& last_hidden) const;
 
  private:
   Activation activation_ = Activation::gelu;
   std::optional<EncoderLinear> dense_;
-  std::optional<Normalisation> norm_;
+  std::optional<Normalisation> norm_;  // none: `dense_` is a projection, without activation
   std::shared_ptr<const WeightRows> decoder_;
   TensorPtr bias_;  // (V); null: none
 };

@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "assets", "models"))
 sys.path.insert(0, HERE)
 from safetensors_file import write_safetensors
-from small_transformers import bert_like, distilbert_like, gpt2_like, llama_like
+from small_transformers import bert_like, distilbert_like, gpt2_like, gpt_neox_like, llama_like, opt_like
 
 E, F, V, LAYERS, POSITIONS = 16, 28, 40, 2, 12
 E_WORDS = 10  # of embeddings with a width of their own
@@ -149,6 +149,78 @@ def gpt2():
     return shapes, config, gpt2_like
 
 
+def gpt_neox_shapes(bias=True):
+    shapes = {"gpt_neox.embed_in.weight": (V, E)}
+    for layer in range(LAYERS):
+        at = f"gpt_neox.layers.{layer}."
+        affine(shapes, at + "attention.query_key_value", 3 * E, E, bias=bias)
+        affine(shapes, at + "attention.dense", E, E, bias=bias)
+        affine(shapes, at + "mlp.dense_h_to_4h", F, E)
+        affine(shapes, at + "mlp.dense_4h_to_h", E, F)
+        for norm in ("input_layernorm", "post_attention_layernorm"):
+            affine(shapes, at + norm, E)
+    affine(shapes, "gpt_neox.final_layer_norm", E)
+    return shapes
+
+
+def gpt_neox_config(**more):
+    return {"model_type": "gpt_neox", "hidden_size": E, "num_hidden_layers": LAYERS, "num_attention_heads": 2,
+            "intermediate_size": F, "max_position_embeddings": POSITIONS, "vocab_size": V, "layer_norm_eps": 1e-5, **more}
+
+
+def gpt_neox():
+    """As Pythia: half of each head is turned; the buffers that old files have."""
+    shapes = gpt_neox_shapes() | {"embed_out.weight": (V, E)}
+    for layer in range(LAYERS):
+        at = f"gpt_neox.layers.{layer}.attention."
+        shapes |= {at + "bias": (1, 1, POSITIONS, POSITIONS), at + "masked_bias": (), at + "rotary_emb.inv_freq": (2,)}
+    config = gpt_neox_config(hidden_act="gelu", use_parallel_residual=True, rotary_pct=0.5, rotary_emb_base=10000)
+    return shapes, config, lambda p, c, ids: gpt_neox_like(p, c, ids, "embed_out.weight")
+
+
+def gpt_neox_serial():
+    """One part of a block after the other, no biases of attention; names as transformers 5 has them."""
+    shapes = gpt_neox_shapes(bias=False) | {"lm_head.weight": (V, E)}
+    config = gpt_neox_config(hidden_act="gelu_new", use_parallel_residual=False, attention_bias=False, rope_parameters={
+        "rope_type": "default", "rope_theta": 3000.0, "partial_rotary_factor": 0.25})
+    return shapes, config, lambda p, c, ids: gpt_neox_like(p, c, ids, "lm_head.weight")
+
+
+def opt_shapes(root, width=E):
+    shapes = {root + "embed_tokens.weight": (V, width), root + "embed_positions.weight": (POSITIONS + 2, E)}
+    for layer in range(LAYERS):
+        at = f"{root}layers.{layer}."
+        for part in ("q", "k", "v", "out"):
+            affine(shapes, f"{at}self_attn.{part}_proj", E, E)
+        affine(shapes, at + "fc1", F, E)
+        affine(shapes, at + "fc2", E, F)
+        for norm in ("self_attn_layer_norm", "final_layer_norm"):
+            affine(shapes, at + norm, E)
+    return shapes
+
+
+def opt_config(**more):
+    return {"model_type": "opt", "hidden_size": E, "num_hidden_layers": LAYERS, "num_attention_heads": 4, "ffn_dim": F,
+            "max_position_embeddings": POSITIONS, "vocab_size": V, "activation_function": "relu", "enable_bias": True,
+            "layer_norm_elementwise_affine": True, "_remove_final_layer_norm": False, **more}
+
+
+def opt():
+    shapes = opt_shapes("model.decoder.")
+    affine(shapes, "model.decoder.final_layer_norm", E)
+    return (shapes, opt_config(do_layer_norm_before=True, word_embed_proj_dim=E),
+            lambda p, c, ids: opt_like(p, c, ids, "model.decoder."))
+
+
+def opt_post():
+    """As OPT 350m: post-LayerNorm, narrow words; named as the oldest files are."""
+    shapes = opt_shapes("decoder.", E_WORDS)
+    affine(shapes, "decoder.project_in", E, E_WORDS, bias=False)
+    affine(shapes, "decoder.project_out", E_WORDS, E, bias=False)
+    return (shapes, opt_config(do_layer_norm_before=False, word_embed_proj_dim=E_WORDS),
+            lambda p, c, ids: opt_like(p, c, ids, "decoder."))
+
+
 def llama_shapes(heads, kv_heads, width, qkv_bias=False, own_head=True):
     shapes = {"model.embed_tokens.weight": (V, E)}
     for layer in range(LAYERS):
@@ -217,5 +289,6 @@ def write(name, seed, made):
 
 
 torch.set_num_threads(1)
-for number, make in enumerate((bert, bert_without_words, roberta, distilbert, gpt2, llama, mistral, qwen2, electra)):
+for number, make in enumerate((bert, bert_without_words, roberta, distilbert, gpt2, llama, mistral, qwen2, electra, gpt_neox,
+                               gpt_neox_serial, opt, opt_post)):
     write(make.__name__, number, make())

@@ -160,6 +160,61 @@ def rotated(x, width, freq):
     return torch.cat([a * cos - b * sin, b * cos + a * sin], -1).reshape(L, -1)
 
 
+def gpt_neox_like(p, config, ids, head):
+    """pre-LayerNorm, both parts of a block side by side or not; the first columns of each head are turned."""
+    eps, L, H, root = config["layer_norm_eps"], len(ids), config["num_attention_heads"], "gpt_neox."
+    act, D = ACTIVATIONS[config["hidden_act"]], config["hidden_size"] // config["num_attention_heads"]
+    rope = config.get("rope_parameters", {"rope_theta": config.get("rotary_emb_base"),
+                                          "partial_rotary_factor": config.get("rotary_pct")})
+    width = int(D * rope["partial_rotary_factor"])
+    freq = inverse_frequencies({"rope_theta": rope["rope_theta"]}, width)
+
+    def turned(x):
+        return torch.cat([rotated(x[..., :width].reshape(L, -1), width, freq).view(L, H, width), x[..., width:]], -1).reshape(L, -1)
+
+    x = p[root + "embed_in.weight"][ids]
+    hidden, attention = [x], []
+    for layer in range(config["num_hidden_layers"]):
+        at = f"{root}layers.{layer}."
+        y = layer_norm(p, at + "input_layernorm", x, eps)
+        q, k, v = linear(p, at + "attention.query_key_value", y).view(L, H, 3, D).unbind(2)
+        out, weights = attend(turned(q), turned(k), v.reshape(L, -1), H, causal(L))
+        between = x + linear(p, at + "attention.dense", out)
+        y = layer_norm(p, at + "post_attention_layernorm", x if config["use_parallel_residual"] else between, eps)
+        x = between + linear(p, at + "mlp.dense_4h_to_h", act(linear(p, at + "mlp.dense_h_to_4h", y)))
+        hidden.append(x)
+        attention.append(weights)
+    final = layer_norm(p, root + "final_layer_norm", x, eps)
+    return Run(hidden, attention, final, F.linear(final, p[head]))
+
+
+def opt_like(p, config, ids, root):
+    """pre-LayerNorm with a final norm, or post-LayerNorm; positions from row 2 on; words may have a width of their own."""
+    eps, L, before = 1e-5, len(ids), config["do_layer_norm_before"]
+    act = ACTIVATIONS[config["activation_function"]]
+
+    def projected(name, x):
+        return linear(p, root + name, x) if root + name + ".weight" in p else x
+
+    word = p[root + "embed_tokens.weight"]
+    x = projected("project_in", word[ids]) + p[root + "embed_positions.weight"][2:2 + L]
+    hidden, attention = [x], []
+    for layer in range(config["num_hidden_layers"]):
+        at = f"{root}layers.{layer}."
+        y = layer_norm(p, at + "self_attn_layer_norm", x, eps) if before else x
+        q, k, v = (linear(p, f"{at}self_attn.{part}_proj", y) for part in "qkv")
+        out, weights = attend(q, k, v, config["num_attention_heads"], causal(L))
+        x = x + linear(p, at + "self_attn.out_proj", out)
+        x = x if before else layer_norm(p, at + "self_attn_layer_norm", x, eps)
+        y = layer_norm(p, at + "final_layer_norm", x, eps) if before else x
+        x = x + linear(p, at + "fc2", act(linear(p, at + "fc1", y)))
+        x = x if before else layer_norm(p, at + "final_layer_norm", x, eps)
+        hidden.append(x)
+        attention.append(weights)
+    final = layer_norm(p, root + "final_layer_norm", x, eps) if before else x
+    return Run(hidden, attention, final, F.linear(projected("project_out", final), word))
+
+
 def rms_norm(p, name, x, eps):
     return x * torch.rsqrt((x * x).mean(-1, keepdim=True) + eps) * p[name + ".weight"]
 

@@ -2,11 +2,14 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
+#include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;
 using namespace headwise::test;
@@ -15,7 +18,8 @@ namespace {
 
 const std::string golden_folder = HEADWISE_SOURCE_DIR "/tests/golden/models/";
 constexpr std::array small_models{
-    "bert", "bert_without_words", "roberta", "distilbert", "electra", "gpt2", "llama", "mistral", "qwen2"};
+    "bert",  "bert_without_words", "roberta",         "distilbert", "electra", "gpt2", "llama", "mistral",
+    "qwen2", "gpt_neox",           "gpt_neox_serial", "opt",        "opt_post"};
 const std::string own_models = HEADWISE_SOURCE_DIR "/assets/models/";
 
 std::shared_ptr<const Encoder> encoder_of(const std::string& path) {
@@ -95,6 +99,36 @@ TEST_CASE("the output of a layer's own attention continues to the model's own la
       CHECK(identical(*encoder->continue_from(pass, layer, *output), *pass.last_hidden));
     }
   }
+}
+
+TEST_CASE("what config.json leaves out of a block's kind is as in most models of the family") {
+  const std::vector<TokenId> ids{3, 17, 4, 4, 39, 21, 8};
+  const auto with = [](const TemporaryFolder& folder, const std::string& name,
+                       const std::function<void(nlohmann::json&)>& change) {
+    auto config = nlohmann::json::parse(content_of(golden_folder + name + "/config.json"));
+    change(config);
+    folder.with_file("config.json", config.dump());
+    folder.with_file("model.safetensors", content_of(golden_folder + name + "/model.safetensors"));
+    return encoder_of(folder.file(""));
+  };
+  const std::map<std::string, std::vector<const char*>> usual{
+      {"gpt_neox", {"hidden_act", "use_parallel_residual", "rotary_emb_base", "layer_norm_eps"}},
+      {"opt",
+       {"do_layer_norm_before", "_remove_final_layer_norm", "activation_function", "enable_bias",
+        "layer_norm_elementwise_affine", "word_embed_proj_dim"}}};
+  for (const auto& [name, keys] : usual) {
+    CAPTURE(name);
+    const TemporaryFolder folder;
+    const auto encoder = with(folder, name, [&](nlohmann::json& config) {
+      for (const char* key : keys) CHECK(config.erase(key) == 1);
+    });
+    CHECK(identical(*encoder->run(ids).last_hidden, *encoder_of(golden_folder + name)->run(ids).last_hidden));
+  }
+  const TemporaryFolder folder;
+  const auto encoder =
+      with(folder, "opt", [](nlohmann::json& config) { config["_remove_final_layer_norm"] = true; });
+  const Encoder::Pass pass = encoder->run(ids);
+  CHECK(identical(*pass.last_hidden, *pass.hidden_states.back()));
 }
 
 TEST_CASE("a head turned off by its gain is a head whose output is taken away") {

@@ -64,7 +64,8 @@ void check_contains(const std::string& line, const std::string& part) {
 }  // namespace
 
 TEST_CASE("a small model opens as it is, and not with any of its arrays missing or of another shape") {
-  for (const std::string name : {"bert", "roberta", "electra", "distilbert", "gpt2", "llama", "qwen2"}) {
+  for (const std::string name : {"bert", "roberta", "electra", "distilbert", "gpt2", "llama", "qwen2",
+                                 "gpt_neox", "gpt_neox_serial", "opt", "opt_post"}) {
     CAPTURE(name);
     const auto shapes = shapes_of(name);
     const std::string config = config_of(name).dump();
@@ -72,7 +73,8 @@ TEST_CASE("a small model opens as it is, and not with any of its arrays missing 
     for (const auto& [array, sizes] : shapes) {
       CAPTURE(array);
       const auto has = [&](const char* part) { return array.find(part) != std::string::npos; };
-      if (has("attn.bias") || has("attn.masked_bias") || has("pooler")) continue;  // not read
+      if (has("attn.bias") || has("attention.bias") || has("masked_bias") || has("inv_freq") || has("pooler"))
+        continue;  // not read
       auto changed = shapes;
       changed[array].back() += 1;
       CHECK(refusal(changed, config) != "");
@@ -103,6 +105,31 @@ TEST_CASE("an array in a block that would change the result, and that nothing he
   check_contains(refusal(shapes, config_of("llama").dump()), "model.layers.1.self_attn.q_norm.weight");
 }
 
+TEST_CASE("biases that config.json denies are refused, and needed where it does not") {
+  const std::string attention_bias = "gpt_neox.layers.0.attention.dense.bias";
+  check_contains(refusal_of_config("gpt_neox", "attention_bias", false), attention_bias);
+  check_contains(refusal_of_config("gpt_neox_serial", "attention_bias", true),
+                 "gpt_neox.layers.0.attention.query_key_value.bias");
+  check_contains(refusal_of_config("opt", "enable_bias", false), "model.decoder.layers.0.fc1.bias");
+  auto shapes = shapes_of("opt");
+  std::erase_if(shapes, [](const auto& array) {
+    return array.first.ends_with("bias") && array.first.find("norm") == std::string::npos;
+  });
+  CHECK(refusal(shapes, config_of("opt").dump()) != "");
+  Json config = config_of("opt");
+  config["enable_bias"] = false;
+  CHECK(refusal(shapes, config.dump()) == "");
+}
+
+TEST_CASE("words that are narrower than the model need the projections of OPT") {
+  auto shapes = shapes_of("opt_post");
+  shapes.erase("decoder.project_in.weight");
+  check_contains(refusal(shapes, config_of("opt_post").dump()), "decoder.project_in.weight");
+  shapes = shapes_of("opt_post");
+  shapes.erase("decoder.project_out.weight");
+  check_contains(refusal(shapes, config_of("opt_post").dump()), "decoder.project_out.weight");
+}
+
 TEST_CASE("settings of config.json that are computed otherwise are named with their value") {
   check_contains(refusal_of_config("bert", "position_embedding_type", "relative_key"), "relative_key");
   check_contains(refusal_of_config("bert", "is_decoder", true), "is_decoder");
@@ -116,6 +143,13 @@ TEST_CASE("settings of config.json that are computed otherwise are named with th
   check_contains(refusal_of_config("llama", "head_dim", 8), "head_dim");
   check_contains(refusal_of_config("qwen2", "layer_types", Json{"full_attention", "sliding_attention"}),
                  "layer_types");
+  check_contains(refusal_of_config("opt", "layer_norm_elementwise_affine", false),
+                 "layer_norm_elementwise_affine");
+  check_contains(refusal_of_config("opt", "do_layer_norm_before", "no"), "do_layer_norm_before");
+  check_contains(refusal_of_config("opt", "model_type", "xglm"), "xglm");
+  check_contains(refusal_of_config("gpt_neox", "model_type", "gpt_neox_japanese"), "gpt_neox_japanese");
+  check_contains(refusal_of_config("gpt_neox", "rope_scaling", Json{{"rope_type", "yarn"}}), "yarn");
+  check_contains(refusal_of_config("gpt_neox", "rotary_pct", 0.4), "0.4 of a head's 8");
 }
 
 TEST_CASE("hostile numbers in config.json are one clear sentence") {

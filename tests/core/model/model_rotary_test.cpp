@@ -40,6 +40,9 @@ TEST_CASE(
   CHECK(read(R"({"rope_theta": 500000})").base == 500000.0);
   CHECK(read(R"({"rope_parameters": {"rope_theta": 1e6, "rope_type": "default"}})").base == 1e6);
   CHECK(read(R"({"rotary_emb_base": 5000, "rotary_pct": 0.25})").share == 0.25);
+  CHECK(read(R"({"model_type": "gpt_neox"})").share == 0.25);
+  CHECK(read(R"({"model_type": "gpt_neox", "rope_parameters": {"partial_rotary_factor": 0.5}})").share ==
+        0.5);
   CHECK(is_plain_rotary(read(R"({"rope_scaling": null})"), 64));
   CHECK(rotary_width(read(R"({"rotary_pct": 0.25})"), 64) == 16);
   CHECK(rotary_width(ModelRotary{}, 5) == 0);

@@ -75,7 +75,8 @@ TEST_CASE("a text given to a layer of a model is traced as the model itself comp
   check_every_layer(own_models + "sentences",
                     "the animal did not cross the street because it was too tired .");
   check_every_layer(own_models + "copycat", "garden river lamp apple violin garden river lamp");
-  for (const char* name : {"bert", "bert_without_words", "roberta", "distilbert", "gpt2", "llama", "mistral", "qwen2"}) {
+  for (const char* name : {"bert", "bert_without_words", "roberta", "distilbert", "gpt2", "llama", "mistral",
+                           "qwen2", "gpt_neox", "gpt_neox_serial", "opt", "opt_post"}) {
     const TemporaryFolder folder;
     check_every_layer(with_words(folder, name), "w3 w17 w4 w4 w39 w21 w8");
   }
@@ -142,15 +143,19 @@ TEST_CASE("what a person should know of the text is told with the inputs") {
 }
 
 TEST_CASE("a scenario that leaves out the turns that the model makes is told what to set") {
-  const TemporaryFolder folder;
-  Scenario scenario = text_scenario(with_words(folder, "qwen2"), 0, "w3 w4");
-  REQUIRE((scenario.attention.rotary_base || scenario.attention.rotary_inverse_frequencies));
-  CHECK(make_scenario_inputs(scenario, DType::f32).notes.empty());
-  scenario.attention.rotary_base.reset();
-  scenario.attention.rotary_inverse_frequencies.reset();
-  const std::vector<std::string> notes = make_scenario_inputs(scenario, DType::f32).notes;
-  REQUIRE(notes.size() == 1);
-  CHECK(notes[0].find("attention.rotary_base") != std::string::npos);
+  for (const auto& [name, key] : {std::pair{"qwen2", "attention.rotary_base to 1000000"},
+                                  std::pair{"gpt_neox", "attention.rotary_inverse_frequencies"}}) {
+    CAPTURE(name);
+    const TemporaryFolder folder;
+    Scenario scenario = text_scenario(with_words(folder, name), 0, "w3 w4");
+    REQUIRE((scenario.attention.rotary_base || scenario.attention.rotary_inverse_frequencies));
+    CHECK(make_scenario_inputs(scenario, DType::f32).notes.empty());
+    scenario.attention.rotary_base.reset();
+    scenario.attention.rotary_inverse_frequencies.reset();
+    const std::vector<std::string> notes = make_scenario_inputs(scenario, DType::f32).notes;
+    REQUIRE(notes.size() == 1);
+    CHECK(notes[0].find(key) != std::string::npos);
+  }
 }
 
 TEST_CASE("a second text, or keys of another source, are refused beside a model's text") {
