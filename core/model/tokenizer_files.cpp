@@ -10,6 +10,7 @@
 #include "core/files/file_paths.h"
 #include "core/files/input_file.h"
 #include "core/model/byte_pair_encoding.h"
+#include "core/model/model_json.h"
 #include "core/model/tokenizer_from_json.h"
 #include "core/model/tokenizer_json.h"
 #include "core/model/word_list.h"
@@ -169,6 +170,14 @@ std::vector<std::pair<std::string, std::string>> read_merges(const std::string& 
   return merges;
 }
 
+// As config.json beside the vocabulary has it.
+bool is_of_opt(const fs::path& folder) {
+  const fs::path path = folder / "config.json";
+  if (!is_there(path)) return false;
+  const Json config = read_model_json(path);
+  return json_member(config, "model_type") == "opt";
+}
+
 // Tokens that tokenizer_config.json adds behind the vocabulary: {"151643": {"content": …}, …}.
 std::vector<AddedToken> read_added_tokens(const Json& config, const std::string& where) {
   std::vector<AddedToken> added;
@@ -199,10 +208,15 @@ Tokenizer from_merges(const fs::path& folder) {
   const auto vocabulary = std::make_shared<const TokenizerVocabulary>(
       parse_tokenizer_json(read_file(where), VocabularyPlace::top, where).vocabulary, entries_of(added),
       where);
-  // Files that do not say it: RoBERTa's vocabulary has its special tokens, and not GPT-2's.
-  const bool roberta =
-      is_one_of(roberta_classes) || (name.empty() && vocabulary->find("<s>") && vocabulary->find("</s>") &&
-                                     vocabulary->find("<mask>") && !vocabulary->find("<|endoftext|>"));
+  // Files that do not say it: RoBERTa's vocabulary has its special tokens, and not GPT-2's. OPT's is the same.
+  const bool opt = name.empty() && is_of_opt(folder);
+  if (opt && json_member(config, "add_bos_token").is_null()) {
+    fail(where, "nothing says what this OPT puts before a text", "no add_bos_token",
+         "a tokenizer_config.json with bos_token and add_bos_token", "fetch it with the model");
+  }
+  const bool roberta = is_one_of(roberta_classes) ||
+                       (name.empty() && !opt && vocabulary->find("<s>") && vocabulary->find("</s>") &&
+                        vocabulary->find("<mask>") && !vocabulary->find("<|endoftext|>"));
   const char* usual = roberta ? "</s>" : "<|endoftext|>";
   if (roberta) {  // its mask takes the space before it
     const auto mask = vocabulary->find("<mask>");
@@ -227,8 +241,8 @@ Tokenizer from_merges(const fs::path& folder) {
     if (!bos) fail(where, "add_bos_token is set, but the vocabulary has no bos_token", "", "a piece of it");
     prefix = {*bos};
   }
+  options.nfc = qwen2 || name == "GPTNeoXTokenizer";
   if (qwen2) {
-    options.nfc = true;
     options.splits = {SplitPattern::qwen2};
     options.byte_level.split = SplitPattern::none;
   }

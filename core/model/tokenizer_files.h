@@ -16,10 +16,10 @@ namespace headwise {
 //                           [CLS], [SEP], [PAD], [MASK]. [CLS] and [SEP] are put around a text where the list has both.
 //                           One with <|endoftext|> and without [CLS] is a list of whole words: a text is cut at white space,
 //                           <|endoftext|> stands in front.
-//   vocab.json, merges.txt  byte-level BPE as tokenizer_class of tokenizer_config.json says: GPT-2, RoBERTa (<s> and </s>
-//                           around a text) or Qwen2. Where nothing says it, RoBERTa with <s>, </s> and <mask> in the
-//                           vocabulary and no <|endoftext|>, else GPT-2; add_prefix_space, add_bos_token and special tokens
-//                           from there
+//   vocab.json, merges.txt  byte-level BPE as tokenizer_class of tokenizer_config.json says: GPT-2 (and OPT), GPT-NeoX, RoBERTa
+//                           (<s> and </s> around a text) or Qwen2. Where nothing says it, RoBERTa with <s>, </s> and <mask>
+//                           in the vocabulary and no <|endoftext|>, else GPT-2; add_prefix_space, add_bos_token and special
+//                           tokens from there. Beside a config.json of an OPT it has to say add_bos_token.
 //
 // Throws Error(input) where there is none, for SentencePiece's own files (tokenizer.model), for a tokenizer_class of another kind, for files above
 // 64 MiB and for what is damaged; Error(memory).

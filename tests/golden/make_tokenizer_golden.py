@@ -175,6 +175,23 @@ def main():
     gpt2 = byte_pairs(pre_tokenizers.ByteLevel(add_prefix_space=False), ["<|endoftext|>"])
     write("gpt2_merges", gpt2, "vocab.json")
 
+    # Runs of spaces as tokens of their own, as GPT-NeoX and Pythia have them.
+    neox = byte_pairs(pre_tokenizers.ByteLevel(add_prefix_space=False), ["<|endoftext|>", "<|padding|>"], normalizer=normalizers.NFC())
+    neox.add_tokens([AddedToken(" " * spaces, normalized=True) for spaces in range(6, 1, -1)])
+    neox.post_processor = processors.ByteLevel(trim_offsets=True)
+    write("gpt_neox_json", neox, "tokenizer.json")
+
+    # OPT's </s> before a text: said by tokenizer_config.json beside the vocabulary, or by the tokenizer.json made of it.
+    opt = byte_pairs(pre_tokenizers.ByteLevel(add_prefix_space=False), ["<s>", "<pad>", "</s>", "<unk>"])
+    opt = Tokenizer.from_str(json.dumps(json.loads(opt.to_str()) | {"added_tokens": []}))
+    opt.add_special_tokens([AddedToken(piece, normalized=normalized) for piece, normalized in (("</s>", True), ("<pad>", False))])
+    opt.post_processor = processors.TemplateProcessing(single="</s> $A", special_tokens=[("</s>", opt.token_to_id("</s>"))])
+    write("opt_json", opt, "tokenizer.json")
+    said = {key: {"__type": "AddedToken", "content": "</s>", "lstrip": False, "normalized": True, "rstrip": False, "single_word": False}
+            for key in ("unk_token", "bos_token", "eos_token")}
+    write("opt_merges", opt, "vocab.json", config={"errors": "replace", **said, "pad_token": "<pad>", "add_prefix_space": False,
+                                                   "add_bos_token": True, "tokenizer_class": "GPT2Tokenizer"})
+
     roberta = byte_pairs(pre_tokenizers.ByteLevel(add_prefix_space=True), ["<s>", "</s>"])
     roberta.add_special_tokens([AddedToken("<mask>", lstrip=True)])
     roberta.add_tokens([AddedToken("addedword", single_word=True), AddedToken("<|end|>", rstrip=True)])

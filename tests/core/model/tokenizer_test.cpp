@@ -118,6 +118,30 @@ TEST_CASE("a space that is added before a text stands for none of its bytes") {
   CHECK(done == text.size());
 }
 
+TEST_CASE("GPT-NeoX reads a text in NFC, GPT-2 as it stands") {
+  const TemporaryFolder folder;
+  folder.with_file("merges.txt", "#version: 0.2\n\u00c3 \u00a9\n");  // the two bytes of é
+  folder.with_file("vocab.json", "{\"e\": 0, \"\u00c3\": 1, \"\u00a9\": 2, \"\u00c3\u00a9\": 3}");
+  for (const auto& [name, ids] : {std::pair{"GPTNeoXTokenizer", std::vector<TokenId>{3}},
+                                  std::pair{"GPT2Tokenizer", std::vector<TokenId>{0}}}) {
+    CAPTURE(name);
+    folder.with_file("tokenizer_config.json", "{\"tokenizer_class\": \"" + std::string(name) + "\"}");
+    CHECK(ids_of(load_tokenizer(folder.file("")).encode("e\u0301")) == ids);
+  }
+}
+
+TEST_CASE("an OPT's vocabulary alone does not say what it puts before a text") {
+  const TemporaryFolder folder;
+  folder.with_file("merges.txt", "#version: 0.2\n");
+  folder.with_file("vocab.json", R"({"<s>":0,"<pad>":1,"</s>":2,"<unk>":3,"a":4,"<mask>":5})");
+  folder.with_file("config.json", R"({"model_type": "roberta"})");
+  CHECK(ids_of(load_tokenizer(folder.file("")).encode("a")) == std::vector<TokenId>{0, 4, 2});
+  folder.with_file("config.json", R"({"model_type": "opt"})");
+  CHECK_THROWS_WITH_AS(load_tokenizer(folder.file("")), doctest::Contains("tokenizer_config.json"), Error);
+  folder.with_file("tokenizer_config.json", R"({"bos_token": "</s>", "add_bos_token": true})");
+  CHECK(ids_of(load_tokenizer(folder.file("")).encode("a")) == std::vector<TokenId>{2, 4});
+}
+
 TEST_CASE("vocab.json and merges.txt alone are RoBERTa's where they have its special tokens") {
   const TemporaryFolder folder;
   folder.with_file("merges.txt", "#version: 0.2\nĠ a\n");
