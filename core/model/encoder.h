@@ -1,6 +1,7 @@
 // The transformer around attention: what feeds any layer of a model its true input, and carries its output on to the words
-// that the model predicts. BERT-like, GPT-2-like and Llama-like models, GPT-NeoX and OPT (Devlin et al. 2018; Radford et
-// al. 2019; Touvron et al. 2023; Black et al. 2022; Zhang et al. 2022), in f32, as Hugging Face's transformers computes them without dropout.
+// that the model predicts. BERT-like, GPT-2-like and Llama-like models, GPT-NeoX, OPT and BLOOM (Devlin et al. 2018; Radford
+// et al. 2019; Touvron et al. 2023; Black et al. 2022; Zhang et al. 2022; Le Scao et al. 2022), in f32, as Hugging Face's
+// transformers computes them without dropout.
 //
 //   ids ─► embeddings ─► block 0 ─► … ─► block num_layers−1 ─► final norm ─► last_hidden ─► logits
 //                         └ attention of layer 0: layer_inputs[0] ─► attn_weights[0], output

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/attention/alibi.h"
 #include "core/attention/heads.h"
 #include "core/tensor/task_threads.h"
 
@@ -40,6 +41,8 @@ Rows attend(const EncoderHeads& layout, const Rows& q, const Rows& k, const Rows
         blockwise_product(q.block(first, h * D, count, D), k.block(0, g * D, keys, D).transpose()) * scale;
     for (Index r = 0; r < count; ++r) {
       const Index i = first + r, window = layout.sliding_window.value_or(L);
+      for (Index j = 0; j < keys && !layout.alibi_slopes.empty(); ++j)
+        exact(r, j) += alibi_bias(layout.alibi_slopes[static_cast<std::size_t>(h)], i - j, layout.is_causal);
       const Index end = layout.is_causal ? i + 1 : std::min(keys, i + std::min(window, L));
       softmax_row(exact.row(r), std::max<Index>(0, i - std::min(window, L) + 1), end);
     }

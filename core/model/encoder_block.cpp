@@ -155,10 +155,10 @@ void check_block(const EncoderConfig& config, const ModelFiles& files, const Att
   const EncoderNames& names = *config.names;
   for (const std::string_view norm : {names.attention_norm, names.feed_forward_norm})
     check_norm(config, files, in_block(layer, norm), E);
+  const Index feed_in_rows = config.feed_forward_dim * (names.gate_is_in_feed_in ? 2 : 1);
   for (const std::string_view in : {names.feed_in, names.feed_gate})
     if (!in.empty())
-      check_linear(files, in_block(layer, in), config.feed_forward_dim, E, names.conv1d,
-                   config.feed_forward_biases);
+      check_linear(files, in_block(layer, in), feed_in_rows, E, names.conv1d, config.feed_forward_biases);
   check_linear(files, in_block(layer, names.feed_out), E, config.feed_forward_dim, names.conv1d,
                config.feed_forward_biases);
   check_nothing_else(config, files, layer);
@@ -191,8 +191,15 @@ EncoderBlock read_block(const EncoderConfig& config, const ModelFiles& files, co
   const auto read_feed = [&](std::string_view stem, Index out, Index in) {
     return read_linear(files, in_block(layer, stem), out, in, names.conv1d, config.feed_forward_biases);
   };
-  block.feed.in = read_feed(names.feed_in, F, E);
-  if (!names.feed_gate.empty()) block.feed.gate = read_feed(names.feed_gate, F, E);
+  if (names.gate_is_in_feed_in) {
+    block.feed.in = read_feed(names.feed_in, 2 * F, E);
+    block.feed.in.out = F;
+    block.feed.gate = block.feed.in;
+    block.feed.in.first_row = block.feed.in.first_bias = F;
+  } else {
+    block.feed.in = read_feed(names.feed_in, F, E);
+    if (!names.feed_gate.empty()) block.feed.gate = read_feed(names.feed_gate, F, E);
+  }
   block.feed.out = read_feed(names.feed_out, E, F);
   const TensorPtr none;
   block.bytes = bytes_of({&block.q.weight, &block.k.weight, &block.v.weight, &bias, &block.out.weight,
@@ -208,8 +215,8 @@ Rows attention_input(const EncoderConfig& config, const EncoderBlock& block, con
 
 Rows attention_output(const EncoderConfig& config, const EncoderBlock& block, const Rows& input,
                       std::span<const double> gains, float* attn_weights) {
-  const EncoderHeads heads{config.num_heads,  config.num_kv_heads, config.head_dim,
-                           config.v_head_dim, config.is_causal,    config.sliding_window};
+  const EncoderHeads heads{config.num_heads, config.num_kv_heads,   config.head_dim,    config.v_head_dim,
+                           config.is_causal, config.sliding_window, config.alibi_slopes};
   Rows q = apply_linear(block.q, input), k = apply_linear(block.k, input);
   const Rows v = apply_linear(block.v, input);
   if (!config.rotary_inverse_frequencies.empty()) {

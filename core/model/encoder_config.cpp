@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "core/attention/alibi.h"
 #include "core/model/model_json.h"
 #include "core/tensor/error.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr Index most_positions = Index{1} << 24;
 constexpr Index most_layers = Index{1} << 24;
 
 [[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,
@@ -73,6 +75,10 @@ class Settings {
   Json json_;
 };
 
+bool is_gated(const EncoderNames& names) {
+  return names.gate_is_in_feed_in || !names.feed_gate.empty();
+}
+
 Activation read_activation(const Settings& settings, Activation usual) {
   const char* key = "hidden_act";
   for (const char* other : {"activation_function", "activation"})
@@ -98,6 +104,7 @@ void refuse_other_settings(const Settings& settings) {
   only("scale_attn_by_inverse_layer_idx", false);
   only("add_cross_attention", false);
   only("layer_norm_elementwise_affine", true);
+  only("apply_residual_connection_post_layernorm", false);
   const Json& kinds = settings.at("layer_types");
   if (kinds.is_array() && std::ranges::any_of(kinds, [&](const Json& kind) { return kind != kinds[0]; }))
     settings.refuse("layer_types", kinds, "layers of one kind");
@@ -159,25 +166,32 @@ void read_sizes(EncoderConfig& config, const ModelFiles& files, const AttentionL
   config.word_width = any_width ? words[1] : config.embed_dim;
   const std::vector<Index>& feed = matrix_sizes(
       files, fmt::format("{}{}0.{}weight", config.root, config.names->blocks, config.names->feed_in));
-  config.feed_forward_dim = feed[config.names->conv1d ? 1 : 0];
+  config.feed_forward_dim = feed[config.names->conv1d ? 1 : 0] / (config.names->gate_is_in_feed_in ? 2 : 1);
+}
+
+// Positions that attention sees: `inside` of the family's layers.
+void read_positions_inside(EncoderConfig& config, const Settings& settings, std::string_view inside,
+                           const ModelRotary& rotary) {
+  if (inside == "ALiBi") {
+    config.positions = PositionKind::alibi;
+    config.alibi_slopes = alibi_slopes(config.num_heads);
+    config.max_positions = settings.whole("seq_length", 2048, most_positions);
+    return;
+  }
+  config.positions = PositionKind::rotary;
+  if (!rotary.not_understood.empty())
+    fail(settings.path(), "these rotary positions are not computed", rotary.not_understood, "");
+  config.rotary_inverse_frequencies = rotary_inverse_frequencies(rotary, config.head_dim);
+  if (config.rotary_inverse_frequencies.empty()) {
+    fail(settings.path(), "rotary positions turn pairs of columns",
+         fmt::format("{:g} of a head's {}", rotary.share, config.head_dim), "an even number of columns");
+  }
+  config.max_positions = settings.whole("max_position_embeddings", 2048, most_positions);
 }
 
 void read_positions(EncoderConfig& config, const Settings& settings, const ModelFiles& files,
-                    const std::string& type, const ModelRotary& rotary) {
-  constexpr Index most_positions = Index{1} << 24;
+                    const std::string& type) {
   const EncoderNames& names = *config.names;
-  if (names.position_embeddings.empty()) {
-    config.positions = PositionKind::rotary;
-    if (!rotary.not_understood.empty())
-      fail(settings.path(), "these rotary positions are not computed", rotary.not_understood, "");
-    config.rotary_inverse_frequencies = rotary_inverse_frequencies(rotary, config.head_dim);
-    if (config.rotary_inverse_frequencies.empty()) {
-      fail(settings.path(), "rotary positions turn pairs of columns",
-           fmt::format("{:g} of a head's {}", rotary.share, config.head_dim), "an even number of columns");
-    }
-    config.max_positions = settings.whole("max_position_embeddings", 2048, most_positions);
-    return;
-  }
   config.first_position = names.first_position;
   const std::string kind = settings.text("position_embedding_type", "absolute");
   if (kind == "sinusoidal") {
@@ -225,7 +239,7 @@ EncoderConfig read_encoder_config(const ModelFiles& files, const AttentionLayers
   config.names = find_encoder_names(first.family->name);
   if (!config.names) {
     fail(files.path(), "the blocks of this family are not computed", std::string(first.family->name),
-         "BERT, DistilBERT, GPT-2, Llama, GPT-NeoX or OPT");
+         "BERT, DistilBERT, GPT-2, Llama, GPT-NeoX, OPT, BLOOM or Phi-3");
   }
   if (!layers.config) {
     fail(files.path(), "no config.json lies beside the model", "",
@@ -245,7 +259,11 @@ EncoderConfig read_encoder_config(const ModelFiles& files, const AttentionLayers
   }
   refuse_other_settings(settings);
   read_sizes(config, files, layers);
-  read_positions(config, settings, files, type, layers.config->rotary);
+  if (config.names->position_embeddings.empty()) {
+    read_positions_inside(config, settings, first.family->positions, layers.config->rotary);
+  } else {
+    read_positions(config, settings, files, type);
+  }
   read_block_kind(config, settings);
   const Json& tie = settings.at("tie_word_embeddings");
   if (!tie.is_null()) config.tie_word_embeddings = settings.flag("tie_word_embeddings", true);
@@ -271,13 +289,14 @@ const char* activation_name(Activation activation) {
 std::string blocks_text(const EncoderConfig& config) {
   const char* const norm = config.norm == NormKind::rms_norm ? "RMSNorm" : "LayerNorm";
   const char* const positions = config.positions == PositionKind::rotary       ? "rotary"
+                                : config.positions == PositionKind::alibi      ? "ALiBi"
                                 : config.positions == PositionKind::sinusoidal ? "sinusoidal"
                                                                                : "learned";
   return fmt::format("{}-{} blocks{}, {}{}, {} positions (at most {} tokens)",
                      config.norm_place == NormPlace::before ? "pre" : "post", norm,
                      config.is_parallel ? ", both parts side by side" : "",
-                     activation_name(config.activation), config.names->feed_gate.empty() ? "" : " gated",
-                     positions, config.max_positions);
+                     activation_name(config.activation), is_gated(*config.names) ? " gated" : "", positions,
+                     config.max_positions);
 }
 
 }  // namespace headwise

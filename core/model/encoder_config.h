@@ -14,7 +14,7 @@ namespace headwise {
 enum class NormPlace { after, before };
 // Which linear maps have one: each; those that have one in the file; none, and one in the file is refused.
 enum class Biases { all, as_in_file, none };
-enum class PositionKind { learned, sinusoidal, rotary };
+enum class PositionKind { learned, sinusoidal, rotary, alibi };
 
 struct EncoderConfig {
   const EncoderNames* names = nullptr;  // never null in an encoder
@@ -40,6 +40,7 @@ struct EncoderConfig {
   // first_position is one more.
   std::optional<Index> padding_id;
   std::vector<double> rotary_inverse_frequencies;  // of rotary positions; empty: there are none
+  std::vector<double> alibi_slopes;                // of ALiBi, one a head; empty: there are none
   std::optional<bool> tie_word_embeddings;
 };
 

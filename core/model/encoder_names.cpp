@@ -13,6 +13,8 @@ constexpr std::array<Names, 1> gpt2_types{"gpt2"};
 constexpr std::array<Names, 3> llama_types{"llama", "mistral", "qwen2"};
 constexpr std::array<Names, 1> gpt_neox_types{"gpt_neox"};
 constexpr std::array<Names, 1> opt_types{"opt"};
+constexpr std::array<Names, 1> bloom_types{"bloom"};
+constexpr std::array<Names, 1> phi3_types{"phi3"};
 
 constexpr std::array bert_heads{WordHeadNames{.dense = "cls.predictions.transform.dense.",
                                               .norm = "cls.predictions.transform.LayerNorm.",
@@ -135,7 +137,37 @@ constexpr std::array families{EncoderNames{.family = "BERT",
                                            .bias_key = "enable_bias",
                                            .norm_before_key = "do_layer_norm_before",
                                            .no_final_norm_key = "_remove_final_layer_norm",
-                                           .heads = plain_heads}};
+                                           .heads = plain_heads},
+                              EncoderNames{.family = "BLOOM",
+                                           .model_types = bloom_types,
+                                           .blocks = "h.",
+                                           .word_embeddings = "word_embeddings.weight",
+                                           .embedding_norm = "word_embeddings_layernorm.",
+                                           .final_norm = "ln_f.",
+                                           .attention_norm = "input_layernorm.",
+                                           .feed_forward_norm = "post_attention_layernorm.",
+                                           .feed_in = "mlp.dense_h_to_4h.",
+                                           .feed_out = "mlp.dense_4h_to_h.",
+                                           .epsilon_key = "layer_norm_epsilon",
+                                           .activation = Activation::gelu_tanh,
+                                           .heads = plain_heads},
+                              EncoderNames{.family = "Phi-3",
+                                           .model_types = phi3_types,
+                                           .blocks = "layers.",
+                                           .word_embeddings = "embed_tokens.weight",
+                                           .final_norm = "norm.",
+                                           .attention_norm = "input_layernorm.",
+                                           .feed_forward_norm = "post_attention_layernorm.",
+                                           .feed_in = "mlp.gate_up_proj.",
+                                           .feed_out = "mlp.down_proj.",
+                                           .gate_is_in_feed_in = true,
+                                           .has_bias = false,
+                                           .norm = NormKind::rms_norm,
+                                           .epsilon_key = "rms_norm_eps",
+                                           .activation = Activation::silu,
+                                           .ties_words = false,
+                                           .heads = plain_heads,
+                                           .buffers = llama_buffers}};
 
 std::string first_that_is_there(const ModelFiles& files, const std::string& stem, Names one, Names other) {
   for (const Names ending : {one, other})

@@ -37,9 +37,10 @@ struct EncoderNames {
   // Behind the block's name.
   std::string_view attention_norm, feed_forward_norm;
   std::string_view feed_in, feed_gate = {}, feed_out;
-  bool has_bias = true;      // of every linear map and norm; false: of those that have one in the file
-  bool conv1d = false;       // matrices of the feed-forward part are [in,out]
-  Index first_position = 0;  // row of the first token in the position embeddings
+  bool gate_is_in_feed_in = false;  // one array: rows of the gate, then as many of what it multiplies
+  bool has_bias = true;             // of every linear map and norm; false: of those that have one in the file
+  bool conv1d = false;              // matrices of the feed-forward part are [in,out]
+  Index first_position = 0;         // row of the first token in the position embeddings
   NormKind norm = NormKind::layer_norm;
   // Keys of config.json, and what is so where it does not say it. No key: it is so in every model of the family.
   std::string_view epsilon_key = {};

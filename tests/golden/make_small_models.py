@@ -20,7 +20,7 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "..", "assets", "models"))
 sys.path.insert(0, HERE)
 from safetensors_file import write_safetensors
-from small_transformers import bert_like, distilbert_like, gpt2_like, gpt_neox_like, llama_like, opt_like
+from small_transformers import bert_like, bloom_like, distilbert_like, gpt2_like, gpt_neox_like, llama_like, opt_like
 
 E, F, V, LAYERS, POSITIONS = 16, 28, 40, 2, 12
 E_WORDS = 10  # of embeddings with a width of their own
@@ -265,6 +265,36 @@ def qwen2():
     return llama_shapes(4, 2, 4, qkv_bias=True, own_head=False), config, llama_like
 
 
+def phi3():
+    """q, k and v in one array, gate and up in another; half of each head is turned, a window of 4."""
+    shapes = {"model.embed_tokens.weight": (V, E), "lm_head.weight": (V, E)}
+    for layer in range(LAYERS):
+        at = f"model.layers.{layer}."
+        for part, rows, columns in (("self_attn.qkv_proj", 2 * E, E), ("self_attn.o_proj", E, E),
+                                    ("mlp.gate_up_proj", 2 * F, E), ("mlp.down_proj", E, F)):
+            affine(shapes, at + part, rows, columns, bias=False)
+        for norm in ("input_layernorm", "post_attention_layernorm"):
+            affine(shapes, at + norm, E, bias=False)
+    affine(shapes, "model.norm", E, bias=False)
+    return shapes, llama_config(4, 2, model_type="phi3", sliding_window=4, partial_rotary_factor=0.5), llama_like
+
+
+def bloom():
+    shapes = {"transformer.word_embeddings.weight": (V, E)}
+    affine(shapes, "transformer.word_embeddings_layernorm", E)
+    for layer in range(LAYERS):
+        at = f"transformer.h.{layer}."
+        for part, rows, columns in (("self_attention.query_key_value", 3 * E, E), ("self_attention.dense", E, E),
+                                    ("mlp.dense_h_to_4h", 4 * E, E), ("mlp.dense_4h_to_h", E, 4 * E)):
+            affine(shapes, at + part, rows, columns)
+        for norm in ("input_layernorm", "post_attention_layernorm"):
+            affine(shapes, at + norm, E)
+    affine(shapes, "transformer.ln_f", E)
+    config = {"model_type": "bloom", "hidden_size": E, "n_layer": LAYERS, "n_head": 4, "vocab_size": V, "seq_length": POSITIONS,
+              "layer_norm_epsilon": 1e-5, "apply_residual_connection_post_layernorm": False}
+    return shapes, config, bloom_like
+
+
 def write(name, seed, made):
     shapes, config, run = made
     parameters = drawn(shapes, seed)
@@ -290,5 +320,5 @@ def write(name, seed, made):
 
 torch.set_num_threads(1)
 for number, make in enumerate((bert, bert_without_words, roberta, distilbert, gpt2, llama, mistral, qwen2, electra, gpt_neox,
-                               gpt_neox_serial, opt, opt_post)):
+                               gpt_neox_serial, opt, opt_post, bloom, phi3)):
     write(make.__name__, number, make())

@@ -22,14 +22,15 @@ class Run:
     logits: torch.Tensor  # (L,V), or None
 
 
-def attend(q, k, v, heads, blocked):
-    """q (L,H·D), k and v (L,G·D), blocked (L,L) bool → (L,H·D), weights (H,L,L). Each key/value head serves neighbours."""
+def attend(q, k, v, heads, blocked, bias=0.0):
+    """q (L,H·D), k and v (L,G·D), blocked (L,L) bool, bias (H,L,L) → (L,H·D), weights (H,L,L). Each key/value head serves
+    neighbours."""
     L = q.shape[0]
     width = q.shape[1] // heads
     q = q.view(L, heads, width).transpose(0, 1)
     k, v = (x.view(L, -1, width).transpose(0, 1) for x in (k, v))
     k, v = (x.repeat_interleave(heads // x.shape[0], 0) for x in (k, v))
-    weights = (q @ k.transpose(1, 2) / math.sqrt(width)).masked_fill(blocked, -math.inf).softmax(-1)
+    weights = (q @ k.transpose(1, 2) / math.sqrt(width) + bias).masked_fill(blocked, -math.inf).softmax(-1)
     return (weights @ v).transpose(0, 1).reshape(L, heads * width), weights
 
 
@@ -151,13 +152,38 @@ def inverse_frequencies(config, width):
 
 
 def rotated(x, width, freq):
-    """x (L,heads·width): column j of a head is turned together with column j + width/2."""
-    L = x.shape[0]
-    x = x.view(L, -1, width)
+    """x (L,heads·width): of each head the first 2·len(freq) columns are turned, j together with j + len(freq)."""
+    L, pairs = x.shape[0], len(freq)
+    a, b, rest = x.reshape(L, -1, width).split([pairs, pairs, width - 2 * pairs], -1)
     angle = torch.arange(L)[:, None].double() * freq
     cos, sin = angle.cos().float()[:, None], angle.sin().float()[:, None]
-    a, b = x.chunk(2, -1)
-    return torch.cat([a * cos - b * sin, b * cos + a * sin], -1).reshape(L, -1)
+    return torch.cat([a * cos - b * sin, b * cos + a * sin, rest], -1).reshape(L, -1)
+
+
+def alibi(heads, L):
+    """Of each head (a power of two) what its scores lose per token of distance: (H,L,L)."""
+    slopes = 2.0 ** (-8.0 * torch.arange(1, heads + 1) / heads)
+    return slopes[:, None, None] * (torch.arange(L)[None, :] - torch.arange(L)[:, None])
+
+
+def bloom_like(p, config, ids):
+    """pre-LayerNorm, a norm of the embeddings, ALiBi."""
+    eps, L, H, root = config["layer_norm_epsilon"], len(ids), config["n_head"], "transformer."
+    word, act = p[root + "word_embeddings.weight"], ACTIVATIONS["gelu_new"]
+    x = layer_norm(p, root + "word_embeddings_layernorm", word[ids], eps)
+    hidden, attention = [x], []
+    for layer in range(config["n_layer"]):
+        at = f"{root}h.{layer}."
+        y = layer_norm(p, at + "input_layernorm", x, eps)
+        q, k, v = (part.reshape(L, -1) for part in linear(p, at + "self_attention.query_key_value", y).view(L, H, 3, -1).unbind(2))
+        out, weights = attend(q, k, v, H, causal(L), alibi(H, L))
+        x = x + linear(p, at + "self_attention.dense", out)
+        y = layer_norm(p, at + "post_attention_layernorm", x, eps)
+        x = x + linear(p, at + "mlp.dense_4h_to_h", act(linear(p, at + "mlp.dense_h_to_4h", y)))
+        hidden.append(x)
+        attention.append(weights)
+    final = layer_norm(p, root + "ln_f", x, eps)
+    return Run(hidden, attention, final, F.linear(final, word))
 
 
 def gpt_neox_like(p, config, ids, head):
@@ -166,19 +192,14 @@ def gpt_neox_like(p, config, ids, head):
     act, D = ACTIVATIONS[config["hidden_act"]], config["hidden_size"] // config["num_attention_heads"]
     rope = config.get("rope_parameters", {"rope_theta": config.get("rotary_emb_base"),
                                           "partial_rotary_factor": config.get("rotary_pct")})
-    width = int(D * rope["partial_rotary_factor"])
-    freq = inverse_frequencies({"rope_theta": rope["rope_theta"]}, width)
-
-    def turned(x):
-        return torch.cat([rotated(x[..., :width].reshape(L, -1), width, freq).view(L, H, width), x[..., width:]], -1).reshape(L, -1)
-
+    freq = inverse_frequencies({"rope_theta": rope["rope_theta"]}, int(D * rope["partial_rotary_factor"]))
     x = p[root + "embed_in.weight"][ids]
     hidden, attention = [x], []
     for layer in range(config["num_hidden_layers"]):
         at = f"{root}layers.{layer}."
         y = layer_norm(p, at + "input_layernorm", x, eps)
         q, k, v = linear(p, at + "attention.query_key_value", y).view(L, H, 3, D).unbind(2)
-        out, weights = attend(turned(q), turned(k), v.reshape(L, -1), H, causal(L))
+        out, weights = attend(rotated(q, D, freq), rotated(k, D, freq), v.reshape(L, -1), H, causal(L))
         between = x + linear(p, at + "attention.dense", out)
         y = layer_norm(p, at + "post_attention_layernorm", x if config["use_parallel_residual"] else between, eps)
         x = between + linear(p, at + "mlp.dense_4h_to_h", act(linear(p, at + "mlp.dense_h_to_4h", y)))
@@ -220,7 +241,8 @@ def rms_norm(p, name, x, eps):
 
 
 def llama_like(p, config, ids):
-    """pre-RMSNorm, rotary positions, SwiGLU, grouped heads; biases of q, k and v where the file has them (Qwen2)."""
+    """pre-RMSNorm, rotary positions, SwiGLU, grouped heads; biases of q, k and v where the file has them (Qwen2); q, k
+    and v in one array, gate and up in another, a part of each head turned (Phi-3)."""
     eps, L, H, root = config["rms_norm_eps"], len(ids), config["num_attention_heads"], "model."
     window = config.get("sliding_window") if config.get("use_sliding_window", True) else None
     x = p[root + "embed_tokens.weight"][ids]
@@ -228,13 +250,21 @@ def llama_like(p, config, ids):
     for layer in range(config["num_hidden_layers"]):
         at = f"{root}layers.{layer}."
         y = rms_norm(p, at + "input_layernorm", x, eps)
-        q, k, v = (linear(p, f"{at}self_attn.{part}_proj", y) for part in "qkv")
-        freq = inverse_frequencies(config, q.shape[1] // H)
+        if at + "self_attn.qkv_proj.weight" in p:
+            qkv, D = linear(p, at + "self_attn.qkv_proj", y), x.shape[1] // H
+            q, k, v = qkv.split([H * D] + 2 * [config["num_key_value_heads"] * D], 1)
+        else:
+            q, k, v = (linear(p, f"{at}self_attn.{part}_proj", y) for part in "qkv")
+        freq = inverse_frequencies(config, int(q.shape[1] // H * config.get("partial_rotary_factor", 1.0)))
         q, k = (rotated(part, q.shape[1] // H, freq) for part in (q, k))
         out, weights = attend(q, k, v, H, causal(L, window))
         x = x + linear(p, at + "self_attn.o_proj", out)
         y = rms_norm(p, at + "post_attention_layernorm", x, eps)
-        x = x + linear(p, at + "mlp.down_proj", F.silu(linear(p, at + "mlp.gate_proj", y)) * linear(p, at + "mlp.up_proj", y))
+        if at + "mlp.gate_up_proj.weight" in p:
+            gate, up = linear(p, at + "mlp.gate_up_proj", y).chunk(2, 1)
+        else:
+            gate, up = (linear(p, f"{at}mlp.{part}_proj", y) for part in ("gate", "up"))
+        x = x + linear(p, at + "mlp.down_proj", F.silu(gate) * up)
         hidden.append(x)
         attention.append(weights)
     final = rms_norm(p, root + "norm", x, eps)

@@ -5,6 +5,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/attention/alibi.h"
 #include "core/attention/attention_mask.h"
 #include "core/attention/heads.h"
 #include "core/attention/scaled_dot_product_attention.h"
@@ -40,15 +41,18 @@ TEST_CASE("attention row by row is what the stages of the operator compute, with
                v_heads = split_heads(v, G, "G", "Dv");
   const std::array gains{1.0, 0.0, -0.5, 2.0};
   const Shape maps{{"N", 1}, {"H", H}, {"L", L}, {"S", L}};
-  for (const bool is_causal : {false, true}) {
+  for (const auto& [is_causal, alibi] :
+       {std::pair{false, false}, {true, false}, {true, true}, {false, true}}) {
     for (const std::optional<Index> window : {std::optional<Index>(), std::optional<Index>(1),
                                               std::optional<Index>(9), std::optional<Index>(500)}) {
       CAPTURE(is_causal);
+      CAPTURE(alibi);
       CAPTURE(window.value_or(0));
       AttentionOptions options;
       options.num_heads = H;
       options.head_dim = D;
       options.is_causal = is_causal;
+      options.alibi = alibi;
       options.sliding_window = window;
       const Tensor bias = merge_masks(options, {}, maps, L, DType::f32);
       const Tensor scaled =
@@ -58,8 +62,9 @@ TEST_CASE("attention row by row is what the stages of the operator compute, with
       const Tensor concat = merge_heads(weighted_sum(weights, v_heads), &gain, "H·Dv");
 
       Tensor made(maps, DType::f32);
-      const Rows rows = attend({H, G, D, Dv, is_causal, window}, matrix<float>(q), matrix<float>(k),
-                               matrix<float>(v), gains, made.values<float>().data());
+      const Rows rows =
+          attend({H, G, D, Dv, is_causal, window, alibi ? alibi_slopes(H) : std::vector<double>{}},
+                 matrix<float>(q), matrix<float>(k), matrix<float>(v), gains, made.values<float>().data());
       CHECK(relative_difference(made, weights) < 1e-6);
       Tensor joined(concat.shape(), DType::f32);
       matrix<float>(joined) = rows;

@@ -18,8 +18,8 @@ namespace {
 
 const std::string golden_folder = HEADWISE_SOURCE_DIR "/tests/golden/models/";
 constexpr std::array small_models{
-    "bert",  "bert_without_words", "roberta",         "distilbert", "electra", "gpt2", "llama", "mistral",
-    "qwen2", "gpt_neox",           "gpt_neox_serial", "opt",        "opt_post"};
+    "bert",  "bert_without_words", "roberta",         "distilbert", "electra",  "gpt2",  "llama", "mistral",
+    "qwen2", "gpt_neox",           "gpt_neox_serial", "opt",        "opt_post", "bloom", "phi3"};
 const std::string own_models = HEADWISE_SOURCE_DIR "/assets/models/";
 
 std::shared_ptr<const Encoder> encoder_of(const std::string& path) {

@@ -65,7 +65,7 @@ void check_contains(const std::string& line, const std::string& part) {
 
 TEST_CASE("a small model opens as it is, and not with any of its arrays missing or of another shape") {
   for (const std::string name : {"bert", "roberta", "electra", "distilbert", "gpt2", "llama", "qwen2",
-                                 "gpt_neox", "gpt_neox_serial", "opt", "opt_post"}) {
+                                 "gpt_neox", "gpt_neox_serial", "opt", "opt_post", "bloom", "phi3"}) {
     CAPTURE(name);
     const auto shapes = shapes_of(name);
     const std::string config = config_of(name).dump();
@@ -147,6 +147,10 @@ TEST_CASE("settings of config.json that are computed otherwise are named with th
                  "layer_norm_elementwise_affine");
   check_contains(refusal_of_config("opt", "do_layer_norm_before", "no"), "do_layer_norm_before");
   check_contains(refusal_of_config("opt", "model_type", "xglm"), "xglm");
+  check_contains(refusal_of_config("bloom", "apply_residual_connection_post_layernorm", true),
+                 "apply_residual_connection_post_layernorm");
+  check_contains(refusal_of_config("bloom", "model_type", "falcon"), "falcon");
+  check_contains(refusal_of_config("phi3", "rope_scaling", Json{{"type", "longrope"}}), "longrope");
   check_contains(refusal_of_config("gpt_neox", "model_type", "gpt_neox_japanese"), "gpt_neox_japanese");
   check_contains(refusal_of_config("gpt_neox", "rope_scaling", Json{{"rope_type", "yarn"}}), "yarn");
   check_contains(refusal_of_config("gpt_neox", "rotary_pct", 0.4), "0.4 of a head's 8");

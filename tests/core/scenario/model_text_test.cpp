@@ -76,7 +76,7 @@ TEST_CASE("a text given to a layer of a model is traced as the model itself comp
                     "the animal did not cross the street because it was too tired .");
   check_every_layer(own_models + "copycat", "garden river lamp apple violin garden river lamp");
   for (const char* name : {"bert", "bert_without_words", "roberta", "distilbert", "gpt2", "llama", "mistral",
-                           "qwen2", "gpt_neox", "gpt_neox_serial", "opt", "opt_post"}) {
+                           "qwen2", "gpt_neox", "gpt_neox_serial", "opt", "opt_post", "bloom", "phi3"}) {
     const TemporaryFolder folder;
     check_every_layer(with_words(folder, name), "w3 w17 w4 w4 w39 w21 w8");
   }
@@ -156,6 +156,16 @@ TEST_CASE("a scenario that leaves out the turns that the model makes is told wha
     REQUIRE(notes.size() == 1);
     CHECK(notes[0].find(key) != std::string::npos);
   }
+}
+
+TEST_CASE("a scenario that leaves out the distances that the model sees is told what to set") {
+  const TemporaryFolder folder;
+  Scenario scenario = text_scenario(with_words(folder, "bloom"), 0, "w3 w4");
+  CHECK(make_scenario_inputs(scenario, DType::f32).notes.empty());
+  scenario.mask.alibi = false;
+  const std::vector<std::string> notes = make_scenario_inputs(scenario, DType::f32).notes;
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].find("mask.alibi") != std::string::npos);
 }
 
 TEST_CASE("a second text, or keys of another source, are refused beside a model's text") {
