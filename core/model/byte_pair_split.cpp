@@ -1,5 +1,6 @@
 #include "core/model/byte_pair_split.h"
 
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -12,13 +13,14 @@ struct KnownPattern {
   std::string_view regex;
   SplitPattern pattern;
 };
-constexpr std::array<KnownPattern, 4> known_patterns{{
+constexpr std::array<KnownPattern, 5> known_patterns{{
     {R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", SplitPattern::gpt2},
     {R"('(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", SplitPattern::gpt2},
     {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
      SplitPattern::llama3},
     {R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
      SplitPattern::qwen2},
+    {R"( ?[^(\s|[.,!?…。，、।۔،])]+)", SplitPattern::bloom},
 }};
 
 constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
@@ -131,6 +133,33 @@ std::size_t digits_end(std::string_view text, std::size_t at) {
   return cursor.at();
 }
 
+// Neither of BLOOM's words nor white space: the signs in its pattern, its parentheses and its bar.
+bool is_bloom_sign(std::int32_t value) {
+  constexpr std::array<std::int32_t, 14> signs{'(',    ')',    '|',    '.',    ',',    '!',    '?',
+                                               0x2026, 0x3002, 0xFF0C, 0x3001, 0x0964, 0x06D4, 0x060C};
+  return std::ranges::find(signs, value) != signs.end();
+}
+
+// A match of the pattern, or all that stands before the next one.
+std::size_t bloom_end(std::string_view text, std::size_t at) {
+  const auto in_word = [](const Cursor& cursor) {
+    return !cursor.done() && !cursor.is(CharacterClass::space) && !is_bloom_sign(cursor.value());
+  };
+  const auto begins_word = [&](Cursor cursor) {
+    if (!cursor.done() && cursor.value() == ' ') cursor.step();
+    return in_word(cursor);
+  };
+  Cursor cursor(text, at);
+  if (begins_word(cursor)) {
+    do cursor.step();
+    while (in_word(cursor));
+  } else {
+    do cursor.step();
+    while (!cursor.done() && !begins_word(cursor));
+  }
+  return cursor.at();
+}
+
 }  // namespace
 
 std::optional<SplitPattern> known_split_pattern(std::string_view regex) {
@@ -148,6 +177,8 @@ std::size_t split_word_end(SplitPattern pattern, std::string_view text, std::siz
       return llama3_end(text, at, 3);
     case SplitPattern::qwen2:
       return llama3_end(text, at, 1);
+    case SplitPattern::bloom:
+      return bloom_end(text, at);
     case SplitPattern::digits:
       return digits_end(text, at);
     case SplitPattern::none:

@@ -13,6 +13,7 @@ enum class SplitPattern {
   gpt2,    // GPT-2, RoBERTa, GPT-NeoX, OPT
   llama3,  // Llama 3, GPT-4 (cl100k): up to 3 digits a word
   qwen2,   // Qwen2 and 2.5: as Llama 3, but a digit a word
+  bloom,   // BLOOM: a space and what is neither white space nor punctuation
   digits,  // each number a word of its own, what is between them another (SmolLM, StarCoder; before gpt2)
 };
 

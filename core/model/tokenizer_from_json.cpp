@@ -100,12 +100,13 @@ SplitPattern read_split(const Json& part, const std::string& where) {
   if (!known) {
     fail(where, "this regular expression to split text is not known",
          regex.empty() ? "a pattern that is none" : fmt::format("'{}'", regex),
-         "that of GPT-2, Llama 3 or Qwen2");
+         "that of GPT-2, Llama 3, Qwen2 or BLOOM");
   }
-  // What matches becomes a word; these patterns match everything, so that both say the same.
+  // What matches becomes a word; but for BLOOM's these patterns match everything, so that both say the same.
   const std::string behavior = json_text(part, "behavior", "", where);
   const bool invert = json_flag(part, "invert", false, where);
-  if (!(behavior == "Isolated" && !invert) && !(behavior == "Removed" && invert))
+  const bool removes = behavior == "Removed" && invert && *known != SplitPattern::bloom;
+  if (!(behavior == "Isolated" && !invert) && !removes)
     fail(where, "this way to split text is not known",
          fmt::format("behavior '{}', invert {}", behavior, invert), "Isolated, or Removed and inverted");
   return *known;

@@ -36,6 +36,7 @@ def attention(query, key, value):
 LLAMA3 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*"
           r"|\s*[\r\n]+|\s+(?!\S)|\s+")
 QWEN2 = LLAMA3.replace("{1,3}", "")
+BLOOM = r" ?[^(\s|[.,!?…。，、।۔،])]+"
 
 # Assigned since long: not what Unicode added since version 10.
 SIGNS = ("aZsStTdmlre09 ' -_.,!?\"#@$%^&*()[]{}<>|\\/~`+=:;\t\n\r\v\fé\u00e8\u0301\u0327ßİıſǅΣςйЖ中文字カひ한국𠀀ａ１½²Ⅷ٣௧"
@@ -208,6 +209,8 @@ def main():
     write("llama3_json", Tokenizer.from_str(json.dumps(made)), "tokenizer.json")
 
     write("qwen2_json", byte_pairs(split(QWEN2), ["<|end|>"], normalizer=normalizers.NFC()), "tokenizer.json")
+
+    write("bloom_json", byte_pairs(split(BLOOM), ["<unk>", "<s>", "</s>", "<pad>"]), "tokenizer.json")
 
     digits = pre_tokenizers.Sequence([pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(add_prefix_space=True)])
     write("digits_json", byte_pairs(digits, ["<unk>"], alphabet=False, unk_token="<unk>", fuse_unk=True), "tokenizer.json")

@@ -46,6 +46,12 @@ TEST_CASE("Qwen2 has a digit a word") {
   CHECK(words(SplitPattern::qwen2, "a 123") == Words{"a", " ", "1", "2", "3"});
 }
 
+TEST_CASE("BLOOM has a word of all that is no sign of its list, and what is between words in one piece") {
+  CHECK(words(SplitPattern::bloom, "I'll see 12%, don't  (x).") ==
+        Words{"I'll", " see", " 12%", ",", " don't", "  (", "x", ")."});
+  CHECK(words(SplitPattern::bloom, ". a\n b |") == Words{".", " a", "\n", " b", " |"});
+}
+
 TEST_CASE("digits are parted from what is between them") {
   CHECK(words(SplitPattern::digits, "a b12 c") == Words{"a b", "1", "2", " c"});
 }
