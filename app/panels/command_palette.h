@@ -1,4 +1,4 @@
-// Ctrl+Shift+P: every command, step, view, setting, preset and head by a few letters of its name.
+// Ctrl+Shift+P: every command, step, view, brush of the mask, setting, preset and head by a few letters of its name.
 #pragma once
 
 #include <optional>

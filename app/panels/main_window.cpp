@@ -243,6 +243,10 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   if (state_.session.poll()) state_.selection = selection_within(state_.selection, state_.session.trace());
   // Who turns a page means to look at it, not to paint on it.
   if (std::exchange(walked_page_, state_.walk.page) != state_.walk.page) stage_.brush = {};
+  if (const auto brush = std::exchange(state_.wanted_brush, std::nullopt)) {
+    stage_.brush = {};
+    stage_.brush.shape = 1 + static_cast<int>(*brush);
+  }
   const StageView view = state_.selection.view;
   if (view == StageView::gradients || view == StageView::compare || view == StageView::memory ||
       view == StageView::prediction)

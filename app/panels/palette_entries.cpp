@@ -32,6 +32,22 @@ constexpr std::array<std::string_view, stage_view_count> view_descriptions{
     "which float lies where after view and transpose, and what a wrong view would take",
     "the words that the model predicts, before and after what you changed: what does a muted head do?"};
 
+struct BrushName {
+  BrushShape shape;
+  std::string_view name, what, keywords;
+};
+
+constexpr std::array<BrushName, 4> brush_names{{
+    {BrushShape::pair, "Paint mask pairs", "block the pairs under the mouse, one by one, on the Mask step",
+     "brush draw attn_mask block pair cell"},
+    {BrushShape::row, "Paint rows of the mask", "block all keys of a query, on the Mask step",
+     "mask attn_mask brush pairs"},
+    {BrushShape::column, "Paint columns of the mask", "block all queries of a key, on the Mask step",
+     "mask attn_mask brush pairs"},
+    {BrushShape::box, "Paint a box of the mask", "block a rectangle of pairs, on the Mask step",
+     "mask attn_mask brush pairs"},
+}};
+
 constexpr int question_handicap =
     6;  // less than a letter that follows another is worth (session/fuzzy_match)
 
@@ -205,6 +221,10 @@ std::vector<PaletteEntry> palette_entries(const Session& session) {
     const auto i = static_cast<std::size_t>(view);
     entries.push_back({fmt::format("View: {}", stage_view_names[i]), std::string(view_descriptions[i]), "",
                        static_cast<StageView>(view)});
+  }
+  for (const BrushName& brush : brush_names) {
+    entries.push_back(
+        {std::string(brush.name), std::string(brush.what), "", brush.shape, std::string(brush.keywords)});
   }
   for (const SetupSetting& setting : setup_settings(session.scenario())) {
     entries.push_back({fmt::format("Setting: {}", setting.name), std::string(setting.what), "",

@@ -1,4 +1,5 @@
-// What the command palette offers: every command, step, view of the stage, setting, preset, lesson, question and head; and which of it a query finds.
+// What the command palette offers: every command, step, view of the stage, brush of the mask, setting, preset, lesson,
+// question and head; and which of it a query finds.
 #pragma once
 
 #include <span>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "app/panels/panel.h"
+#include "app/session/cell_editing.h"
 #include "app/session/commands.h"
 #include "app/session/selection.h"
 #include "app/session/session.h"
@@ -30,11 +32,11 @@ struct PaletteEntry {
   std::string name;  // "Undo", "Go to Softmax", "Open cross_attention"
   std::string what;  // one line
   std::string keys;  // "Ctrl+Z"; empty without a key
-  std::variant<CommandCall, Step, StageView, SettingId, PresetName, LessonPage> target;
+  std::variant<CommandCall, Step, StageView, SettingId, PresetName, LessonPage, BrushShape> target;
   std::string keywords = {};  // more words that find it; not shown
 };
 
-// In the order of the menus, then the steps, the views of the stage, the settings that the scenario has, the presets, the lessons and the heads of the trace (64 at most). Undo and redo say
+// In the order of the menus, then the steps, the views of the stage, the brushes of the mask, the settings that the scenario has, the presets, the lessons and the heads of the trace (64 at most). Undo and redo say
 // what they would take back or do again.
 std::vector<PaletteEntry> palette_entries(const Session& session);
 

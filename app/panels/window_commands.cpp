@@ -307,6 +307,13 @@ void perform(WindowState& window, const PaletteEntry& entry) {
   if (const auto* setting = std::get_if<SettingId>(&entry.target)) {
     window.full_screen = window.stage_only = false;  // the setup is not seen there
     window.setup.wanted_row = setting->row;
+  if (const auto* brush = std::get_if<BrushShape>(&entry.target)) {
+    if (const std::string refusal = painting_refusal(window.session.trace()); !refusal.empty())
+      window.notices.say(refusal);
+    go_to_step(window, static_cast<int>(Step::mask));
+    window.selection.view = StageView::one_head;  // the one that can be painted on
+    window.wanted_brush = *brush;
+  }
   }
   if (const auto* lesson = std::get_if<LessonPage>(&entry.target))
     start_walk(window, lesson_playlist(lesson->lesson), {}, lesson->page);

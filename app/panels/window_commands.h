@@ -7,7 +7,7 @@
 namespace headwise {
 
 void perform(WindowState& window, CommandCall call);
-// What was chosen in the command palette: a command, a step to go to, a view of the stage, a preset to open.
+// What was chosen in the command palette: a command, a step to go to, a view of the stage, a brush, a preset to open …
 void perform(WindowState& window, const PaletteEntry& entry);
 
 // An edit, or a new place to look at, as a panel asks for it. `from_setup`: an error sentence stands in the setup.

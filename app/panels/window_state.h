@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,6 +22,7 @@
 #include "app/panels/playlist_walk.h"
 #include "app/panels/setup_panel.h"
 #include "app/panels/step_bar.h"
+#include "app/session/cell_editing.h"
 #include "app/session/comparisons.h"
 #include "app/session/gradients.h"
 #include "app/session/other_side.h"
@@ -99,6 +101,7 @@ struct WindowState {
   bool stage_only = false;  // no setup, graph, inspector and menu; type as large as the window allows
   bool full_screen = false;
   int menu_to_open = -1;  // by the keyboard, in the next frame; −1: none
+  std::optional<BrushShape> wanted_brush;  // chosen by name: the stage takes it in the next frame
   bool quit = false;
   std::string clipboard;  // to be put there in this frame; empty: nothing
 };

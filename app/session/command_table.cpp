@@ -209,7 +209,7 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::ask_question, Menu::help, "Ask a question…",
             "find an answer, in computed numbers, by the words of your question"),
     command(CommandId::find_by_name, Menu::help, "Commands…",
-            "find any command, step, view, setting, preset or head by a few letters",
+            "find any command, step, view, brush, setting, preset or head by a few letters",
             {ctrl_shift(letter('P'))}),
     command(CommandId::first_steps, Menu::help, "First steps",
             "say at the top of the window what to do first, until it is done"),

@@ -98,6 +98,39 @@ TEST_CASE("a setting is found by its name or by what it is about, shown and give
   CHECK(bench.scenario().attention.temperature == 2.0);
 }
 
+TEST_CASE("a brush of the mask is found by what it does, and lies in the hand on the Mask step") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  const std::pair<std::string, std::string> queries[] = {{"paint", "Paint mask pairs"},
+                                                         {"block pairs", "Paint mask pairs"},
+                                                         {"brush", "Paint mask pairs"},
+                                                         {"brush row", "Paint rows of the mask"},
+                                                         {"paint column", "Paint columns of the mask"},
+                                                         {"box", "Paint a box of the mask"}};
+  for (const auto& [query, name] : queries) {
+    CAPTURE(query);
+    bench.window->state().selection.view = StageView::tokens;
+    ask_for(bench, query);
+    REQUIRE_FALSE(listed(bench).empty());
+    CHECK(listed(bench).front() == std::string(name));
+    bench.ui->key("Enter");
+    bench.ui->run_frames(2);
+    CHECK(bench.selection().step == Step::mask);
+    CHECK(bench.selection().view == StageView::one_head);
+    bench.ui->key("Home");
+  }
+  ask_for(bench, "box");
+  bench.ui->key("Enter");
+  bench.ui->run_frames(70);
+  const UiRect map = bench.ui->rect("stage/result");
+  const float w = (map.max.x - map.min.x) / 12, h = (map.max.y - map.min.y) / 12;
+  bench.ui->drag(map.min.x + 2.5f * w, map.min.y + 4.5f * h, map.min.x + 3.5f * w, map.min.y + 6.5f * h, 5);
+  CHECK(bench.scenario().edits.size() == 6);
+  ask_for(bench, "clear painted");
+  bench.ui->key("Enter");
+  CHECK(bench.scenario().edits.empty());
+}
+
 TEST_CASE("every setting that is offered has its row, in stage-only windows too") {
   WindowBench bench = open_window(900, 700);
   if (!bench.ui) return;
