@@ -22,6 +22,7 @@ struct SetupState {
   std::set<std::string, std::less<>> kept_rows;  // of them, ids of those that have been shown
   std::string wanted_row;  // id of the row that was asked for by name: it is scrolled to and gets the focus
   std::string edited_row;  // id of the row whose edit was asked for last: an error sentence stands under it
+  std::string told_error;  // the sentence under a row in the last frame: a new one is scrolled to
   // Gains when the typing of another number of heads began: the way from 8 to 16 leads over 1, which must not
   // cost the gains of all others.
   std::optional<std::vector<double>> gains_before_typing;

@@ -18,11 +18,15 @@ void SetupRows::edited(const char* id, std::string label, bool continues) {
 }
 
 void SetupRows::draw_errors(const char* id, const std::string& own) {
-  if (!own.empty()) {
-    error_line(widgets_, own);
-  } else if (is_wrong(id)) {
-    error_line(widgets_, context_.error);
-  }
+  const std::string& told = own.empty() && is_wrong(id) ? context_.error : own;
+  if (told.empty()) return;
+  error_line(widgets_, told);
+  told_error_ = told;
+  if (told == state_.told_error) return;
+  // A new sentence is read whole, also where the panel ends in the middle of it.
+  const ImVec2 origin = ImGui::GetWindowPos();
+  const float foot = ImGui::GetItemRectMax().y + widgets_.px(6);
+  if (foot > origin.y + ImGui::GetWindowHeight()) ImGui::SetScrollFromPosY(foot - origin.y, 1.0f);
 }
 
 bool SetupRows::rare(const char* id, bool unusual) {
@@ -77,6 +81,7 @@ void SetupRows::sentence(const RowLabel& label, std::string& text) {
 }
 
 PanelAction SetupRows::take() {
+  state_.told_error = told_error_;
   if (changed_) action_.scenario = std::move(edited_);
   return std::move(action_);
 }

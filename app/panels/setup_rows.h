@@ -60,6 +60,7 @@ class SetupRows {
   PanelAction action_;
   bool changed_ = false;
   int left_out_ = 0;
+  std::string told_error_;  // in this frame
 };
 
 // As many entries as a list for this size may have while somebody types the size.

@@ -290,6 +290,30 @@ TEST_CASE("a refused value is told over the stage once its field is left, and th
   }
 }
 
+TEST_CASE("an error under a row at the foot of the setup is scrolled to, once") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  const UiRect panel = bench.ui->rect("panel/setup");
+  // The row stands just over the foot: what is said under it would be cut.
+  bench.ui->move_to(0.5 * (panel.min.x + panel.max.x), 0.5 * (panel.min.y + panel.max.y));
+  for (int i = 0; i < 40 && bench.ui->rect("setup/num_heads").max.y > panel.max.y; ++i)
+    bench.ui->wheel(-0.25);
+  const UiRect row = bench.ui->rect("setup/num_heads");
+  REQUIRE(row.max.y <= panel.max.y);
+  bench.ui->resize(1280, static_cast<int>(720 - (panel.max.y - row.max.y) + 4));
+  type_into(bench, "setup/num_heads", "7");
+  bench.ui->run_frames(3);
+  REQUIRE(bench.ui->has("error"));
+  const UiRect there = bench.ui->rect("panel/setup");
+  CHECK(bench.ui->rect("error").max.y <= there.max.y);
+  CHECK(bench.ui->rect("setup/num_heads").min.y >= there.min.y);
+  // Who scrolls on is not taken back.
+  bench.ui->move_to(0.5 * (there.min.x + there.max.x), there.min.y + 20);
+  bench.ui->wheel(3);
+  bench.ui->run_frames(3);
+  CHECK(bench.ui->rect("error").max.y > there.max.y);
+}
+
 TEST_CASE("the error stays with the row at fault: an edit that is wrong too drops the one before") {
   WindowBench bench = open_window();
   if (!bench.ui) return;
