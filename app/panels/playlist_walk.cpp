@@ -50,6 +50,7 @@ void take_place(WindowState& window) {
   PlaylistWalk& walk = window.walk;
   if (!walk.arrival || window.session.computing()) return;
   const PlaylistWalk::Arrival arrival = *std::exchange(walk.arrival, std::nullopt);
+  walk.told_on_arrival = window.session.last_edit();
   // A scenario without a trace is told by the session; the last good picture stays.
   if (!window.session.error().empty()) return;
   const Step from = window.selection.step;
@@ -127,9 +128,8 @@ void show_page(WindowState& window, std::size_t page, bool answered) {
 
 std::string told_of_last_edit(const WindowState& window) {
   const PlaylistWalk& walk = window.walk;
-  if (walk.asking() && window.session.history().undo_label() == label_of(*walk.page))
-    return fmt::format("Page {}: what it does to the output comes with the answer.", *walk.page + 1);
-  return window.session.last_edit();
+  const std::string& told = window.session.last_edit();
+  return walk.page && (walk.arrival || told == walk.told_on_arrival) ? "" : told;
 }
 
 void start_walk(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {

@@ -44,6 +44,7 @@ struct PlaylistWalk {
     std::optional<PlaylistPage> page;  // whose problem is still to be found out
   };
   std::optional<Arrival> arrival;
+  std::string told_on_arrival;  // of the edit that opening the page is: nobody made it
 
   const PlaylistPage* shown() const { return page ? &playlist.pages[*page] : nullptr; }
   // The page asks, and its answer is still to be thought of.
@@ -64,8 +65,8 @@ void show_page(WindowState& window, std::size_t page, bool answered = false);
 // Walks the playlist at hand again, or leaves it.
 void toggle_walk(WindowState& window);
 
-// What the status line says of the last edit. Of a page that asks it tells nothing but its number: the effect on the output is
-// often the answer.
+// What the status line says of the last edit. Opening a page is none: what it does to the output is often the answer to what
+// the page asks. Empty until something is changed on the page.
 std::string told_of_last_edit(const WindowState& window);
 
 // Once a frame: takes the page's place when its scenario has a trace, and brings its words up to date.
