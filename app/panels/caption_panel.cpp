@@ -13,6 +13,7 @@
 #include "app/widgets/focus_order.h"
 #include "app/widgets/labelled_field.h"
 #include "app/widgets/text_field.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
@@ -31,41 +32,16 @@ float wrap_of(float scale, double panel_width) {
   return std::max(static_cast<float>(panel_width) - (side_width + 2 * padding_x) * scale, 80 * scale);
 }
 
-// With its lines broken at spaces: ImGui would break a number behind its point too.
-std::string broken_lines(ImFont* font, float wrap, const std::string& text) {
-  const auto width = [&](std::size_t from, std::size_t to) {
-    return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str() + from, text.c_str() + to).x;
-  };
-  std::string lines = text;
-  std::size_t line = 0, space = std::string::npos;  // where the line begins, and its last space
-  for (std::size_t at = 0; at <= text.size(); ++at) {
-    const bool ends = at == text.size() || text[at] == '\n';
-    if (!ends && text[at] != ' ') continue;
-    if (space != std::string::npos && width(line, at) >= wrap) {
-      lines[space] = '\n';
-      line = space + 1;
-      space = std::string::npos;
-    }
-    if (ends) {
-      line = at + 1;
-      space = std::string::npos;
-    } else {
-      space = at;
-    }
-  }
-  return lines;
-}
-
 float text_height(ImFont* font, float wrap, const std::string& text) {
   if (text.empty()) return 0.0f;
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, broken_lines(font, wrap, text).c_str()).y;
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, with_line_breaks(text, font, wrap).c_str()).y;
 }
 
 void put_text(ImFont* font, Rgba8 ink, float wrap, const std::string& text) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = text_height(font, wrap, text);
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(ink),
-                                      broken_lines(font, wrap, text).c_str(), nullptr, wrap);
+                                      with_line_breaks(text, font, wrap).c_str(), nullptr, wrap);
   ImGui::Dummy({wrap, height});
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -22,7 +23,8 @@ float draw_notice(const WidgetContext& context, const char* id, const std::strin
   const float padding = context.px(10);
   const float wrap = std::min(context.px(widest), static_cast<float>(area.width) - 4 * padding);
   if (wrap < context.px(60)) return bottom;
-  const ImVec2 text_size = font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, text.c_str());
+  const std::string lines = with_line_breaks(text, font, wrap);
+  const ImVec2 text_size = font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, lines.c_str());
   const ImVec2 size{std::ceil(text_size.x + 2 * padding), std::ceil(text_size.y + 2 * padding)};
   // In the corner: the maps and their labels stand left of it.
   const ImVec2 min{std::round(static_cast<float>(area.x + area.width) - size.x - context.px(14)),
@@ -38,7 +40,7 @@ float draw_notice(const WidgetContext& context, const char* id, const std::strin
                    ImGuiWindowFlags_NoFocusOnAppearing | ImGuiWindowFlags_NoNav);
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {min.x + padding, min.y + padding},
                                       im_color(error ? context.palette.error : context.palette.text),
-                                      text.c_str(), nullptr, wrap);
+                                      lines.c_str(), nullptr, wrap);
   pressed = ImGui::IsWindowHovered() && ImGui::IsMouseClicked(ImGuiMouseButton_Left);
   ui_probe(id, min, {min.x + size.x, min.y + size.y});
   ImGui::End();

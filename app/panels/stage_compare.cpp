@@ -25,6 +25,7 @@
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/number_text.h"
 #include "app/widgets/segmented_control.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/trace/why_absent.h"
@@ -122,10 +123,11 @@ float draw_sentence(const PanelContext& context, const std::string& text, ImVec2
                     bool draws) {
   if (text.empty()) return 0.0f;
   ImFont* font = context.fonts.sans;
-  const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, text.c_str());
+  const std::string lines = with_line_breaks(text, font, width);
+  const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, lines.c_str());
   if (draws) {
     ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text),
-                                        text.c_str(), nullptr, width);
+                                        lines.c_str(), nullptr, width);
     ui_probe("stage/compare/sentence", at, {at.x + size.x, at.y + size.y});
   }
   return size.y + 4.0f * context.scale;

@@ -15,6 +15,7 @@
 #include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -91,8 +92,9 @@ float View::words(float y, bool draws) const {
   ImFont* small = context_.fonts.small;
   const auto width = static_cast<float>(area_.width), x = static_cast<float>(area_.x);
   const auto write = [&](const std::string& text, Rgba8 color) {
-    if (draws) list_->AddText(small, small->FontSize, {x, y}, im_color(color), text.c_str(), nullptr, width);
-    y += small->CalcTextSizeA(small->FontSize, FLT_MAX, width, text.c_str()).y + 3.0f * context_.scale;
+    const std::string lines = with_line_breaks(text, small, width);
+    if (draws) list_->AddText(small, small->FontSize, {x, y}, im_color(color), lines.c_str(), nullptr, width);
+    y += small->CalcTextSizeA(small->FontSize, FLT_MAX, width, lines.c_str()).y + 3.0f * context_.scale;
   };
   const MemoryOrder& order = scene_.order;
   if (says_what_happens_) write(memory_words(scene_, context_.trace), context_.palette.text_dim);

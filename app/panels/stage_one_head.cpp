@@ -19,6 +19,7 @@
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/lock_mark.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -167,8 +168,9 @@ void draw_reason(const PanelContext& context, RectF corner_area) {
   list->AddText(bold, bold->FontSize, at, im_color(context.palette.text), head.c_str());
   at.y += bold->FontSize * 1.5f;
   const auto end = static_cast<float>(corner_area.y + corner_area.height);
-  const auto height = [&](ImFont* font, const std::string& text) {
-    return font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, text.c_str()).y;
+  const auto height = [&](ImFont* with, const std::string& text) {
+    const std::string lines = with_line_breaks(text, with, wrap);
+    return with->CalcTextSizeA(with->FontSize, FLT_MAX, wrap, lines.c_str()).y;
   };
   ImFont* font = at.y + height(sans, description->reason) <= end ? sans : context.fonts.small;
   std::string whole = description->reason, reason = whole;
@@ -177,7 +179,8 @@ void draw_reason(const PanelContext& context, RectF corner_area) {
     whole.resize(space == std::string::npos ? 0 : space);
     reason = whole.empty() ? "" : whole + " …";
   }
-  list->AddText(font, font->FontSize, at, im_color(context.palette.text_dim), reason.c_str(), nullptr, wrap);
+  list->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
+                with_line_breaks(reason, font, wrap).c_str(), nullptr, wrap);
   ui_probe("stage/reason", at, {at.x + wrap, at.y + height(font, reason)});
 }
 
@@ -238,11 +241,12 @@ void draw_chosen_small(const PanelContext& context, const StageContent& content,
 void draw_stage_sentence(const PanelContext& context, const std::string& sentence, RectF area) {
   ImFont* font = context.fonts.sans;
   const float wrap = std::min(static_cast<float>(area.width), 460.0f * context.scale);
-  const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, sentence.c_str());
+  const std::string lines = with_line_breaks(sentence, font, wrap);
+  const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, lines.c_str());
   const ImVec2 at(static_cast<float>(area.x) + (static_cast<float>(area.width) - size.x) / 2,
                   static_cast<float>(area.y) + (static_cast<float>(area.height) - size.y) / 3);
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
-                                      sentence.c_str(), nullptr, wrap);
+                                      lines.c_str(), nullptr, wrap);
 }
 
 StageLayout one_head_layout(const PanelContext& context, const StageContent& content, const RectF& area) {

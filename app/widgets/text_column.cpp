@@ -7,6 +7,7 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/formula_text.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 
 namespace headwise {
@@ -73,10 +74,12 @@ void TextColumn::paragraph(std::string_view text, Rgba8 color) {
   ImFont* font = context_.fonts.sans;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float line = std::round(font->FontSize * 1.38f);
-  const char* at = text.data();
-  const char* end = at + text.size();
+  const std::string lines = with_line_breaks(text, font, width_);
+  const char* at = lines.data();
+  const char* end = at + lines.size();
   while (at < end) {
-    const char* stop = font->CalcWordWrapPositionA(1.0f, at, end, width_);
+    // A word that is wider than the column is broken where it is full.
+    const char* stop = font->CalcWordWrapPositionA(1.0f, at, std::find(at, end, '\n'), width_);
     if (stop == at) ++stop;
     list->AddText(font, font->FontSize, cursor(), im_color(color), at, stop);
     skip(line);

@@ -1,6 +1,7 @@
 #include "app/widgets/text_layout.h"
 
 #include <algorithm>
+#include <cfloat>
 #include <utility>
 
 namespace headwise {
@@ -31,6 +32,30 @@ const std::vector<TextLine>& TextLayouts::of(const std::string& text, const ImFo
        wrap_lines(text, width, [&](char32_t character) { return shown_advance(font, character); })});
   if (kept_.size() > most_kept) kept_.pop_back();
   return kept_.front().lines;
+}
+
+std::string with_line_breaks(std::string_view text, const ImFont* font, float width) {
+  std::string lines(text);
+  const auto width_of = [&](std::size_t from, std::size_t to) {
+    return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, lines.c_str() + from, lines.c_str() + to).x;
+  };
+  std::size_t line = 0, blank = std::string::npos;  // where the line begins, and its last blank
+  for (std::size_t at = 0; at <= lines.size(); ++at) {
+    const bool ends = at == lines.size() || lines[at] == '\n';
+    if (!ends && lines[at] != ' ') continue;
+    if (blank != std::string::npos && width_of(line, at) >= width) {
+      lines[blank] = '\n';
+      line = blank + 1;
+      blank = std::string::npos;
+    }
+    if (ends) {
+      line = at + 1;
+      blank = std::string::npos;
+    } else {
+      blank = at;
+    }
+  }
+  return lines;
 }
 
 TextLayouts& text_layouts() {

@@ -6,6 +6,7 @@
 
 #include <deque>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "app/widgets/text_edit.h"
@@ -33,6 +34,10 @@ class TextLayouts {
   std::deque<Kept> kept_;  // the last used first
   long made_ = 0;
 };
+
+// With a line break in the place of each blank at which a line of `width` pixels ends. ImGui's own wrapping breaks behind
+// commas and points too, and so numbers, 1,152 and 0.98, in two. A word that is wider than a line is left to it.
+std::string with_line_breaks(std::string_view text, const ImFont* font, float width);
 
 // Those of all fields of the window.
 TextLayouts& text_layouts();

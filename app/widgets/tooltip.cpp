@@ -6,8 +6,10 @@
 #include <cfloat>
 #include <cmath>
 #include <iterator>
+#include <string>
 
 #include "app/widgets/focus_order.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -114,8 +116,9 @@ void tooltip(const WidgetContext& context, std::string_view text) {
   }
   const ImVec2 padding{context.px(10), context.px(8)};
   ImFont* font = context.fonts.small;
-  const ImVec2 extent = font->CalcTextSizeA(font->FontSize, FLT_MAX, context.px(width) - padding.x,
-                                            text.data(), text.data() + text.size());
+  const std::string lines = with_line_breaks(text, font, context.px(width) - padding.x);
+  const ImVec2 extent =
+      font->CalcTextSizeA(font->FontSize, FLT_MAX, context.px(width) - padding.x, lines.c_str());
   const ImVec2 place =
       place_of(context, {std::ceil(extent.x) + 2 * padding.x, extent.y + 2 * padding.y}, asked);
   ui_probe("tooltip", place, {place.x + extent.x + 2 * padding.x, place.y + extent.y + 2 * padding.y});
@@ -127,7 +130,7 @@ void tooltip(const WidgetContext& context, std::string_view text) {
   if (window->Hidden || window->Appearing) wake_in(0.0);
   ImGui::PushFont(font);
   ImGui::PushTextWrapPos(context.px(width));
-  ImGui::TextUnformatted(text.data(), text.data() + text.size());
+  ImGui::TextUnformatted(lines.data(), lines.data() + lines.size());
   ImGui::PopTextWrapPos();
   ImGui::PopFont();
   ImGui::EndTooltip();

@@ -1,6 +1,10 @@
 // A text of 100,000 characters is laid out when it changes, not in every frame.
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cfloat>
+#include <string>
+
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/text_layout.h"
 #include "tests/app/window_bench.h"
@@ -69,4 +73,29 @@ TEST_CASE("a text is cut to the same letters as if it were shortened one by one,
   const std::string cut = fitted_text(huge, font, 92.0f);
   CHECK(cut.size() < 40);
   CHECK(cut.ends_with("…"));
+}
+
+TEST_CASE("lines break at blanks alone: a number stays in one piece whatever stands in it") {
+  WindowBench bench = open_window(640, 480);
+  if (!bench.ui) return;
+  const ImFont* font = bench.ui->fonts().sans;
+  const std::string text =
+      "k and v of 1,152 numbers are 4.5 KiB, \u22120.98 at scores[0,3,8,1].\nThe next line: 12,582,912.";
+  const auto width_of = [&](const std::string& part) {
+    return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, part.c_str()).x;
+  };
+  const float widest = width_of("scores[0,3,8,1].") + 1.0f;
+  for (float width = widest; width < 900.0f; width += 7.0f) {
+    CAPTURE(width);
+    const std::string lines = with_line_breaks(text, font, width);
+    std::string joined = lines, given = text;
+    std::ranges::replace(joined, '\n', ' ');
+    std::ranges::replace(given, '\n', ' ');
+    CHECK(joined == given);  // breaks stand where blanks stood
+    CHECK(width_of(lines) <= width);
+    // So nothing is left for ImGui to break.
+    CHECK(font->CalcTextSizeA(font->FontSize, FLT_MAX, width, lines.c_str()).y ==
+          font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, lines.c_str()).y);
+  }
+  CHECK(with_line_breaks(text, font, 2000.0f) == text);
 }
