@@ -25,7 +25,8 @@ constexpr float padding_x = 18, padding_y = 10, side_width = 176, widest_text = 
 constexpr float least_height = 96, most_height = 260, writing_height = 152;
 constexpr int caption_lines = 3;  // of the field in which a caption is typed
 constexpr float ask_gap = 6, answer_height = 34;
-constexpr double low_window = 640;  // as the window of a beam is, 1280×720 with its larger text
+constexpr double low_window = 640;     // as the window of a beam is, 1280×720 with its larger text
+constexpr float most_large_lines = 3;  // of words in large type, in a low window
 constexpr const char* answer_hint = "show the answer";
 
 float wrap_of(float scale, double panel_width) {
@@ -93,11 +94,21 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
   tooltip(widgets, "back to your own scenario (Esc)");
 }
 
+// In a low window the stage needs the room that long words would take in large type.
+ImFont* words_font(const Fonts& fonts, float scale, float wrap, double window_height,
+                   const PlaylistWalk& walk) {
+  if (!answer_replaces_question(scale, window_height)) return fonts.caption;
+  const float longest = std::max(text_height(fonts.caption, wrap, walk.words.ask),
+                                 text_height(fonts.caption, wrap, walk.words.caption));
+  return longest > most_large_lines * fonts.caption->FontSize + 1.0f ? fonts.sans : fonts.caption;
+}
+
 // The question, if the page asks one, and the caption that answers it.
 void draw_words(const PanelContext& context, const PlaylistWalk& walk, float wrap, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   const PlaylistPage& page = *walk.shown();
   const float gap = ImGui::GetStyle().ItemSpacing.y;
+  ImFont* font = words_font(context.fonts, context.scale, wrap, ImGui::GetIO().DisplaySize.y, walk);
   const bool asks = !walk.words.ask.empty() &&
                     !(walk.answered && answer_replaces_question(context.scale, ImGui::GetIO().DisplaySize.y));
   if (!page.title.empty()) {
@@ -105,13 +116,12 @@ void draw_words(const PanelContext& context, const PlaylistWalk& walk, float wra
     ImGui::Dummy({1, widgets.px(6) - gap});
   }
   if (asks) {
-    put_text(context.fonts.caption, walk.answered ? context.palette.text_dim : context.palette.text, wrap,
-             walk.words.ask);
+    put_text(font, walk.answered ? context.palette.text_dim : context.palette.text, wrap, walk.words.ask);
     ui_probe_item("caption/ask");
     ImGui::Dummy({1, widgets.px(ask_gap) - gap});
   }
   if (walk.answered) {
-    put_text(context.fonts.caption, context.palette.text, wrap, walk.words.caption);
+    put_text(font, context.palette.text, wrap, walk.words.caption);
     ui_probe_item("caption/words");
   } else {
     if (text_button(widgets, "caption/answer", answer_hint, ButtonLook::plain))
@@ -188,10 +198,10 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
   const float wrap = std::min(wrap_of(scale, window_width - 24 * scale), widest_text * scale);
   float height = text_height(fonts.title, wrap, page->title) + 2 * padding_y * scale + 2;
   const float spacing = ImGui::GetStyle().ItemSpacing.y;  // ImGui's own, below each text
-  const float answer = text_height(fonts.caption, wrap, walk.words.caption);
-  const float question = walk.words.ask.empty()
-                             ? 0.0f
-                             : text_height(fonts.caption, wrap, walk.words.ask) + ask_gap * scale + spacing;
+  ImFont* font = words_font(fonts, scale, wrap, window_height, walk);
+  const float answer = text_height(font, wrap, walk.words.caption);
+  const float question =
+      walk.words.ask.empty() ? 0.0f : text_height(font, wrap, walk.words.ask) + ask_gap * scale + spacing;
   if (answer_replaces_question(scale, window_height)) {
     height += std::max(answer, question > 0.0f ? question + answer_height * scale : 0.0f);
   } else {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <span>
 
 #include "app/panels/head_thumbnails.h"
@@ -15,12 +16,14 @@
 #include "app/session/frozen_heads.h"
 #include "app/session/word_predictions.h"
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/fitted_clauses.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 
 namespace headwise {
 namespace {
 
+constexpr std::array<std::string_view, 5> brushes{"look", "paint", "row", "column", "box"};
 constexpr const char* frozen_words = ", frozen: keeps the weights it had";
 
 float width_of(ImFont* font, const std::string& text) {
@@ -64,17 +67,55 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
   list->AddText(title, title->FontSize, origin, im_color(context.palette.text), name.c_str());
   ImFont* sans = context.fonts.sans;
   const float x = width_of(title, name) + 14.0f * u;
+  std::vector<std::string_view> names;
+  for (const StepPicture& picture : content.pictures) names.push_back(tensor_entry(picture.result).name);
+  const bool chooses_picture = names.size() > 1 && !context.picture;
+  const ImVec2 names_size = segmented_control_size(context.widgets(), names);
+  const float beside = chooses_picture ? names_size.x + 12.0f * u : 0.0f;
+  // What only a model has is offered with a model.
+  const auto offered = static_cast<std::size_t>(
+      offers_prediction(context.scenario) || selection.view == StageView::prediction ? stage_view_count
+                                                                                     : stage_view_count - 1);
+  const std::span<const std::string_view> view_names = std::span(stage_view_names).first(offered);
+  // Beside the views stand the tensors of the step; where there is no room for that, at the end of the title's line.
+  const float views_width = segmented_control_least_width(context.widgets(), view_names);
+  const bool one_line = segmented_control_size(context.widgets(), view_names).x + beside <= width;
+  const bool in_title_line =
+      !one_line && chooses_picture && views_width <= width && x + names_size.x <= width;
+  // So do the brushes.
+  const bool paints =
+      selection.step == Step::mask && selection.view == StageView::one_head && !context.picture;
+  const ImVec2 brushes_size = segmented_control_size(context.widgets(), brushes);
+  const bool paints_in_title_line =
+      paints && !in_title_line && x + brushes_size.x <= width &&
+      segmented_control_size(context.widgets(), view_names).x + beside + 12.0f * u + brushes_size.x > width;
+  const float at_title = in_title_line ? names_size.x : paints_in_title_line ? brushes_size.x : 0.0f;
+
   const bool backward = selection.view == StageView::gradients;
-  const std::string question =
-      fitted_text(backward ? "how much does the loss change with each number? walk it from Output back with ←"
-                  : selection.view == StageView::prediction
-                      ? "carried on through the rest of the model: which words does it say?"
-                      : step_question(selection.step, context.trace.options),
-                  sans, width - x);
+  const std::string question = fitted_clauses(
+      backward ? "how much does the loss change with each number? walk it from Output back with ←"
+      : selection.view == StageView::prediction
+          ? "carried on through the rest of the model: which words does it say?"
+          : step_question(selection.step, context.trace.options),
+      sans, width - x - (at_title > 0.0f ? at_title + 12.0f * u : 0.0f));
   list->AddText(sans, sans->FontSize,
                 ImVec2(origin.x + x, origin.y + title->FontSize * 0.8f - sans->FontSize * 0.8f),
                 im_color(context.palette.text_dim), question.c_str());
 
+  const auto choose_picture = [&](float room) {
+    int chosen = content.picture < names.size() ? static_cast<int>(content.picture) : -1;
+    if (stage_choice(context, "picture", names, chosen, room))
+      selection.tensor = content.pictures[static_cast<std::size_t>(chosen)].result;
+    tooltip(context.widgets(), "which of the tensors that this step makes is shown");
+  };
+  const auto choose_brush = [&] {
+    stage_choice(context, "brush", brushes, brush);
+    tooltip(
+        context.widgets(),
+        "paint attn_mask on the map: a stroke that begins on a free pair blocks, one that begins on a "
+        "blocked "
+        "pair frees. row and column: all keys of a query, all queries of a key; box: a rectangle, dragged");
+  };
   ImGui::SetCursorScreenPos(ImVec2(origin.x, origin.y + title->FontSize + 8.0f * u));
   if (context.picture) {
     std::string place;
@@ -88,20 +129,19 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
     ImGui::Dummy({1, place.empty() ? 1.0f : sans->FontSize});
     return selection;
   }
-  constexpr std::array<std::string_view, stage_view_count> short_views{"one", "all", "tok", "q∘k",
-                                                                       "∂",   "Δ",   "m",   "w"};
-  std::vector<std::string_view> names;
-  for (const StepPicture& picture : content.pictures) names.push_back(tensor_entry(picture.result).name);
-  const float beside =
-      names.size() > 1 ? segmented_control_size(context.widgets(), names).x + 12.0f * u : 0.0f;
-  // What only a model has is offered with a model.
-  const auto offered = static_cast<std::size_t>(
-      offers_prediction(context.scenario) || selection.view == StageView::prediction ? stage_view_count
-                                                                                     : stage_view_count - 1);
-  const std::span<const std::string_view> view_names = std::span(stage_view_names).first(offered);
-  const bool fits = segmented_control_size(context.widgets(), view_names).x + beside <= width;
+  if (at_title > 0.0f) {
+    const ImVec2 next = ImGui::GetCursorScreenPos();
+    ImGui::SetCursorScreenPos(ImVec2(std::floor(origin.x + width - at_title),
+                                     std::floor(origin.y + 0.5f * (title->FontSize - names_size.y))));
+    if (in_title_line) choose_picture(at_title);
+    if (paints_in_title_line) choose_brush();
+    ImGui::SetCursorScreenPos(next);
+  }
+  constexpr std::array<std::string_view, stage_view_count> short_views{"one",   "all",   "tok.", "q∘k",
+                                                                       "grad.", "comp.", "mem.", "pred."};
+  const bool whole = one_line || in_title_line || (!chooses_picture && views_width <= width);
   int view = static_cast<int>(selection.view);
-  if (stage_choice(context, "view", fits ? view_names : std::span(short_views).first(offered), view, width))
+  if (stage_choice(context, "view", whole ? view_names : std::span(short_views).first(offered), view, width))
     selection.view = static_cast<StageView>(view);
   tooltip(
       context.widgets(),
@@ -110,13 +150,9 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
           "lines, q ∘ k number by number, each tensor beside its gradient, beside another scenario, "
           "which float lies where, the words that the model says ({})",
           first_key_text(CommandId::toggle_view)));
-  if (content.pictures.size() > 1) {
-    int chosen = content.picture < names.size() ? static_cast<int>(content.picture) : -1;
+  if (chooses_picture && !in_title_line) {
     ImGui::SameLine(0.0f, 12.0f * u);
-    if (stage_choice(context, "picture", names, chosen, origin.x + width - ImGui::GetCursorScreenPos().x)) {
-      selection.tensor = content.pictures[static_cast<std::size_t>(chosen)].result;
-    }
-    tooltip(context.widgets(), "which of the tensors that this step makes is shown");
+    choose_picture(origin.x + width - ImGui::GetCursorScreenPos().x);
   }
   const TensorPtr any = content.result ? content.result->matrix.view.tensor : nullptr;
   const Index batches = any && any->shape().rank() >= 3 ? any->shape().size(0) : 1;
@@ -137,19 +173,11 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
     }
     tooltip(context.widgets(), "which sequence of the batch is shown, one of N");
   }
-  if (selection.step == Step::mask && selection.view == StageView::one_head) {
-    constexpr std::array<std::string_view, 5> brushes{"look", "paint", "row", "column", "box"};
+  if (paints && !paints_in_title_line) {
     ImGui::SameLine(0.0f, 12.0f * u);
-    const float room = origin.x + width - ImGui::GetCursorScreenPos().x;
-    const float wanted = segmented_control_size(context.widgets(), brushes).x;
-    if (wanted <= width) {
-      if (wanted > room) ImGui::NewLine();
-      stage_choice(context, "brush", brushes, brush);
-      tooltip(
-          context.widgets(),
-          "paint attn_mask on the map: a stroke that begins on a free pair blocks, one that begins on a "
-          "blocked "
-          "pair frees. row and column: all keys of a query, all queries of a key; box: a rectangle, dragged");
+    if (brushes_size.x <= width) {
+      if (brushes_size.x > origin.x + width - ImGui::GetCursorScreenPos().x) ImGui::NewLine();
+      choose_brush();
     } else {
       ImGui::NewLine();
     }

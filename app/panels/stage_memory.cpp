@@ -26,6 +26,7 @@ constexpr double least_row_units = 10.5, roomy_row_units = 15.0, highest_row_uni
 constexpr double title_lines = 1.5;  // over the cells
 constexpr double least_col_units = 4.0, widest_col_units = 44.0;
 constexpr Index wanted_rows = 4;  // of the matrix: what lies around it gives way until so many have room
+constexpr Index few_rows = 3;     // of neighbours, which the copy's memory gives way to
 
 float width_of(ImFont* font, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
@@ -135,7 +136,7 @@ void View::give_way() {
   if (rows() < wanted) says_what_happens_ = false;
   if (rows() < wanted) strips_.floats = false;
   if (rows() < wanted) short_table_ = true;
-  if (rows() < 1) strips_.lanes = 1;
+  if (rows() < std::min(wanted, few_rows)) strips_.lanes = 1;
   if (rows() < 1) says_refusal_ = false;
   if (rows() < 1) strips_.lanes = 0;
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/fitted_clauses.h"
 
 namespace headwise {
 namespace {
@@ -28,8 +29,11 @@ void draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF&
   }
   ImFont* font = context.fonts.small;
   const ImU32 dim = im_color(context.palette.text_dim);
+  std::string shown = fitted_clauses(caption, font, caption_width);
+  if (shown.empty())
+    shown = fitted_text(caption, font, caption_width);  // the beginning of a name tells it still
   list->AddText(font, font->FontSize, ImVec2(min.x, min.y - font->FontSize - context.px(3)), dim,
-                fitted_text(caption, font, caption_width).c_str());
+                shown.c_str());
 
   ImFont* mono = context.fonts.mono_small;
   const float y = max.y + context.px(2);

@@ -9,8 +9,8 @@
 
 namespace headwise {
 
-// `strip` is the strip alone; caption and ticks take a line each above and below it. The caption is cut at
-// `caption_width` pixels. `ends`: what stands at the ends instead of the range's own; null: those.
+// `strip` is the strip alone; caption and ticks take a line each above and below it. In less than `caption_width`
+// pixels the caption loses its last clause, ", all heads", and only then letters. `ends`: what stands at the ends instead of the range's own; null: those.
 void draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF& strip, ColorMap map,
                     Theme theme, ValueRange range, const std::string& caption, float caption_width,
                     const RangeTicks* ends = nullptr);

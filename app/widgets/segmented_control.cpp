@@ -50,6 +50,10 @@ ImVec2 segmented_control_size(const WidgetContext& context, std::span<const std:
   return {edges(context, labels, 0.0f).back(), std::round(context.px(control_height))};
 }
 
+float segmented_control_least_width(const WidgetContext& context, std::span<const std::string_view> labels) {
+  return edges(context, labels, 0.0f).back() - context.px(label_padding) * static_cast<float>(labels.size());
+}
+
 bool segmented_control(const WidgetContext& context, const char* id, std::span<const std::string_view> labels,
                        int& chosen, const SegmentedOptions& options) {
   const int count = static_cast<int>(labels.size());
