@@ -32,6 +32,10 @@ ImVec2 far_corner(const RectF& r) {
   return {static_cast<float>(r.x + r.width), static_cast<float>(r.y + r.height)};
 }
 
+bool fits(ImFont* font, const std::string& text, float width) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x <= width;
+}
+
 // An ImGui item over a rectangle.
 struct Item {
   bool hovered = false, clicked = false, double_clicked = false;
@@ -82,13 +86,19 @@ void work_by_keys(const PanelContext& context, const HeadGrid& grid, PanelAction
 
 }  // namespace
 
-std::vector<StagePart> thumbnail_parts(const PanelContext& context, const StageContent& content) {
+std::vector<StagePart> thumbnail_parts(const PanelContext& context, const StageContent& content,
+                                       HeadRanges& ranges) {
   std::vector<StagePart> parts;
   if (!content.head_map) return parts;
   work_probe("head thumbnails");
   parts.reserve(static_cast<std::size_t>(content.head_total));
   for (Index head = 0; head < content.head_total; ++head) {
     parts.push_back(part_at_head(*content.head_map, context.trace, context.selection.batch, head));
+  }
+  if (context.selection.colors_by_head) {
+    std::vector<StagePart*> maps;
+    for (StagePart& part : parts) maps.push_back(&part);
+    ranges.give(maps, context.selection.batch);
   }
   return parts;
 }
@@ -179,27 +189,42 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   return action;
 }
 
-PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& grid) {
+PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& grid,
+                                 const std::vector<StagePart>& parts) {
   PanelAction action;
   const WidgetContext widgets = context.widgets();
   const Palette& palette = context.palette;
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* small = context.fonts.small;
-  const float width = static_cast<float>(grid.caption.width);
-  std::string caption = "heads: click to look";
-  for (const char* longer : {"heads: click to look, dot to mute",
-                             "heads: click to look, dot to mute, double-click for one alone"}) {
-    if (has_gains(context) && !context.picture && fitted_text(longer, small, width) == longer)
-      caption = longer;
+  const bool own_colors = context.selection.colors_by_head;
+  // The choice of the colours stands at the end of the caption's line, where the line has room for both.
+  const std::string shortest = "heads: click to look";
+  const float choice = color_choice_size(context).x + 12.0f * context.scale;
+  float width = static_cast<float>(grid.caption.width);
+  if (!context.picture && context.trace.options.num_heads > 1 && fits(small, shortest, width - choice)) {
+    width -= choice;
+    const float middle = corner(grid.caption).y + 0.5f * small->FontSize;
+    ImGui::SetCursorScreenPos({std::floor(corner(grid.caption).x + width + 12.0f * context.scale),
+                               std::round(middle - 0.5f * color_choice_size(context).y)});
+    draw_color_choice(context, action);
   }
-  if (context.picture) caption = "heads";
+  std::string caption = own_colors ? "heads, each in its own colours" : "heads";
+  if (!context.picture) {
+    const std::string heads = caption;
+    caption = shortest;
+    for (const char* hint : {"", ": click to look", ": click to look, dot to mute",
+                             ": click to look, dot to mute, double-click for one alone"}) {
+      const bool mutes = std::string_view(hint).find("mute") != std::string_view::npos;
+      if ((!mutes || has_gains(context)) && fits(small, heads + hint, width)) caption = heads + hint;
+    }
+  }
   // Of a trained head it is said at once what it does, where the header may have no room for it.
   const auto purpose = context.scenario.parameters.source == ParameterSource::model
                            ? head_description(context, context.selection.head)
                            : std::nullopt;
   if (purpose) {
     const std::string told = fmt::format("head {}: {} · {}", context.selection.head, purpose->name, caption);
-    if (fitted_text(told, small, width) == told) caption = told;
+    if (fits(small, told, width)) caption = told;
   }
   list->AddText(small, small->FontSize, corner(grid.caption), im_color(palette.text_dim), caption.c_str());
 
@@ -215,6 +240,8 @@ PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& gr
                             ? fmt::format("head {}, {}: {}", head, description->name, description->reason)
                             : fmt::format("head {}", head);
     if (frozen) words += ". Frozen: it keeps the attention weights it had";
+    if (own_colors && static_cast<std::size_t>(head) < parts.size())
+      words += ". Colours: " + range_text(parts[static_cast<std::size_t>(head)].spec.range);
     tooltip(widgets, words);
     if (head == context.selection.head || item.hovered) {
       const float out = std::round(2.0f * context.scale);

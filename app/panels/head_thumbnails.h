@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "app/panels/head_colors.h"
 #include "app/panels/panel.h"
 #include "app/panels/stage_content.h"
 #include "app/panels/stage_layout.h"
@@ -11,15 +12,18 @@
 
 namespace headwise {
 
-// The maps of all heads, in the colours of content.head_map. Empty where the step has none.
-std::vector<StagePart> thumbnail_parts(const PanelContext& context, const StageContent& content);
+// The maps of all heads, in the colours of content.head_map or, where the selection says so, each in its own; `ranges` keeps
+// those. Empty where the step has none.
+std::vector<StagePart> thumbnail_parts(const PanelContext& context, const StageContent& content,
+                                       HeadRanges& ranges);
 
 // Adds the planes of all thumbnails to those that are drawn in one call; `parts` must outlive that call.
 void add_thumbnail_planes(const HeadGrid& grid, const std::vector<StagePart>& parts,
                           std::vector<HeatmapPlane>& planes);
 
-// Everything but the planes, over them, and what the mouse asks for.
-PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& grid);
+// Everything but the planes of `parts`, over them, and what the mouse asks for.
+PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& grid,
+                                 const std::vector<StagePart>& parts);
 
 // Beside a map: the head's number, left, and its dot, right: full where the head is heard, a ring where it is
 // muted; no dot where `several` heads share the map. Gives what a click on the dot (mute) or on the rest of

@@ -69,6 +69,7 @@ bool is_checked(const PanelContext& context, CommandId id, const MenuBarInfo& in
   return (id == CommandId::toggle_causal && context.scenario.mask.is_causal) ||
          (id == CommandId::reduce_motion && context.reduce_motion) ||
          (id == CommandId::all_the_way && context.selection.all_the_way) ||
+         (id == CommandId::colors_by_head && context.selection.colors_by_head) ||
          (id == CommandId::full_screen && info.full_screen) ||
          (id == CommandId::spotlight && context.selection.spotlight) ||
          (id == CommandId::walk_playlist && info.walking);

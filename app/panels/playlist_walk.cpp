@@ -62,6 +62,7 @@ void take_place(WindowState& window) {
   place.compare_with = taken(page.beside, window.selection.compare_with, walk.own_compare_with);
   place.mask_convention = taken(page.masks_as, window.selection.mask_convention, walk.own_masks_as);
   place.queries_as_columns = window.selection.queries_as_columns;
+  place.colors_by_head = window.selection.colors_by_head;
   window.selection = selection_within(place, window.session.trace());
   skip_motion(window.motion);
   if (same_picture && walk.page && window.selection.step != from)

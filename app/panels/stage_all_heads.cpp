@@ -4,13 +4,11 @@
 
 #include <fmt/format.h>
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <span>
 
+#include "app/panels/head_colors.h"
 #include "app/panels/head_thumbnails.h"
 #include "app/panels/stage_cells.h"
-#include "app/panels/stage_choice.h"
 #include "app/panels/stage_drawing.h"
 #include "app/panels/stage_layout.h"
 #include "app/platform/fonts.h"
@@ -21,10 +19,8 @@
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/lock_mark.h"
-#include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
-#include "core/picture/color_bar.h"
 
 namespace headwise {
 namespace {
@@ -87,37 +83,15 @@ MapGrid grid_with_notes(const PanelContext& context, StageShape& shape,
   return plain;
 }
 
-// Of each map by itself: of probabilities from 0, of other numbers as far below 0 as above.
-void update_ranges(AllHeadsState& state, const std::vector<HeadMap>& maps, Index batch) {
-  const HeatmapSpec& first = maps.front().part.spec;
-  const TensorPtr mask = first.mask ? first.mask->tensor : nullptr;
-  if (state.ranges_of.lock() == first.values.tensor && state.ranges_mask.lock() == mask &&
-      state.ranges_batch == batch && state.ranges.size() == maps.size())
-    return;
-  const bool probabilities = tensor_entry(maps.front().part.matrix.name.id).probabilities;
-  state.ranges.clear();
-  for (const HeadMap& map : maps)
-    state.ranges.push_back(range_of(std::span(&map.part.spec, 1), !probabilities, probabilities));
-  state.ranges_of = first.values.tensor;
-  state.ranges_mask = mask;
-  state.ranges_batch = batch;
-}
-
-std::string range_text(ValueRange range) {
-  const RangeTicks ticks = range_ticks(range, false, false);
-  return ticks.hi.empty() ? ticks.lo : fmt::format("{} … {}", ticks.lo, ticks.hi);
-}
-
 // "colours end at the numbers of | all heads | each head |", beside the bar, where there is room.
-void draw_range_choice(const PanelContext& context, bool& own, const RectF& bar, const std::string& caption,
-                       float end) {
-  constexpr std::array<std::string_view, 2> ways{"all heads", "each head"};
+void draw_range_choice(const PanelContext& context, const RectF& bar, const std::string& caption, float end,
+                       PanelAction& action) {
   ImFont* small = context.fonts.small;
   const auto width_of = [&](const std::string& text) {
     return small->CalcTextSizeA(small->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
   };
   const float u = context.scale;
-  const ImVec2 size = segmented_control_size(context.widgets(), ways);
+  const ImVec2 size = color_choice_size(context);
   float x =
       static_cast<float>(bar.x) + std::max(static_cast<float>(bar.width), width_of(caption)) + 24.0f * u;
   const float y = std::round(static_cast<float>(bar.y) - small->FontSize - 3.0f * u);
@@ -130,12 +104,7 @@ void draw_range_choice(const PanelContext& context, bool& own, const RectF& bar,
     x += room;
   }
   ImGui::SetCursorScreenPos({std::floor(x), y});
-  int chosen = own ? 1 : 0;
-  if (stage_choice(context, "colors", ways, chosen)) own = chosen == 1;
-  tooltip(
-      context.widgets(),
-      "all heads: the same number has the same colour in every map. each head: its colours end at its own "
-      "largest number, so that a quiet head shows its pattern too; the ends stand over each map");
+  draw_color_choice(context, action);
 }
 
 void draw_notes(const PanelContext& context, const std::vector<std::string>& words, float x, float y,
@@ -178,13 +147,14 @@ PanelAction draw_all_heads(const PanelContext& context, AllHeadsState& state, co
   const bool pairs = count == context.trace.options.num_heads && is_pair_map(result.matrix);
   const std::vector<HeadStatistics>& statistics =
       pairs ? state.figures.of(context.trace, context.selection.batch) : nothing;
-  const bool own = state.own_ranges && bar;
+  const bool own = context.selection.colors_by_head && bar;
   const int range_lines = own ? 1 : 0;
   const MapGrid grid = grid_with_notes(context, shape, statistics, count, area, range_lines);
   std::vector<HeadMap> maps = maps_of(context, result, grid, count);
-  if (own && !maps.empty()) {
-    update_ranges(state, maps, context.selection.batch);
-    for (std::size_t i = 0; i < maps.size(); ++i) maps[i].part.spec.range = state.ranges[i];
+  if (own) {
+    std::vector<StagePart*> parts;
+    for (HeadMap& map : maps) parts.push_back(&map.part);
+    state.ranges.give(parts, context.selection.batch);
   }
 
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -253,12 +223,11 @@ PanelAction draw_all_heads(const PanelContext& context, AllHeadsState& state, co
   }
   for (const RectF& strip : grid.bars) {
     if (!bar) break;
-    const std::string caption =
-        own ? fmt::format("{}, each head its own", to_string(result.matrix.name)) : bar->caption;
-    const RangeTicks ends{bar->range.lo < 0 ? "−largest" : "0", "largest", bar->range.lo < 0};
+    const std::string caption = own ? own_colors_caption(result) : bar->caption;
+    const RangeTicks ends = own_colors_ticks(*bar);
     draw_color_bar(widgets, list, strip, bar->color_map, context.theme, bar->range, caption,
                    static_cast<float>(area.width), own ? &ends : nullptr);
-    draw_range_choice(context, state.own_ranges, strip, caption, static_cast<float>(area.x + area.width));
+    draw_range_choice(context, strip, caption, static_cast<float>(area.x + area.width), action);
   }
   // A cell of another head looks at that head too when it is pinned.
   if (looked_at && cell_pressed(context) && count == context.trace.options.num_heads) {

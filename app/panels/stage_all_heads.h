@@ -2,9 +2,7 @@
 // number.
 #pragma once
 
-#include <memory>
-#include <vector>
-
+#include "app/panels/head_colors.h"
 #include "app/panels/head_words.h"
 #include "app/panels/panel.h"
 #include "app/panels/stage_content.h"
@@ -13,11 +11,7 @@ namespace headwise {
 
 struct AllHeadsState {
   HeadFigures figures;
-  bool own_ranges = false;  // each head's colours end at its own numbers
-  // The ranges of the heads, kept as long as they are of these numbers.
-  std::weak_ptr<const Tensor> ranges_of, ranges_mask;
-  Index ranges_batch = -1;
-  std::vector<ValueRange> ranges;
+  HeadRanges ranges;  // where each head has colours of its own
 };
 
 // `under_mouse` is set to the cell that the mouse is over, if any. Over maps of queries and keys stand words on what the

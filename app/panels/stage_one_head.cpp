@@ -42,6 +42,20 @@ PlaneGeometry geometry(const RectF& rect, const StagePart& part) {
   return plane_geometry(rect, part.matrix.view.rows, part.matrix.view.cols);
 }
 
+// Whether a colour bar is of nothing but the thumbnails.
+bool is_of_thumbnails(const StageContent& content, std::size_t bar) {
+  if (!content.head_map || content.head_map->bar != bar) return false;
+  const auto parts = parts_of(content);
+  return std::ranges::none_of(parts, [&](const StagePart* part) { return part->bar == bar; });
+}
+
+// Thumbnails that share the bar of a larger map say themselves that their colours are their own.
+std::string bar_caption(const PanelContext& context, const StageContent& content, std::size_t bar) {
+  return context.selection.colors_by_head && is_of_thumbnails(content, bar)
+             ? own_colors_caption(*content.head_map)
+             : content.bars[bar].caption;
+}
+
 StageShape shape_of(const PanelContext& context, const StageContent& content, const RectF& area) {
   const WidgetContext widgets = context.widgets();
   StageShape shape;
@@ -60,8 +74,8 @@ StageShape shape_of(const PanelContext& context, const StageContent& content, co
   const ImVec2 digits = least_digit_cell(widgets, result.spec, probabilities);
   shape.digit_width = digits.x;
   shape.digit_height = digits.y;
-  for (const StageBar& bar : content.bars)
-    shape.bar_captions.push_back(width_of(context.fonts.small, bar.caption));
+  for (std::size_t i = 0; i < content.bars.size(); ++i)
+    shape.bar_captions.push_back(width_of(context.fonts.small, bar_caption(context, content, i)));
   const StagePart& first = content.left ? *content.left : result;
   shape.row_label_width = row_label_width(context, first, shape.rows);
   if (result.col_labels) shape.col_label_width = label_width(widgets, *result.col_labels, shape.cols);
@@ -120,7 +134,7 @@ void draw_legend(const PanelContext& context, OneHeadState& state, const StageCo
   ImFont* font = context.fonts.small;
   const float u = context.scale, side = std::round(14.0f * u), line = std::round(18.0f * u);
   const RectF& bar = layout.bars.back();
-  const float caption = width_of(font, content.bars[layout.bars.size() - 1].caption);
+  const float caption = width_of(font, bar_caption(context, content, layout.bars.size() - 1));
   const float x =
       std::round(static_cast<float>(bar.x) + std::max(static_cast<float>(bar.width), caption) + 28.0f * u);
   float y = std::round(static_cast<float>(bar.y) - font->FontSize - 3.0f * u);
@@ -266,10 +280,7 @@ StageLayout one_head_layout(const PanelContext& context, const StageContent& con
   if (too_low() && shape.heads > 0) {
     shape.heads = 0;
     // Bars stand in the order in which they were needed: the thumbnails' own is the last.
-    const auto parts = parts_of(content);
-    const bool shared =
-        std::ranges::any_of(parts, [&](const StagePart* p) { return p->bar == content.head_map->bar; });
-    if (!shared) shape.bar_captions.resize(content.head_map->bar);
+    if (is_of_thumbnails(content, content.head_map->bar)) shape.bar_captions.resize(content.head_map->bar);
     layout = stage_layout(shape, area, scale);
   }
   if (too_low()) {
@@ -306,7 +317,7 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
     drawn.push_back({"above", &*content.above, geometry(*layout.above, *content.above)});
   }
   if (content.bias) drawn.push_back({"bias", &*content.bias, geometry(*layout.bias, *content.bias)});
-  const std::vector<StagePart> thumbnails = thumbnail_parts(context, content);
+  const std::vector<StagePart> thumbnails = thumbnail_parts(context, content, state.head_ranges);
   std::vector<HeatmapPlane> planes;
   // While its operands come in there is no result yet.
   const bool entering = before && context.motion < entering_share;
@@ -317,7 +328,7 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
   if (layout.heads) add_thumbnail_planes(*layout.heads, thumbnails, planes);
   draw_heatmap_planes(list, context.heatmaps, planes);
   if (layout.heads) {
-    action = draw_head_thumbnails(context, *layout.heads);
+    action = draw_head_thumbnails(context, *layout.heads, thumbnails);
     draw_thumbnail_marks(context, *layout.heads, thumbnails);
   }
 
@@ -384,8 +395,11 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
   for (std::size_t i = 0; i < layout.bars.size(); ++i) {
     const StageBar& bar = content.bars[i];
     const double end = i + 1 < layout.bars.size() ? layout.bars[i + 1].x - 10 * context.scale : right;
+    const RangeTicks own = own_colors_ticks(bar);
+    const bool is_own = context.selection.colors_by_head && is_of_thumbnails(content, i);
     draw_color_bar(context.widgets(), list, layout.bars[i], bar.color_map, context.theme, bar.range,
-                   bar.caption, static_cast<float>(end - layout.bars[i].x));
+                   bar_caption(context, content, i), static_cast<float>(end - layout.bars[i].x),
+                   is_own ? &own : nullptr);
   }
   if (!entering) draw_legend(context, state, content, layout, static_cast<float>(right));
   if (before) draw_making(context, content, *before, layout);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "app/panels/head_colors.h"
 #include "app/panels/panel.h"
 #include "app/panels/softmax_figures.h"
 #include "app/panels/stage_content.h"
@@ -24,6 +25,8 @@ struct OneHeadState {
   std::weak_ptr<const Tensor> legend_of;
   Index legend_offset = -1;
   Theme legend_theme = Theme::dark;
+
+  HeadRanges head_ranges;  // of the thumbnails
 };
 
 // Where everything lies; in a small window first the thumbnails give way, then the colour bars.

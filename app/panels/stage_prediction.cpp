@@ -252,11 +252,11 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
   if (weights_.head_map && area.height > 3.2 * strip * u()) {
     const HeadGrid grid = head_grid(weights_.head_total, {area.x, area.y, area.width, strip * u()}, u(),
                                     (low ? low_side : side_units) * u());
-    const std::vector<StagePart> thumbnails = thumbnail_parts(context_, weights_);
+    const std::vector<StagePart> thumbnails = thumbnail_parts(context_, weights_, state.head_ranges);
     std::vector<HeatmapPlane> planes;
     add_thumbnail_planes(grid, thumbnails, planes);
     draw_heatmap_planes(list_, context_.heatmaps, planes);
-    action = draw_head_thumbnails(context_, grid);
+    action = draw_head_thumbnails(context_, grid, thumbnails);
     draw_thumbnail_marks(context_, grid, thumbnails);
     const double used = (strip + 8.0) * u();
     area = {area.x, area.y + used, area.width, area.height - used};

@@ -4,6 +4,7 @@
 
 #include <optional>
 
+#include "app/panels/head_colors.h"
 #include "app/panels/panel.h"
 #include "app/panels/stage_content.h"
 #include "core/model/prediction_change.h"
@@ -13,6 +14,7 @@ namespace headwise {
 struct PredictionState {
   Index first_row = 0;          // of the list, where not all positions have room
   std::optional<Index> wanted;  // the position that was looked at in the last frame: the list follows it once
+  HeadRanges head_ranges;       // of the thumbnails
 };
 
 // The position whose words are told when nobody looks at one: where most has changed, else where the model says another word

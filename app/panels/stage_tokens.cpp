@@ -279,11 +279,11 @@ PanelAction draw_tokens(const PanelContext& context, TokensState& state, const S
   const double crowded = (area.height - strip - 70.0 * u) / static_cast<double>(longest);
   if (weights.head_map && area.height > 3.2 * strip && crowded >= least_pitch_units * u) {
     const HeadGrid grid = head_grid(weights.head_total, {area.x, area.y, area.width, strip}, u, 56.0 * u);
-    const std::vector<StagePart> thumbnails = thumbnail_parts(context, weights);
+    const std::vector<StagePart> thumbnails = thumbnail_parts(context, weights, state.head_ranges);
     std::vector<HeatmapPlane> planes;
     add_thumbnail_planes(grid, thumbnails, planes);
     draw_heatmap_planes(ImGui::GetWindowDrawList(), context.heatmaps, planes);
-    action = draw_head_thumbnails(context, grid);
+    action = draw_head_thumbnails(context, grid, thumbnails);
     draw_thumbnail_marks(context, grid, thumbnails);
     top += strip + 6.0 * u;
   }

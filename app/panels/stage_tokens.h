@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "app/panels/attention_lines.h"
+#include "app/panels/head_colors.h"
 #include "app/panels/panel.h"
 #include "app/panels/stage_content.h"
 
@@ -20,6 +21,8 @@ struct TokensState {
   Index lines_offset = -1;
   int lines_share = -1;
   bool lines_per_key = false;
+
+  HeadRanges head_ranges;  // of the thumbnails
 };
 
 // Whether this trace has attention to draw.

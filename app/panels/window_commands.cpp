@@ -178,6 +178,9 @@ void perform(WindowState& window, CommandCall call) {
     case CommandId::turn_maps:
       selection.queries_as_columns = !selection.queries_as_columns;
       break;
+    case CommandId::colors_by_head:
+      selection.colors_by_head = !selection.colors_by_head;
+      break;
     case CommandId::slower_motion:
       scale_motion(window, 0.5f);
       break;
@@ -304,9 +307,6 @@ void perform(WindowState& window, const PaletteEntry& entry) {
     window.selection =
         selection_within(look_at(preset_named(preset->name), window.selection), window.session.trace());
   }
-  if (const auto* setting = std::get_if<SettingId>(&entry.target)) {
-    window.full_screen = window.stage_only = false;  // the setup is not seen there
-    window.setup.wanted_row = setting->row;
   if (const auto* brush = std::get_if<BrushShape>(&entry.target)) {
     if (const std::string refusal = painting_refusal(window.session.trace()); !refusal.empty())
       window.notices.say(refusal);
@@ -314,6 +314,9 @@ void perform(WindowState& window, const PaletteEntry& entry) {
     window.selection.view = StageView::one_head;  // the one that can be painted on
     window.wanted_brush = *brush;
   }
+  if (const auto* setting = std::get_if<SettingId>(&entry.target)) {
+    window.full_screen = window.stage_only = false;  // the setup is not seen there
+    window.setup.wanted_row = setting->row;
   }
   if (const auto* lesson = std::get_if<LessonPage>(&entry.target))
     start_walk(window, lesson_playlist(lesson->lesson), {}, lesson->page);

@@ -137,6 +137,8 @@ constexpr std::array<CommandEntry, command_count> table{{
             {plain(letter('W'))}),
     command(CommandId::turn_maps, Menu::view, "Queries as columns",
             "turn the maps of queries and keys: a query is a column, or a row again", {plain(letter('Q'))}),
+    command(CommandId::colors_by_head, Menu::view, "Colours of each head",
+            "let the colours of small maps end at each head's own largest number, or at that of all"),
     command(CommandId::heads_of_model, Menu::view, "Heads of the model…",
             "every layer's heads with measured scores, to find those worth looking at", {plain(letter('R'))})
         .below_rule(),

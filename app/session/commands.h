@@ -52,6 +52,7 @@ enum class CommandId : int {
   memory_order,
   all_the_way,
   turn_maps,
+  colors_by_head,
   heads_of_model,
   full_size,
   slower_motion,

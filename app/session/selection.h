@@ -29,6 +29,7 @@ struct Selection {
   CompareWith compare_with = CompareWith::pinned;  // in the view Compare
   MaskConvention mask_convention = MaskConvention::added;
   bool queries_as_columns = false;  // maps of queries and keys, (L,S), stand turned: a column a query
+  bool colors_by_head = false;      // of small maps of all heads: the colours end at each head's own numbers
   friend bool operator==(const Selection&, const Selection&) = default;
 };
 

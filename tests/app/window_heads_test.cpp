@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/panels/window_commands.h"
 #include "app/session/head_gains.h"
 #include "app/session/unmuted_output.h"
 #include "core/scenario/scenario_json.h"
@@ -170,4 +171,42 @@ TEST_CASE(
   bench.ui->click("stage/colors/all heads");
   bench.ui->run_until_still();
   CHECK(darkest(6) == pale);
+}
+
+TEST_CASE("beside a loud head the thumbnails of the others show their patterns, each in its own colours") {
+  Scenario scenario = preset_scenario("hand_made");
+  WindowBench bench = open_window(1600, 1000, scenario);
+  if (!bench.ui) return;
+  bench.window->state().settings.theme = Theme::light;
+  bench.window->state().selection.step = Step::scores;
+  for (const StageView view : {StageView::one_head, StageView::tokens}) {
+    bench.window->state().selection.view = view;
+    bench.ui->move_to(2, 2);
+    bench.ui->run_until_still();
+    const auto darkest = [&] {
+      const UiRect map = bench.ui->rect("heads/thumbnail/6");
+      int least = 255;
+      for (int y = static_cast<int>(map.min.y) + 2; y < static_cast<int>(map.max.y) - 2; ++y)
+        for (int x = static_cast<int>(map.min.x) + 2; x < static_cast<int>(map.max.x) - 2; ++x)
+          least = std::min(least, static_cast<int>(bench.ui->pixel(x, y).b));
+      return least;
+    };
+    const int pale = darkest();
+    bench.ui->click("stage/colors/each head");
+    bench.ui->move_to(2, 2);
+    bench.ui->run_until_still();
+    CHECK(bench.selection().colors_by_head);
+    CAPTURE(static_cast<int>(view));
+    CHECK(std::abs(darkest() - pale) > 40);
+    bench.ui->click("stage/colors/all heads");
+    bench.ui->move_to(2, 2);
+    bench.ui->run_until_still();
+    CHECK(darkest() == pale);
+  }
+  // One choice for all views, and one of the commands.
+  perform(bench.window->state(), {CommandId::colors_by_head});
+  bench.window->state().selection.view = StageView::all_heads;
+  bench.ui->run_until_still();
+  CHECK(bench.selection().colors_by_head);
+  CHECK(bench.ui->has("stage/colors/each head"));
 }
