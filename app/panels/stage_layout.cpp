@@ -31,6 +31,9 @@ constexpr double smallest_band_thumbnail = 22.0;
 constexpr double head_number_height = 15.0;
 constexpr double head_caption_height = 20.0;
 constexpr double largest_band_share = 0.44;
+// Of a map in a grid: from here on at least every third row and every fourth column has room for its name.
+constexpr double least_named_row = 4.0, least_named_col = 4.5;
+constexpr double least_share_with_names = 0.5;  // of the maps' area without names
 
 // An operand gets less room than the result, and more the longer it is; never less than a fifth, never more
 // than half.
@@ -350,11 +353,15 @@ MapGrid map_grid(Index count, const StageShape& shape, RectF area, double scale)
   };
   const bool has_rows = shape.row_label_width > 0, has_cols = shape.col_label_width > 0;
   MapGrid grid = with_labels(has_rows, has_cols);
-  const bool rows_fit = grid.map_height >= 9.0 * u * static_cast<double>(shape.rows);
-  const bool cols_fit = grid.map_width >= 9.0 * u * static_cast<double>(shape.cols);
+  const bool rows_fit = grid.map_height >= least_named_row * u * static_cast<double>(shape.rows);
+  const bool cols_fit = grid.map_width >= least_named_col * u * static_cast<double>(shape.cols);
   if ((has_rows && !rows_fit) || (has_cols && !cols_fit)) {
     grid = with_labels(has_rows && rows_fit, has_cols && cols_fit);
   }
+  // Names that would take too much of the maps' room are left out.
+  const MapGrid bare = with_labels(false, false);
+  if (grid.map_width * grid.map_height < least_share_with_names * bare.map_width * bare.map_height)
+    grid = bare;
   const Index grid_rows = (count + grid.columns - 1) / grid.columns;
   const double foot = grid.col_labels ? slanted_height(shape.col_label_width, u) : 4.0 * u;
   const double bottom =

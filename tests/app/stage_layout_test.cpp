@@ -224,3 +224,21 @@ TEST_CASE("of all grids the one is taken whose cells are largest and nearest to 
   CHECK(slide.row_labels);
   CHECK(slide.col_labels);
 }
+
+TEST_CASE("maps in a grid have names at their edges where some of them have room, and the maps keep theirs") {
+  StageShape shape{.rows = 21, .cols = 21};
+  shape.row_label_width = shape.col_label_width = 54;
+  shape.bar_captions = {90};
+  shape.note_lines = 3;
+  // Twelve heads of 21 tokens in a window of 1600 × 1000, and of 1280 × 720 in larger type.
+  const MapGrid roomy = map_grid(12, shape, {0, 0, 884, 650}, 1.0);
+  CHECK(roomy.row_labels);
+  CHECK(roomy.col_labels);
+  CHECK(roomy.map_height >= 4.0 * 21);
+  CHECK(roomy.map_width >= 4.5 * 21);
+  shape.note_lines = 0;
+  const MapGrid low = map_grid(12, shape, {0, 0, 514, 310}, 1.0);
+  CHECK_FALSE(low.row_labels);
+  CHECK_FALSE(low.col_labels);
+  CHECK(low.area.x == 0.0);
+}
