@@ -10,6 +10,7 @@
 #include "app/cli/scenario_info.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
+#include "app/cli/tensor_list.h"
 #include "core/files/array_files.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
@@ -19,31 +20,24 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string shape_text(const std::vector<Index>& sizes) {
-  return fmt::format("({})", fmt::join(sizes, ","));
-}
-
 Index total_bytes(const ArrayFileInfo& info) {
   Index total = 0;
   for (const ArrayInfo& array : info.arrays) total += array.bytes;
   return total;
 }
 
-std::string as_text(const std::string& path, const ArrayFileInfo& info) {
-  std::size_t name_width = 4, dtype_width = 5, shape_width = 5;
-  for (const ArrayInfo& array : info.arrays) {
-    name_width = std::max(name_width, one_line(array.name).size());
-    dtype_width = std::max(dtype_width, array.stored_dtype.size());
-    shape_width = std::max(shape_width, shape_text(array.sizes).size());
-  }
+// What a model is, before the long list of what it is made of.
+std::string as_text(const std::string& path, const ArrayFileInfo& info, const std::string& model,
+                    bool every_tensor) {
   std::string text =
       fmt::format("{}: {}, {} {}, {}\n", one_line(path), info.format, info.arrays.size(),
                   info.arrays.size() == 1 ? "tensor" : "tensors", bytes_text(total_bytes(info)));
-  for (const ArrayInfo& array : info.arrays) {
-    text +=
-        fmt::format("  {:<{}}  {:<{}}  {:<{}}  {}\n", one_line(array.name), name_width, array.stored_dtype,
-                    dtype_width, shape_text(array.sizes), shape_width, bytes_text(array.bytes));
+  text += model;
+  if (!model.empty() && !info.arrays.empty()) {
+    text += every_tensor ? "tensors\n"
+                         : "tensors, those alike in several layers on one line (--tensors lists each)\n";
   }
+  text += tensor_list_text(info.arrays, !model.empty() && !every_tensor);
   if (!info.metadata.empty()) text += "metadata\n";
   for (const auto& [key, value] : info.metadata)
     text += fmt::format("  {}: {}\n", one_line(key), one_line(value));
@@ -83,12 +77,14 @@ std::string as_json(const std::string& path, const ArrayFileInfo& info, const Js
 void run_info(CLI::App& app, const Words& words) {
   TraceRequest request;  // of a scenario
   std::string& path = request.scenario;
-  bool json = false;
+  bool json = false, every_tensor = false;
   app.add_option("FILE", path,
                  "A scenario or a playlist (.json, or the name of a preset or lesson), .npy, .npz, "
                  ".safetensors, or a folder with a model")
       ->required();
   app.add_flag("--json", json, "Print JSON");
+  app.add_flag("--tensors", every_tensor,
+               "Of a model: a line for each tensor, where else those alike in several layers share one");
   app.add_option("--input", request.inputs, "Of a scenario: arrays under PyTorch's names, as for run")
       ->type_name("FILE")
       ->allow_extra_args(false);
@@ -137,8 +133,10 @@ void run_info(CLI::App& app, const Words& words) {
     print_warning(assumed);
   if (!json) {
     // Who asks for the heads does not want hundreds of tensors before them.
-    return print(wants_heads ? heads_info_text(heads)
-                             : as_text(path, info) + (is_model ? model_info_text(*opened) : ""));
+    return print(wants_heads
+                     ? heads_info_text(heads)
+                     : as_text(path, info, is_model || names_model(path) ? model_info_text(*opened) : "",
+                               every_tensor));
   }
   const Json scored = wants_heads ? heads_info_json(heads) : Json();
   print(as_json(path, info, is_model ? &model : nullptr, wants_heads ? &scored : nullptr));

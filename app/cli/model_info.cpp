@@ -100,6 +100,8 @@ std::string model_info_text(const TextModel& model) {
   if (!all.empty()) {
     text += fmt::format("{}{}\n", count_text(all.size(), "attention layer", "attention layers"),
                         layers.config ? ", with config.json" : ", no config.json beside them");
+  } else {
+    text += "no attention layer is recognised by the names of the tensors\n";
   }
   for (std::size_t first = 0; first < all.size();) {
     const std::string alike = described(all[first], layers.config);

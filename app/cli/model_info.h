@@ -8,7 +8,7 @@
 
 namespace headwise {
 
-// Several lines, or none where there is no attention layer and no part missing: the layers, whether text can go in.
+// Several lines: the layers, or that there is none; what is missing; whether text can go in.
 std::string model_info_text(const TextModel& model);
 
 // One line: how many heads are taken of each layer where no config.json says it, and how to say it; empty where it does.

@@ -5,41 +5,13 @@
 #include <algorithm>
 
 #include "app/cli/scenario_info.h"
+#include "app/cli/text_table.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 
 namespace headwise {
 namespace {
-
-using Row = std::vector<std::string>;
-
-// In characters: shapes hold · and ′.
-std::size_t width_of(const std::string& text) {
-  return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
-
-// Columns as wide as their widest cell; numbers, sizes in bytes among them, stand to the right.
-std::string table(const std::vector<Row>& rows) {
-  std::vector<std::size_t> widths;
-  for (const Row& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()), 0);
-    for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], width_of(row[c]));
-  }
-  std::string text;
-  for (const Row& row : rows) {
-    std::string line = " ";
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      const std::string gap(widths[c] - width_of(row[c]), ' ');
-      const bool number =
-          !row[c].empty() && row[c][0] >= '0' && row[c][0] <= '9' && row[c].find("×") == std::string::npos;
-      line += " " + (number ? gap + row[c] : row[c] + gap) + " ";
-    }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + "\n";
-  }
-  return text;
-}
 
 std::string heading(const std::string& text) {
   return "\n" + text + "\n";
@@ -52,56 +24,56 @@ std::string sentences(const std::vector<std::string>& all) {
 }
 
 std::string sizes(const ScenarioInfo& info) {
-  std::vector<Row> rows;
+  std::vector<TextRow> rows;
   for (const LetterSize& size : info.sizes) rows.push_back({size.letter, count_text(size.size), size.what});
-  return heading("Sizes") + table(rows);
+  return heading("Sizes") + text_table(rows);
 }
 
 std::string parameters(const ScenarioInfo& info) {
   if (info.parameters.empty()) return heading("Parameters") + "  none\n";
-  std::vector<Row> rows;
+  std::vector<TextRow> rows;
   for (const ParameterCount& count : info.parameters) {
     rows.push_back({std::string(tensor_entry(count.tensor).name), count.letters,
                     fmt::format("({})", fmt::join(count.sizes, ",")), count_text(count.numbers)});
   }
   rows.push_back({"all", "", "", count_text(total_parameters(info.parameters))});
-  return heading("Parameters") + table(rows);
+  return heading("Parameters") + text_table(rows);
 }
 
 std::string products(const ScenarioInfo& info) {
-  std::vector<Row> rows;
+  std::vector<TextRow> rows;
   for (const ProductCount& product : info.counts.products) {
     rows.push_back({std::string(step_entries()[static_cast<std::size_t>(product.step)].name),
                     std::string(tensor_entry(product.result).name), product.einsum, product.letters,
                     count_text(product.multiply_adds)});
   }
   rows.push_back({"all", "", "", "", count_text(info.counts.multiply_adds)});
-  return heading("Multiply-adds, step by step") + table(rows) +
+  return heading("Multiply-adds, step by step") + text_table(rows) +
          fmt::format("  and {} exponentials in the softmax\n", count_text(info.counts.exponentials));
 }
 
 std::string memory(const ScenarioInfo& info) {
   return heading(fmt::format("Memory, in {}", dtype_name(info.dtype))) +
-         table({{"inputs and parameters", bytes_text(info.input_bytes)},
-                {"the trace: every intermediate", bytes_text(info.trace_bytes)}});
+         text_table({{"inputs and parameters", bytes_text(info.input_bytes)},
+                     {"the trace: every intermediate", bytes_text(info.trace_bytes)}});
 }
 
 std::string tensors(const ScenarioInfo& info) {
   if (!info.trace) return "";
-  std::vector<Row> rows;
+  std::vector<TextRow> rows;
   for (const TensorEntry& entry : tensor_entries()) {
     const TensorPtr& tensor = info.trace->tensors.*(entry.member);
     if (!tensor) continue;
     rows.push_back({std::string(entry.name), dtype_name(tensor->dtype()), tensor->shape().letters(),
                     tensor->shape().sizes_text(), bytes_text(static_cast<Index>(tensor->bytes()))});
   }
-  return heading("Tensors") + table(rows);
+  return heading("Tensors") + text_table(rows);
 }
 
 std::string layouts(const LayoutComparison& comparison) {
   std::string text = "\n  One packed matrix, three, or a small one for each head?\n";
   if (comparison.not_asked.empty()) {
-    std::vector<Row> rows{
+    std::vector<TextRow> rows{
         {"layout", "matrices", "products", "parameters", "multiply-adds", "max |Δ| output", "einsum"}};
     for (const LayoutAnswer& answer : comparison.layouts) {
       if (!answer.possible()) continue;
@@ -109,7 +81,7 @@ std::string layouts(const LayoutComparison& comparison) {
                       count_text(answer.parameters()), count_text(answer.multiply_adds),
                       fmt::format("{:.2g}", answer.output_difference), answer.einsum});
     }
-    text += table(rows);
+    text += text_table(rows);
   }
   return text + sentences(comparison.sentences);
 }
@@ -119,17 +91,18 @@ std::string head_width(const HeadWidthComparison& c) {
                                  c.many.heads * c.many.head_dim);
   if (c.possible()) {
     const auto side = [](const HeadsCase& heads) {
-      return Row{fmt::format("{} × {}", heads.heads, heads.head_dim),
-                 count_text(heads.parameters),
-                 count_text(heads.counts.multiply_adds),
-                 count_text(heads.counts.exponentials),
-                 fmt::format("{:.4g}", heads.scale),
-                 heads.scores_einsum};
+      return TextRow{fmt::format("{} × {}", heads.heads, heads.head_dim),
+                     count_text(heads.parameters),
+                     count_text(heads.counts.multiply_adds),
+                     count_text(heads.counts.exponentials),
+                     fmt::format("{:.4g}", heads.scale),
+                     heads.scores_einsum};
     };
-    text += table({{"heads", "parameters", "multiply-adds", "exponentials", "scale", "einsum of the scores"},
-                   side(c.many),
-                   side(c.wide)});
-    std::vector<Row> rows{{"", "max |Δ|", "largest"}};
+    text +=
+        text_table({{"heads", "parameters", "multiply-adds", "exponentials", "scale", "einsum of the scores"},
+                    side(c.many),
+                    side(c.wide)});
+    std::vector<TextRow> rows{{"", "max |Δ|", "largest"}};
     rows.push_back(
         {"output", fmt::format("{:.3g}", c.output.difference), fmt::format("{:.3g}", c.output.magnitude)});
     if (!c.map_differences.empty()) {
@@ -140,7 +113,7 @@ std::string head_width(const HeadWidthComparison& c) {
       rows.push_back({fmt::format("grad.{}", tensor_entry(gradient.tensor).name),
                       fmt::format("{:.3g}", gradient.difference), fmt::format("{:.3g}", gradient.magnitude)});
     }
-    text += table(rows);
+    text += text_table(rows);
   }
   return text + sentences(c.sentences);
 }
@@ -152,7 +125,7 @@ std::string lookup(const LookupComparison& c) {
 
 std::string output_shares(const std::vector<double>& shares) {
   std::string text = "\n  Whose numbers is the output made of?\n";
-  Row row;
+  TextRow row;
   for (std::size_t h = 0; h + 1 < shares.size(); ++h)
     row.push_back(fmt::format("head {}: {:.1f} %", h, 100.0 * shares[h]));
   row.push_back(fmt::format("bias: {:.1f} %", 100.0 * shares.back()));

@@ -18,7 +18,7 @@ TEST_CASE("info tells the tensors of a file with type, shape and size") {
   const ProgramResult text = run_program({"info", path});
   CHECK(text.status == 0);
   CHECK(text.out == path +
-                        ": safetensors, 1 tensor, 24 bytes\n  query  f32    (2,3)  24 bytes\nmetadata\n  "
+                        ": safetensors, 1 tensor, 24 bytes\n  query  f32  (2,3)  24 bytes\nmetadata\n  "
                         "made_by: a test\n");
 
   const nlohmann::json json = nlohmann::json::parse(run_program({"info", path, "--json"}).out);

@@ -1,0 +1,93 @@
+// What headwise info says of a model, and in which order.
+#include <doctest/doctest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "app/cli/tensor_list.h"
+#include "tests/app/cli/program_run.h"
+#include "tests/core/model/written_model.h"
+
+using namespace headwise;
+using namespace headwise::test;
+
+namespace {
+
+using Sizes = std::map<std::string, std::vector<Index>>;
+
+// Of E = 12, under DistilBERT's names.
+void add_layer(Sizes& sizes, const std::string& name) {
+  for (const char* stem : {"q_lin", "k_lin", "v_lin", "out_lin"})
+    sizes[name + ".attention." + stem + ".weight"] = {12, 12};
+}
+
+ArrayInfo array(const std::string& name, const std::vector<Index>& sizes) {
+  ArrayInfo info;
+  info.name = name;
+  info.stored_dtype = "f32";
+  info.sizes = sizes;
+  info.bytes = 4;
+  for (const Index size : sizes) info.bytes *= size;
+  return info;
+}
+
+std::vector<std::string> gathered_names(const std::vector<ArrayInfo>& arrays) {
+  std::vector<std::string> names;
+  for (const TensorGroup& group : gathered_tensors(arrays)) names.push_back(group.name);
+  return names;
+}
+
+}  // namespace
+
+TEST_CASE("info says what a model is before its tensors, and one line does for those alike in every layer") {
+  Sizes sizes{{"vocabulary.weight", {7, 12}}};
+  for (int i = 0; i < 11; ++i) add_layer(sizes, "h." + std::to_string(i));
+  const TemporaryFolder folder;
+  write_model(folder, sizes, R"({"n_heads":3})");
+  const std::string path = folder.file("");
+
+  const ProgramResult told = run_program({"info", path});
+  CHECK(told.status == 0);
+  CHECK(told.out.starts_with(path +
+                             ": safetensors, 45 tensors, 25.1 KiB\n11 attention layers, with config.json\n"));
+  CHECK(
+      told.out.ends_with("tensors, those alike in several layers on one line (--tensors lists each)\n"
+                         "  h.{0…10}.attention.k_lin.weight    f32  11 ×  (12,12)    6.2 KiB\n"
+                         "  h.{0…10}.attention.out_lin.weight  f32  11 ×  (12,12)    6.2 KiB\n"
+                         "  h.{0…10}.attention.q_lin.weight    f32  11 ×  (12,12)    6.2 KiB\n"
+                         "  h.{0…10}.attention.v_lin.weight    f32  11 ×  (12,12)    6.2 KiB\n"
+                         "  vocabulary.weight                  f32        (7,12)   336 bytes\n"));
+
+  const ProgramResult all = run_program({"info", path, "--tensors"});
+  CHECK(all.out.find("attention layers") <
+        all.out.find("  h.10.attention.k_lin.weight    f32  (12,12)  576 bytes\n"));
+  CHECK(all.out.find("{") == std::string::npos);
+  CHECK(nlohmann::json::parse(run_program({"info", path, "--json"}).out).at("tensors").size() == 45);
+}
+
+TEST_CASE("info says of a folder where no attention layer is recognised that it is so") {
+  const TemporaryFolder folder;
+  write_model(folder, {{"stem.0.kernel", {3}}, {"stem.1.kernel", {3}}}, "");
+  CHECK(run_program({"info", folder.file("")})
+            .out.ends_with("no attention layer is recognised by the names of the tensors\n"
+                           "tensors, those alike in several layers on one line (--tensors lists each)\n"
+                           "  stem.{0,1}.kernel  f32  2 ×  (3)  24 bytes\n"));
+}
+
+TEST_CASE("a line for several tensors names just those that are there") {
+  using Names = std::vector<std::string>;
+  CHECK(gathered_names({array("a.0.w", {2}), array("a.1.w", {2}), array("a.3.w", {2})}) ==
+        Names{"a.{0,1,3}.w"});
+  CHECK(gathered_names({array("a.0.w", {2}), array("a.4.w", {2}), array("a.2.w", {2}), array("a.1.w", {2}),
+                        array("a.7.w", {2}), array("a.6.w", {2})}) == Names{"a.{0…2,4,6,7}.w"});
+  // Another size, another type of name, a number that is part of a word: lines of their own.
+  CHECK(gathered_names({array("a.0.w", {2}), array("a.1.w", {3})}) == Names{"a.0.w", "a.1.w"});
+  CHECK(gathered_names({array("a0.w", {2}), array("a1.w", {2}), array("a.01.w", {2}), array("a.1.w", {2})}) ==
+        Names{"a0.w", "a1.w", "a.01.w", "a.1.w"});
+  // Two numbers: one line where every pair is there, else one for each second number.
+  CHECK(gathered_names({array("a.0.b.0", {2}), array("a.0.b.1", {2}), array("a.1.b.0", {2}),
+                        array("a.1.b.1", {2})}) == Names{"a.{0,1}.b.{0,1}"});
+  CHECK(gathered_names({array("a.0.b.0", {2}), array("a.0.b.1", {2}), array("a.1.b.0", {2})}) ==
+        Names{"a.{0,1}.b.0", "a.0.b.1"});
+  CHECK(gathered_names({array("0", {2}), array("1", {2}), array("", {2}), array("3.", {2})}) ==
+        Names{"{0,1}", "", "3."});
+}
