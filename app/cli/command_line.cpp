@@ -14,6 +14,7 @@
 #include "app/panels/run_window.h"
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
+#include "core/files/reachable.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/edit_distance.h"
@@ -102,6 +103,7 @@ int open_window(const Words& words) {
     throw Error(ExitStatus::usage,
                 {"", "there is no such option", path, "--help, --version or a command", remedy});
   }
+  require_reachable(path);
   if (!is_there(path)) {
     throw Error(ExitStatus::usage,
                 {"", "there is no such command, file, preset or lesson", path,

@@ -12,6 +12,7 @@
 #include "app/cli/backends.h"
 #include "app/cli/standard_streams.h"
 #include "core/files/array_files.h"
+#include "core/files/reachable.h"
 #include "core/model/attention_layers.h"
 #include "core/model/model_files.h"
 #include "core/scenario/layer_scenario.h"
@@ -35,6 +36,7 @@ bool names_preset(const std::string& name) {
 
 Scenario read_scenario(const std::string& name) {
   if (names_preset(name)) return preset_scenario(name);
+  require_reachable(name);
   if (names_model(name) || name.ends_with(".safetensors"))
     return opened_model_scenario(name, find_attention_layers(ModelFiles(name)));
   std::error_code ignored;

@@ -10,6 +10,7 @@
 #include "core/files/file_paths.h"
 #include "core/files/foreign_model.h"
 #include "core/files/pickle.h"
+#include "core/files/reachable.h"
 #include "core/model/model_json.h"
 #include "core/tensor/error.h"
 
@@ -32,6 +33,7 @@ std::string arrays_in(const std::string& folder) {
   const std::string whole = (fs::path(folder) / "model.safetensors").string();
   if (is_there(whole + index_ending)) return whole + index_ending;
   if (is_there(whole)) return whole;
+  require_listed(folder);
   for (const char* ending : {".safetensors.index.json", ".safetensors", ".npz"}) {
     const std::vector<std::string> found = files_ending_in(folder, ending);
     if (found.size() == 1) return found[0];
@@ -73,6 +75,7 @@ std::string model_name(const std::string& path) {
 }
 
 ModelFiles::ModelFiles(const std::string& path) : path_(path) {
+  require_reachable(path);
   const std::string file = is_folder(path) ? arrays_in(path) : path;
   folder_ = fs::path(file).parent_path().string();
   if (folder_.empty()) folder_ = ".";

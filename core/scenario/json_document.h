@@ -15,8 +15,8 @@ using Json = nlohmann::json;
 // levels, more than 256 keys in an object and more than 4 million values.
 Json parse_json(std::string_view text, const std::string& where);
 
-// The text of a file, at most 64 MiB. Throws Error(usage) where it is missing, a folder or too large; `kind` is what was
-// expected: "scenario".
+// The text of a file, at most 64 MiB. Throws Error(usage) where it is missing, a folder or too large, Error(input) where it may not
+// be read; `kind` is what was expected: "scenario".
 std::string read_json_text(const std::string& path, const std::string& kind);
 
 // The value as an error line shows it: "8", "\"random\"", "a list of 3", "an object".

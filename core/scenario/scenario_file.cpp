@@ -5,6 +5,7 @@
 #include "core/files/array_files.h"
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
+#include "core/files/reachable.h"
 #include "core/scenario/json_document.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
@@ -18,6 +19,7 @@ constexpr Index most_cells_as_text = 16384;  // of the weights that frozen heads
 }  // namespace
 
 std::string read_json_text(const std::string& path, const std::string& kind) {
+  require_reachable(path);
   std::error_code error;
   if (std::filesystem::is_directory(path, error)) {
     throw Error(ExitStatus::usage,
@@ -25,10 +27,12 @@ std::string read_json_text(const std::string& path, const std::string& kind) {
   }
   std::ifstream file(path, std::ios::binary);
   if (!file) {
-    throw Error(ExitStatus::usage,
+    const bool there = std::filesystem::exists(path, error);
+    throw Error(there ? ExitStatus::input : ExitStatus::usage,
                 {.where = path,
                  .what = "the " + kind + " file cannot be opened",
-                 .got = std::filesystem::exists(path, error) ? "no permission" : "no such file"});
+                 .got = there ? "Permission denied" : "no such file",
+                 .expected = there ? "a file that can be read" : ""});
   }
   std::string text;
   std::string block(std::size_t{1} << 16, '\0');

@@ -1,0 +1,77 @@
+// Files and folders that may not be read or entered: one sentence, whichever command meets them.
+#include <doctest/doctest.h>
+#include <grp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "tests/app/cli/program_run.h"
+#include "tests/core/files/temporary_folder.h"
+
+using namespace headwise;
+
+namespace {
+
+constexpr uid_t nobody = 65534;
+constexpr int cannot_be_tried = 97, not_started = 98;  // the second is run_program's
+
+// Root may do everything, and so becomes somebody who may not.
+ProgramResult run_as_somebody(const std::vector<std::string>& words) {
+  return run_program(words, {"",
+                             [] {
+                               if (geteuid() != 0) return;
+                               if (setgroups(0, nullptr) != 0 || setgid(nobody) != 0 || setuid(nobody) != 0)
+                                 _exit(cannot_be_tried);
+                             },
+                             {}});
+}
+
+// Whether each command that opens `path` says just this, with exit status 3; false: it could not be tried here.
+bool all_say(const std::string& path, const std::string& sentence) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"info", path}, {"run", path, "-o", "/nowhere/x.npz"}, {path}}) {
+    CAPTURE(words[0]);
+    const ProgramResult result = run_as_somebody(words);
+    if (result.status == cannot_be_tried || result.status == not_started) return false;
+    CHECK(result.status == 3);
+    CHECK(result.err == "headwise: " + sentence + "\n");
+  }
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("what may not be read or entered is refused by every command with the same sentence") {
+  const TemporaryFolder folder;
+  const std::string models = HEADWISE_SOURCE_DIR "/assets/models/copycat";
+  const std::string locked = folder.file("locked"), unlisted = folder.file("unlisted"),
+                    scenario = folder.with_file("secret.json", "{}");
+  std::filesystem::create_directory(locked);
+  std::filesystem::copy(models, locked + "/inner", std::filesystem::copy_options::recursive);
+  std::filesystem::create_directory(unlisted);
+  REQUIRE(chmod(folder.file("").c_str(), 0755) == 0);
+  REQUIRE(chmod(scenario.c_str(), 0) == 0);
+  REQUIRE(chmod(unlisted.c_str(), 0311) == 0);
+  REQUIRE(chmod(locked.c_str(), 0) == 0);
+  const std::string denied = " cannot be opened: got Permission denied; expected a ";
+  const std::string either = ": the file or folder" + denied + "file or folder that can be read";
+  const std::string whole = ": the folder" + denied + "folder that can be read";
+  const bool tried =
+      all_say(locked, locked + whole) && all_say(locked + "/inner", locked + "/inner" + either) &&
+      all_say(locked + "/a.json", locked + "/a.json" + either) && all_say(unlisted, unlisted + whole) &&
+      all_say(scenario, scenario + ": the scenario file" + denied + "file that can be read");
+  chmod(locked.c_str(), 0755);  // so that it can be removed
+  chmod(unlisted.c_str(), 0755);
+  if (!tried) MESSAGE("skipped: root cannot become somebody else here, or only root may start the program");
+}
+
+TEST_CASE("links in a circle are no missing file") {
+  const TemporaryFolder folder;
+  REQUIRE(chmod(folder.file("").c_str(), 0755) == 0);
+  for (const char* name : {"circle", "circle.json", "circle.npz"}) {
+    const std::string path = folder.file(name);
+    REQUIRE(symlink(path.c_str(), path.c_str()) == 0);
+    CHECK(all_say(path, path +
+                            ": the file or folder cannot be opened: got Too many levels of symbolic links; "
+                            "expected a file or folder that can be read"));
+  }
+}
