@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "core/model/head_choices.h"
+#include "core/model/layer_rows.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -30,6 +32,7 @@ std::string heads_text(const AttentionLayer& layer) {
 
 // What a line says of a layer beside its name; layers that are alike share it.
 std::string described(const AttentionLayer& layer, const std::optional<ModelConfig>& config) {
+  if (!layer.missing.empty()) return "";  // what is left of it tells no sizes
   std::string text =
       fmt::format("{}: embed_dim {}, {}", layer.family->name, layer.query_width, heads_text(layer));
   if (layer.key_width != layer.query_width) text += fmt::format(", kdim {}", layer.key_width);
@@ -98,7 +101,9 @@ std::string model_info_text(const TextModel& model) {
   std::string text;
   const std::vector<AttentionLayer>& all = layers.layers;
   if (!all.empty()) {
-    text += fmt::format("{}{}\n", count_text(all.size(), "attention layer", "attention layers"),
+    const auto there = std::ranges::count(all, false, is_absent);
+    text += fmt::format("{}{}\n",
+                        count_text(static_cast<std::size_t>(there), "attention layer", "attention layers"),
                         layers.config ? ", with config.json" : ", no config.json beside them");
   } else {
     text += "no attention layer is recognised by the names of the tensors\n";
@@ -113,10 +118,12 @@ std::string model_info_text(const TextModel& model) {
     text += first == last ? fmt::format("  layer {}, {}\n", first, named(all[first]))
                           : fmt::format("  layers {} to {}, {} to {}\n", first, last, named(all[first]),
                                         named(all[last]));
-    text += fmt::format("    {}\n", alike);
+    if (!alike.empty()) text += fmt::format("    {}\n", alike);
     if (!problem.empty()) text += fmt::format("    cannot be computed: {}\n", one_line(problem));
     first = last + 1;
   }
+  if (const std::string told = told_of_layer_count(files, layers); !told.empty())
+    text += fmt::format("  {}\n", told);
   for (const std::string& file : files.missing_files())
     text += fmt::format("  missing: {}\n", one_line(file));
   return all.empty() ? text : text + text_goes_in(model);
@@ -140,7 +147,7 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
          {"name", layer.name},
          {"family", layer.family->name},
          {"layout", layout_name(layer.family->layout)},
-         {"embed_dim", layer.query_width},
+         {"embed_dim", or_null(layer.query_width > 0, layer.query_width)},
          {"num_heads", or_null(heads, layer.num_heads.value_or(0))},
          {"num_kv_heads", or_null(heads, layer.num_kv_heads.value_or(0))},
          {"assumed_num_heads", or_null(assumed.has_value(), assumed.value_or(HeadChoice{}).num_heads)},
@@ -164,6 +171,8 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
   return {{"config", layers.config.has_value()},
           {"missing_files", files.missing_files()},
           {"layers", list},
+          {"layer_count_problem",
+           or_null(!told_of_layer_count(files, layers).empty(), told_of_layer_count(files, layers))},
           {"encoder", encoder},
           {"tokenizer", model.tokenizer() ? Json(model.tokenizer()->kind()) : Json(nullptr)},
           {"no_text", or_null(!model.no_text().empty(), model.no_text())}};

@@ -9,40 +9,12 @@
 #include <tuple>
 
 #include "app/cli/text_table.h"
+#include "core/model/numbered_name.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 
 namespace headwise {
 namespace {
-
-constexpr std::size_t most_digits = 9;  // more is a checksum, not a count
-
-// A name with its numbers taken out: "layers.\1.norm" and {3}.
-struct NumberedName {
-  std::vector<std::string> between;  // one more than numbers
-  std::vector<Index> numbers;
-};
-
-// Numbers are whole parts between dots, written as counts are: not "conv1", not "01".
-NumberedName numbered(const std::string& name) {
-  NumberedName result{{""}, {}};
-  for (std::size_t begin = 0; begin <= name.size();) {
-    const std::size_t end = std::min(name.find('.', begin), name.size());
-    const std::string part = name.substr(begin, end - begin);
-    const bool number = !part.empty() && part.size() <= most_digits &&
-                        part.find_first_not_of("0123456789") == std::string::npos &&
-                        (part.size() == 1 || part[0] != '0');
-    if (begin > 0) result.between.back() += '.';
-    if (number) {
-      result.numbers.push_back(std::stoll(part));
-      result.between.emplace_back();
-    } else {
-      result.between.back() += part;
-    }
-    begin = end + 1;
-  }
-  return result;
-}
 
 // "3", "{0…11}", "{0…4,6,8…11}".
 std::string set_text(const std::set<Index>& numbers) {
@@ -96,7 +68,7 @@ void add_group(const std::vector<ArrayInfo>& arrays, const std::vector<Member>& 
     return;
   }
   const ArrayInfo& first = arrays[members[0].place];
-  const NumberedName name = numbered(first.name);
+  const NumberedName name = numbered_name(first.name);
   TensorGroup group{one_line(name.between[0]), first.stored_dtype, first.sizes,
                     static_cast<Index>(members.size()), 0};
   for (std::size_t i = 0; i < sets.size(); ++i)
@@ -110,7 +82,7 @@ void add_group(const std::vector<ArrayInfo>& arrays, const std::vector<Member>& 
 std::vector<TensorGroup> gathered_tensors(const std::vector<ArrayInfo>& arrays) {
   std::map<std::tuple<std::vector<std::string>, std::string, std::vector<Index>>, std::vector<Member>> alike;
   for (std::size_t i = 0; i < arrays.size(); ++i) {
-    const NumberedName name = numbered(arrays[i].name);
+    const NumberedName name = numbered_name(arrays[i].name);
     alike[{name.between, arrays[i].stored_dtype, arrays[i].sizes}].push_back({i, name.numbers});
   }
   std::vector<PlacedGroup> placed;

@@ -107,7 +107,15 @@ std::string tensors_of_a_trace() {
 Scenario requested_scenario(const TraceRequest& request) {
   Scenario scenario = read_scenario(request.scenario);
   for (const std::string& setting : request.settings) scenario = with_setting(scenario, setting);
-  return scenario;
+  const auto sets = [&](const char* path) {
+    return std::ranges::any_of(
+        request.settings, [&](const std::string& set) { return set.starts_with(std::string(path) + "="); });
+  };
+  // Who sets the heads alone does not mean those that keys and values had beside the earlier ones.
+  if (sets(num_heads_path))
+    for (const char* path : head_size_paths)
+      if (!sets(path)) scenario.origin.written.erase(path);
+  return with_heads_that_fit(scenario);
 }
 
 TensorName requested_tensor(const TraceRequest& request, const std::string& option, const std::string& word) {

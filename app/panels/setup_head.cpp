@@ -13,15 +13,6 @@
 namespace headwise {
 namespace {
 
-// The numbers of key/value heads that there can be, from multi-query to multi-head: the divisors of H.
-std::vector<std::int64_t> divisors(std::int64_t heads) {
-  std::vector<std::int64_t> all;
-  for (std::int64_t g = 1; g <= heads && g <= 4096; ++g) {
-    if (heads % g == 0) all.push_back(g);
-  }
-  return all;
-}
-
 std::string bytes_text(double bytes) {
   if (bytes < 1024.0) return fmt::format("{:.0f} B", bytes);
   if (bytes < 1024.0 * 1024.0) return fmt::format("{:.1f} KiB", bytes / 1024.0);
@@ -96,9 +87,13 @@ void draw_freeze(SetupRows& rows) {
 
 void draw_groups(SetupRows& rows) {
   AttentionSpec& a = rows.scenario().attention;
-  const std::vector<std::int64_t> choices = divisors(a.num_heads);
-  if (rows.scenario().op != Op::multi_head_attention || choices.size() < 2) return;
+  if (rows.scenario().op != Op::multi_head_attention) return;
+  const std::vector<std::int64_t> choices = group_choices(rows);
   const std::int64_t now = a.num_kv_heads.value_or(a.num_heads);
+  if (choices.size() < 2) {
+    if (now != a.num_heads) dim_text(rows.widgets(), cache_text(rows.context().trace));
+    return;
+  }
   const auto at = std::ranges::find(choices, now);
   double stop = static_cast<double>(at == choices.end() ? choices.size() - 1
                                                         : static_cast<std::size_t>(at - choices.begin()));

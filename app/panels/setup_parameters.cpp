@@ -84,9 +84,9 @@ void draw_layer(SetupRows& rows) {
   std::string told = model_name(path);
   std::string of;
   if (input) {
-    const EncoderConfig& config = input->model->encoder()->config();
-    told += fmt::format(": {} layers × {} heads", config.num_layers, config.num_heads);
-    of = fmt::format("0 to {}", config.num_layers - 1);
+    const std::size_t layers = input->model->layers().layers.size();
+    told += fmt::format(": {} layers × {} heads", layers, input->model->encoder()->config().num_heads);
+    of = fmt::format("0 to {}", layers - 1);
   }
   dim_text(rows.widgets(), told);
   tooltip(rows.widgets(), path);

@@ -7,6 +7,8 @@
 #include "app/widgets/text_field.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "core/model/head_choices.h"
+#include "core/scenario/layer_scenario.h"
 
 namespace headwise {
 
@@ -88,6 +90,21 @@ PanelAction SetupRows::take() {
 
 std::size_t setup_list_size(std::int64_t size) {
   return static_cast<std::size_t>(std::clamp<std::int64_t>(size, 1, 100'000));
+}
+
+std::vector<std::int64_t> divisors_of(std::int64_t number) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t d = 1; d <= std::min<std::int64_t>(number, 4096); ++d)
+    if (number % d == 0) all.push_back(d);
+  return all;
+}
+
+std::vector<std::int64_t> group_choices(SetupRows& rows) {
+  const std::int64_t heads = rows.scenario().attention.num_heads;
+  const std::shared_ptr<const AttentionLayer>& layer = rows.context().inputs.layer;
+  if (layer && is_of_model(rows.scenario()))
+    if (const auto choice = choice_of_heads(*layer, heads)) return {choice->num_kv_heads};
+  return divisors_of(heads);
 }
 
 }  // namespace headwise

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "app/panels/setup_panel.h"
 #include "app/widgets/labelled_field.h"
@@ -62,6 +63,12 @@ class SetupRows {
   int left_out_ = 0;
   std::string told_error_;  // in this frame
 };
+
+// Up to 4096.
+std::vector<std::int64_t> divisors_of(std::int64_t number);
+// The numbers of key/value heads that there can be, from multi-query to multi-head: the divisors of H; of a layer of a model the one
+// that its k and v have rows for.
+std::vector<std::int64_t> group_choices(SetupRows& rows);
 
 // As many entries as a list for this size may have while somebody types the size.
 std::size_t setup_list_size(std::int64_t size);

@@ -82,7 +82,7 @@ bool has_row(Needs needs, const Scenario& scenario) {
     case Needs::projections:
       return projections;
     case Needs::groups:
-      return projections && scenario.attention.num_heads > 1;
+      return projections && scenario.attention.num_heads > 1 && !is_of_model(scenario);
     case Needs::causal:
       return scenario.mask.is_causal;
   }

@@ -22,16 +22,7 @@ void fit_valid_lens(Scenario& scenario) {
   if (same) mask.valid_lens->resize(setup_list_size(scenario.inputs.batch), first);
 }
 
-// The numbers of heads that divide a width: what a drag of num_heads goes through.
-std::vector<std::int64_t> divisors_of(std::int64_t width) {
-  std::vector<std::int64_t> all;
-  for (std::int64_t heads = 1; heads <= std::min<std::int64_t>(width, 4096); ++heads) {
-    if (width % heads == 0) all.push_back(heads);
-  }
-  return all;
-}
-
-// Of a layer whose model does not say how many heads it has: the numbers that fit its arrays.
+// Of a layer of a model: the numbers that fit its arrays.
 std::vector<std::int64_t> heads_that_fit(const AttentionLayer& layer) {
   std::vector<std::int64_t> all;
   for (const HeadChoice& choice : head_choices(layer)) all.push_back(choice.num_heads);
@@ -70,9 +61,9 @@ void draw_setup_sizes(SetupRows& rows) {
                 "The width of the model: how many numbers a token has. query is (N,L,E). Type it, or drag."},
                a.embed_dim, {.drag_step = width_step, .drag_least = width_step, .drag_most = 4096});
   const std::shared_ptr<const AttentionLayer>& layer = rows.context().inputs.layer;
-  const bool not_told = layer && !layer->num_heads && is_of_model(rows.scenario());
-  const std::vector<std::int64_t> head_stops = not_told ? heads_that_fit(*layer) : divisors_of(a.embed_dim),
-                                  group_stops = divisors_of(a.num_heads);
+  const bool of_model = layer && is_of_model(rows.scenario());
+  const std::vector<std::int64_t> head_stops = of_model ? heads_that_fit(*layer) : divisors_of(a.embed_dim),
+                                  group_stops = group_choices(rows);
   const FieldResult heads = rows.integer(
       {"setup/num_heads", "num_heads", "H",
        "How many heads look at the same time. H must divide E; each gets D = E/H columns. Type it, or "
@@ -81,8 +72,8 @@ void draw_setup_sizes(SetupRows& rows) {
   if (!std::exchange(rows.state().typing_heads, heads.focused) || !heads.focused) {
     rows.state().gains_before_typing = rows.context().scenario.head_gain;
   }
-  if (heads.changed && not_told) {
-    rows.scenario().origin.written.insert(num_heads_path);
+  if (heads.changed && of_model) {
+    if (!layer->num_heads) rows.scenario().origin.written.insert(num_heads_path);
     if (const auto choice = choice_of_heads(*layer, a.num_heads)) set_heads(a, *choice);
   }
   draw_told_of_heads(rows);

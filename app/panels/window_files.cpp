@@ -12,6 +12,7 @@
 #include "core/code/program.h"
 #include "core/files/array_files.h"
 #include "core/files/file_paths.h"
+#include "core/model/layer_rows.h"
 #include "core/model/text_model.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_json.h"
@@ -139,7 +140,8 @@ void remember_file(WindowState& window, const std::string& path) {
 }
 
 Scenario scenario_of_file(const std::string& path) {
-  if (!names_model(path) && !is_array_file(path) && !holds_arrays(path)) return read_scenario_file(path);
+  if (!names_model(path) && !is_array_file(path) && !holds_arrays(path))
+    return with_heads_that_fit(read_scenario_file(path));
   const ModelFiles files(path);
   const auto has = [&](const std::string& name) { return files.find(name) != nullptr; };
   if (!has("query")) {
@@ -187,6 +189,8 @@ std::string layer_sentence(const Scenario& scenario) {
       : says_words ? "the inputs are what it makes of the text; the view Prediction has its words"
       : reads_text ? "the inputs are what it makes of the text"
                    : "the words are embedded without it");
+  if (const std::string count = told_of_layer_count(model->files(), layers); !count.empty())
+    told += fmt::format(" {}.", count);
   if (reads_text && !text) told += " Set inputs to text, and your words go through the model.";
   if (heads_are_assumed(scenario, layer)) {
     told += fmt::format(

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "core/model/layer_rows.h"
+
 namespace headwise {
 
 std::string layer_array(const AttentionLayer& layer, std::string_view stem, const char* what) {
@@ -88,8 +90,13 @@ AttentionLayer layer_of(const ModelFamily& family, const std::string& name, cons
   set_heads(layer, config);
   const bool inverted = family.layout == AttentionLayout::packed_in;
   const auto needs = [&](std::string_view stem) -> const ArrayInfo* {
-    const ArrayInfo* const info = files.find(layer_array(layer, stem, "weight"));
-    if (!info) layer.missing.push_back(layer_array(layer, stem, "weight"));
+    const std::string array = layer_array(layer, stem, "weight");
+    const ArrayInfo* const info = files.find(array);
+    if (!info) layer.missing.push_back(array);
+    if (info && !is_matrix(info)) {
+      layer.missing.push_back(
+          fmt::format("{} as a matrix, not as ({}),", array, fmt::join(info->sizes, ",")));
+    }
     return is_matrix(info) ? info : nullptr;
   };
   if (!family.qkv.empty()) {
@@ -141,7 +148,13 @@ AttentionLayers find_attention_layers(const ModelFiles& files) {
     }
     if (of) layers.emplace(name, layer_of(*of, prefix, files, found.config));
   }
-  for (auto& [name, layer] : layers) found.layers.push_back(std::move(layer));
+  std::vector<LayerName> names;
+  for (const auto& [array, layer] : layers) names.push_back({layer.name, layer.family});
+  for (const auto& [name, family] : absent_layers(files, names)) {
+    AttentionLayer absent = layer_of(*family, name, files, found.config);
+    layers.emplace(layer_array(absent, first_weight(*family), "weight"), std::move(absent));
+  }
+  for (auto& [array, layer] : layers) found.layers.push_back(std::move(layer));
   std::ranges::stable_sort(found.layers, [](const AttentionLayer& a, const AttentionLayer& b) {
     return counts_before(a.name, b.name);
   });
@@ -156,7 +169,11 @@ AttentionLayer with_heads(AttentionLayer layer, Index num_heads, Index num_kv_he
 }
 
 std::string layer_problem(const AttentionLayer& layer) {
-  if (!layer.missing.empty()) return fmt::format("{} is missing", fmt::join(layer.missing, ", "));
+  if (is_absent(layer)) return "none of the arrays of its attention is there";
+  if (!layer.missing.empty()) {
+    return fmt::format("{} {} missing", fmt::join(layer.missing, ", "),
+                       layer.missing.size() == 1 ? "is" : "are");
+  }
   if (!layer.num_heads)
     return "how many heads it has is not in its arrays, and no config.json beside it says it";
   const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads;

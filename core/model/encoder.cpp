@@ -32,12 +32,13 @@ Rows as_rows(const Tensor& tensor, Index width, const char* what) {
   return matrix<float>(tensor);
 }
 
-// How many blocks from the first on are there; `missing` says what is of the next, where config.json or the file has more.
-// Throws Error(input) where none is.
+// How many blocks from the first on are there, at most as many as config.json says; `missing` says what is of the next, where it says
+// more or the file has more. Throws Error(input) where none is.
 Index whole_blocks(const EncoderConfig& config, const ModelFiles& files,
                    const std::vector<AttentionLayer>& layers, std::string& missing) {
   Index whole = 0;
   for (const AttentionLayer& layer : layers) {
+    if (whole == config.num_layers) return whole;
     const std::string name = fmt::format("{}{}{}", config.root, config.names->blocks, whole);
     try {
       if (layer.name != name)
@@ -49,10 +50,6 @@ Index whole_blocks(const EncoderConfig& config, const ModelFiles& files,
       return whole;
     }
     ++whole;
-  }
-  if (whole > config.num_layers) {
-    throw Error(ExitStatus::input, {files.path(), "there are more blocks than config.json says",
-                                    fmt::format("{}", whole), fmt::format("{}", config.num_layers), ""});
   }
   if (whole < config.num_layers) {
     missing = fmt::format("{}: {}{}{} is missing, config.json says that there are {}", files.path(),

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <set>
+
+#include "core/files/file_paths.h"
 #include "core/model/text_model.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
@@ -44,8 +47,11 @@ AttentionLayer layer_of_scenario(const Scenario& scenario, const std::string& pa
 }
 
 Index first_sound_layer(const AttentionLayers& layers) {
-  for (std::size_t i = 0; i < layers.layers.size(); ++i)
-    if (!layers.layers[i].num_heads || layer_problem(layers.layers[i]).empty()) return static_cast<Index>(i);
+  for (std::size_t i = 0; i < layers.layers.size(); ++i) {
+    const AttentionLayer& layer = layers.layers[i];
+    if (layer.num_heads ? layer_problem(layer).empty() : likeliest_heads(layer).has_value())
+      return static_cast<Index>(i);
+  }
   return 0;
 }
 
@@ -108,6 +114,22 @@ void set_heads(AttentionSpec& a, const HeadChoice& heads) {
   a.num_kv_heads = unless(heads.num_kv_heads == heads.num_heads, heads.num_kv_heads);
   a.head_dim = unless(heads.head_dim * heads.num_heads == a.embed_dim, heads.head_dim);
   a.v_head_dim = unless(heads.v_head_dim == heads.head_dim, heads.v_head_dim);
+}
+
+Scenario with_heads_that_fit(const Scenario& scenario) {
+  const std::set<std::string>& written = scenario.origin.written;
+  if (!is_of_model(scenario) || !written.contains(num_heads_path)) return scenario;
+  for (const char* path : head_size_paths)
+    if (written.contains(path)) return scenario;
+  const ModelFiles files(path_from(scenario.origin.folder, *scenario.parameters.file));
+  const AttentionLayers layers = find_attention_layers(files);
+  const Index layer = scenario.parameters.layer;
+  if (layer < 0 || layer >= static_cast<Index>(layers.layers.size())) return scenario;
+  const auto choice =
+      choice_of_heads(layers.layers[static_cast<std::size_t>(layer)], scenario.attention.num_heads);
+  Scenario fitting = scenario;
+  if (choice) set_heads(fitting.attention, *choice);
+  return fitting;
 }
 
 bool heads_are_assumed(const Scenario& scenario, const AttentionLayer& layer) {

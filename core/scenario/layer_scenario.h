@@ -1,6 +1,7 @@
 // Layers of models (core/model) as scenarios: the layer's own parameters, with inputs of the person's choice.
 #pragma once
 
+#include <array>
 #include <string>
 
 #include "core/model/attention_layers.h"
@@ -32,6 +33,10 @@ AttentionLayer layer_of_scenario(const Scenario& scenario, const std::string& pa
 // The same layer cut into so many heads.
 void set_heads(AttentionSpec& attention, const HeadChoice& heads);
 
+// Where a scenario of a model writes num_heads and none of head_size_paths, as many key/value heads, and as wide ones, as the rows of
+// its k and v leave; unchanged where so many heads do not fit. Throws Error(input) where the model cannot be opened.
+Scenario with_heads_that_fit(const Scenario& scenario);
+
 // What a person should know of the heads of a layer, one line: that the model was trained with another number, or that
 // nothing says how many there are. `layer` as the model's files have it; empty where nothing is to be said.
 std::string told_of_heads(const Scenario& scenario, const AttentionLayer& layer,
@@ -39,5 +44,7 @@ std::string told_of_heads(const Scenario& scenario, const AttentionLayer& layer,
 // Whether nothing says how many heads there are, neither the model nor the scenario.
 bool heads_are_assumed(const Scenario& scenario, const AttentionLayer& layer);
 inline constexpr const char* num_heads_path = "attention.num_heads";
+inline constexpr std::array head_size_paths{"attention.num_kv_heads", "attention.head_dim",
+                                            "attention.v_head_dim"};
 
 }  // namespace headwise

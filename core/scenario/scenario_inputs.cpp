@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/model/layer_rows.h"
 #include "core/scenario/cell_edits.h"
 #include "core/scenario/embeddings.h"
 #include "core/scenario/given_arrays.h"
@@ -335,6 +336,14 @@ void note_unused(const GivenArrays& given, std::vector<std::string>& notes) {
   }
 }
 
+// That the model is not what its config.json says.
+void note_layer_count(const Scenario& scenario, std::vector<std::string>& notes) {
+  const std::shared_ptr<const TextModel> model =
+      TextModel::open(path_from(scenario.origin.folder, *scenario.parameters.file));
+  const std::string told = told_of_layer_count(model->files(), model->layers());
+  if (!told.empty()) notes.push_back(told);
+}
+
 ScenarioInputs made_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given,
                            const ScenarioInputs* previous, Index maps) {
   check_scenario(scenario);
@@ -344,6 +353,7 @@ ScenarioInputs made_inputs(const Scenario& scenario, DType dtype, const GivenArr
   const GivenSizes sizes = given_sizes(arrays, scenario.op, scenario.inputs.batch_first);
   for (const auto& [path, file] : inputs.files)
     if (file.layer) inputs.layer = file.layer;
+  if (inputs.layer) note_layer_count(scenario, inputs.notes);
   if (!arrays.contains("query")) inputs.model_input = read_model_text(scenario, inputs.notes);
   ModelInput* const model = inputs.model_input.get();
   const ScenarioPlan plan = plan_scenario(scenario, arrays, sizes, text_lengths(scenario.inputs, model));

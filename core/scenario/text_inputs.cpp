@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "core/files/file_paths.h"
+#include "core/model/layer_rows.h"
 #include "core/model/model_state.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/tensor/error.h"
@@ -50,10 +51,12 @@ std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vecto
   }
   const Encoder& encoder = *input->model->encoder();
   if (scenario.parameters.layer >= encoder.config().num_layers) {
-    notes.push_back(
-        fmt::format("the text does not get as far as this layer, its words are embedded as in any other "
-                    "scenario: {}",
-                    encoder.no_words()));
+    const std::optional<Index>& said = input->model->layers().config->num_layers;
+    const bool beyond = said && scenario.parameters.layer >= *said;
+    notes.push_back(fmt::format(
+        "the text does not get as far as this layer, its words are embedded as in any other "
+        "scenario: {}",
+        beyond ? told_of_layer_count(input->model->files(), input->model->layers()) : encoder.no_words()));
     return nullptr;
   }
   if (scenario.inputs.key_text)

@@ -64,6 +64,66 @@ TEST_CASE("info says what a model is before its tensors, and one line does for t
   CHECK(nlohmann::json::parse(run_program({"info", path, "--json"}).out).at("tensors").size() == 45);
 }
 
+TEST_CASE("layers have the numbers in their names, and what is missing is told") {
+  Sizes sizes;
+  for (int i = 0; i < 4; ++i) add_layer(sizes, "h." + std::to_string(i));
+  sizes.erase("h.1.attention.q_lin.weight");
+  const TemporaryFolder folder;
+  write_model(folder, sizes, R"({"n_heads":3,"n_layers":6})");
+  const std::string path = folder.file(""), out = folder.file("out.npz");
+  const std::string count =
+      "config.json says that the model has 6 layers, the files have 4: layers 4 to 5 are missing";
+
+  const std::string told = run_program({"info", path}).out;
+  CHECK(told.find("4 attention layers, with config.json\n"
+                  "  layer 0, h.0\n    DistilBERT: embed_dim 12, 3 heads, head_dim 4, without bias\n"
+                  "    q, k and v separate, [out,in]\n"
+                  "  layer 1, h.1\n    cannot be computed: h.1.attention.q_lin.weight is missing\n"
+                  "  layers 2 to 3, h.2 to h.3\n") != std::string::npos);
+  CHECK(told.find("  " + count + "\n") != std::string::npos);
+  CHECK(told.find("  h.{0,2,3}.attention.q_lin.weight ") != std::string::npos);
+  const nlohmann::json model = nlohmann::json::parse(run_program({"info", path, "--json"}).out).at("model");
+  CHECK(model.at("layers")[1].at("problem") == "h.1.attention.q_lin.weight is missing");
+  CHECK(model.at("layers")[3].at("name") == "h.3");
+  CHECK(model.at("layer_count_problem") == count);
+
+  const auto run = [&](const char* layer) {
+    return run_program(
+        {"run", path, "--set", std::string("parameters.layer=") + layer, "--only", "output", "-o", out});
+  };
+  const ProgramResult sound = run("3");
+  CHECK(sound.status == 0);
+  CHECK(sound.err == "headwise: warning: " + count + "\n");
+  const ProgramResult damaged = run("1");
+  CHECK(damaged.status == 3);
+  CHECK(is_one_line(damaged.err));
+  CHECK(damaged.err.find("h.1.attention.q_lin.weight is missing") != std::string::npos);
+  CHECK(run("4").status == 3);
+}
+
+TEST_CASE("--set attention.num_heads alone is enough for a grouped layer") {
+  const TemporaryFolder folder;
+  const std::string name = "layers.0.self_attn.";
+  write_model(folder,
+              {{name + "q_proj.weight", {64, 64}},
+               {name + "k_proj.weight", {32, 64}},
+               {name + "v_proj.weight", {32, 64}},
+               {name + "o_proj.weight", {64, 64}}},
+              "");
+  const std::string out = folder.file("out.npz");
+  for (const char* heads : {"2", "8", "16"}) {
+    CAPTURE(heads);
+    const ProgramResult result = run_program({"run", folder.file("model.safetensors"), "--set",
+                                              std::string("attention.num_heads=") + heads, "-o", out});
+    CHECK(result.status == 0);
+    CHECK(result.err.empty());
+  }
+  // What keys and values were said to have is taken at its word.
+  CHECK(run_program({"run", folder.file("model.safetensors"), "--set", "attention.num_heads=8", "--set",
+                     "attention.num_kv_heads=2", "-o", out})
+            .status == 3);
+}
+
 TEST_CASE("info says of a folder where no attention layer is recognised that it is so") {
   const TemporaryFolder folder;
   write_model(folder, {{"stem.0.kernel", {3}}, {"stem.1.kernel", {3}}}, "");

@@ -136,6 +136,23 @@ TEST_CASE("a setting of something else leaves the number of heads assumed, one o
   CHECK_FALSE(heads_are_assumed(with_setting(opened, "attention.num_heads=4"), layers.layers[0]));
 }
 
+TEST_CASE("a scenario that says num_heads alone has the key/value heads that the rows of k leave") {
+  const TemporaryFolder folder;
+  write_llama(folder);
+  const auto fitting = [&](const std::string& attention) {
+    return with_heads_that_fit(scenario_from_json(R"({"headwise":1,"attention":)" + attention +
+                                                      R"(,"parameters":{"source":"model","file":")" +
+                                                      folder.file("") + R"("}})",
+                                                  "test"))
+        .attention;
+  };
+  CHECK(fitting(R"({"num_heads":8})").num_kv_heads == 4);
+  CHECK(fitting(R"({"num_heads":4})").num_kv_heads == 2);
+  CHECK(fitting(R"({"num_heads":8,"num_kv_heads":2})").num_kv_heads == 2);  // as it is said
+  CHECK_FALSE(fitting(R"({"num_heads":7})").num_kv_heads.has_value());      // fits nothing
+  CHECK_FALSE(fitting(R"({"num_kv_heads":null})").num_kv_heads.has_value());
+}
+
 TEST_CASE("another number of heads than a layer was trained with is told") {
   const Scenario scenario = scenario_from_json(
       R"({"headwise":1,"attention":{"num_heads":4},"parameters":{"source":"model","file":"builtin:sentences"}})",
