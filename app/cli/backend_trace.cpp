@@ -6,6 +6,7 @@
 #include "app/platform/offscreen_context.h"
 #include "core/fused/fused_backend.h"
 #include "core/gpu/gl_backend.h"
+#include "core/scenario/traced_inputs.h"
 #include "core/tensor/error.h"
 #include "core/trace/reference_backend.h"
 
@@ -79,10 +80,9 @@ TracePtr backend_trace(std::string_view backend, const AttentionInputs& inputs, 
 }
 
 Index least_maps_of(std::string_view backend, bool backward, const Needed& needed) {
-  constexpr Index of_reference = 3;  // scores, scaled_scores, attn_weights
-  if (backend == "reference" || backward) return of_reference;
+  if (backend == "reference" || backward) return least_reference_maps;
   if (needs_any(needed, {TensorId::scores, TensorId::scaled_scores, TensorId::masked_scores}))
-    return of_reference;  // fast backends have none of these: the reference computes them
+    return least_reference_maps;  // fast backends have none of these: the reference computes them
   return needs_any(needed, {TensorId::attn_weights, TensorId::dropped_weights}) ? 1 : 0;
 }
 

@@ -93,6 +93,7 @@ ScenarioInfo scenario_info(const TraceRequest& request) {
   info.counts = operation_counts(inputs);
   info.input_bytes = bytes_of_inputs(inputs);
   info.trace_bytes = reference_trace_bytes(inputs);
+  info.free_bytes = available_memory();
   compute_answers(info, inputs);
   return info;
 }

@@ -32,6 +32,7 @@ struct ScenarioInfo {
   OperationCounts counts;
   Index input_bytes = 0;  // inputs, parameters and masks
   Index trace_bytes = 0;  // all that the forward pass makes beyond them
+  Index free_bytes = 0;   // that there are beside the inputs
 
   // Why the tensors and the answers below are not there: too large. Empty: they are.
   std::string not_computed;

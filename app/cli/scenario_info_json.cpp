@@ -155,7 +155,7 @@ std::string scenario_info_json(const ScenarioInfo& info) {
                       {"products", products(info.counts)},
                       {"multiply_adds", info.counts.multiply_adds},
                       {"exponentials", info.counts.exponentials},
-                      {"bytes", {{"inputs", info.input_bytes}, {"trace", info.trace_bytes}}},
+                      {"bytes", {{"inputs", info.input_bytes}, {"trace", info.trace_bytes}, {"free", info.free_bytes}}},
                       {"tensors", tensors(info)},
                       {"answers", answers},
                       {"notes", info.notes}};

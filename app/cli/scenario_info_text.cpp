@@ -55,7 +55,10 @@ std::string products(const ScenarioInfo& info) {
 std::string memory(const ScenarioInfo& info) {
   return heading(fmt::format("Memory, in {}", dtype_name(info.dtype))) +
          text_table({{"inputs and parameters", bytes_text(info.input_bytes)},
-                     {"the trace: every intermediate", bytes_text(info.trace_bytes)}});
+                     {"the trace: every intermediate", bytes_text(info.trace_bytes)}}) +
+         (info.trace_bytes > info.free_bytes
+              ? fmt::format("  The trace does not fit: {} is there.\n", bytes_text(info.free_bytes))
+              : "");
 }
 
 std::string tensors(const ScenarioInfo& info) {

@@ -8,6 +8,7 @@
 #include "core/files/file_paths.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/tokens.h"
+#include "core/scenario/traced_inputs.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
 #include "core/tensor/random.h"
@@ -61,7 +62,8 @@ Work estimated(const Scenario& scenario) {
 // What a model's layer is given is not in the estimate of the sizes: files to read, and all layers before it.
 bool has_small_model(const Scenario& scenario) {
   if (!is_of_model(scenario) || is_builtin(*scenario.parameters.file)) return true;
-  return file_state(path_from(scenario.origin.folder, *scenario.parameters.file)).bytes <= model_bytes_at_once;
+  return file_state(path_from(scenario.origin.folder, *scenario.parameters.file)).bytes <=
+         model_bytes_at_once;
 }
 
 }  // namespace
@@ -75,9 +77,8 @@ ComputationPtr compute(const Scenario& scenario, const Computation* previous, In
     const Work work = estimated(made_from(*result));
     const double inputs_done = work.inputs / (work.inputs + work.trace);
     std::optional<ProgressPart> part(std::in_place, 0.0, inputs_done, "inputs and parameters");
-    result->inputs =
-        make_scenario_inputs(made_from(*result), DType::f32, {}, previous ? &previous->inputs : nullptr,
-                             previous ? &made_from(*previous) : nullptr);
+    result->inputs = make_traced_inputs(made_from(*result), DType::f32, {}, least_reference_maps,
+                                        previous ? &previous->inputs : nullptr);
     if (result->shortened) result->inputs.notes.insert(result->inputs.notes.begin(), result->shortened->note);
     part.emplace(inputs_done, 1.0);
     result->trace = reference_forward(result->inputs.attention, previous ? previous->trace.get() : nullptr);

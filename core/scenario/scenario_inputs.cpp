@@ -23,6 +23,7 @@
 #include "core/tensor/memory.h"
 #include "core/tensor/random.h"
 #include "core/tensor/task_threads.h"
+#include "core/trace/attention_sizes.h"
 #include "core/trace/trace_warnings.h"
 
 namespace headwise {
@@ -344,6 +345,10 @@ void note_layer_count(const Scenario& scenario, std::vector<std::string>& notes)
   if (!told.empty()) notes.push_back(told);
 }
 
+std::vector<Index> scores_sizes(const ScenarioPlan& plan) {
+  return {plan.batch, plan.options.num_heads, plan.query_length, plan.all_keys};
+}
+
 ScenarioInputs made_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given,
                            const ScenarioInputs* previous, Index maps) {
   check_scenario(scenario);
@@ -357,7 +362,9 @@ ScenarioInputs made_inputs(const Scenario& scenario, DType dtype, const GivenArr
   if (!arrays.contains("query")) inputs.model_input = read_model_text(scenario, inputs.notes);
   ModelInput* const model = inputs.model_input.get();
   const ScenarioPlan plan = plan_scenario(scenario, arrays, sizes, text_lengths(scenario.inputs, model));
-  require_planned_memory(plan, scenario, dtype, arrays, maps);
+  const bool lent = previous && previous->attention.dtype == dtype &&
+                    attention_sizes(previous->attention).scores_shape().sizes() == scores_sizes(plan);
+  require_planned_memory(plan, scenario, dtype, arrays, lent ? 0 : maps);
   const Texts texts = cut_texts(scenario.inputs, model);
 
   note_unused(given, inputs.notes);
@@ -392,9 +399,9 @@ ScenarioInputs make_scenario_inputs(const Scenario& scenario, DType dtype, const
   return made_inputs(scenario, dtype, given, previous, 0);
 }
 
-ScenarioInputs make_traced_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given,
-                                  Index maps) {
-  return made_inputs(scenario, dtype, given, nullptr, maps);
+ScenarioInputs make_traced_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given, Index maps,
+                                  const ScenarioInputs* previous) {
+  return made_inputs(scenario, dtype, given, previous, maps);
 }
 
 }  // namespace headwise

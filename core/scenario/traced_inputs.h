@@ -7,8 +7,12 @@
 namespace headwise {
 
 // As make_scenario_inputs. `maps`: how many tensors of the shape of the scores, (N,H,L,S′) in `dtype`, the trace holds at
-// least; 0 where it keeps none. Throws Error(memory) before anything is made where they do not fit beside the inputs.
-ScenarioInputs make_traced_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given,
-                                  Index maps);
+// least; 0 where it keeps none. Throws Error(memory) before anything is made where they do not fit beside the inputs. They are not
+// asked for beside a `previous` with maps of the same size, whose trace lends most of its own.
+ScenarioInputs make_traced_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given, Index maps,
+                                  const ScenarioInputs* previous = nullptr);
+
+// How many such tensors every trace of the reference holds: scores, scaled_scores and attn_weights.
+inline constexpr Index least_reference_maps = 3;
 
 }  // namespace headwise

@@ -1,4 +1,5 @@
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <atomic>
@@ -348,6 +349,21 @@ TEST_CASE("a large scenario that fails in the background leaves the picture and 
   CHECK_FALSE(session.history().can_undo());
   CHECK(session.undo());
   CHECK(session.error().empty());
+}
+
+TEST_CASE("a trace that fits nowhere is refused before its inputs are made") {
+  const Scenario scenario = scenario_from_json(
+      R"({"attention":{"embed_dim":64,"num_heads":4},"inputs":{"source":"random","query_length":8000000}})",
+      "t");
+  const auto largest_so_far = [] {
+    rusage usage{};
+    REQUIRE(getrusage(RUSAGE_SELF, &usage) == 0);
+    return usage.ru_maxrss;  // KiB
+  };
+  const long before = largest_so_far();
+  CHECK_THROWS_WITH_AS(compute(scenario, nullptr), doctest::Contains("the trace: it would not fit in memory"),
+                       Error);
+  CHECK(largest_so_far() - before < 500'000);  // the inputs have 2,000,000
 }
 
 TEST_CASE("a session can be thrown away while it computes") {

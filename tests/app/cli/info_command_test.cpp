@@ -133,6 +133,11 @@ TEST_CASE(
   CHECK(json.at("sizes").at("L") == 50000);
   CHECK(json.at("tensors").empty());
   CHECK(json.at("answers").at("not_computed").get<std::string>().find("multiply-adds") != std::string::npos);
+  const std::string text =
+      run_program({"info", "random", "--set", "inputs.source=random", "--set", "inputs.query_length=200000"})
+          .out;
+  CHECK(text.find("  The trace does not fit: ") != std::string::npos);
+  CHECK(run_program({"info", "random"}).out.find("does not fit") == std::string::npos);
 }
 
 TEST_CASE("info takes the settings of a scenario, and refuses them beside an array file") {
