@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "app/panels/overlay.h"
+#include "app/platform/needed_characters.h"
 #include "app/widgets/button.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/labelled_field.h"
@@ -105,6 +106,7 @@ bool entry_line(const WidgetContext& context, const std::string& text, int numbe
                        context.px(4));
   }
   ImFont* font = context.fonts.small;
+  need_characters(text, *font);
   draw.AddText(font, font->FontSize,
                {min.x + context.px(8), std::round(min.y + 0.5f * (size.y - font->FontSize))},
                im_color(is_folder ? context.palette.text_dim : context.palette.text), text.c_str());

@@ -70,10 +70,11 @@ class EventLoop {
     // An event may tell that the picture on the screen is lost. What only settles is drawn where it changes.
     if (window_.input().pending()) imgui_.forget_picture();
     window_.input().feed_frame(input_);
-    imgui_.set_scale(input_.content_scale * result_.font_scale);
+    imgui_.settle_fonts(input_.content_scale * result_.font_scale);
     const int width = std::max(1, input_.width), height = std::max(1, input_.height);
     imgui_.begin_frame(width, height, elapsed);
     result_ = frame_(input_, imgui_.fonts(), imgui_.scale());
+    if (imgui_.fonts_unsettled()) frames_due_ = settling_frames;
     if (window_.minimised()) return imgui_.discard_frame();
     glViewport(0, 0, width, height);
     const bool drawn = imgui_.end_frame_if_changed(result_);

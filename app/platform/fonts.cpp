@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <map>
 #include <span>
+#include <vector>
 
 #include "core/picture/embedded_fonts.h"
+#include "core/picture/system_fonts.h"
 
 namespace headwise {
 
@@ -53,14 +56,48 @@ int texture_width(float scale) {
   return scale <= 1.5f ? 2048 : scale <= 3.0f ? 4096 : 8192;
 }
 
-ImFont* add(ImFontAtlas& atlas, std::span<const unsigned char> file, float pixels, const ImWchar* ranges,
-            const char* name) {
+// Pairs of first and last code point, by the font that has them. Numbers above 16 bits have no place in ImGui's text.
+std::map<const SystemFont*, std::vector<ImWchar>> ranges_by_font(const std::set<char32_t>& characters) {
+  std::map<const SystemFont*, std::vector<ImWchar>> ranges;
+  for (const char32_t character : characters) {
+    const SystemFont* font = character <= IM_UNICODE_CODEPOINT_MAX ? system_font_with(character) : nullptr;
+    if (font == nullptr) continue;
+    std::vector<ImWchar>& pairs = ranges[font];
+    if (!pairs.empty() && pairs.back() + 1u == character) {
+      pairs.back() = static_cast<ImWchar>(character);
+    } else {
+      pairs.insert(pairs.end(), 2, static_cast<ImWchar>(character));
+    }
+  }
+  for (auto& [font, pairs] : ranges) pairs.push_back(0);
+  return ranges;
+}
+
+ImFontConfig config_of(float pixels, const char* name) {
   ImFontConfig config;
   config.FontDataOwnedByAtlas = false;
   config.OversampleH = config.OversampleV = 1;
   config.PixelSnapH = true;
   config.EllipsisChar = 0x2026;
   std::snprintf(config.Name, sizeof config.Name, "%s %.1f px", name, static_cast<double>(pixels));
+  return config;
+}
+
+// Puts characters of another font into the one that was added last.
+void add_to_last(ImFontAtlas& atlas, const SystemFont& font, float pixels, const ImWchar* ranges) {
+  // A size is that of a whole line, and lines of other fonts are of another height: letters of both become alike.
+  constexpr double line_ems_of_dejavu = 1.164;
+  const auto line = static_cast<float>(pixels * font.line_ems / line_ems_of_dejavu);
+  ImFontConfig config = config_of(line, "system");
+  config.MergeMode = true;
+  config.FontNo = font.index;
+  atlas.AddFontFromMemoryTTF(const_cast<unsigned char*>(font.file.data()), static_cast<int>(font.file.size()),
+                             line, &config, ranges);
+}
+
+ImFont* add(ImFontAtlas& atlas, std::span<const unsigned char> file, float pixels, const ImWchar* ranges,
+            const char* name) {
+  const ImFontConfig config = config_of(pixels, name);
   // The atlas only reads what it does not own, but its interface predates const.
   return atlas.AddFontFromMemoryTTF(const_cast<unsigned char*>(file.data()), static_cast<int>(file.size()),
                                     pixels, &config, ranges);
@@ -68,16 +105,23 @@ ImFont* add(ImFontAtlas& atlas, std::span<const unsigned char> file, float pixel
 
 }  // namespace
 
-FontAtlas::FontAtlas(float scale) : scale_(scale) {
+FontAtlas::FontAtlas(float scale, const std::set<char32_t>& others) : scale_(scale) {
+  const auto ranges = ranges_by_font(others);
   const auto pixels = [scale](float design) { return std::max(6.0f, std::round(design * scale)); };
-  fonts_.sans = add(glyphs_, embedded::dejavu_sans(), pixels(15), text_ranges, "sans");
-  fonts_.bold = add(glyphs_, embedded::dejavu_sans_bold(), pixels(15), text_ranges, "bold");
-  fonts_.mono = add(glyphs_, embedded::dejavu_sans_mono(), pixels(14), symbol_ranges, "mono");
-  fonts_.title = add(glyphs_, embedded::dejavu_sans_bold(), pixels(20), symbol_ranges, "title");
+  const auto words = [&](std::span<const unsigned char> file, float design, const ImWchar* own,
+                         const char* name) {
+    ImFont* font = add(glyphs_, file, pixels(design), own, name);
+    for (const auto& [other, pairs] : ranges) add_to_last(glyphs_, *other, pixels(design), pairs.data());
+    return font;
+  };
+  fonts_.sans = words(embedded::dejavu_sans(), 15, text_ranges, "sans");
+  fonts_.bold = words(embedded::dejavu_sans_bold(), 15, text_ranges, "bold");
+  fonts_.mono = words(embedded::dejavu_sans_mono(), 14, symbol_ranges, "mono");
+  fonts_.title = words(embedded::dejavu_sans_bold(), 20, symbol_ranges, "title");
   fonts_.formula = add(glyphs_, embedded::dejavu_sans(), pixels(24), symbol_ranges, "formula");
-  fonts_.caption = add(glyphs_, embedded::dejavu_sans(), pixels(18), symbol_ranges, "caption");
-  fonts_.small = add(glyphs_, embedded::dejavu_sans(), pixels(13), symbol_ranges, "small");
-  fonts_.mono_small = add(glyphs_, embedded::dejavu_sans_mono(), pixels(12), symbol_ranges, "mono small");
+  fonts_.caption = words(embedded::dejavu_sans(), 18, symbol_ranges, "caption");
+  fonts_.small = words(embedded::dejavu_sans(), 13, symbol_ranges, "small");
+  fonts_.mono_small = words(embedded::dejavu_sans_mono(), 12, symbol_ranges, "mono small");
   glyphs_.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
   glyphs_.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
   glyphs_.Flags |= ImFontAtlasFlags_NoPowerOfTwoHeight;

@@ -3,6 +3,8 @@
 
 #include <imgui.h>
 
+#include <set>
+
 namespace headwise {
 
 // Design units from the highest ascender to the lowest descender. Valid as long as their atlas; an
@@ -26,7 +28,8 @@ class FontAtlas {
   // scale: pixels per design unit. Every font has Latin, Greek, Cyrillic, superscripts and subscripts,
   // arrows, mathematical operators and geometric shapes; sans and bold also have the other scripts of DejaVu,
   // for the person's own words.
-  explicit FontAtlas(float scale);
+  // `others`: characters that these lack, for all but the formula; each from the font of the system that has it.
+  explicit FontAtlas(float scale, const std::set<char32_t>& others = {});
 
   float scale() const { return scale_; }
   const Fonts& fonts() const { return fonts_; }

@@ -38,6 +38,7 @@ ImGuiLifetime::ImGuiLifetime(std::shared_ptr<FontAtlas> fonts)
   ImGuiIO& io = ImGui::GetIO();
   io.IniFilename = nullptr;
   io.LogFilename = nullptr;
+  io.UserData = &needed_;
   io.ConfigFlags &= ~(ImGuiConfigFlags_NavEnableKeyboard | ImGuiConfigFlags_NavEnableGamepad);
   io.ConfigWindowsMoveFromTitleBarOnly = true;
   // A text cursor that blinks would wake the sleeping program twice a second.
@@ -56,9 +57,10 @@ ImGuiLifetime::~ImGuiLifetime() {
   ImGui::DestroyContext(context_);
 }
 
-void ImGuiLifetime::set_scale(float scale) {
-  if (scale == atlas_->scale()) return;
-  auto atlas = std::make_shared<FontAtlas>(scale);
+void ImGuiLifetime::settle_fonts(float scale) {
+  if (scale == atlas_->scale() && !needed_.unsettled) return;
+  needed_.unsettled = false;
+  auto atlas = std::make_shared<FontAtlas>(scale, needed_.characters);
   ImGui::SetCurrentContext(context_);
   ImGui_ImplOpenGL3_DestroyFontsTexture();
   ImGui::GetIO().Fonts = &atlas->glyphs();

@@ -10,6 +10,7 @@
 #include "app/platform/drawn_frame.h"
 #include "app/platform/fonts.h"
 #include "app/platform/frame_function.h"
+#include "app/platform/needed_characters.h"
 
 namespace headwise {
 
@@ -26,8 +27,11 @@ class ImGuiLifetime {
 
   const Fonts& fonts() const { return fonts_; }
   float scale() const { return atlas_->scale(); }
-  // Between frames: builds the fonts anew where the scale has changed.
-  void set_scale(float scale);
+  // Between frames: builds the fonts anew where the scale has changed, or where the last frame's texts had characters that
+  // the fonts lack (needed_characters.h) and a font of the system has.
+  void settle_fonts(float scale);
+  // The next frame has characters that the last one had to name.
+  bool fonts_unsettled() const { return needed_.unsettled; }
 
   // Everything is measured in pixels of the framebuffer, whatever the display's scale.
   void begin_frame(int width, int height, double seconds_since_last);
@@ -46,6 +50,7 @@ class ImGuiLifetime {
   ImGuiContext* context_;
   ImTextureID texture_ = nullptr;  // the atlas on this GL context; others may share the atlas
   Fonts fonts_;
+  NeededCharacters needed_;
   DrawnFrame drawn_;
 };
 

@@ -18,7 +18,7 @@ const FrameResult& OffscreenFrames::draw(const FrameFunction& frame, double seco
   queue_.feed_frame(input_);
   const bool resized = input_.width != context_.width() || input_.height != context_.height();
   if (resized && input_.width > 0 && input_.height > 0) context_.resize(input_.width, input_.height);
-  imgui_.set_scale(input_.content_scale * result_.font_scale);
+  imgui_.settle_fonts(input_.content_scale * result_.font_scale);
   context_.bind();
   imgui_.begin_frame(context_.width(), context_.height(), seconds);
   if (frame) result_ = frame(input_, imgui_.fonts(), imgui_.scale());

@@ -32,6 +32,7 @@ PictureSurface::~PictureSurface() {
 }
 
 void PictureSurface::begin() {
+  imgui_.settle_fonts(imgui_.scale());
   imgui_.begin_frame(framebuffer_.width(), framebuffer_.height(), 1.0 / 60.0);
   ImGui::GetIO().MousePos = {-FLT_MAX, -FLT_MAX};
 }

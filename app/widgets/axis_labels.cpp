@@ -5,17 +5,20 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <string_view>
 
+#include "app/platform/needed_characters.h"
 #include "app/widgets/text_edit.h"
 #include "core/picture/label_text.h"
 
 namespace headwise {
 namespace {
 
-constexpr float row_gap = 8.0f;        // units between a row label and its matrix
-constexpr float column_gap = 4.0f;     // units between a matrix and the labels below it
+constexpr float row_gap = 8.0f;     // units between a row label and its matrix
+constexpr float column_gap = 4.0f;  // units between a matrix and the labels below it
 constexpr float closest_turned = 18.0f;
 constexpr std::size_t most_measured = 256;
+constexpr std::size_t most_bytes = 1024;  // of a label that is fitted: no more of it is ever seen
 
 float width_of(ImFont* font, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
@@ -35,7 +38,6 @@ bool is_drawn(Index i, Index step, std::optional<Index> chosen) {
 
 // A label as it can be drawn, before it is fitted. A token of 100,000 letters is cut long before: it is never that wide.
 std::string shown_label(const std::string& label, const ImFont* font) {
-  constexpr std::size_t most_bytes = 1024;
   if (label.size() <= most_bytes) return drawable_text(printable(label), font);
   std::size_t bytes = most_bytes;
   while (bytes > 0 && (static_cast<unsigned char>(label[bytes]) & 0xC0U) == 0x80U) --bytes;
@@ -45,6 +47,7 @@ std::string shown_label(const std::string& label, const ImFont* font) {
 }  // namespace
 
 std::string fitted_text(const std::string& text, ImFont* font, float width) {
+  need_characters(std::string_view(text).substr(0, most_bytes), *font);
   const auto beginning = [&](std::size_t bytes) {
     // Continuation bytes go with the byte that they continue.
     while (bytes > 0 && bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U)
@@ -70,6 +73,7 @@ std::string fitted_text(const std::string& text, ImFont* font, float width) {
 }
 
 std::string drawable_text(const std::string& text, const ImFont* font) {
+  need_characters(text, *font);
   std::string shown;
   for (std::size_t at = 0, next = 0; at < text.size(); at = next) {
     next = next_character(text, at);

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "app/platform/needed_characters.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/formula_text.h"
@@ -65,6 +66,7 @@ void TextColumn::space(float units) {
 
 void TextColumn::heading(std::string_view text) {
   ImFont* font = context_.fonts.small;
+  need_characters(text, *font);
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, cursor(), im_color(context_.palette.text_dim),
                                       text.data(), text.data() + text.size());
   skip(font->FontSize + context_.px(8));
@@ -72,6 +74,7 @@ void TextColumn::heading(std::string_view text) {
 
 void TextColumn::paragraph(std::string_view text, Rgba8 color) {
   ImFont* font = context_.fonts.sans;
+  need_characters(text, *font);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float line = std::round(font->FontSize * 1.38f);
   const std::string lines = with_line_breaks(text, font, width_);
@@ -144,6 +147,7 @@ bool TextColumn::code(const char* id, const std::vector<Line>& lines, std::strin
                 context_.px(4));
   float y = at.y + pad;
   for (const Line& line : wrapped) {
+    need_characters(line.text, *font);
     list->AddText(font, font->FontSize, ImVec2(at.x + pad, std::floor(y)),
                   im_color(line.comment ? context_.palette.text_dim : context_.palette.text),
                   line.text.c_str());

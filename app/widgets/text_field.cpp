@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/platform/needed_characters.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/text_layout.h"
 
@@ -178,6 +179,7 @@ void draw_lines(const WidgetContext& context, const Layout& layout, const std::s
       draw.AddRectFilled({from, top}, {to, top + layout.line_height}, im_color(context.palette.q, 0.35f));
     }
     const std::string shown = drawable(std::string_view(text).substr(line.begin, line.end - line.begin));
+    need_characters(shown, *layout.font);
     draw.AddText(layout.font, layout.font->FontSize, {std::round(left), std::round(top)},
                  im_color(context.palette.text), shown.data(), shown.data() + shown.size());
     if (i == cursor_line) {

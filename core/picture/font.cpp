@@ -13,9 +13,11 @@
 #include <span>
 #include <stdexcept>
 #include <unordered_map>
+#include <utility>
 
 #include "core/picture/embedded_fonts.h"
 #include "core/picture/label_text.h"
+#include "core/picture/system_fonts.h"
 
 namespace headwise {
 namespace {
@@ -33,14 +35,16 @@ void expect(FT_Error error) {
   if (error != 0) throw std::logic_error("an embedded font cannot be read");
 }
 
-// One opened face. FreeType objects are not shared between threads: each thread has its own (see `font`).
+// One opened face. FreeType objects are not shared between threads: each thread has its own (see `font_with`).
 class Font {
  public:
-  Font(FT_Library library, std::span<const unsigned char> file) {
+  Font(FT_Library library, std::span<const unsigned char> file, int index = 0) {
     FT_Face face = nullptr;
-    expect(FT_New_Memory_Face(library, file.data(), static_cast<FT_Long>(file.size()), 0, &face));
+    expect(FT_New_Memory_Face(library, file.data(), static_cast<FT_Long>(file.size()), index, &face));
     face_.reset(face);
   }
+
+  bool has(char32_t code) { return FT_Get_Char_Index(face_.get(), code) != 0; }
 
   // 0 for a character that is only a hint to others (joiners, variation selectors), which has no glyph of its
   // own.
@@ -59,6 +63,7 @@ class Font {
   }
 
   void set_size(double size) {
+    if (std::exchange(size_, size) == size) return;
     expect(FT_Set_Char_Size(face_.get(), static_cast<FT_F26Dot6>(std::lround(size * 64.0)), 0, 72, 72));
   }
 
@@ -78,6 +83,7 @@ class Font {
  private:
   std::unique_ptr<FT_FaceRec_, FaceDeleter> face_;
   std::unordered_map<char32_t, double> advances_;
+  double size_ = 0.0;
 };
 
 class Fonts {
@@ -90,16 +96,26 @@ class Fonts {
               std::make_unique<Font>(library, embedded::dejavu_sans_bold()),
               std::make_unique<Font>(library, embedded::dejavu_sans_mono())};
   }
-  Font& operator[](FontFace face) { return *fonts_[static_cast<std::size_t>(face)]; }
+  // The one that has the character: this face, else a font of the system; where none has it, this face for its empty box.
+  Font& with(char32_t code, FontFace face) {
+    Font& font = *fonts_[static_cast<std::size_t>(face)];
+    if (font.has(code) || Font::is_invisible(code)) return font;
+    const SystemFont* other = system_font_with(code);
+    if (other == nullptr) return font;
+    std::unique_ptr<Font>& opened = others_[other];
+    if (!opened) opened = std::make_unique<Font>(library_.get(), other->file, other->index);
+    return opened->has(code) ? *opened : font;
+  }
 
  private:
   std::unique_ptr<FT_LibraryRec_, LibraryDeleter> library_;
   std::array<std::unique_ptr<Font>, 3> fonts_;
+  std::map<const SystemFont*, std::unique_ptr<Font>> others_;
 };
 
-Font& font(FontFace face) {
+Font& font_with(char32_t code, FontFace face) {
   thread_local Fonts fonts;
-  return fonts[face];
+  return fonts.with(code, face);
 }
 
 double anchor_share(TextAnchor anchor) {
@@ -130,9 +146,8 @@ void blend(Image& image, int x, int y, Rgba8 ink, int coverage) {
 }  // namespace
 
 double text_width(const std::string& text, FontFace face, double size) {
-  Font& used = font(face);
   double ems = 0.0;
-  for (const char32_t code : visual_order(printable(text))) ems += used.advance_em(code);
+  for (const char32_t code : visual_order(printable(text))) ems += font_with(code, face).advance_em(code);
   return ems * size;
 }
 
@@ -148,8 +163,6 @@ TextBox text_box(const TextItem& item) {
 }
 
 void draw_text(Image& image, const TextItem& item) {
-  Font& used = font(item.face);
-  used.set_size(item.size);
   const PointF along = direction_of(item.degrees);
   const bool upright = item.degrees == 0.0;
   const auto fixed = [](double v) { return static_cast<FT_Fixed>(std::lround(v * 65536.0)); };
@@ -162,6 +175,8 @@ void draw_text(Image& image, const TextItem& item) {
   y += start * along.y;
   for (const char32_t code : visual_order(printable(item.text))) {
     if (Font::is_invisible(code)) continue;
+    Font& used = font_with(code, item.face);
+    used.set_size(item.size);
     const double corner_x = std::floor(x), corner_y = std::floor(y);
     const FT_GlyphSlot slot = used.render(code, {x - corner_x, y - corner_y}, upright ? nullptr : &turn);
     const FT_Bitmap& bitmap = slot->bitmap;

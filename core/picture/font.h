@@ -1,4 +1,4 @@
-// Text in the embedded DejaVu fonts: measured and painted from the same outlines.
+// Text in the embedded DejaVu fonts, and in a font of the system what these lack: measured and painted from the same outlines.
 #pragma once
 
 #include <string>
@@ -42,7 +42,7 @@ struct TextBox {
 };
 TextBox text_box(const TextItem& item);
 
-// Paints onto an opaque image; what falls outside is cut off. A character that the font does not have is its
+// Paints onto an opaque image; what falls outside is cut off. A character that no font has is DejaVu's
 // empty box.
 void draw_text(Image& image, const TextItem& item);
 
