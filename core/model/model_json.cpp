@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <unordered_set>
-#include <vector>
 
 #include "core/files/input_file.h"
+#include "core/files/strict_json.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 
@@ -16,8 +15,8 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
-constexpr int most_levels = 32;
-constexpr std::size_t most_values = 4'000'000;  // some 300 MB of them
+// An index has a key for each of its arrays; so many values are some 300 MB of memory.
+constexpr JsonLimits limits{.levels = 32, .values = 4'000'000, .keys = 4'000'000};
 
 [[noreturn]] void fail(const std::string& path, const std::string& what, const std::string& got,
                        const std::string& expected) {
@@ -33,29 +32,12 @@ Json read_model_json(const std::string& path) {
     fail(path, "the file is too large", bytes_text(static_cast<Index>(file.size())),
          "at most " + bytes_text(static_cast<Index>(most_bytes)));
   }
-  const std::string text = file.read_text(0, file.size());
-  // The parser takes a zero byte for the end and would not look behind it.
-  if (text.find('\0') != std::string::npos) fail(path, "this is no JSON", "a zero byte", "a JSON object");
-  std::size_t values = 0;
-  std::vector<std::unordered_set<std::string>> keys;  // of the objects that are open
-  const Json::parser_callback_t watch = [&](int depth, Json::parse_event_t event, Json& parsed) {
-    if (++values > most_values)
-      fail(path, "the JSON is too large", "", fmt::format("at most {} values", most_values));
-    if (depth > most_levels)
-      fail(path, "the JSON is nested too deeply", "", fmt::format("at most {} levels", most_levels));
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key) {
-      const auto& key = parsed.get_ref<const std::string&>();
-      if (!keys.back().insert(key).second) fail(path, "a key is there twice", key, "each key once");
-    }
-    return true;
-  };
   Json json;
   try {
-    json = Json::parse(text, watch);
-  } catch (const Json::exception& error) {
-    fail(path, "this is no JSON", error.what(), "a JSON object");
+    json = parse_strict_json(file.read_text(0, file.size()), limits);
+  } catch (const JsonRefusal& refusal) {
+    fail(refusal.place.empty() ? path : path + ": " + refusal.place, refusal.what, refusal.got,
+         refusal.expected);
   }
   if (!json.is_object()) fail(path, "this is no JSON object", json.type_name(), "an object");
   return json;

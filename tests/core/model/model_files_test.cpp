@@ -111,7 +111,9 @@ TEST_CASE("an index that is no index, or that points out of its folder, is refus
                 }() +
                 "]}",
             "too large"},
-           {"{\"weight_map\":", "no JSON"},
+           {"{\"weight_map\":", "index.json: line 1, column 15: this is not JSON: got syntax error"},
+           {"{\"a\": NaN}", "line 1, column 7: this is not JSON"},
+           {"{\"a\": 1e400}", "a number is out of range: got number overflow parsing '1e400'"},
            {std::string(100, '['), "nested too deeply"},
            {"{\"a\":" + std::string(1000, '[') + std::string(1000, ']') + "}", "nested too deeply"},
        }) {

@@ -1,0 +1,106 @@
+#include "core/files/strict_json.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <unordered_set>
+#include <vector>
+
+namespace headwise {
+namespace {
+
+using Json = nlohmann::json;
+
+std::string line_and_column(std::string_view text, std::size_t byte) {
+  const std::string_view before = text.substr(0, byte == 0 ? 0 : std::min(byte - 1, text.size()));
+  const auto line = 1 + std::ranges::count(before, '\n');
+  const std::size_t newline = before.rfind('\n');
+  const std::string_view last = newline == std::string_view::npos ? before : before.substr(newline + 1);
+  // Columns count characters, as editors do: continuation bytes of UTF-8 do not count.
+  const auto column = 1 + std::ranges::count_if(last, [](char c) { return (c & 0xC0) != 0x80; });
+  return fmt::format("line {}, column {}", line, column);
+}
+
+// nlohmann's message without its own prefix "[json.exception…] parse error at line 1, column 2: ".
+std::string plain_message(const std::string& message) {
+  const std::size_t bracket = message.find("] ");
+  std::string rest = bracket == std::string::npos ? message : message.substr(bracket + 2);
+  if (rest.starts_with("parse error")) {
+    const std::size_t colon = rest.find(": ");
+    if (colon != std::string::npos) rest = rest.substr(colon + 2);
+  }
+  return rest;
+}
+
+// What the parser's callback watches: the keys of the objects that are open, and how much has been read.
+class Guard {
+ public:
+  explicit Guard(const JsonLimits& limits) : limits_(limits) {}
+
+  bool operator()(int depth, Json::parse_event_t event, const Json& parsed) {
+    if (++values_ > limits_.values) {
+      throw JsonRefusal{.place = "",
+                        .what = "the JSON is too large",
+                        .got = fmt::format("more than {} values", limits_.values),
+                        .expected = "",
+                        .too_large = true};
+    }
+    if (static_cast<std::size_t>(depth) > limits_.levels)
+      refuse("the JSON is nested too deeply", fmt::format("more than {} levels", limits_.levels));
+    switch (event) {
+      case Json::parse_event_t::object_start:
+        open_.emplace_back();
+        break;
+      case Json::parse_event_t::object_end:
+        open_.pop_back();
+        break;
+      case Json::parse_event_t::key:
+        add_key(parsed.get_ref<const std::string&>());
+        break;
+      default:
+        break;
+    }
+    return true;
+  }
+
+ private:
+  void add_key(const std::string& key) {
+    if (!open_.back().insert(key).second) {
+      throw JsonRefusal{"", fmt::format("the key \"{}\" stands twice in one object", key), "",
+                        "each key once"};
+    }
+    if (open_.back().size() > limits_.keys)
+      refuse("the JSON has too many keys", fmt::format("more than {} keys in one object", limits_.keys));
+  }
+
+  [[noreturn]] static void refuse(const std::string& what, const std::string& got) {
+    throw JsonRefusal{"", what, got, ""};
+  }
+
+  JsonLimits limits_;
+  std::size_t values_ = 0;
+  std::vector<std::unordered_set<std::string>> open_;
+};
+
+}  // namespace
+
+Json parse_strict_json(std::string_view text, const JsonLimits& limits) {
+  const std::string not_json = "this is not JSON", rfc = "JSON (RFC 8259)";
+  // The parser takes a zero byte for the end and would not look behind it.
+  if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
+    throw JsonRefusal{line_and_column(text, zero + 1), not_json, "a zero byte", rfc};
+  try {
+    Guard guard(limits);
+    // The callback is copied by the parser: hand it a reference, so that there is one state.
+    return Json::parse(
+        text.begin(), text.end(),
+        [&guard](int depth, Json::parse_event_t event, Json& parsed) { return guard(depth, event, parsed); });
+  } catch (const Json::parse_error& error) {
+    throw JsonRefusal{line_and_column(text, error.byte), not_json, plain_message(error.what()), rfc};
+  } catch (const Json::out_of_range& error) {
+    throw JsonRefusal{"", "a number is out of range", plain_message(error.what()),
+                      "numbers of at most ±1.8e308"};
+  }
+}
+
+}  // namespace headwise
