@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files/file_paths.h"
+#include "core/files/reachable.h"
 #include "core/model/model_json.h"
 #include "core/tensor/error.h"
 
@@ -37,6 +38,7 @@ std::optional<Index> size_under(const nlohmann::json& config, std::initializer_l
 
 std::optional<ModelConfig> read_model_config(const std::string& folder) {
   const std::string path = (std::filesystem::path(folder) / "config.json").string();
+  require_reachable(path);
   if (!is_there(path)) return std::nullopt;
   const nlohmann::json json = read_model_json(path);
   const auto of = [&](std::initializer_list<const char*> keys) { return size_under(json, keys, path); };

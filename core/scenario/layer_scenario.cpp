@@ -28,6 +28,15 @@ const AttentionLayer& layer_at(const std::string& path, const AttentionLayers& l
   return layers.layers[static_cast<std::size_t>(layer)];
 }
 
+// Where no layer is recognised because files are missing, that is the cause to be told.
+void refuse_missing_files(const std::string& path) {
+  const std::vector<std::string> missing = ModelFiles(path).missing_files();
+  if (missing.empty()) return;
+  const std::string more = missing.size() > 1 ? fmt::format(" and {} more", missing.size() - 1) : "";
+  throw Error(ExitStatus::input, {path, "files that the index names are missing", missing[0] + more,
+                                  "all of them beside the index", "fetch them where the model is published"});
+}
+
 }  // namespace
 
 bool is_of_model(const Scenario& scenario) {
@@ -95,6 +104,7 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
 }
 
 Scenario opened_model_scenario(const std::string& path, const AttentionLayers& layers) {
+  if (layers.layers.empty()) refuse_missing_files(path);
   Scenario scenario = layer_scenario(path, layers, first_sound_layer(layers));
   if (!scenario.inputs.self_attention || !TextModel::open(path)->no_text().empty()) return scenario;
   scenario.inputs.source = InputSource::text;

@@ -67,6 +67,14 @@ TEST_CASE("what may not be read or entered is refused by every command with the 
 TEST_CASE("links in a circle are no missing file") {
   const TemporaryFolder folder;
   REQUIRE(chmod(folder.file("").c_str(), 0755) == 0);
+  // A config.json that cannot be reached is not one that is not there, without which heads would be assumed.
+  const std::string model = folder.file("model"), config = model + "/config.json";
+  std::filesystem::create_directory(model);
+  std::filesystem::copy(HEADWISE_SOURCE_DIR "/assets/models/copycat/model.safetensors", model);
+  REQUIRE(symlink(config.c_str(), config.c_str()) == 0);
+  CHECK(all_say(model, config +
+                           ": the file or folder cannot be opened: got Too many levels of symbolic links; "
+                           "expected a file or folder that can be read"));
   for (const char* name : {"circle", "circle.json", "circle.npz"}) {
     const std::string path = folder.file(name);
     REQUIRE(symlink(path.c_str(), path.c_str()) == 0);

@@ -124,6 +124,21 @@ TEST_CASE("--set attention.num_heads alone is enough for a grouped layer") {
             .status == 3);
 }
 
+TEST_CASE("a model without its files says which are missing") {
+  const TemporaryFolder folder;
+  folder.with_file("model.safetensors.index.json",
+                   R"({"weight_map":{"h.0.attention.q_lin.weight":"a.safetensors",
+      "h.1.attention.q_lin.weight":"b.safetensors"}})");
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"run", folder.file(""), "-o", folder.file("out.npz")}, {folder.file("")}}) {
+    const ProgramResult result = run_program(words);
+    CHECK(result.status == 3);
+    CHECK(is_one_line(result.err));
+    CHECK(result.err.find("files that the index names are missing: got a.safetensors and 1 more") !=
+          std::string::npos);
+  }
+}
+
 TEST_CASE("info says of a folder where no attention layer is recognised that it is so") {
   const TemporaryFolder folder;
   write_model(folder, {{"stem.0.kernel", {3}}, {"stem.1.kernel", {3}}}, "");

@@ -164,5 +164,5 @@ TEST_CASE("another number of layers in config.json than in the files is told") {
         "config.json says that the model has 1000000000 layers, the files have 3: layers 3 to 999999999 are "
         "missing");
   CHECK(told({0, 1, 2}, R"({"n_layers":1})") ==
-        "config.json says that the model has 1 layers, the files have 3: layers 1 to 2 are no part of it");
+        "config.json says that the model has 1 layer, the files have 3: layers 1 to 2 are no part of it");
 }
