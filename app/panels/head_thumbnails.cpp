@@ -201,7 +201,9 @@ PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& gr
   const std::string shortest = "heads: click to look";
   const float choice = color_choice_size(context).x + 12.0f * context.scale;
   float width = static_cast<float>(grid.caption.width);
-  if (!context.picture && context.trace.options.num_heads > 1 && fits(small, shortest, width - choice)) {
+  const bool chooses =
+      !context.picture && context.trace.options.num_heads > 1 && fits(small, shortest, width - choice);
+  if (chooses) {
     width -= choice;
     const float middle = corner(grid.caption).y + 0.5f * small->FontSize;
     ImGui::SetCursorScreenPos({std::floor(corner(grid.caption).x + width + 12.0f * context.scale),
@@ -227,6 +229,14 @@ PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& gr
     if (fits(small, told, width)) caption = told;
   }
   list->AddText(small, small->FontSize, corner(grid.caption), im_color(palette.text_dim), caption.c_str());
+  // What is chosen there, where the caption leaves room to say it.
+  const std::string of_what = "colours of";
+  if (chooses && fits(small, caption + "   " + of_what, width)) {
+    const float left = corner(grid.caption).x + width -
+                       small->CalcTextSizeA(small->FontSize, FLT_MAX, 0.0f, of_what.c_str()).x;
+    list->AddText(small, small->FontSize, {std::floor(left), corner(grid.caption).y},
+                  im_color(palette.text_dim), of_what.c_str());
+  }
 
   const Index heads = context.trace.options.num_heads;
   for (Index head = 0; head < heads; ++head) {
