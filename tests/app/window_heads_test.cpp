@@ -13,6 +13,23 @@
 
 using namespace headwise;
 
+namespace {
+
+// Of a map, in the light theme: the farther from the ground, the less.
+int least_blue(const Image& image, const UiRect& map) {
+  int least = 255;
+  for (int y = static_cast<int>(map.min.y) + 2; y < static_cast<int>(map.max.y) - 2; ++y) {
+    for (int x = static_cast<int>(map.min.x) + 2; x < static_cast<int>(map.max.x) - 2; ++x) {
+      const std::size_t at = 4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) +
+                                  static_cast<std::size_t>(x));
+      least = std::min(least, static_cast<int>(image.rgba[at + 2]));
+    }
+  }
+  return least;
+}
+
+}  // namespace
+
 TEST_CASE(
     "the gain of the head that is looked at is dragged, the output follows, undo takes the whole drag back") {
   WindowBench bench = open_window(1600, 1000);
@@ -146,18 +163,8 @@ TEST_CASE(
   bench.window->state().selection.step = Step::scores;
   bench.window->state().selection.view = StageView::all_heads;
   bench.ui->run_until_still();
-  const auto darkest = [&](int head) {  // of the map, in the light theme: how far from the ground
-    const UiRect map = bench.ui->rect(fmt::format("stage/map/{}", head));
-    const Image image = bench.ui->pixels();
-    int least = 255;
-    for (int y = static_cast<int>(map.min.y) + 2; y < static_cast<int>(map.max.y) - 2; ++y) {
-      for (int x = static_cast<int>(map.min.x) + 2; x < static_cast<int>(map.max.x) - 2; ++x) {
-        const std::size_t at = 4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) +
-                                    static_cast<std::size_t>(x));
-        least = std::min(least, static_cast<int>(image.rgba[at + 2]));
-      }
-    }
-    return least;
+  const auto darkest = [&](int head) {
+    return least_blue(bench.ui->pixels(), bench.ui->rect(fmt::format("stage/map/{}", head)));
   };
   bench.window->state().settings.theme = Theme::light;
   bench.ui->run_until_still();
@@ -183,14 +190,7 @@ TEST_CASE("beside a loud head the thumbnails of the others show their patterns, 
     bench.window->state().selection.view = view;
     bench.ui->move_to(2, 2);
     bench.ui->run_until_still();
-    const auto darkest = [&] {
-      const UiRect map = bench.ui->rect("heads/thumbnail/6");
-      int least = 255;
-      for (int y = static_cast<int>(map.min.y) + 2; y < static_cast<int>(map.max.y) - 2; ++y)
-        for (int x = static_cast<int>(map.min.x) + 2; x < static_cast<int>(map.max.x) - 2; ++x)
-          least = std::min(least, static_cast<int>(bench.ui->pixel(x, y).b));
-      return least;
-    };
+    const auto darkest = [&] { return least_blue(bench.ui->pixels(), bench.ui->rect("heads/thumbnail/6")); };
     const int pale = darkest();
     bench.ui->click("stage/colors/each head");
     bench.ui->move_to(2, 2);
