@@ -168,11 +168,11 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
                {"max_positions", config.max_positions},
                {"no_words", or_null(!model.encoder()->no_words().empty(), model.encoder()->no_words())}};
   }
+  const std::string count_problem = told_of_layer_count(files, layers);
   return {{"config", layers.config.has_value()},
           {"missing_files", files.missing_files()},
           {"layers", list},
-          {"layer_count_problem",
-           or_null(!told_of_layer_count(files, layers).empty(), told_of_layer_count(files, layers))},
+          {"layer_count_problem", or_null(!count_problem.empty(), count_problem)},
           {"encoder", encoder},
           {"tokenizer", model.tokenizer() ? Json(model.tokenizer()->kind()) : Json(nullptr)},
           {"no_text", or_null(!model.no_text().empty(), model.no_text())}};

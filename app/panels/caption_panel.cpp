@@ -7,7 +7,6 @@
 #include <cmath>
 #include <utility>
 
-#include "app/platform/needed_characters.h"
 #include "app/session/commands.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/button.h"
@@ -40,7 +39,6 @@ float text_height(ImFont* font, float wrap, const std::string& text) {
 }
 
 void put_text(ImFont* font, Rgba8 ink, float wrap, const std::string& text) {
-  need_characters(text, *font);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float height = text_height(font, wrap, text);
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(ink),

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <utility>
 
-#include "app/platform/needed_characters.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 
@@ -21,7 +20,6 @@ constexpr float widest = 420.0f;  // design units
 float draw_notice(const WidgetContext& context, const char* id, const std::string& text, bool error,
                   const RectF& area, float bottom, bool& pressed) {
   ImFont* font = context.fonts.small;
-  need_characters(text, *font);
   const float padding = context.px(10);
   const float wrap = std::min(context.px(widest), static_cast<float>(area.width) - 4 * padding);
   if (wrap < context.px(60)) return bottom;

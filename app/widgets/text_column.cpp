@@ -74,7 +74,6 @@ void TextColumn::heading(std::string_view text) {
 
 void TextColumn::paragraph(std::string_view text, Rgba8 color) {
   ImFont* font = context_.fonts.sans;
-  need_characters(text, *font);
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float line = std::round(font->FontSize * 1.38f);
   const std::string lines = with_line_breaks(text, font, width_);

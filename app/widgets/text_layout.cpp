@@ -4,6 +4,8 @@
 #include <cfloat>
 #include <utility>
 
+#include "app/platform/needed_characters.h"
+
 namespace headwise {
 namespace {
 
@@ -35,6 +37,7 @@ const std::vector<TextLine>& TextLayouts::of(const std::string& text, const ImFo
 }
 
 std::string with_line_breaks(std::string_view text, const ImFont* font, float width) {
+  need_characters(text, *font);
   std::string lines(text);
   const auto width_of = [&](std::size_t from, std::size_t to) {
     return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, lines.c_str() + from, lines.c_str() + to).x;

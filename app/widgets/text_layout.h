@@ -36,7 +36,8 @@ class TextLayouts {
 };
 
 // With a line break in the place of each blank at which a line of `width` pixels ends. ImGui's own wrapping breaks behind
-// commas and points too, and so numbers, 1,152 and 0.98, in two. A word that is wider than a line is left to it.
+// commas and points too, and so numbers, 1,152 and 0.98, in two. A word that is wider than a line is left to it. What is laid out is
+// drawn: characters that the font lacks are asked for (app/platform/needed_characters.h).
 std::string with_line_breaks(std::string_view text, const ImFont* font, float width);
 
 // Those of all fields of the window.

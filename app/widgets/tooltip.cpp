@@ -8,7 +8,6 @@
 #include <iterator>
 #include <string>
 
-#include "app/platform/needed_characters.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
@@ -117,7 +116,6 @@ void tooltip(const WidgetContext& context, std::string_view text) {
   }
   const ImVec2 padding{context.px(10), context.px(8)};
   ImFont* font = context.fonts.small;
-  need_characters(text, *font);
   const std::string lines = with_line_breaks(text, font, context.px(width) - padding.x);
   const ImVec2 extent =
       font->CalcTextSizeA(font->FontSize, FLT_MAX, context.px(width) - padding.x, lines.c_str());

@@ -12,14 +12,6 @@ using namespace headwise::test;
 
 namespace {
 
-using Sizes = std::map<std::string, std::vector<Index>>;
-
-// Of E = 12, under DistilBERT's names.
-void add_layer(Sizes& sizes, const std::string& name) {
-  for (const char* stem : {"q_lin", "k_lin", "v_lin", "out_lin"})
-    sizes[name + ".attention." + stem + ".weight"] = {12, 12};
-}
-
 ArrayInfo array(const std::string& name, const std::vector<Index>& sizes) {
   ArrayInfo info;
   info.name = name;

@@ -11,8 +11,6 @@ using namespace headwise::test;
 
 namespace {
 
-using Sizes = std::map<std::string, std::vector<Index>>;
-
 AttentionLayers layers_of(const Sizes& sizes, const std::string& config) {
   const TemporaryFolder folder;
   write_model(folder, sizes, config);

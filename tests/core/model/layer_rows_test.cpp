@@ -13,14 +13,6 @@ using namespace headwise::test;
 
 namespace {
 
-using Sizes = std::map<std::string, std::vector<Index>>;
-
-// DistilBERT's, E = 12.
-void add_layer(Sizes& sizes, const std::string& name) {
-  for (const char* stem : {"q_lin", "k_lin", "v_lin", "out_lin"})
-    sizes[name + ".attention." + stem + ".weight"] = {12, 12};
-}
-
 Sizes layers(const std::string& row, std::initializer_list<int> numbers) {
   Sizes sizes;
   for (const int number : numbers) add_layer(sizes, row + std::to_string(number));
