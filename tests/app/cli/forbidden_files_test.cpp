@@ -15,22 +15,26 @@ constexpr uid_t nobody = 65534;
 constexpr int cannot_be_tried = 97, not_started = 98;  // the second is run_program's
 
 // Root may do everything, and so becomes somebody who may not.
-ProgramResult run_as_somebody(const std::vector<std::string>& words) {
-  return run_program(words, {"",
-                             [] {
-                               if (geteuid() != 0) return;
-                               if (setgroups(0, nullptr) != 0 || setgid(nobody) != 0 || setuid(nobody) != 0)
-                                 _exit(cannot_be_tried);
-                             },
-                             {}});
+void become_somebody() {
+  if (geteuid() != 0) return;
+  if (setgroups(0, nullptr) != 0 || setgid(nobody) != 0 || setuid(nobody) != 0) _exit(cannot_be_tried);
+}
+
+// The program where anybody may start it: the checkout may lie in a folder that only its owner enters, as /root is.
+std::string program_for_anybody(const TemporaryFolder& folder) {
+  const std::string program = folder.file("headwise");
+  std::filesystem::copy_file(HEADWISE_PROGRAM, program);
+  REQUIRE(chmod(folder.file("").c_str(), 0755) == 0);
+  REQUIRE(chmod(program.c_str(), 0755) == 0);
+  return program;
 }
 
 // Whether each command that opens `path` says just this, with exit status 3; false: it could not be tried here.
-bool all_say(const std::string& path, const std::string& sentence) {
+bool all_say(const std::string& path, const std::string& sentence, const ProgramOptions& options) {
   for (const std::vector<std::string>& words :
        {std::vector<std::string>{"info", path}, {"run", path, "-o", "/nowhere/x.npz"}, {path}}) {
     CAPTURE(words[0]);
-    const ProgramResult result = run_as_somebody(words);
+    const ProgramResult result = run_program(words, options);
     if (result.status == cannot_be_tried || result.status == not_started) return false;
     CHECK(result.status == 3);
     CHECK(result.err == "headwise: " + sentence + "\n");
@@ -55,31 +59,39 @@ TEST_CASE("what may not be read or entered is refused by every command with the 
   const std::string denied = " cannot be opened: got Permission denied; expected a ";
   const std::string either = ": the file or folder" + denied + "file or folder that can be read";
   const std::string whole = ": the folder" + denied + "folder that can be read";
-  const bool tried =
-      all_say(locked, locked + whole) && all_say(locked + "/inner", locked + "/inner" + either) &&
-      all_say(locked + "/a.json", locked + "/a.json" + either) && all_say(unlisted, unlisted + whole) &&
-      all_say(scenario, scenario + ": the scenario file" + denied + "file that can be read");
+  const TemporaryFolder open_folder;
+  const ProgramOptions somebody{"", become_somebody, {}, program_for_anybody(open_folder)};
+  const auto say = [&](const std::string& path, const std::string& sentence) {
+    return all_say(path, path + sentence, somebody);
+  };
+  const bool tried = say(locked, whole) && say(locked + "/inner", either) &&
+                     say(locked + "/a.json", either) && say(unlisted, whole) &&
+                     say(scenario, ": the scenario file" + denied + "file that can be read");
   chmod(locked.c_str(), 0755);  // so that it can be removed
   chmod(unlisted.c_str(), 0755);
-  if (!tried) MESSAGE("skipped: root cannot become somebody else here, or only root may start the program");
+  if (!tried)
+    MESSAGE(
+        "skipped: root cannot become somebody else here, or nobody else may enter the folder for temporary "
+        "files");
 }
 
 TEST_CASE("links in a circle are no missing file") {
   const TemporaryFolder folder;
-  REQUIRE(chmod(folder.file("").c_str(), 0755) == 0);
   // A config.json that cannot be reached is not one that is not there, without which heads would be assumed.
   const std::string model = folder.file("model"), config = model + "/config.json";
   std::filesystem::create_directory(model);
   std::filesystem::copy(HEADWISE_SOURCE_DIR "/assets/models/copycat/model.safetensors", model);
   REQUIRE(symlink(config.c_str(), config.c_str()) == 0);
-  CHECK(all_say(model, config +
-                           ": the file or folder cannot be opened: got Too many levels of symbolic links; "
-                           "expected a file or folder that can be read"));
+  CHECK(all_say(model,
+                config + ": the file or folder cannot be opened: got Too many levels of symbolic links; "
+                         "expected a file or folder that can be read",
+                {}));
   for (const char* name : {"circle", "circle.json", "circle.npz"}) {
     const std::string path = folder.file(name);
     REQUIRE(symlink(path.c_str(), path.c_str()) == 0);
-    CHECK(all_say(path, path +
-                            ": the file or folder cannot be opened: got Too many levels of symbolic links; "
-                            "expected a file or folder that can be read"));
+    CHECK(all_say(path,
+                  path + ": the file or folder cannot be opened: got Too many levels of symbolic links; "
+                         "expected a file or folder that can be read",
+                  {}));
   }
 }

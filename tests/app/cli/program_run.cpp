@@ -15,7 +15,8 @@ namespace headwise {
 ProgramResult run_program(const std::vector<std::string>& words, const ProgramOptions& options) {
   const TemporaryFolder streams;
   const std::string out = streams.file("out"), err = streams.file("err");
-  std::vector<std::string> copies{HEADWISE_PROGRAM};
+  const std::string program = options.program.empty() ? HEADWISE_PROGRAM : options.program;
+  std::vector<std::string> copies{program};
   copies.insert(copies.end(), words.begin(), words.end());
   std::vector<char*> arguments;
   for (std::string& word : copies) arguments.push_back(word.data());
@@ -32,7 +33,7 @@ ProgramResult run_program(const std::vector<std::string>& words, const ProgramOp
     if (!options.folder.empty() && chdir(options.folder.c_str()) != 0) _exit(99);
     alarm(60);
     if (options.in_child) options.in_child();
-    execv(HEADWISE_PROGRAM, arguments.data());
+    execv(program.c_str(), arguments.data());
     _exit(98);
   }
   close(started[1]);

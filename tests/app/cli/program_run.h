@@ -16,6 +16,7 @@ struct ProgramOptions {
   std::string folder;                // working folder; empty: this process's
   std::function<void()> in_child;    // called between fork and exec: limits, closed descriptors
   std::function<void(int)> in_test;  // called with the process's number while it runs
+  std::string program = {};          // the file that is started; empty: the one that was built
 };
 
 // The program is killed after a minute: what hangs fails.
