@@ -14,7 +14,9 @@ namespace {
 constexpr std::array entries{
     BackendEntry{"reference", "plain, keeps every intermediate tensor; what the others are tested against"},
     BackendEntry{"fused", "the fast CPU path, f32: one pass over the keys, no map of scores is kept"},
-    BackendEntry{"gl", "the GPU by OpenGL 4.3 compute shaders, f32, needs no display; on software where there is no GPU"},
+    BackendEntry{
+        "gl",
+        "the GPU by OpenGL 4.3 compute shaders, f32, needs no display; on software where there is no GPU"},
 };
 
 }  // namespace

@@ -34,7 +34,9 @@ void add_export_flags(CLI::App& app, ExportWords& words) {
       ->type_name("LO:HI|own|shared")
       ->capture_default_str();
   app.add_option("--scale", words.scale, "Pixels per cell")->type_name("PIXELS");
-  app.add_option("--theme", words.theme, "light, dark or projector")->type_name("NAME")->capture_default_str();
+  app.add_option("--theme", words.theme, "light, dark or projector")
+      ->type_name("NAME")
+      ->capture_default_str();
   app.add_option("-o,--output", words.output, "The file to write: .png, .svg, .csv or .npy")
       ->type_name("FILE")
       ->required();

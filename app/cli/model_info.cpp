@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "core/model/head_choices.h"
+#include "core/model/layer_attention.h"
 #include "core/model/layer_rows.h"
+#include "core/model/model_types.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -30,19 +33,72 @@ std::string heads_text(const AttentionLayer& layer) {
   return text;
 }
 
+// The layer with the number of heads that is assumed where nothing says one.
+std::optional<AttentionLayer> with_some_heads(const AttentionLayer& layer) {
+  if (layer.num_heads) return layer;
+  const std::optional<HeadChoice> heads = likeliest_heads(layer);
+  if (!heads) return std::nullopt;
+  return with_heads(layer, heads->num_heads, heads->num_kv_heads);
+}
+
+// Nothing of a layer that cannot be computed.
+LayerAttention attention_of(const AttentionLayer& layer) {
+  const std::optional<AttentionLayer> whole = with_some_heads(layer);
+  return whole && layer_problem(*whole).empty() ? layer_attention(*whole) : LayerAttention{};
+}
+
+std::vector<std::string> warnings_of(const AttentionLayer& layer) {
+  return attention_of(layer).warnings;
+}
+
+// Layers that differ in their number alone are told on one line.
+std::vector<std::string> without_numbers(std::vector<std::string> sentences) {
+  for (std::string& sentence : sentences)
+    std::erase_if(sentence, [](char c) { return c >= '0' && c <= '9'; });
+  return sentences;
+}
+
+nlohmann::ordered_json positions_json(const LayerAttention& attention) {
+  if (attention.rotary) return "rotary";
+  if (attention.alibi) return "ALiBi";
+  return nullptr;
+}
+
+// "Llama", or what the model is where its tensors have another family's names: "falcon, named as BLOOM".
+std::string family_text(const AttentionLayer& layer) {
+  const std::string_view family = layer.family->name;
+  const ModelType* const type = layer.config ? find_model_type(layer.config->model_type) : nullptr;
+  const auto same_letter = [](char a, char b) {
+    return std::tolower(static_cast<unsigned char>(a)) == std::tolower(static_cast<unsigned char>(b));
+  };
+  std::string letters(family);
+  std::erase_if(letters, [](char c) { return c == '-'; });
+  const bool own =
+      !type || !std::ranges::search(letters, type->name, same_letter).empty() || type->name == "gpt_neox";
+  return own ? std::string(family) : fmt::format("{}, named as {}", type->name, family);
+}
+
 // What a line says of a layer beside its name; layers that are alike share it.
-std::string described(const AttentionLayer& layer, const std::optional<ModelConfig>& config) {
+std::string described(const AttentionLayer& layer) {
   if (!layer.missing.empty()) return "";  // what is left of it tells no sizes
+  const LayerAttention attention = attention_of(layer);
   std::string text =
-      fmt::format("{}: embed_dim {}, {}", layer.family->name, layer.query_width, heads_text(layer));
+      fmt::format("{}: embed_dim {}, {}", family_text(layer), layer.query_width, heads_text(layer));
   if (layer.key_width != layer.query_width) text += fmt::format(", kdim {}", layer.key_width);
   text += layer.has_bias ? ", with bias" : ", without bias";
-  if (layer.is_causal) text += ", causal";
-  if (!layer.family->scales) text += ", without 1/√D";
-  if (!layer.family->positions.empty()) text += fmt::format(", {} positions", layer.family->positions);
-  if (layer.family->positions == "rotary")
-    text += fmt::format(" ({})", rotary_text(config ? config->rotary : ModelRotary{}));
-  return text + fmt::format("\n    {}", layout_name(layer.family->layout));
+  if (layer.is_cross) text += ", cross-attention";
+  if (attention.is_causal) text += ", causal";
+  if (attention.sliding_window) text += fmt::format(", window {}", *attention.sliding_window);
+  if (attention.scale)
+    text += *attention.scale == 1.0 ? ", without 1/√D" : fmt::format(", scale {:g}", *attention.scale);
+  if (attention.softcap > 0.0) text += fmt::format(", softcap {:g}", attention.softcap);
+  if (attention.clip_qkv) text += fmt::format(", clip_qkv {:g}", *attention.clip_qkv);
+  if (attention.alibi)
+    text += attention.alibi_scale == 1.0
+                ? ", ALiBi positions"
+                : fmt::format(", ALiBi positions (times {:g})", attention.alibi_scale);
+  if (attention.rotary) text += fmt::format(", rotary positions ({})", rotary_text(*attention.rotary));
+  return text + fmt::format("\n    {}", layout_name(layer.layout));
 }
 
 std::string named(const AttentionLayer& layer) {
@@ -109,17 +165,20 @@ std::string model_info_text(const TextModel& model) {
     text += "no attention layer is recognised by the names of the tensors\n";
   }
   for (std::size_t first = 0; first < all.size();) {
-    const std::string alike = described(all[first], layers.config);
+    const std::string alike = described(all[first]);
     const std::string problem = told_problem(all[first]);
+    const std::vector<std::string> warnings = warnings_of(all[first]), warned = without_numbers(warnings);
     std::size_t last = first;
-    while (last + 1 < all.size() && described(all[last + 1], layers.config) == alike &&
-           told_problem(all[last + 1]) == problem)
+    while (last + 1 < all.size() && described(all[last + 1]) == alike &&
+           told_problem(all[last + 1]) == problem && without_numbers(warnings_of(all[last + 1])) == warned)
       ++last;
     text += first == last ? fmt::format("  layer {}, {}\n", first, named(all[first]))
                           : fmt::format("  layers {} to {}, {} to {}\n", first, last, named(all[first]),
                                         named(all[last]));
     if (!alike.empty()) text += fmt::format("    {}\n", alike);
     if (!problem.empty()) text += fmt::format("    cannot be computed: {}\n", one_line(problem));
+    for (const std::string& warning : warnings)
+      text += fmt::format("    not computed: {}\n", one_line(warning));
     first = last + 1;
   }
   if (const std::string told = told_of_layer_count(files, layers); !told.empty())
@@ -134,11 +193,11 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
   const AttentionLayers& layers = model.layers();
   using Json = nlohmann::ordered_json;
   const auto or_null = [](bool known, auto value) { return known ? Json(value) : Json(nullptr); };
-  const ModelRotary rotary = layers.config ? layers.config->rotary : ModelRotary{};
   Json list = Json::array();
   for (std::size_t i = 0; i < layers.layers.size(); ++i) {
     const AttentionLayer& layer = layers.layers[i];
     const std::string problem = layer_problem(layer);
+    const LayerAttention attention = attention_of(layer);
     const std::optional<HeadChoice> assumed =
         layer.num_heads ? std::optional<HeadChoice>() : likeliest_heads(layer);
     const bool heads = layer.num_heads.has_value(), sound = problem.empty();
@@ -146,7 +205,7 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
         {{"layer", i},
          {"name", layer.name},
          {"family", layer.family->name},
-         {"layout", layout_name(layer.family->layout)},
+         {"layout", layout_name(layer.layout)},
          {"embed_dim", or_null(layer.query_width > 0, layer.query_width)},
          {"num_heads", or_null(heads, layer.num_heads.value_or(0))},
          {"num_kv_heads", or_null(heads, layer.num_kv_heads.value_or(0))},
@@ -155,9 +214,18 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
          {"head_dim", or_null(sound, sound ? layer.q_rows / *layer.num_heads : 0)},
          {"v_head_dim", or_null(sound, sound ? layer.v_rows / *layer.num_kv_heads : 0)},
          {"bias", layer.has_bias},
-         {"is_causal", layer.is_causal},
-         {"positions", or_null(!layer.family->positions.empty(), layer.family->positions)},
-         {"rotary_base", or_null(layer.family->positions == "rotary", rotary.base)},
+         {"is_causal", attention.is_causal},
+         {"is_cross", layer.is_cross},
+         {"scale", or_null(attention.scale.has_value(), attention.scale.value_or(0.0))},
+         {"softcap", attention.softcap},
+         {"clip_qkv", or_null(attention.clip_qkv.has_value(), attention.clip_qkv.value_or(0.0))},
+         {"sliding_window",
+          or_null(attention.sliding_window.has_value(), attention.sliding_window.value_or(0))},
+         {"positions", positions_json(attention)},
+         {"alibi_scale", or_null(attention.alibi, attention.alibi_scale)},
+         {"rotary_base",
+          or_null(attention.rotary.has_value(), attention.rotary.value_or(ModelRotary{}).base)},
+         {"warnings", warnings_of(layer)},
          {"problem", or_null(!problem.empty(), problem)}});
   }
   Json encoder;
@@ -169,7 +237,7 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
                {"no_words", or_null(!model.encoder()->no_words().empty(), model.encoder()->no_words())}};
   }
   const std::string count_problem = told_of_layer_count(files, layers);
-  return {{"config", layers.config.has_value()},
+  return {{"config", layers.config != nullptr},
           {"missing_files", files.missing_files()},
           {"layers", list},
           {"layer_count_problem", or_null(!count_problem.empty(), count_problem)},

@@ -145,20 +145,21 @@ std::string scenario_info_json(const ScenarioInfo& info) {
   if (info.head_width) answers["head_width"] = head_width(*info.head_width);
   if (info.lookup) answers["lookup"] = lookup(*info.lookup);
   if (!info.output_shares.empty()) answers["output_shares"] = output_by_heads(info.output_shares);
-  const Json document{{"file", info.name},
-                      {"format", "scenario"},
-                      {"op", choice_name(info.op)},
-                      {"dtype", dtype_name(info.dtype)},
-                      {"sizes", sizes},
-                      {"parameters", parameters(info)},
-                      {"parameter_count", total_parameters(info.parameters)},
-                      {"products", products(info.counts)},
-                      {"multiply_adds", info.counts.multiply_adds},
-                      {"exponentials", info.counts.exponentials},
-                      {"bytes", {{"inputs", info.input_bytes}, {"trace", info.trace_bytes}, {"free", info.free_bytes}}},
-                      {"tensors", tensors(info)},
-                      {"answers", answers},
-                      {"notes", info.notes}};
+  const Json document{
+      {"file", info.name},
+      {"format", "scenario"},
+      {"op", choice_name(info.op)},
+      {"dtype", dtype_name(info.dtype)},
+      {"sizes", sizes},
+      {"parameters", parameters(info)},
+      {"parameter_count", total_parameters(info.parameters)},
+      {"products", products(info.counts)},
+      {"multiply_adds", info.counts.multiply_adds},
+      {"exponentials", info.counts.exponentials},
+      {"bytes", {{"inputs", info.input_bytes}, {"trace", info.trace_bytes}, {"free", info.free_bytes}}},
+      {"tensors", tensors(info)},
+      {"answers", answers},
+      {"notes", info.notes}};
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -37,7 +37,8 @@ constexpr std::array commands{
                "--tolerance 1e-12\n"
                "  headwise compare sdpa.json --with output.npy --with attn_weights.npy --json\n",
                run_compare},
-    Subcommand{"info", "Say what is in a scenario, an array file or a model, and what a scenario costs and answers",
+    Subcommand{"info",
+               "Say what is in a scenario, an array file or a model, and what a scenario costs and answers",
                "  headwise info welcome\n"
                "  headwise info mha.json --set attention.num_heads=4 --json\n"
                "  headwise info model.safetensors\n  headwise info bert-base-uncased\n",

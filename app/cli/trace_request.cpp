@@ -16,6 +16,7 @@
 #include "core/model/attention_layers.h"
 #include "core/model/model_files.h"
 #include "core/scenario/layer_scenario.h"
+#include "core/scenario/layer_values.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/scenario_schema.h"
@@ -112,10 +113,15 @@ Scenario requested_scenario(const TraceRequest& request) {
         request.settings, [&](const std::string& set) { return set.starts_with(std::string(path) + "="); });
   };
   // Who sets the heads alone does not mean those that keys and values had beside the earlier ones.
-  if (sets(num_heads_path))
+  if (is_of_model(scenario) && sets(num_heads_path)) {
+    const AttentionSpec defaults;
     for (const char* path : head_size_paths)
       if (!sets(path)) scenario.origin.written.erase(path);
-  return with_heads_that_fit(scenario);
+    if (!sets(head_size_paths[0])) scenario.attention.num_kv_heads = defaults.num_kv_heads;
+    if (!sets(head_size_paths[1])) scenario.attention.head_dim = defaults.head_dim;
+    if (!sets(head_size_paths[2])) scenario.attention.v_head_dim = defaults.v_head_dim;
+  }
+  return with_layer_values(scenario);
 }
 
 TensorName requested_tensor(const TraceRequest& request, const std::string& option, const std::string& word) {

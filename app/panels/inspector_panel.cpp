@@ -127,7 +127,7 @@ void draw_step(const PanelContext& context, TextColumn& column, const std::optio
   const StepPicture shown = picture.value_or(StepPicture{});
   const bool backward = context.selection.view == StageView::gradients;
   const std::optional<StepWords> way_back =
-      backward ? backward_words(context.selection.step, shown) : std::nullopt;
+      backward ? backward_words(context.selection.step, shown, context.trace.options) : std::nullopt;
   const StepWords words =
       way_back ? *way_back : step_words(context.selection.step, shown, context.trace.options);
   const auto name_symbol = [&](const FormulaRun& run, ImVec2 min, ImVec2 max) {

@@ -24,6 +24,7 @@ Making making_of(const Rule& rule) {
       return Making::settle;
     case Combine::add_mask:
       return Making::fall;
+    case Combine::clip:
     case Combine::scale:
     case Combine::rotation:
     case Combine::dropout:

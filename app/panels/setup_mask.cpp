@@ -68,6 +68,17 @@ void draw_alibi(SetupRows& rows) {
     rows.edited("setup/alibi", alibi == 1 ? "ALiBi on" : "ALiBi off", false);
   }
   rows.draw_errors("setup/alibi", "");
+  if (!mask.alibi) return;
+  std::optional<double> scale = mask.alibi_scale;
+  const FieldResult field = number_row(
+      rows.widgets(),
+      {"setup/alibi_scale", "ALiBi scale", "", "Multiplies every bias of ALiBi. 1 in BLOOM, 1/√D in Falcon."},
+      scale, {.wrong = rows.is_wrong("setup/alibi_scale"), .required = true, .drag_step = 0.05});
+  if (field.changed && scale) {
+    mask.alibi_scale = *scale;
+    rows.edited("setup/alibi_scale", "ALiBi scale", true);
+  }
+  rows.draw_errors("setup/alibi_scale", field.error);
 }
 
 void draw_fill(SetupRows& rows) {
@@ -185,11 +196,11 @@ void draw_setup_mask(SetupRows& rows) {
     }
   }
 
-  rows.optional_integer(
-      {"setup/window", "window", "w",
-       "Sliding window: query i sees the keys with |i − j| < w, itself counted; with the causal mask only itself "
-       "and those before it. Empty: no window."},
-      mask.sliding_window, "none", {.drag_least = 1, .drag_most = 4096});
+  rows.optional_integer({"setup/window", "window", "w",
+                         "Sliding window: query i sees the keys with |i − j| < w, itself counted; with the "
+                         "causal mask only itself "
+                         "and those before it. Empty: no window."},
+                        mask.sliding_window, "none", {.drag_least = 1, .drag_most = 4096});
 
   draw_alibi(rows);
   draw_fill(rows);

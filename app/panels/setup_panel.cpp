@@ -67,7 +67,7 @@ void draw_more(SetupRows& rows) {
   tooltip(rows.widgets(),
           "num_kv_heads and head_dim as numbers, ALiBi, what a blocked score and a row with no key left "
           "become, how masks "
-          "are written, softcap, rotary base");
+          "are written, softcap, clip_qkv, rotary base");
 }
 
 // A row that was asked for by name is there, whether it is rarely used or not.

@@ -41,6 +41,13 @@ void draw_setup_scale(SetupRows& rows) {
          "ONNX's Attention and Gemma have it."},
         a.softcap, {.drag_step = 0.5});
   }
+  if (rows.scenario().op == Op::multi_head_attention && rows.rare("setup/clip_qkv", a.clip_qkv.has_value())) {
+    rows.number(
+        {"setup/clip_qkv", "clip_qkv", "",
+         "Every number of q, k and v is brought into [−c, c] where the heads are split, as OLMo does it. "
+         "Empty: none."},
+        a.clip_qkv, "none", {.drag_step = 0.1, .drag_least = 0.1});
+  }
   const bool listed = a.rotary_inverse_frequencies.has_value();
   if (rows.rare("setup/rotary_base", a.rotary_base || listed)) {
     rows.number(

@@ -9,14 +9,14 @@ namespace headwise {
 namespace {
 
 // What a row needs to be there at all.
-enum class Needs { nothing, model, text, key_text, no_text, other_keys, projections, groups, causal };
+enum class Needs { nothing, model, text, key_text, no_text, other_keys, projections, groups, causal, alibi };
 
 struct Row {
   SetupSetting setting;
   Needs needs = Needs::nothing;
 };
 
-constexpr std::array<Row, 31> rows{{
+constexpr std::array<Row, 33> rows{{
     {{"setup/text", "text", "your own sentence", "sentence words tokens type"}, Needs::text},
     {{"setup/source", "inputs", "random numbers, or the words of a text", "random text"}},
     {{"setup/positions", "positions", "sinusoidal positions in the embeddings", "positional encoding order"},
@@ -49,6 +49,9 @@ constexpr std::array<Row, 31> rows{{
       "valid_lens key_padding_mask mask"}},
     {{"setup/window", "window", "a sliding window of keys", "mask local sliding"}},
     {{"setup/alibi", "ALiBi", "linear biases: distance costs", "mask slope bias"}},
+    {{"setup/alibi_scale", "ALiBi scale", "what every bias of ALiBi is multiplied by",
+      "mask slope bias Falcon"},
+     Needs::alibi},
     {{"setup/fill", "fill", "what a blocked score becomes", "mask -inf -1e9"}},
     {{"setup/fully_masked_rows", "row with no key left", "NaN or 0 where every key is blocked",
       "mask fully masked"}},
@@ -57,6 +60,7 @@ constexpr std::array<Row, 31> rows{{
     {{"setup/scale", "scale", "what every score is multiplied by", "sqrt divide 1/√D"}},
     {{"setup/temperature", "temperature", "below 1 attention sharpens, above 1 it flattens", "sharp soft t"}},
     {{"setup/softcap", "softcap", "scores never exceed ±c", "tanh cap Gemma"}},
+    {{"setup/clip_qkv", "clip_qkv", "q, k and v never exceed ±c", "clamp OLMo"}, Needs::projections},
     {{"setup/rotary_base", "rotary base", "q and k turned by their positions, as Llama does it",
       "RoPE rope_theta rotary position embedding"}},
     {{"setup/dropout", "dropout", "the probability that an attention weight becomes 0", "p regularisation"}},
@@ -83,6 +87,8 @@ bool has_row(Needs needs, const Scenario& scenario) {
       return projections;
     case Needs::groups:
       return projections && scenario.attention.num_heads > 1 && !is_of_model(scenario);
+    case Needs::alibi:
+      return scenario.mask.alibi;
     case Needs::causal:
       return scenario.mask.is_causal;
   }

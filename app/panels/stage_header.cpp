@@ -3,6 +3,8 @@
 #include <imgui.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,6 +21,7 @@
 #include "app/widgets/fitted_clauses.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
 
 namespace headwise {
 namespace {
@@ -51,6 +54,22 @@ void draw_turn(const PanelContext& context, Selection& selection, float end) {
       fmt::format("which way round the maps of queries and keys stand ({}): papers and libraries do both. No "
                   "number changes.",
                   first_key_text(CommandId::turn_maps)));
+}
+
+// As long as a layer is shown that is not all of what its model computes, it says so over the numbers.
+void draw_not_computed(const PanelContext& context, float width) {
+  const std::vector<std::string>& told = context.inputs.not_computed;
+  if (told.empty()) return;
+  ImFont* font = context.fonts.small;
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const std::string more = told.size() > 1 ? fmt::format("  (+{} more)", told.size() - 1) : "";
+  const std::string line =
+      fitted_text("Not as the model computes it: " + told.front(), font, width - width_of(font, more)) + more;
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.warning),
+                                      line.c_str());
+  ImGui::Dummy({width_of(font, line), font->FontSize});
+  tooltip(context.widgets(), fmt::format("{}", fmt::join(told, "\n\n")));
+  ui_probe_item("stage/not_computed");
 }
 
 }  // namespace
@@ -127,6 +146,7 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
     list->AddText(sans, sans->FontSize, ImGui::GetCursorScreenPos(), im_color(context.palette.text_dim),
                   fitted_text(place, sans, width).c_str());
     ImGui::Dummy({1, place.empty() ? 1.0f : sans->FontSize});
+    draw_not_computed(context, width);
     return selection;
   }
   if (at_title > 0.0f) {
@@ -202,6 +222,7 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
     }
     ImGui::NewLine();
   }
+  draw_not_computed(context, width);
   return selection;
 }
 

@@ -139,10 +139,15 @@ StepWords step_words(Step step, const StepPicture& picture, const AttentionOptio
             "scaled_dot_product_attention ends here: the heads are neither joined nor mixed."};
   }
   const auto own = std::ranges::find(further, result, &Further::result);
+  const bool clips = options.clip_qkv && step == Step::split_heads &&
+                     (result == Id::q_heads || result == Id::k_heads || result == Id::v_heads);
+  const std::string clipped =
+      clips ? fmt::format(" Then every number is brought into [−{0:g}, {0:g}]: clip_qkv.", *options.clip_qkv)
+            : "";
   if (own != std::end(further) && step != Step::inputs)
-    return {further_formulas(own->formula, options), std::string(own->sentence)};
+    return {further_formulas(own->formula, options), std::string(own->sentence) + clipped};
   const StepEntry& entry = step_entries()[static_cast<std::size_t>(step)];
-  StepWords words{formula_lines(entry.formula), std::string(entry.sentence)};
+  StepWords words{formula_lines(entry.formula), std::string(entry.sentence) + clipped};
   if (step == Step::scale && changes_scale(options)) {
     words.formulas = {scale_formula(options)};
     words.sentence += " Here it is done otherwise, as the formula above says.";
@@ -162,6 +167,9 @@ std::string step_question(Step step, const AttentionOptions& options) {
                ? "when are the heads split? here, and then q and k are turned by their positions"
                : "where do the tokens stand? q and k are turned by their positions";
   }
+  if (step == Step::split_heads && options.clip_qkv)
+    return fmt::format("when are the heads split? here, and then numbers beyond ±{:g} are clipped",
+                       *options.clip_qkv);
   const std::string question(step_entries()[static_cast<std::size_t>(step)].question);
   if (step != Step::scale || !changes_scale(options)) return question;
   if (options.scale && *options.scale == 1.0 && options.temperature == 1.0 && options.softcap == 0.0)
@@ -169,13 +177,18 @@ std::string step_question(Step step, const AttentionOptions& options) {
   return "not divided by √D alone here: how loud are the scores?";
 }
 
-std::optional<StepWords> backward_words(Step step, const StepPicture& picture) {
+std::optional<StepWords> backward_words(Step step, const StepPicture& picture,
+                                        const AttentionOptions& options) {
   for (const Backward& words : backward)
     if (words.step == step && words.result == picture.result) {
       if (picture.left == Id::q_rotary && step == Step::scores)
         return StepWords{
             {"grad q_rotaryₕ = grad scoresₕ k_rotaryₕ", "grad k_rotaryₕ = grad scoresₕᵀ q_rotaryₕ"},
             std::string(words.sentence)};
+      if (options.clip_qkv && step == Step::split_heads && picture.result == Id::q_heads)
+        return StepWords{
+            formula_lines(words.formula),
+            "The gradients of the heads are put back side by side; a number that was clipped gets none."};
       return StepWords{formula_lines(words.formula), std::string(words.sentence)};
     }
   return std::nullopt;

@@ -19,7 +19,8 @@ struct StepWords {
 // With these options: a step that they change says so.
 StepWords step_words(Step step, const StepPicture& picture, const AttentionOptions& options = {});
 // How the gradient comes back through a step; none for a picture that is not the step's own (add & norm).
-std::optional<StepWords> backward_words(Step step, const StepPicture& picture);
+std::optional<StepWords> backward_words(Step step, const StepPicture& picture,
+                                        const AttentionOptions& options);
 // The question beside the step's name.
 std::string step_question(Step step, const AttentionOptions& options = {});
 

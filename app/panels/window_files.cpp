@@ -15,6 +15,7 @@
 #include "core/model/layer_rows.h"
 #include "core/model/text_model.h"
 #include "core/scenario/layer_scenario.h"
+#include "core/scenario/layer_values.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 
@@ -141,7 +142,7 @@ void remember_file(WindowState& window, const std::string& path) {
 
 Scenario scenario_of_file(const std::string& path) {
   if (!names_model(path) && !is_array_file(path) && !holds_arrays(path))
-    return with_heads_that_fit(read_scenario_file(path));
+    return with_layer_values(read_scenario_file(path));
   const ModelFiles files(path);
   const auto has = [&](const std::string& name) { return files.find(name) != nullptr; };
   if (!has("query")) {
@@ -197,11 +198,6 @@ std::string layer_sentence(const Scenario& scenario) {
         " No config.json says how many heads there are: {} are assumed. Set num_heads to what they are.",
         scenario.attention.num_heads);
   }
-  if (layer.family->positions == "relative")
-    told += " Its relative positions are not part of what is computed here.";
-  const std::string not_understood = layers.config ? layers.config->rotary.not_understood : "";
-  if (layer.family->positions == "rotary" && !not_understood.empty())
-    told += fmt::format(" Its rotary positions are not quite those computed here: {}.", not_understood);
   return told;
 }
 

@@ -45,9 +45,9 @@ Scenario with_edit_of(const Scenario& onto, const Scenario& from, const Scenario
   using A = AttentionSpec;
   carry_each(made.attention, from.attention, edited.attention, &A::embed_dim, &A::num_heads, &A::num_kv_heads,
              &A::kdim, &A::vdim, &A::head_dim, &A::v_head_dim, &A::bias, &A::add_bias_kv, &A::add_zero_attn,
-             &A::rotary_base, &A::rotary_inverse_frequencies, &A::scale, &A::softcap, &A::temperature,
-             &A::dropout, &A::dropout_seed, &A::need_weights, &A::average_attn_weights, &A::residual,
-             &A::layer_norm);
+             &A::rotary_base, &A::rotary_inverse_frequencies, &A::scale, &A::softcap, &A::clip_qkv,
+             &A::temperature, &A::dropout, &A::dropout_seed, &A::need_weights, &A::average_attn_weights,
+             &A::residual, &A::layer_norm);
   using I = InputsSpec;
   carry_each(made.inputs, from.inputs, edited.inputs, &I::source, &I::seed, &I::text, &I::key_text,
              &I::positions, &I::file, &I::batch, &I::query_length, &I::key_length, &I::self_attention,
@@ -57,8 +57,8 @@ Scenario with_edit_of(const Scenario& onto, const Scenario& from, const Scenario
              &P::file, &P::layer);
   using M = MaskSpec;
   carry_each(made.mask, from.mask, edited.mask, &M::is_causal, &M::causal_alignment, &M::sliding_window,
-             &M::valid_lens, &M::valid_lens_per_query, &M::alibi, &M::preset, &M::file, &M::value,
-             &M::fully_masked_rows);
+             &M::valid_lens, &M::valid_lens_per_query, &M::alibi, &M::alibi_scale, &M::preset, &M::file,
+             &M::value, &M::fully_masked_rows);
   const bool other_heads = made.head_gain && from.attention.num_heads != made.attention.num_heads;
   if (other_heads && made.attention.num_heads > 0 && made.attention.num_heads <= most_gains)
     made.head_gain->resize(static_cast<std::size_t>(made.attention.num_heads), 1.0);

@@ -8,6 +8,8 @@
 #include "app/session/edit_summary.h"
 #include "app/session/frozen_heads.h"
 #include "core/scenario/frozen_heads_fit.h"
+#include "core/scenario/layer_values.h"
+#include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
@@ -20,13 +22,22 @@ std::string sentence_of(const std::string& error) {
   return error.starts_with(prefix) ? error.substr(prefix.size()) : error;
 }
 
+// What the layer of a model decides stands in the scenario; where the model cannot be opened the computation says why.
+Scenario with_layer(const Scenario& scenario) {
+  try {
+    return with_layer_values(scenario);
+  } catch (const Error&) {
+    return scenario;
+  }
+}
+
 }  // namespace
 
 Session::Session(const Scenario& first, std::function<void()> wake)
-    : asked_(first),
-      good_(compute(first, nullptr)),
+    : asked_(with_layer(first)),
+      good_(compute(asked_, nullptr)),
       step_base_(good_),
-      history_(first),
+      history_(asked_),
       background_(std::move(wake)) {}
 
 void Session::edit(const Scenario& scenario, const std::string& label, bool continues) {
@@ -35,7 +46,7 @@ void Session::edit(const Scenario& scenario, const std::string& label, bool cont
     if (!continues) end_step();
     return;
   }
-  const Scenario wanted = with_heads_that_fit(scenario, label, continues);
+  const Scenario wanted = with_heads_that_fit(with_layer(scenario), label, continues);
   if (wanted == asked_) return;
   Request request{Request::Kind::edit, wanted, label, continues};
   if (error_.empty()) opened_ = false;
@@ -52,7 +63,7 @@ void Session::open(const Scenario& scenario, const std::string& label) {
   if (scenario == asked_ && error_.empty()) return;
   before_letting_go_.reset();
   opened_ = true;
-  submit({Request::Kind::edit, scenario, label, false});
+  submit({Request::Kind::edit, with_layer(scenario), label, false});
 }
 
 Scenario Session::with_heads_that_fit(const Scenario& scenario, const std::string& label, bool continues) {

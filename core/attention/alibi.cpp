@@ -13,11 +13,12 @@ double slope_of(Index h, Index heads) {
 
 }  // namespace
 
-std::vector<double> alibi_slopes(Index heads) {
+std::vector<double> alibi_slopes(Index heads, double scale) {
   std::vector<double> slopes;
   const auto power = static_cast<Index>(std::bit_floor(static_cast<std::uint64_t>(heads)));
   for (Index h = 0; h < power; ++h) slopes.push_back(slope_of(h, power));
   for (Index h = 0; power + h < heads; ++h) slopes.push_back(slope_of(2 * h, 2 * power));
+  for (double& slope : slopes) slope *= scale;
   return slopes;
 }
 

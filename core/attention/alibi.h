@@ -10,7 +10,8 @@ namespace headwise {
 
 // m_h = 2^(−8(h+1)/H) where H is a power of two. Else, as the authors publish it: the slopes of the next
 // lower power of two P, then every second slope of 2P, from the first on, until there are H.
-std::vector<double> alibi_slopes(Index heads);
+// Each times `scale` (AttentionOptions::alibi_scale).
+std::vector<double> alibi_slopes(Index heads, double scale = 1.0);
 
 // −m_h·distance, where distance = query + offset − key counts backwards. A key ahead of the query gets
 // −m_h·|distance|; with a causal mask it is blocked anyway and gets 0.

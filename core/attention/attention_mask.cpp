@@ -29,6 +29,8 @@ class Rows {
   Rows(Tensor& mask_bias, Index keys)
       : bias_(mask_bias.values<T>()), shape_(mask_bias.shape()), keys_(keys) {}
 
+  Index heads() const { return shape_.size(1); }
+
   // Rows are independent: they are given to the threads there are.
   template <class F>
   void for_each(F&& f) {
@@ -111,12 +113,12 @@ void block_by_position(Rows<T>& rows, const AttentionOptions& options, Index off
 }
 
 template <class T>
-void add_alibi(Rows<T>& rows, Index heads, Index offset, bool is_causal) {
-  const std::vector<double> slopes = alibi_slopes(heads);
+void add_alibi(Rows<T>& rows, const AttentionOptions& options, Index offset) {
+  const std::vector<double> slopes = alibi_slopes(rows.heads(), options.alibi_scale);
   rows.for_each([&](Index, Index h, Index l, std::span<T> row) {
     for (Index s = 0; s < static_cast<Index>(row.size()); ++s) {
       row[static_cast<std::size_t>(s)] +=
-          static_cast<T>(alibi_bias(slopes[static_cast<std::size_t>(h)], l + offset - s, is_causal));
+          static_cast<T>(alibi_bias(slopes[static_cast<std::size_t>(h)], l + offset - s, options.is_causal));
     }
   });
 }
@@ -187,7 +189,7 @@ Tensor merge_masks(const AttentionOptions& options, const GivenMasks& given, Sha
     }
     if (given.valid_lens) block_beyond_valid_lens(rows, *given.valid_lens, queries);
     if (options.is_causal || options.sliding_window) block_by_position(rows, options, offset);
-    if (options.alibi) add_alibi(rows, heads, offset, options.is_causal);
+    if (options.alibi) add_alibi(rows, options, offset);
   });
   return bias;
 }

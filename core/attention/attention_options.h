@@ -33,8 +33,10 @@ struct AttentionOptions {
   std::vector<double> rotary_inverse_frequencies;
   std::optional<double> scale;  // null: 1/√D
   double softcap = 0.0;         // c > 0: c·tanh(x/c) after scale and temperature, before the masks
-  double temperature = 1.0;     // > 0; divides the scaled scores
-  double dropout = 0.0;         // probability in [0,1]; survivors divided by 1-p
+  // Finite, above 0: every number of q, k and v is brought into [−clip, clip] where the heads are split (OLMo's clip_qkv).
+  std::optional<double> clip_qkv;
+  double temperature = 1.0;  // > 0; divides the scaled scores
+  double dropout = 0.0;      // probability in [0,1]; survivors divided by 1-p
   std::uint64_t dropout_seed = 0;
   bool need_weights = true;
   bool average_attn_weights = true;
@@ -45,6 +47,7 @@ struct AttentionOptions {
   CausalAlignment causal_alignment = CausalAlignment::top_left;
   std::optional<Index> sliding_window;  // >= 1
   bool alibi = false;
+  double alibi_scale = 1.0;          // finite; multiplies ALiBi's slopes (Falcon's bias is divided by √D)
   std::optional<double> mask_value;  // finite: FILLS blocked cells; null: -inf is added
   FullyMaskedRows fully_masked_rows = FullyMaskedRows::nan;
   std::vector<double> head_gain;  // one per head; empty: all 1

@@ -40,6 +40,7 @@ class CodeDialect {
   virtual std::string scores(const std::string& q, const std::string& k) const = 0;
   virtual std::string weighted_sum(const std::string& weights, const std::string& v) const = 0;
   virtual std::string tanh(const std::string& x) const = 0;
+  virtual std::string clip(const std::string& x, const std::string& bound) const = 0;
   virtual std::string sqrt(Index of) const = 0;
   virtual std::string softmax(const std::string& x) const = 0;
   // Rows that are −∞ throughout become 0.

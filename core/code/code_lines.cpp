@@ -179,6 +179,7 @@ void Lines::split_heads() {
   if (!trace_.tensor(result_) || !trace_.tensor(from)) return;
   const auto s = trace_.tensor(result_)->shape().sizes();  // (N,H,T,D)
   set(dialect_->split_heads(code_variable(from), s[2], s[1], s[3]), split_comment(from));
+  if (o_.clip_qkv) set(dialect_->clip(code_variable(result_), number(*o_.clip_qkv)), "clip_qkv");
 }
 
 // q_heads or k_heads, each row turned by its position.

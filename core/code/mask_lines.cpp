@@ -84,7 +84,7 @@ void MaskLines::add_floats() {
   }
   if (o_.alibi) {
     std::string slopes;
-    for (const double slope : alibi_slopes(sizes_.heads)) {
+    for (const double slope : alibi_slopes(sizes_.heads, o_.alibi_scale)) {
       slopes += fmt::format("{}{:.17g}", slopes.empty() ? "" : ", ", slope);
     }
     add("slopes = " + dialect_.vector(slopes), "ALiBi");

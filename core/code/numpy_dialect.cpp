@@ -34,6 +34,9 @@ class NumpyDialect : public CodeDialect {
   std::string weighted_sum(const std::string& weights, const std::string& v) const override {
     return fmt::format("{} @ {}", weights, repeated(v));
   }
+  std::string clip(const std::string& x, const std::string& bound) const override {
+    return fmt::format("np.clip({0}, -{1}, {1})", x, bound);
+  }
   std::string tanh(const std::string& x) const override { return fmt::format("np.tanh({})", x); }
   std::string sqrt(Index of) const override { return fmt::format("math.sqrt({})", of); }
   // `softmax` is defined by the program in three lines: there is none in NumPy.

@@ -20,6 +20,7 @@ std::vector<std::string> missing_options(const Trace& trace, const AttentionSize
     if (is_set) missing.emplace_back(name);
   };
   lacks(o.softcap > 0, "softcap");
+  lacks(o.clip_qkv.has_value(), "clip_qkv");
   lacks(o.temperature != 1.0, "temperature");
   lacks(o.dropout > 0, "a seeded dropout");
   lacks(o.mask_value.has_value(), "a finite mask value");

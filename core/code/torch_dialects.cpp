@@ -32,6 +32,9 @@ class PytorchDialect : public CodeDialect {
   std::string weighted_sum(const std::string& weights, const std::string& v) const override {
     return fmt::format("{} @ {}", weights, repeated(v));
   }
+  std::string clip(const std::string& x, const std::string& bound) const override {
+    return fmt::format("{0}.clamp(-{1}, {1})", x, bound);
+  }
   std::string tanh(const std::string& x) const override { return fmt::format("torch.tanh({})", x); }
   std::string sqrt(Index of) const override { return fmt::format("math.sqrt({})", of); }
   std::string softmax(const std::string& x) const override { return fmt::format("F.softmax({}, dim=-1)", x); }

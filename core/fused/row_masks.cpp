@@ -54,7 +54,7 @@ RowMasks::RowMasks(const AttentionOptions& options, const GivenMasks& given, Ind
   if (given.attn_mask)
     view_ =
         view_attn_mask(options.op, given.attn_mask->shape(), batch, options.num_heads, queries, keys).value();
-  if (options.alibi) slopes_ = alibi_slopes(options.num_heads);
+  if (options.alibi) slopes_ = alibi_slopes(options.num_heads, options.alibi_scale);
   // Appended keys are behind every reach; a finite mask.value lets every key take part.
   adds_ = any_ && (given.attn_mask || options.alibi || all_keys > keys || options.mask_value);
   if (!given.key_padding_mask) return;

@@ -16,6 +16,7 @@ namespace headwise {
 
 std::string gl_refusal(const AttentionInputs& inputs, const GpuLimits& limits) {
   if (inputs.dtype != DType::f32) return "the gl backend computes in f32";
+  if (inputs.options.clip_qkv) return "the gl backend does not clip q, k and v (clip_qkv)";
   const AttentionSizes s = attention_sizes(inputs);
   for (const Index size : {s.batch, s.queries, s.all_keys, s.head_dim, s.v_head_dim, s.embed_dim})
     if (size == 0) return "the gl backend wants a size of at least 1 in every axis";

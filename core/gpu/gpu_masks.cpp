@@ -80,7 +80,7 @@ GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, con
   }
   if (options.alibi) {
     slopes_at_ = place();
-    for (const double slope : alibi_slopes(sizes.heads)) data.push_back(static_cast<float>(slope));
+    for (const double slope : alibi_slopes(sizes.heads, options.alibi_scale)) data.push_back(static_cast<float>(slope));
   }
   data_ = StorageBuffer("mask data", std::max<Index>(1, static_cast<Index>(data.size())));
   data_.write(0, std::span<const float>(data));

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "core/model/config_settings.h"
 #include "core/model/layer_rows.h"
+#include "core/model/layer_tensors.h"
+#include "core/model/numbered_name.h"
 
 namespace headwise {
 
@@ -62,13 +65,44 @@ bool has_shape_of(const ModelFamily& family, const ArrayInfo& first) {
   return family.layout != AttentionLayout::packed_in || first.sizes[1] == 3 * first.sizes[0];
 }
 
-void set_heads(AttentionLayer& layer, const std::optional<ModelConfig>& config) {
-  if (!config) return;
+void set_heads(AttentionLayer& layer) {
+  if (!layer.config) return;
+  const ModelConfig& config = *layer.config;
   const bool decoder = layer.name.find("decoder") != std::string::npos;
-  layer.num_heads = decoder && config->decoder_heads    ? config->decoder_heads
-                    : !decoder && config->encoder_heads ? config->encoder_heads
-                                                        : config->num_heads;
-  layer.num_kv_heads = config->num_kv_heads ? config->num_kv_heads : layer.num_heads;
+  layer.num_heads = decoder && config.decoder_heads    ? config.decoder_heads
+                    : !decoder && config.encoder_heads ? config.encoder_heads
+                                                       : config.num_heads;
+  const auto stage = static_cast<std::size_t>(layer.number);
+  if (!layer.num_heads && stage < config.heads_by_stage.size())
+    layer.num_heads = config.heads_by_stage[stage];
+  layer.num_kv_heads = config.num_kv_heads ? config.num_kv_heads : layer.num_heads;
+}
+
+// Falcon and GPT-BigCode say in config.json how their one array is laid out.
+void set_layout(AttentionLayer& layer) {
+  layer.layout = layer.family->layout;
+  if (!layer.config) return;
+  const std::string& type = layer.config->model_type;
+  const ConfigSettings settings(layer.config->settings, layer.config->where, "the setting is wrong");
+  if (type == "falcon") {
+    const bool grouped = settings.flag("new_decoder_architecture", false);
+    const bool one_key = !grouped && settings.flag("multi_query", true);
+    if (grouped) layer.layout = AttentionLayout::grouped;
+    if (one_key) layer.layout = AttentionLayout::packed;
+    const Index written = settings.whole("num_kv_heads", 0, Index{1} << 32);
+    if (layer.num_heads)
+      layer.num_kv_heads = one_key ? 1 : grouped && written > 0 ? written : *layer.num_heads;
+  } else if (type == "gpt_bigcode") {
+    const bool one_key = settings.flag("multi_query", true);
+    layer.layout = one_key ? AttentionLayout::packed : AttentionLayout::interleaved;
+    if (layer.num_heads) layer.num_kv_heads = one_key ? Index{1} : *layer.num_heads;
+  }
+}
+
+// The number behind "layers", "h" and the like; else the first one: T5's "encoder.block.2.layer.0" is block 2.
+Index block_number(const std::string& name) {
+  const NumberedName parts = numbered_name(name);
+  return parts.numbers.empty() ? 0 : parts.numbers[0];
 }
 
 // Rows of q, k and v in one array with them all.
@@ -82,13 +116,16 @@ void split_packed_rows(AttentionLayer& layer) {
 }
 
 AttentionLayer layer_of(const ModelFamily& family, const std::string& name, const ModelFiles& files,
-                        const std::optional<ModelConfig>& config) {
+                        const std::shared_ptr<const ModelConfig>& config) {
   AttentionLayer layer;
   layer.name = name;
   layer.family = &family;
-  layer.is_causal = family.is_causal && name.find("encoder.") == std::string::npos;
-  set_heads(layer, config);
-  const bool inverted = family.layout == AttentionLayout::packed_in;
+  layer.number = block_number(name);
+  layer.is_cross = family.is_cross;
+  layer.config = part_of_layer(config, name);
+  set_heads(layer);
+  set_layout(layer);
+  const bool inverted = layer.layout == AttentionLayout::packed_in;
   const auto needs = [&](std::string_view stem) -> const ArrayInfo* {
     const std::string array = layer_array(layer, stem, "weight");
     const ArrayInfo* const info = files.find(array);
@@ -121,6 +158,7 @@ AttentionLayer layer_of(const ModelFamily& family, const std::string& name, cons
   }
   needs(family.output);
   layer.has_bias = layer.has_bias || files.find(layer_array(layer, family.output, "bias"));
+  account_for_tensors(layer, files);
   return layer;
 }
 

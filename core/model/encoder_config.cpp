@@ -9,7 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "core/attention/alibi.h"
-#include "core/model/model_json.h"
+#include "core/model/config_settings.h"
+#include "core/model/layer_attention.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -17,63 +18,16 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr const char* layer_remedy = "a layer's real parameters can still be had, with other inputs";
 constexpr Index most_positions = Index{1} << 24;
 constexpr Index most_layers = Index{1} << 24;
 
 [[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,
                        const std::string& expected) {
-  throw Error(ExitStatus::input,
-              {where, what, got, expected, "a layer's real parameters can still be had, with other inputs"});
+  throw Error(ExitStatus::input, {where, what, got, expected, layer_remedy});
 }
 
-// What config.json says beside the sizes that core/model/model_config.h reads.
-class Settings {
- public:
-  explicit Settings(const std::string& folder)
-      : path_((std::filesystem::path(folder) / "config.json").string()), json_(read_model_json(path_)) {}
-
-  const std::string& path() const { return path_; }
-  // Null where it is not there, or the key is empty.
-  const Json& at(std::string_view key) const {
-    static const Json none;
-    const auto found = key.empty() ? json_.end() : json_.find(key);
-    return found == json_.end() ? none : *found;
-  }
-
-  std::string text(std::string_view key, const std::string& otherwise) const {
-    const Json& value = at(key);
-    if (value.is_null()) return otherwise;
-    if (!value.is_string()) refuse(key, value, "a text");
-    return value.get<std::string>();
-  }
-  bool flag(std::string_view key, bool otherwise) const {
-    const Json& value = at(key);
-    if (value.is_null()) return otherwise;
-    if (!value.is_boolean()) refuse(key, value, "true or false");
-    return value.get<bool>();
-  }
-  double number(std::string_view key, double otherwise, double most) const {
-    const Json& value = at(key);
-    if (value.is_null()) return otherwise;
-    if (!value.is_number() || !(value.get<double>() > 0.0) || value.get<double>() > most)
-      refuse(key, value, fmt::format("a number above 0, at most {}", most));
-    return value.get<double>();
-  }
-  Index whole(std::string_view key, Index otherwise, Index most) const {
-    const Json& value = at(key);
-    if (value.is_null()) return otherwise;
-    if (!value.is_number_unsigned() || value.get<std::uint64_t>() > static_cast<std::uint64_t>(most))
-      refuse(key, value, fmt::format("a whole number from 0 to {}", most));
-    return value.get<Index>();
-  }
-  [[noreturn]] void refuse(std::string_view key, const Json& got, const std::string& expected) const {
-    fail(fmt::format("{}: {}", path_, key), "this is not computed by the encoder", got.dump(), expected);
-  }
-
- private:
-  std::string path_;
-  Json json_;
-};
+using Settings = ConfigSettings;
 
 bool is_gated(const EncoderNames& names) {
   return names.gate_is_in_feed_in || !names.feed_gate.empty();
@@ -144,8 +98,9 @@ void read_sizes(EncoderConfig& config, const ModelFiles& files, const AttentionL
   config.num_kv_heads = *first.num_kv_heads;
   config.head_dim = first.q_rows / config.num_heads;
   config.v_head_dim = first.v_rows / config.num_kv_heads;
-  config.is_causal = first.is_causal;
-  if (config.is_causal) config.sliding_window = model.sliding_window;
+  const LayerAttention attention = layer_attention(first);
+  config.is_causal = attention.is_causal;
+  config.sliding_window = attention.sliding_window;
   const auto agree = [&](const char* what, const std::optional<Index>& said, Index there) {
     if (said && *said != there) {
       fail(files.path(), "config.json and the arrays disagree",
@@ -180,10 +135,10 @@ void read_positions_inside(EncoderConfig& config, const Settings& settings, std:
   }
   config.positions = PositionKind::rotary;
   if (!rotary.not_understood.empty())
-    fail(settings.path(), "these rotary positions are not computed", rotary.not_understood, "");
+    fail(settings.where(), "these rotary positions are not computed", rotary.not_understood, "");
   config.rotary_inverse_frequencies = rotary_inverse_frequencies(rotary, config.head_dim);
   if (config.rotary_inverse_frequencies.empty()) {
-    fail(settings.path(), "rotary positions turn pairs of columns",
+    fail(settings.where(), "rotary positions turn pairs of columns",
          fmt::format("{:g} of a head's {}", rotary.share, config.head_dim), "an even number of columns");
   }
   config.max_positions = settings.whole("max_position_embeddings", 2048, most_positions);
@@ -245,7 +200,8 @@ EncoderConfig read_encoder_config(const ModelFiles& files, const AttentionLayers
     fail(files.path(), "no config.json lies beside the model", "",
          "one that says the number of heads and the kind of blocks");
   }
-  const Settings settings(files.folder());
+  const Settings settings(layers.config->settings, layers.config->where,
+                          "this is not computed by the encoder", layer_remedy);
   const std::string type = settings.text("model_type", "");
   if (!type.empty() && std::ranges::find(config.names->model_types, type) == config.names->model_types.end())
     settings.refuse("model_type", type, fmt::format("{}", fmt::join(config.names->model_types, ", ")));

@@ -56,7 +56,7 @@ TensorPtr rearranged(const Tensor& from, Index rows, Index columns, Place place)
 // The array with q, k and v as rows of q, then of k, then of v; `columns` 0: their biases.
 TensorPtr in_rows(const AttentionLayer& layer, const TensorPtr& packed, Index columns) {
   const Index rows = layer.packed_rows;
-  switch (layer.family->layout) {
+  switch (layer.layout) {
     case AttentionLayout::packed_in:
       if (columns == 0) return packed;
       return rearranged(*packed, rows, columns, [&](Index r, Index c) { return c * rows + r; });
@@ -67,6 +67,17 @@ TensorPtr in_rows(const AttentionLayer& layer, const TensorPtr& packed, Index co
         return ((h * 3 + which) * width + r % width) * step + c;
       });
     }
+    case AttentionLayout::grouped: {
+      const Index width = layer.k_rows / *layer.num_kv_heads, step = std::max<Index>(columns, 1);
+      const Index served = *layer.num_heads / *layer.num_kv_heads;  // query heads of each key/value head
+      return rearranged(*packed, rows, columns, [&](Index r, Index c) {
+        const bool is_q = r < layer.q_rows;
+        const Index inner = is_q ? r : (r - layer.q_rows) % layer.k_rows, head = inner / width;
+        const Index group = is_q ? head / served : head;
+        const Index place = is_q ? head % served : served + (r - layer.q_rows) / layer.k_rows;
+        return ((group * (served + 2) + place) * width + inner % width) * step + c;
+      });
+    }
     default:
       return packed;
   }
@@ -75,7 +86,7 @@ TensorPtr in_rows(const AttentionLayer& layer, const TensorPtr& packed, Index co
 void read_packed(const ModelFiles& files, const AttentionLayer& layer, Parameters& parameters) {
   const std::string_view stem = layer.family->qkv;
   const Index rows = layer.packed_rows, E = layer.query_width;
-  const bool inverted = layer.family->layout == AttentionLayout::packed_in;
+  const bool inverted = layer.layout == AttentionLayout::packed_in;
   parameters["in_proj_weight"] = in_rows(layer,
                                          checked(files, layer, layer_array(layer, stem, "weight"),
                                                  inverted ? std::vector{E, rows} : std::vector{rows, E}),
@@ -124,7 +135,7 @@ void read_output(const ModelFiles& files, const AttentionLayer& layer, Parameter
   const std::string_view stem = layer.family->output;
   const Index E = layer.query_width, width = layer.v_rows / *layer.num_kv_heads * *layer.num_heads;
   const std::string name = layer_array(layer, stem, "weight");
-  if (layer.family->layout == AttentionLayout::packed_in) {
+  if (layer.layout == AttentionLayout::packed_in) {
     parameters["out_proj.weight"] = rearranged(*checked(files, layer, name, {width, E}), E, width,
                                                [&](Index r, Index c) { return c * E + r; });
   } else {
@@ -146,6 +157,13 @@ Parameters read_layer_parameters(const ModelFiles& files, const AttentionLayer& 
     read_separate(files, layer, parameters);
   }
   read_output(files, layer, parameters);
+  if (layer.has_bias_kv) {
+    const Index widths[]{layer.k_rows, layer.v_rows};
+    for (const char* name : {"bias_k", "bias_v"}) {
+      const std::string array = layer.name.empty() ? name : layer.name + "." + name;
+      parameters[name] = checked(files, layer, array, {1, 1, widths[name[5] == 'v']});
+    }
+  }
   return parameters;
 }
 

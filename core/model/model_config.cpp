@@ -10,12 +10,24 @@
 #include "core/files/file_paths.h"
 #include "core/files/reachable.h"
 #include "core/model/model_json.h"
+#include "core/model/model_types.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
 
+constexpr std::string_view heads_by_stage_key = "num_heads";  // may be a list: Swin's stages
 constexpr Index most = Index{1} << 32;  // of any size, so that products of two stay far from overflow
+
+Index whole_size(const nlohmann::json& value, const std::string& where) {
+  const bool whole = value.is_number_unsigned() && value.get<std::uint64_t>() >= 1 &&
+                     value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most);
+  if (!whole) {
+    throw Error(ExitStatus::input, {where, "this is no size", one_line(value.dump(), 80),
+                                    fmt::format("a whole number from 1 to {}", most), ""});
+  }
+  return value.get<Index>();
+}
 
 // The first of the keys that is there and not null.
 std::optional<Index> size_under(const nlohmann::json& config, std::initializer_list<const char*> keys,
@@ -23,47 +35,113 @@ std::optional<Index> size_under(const nlohmann::json& config, std::initializer_l
   for (const char* key : keys) {
     const auto at = config.find(key);
     if (at == config.end() || at->is_null()) continue;
-    const bool whole = at->is_number_unsigned() && at->get<std::uint64_t>() >= 1 &&
-                       at->get<std::uint64_t>() <= static_cast<std::uint64_t>(most);
-    if (!whole) {
-      throw Error(ExitStatus::input, {fmt::format("{}: {}", path, key), "this is no size", at->dump(),
-                                      fmt::format("a whole number from 1 to {}", most), ""});
-    }
-    return at->get<Index>();
+    if (at->is_array() && std::string_view(key) == heads_by_stage_key) continue;
+    return whole_size(*at, fmt::format("{}: {}", path, key));
   }
   return std::nullopt;
 }
 
-}  // namespace
+// "clip_text_model" of the model type "clip" and the part "text_config" that names no type of its own.
+std::string part_type(const std::string& whole, const std::string& part) {
+  const std::string kind = part.ends_with("_config") ? part.substr(0, part.size() - 7) : part;
+  for (const std::string& name : {whole + "_" + kind + "_model", whole + "_" + kind})
+    if (find_model_type(name)) return name;
+  return "";
+}
 
-std::optional<ModelConfig> read_model_config(const std::string& folder) {
-  const std::string path = (std::filesystem::path(folder) / "config.json").string();
-  require_reachable(path);
-  if (!is_there(path)) return std::nullopt;
-  const nlohmann::json json = read_model_json(path);
-  const auto of = [&](std::initializer_list<const char*> keys) { return size_under(json, keys, path); };
-  ModelConfig config;
+// A model in config.json that stands inside of another: "text_config", "encoder".
+bool is_part(const std::string& key, const nlohmann::json& value) {
+  if (!value.is_object()) return false;
+  return key.ends_with("_config") ? key != "quantization_config"
+                                  : value.contains("model_type") && !value["model_type"].is_null();
+}
+
+std::shared_ptr<const ModelConfig> config_of(std::shared_ptr<const nlohmann::json> settings,
+                                             const std::string& where, const std::string& whole_type = {}) {
+  const nlohmann::json& json = *settings;
+  const auto of = [&](std::initializer_list<const char*> keys) { return size_under(json, keys, where); };
+  auto made = std::make_shared<ModelConfig>();
+  ModelConfig& config = *made;
+  config.where = where;
+  config.whole_type = whole_type;
   if (const auto type = json.find("model_type"); type != json.end() && type->is_string())
     config.model_type = type->get<std::string>();
   config.embed_dim = of({"hidden_size", "n_embd", "d_model", "dim"});
   config.num_layers = of({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
-  config.num_heads = of({"num_attention_heads", "n_head", "n_heads", "num_heads"});
+  config.num_heads = of({"num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads"});
   config.num_kv_heads = of({"num_key_value_heads"});
+  if (const ModelType* const type = find_model_type(config.model_type); type && !whole_type.empty()) {
+    if (!config.num_heads && type->usual_heads > 0) {
+      config.num_heads = type->usual_heads;
+      if (!config.num_kv_heads && type->usual_kv_heads > 0) config.num_kv_heads = type->usual_kv_heads;
+    }
+  }
   config.head_dim = of({"head_dim", "d_kv"});
   config.encoder_heads = of({"encoder_attention_heads"});
   config.decoder_heads = of({"decoder_attention_heads"});
-  const auto says = [&](const char* key, const nlohmann::json& value) {
-    const auto at = json.find(key);
-    return at != json.end() && *at == value;
+  if (const auto stages = json.find(heads_by_stage_key); stages != json.end() && stages->is_array())
+    for (const nlohmann::json& heads : *stages)
+      config.heads_by_stage.push_back(whole_size(heads, where + ": num_heads"));
+  config.rotary = read_model_rotary(json, where);
+  for (const auto& [key, value] : json.items()) {
+    if (!is_part(key, value)) continue;
+    auto part = std::make_shared<nlohmann::json>(value);
+    if (!part->contains("model_type")) {
+      const std::string type = part_type(config.model_type, key);
+      if (!type.empty()) (*part)["model_type"] = type;
+    }
+    config.parts.emplace_back(
+        key, config_of(std::move(part), fmt::format("{}: {}", where, key), config.model_type));
+  }
+  config.settings = std::move(settings);
+  return made;
+}
+
+// Words of a layer's name by which it belongs to a part of the model.
+struct PartWords {
+  std::string_view part;
+  std::initializer_list<std::string_view> words;
+};
+const std::initializer_list<PartWords> part_words{
+    {"vision_config", {"vision", "visual", "image"}},
+    {"text_config", {"text", "language"}},
+    {"audio_config", {"audio", "speech"}},
+    {"qformer_config", {"qformer"}},
+    {"encoder", {"encoder."}},
+    {"decoder", {"decoder."}},
+    {"text_encoder", {"text_encoder"}},
+    {"audio_encoder", {"audio_encoder"}},
+};
+
+}  // namespace
+
+std::shared_ptr<const ModelConfig> read_model_config(const std::string& folder) {
+  const std::string path = (std::filesystem::path(folder) / "config.json").string();
+  require_reachable(path);
+  if (!is_there(path)) return nullptr;
+  return config_of(std::make_shared<const nlohmann::json>(read_model_json(path)), path);
+}
+
+std::shared_ptr<const ModelConfig> part_of_layer(const std::shared_ptr<const ModelConfig>& config,
+                                                 const std::string& layer_name) {
+  if (!config || config->parts.empty()) return config;
+  const auto part_named = [&](std::string_view name) -> std::shared_ptr<const ModelConfig> {
+    for (const auto& [key, part] : config->parts)
+      if (key == name) return part;
+    return nullptr;
   };
-  // Qwen2's layers below max_window_layers see everything; newer files say it of each layer.
-  const auto kinds = json.find("layer_types");
-  const bool every_layer_sees_all =
-      kinds != json.end() && kinds->is_array() &&
-      std::ranges::all_of(*kinds, [](const nlohmann::json& kind) { return kind == "full_attention"; });
-  if (!says("use_sliding_window", false) && !every_layer_sees_all)
-    config.sliding_window = of({"sliding_window"});
-  config.rotary = read_model_rotary(json, path);
+  const std::string name = layer_name + ".";
+  for (const PartWords& words : part_words) {
+    const bool named = std::ranges::any_of(words.words, [&](std::string_view word) {
+      // "encoder." and "decoder." begin the names of their models; elsewhere they are stacks of one model.
+      return word.ends_with('.') ? name.starts_with(word) : name.find(word) != std::string::npos;
+    });
+    if (!named) continue;
+    if (auto part = part_named(words.part)) return part;
+  }
+  // The language model of a model that sees pictures needs no word.
+  const bool has_sizes = config->num_heads || config->encoder_heads || !config->heads_by_stage.empty();
+  if (const auto text = part_named("text_config"); text && !has_sizes) return text;
   return config;
 }
 

@@ -67,7 +67,8 @@ constexpr std::array families{
                 .q = "encoder_attn.q_proj.",
                 .k = "encoder_attn.k_proj.",
                 .v = "encoder_attn.v_proj.",
-                .output = "encoder_attn.out_proj."},
+                .output = "encoder_attn.out_proj.",
+                .is_cross = true},
     ModelFamily{.name = "Phi-3",
                 .layout = packed,
                 .qkv = "self_attn.qkv_proj.",
@@ -89,6 +90,7 @@ constexpr std::array families{
                 .k = "EncDecAttention.k.",
                 .v = "EncDecAttention.v.",
                 .output = "EncDecAttention.o.",
+                .is_cross = true,
                 .scales = false},
     ModelFamily{.name = "BLOOM",
                 .layout = interleaved,
@@ -119,6 +121,8 @@ std::string_view layout_name(AttentionLayout layout) {
       return "q, k, v packed in columns, [in,out]";
     case interleaved:
       return "q, k, v of each head in turns, [out,in]";
+    case grouped:
+      return "q heads, k, v of each key/value head in turns, [out,in]";
   }
   return "";
 }

@@ -12,6 +12,7 @@ enum class AttentionLayout {
   packed,       // rows of q, then k, then v: [out,in]
   packed_in,    // columns of q, then k, then v: [in,out] (GPT-2's Conv1D), the output projection [in,out] too
   interleaved,  // for each head its rows of q, k and v: [H·3·D,in]
+  grouped,      // for each key/value head the rows of its query heads, then of k and v: [G·(H/G+2)·D,in]
 };
 
 // Names are what stands behind a layer's prefix, up to "weight" or "bias": "attention.self.query." names
@@ -24,6 +25,7 @@ struct ModelFamily {
   std::string_view output = {};
   std::string_view joint_bias = {};  // of separate arrays with one bias for q, k and v; else empty
   bool is_causal = false;            // outside of an encoder
+  bool is_cross = false;             // keys and values come from another stack
   bool scales = true;                // by 1/√D
   // What makes order seen inside of attention: "rotary", "ALiBi", "relative"; else empty.
   std::string_view positions = {};

@@ -50,11 +50,14 @@ std::string text_under(const Json& object, const char* key) {
   return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
-void read_scaling(const Json& scaling, const std::string& path, ModelRotary& rotary) {
+void read_scaling(const Json& scaling, const std::string& path, Index most_tokens, ModelRotary& rotary) {
   std::string type = text_under(scaling, "rope_type");
   if (type.empty()) type = text_under(scaling, "type");
-  // "dynamic" begins behind the longest text of training, and no text here is longer.
-  if (type.empty() || type == "default" || type == "dynamic") return;
+  if (type.empty() || type == "default") return;
+  if (type == "dynamic") {
+    rotary.most_positions = most_tokens;
+    return;
+  }
   if (type == "linear") {
     rotary.linear_factor = number_under(scaling, {"factor"}, path).value_or(1.0);
   } else if (type == "llama3") {
@@ -79,12 +82,40 @@ void read_scaling(const Json& scaling, const std::string& path, ModelRotary& rot
   }
 }
 
+// What stands beside the keys that are read here, as mrope_section does.
+void refuse_other_keys(const Json& part, ModelRotary& rotary) {
+  constexpr std::array<std::string_view, 12> known{"rope_type",
+                                                   "type",
+                                                   "rope_theta",
+                                                   "partial_rotary_factor",
+                                                   "factor",
+                                                   "low_freq_factor",
+                                                   "high_freq_factor",
+                                                   "original_max_position_embeddings",
+                                                   "max_position_embeddings",
+                                                   "rotary_emb_base",
+                                                   "rotary_pct",
+                                                   "attention_factor"};
+  for (const auto& [key, value] : part.items())
+    if (!value.is_null() && rotary.not_understood.empty() && std::ranges::find(known, key) == known.end())
+      rotary.not_understood = "rope_parameters with " + one_line(key, 40);
+}
+
 }  // namespace
 
-ModelRotary read_model_rotary(const nlohmann::json& config, const std::string& path) {
+ModelRotary read_model_rotary(const nlohmann::json& config, const std::string& path,
+                              const std::string& layer_type) {
   ModelRotary rotary;
+  static const Json none;
   const Json* parameters = find(config, "rope_parameters");
-  const Json& newer = parameters != nullptr ? *parameters : Json(nullptr);
+  const bool by_layer = parameters != nullptr && parameters->is_object() && !parameters->empty() &&
+                        std::ranges::all_of(*parameters, [](const Json& part) { return part.is_object(); });
+  if (by_layer) {
+    const Json* const own = find(*parameters, layer_type.c_str());
+    if (own == nullptr) rotary.not_understood = "rope_parameters has an object for each kind of layer";
+    parameters = own;
+  }
+  const Json& newer = parameters != nullptr ? *parameters : none;
   const auto number = [&](std::initializer_list<const char*> keys, double otherwise) {
     if (const auto own = number_under(config, keys, path)) return *own;
     return number_under(newer, keys, path).value_or(otherwise);
@@ -97,7 +128,12 @@ ModelRotary read_model_rotary(const nlohmann::json& config, const std::string& p
                                     fmt::format("{}", rotary.share), "a number above 0, at most 1", ""});
   }
   const Json* scaling = find(config, "rope_scaling");
-  read_scaling(scaling != nullptr ? *scaling : newer, path, rotary);
+  // "dynamic" begins behind the longest text of training; 2048 where the file does not say how long that is.
+  const auto most_tokens =
+      static_cast<Index>(number_under(config, {"max_position_embeddings"}, path).value_or(2048.0));
+  read_scaling(scaling != nullptr ? *scaling : newer, path, most_tokens, rotary);
+  for (const Json* part : {scaling, parameters})
+    if (part != nullptr && part->is_object()) refuse_other_keys(*part, rotary);
   if (std::ranges::find(interleaved_types, text_under(config, "model_type")) != interleaved_types.end())
     rotary.not_understood = "neighbouring columns are its pairs";
   return rotary;

@@ -15,13 +15,16 @@ struct ModelRotary {
   double share = 1.0;          // of a head's columns, (0,1]: partial_rotary_factor, rotary_pct
   double linear_factor = 1.0;  // rope_scaling of type "linear": every frequency is divided by it
   std::optional<Llama3FrequencyScaling> llama3;  // of type "llama3"
+  std::optional<Index> most_positions;  // of type "dynamic": up to so many tokens no frequency is scaled
   // A rope_scaling or a model whose rotation is another: a few words, "rope_scaling yarn"; empty where it is all understood.
   std::string not_understood;
 };
 
 // From rope_theta, rope_scaling and, in newer files, rope_parameters; what is not there has its default. `path` names the file
-// in errors. Throws Error(input) for a number that cannot be.
-ModelRotary read_model_rotary(const nlohmann::json& config, const std::string& path);
+// in errors. Where rope_parameters has an object for each kind of layer, `layer_type` ("full_attention", as layer_types has it) chooses.
+// Throws Error(input) for a number that cannot be.
+ModelRotary read_model_rotary(const nlohmann::json& config, const std::string& path,
+                              const std::string& layer_type = {});
 
 // The width of a head that is turned: head_dim · share, whole. 0 where that is odd.
 Index rotary_width(const ModelRotary& rotary, Index head_dim);

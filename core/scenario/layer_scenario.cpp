@@ -2,9 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <set>
-
 #include "core/files/file_paths.h"
+#include "core/model/layer_attention.h"
 #include "core/model/text_model.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
@@ -82,24 +81,27 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
   set_heads(a, {heads, kv_heads, head_dim, v_head_dim});
   if (layer.key_width != layer.query_width) a.kdim = a.vdim = layer.key_width;
   a.bias = layer.has_bias;
-  if (!layer.family->scales) a.scale = 1.0;
-  const ModelRotary rotary = layers.config ? layers.config->rotary : ModelRotary{};
-  if (layer.family->positions == "rotary" && rotary_width(rotary, head_dim) > 0) {
-    if (is_plain_rotary(rotary, head_dim))
-      a.rotary_base = rotary.base;
+  a.add_bias_kv = layer.has_bias_kv;
+  const LayerAttention attention = layer_attention(layer);
+  a.scale = attention.scale;
+  a.softcap = attention.softcap;
+  a.clip_qkv = attention.clip_qkv;
+  if (attention.rotary) {
+    if (is_plain_rotary(*attention.rotary, head_dim))
+      a.rotary_base = attention.rotary->base;
     else
-      a.rotary_inverse_frequencies = rotary_inverse_frequencies(rotary, head_dim);
+      a.rotary_inverse_frequencies = rotary_inverse_frequencies(*attention.rotary, head_dim);
   }
-  scenario.mask.is_causal = layer.is_causal;
-  scenario.mask.alibi = layer.family->positions == "ALiBi";
-  if (layer.is_causal && layers.config && layers.config->sliding_window)
-    scenario.mask.sliding_window = layers.config->sliding_window;
-  scenario.inputs.self_attention =
-      layer.key_width == layer.query_width && layer.family->name.find("cross") == std::string_view::npos;
+  scenario.mask.is_causal = attention.is_causal;
+  scenario.mask.sliding_window = attention.sliding_window;
+  scenario.mask.alibi = attention.alibi;
+  scenario.mask.alibi_scale = attention.alibi_scale;
+  scenario.inputs.self_attention = layer.key_width == layer.query_width && !layer.is_cross;
   scenario.parameters.source = ParameterSource::model;
   scenario.parameters.layout = layer.packed_rows > 0 ? ProjectionLayout::packed : ProjectionLayout::separate;
   scenario.parameters.file = path;
   scenario.parameters.layer = number;
+  scenario.origin.layer = std::make_shared<const Scenario>(scenario);
   return scenario;
 }
 
@@ -124,22 +126,6 @@ void set_heads(AttentionSpec& a, const HeadChoice& heads) {
   a.num_kv_heads = unless(heads.num_kv_heads == heads.num_heads, heads.num_kv_heads);
   a.head_dim = unless(heads.head_dim * heads.num_heads == a.embed_dim, heads.head_dim);
   a.v_head_dim = unless(heads.v_head_dim == heads.head_dim, heads.v_head_dim);
-}
-
-Scenario with_heads_that_fit(const Scenario& scenario) {
-  const std::set<std::string>& written = scenario.origin.written;
-  if (!is_of_model(scenario) || !written.contains(num_heads_path)) return scenario;
-  for (const char* path : head_size_paths)
-    if (written.contains(path)) return scenario;
-  const ModelFiles files(path_from(scenario.origin.folder, *scenario.parameters.file));
-  const AttentionLayers layers = find_attention_layers(files);
-  const Index layer = scenario.parameters.layer;
-  if (layer < 0 || layer >= static_cast<Index>(layers.layers.size())) return scenario;
-  const auto choice =
-      choice_of_heads(layers.layers[static_cast<std::size_t>(layer)], scenario.attention.num_heads);
-  Scenario fitting = scenario;
-  if (choice) set_heads(fitting.attention, *choice);
-  return fitting;
 }
 
 bool heads_are_assumed(const Scenario& scenario, const AttentionLayer& layer) {

@@ -15,8 +15,7 @@ bool is_of_model(const Scenario& scenario);
 bool names_a_model(const Scenario& scenario);
 
 // A scenario whose parameters are those of layer `layer` of the model at `path`: sizes, scale, bias, rotary positions and masks as the model
-// has them, random inputs. Where nothing says how many heads there are, the likeliest number. What the operator is not part of
-// (relative positions, a rope_scaling that is not understood) is not in it. Throws Error(input) where there is no such layer or it cannot be computed with.
+// has them (core/model/layer_attention.h), random inputs. Where nothing says how many heads there are, the likeliest number. Throws Error(input) where there is no such layer or it cannot be computed with.
 Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, Index layer);
 
 // The first layer that can be computed with; 0 where none can.
@@ -32,10 +31,6 @@ AttentionLayer layer_of_scenario(const Scenario& scenario, const std::string& pa
 
 // The same layer cut into so many heads.
 void set_heads(AttentionSpec& attention, const HeadChoice& heads);
-
-// Where a scenario of a model writes num_heads and none of head_size_paths, as many key/value heads, and as wide ones, as the rows of
-// its k and v leave; unchanged where so many heads do not fit. Throws Error(input) where the model cannot be opened.
-Scenario with_heads_that_fit(const Scenario& scenario);
 
 // What a person should know of the heads of a layer, one line: that the model was trained with another number, or that
 // nothing says how many there are. `layer` as the model's files have it; empty where nothing is to be said.

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -31,6 +32,7 @@ struct AttentionSpec {
   std::optional<std::vector<double>> rotary_inverse_frequencies;
   std::optional<double> scale;
   double softcap = 0.0;
+  std::optional<double> clip_qkv;  // null: q, k and v are not clipped
   double temperature = 1.0;
   double dropout = 0.0;
   std::uint64_t dropout_seed = 0;
@@ -75,6 +77,7 @@ struct MaskSpec {
       valid_lens;                     // one inner list of 1 entry per batch for (N)
   bool valid_lens_per_query = false;  // true: (N,L)
   bool alibi = false;
+  double alibi_scale = 1.0;  // multiplies ALiBi's bias
   std::optional<std::string> preset;
   std::optional<std::string> file;
   std::optional<double> value;  // null is "-inf"
@@ -103,10 +106,14 @@ struct FrozenHeads {
   }
 };
 
+struct Scenario;
+
 // Where a Scenario came from. Not part of its value: scenarios that differ only in this are equal.
 struct ScenarioOrigin {
   std::string folder;  // the files that it names are relative to this folder; empty: to the working folder
   std::set<std::string> written;  // the keys that somebody wrote, their defaults too: "attention.embed_dim"
+  // What the layer of a model decided about (core/scenario/layer_values.h), as the layer has it; null: nothing yet.
+  std::shared_ptr<const Scenario> layer = {};
   friend bool operator==(const ScenarioOrigin&, const ScenarioOrigin&) { return true; }
 };
 

@@ -12,6 +12,7 @@
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/hand_made_heads.h"
 #include "core/scenario/layer_scenario.h"
+#include "core/scenario/layer_values.h"
 #include "core/scenario/scenario_plan.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/scenario/text_inputs.h"
@@ -337,31 +338,36 @@ void note_unused(const GivenArrays& given, std::vector<std::string>& notes) {
   }
 }
 
-// That the model is not what its config.json says.
-void note_layer_count(const Scenario& scenario, std::vector<std::string>& notes) {
+// That the model is not what its config.json says, or its layer not all that is computed.
+void note_layer(const Scenario& scenario, Index tokens, ScenarioInputs& inputs) {
   const std::shared_ptr<const TextModel> model =
       TextModel::open(path_from(scenario.origin.folder, *scenario.parameters.file));
   const std::string told = told_of_layer_count(model->files(), model->layers());
-  if (!told.empty()) notes.push_back(told);
+  if (!told.empty()) inputs.notes.push_back(told);
+  LayerNotes layer = notes_on_layer(scenario, tokens);
+  inputs.notes.insert(inputs.notes.end(), layer.not_computed.begin(), layer.not_computed.end());
+  inputs.not_computed = std::move(layer.not_computed);
+  if (!layer.differences.empty()) inputs.notes.push_back(std::move(layer.differences));
 }
 
 std::vector<Index> scores_sizes(const ScenarioPlan& plan) {
   return {plan.batch, plan.options.num_heads, plan.query_length, plan.all_keys};
 }
 
-ScenarioInputs made_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given,
+ScenarioInputs made_inputs(const Scenario& asked, DType dtype, const GivenArrays& given,
                            const ScenarioInputs* previous, Index maps) {
-  check_scenario(scenario);
+  check_scenario(asked);
+  const Scenario scenario = with_layer_values(asked);
   ScenarioInputs inputs;
   const GivenArrays arrays =
       gather_arrays(scenario, given, previous ? &previous->files : nullptr, inputs.files);
   const GivenSizes sizes = given_sizes(arrays, scenario.op, scenario.inputs.batch_first);
   for (const auto& [path, file] : inputs.files)
     if (file.layer) inputs.layer = file.layer;
-  if (inputs.layer) note_layer_count(scenario, inputs.notes);
   if (!arrays.contains("query")) inputs.model_input = read_model_text(scenario, inputs.notes);
   ModelInput* const model = inputs.model_input.get();
   const ScenarioPlan plan = plan_scenario(scenario, arrays, sizes, text_lengths(scenario.inputs, model));
+  if (inputs.layer) note_layer(scenario, plan.masked_keys, inputs);
   const bool lent = previous && previous->attention.dtype == dtype &&
                     attention_sizes(previous->attention).scores_shape().sizes() == scores_sizes(plan);
   require_planned_memory(plan, scenario, dtype, arrays, lent ? 0 : maps);

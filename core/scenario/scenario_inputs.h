@@ -36,8 +36,9 @@ struct ScenarioInputs {
   std::vector<std::string>
       notes;                  // what a person should know: arrays that are not used, numbers beyond f32 …
   std::string told_of_heads;  // of them, what is said of the number of heads (core/scenario/layer_scenario.h)
-  MadeTensors made;           // what the tensors were made from: lets the next call share those that stay
-  ArrayFiles files;           // the array files that were read, so that an edit does not read them again
+  std::vector<std::string> not_computed;  // of them, what the model's layer has beyond the numbers here
+  MadeTensors made;  // what the tensors were made from: lets the next call share those that stay
+  ArrayFiles files;  // the array files that were read, so that an edit does not read them again
 };
 
 // Throws Error(usage) for a scenario that contradicts itself, Error(input) for arrays that disagree with it

@@ -84,6 +84,7 @@ void copy_options(AttentionOptions& o, const Scenario& scenario) {
   if (a.rotary_inverse_frequencies) o.rotary_inverse_frequencies = *a.rotary_inverse_frequencies;
   o.scale = a.scale;
   o.softcap = a.softcap;
+  o.clip_qkv = a.clip_qkv;
   o.temperature = a.temperature;
   o.dropout = a.dropout;
   o.dropout_seed = a.dropout_seed;
@@ -95,6 +96,7 @@ void copy_options(AttentionOptions& o, const Scenario& scenario) {
   o.causal_alignment = m.causal_alignment;
   o.sliding_window = m.sliding_window;
   o.alibi = m.alibi;
+  o.alibi_scale = m.alibi_scale;
   o.mask_value = m.value;
   // PyTorch >= 2.5: the path that returns weights adds -inf and divides 0 by 0, the fused one guards it.
   const bool guarded = scenario.op == Op::scaled_dot_product_attention || !a.need_weights;
@@ -165,6 +167,7 @@ void check_scaled_dot_product_attention(const Scenario& scenario, const GivenArr
   };
   absent(a.add_bias_kv, "add_bias_kv");
   absent(a.add_zero_attn, "add_zero_attn");
+  absent(a.clip_qkv.has_value(), "clip_qkv");
   absent(a.residual, "residual");
   absent(a.layer_norm, "layer_norm");
   absent(scenario.head_gain.has_value(), "heads.gain");

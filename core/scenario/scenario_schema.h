@@ -101,6 +101,7 @@ void visit_scenario(S& s, Visitor& visit) {
                 "one per pair of columns");
   visit.field("attention", "scale", a.scale, any);
   visit.field("attention", "softcap", a.softcap, not_negative);
+  visit.field("attention", "clip_qkv", a.clip_qkv, above_zero);
   visit.field("attention", "temperature", a.temperature, above_zero);
   visit.field("attention", "dropout", a.dropout, probability);
   visit.field("attention", "dropout_seed", a.dropout_seed);
@@ -136,6 +137,7 @@ void visit_scenario(S& s, Visitor& visit) {
   visit.field("mask", "sliding_window", m.sliding_window, positive);
   visit.valid_lens("mask", "valid_lens", m);
   visit.field("mask", "alibi", m.alibi);
+  visit.field("mask", "alibi_scale", m.alibi_scale, any);
   visit.field("mask", "preset", m.preset);
   visit.field("mask", "file", m.file);
   visit.mask_value("mask", "value", m.value);

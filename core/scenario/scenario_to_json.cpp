@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include "core/scenario/json_document.h"
+#include "core/scenario/layer_scenario.h"
+#include "core/scenario/layer_values.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/tensor/error.h"
@@ -97,9 +99,11 @@ OrderedJson all_keys(const Scenario& scenario) {
   return writer.root;
 }
 
-// Without the keys that nobody wrote and that have their default.
+// Without the keys that nobody wrote and that have their default, or what the layer of a model decided.
 OrderedJson own_keys(const Scenario& scenario) {
-  const OrderedJson all = all_keys(scenario), defaults = all_keys(Scenario{});
+  Scenario base;
+  if (is_of_model(scenario) && scenario.origin.layer) copy_layer_keys(*scenario.origin.layer, base);
+  const OrderedJson all = all_keys(scenario), defaults = all_keys(base);
   const std::set<std::string>& written = scenario.origin.written;
   OrderedJson own;
   for (const auto& [key, value] : all.items()) {
@@ -186,9 +190,14 @@ Scenario with_setting(const Scenario& scenario, std::string_view path_equals_val
   }
   Scenario changed = scenario_from_json(json, where);
   changed.origin.folder = scenario.origin.folder;
-  // What only stands in the JSON because it is not the default was said by nobody: it may be assumed.
+  const bool of_layer = is_of_model(scenario) && scenario.origin.layer;
+  // Other parameters in the sizes of the layer; another layer brings its own.
+  if (of_layer && !is_of_model(changed)) copy_layer_keys(scenario, changed, changed.origin.written);
+  // What only stands in the JSON because it is not the default was said by nobody: it may be assumed. What is not as the layer has it
+  // was said by somebody.
   std::erase_if(changed.origin.written, [&](const std::string& key) {
-    return !scenario.origin.written.contains(key) && key != path && !key.starts_with(path + ".");
+    return !scenario.origin.written.contains(key) && key != path && !key.starts_with(path + ".") &&
+           !(of_layer && is_layer_key(key));
   });
   return changed;
 }

@@ -19,23 +19,6 @@ void refuse(const std::string& key, const std::string& got, const std::string& r
               {key, "a layer of a model has the model's own text as query, key and value", got, "", remedy});
 }
 
-// Where the model sees positions inside of attention and the scenario does not: what to set; else empty.
-std::string told_of_positions(const Scenario& scenario, const TextModel& model) {
-  const EncoderConfig& config = model.encoder()->config();
-  if (config.positions == PositionKind::alibi && !scenario.mask.alibi)
-    return "the model's scores fall with distance and the scenario's do not: set mask.alibi to true";
-  const AttentionSpec& attention = scenario.attention;
-  if (config.positions != PositionKind::rotary || attention.rotary_base ||
-      attention.rotary_inverse_frequencies)
-    return "";
-  const ModelRotary& rotary = model.layers().config->rotary;
-  return fmt::format(
-      "the model turns q and k by their positions and the scenario does not: {}",
-      is_plain_rotary(rotary, config.head_dim)
-          ? fmt::format("set attention.rotary_base to {}", rotary.base)
-          : "set attention.rotary_inverse_frequencies to the list that a scenario saved from the window has");
-}
-
 }  // namespace
 
 std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vector<std::string>& notes) {
@@ -68,8 +51,6 @@ std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vecto
   notes.insert(notes.end(), input->text.notices.begin(), input->text.notices.end());
   if (!scenario.inputs.positions)
     notes.push_back("inputs.positions is not used: a model's text has the positions that the model gives it");
-  if (std::string told = told_of_positions(scenario, *input->model); !told.empty())
-    notes.push_back(std::move(told));
   return input;
 }
 

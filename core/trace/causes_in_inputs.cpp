@@ -74,8 +74,8 @@ std::vector<LikelyCause> causes_in_inputs(const VariantSearch& search, const Arr
     variant.change(changed);
     try {
       const TracePtr trace = run(search, changed);
-      const ArrayComparison again =
-          compare_arrays(*trace, made_arrays(search, trace->options, variant.reorders_columns), search.options);
+      const ArrayComparison again = compare_arrays(
+          *trace, made_arrays(search, trace->options, variant.reorders_columns), search.options);
       const std::size_t tensors = agreeing(again, *first);
       if (tensors == 0) continue;
       std::string text = "theirs agrees if " + variant.text;

@@ -224,9 +224,10 @@ void add_rotary_conventions(const Question& q, Causes& causes) {
   const Tensor neighbours =
       pairs_as_halves(rotary_embedding(pairs_as_halves(x, pairs, false), frequencies, first), pairs, true);
   if (pairs > 1 && q.agrees(neighbours))
-    causes.push_back({"theirs turns neighbouring columns (2j, 2j + 1) together, ours halves (j, j + D/2): the "
-                      "rows of W_q and W_k are then in another order too",
-                      ""});
+    causes.push_back(
+        {"theirs turns neighbouring columns (2j, 2j + 1) together, ours halves (j, j + D/2): the "
+         "rows of W_q and W_k are then in another order too",
+         ""});
   if (q.agrees(rotary_embedding_gradient(x, frequencies, first)))
     causes.push_back({"theirs turns the other way: the sign of sin θ is opposite", ""});
   if (q.agrees(rotary_embedding(x, frequencies, first + 1)))
@@ -345,8 +346,9 @@ std::vector<LikelyCause> causes_in_numbers(const Trace& ours, const ComparedArra
       array.ours->size() < enough_cells)
     return causes;
   const Question question{ours, array, array.tensor.id};
-  for (const auto& search : {add_other_tensors, add_constant_factor, add_orders, add_interleaved_heads,
-                             add_repeats, add_rotary_conventions, add_softmax_mistakes, add_blocked_cells, add_roundings}) {
+  for (const auto& search :
+       {add_other_tensors, add_constant_factor, add_orders, add_interleaved_heads, add_repeats,
+        add_rotary_conventions, add_softmax_mistakes, add_blocked_cells, add_roundings}) {
     search(question, causes);
   }
   return causes;

@@ -221,6 +221,10 @@ void add_quantities(const Trace& trace, CellProvenance& provenance) {
     case Combine::rotation:
       add_rotation(trace, provenance);
       break;
+    case Combine::clip:
+    case Combine::clip_gradient:
+      quantities.emplace_back("clip", o.clip_qkv.value_or(0.0));
+      break;
     case Combine::scale:
       add_scale(o, provenance);
       break;
@@ -289,6 +293,12 @@ double recompute_from_provenance(const Trace& trace, const CellProvenance& prove
       return provenance.combine == Combine::mean ? sum / quantity(provenance, "number of heads").value_or(1.0)
                                                  : sum;
     }
+    case Combine::clip: {
+      const double bound = quantity(provenance, "clip").value_or(0.0);
+      return std::clamp(source(0), -bound, bound);
+    }
+    case Combine::clip_gradient:
+      return std::abs(source(1)) <= quantity(provenance, "clip").value_or(0.0) ? source(0) : 0.0;
     case Combine::rotation:
       return recompute_rotation(trace, provenance);
     case Combine::scale:

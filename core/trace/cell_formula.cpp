@@ -154,6 +154,13 @@ std::string right_side(const Trace& trace, const Rule& rule, const CellProvenanc
     case Combine::product_sum:
     case Combine::merge_masks:
       return joined_products(trace, rule, index);
+    case Combine::clip: {
+      const std::string bound = number_text(quantity(provenance, "clip").value_or(0.0));
+      return fmt::format("{} clipped to [−{}, {}]", factors_of(0), bound, bound);
+    }
+    case Combine::clip_gradient:
+      return fmt::format("{} where |{}| ≤ {}, else 0", factors_of(0), factors_of(1),
+                         number_text(quantity(provenance, "clip").value_or(0.0)));
     case Combine::rotation:
       return rotation_text(provenance, cell_text(provenance.terms.at(0).factors[0]),
                            cell_text(provenance.terms.at(1).factors[0]));

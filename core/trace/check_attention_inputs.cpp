@@ -37,6 +37,11 @@ void check_options(const AttentionOptions& o, bool sizes_follow_from_arrays) {
   require(std::isfinite(o.softcap) && o.softcap >= 0.0,
           {"softcap", "the number is out of range", fmt::format("{}", o.softcap),
            "a finite number, 0 (off) or above", ""});
+  require(!o.clip_qkv || (std::isfinite(*o.clip_qkv) && *o.clip_qkv > 0.0),
+          {"clip_qkv", "the number is out of range", fmt::format("{}", o.clip_qkv.value_or(0.0)),
+           "a finite number above 0, or none", ""});
+  require(std::isfinite(o.alibi_scale), {"mask.alibi_scale", "the number is not finite",
+                                         fmt::format("{}", o.alibi_scale), "a finite number", ""});
   require(!o.mask_value || std::isfinite(*o.mask_value),
           {"mask.value", "the number is not finite", fmt::format("{}", o.mask_value.value_or(0.0)),
            "a finite number, or \"-inf\"", ""});

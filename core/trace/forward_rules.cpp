@@ -121,7 +121,7 @@ void Declaration::declare_split(Id x) {
     rule_.combine = Combine::given;
     return;
   }
-  rule_.combine = Combine::copy;
+  rule_.combine = trace_.options.clip_qkv ? Combine::clip : Combine::copy;
   add({operand(x, {axis_of(n), axis_of(row), axis_joined(h, rule_.sizes.back(), column)})});
 }
 

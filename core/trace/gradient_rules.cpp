@@ -157,6 +157,11 @@ void GradientDeclaration::pass_through(const Reader& reader) {
     case Combine::product_sum:
     case Combine::merge_masks:  // linear in float masks; boolean ones have no gradient
       return add_ways_through(reader);
+    case Combine::clip:
+      rule_.combine = Combine::clip_gradient;
+      add_ways_through(reader);
+      rule_.products.push_back(same_cell(source));
+      return;
     case Combine::rotation:  // the turn backwards reads the same two columns
       rule_.combine = Combine::rotation;
       rule_.products = reader.rule.products;

@@ -28,7 +28,7 @@ Position position(const Trace& trace, std::span<const Index> index) {
 }
 
 double alibi_slope(const Trace& trace, std::span<const Index> index) {
-  return alibi_slopes(trace.options.num_heads)[static_cast<std::size_t>(index[h])];
+  return alibi_slopes(trace.options.num_heads, trace.options.alibi_scale)[static_cast<std::size_t>(index[h])];
 }
 
 Product mask_product(MaskReading reading, std::string label, Interval keys,

@@ -5,6 +5,7 @@
 #include "core/attention/add_and_norm.h"
 #include "core/attention/attention_mask.h"
 #include "core/attention/average_weights.h"
+#include "core/attention/clip.h"
 #include "core/attention/dropout.h"
 #include "core/attention/frozen_heads.h"
 #include "core/attention/heads.h"
@@ -109,10 +110,14 @@ void project(TraceTensors& t, const AttentionOptions& options, const AttentionSi
                {"G·Dv", sizes.kv_heads * sizes.v_head_dim});
 }
 
-void split(TraceTensors& t, const AttentionSizes& sizes, StageSharing& sharing) {
+void split(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
+           StageSharing& sharing) {
   const auto cut = [&](Id id, const TensorPtr& x, Index heads, const char* head_axis,
                        const char* width_axis) {
-    sharing.stage(id, {{choice(heads)}, {x}}, [&] { return split_heads(*x, heads, head_axis, width_axis); });
+    sharing.stage(id, {{choice(heads), options.clip_qkv.value_or(0.0)}, {x}}, [&] {
+      Tensor parts = split_heads(*x, heads, head_axis, width_axis);
+      return options.clip_qkv ? clip(parts, *options.clip_qkv) : parts;
+    });
   };
   cut(Id::q_heads, t.q, sizes.heads, "H", "D");
   cut(Id::k_heads, t.k, sizes.kv_heads, "G", "D");
@@ -137,6 +142,7 @@ void mask(TraceTensors& t, const AttentionOptions& options, const AttentionSizes
                                     choice(options.is_causal),
                                     by_position ? choice(static_cast<Index>(options.causal_alignment)) : 0.0,
                                     choice(options.sliding_window.value_or(0)),
+                                    options.alibi ? options.alibi_scale : 0.0,
                                     choice(options.alibi)};
   sharing.stage(Id::mask_bias, {choices, {t.attn_mask, t.key_padding_mask, t.valid_lens}},
                 [&] { return merge_masks(options, given, sizes.scores_shape(), sizes.keys, dtype); });
@@ -302,7 +308,7 @@ TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous)
   if (inputs.options.op == Op::multi_head_attention) {
     t.head_gain = head_gain_tensor(inputs, previous);
     project(t, trace->options, sizes, sharing);
-    split(t, sizes, sharing);
+    split(t, trace->options, sizes, sharing);
     scaled_dot_product_attention(t, trace->options, sizes, trace->dtype, sharing);
     merge_and_project(t, sizes, sharing);
     add_and_norm(t, trace->options, sharing);

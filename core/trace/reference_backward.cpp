@@ -7,6 +7,7 @@
 #include "core/attention/dropout.h"
 #include "core/attention/frozen_heads.h"
 #include "core/attention/heads.h"
+#include "core/attention/clip.h"
 #include "core/attention/heads_backward.h"
 #include "core/attention/in_projection.h"
 #include "core/attention/in_projection_backward.h"
@@ -334,9 +335,18 @@ void Backward::project_inputs(const std::array<Way, 3>& ways) {
 }
 
 void Backward::project() {
-  stage(TensorId::q, {g_.q_heads}, [&] { return merge_heads(*g_.q_heads, nullptr, "H·D"); });
-  stage(TensorId::k, {g_.k_heads}, [&] { return merge_heads(*g_.k_heads, nullptr, "G·D"); });
-  stage(TensorId::v, {g_.v_heads}, [&] { return merge_heads(*g_.v_heads, nullptr, "G·Dv"); });
+  // Where numbers were clipped, their gradient stops.
+  const auto join = [&](TensorId id, const TensorPtr& heads, const TensorPtr& joined, const char* axis) {
+    stage(id, {heads, o_.clip_qkv ? joined : nullptr},
+          [&] {
+            Tensor gradient = merge_heads(*heads, nullptr, axis);
+            return o_.clip_qkv ? clip_gradient(gradient, *joined, *o_.clip_qkv) : gradient;
+          },
+          {o_.clip_qkv.value_or(0.0)});
+  };
+  join(TensorId::q, g_.q_heads, t_.q, "H·D");
+  join(TensorId::k, g_.k_heads, t_.k, "G·D");
+  join(TensorId::v, g_.v_heads, t_.v, "G·Dv");
   const std::array<Way, 3> ways{
       Way{Projection::q, g_.q, t_.query, t_.q_proj_weight, false},
       Way{Projection::k, g_.k, t_.key, t_.k_proj_weight, t_.static_k != nullptr},

@@ -30,6 +30,7 @@ enum class Combine {
   product_sum,  // Σ of products, each of one or more factors (projections, scores, head_output, concat with
                 // its gain)
   rotation,     // own · cos θ ∓ partner · sin θ: two columns of a row, turned by its position
+  clip,         // a source cell, brought into [−c, c] (the split with clip_qkv)
   scale,        // a source cell times a constant, temperature and softcap included
   merge_masks,  // the masks' contributions added
   add_mask,     // scaled score + mask_bias, or the fill value where mask_bias is −inf
@@ -38,6 +39,7 @@ enum class Combine {
   mean,         // mean over the summed axis
   layer_norm,   // (x − mean) / √(variance + ε) along the row
   // Of gradients only; dP, P and dy, y are the gradient and the result of what the gradient passes through
+  clip_gradient,      // a gradient, or 0 where the number of the forward pass was clipped
   scale_gradient,     // a gradient times scale / temperature, times 1 − tanh² of the score with a softcap
   add_mask_gradient,  // a gradient, or 0 where mask_bias is −inf and the score was filled
   softmax_gradient,   // P·(dP − Σ dP·P) along the row

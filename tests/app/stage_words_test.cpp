@@ -159,7 +159,7 @@ TEST_CASE("the formula and the question of the scale say what is done where it i
 
 TEST_CASE("every step says how its gradient comes back, and not as it went forward") {
   const auto of = [](Step step, TensorId result) {
-    return backward_words(step, {result, {}, {}, false, 0, 0});
+    return backward_words(step, {result, {}, {}, false, 0, 0}, {});
   };
   const std::pair<Step, TensorId> steps[] = {
       {Step::inputs, TensorId::query},         {Step::project, TensorId::q},

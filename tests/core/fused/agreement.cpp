@@ -82,9 +82,9 @@ TensorPtr patterned(const Shape& shape, DType dtype, Index every) {
 std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
   // An option more does not compile: decide in core/trace/kept_stages.h which stage reads it, and add it below.
   [[maybe_unused]] const auto& [op, E, H, G, kdim, vdim, D, Dv, zero_row, rotary_base, rotary_frequencies,
-                                scale, softcap, temperature, dropout, dropout_seed, need_weights,
+                                scale, softcap, clip_qkv, temperature, dropout, dropout_seed, need_weights,
                                 average_attn_weights, residual, layer_norm, is_causal, causal_alignment,
-                                sliding_window, alibi, mask_value, fully_masked_rows, head_gain,
+                                sliding_window, alibi, alibi_scale, mask_value, fully_masked_rows, head_gain,
                                 frozen_heads] = first.options;
   const AttentionSizes s = attention_sizes(first);
   std::vector<FollowingInputs> all;
@@ -143,6 +143,10 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
     });
   }
   add("alibi", attention, [](Options& o, Arrays&) { o.alibi = !o.alibi; });
+  add("alibi_scale", attention, [](Options& o, Arrays&) {
+    o.alibi = true;
+    o.alibi_scale = -0.4;
+  });
   add("mask_value", attention, [](Options& o, Arrays&) { o.mask_value = -1.0; });
   add("fully_masked_rows", attention,
       [](Options& o, Arrays&) { o.fully_masked_rows = FullyMaskedRows::zero; });

@@ -1,4 +1,5 @@
 #include "core/model/attention_layers.h"
+#include "core/model/layer_attention.h"
 
 #include <doctest/doctest.h>
 
@@ -121,7 +122,7 @@ TEST_CASE("every family is recognised by its names, under whatever prefix") {
     CHECK(layer.query_width == 12);
     CHECK(layer.q_rows == 12);
     CHECK(layer.num_heads == 3);
-    CHECK(layer.is_causal == one.is_causal);
+    CHECK(layer_attention(layer).is_causal == one.is_causal);
     CHECK_FALSE(layer.has_bias);
     CHECK(layer_problem(layer) == "");
   }

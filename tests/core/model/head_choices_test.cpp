@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include "core/scenario/layer_scenario.h"
+#include "core/scenario/layer_values.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "core/trace/reference_backend.h"
@@ -121,10 +122,13 @@ TEST_CASE("heads that nothing says are told as assumed until the scenario says t
       scenario_from_json(R"({"headwise":1,"attention":{"num_kv_heads":4},)" + file, "test");
   const ScenarioInputs assumed = make_scenario_inputs(silent, DType::f32);
   CHECK(assumed.told_of_heads.find("8 (4 for k and v) of 2 are assumed") != std::string::npos);
-  CHECK(assumed.notes.size() == 1);
+  CHECK(assumed.notes.size() == 2);
   const Scenario says =
       scenario_from_json(R"({"headwise":1,"attention":{"num_heads":8,"num_kv_heads":4},)" + file, "test");
-  CHECK(make_scenario_inputs(says, DType::f32).notes.empty());
+  // What is left is that names alone do not say what kind of model this is.
+  const std::vector<std::string> notes = make_scenario_inputs(says, DType::f32).notes;
+  REQUIRE(notes.size() == 1);
+  CHECK(notes[0].find("no config.json says what kind of model this is") != std::string::npos);
 }
 
 TEST_CASE("a setting of something else leaves the number of heads assumed, one of its own does not") {
@@ -140,10 +144,10 @@ TEST_CASE("a scenario that says num_heads alone has the key/value heads that the
   const TemporaryFolder folder;
   write_llama(folder);
   const auto fitting = [&](const std::string& attention) {
-    return with_heads_that_fit(scenario_from_json(R"({"headwise":1,"attention":)" + attention +
-                                                      R"(,"parameters":{"source":"model","file":")" +
-                                                      folder.file("") + R"("}})",
-                                                  "test"))
+    return with_layer_values(scenario_from_json(R"({"headwise":1,"attention":)" + attention +
+                                                    R"(,"parameters":{"source":"model","file":")" +
+                                                    folder.file("") + R"("}})",
+                                                "test"))
         .attention;
   };
   CHECK(fitting(R"({"num_heads":8})").num_kv_heads == 4);

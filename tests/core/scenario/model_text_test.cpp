@@ -142,9 +142,10 @@ TEST_CASE("what a person should know of the text is told with the inputs") {
   CHECK(cut.notes[0].find("the last 7 are left out") != std::string::npos);
 }
 
-TEST_CASE("a scenario that leaves out the turns that the model makes is told what to set") {
-  for (const auto& [name, key] : {std::pair{"qwen2", "attention.rotary_base to 1000000"},
-                                  std::pair{"gpt_neox", "attention.rotary_inverse_frequencies"}}) {
+TEST_CASE("a scenario that leaves out the turns that the model makes is told what the layer has") {
+  for (const auto& [name, key] :
+       {std::pair{"qwen2", "attention.rotary_base = null (the layer has 1000000)"},
+        std::pair{"gpt_neox", "attention.rotary_inverse_frequencies = null (the layer has ["}}) {
     CAPTURE(name);
     const TemporaryFolder folder;
     Scenario scenario = text_scenario(with_words(folder, name), 0, "w3 w4");
@@ -158,14 +159,14 @@ TEST_CASE("a scenario that leaves out the turns that the model makes is told wha
   }
 }
 
-TEST_CASE("a scenario that leaves out the distances that the model sees is told what to set") {
+TEST_CASE("a scenario that leaves out the distances that the model sees is told so") {
   const TemporaryFolder folder;
   Scenario scenario = text_scenario(with_words(folder, "bloom"), 0, "w3 w4");
   CHECK(make_scenario_inputs(scenario, DType::f32).notes.empty());
   scenario.mask.alibi = false;
   const std::vector<std::string> notes = make_scenario_inputs(scenario, DType::f32).notes;
   REQUIRE(notes.size() == 1);
-  CHECK(notes[0].find("mask.alibi") != std::string::npos);
+  CHECK(notes[0].find("mask.alibi = false (the layer has true)") != std::string::npos);
 }
 
 TEST_CASE("a second text, or keys of another source, are refused beside a model's text") {

@@ -144,7 +144,8 @@ TEST_CASE("a note tells of a muted head, of a dropped weight and of a row withou
   CHECK(note(*nan_rows, Id::concat, {0, 0, 7}) == "Head 2 is muted: its gain is 0.");
   CHECK(note(*nan_rows, Id::concat, {0, 0, 2}) == "");
   CHECK(note(*nan_rows, Id::dropped_weights, {0, 0, 0, 0}) == "Dropped.");
-  CHECK(note(*nan_rows, Id::attn_weights, {0, 0, 0, 0}) == "Every key of this row is blocked: the row's maximum is −∞, and −∞ − (−∞) is NaN.");
+  CHECK(note(*nan_rows, Id::attn_weights, {0, 0, 0, 0}) ==
+        "Every key of this row is blocked: the row's maximum is −∞, and −∞ − (−∞) is NaN.");
   inputs.options.fully_masked_rows = FullyMaskedRows::zero;
   CHECK(note(*reference_forward(inputs), Id::attn_weights, {0, 0, 0, 0}) ==
         "Every key of this row is blocked: the row is set to 0.");

@@ -123,8 +123,9 @@ TEST_CASE("types are checked") {
 TEST_CASE("options that exclude each other are named together") {
   const Shape rows{{"G·D", 12}};
   const Shape heads{{"N", 2}, {"G", 4}, {"S", 6}, {"D", 3}};
-  CHECK(refusal([&](AttentionInputs& i) { i.tensors.bias_k = array(rows); }) ==
-        "bias_k: bias_k and bias_v come together: got bias_k alone; expected both or neither; give bias_v too");
+  CHECK(
+      refusal([&](AttentionInputs& i) { i.tensors.bias_k = array(rows); }) ==
+      "bias_k: bias_k and bias_v come together: got bias_k alone; expected both or neither; give bias_v too");
   CHECK(refusal([&](AttentionInputs& i) {
           i.tensors.bias_k = i.tensors.bias_v = array(rows);
           i.tensors.static_k = array(heads);

@@ -148,6 +148,12 @@ void freeze_heads(AttentionInputs& inputs, std::vector<Index> heads) {
   inputs.tensors.frozen_weights = std::make_shared<const Tensor>(std::move(held));
 }
 
+// A bound that some of the numbers of q, k and v exceed.
+AttentionInputs with_clip(AttentionInputs inputs) {
+  inputs.options.clip_qkv = 0.3;
+  return inputs;
+}
+
 using Change = std::function<void(AttentionInputs&)>;
 struct NamedChange {
   const char* name;
@@ -200,7 +206,12 @@ std::vector<std::vector<NamedChange>> shared_changes() {
       {{"causal", [](auto& in) { in.options.is_causal = true; }},
        {"causal at the bottom right", bottom_right}},
       {{"sliding window", [](auto& in) { in.options.sliding_window = 2; }}},
-      {{"ALiBi", [](auto& in) { in.options.alibi = true; }}},
+      {{"ALiBi", [](auto& in) { in.options.alibi = true; }},
+       {"ALiBi, scaled",
+        [](auto& in) {
+          in.options.alibi = true;
+          in.options.alibi_scale = -0.35;
+        }}},
       {{"valid_lens",
         [](auto& in) {
           in.tensors.valid_lens = lengths({{"N", 2}}, {3, 0});
@@ -242,6 +253,8 @@ std::vector<NamedInputs> single_option_inputs() {
       {"plain, one key/value head of 6", plain_inputs(6, 1)},
       {"sdpa: plain", plain_sdpa_inputs()},
       {"rotary, three pairs", with_frequencies(plain_inputs(4, 2, 6), {1.0, 0.3, 0.1})},
+      {"clip_qkv", with_clip(plain_inputs())},
+      {"clip_qkv, rotary", with_clip(with_frequencies(plain_inputs(4, 2, 6), {1.0, 0.3, 0.1}))},
       {"rotary, a part of each head", with_frequencies(plain_inputs(2, 1, 5), {0.7})}};
   for (const Op op : {Op::multi_head_attention, Op::scaled_dot_product_attention}) {
     const bool is_mha = op == Op::multi_head_attention;

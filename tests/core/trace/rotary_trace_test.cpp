@@ -185,7 +185,8 @@ TEST_CASE("a program with another rotary convention is named by what it does") {
     const ArrayComparison comparison = compare_arrays(*ours, {stored}, {});
     REQUIRE(comparison.first_difference() != nullptr);
     std::string all;
-    for (const LikelyCause& cause : causes_in_numbers(*ours, *comparison.first_difference())) all += cause.text;
+    for (const LikelyCause& cause : causes_in_numbers(*ours, *comparison.first_difference()))
+      all += cause.text;
     return all;
   };
   const std::vector<double> frequencies = rotary_inverse_frequencies(4, 1e4);

@@ -1,0 +1,51 @@
+// What is known of the attention of each `model_type`, the family's name in config.json: which tokens a layer sees, where positions
+// enter attention, and which settings change its numbers. After the modules of Hugging Face's transformers 4.49 and 5.23.
+#pragma once
+
+#include <string_view>
+
+namespace headwise {
+
+enum class Sees {
+  all_tokens,
+  past,                // causal
+  past_in_decoder,     // of an encoder and a decoder: the decoder's self-attention is causal
+  past_if_is_decoder,  // is_decoder in config.json says it
+};
+
+enum class InnerPositions {
+  none,               // added to the embeddings, or none at all
+  rotary,             // pairs (j, j + D/2)
+  rotary_neighbours,  // pairs (2j, 2j+1)
+  alibi,
+  alibi_or_rotary,   // Falcon: `alibi` in config.json says which
+  as_position_type,  // ESM: position_embedding_type "rotary"
+  relative,          // T5: a learned bias for each distance
+};
+
+// Groups of settings that a type reads; core/model/attention_settings.h has their keys.
+namespace reads {
+inline constexpr unsigned rope = 1U << 0, window = 1U << 1, multiplier = 1U << 2, query_scalar = 1U << 3,
+                          softcap = 1U << 4, clip = 1U << 5, gpt2_scale = 1U << 6, no_rope = 1U << 7,
+                          is_decoder = 1U << 8, position_type = 1U << 9, falcon = 1U << 10,
+                          multi_query = 1U << 11, window_switch = 1U << 12, window_by_default = 1U << 13;
+}  // namespace reads
+
+struct ModelType {
+  std::string_view name;  // as config.json has it
+  Sees sees = Sees::past;
+  InnerPositions positions = InnerPositions::none;
+  unsigned reads = 0;  // of reads::
+  // Where a config.json inside of another leaves them out; 0: not known, and num_kv_heads as num_heads.
+  int usual_heads = 0, usual_kv_heads = 0;
+  // What changes attention and neither a tensor nor a setting shows: a sentence for people; empty where there is nothing.
+  std::string_view not_computed = {};
+};
+
+// Null where the type is not known.
+const ModelType* find_model_type(std::string_view name);
+
+// Whether models of this type only put others together (text_config, vision_config …), each with the attention of its own type.
+bool is_composite_type(std::string_view name);
+
+}  // namespace headwise
