@@ -198,11 +198,13 @@ std::string first_text(const ComparisonReport& report, const ComparedArray& firs
       text += provenance_text(report.trace, *copied);
     text += sources_text(report, first, *cell);
   }
-  for (std::size_t i = 0; i < std::min(report.causes.size(), shown_causes); ++i) {
-    const LikelyCause& cause = report.causes[i];
+  for (std::size_t i = 0; i < std::min(report.findings.causes.size(), shown_causes); ++i) {
+    const LikelyCause& cause = report.findings.causes[i];
     text += fmt::format("  Likely cause: {}{}\n", sentence(cause.text),
                         cause.remedy.empty() ? "" : " In Headwise: " + cause.remedy);
   }
+  for (const std::string& fact : report.findings.facts)
+    text += fmt::format("  It is a fact that {}\n", sentence(fact));
   const bool little =
       difference.non_finite_mismatches == 0 && difference.worst_relative < rounding_of_f32_gradients;
   if (first.tensor.gradient && report.trace.dtype == DType::f32 && little)
@@ -293,7 +295,7 @@ std::string report_json(const ComparisonReport& report) {
   for (const ComparedArray& array : report.comparison.arrays) tensors.push_back(array_json(array));
   for (const SkippedArray& array : report.comparison.skipped)
     skipped.push_back({{"name", array.stored_name}, {"reason", array.reason}});
-  for (const LikelyCause& cause : report.causes)
+  for (const LikelyCause& cause : report.findings.causes)
     causes.push_back({{"cause", cause.text}, {"remedy", cause.remedy}});
   const ComparedArray* first = report.comparison.first_difference();
   Json document{
@@ -303,6 +305,7 @@ std::string report_json(const ComparisonReport& report) {
     document["first_difference"] = to_string(first->tensor);
     if (const auto cell = worst_cell(report.trace, *first)) document["formula"] = cell->formula;
     document["likely_causes"] = causes;
+    if (!report.findings.facts.empty()) document["facts"] = report.findings.facts;
   }
   return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -12,9 +12,9 @@ namespace headwise {
 struct ComparisonReport {
   const Trace& trace;
   const ArrayComparison& comparison;
-  const std::vector<LikelyCause>& causes;  // of the first that differs
-  bool causes_searched = true;             // false: the sizes are too large to look for all of them
-  std::string scenario, theirs;            // as they were named
+  const Findings& findings;      // why the first differs, and what follows from it
+  bool causes_searched = true;   // false: the sizes are too large to look for all of them
+  std::string scenario, theirs;  // as they were named
 };
 
 std::string report_text(const ComparisonReport& report);

@@ -5,6 +5,27 @@
 #include "core/tensor/float_dispatch.h"
 
 namespace headwise {
+namespace {
+
+// (N,G,S,W) → (N,H,S,W), head h copied from source(h).
+template <class Source>
+Tensor copied_heads(const Tensor& x, Index heads, const Source& source) {
+  const Index batch = x.shape().size(0);
+  const Index kv_heads = x.shape().size(1);
+  const Index slice = x.shape().size(2) * x.shape().size(3);
+  Tensor out = Tensor::unwritten(Shape{{"N", batch}, {"H", heads}, x.shape().axes()[2], x.shape().axes()[3]},
+                                 x.dtype());
+  dispatch_float(x.dtype(), [&]<class T>() {
+    auto to = out.values<T>().begin();
+    for (Index n = 0; n < batch; ++n) {
+      for (Index h = 0; h < heads; ++h)
+        to = std::copy_n(x.values<T>().begin() + (n * kv_heads + source(h)) * slice, slice, to);
+    }
+  });
+  return out;
+}
+
+}  // namespace
 
 Tensor split_heads(const Tensor& x, Index heads, const char* head_axis, const char* width_axis) {
   const Index batch = x.shape().size(0);
@@ -52,21 +73,13 @@ Tensor merge_heads(const Tensor& x, const Tensor* gain, const char* joined_axis)
 }
 
 Tensor repeat_kv(const Tensor& x, Index heads) {
-  const Index batch = x.shape().size(0);
   const Index kv_heads = x.shape().size(1);
-  const Index slice = x.shape().size(2) * x.shape().size(3);
-  Tensor out = Tensor::unwritten(Shape{{"N", batch}, {"H", heads}, x.shape().axes()[2], x.shape().axes()[3]},
-                                 x.dtype());
-  dispatch_float(x.dtype(), [&]<class T>() {
-    auto to = out.values<T>().begin();
-    for (Index n = 0; n < batch; ++n) {
-      for (Index h = 0; h < heads; ++h) {
-        const Index g = kv_head_of(h, heads, kv_heads);
-        to = std::copy_n(x.values<T>().begin() + (n * kv_heads + g) * slice, slice, to);
-      }
-    }
-  });
-  return out;
+  return copied_heads(x, heads, [&](Index h) { return kv_head_of(h, heads, kv_heads); });
+}
+
+Tensor tile_kv(const Tensor& x, Index heads) {
+  const Index kv_heads = x.shape().size(1);
+  return copied_heads(x, heads, [&](Index h) { return h % kv_heads; });
 }
 
 }  // namespace headwise

@@ -20,6 +20,9 @@ Tensor merge_heads(const Tensor& x, const Tensor* gain, const char* joined_axis)
 // visible.
 Tensor repeat_kv(const Tensor& x, Index heads);
 
+// The same for programs that tile: out[n,h] = x[n, h % G].
+Tensor tile_kv(const Tensor& x, Index heads);
+
 // The key/value head that query head h reads.
 inline Index kv_head_of(Index h, Index heads, Index kv_heads) {
   return h / (heads / kv_heads);

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/attention/heads.h"
+#include "core/attention/scaled_dot_product_attention.h"
 #include "core/tensor/error.h"
 #include "core/trace/tensor_readings.h"
 #include "core/trace/why_absent.h"
@@ -26,6 +27,18 @@ bool is_float(DType type) {
 int order_of(TensorName name) {
   const auto place = static_cast<int>(name.id);
   return name.gradient ? 2 * static_cast<int>(tensor_entries().size()) - place : place;
+}
+
+// The largest norm of a row of the last axis.
+double largest_norm(const Tensor& x) {
+  const Index width = x.shape().size(x.shape().rank() - 1);
+  double largest = 0.0;
+  for (Index row = 0; width > 0 && row < x.size(); row += width) {
+    double squares = 0.0;
+    for (Index d = 0; d < width; ++d) squares += x.flat(row + d) * x.flat(row + d);
+    largest = std::max(largest, std::sqrt(squares));
+  }
+  return largest;
 }
 
 bool is_zero_or_one(const Tensor& tensor) {
@@ -110,24 +123,27 @@ void choose_reading(ComparedArray& array, const std::vector<TensorReading>& read
 }
 
 // k_heads, k_rotary and v_heads with a head for each query head: ours, repeated likewise.
-TensorPtr repeated_heads(const Trace& trace, TensorName name, const Tensor& ours) {
+TensorPtr repeated_heads(const Trace& trace, TensorName name, const Tensor& ours, const HeadCopies& copies) {
   const bool grouped = name.id == Id::k_heads || name.id == Id::k_rotary || name.id == Id::v_heads;
   if (name.gradient || !grouped) return nullptr;
   if (trace.options.num_heads == trace.options.num_kv_heads) return nullptr;
-  const Tensor repeated = repeat_kv(ours, trace.options.num_heads);
-  return std::make_shared<const Tensor>(repeated);
+  const HeadCopy copy = name.id == Id::v_heads ? copies.values : copies.keys;
+  return std::make_shared<const Tensor>(copy == HeadCopy::neighbours
+                                            ? repeat_kv(ours, trace.options.num_heads)
+                                            : tile_kv(ours, trace.options.num_heads));
 }
 
-ComparedArray compared(const Trace& trace, TensorName name, const StoredTensor& stored,
-                       const ArrayComparisonOptions& options) {
+}  // namespace
+
+ComparedArray compare_array(const Trace& trace, TensorName name, const StoredTensor& stored,
+                            const ArrayComparisonOptions& options) {
   ComparedArray array;
   array.stored_name = stored.name;
   array.stored_dtype = stored.stored_dtype;
   array.stored_shape = stored.tensor->shape().sizes_text();
   array.tensor = name;
   array.ours = trace.tensor(name);
-  array.tolerance =
-      options.tolerance.value_or(stored_tolerance(trace.dtype, stored.stored_dtype, name.gradient));
+  array.tolerance = options.tolerance.value_or(tolerance_of(trace, name, stored.stored_dtype));
   array.least_unit = gradient_unit(trace, name);
   array.difference.tensor = name;
   array.difference.our_shape = array.ours->shape().sizes_text();
@@ -145,7 +161,7 @@ ComparedArray compared(const Trace& trace, TensorName name, const StoredTensor& 
   std::vector<TensorReading> readings =
       tensor_readings(name, array.ours->shape(), stored.tensor, options.batch_first);
   if (readings.empty()) {
-    if (const TensorPtr repeated = repeated_heads(trace, name, *array.ours)) {
+    if (const TensorPtr repeated = repeated_heads(trace, name, *array.ours, options.copies)) {
       readings = tensor_readings(name, repeated->shape(), stored.tensor, options.batch_first);
       if (!readings.empty()) {
         array.ours = repeated;
@@ -161,6 +177,8 @@ ComparedArray compared(const Trace& trace, TensorName name, const StoredTensor& 
     array.reading += (array.reading.empty() ? "" : ", ") + std::string("whole numbers read as they are");
   return array;
 }
+
+namespace {
 
 bool fits(const Trace& trace, TensorName name, const TensorPtr& stored, bool batch_first) {
   const TensorPtr ours = trace.tensor(name);
@@ -221,6 +239,22 @@ double stored_tolerance(DType ours, const std::string& stored_dtype, bool gradie
   return gradient ? 10 * values : values;
 }
 
+double large_score_factor(const Trace& trace, TensorName name) {
+  constexpr double exact_enough = 20.0;
+  const TensorPtr queries = queries_of_scores(trace.tensors), keys = keys_of_scores(trace.tensors);
+  if (name.gradient || name.id < Id::scores || name.id == Id::mask_bias || !queries || !keys) return 1.0;
+  const double product = largest_norm(*queries) * largest_norm(*keys);
+  const ScoreScale scale = score_scale(trace.options);
+  const double size = name.id == Id::scores ? product : product * std::abs(scale.scale) / scale.temperature;
+  return std::isfinite(size) ? std::max(1.0, size / exact_enough) : 1.0;
+}
+
+double tolerance_of(const Trace& ours, TensorName name, const std::string& stored_dtype) {
+  const double tolerance = stored_tolerance(ours.dtype, stored_dtype, name.gradient);
+  const bool in_f32 = tolerance == default_tolerance(DType::f32, DType::f32);
+  return in_f32 ? tolerance * large_score_factor(ours, name) : tolerance;
+}
+
 double gradient_unit(const Trace& trace, TensorName name) {
   if (!name.gradient) return 0.0;
   const TraceTensors& grad = trace.grad;
@@ -253,7 +287,7 @@ ArrayComparison compare_arrays(const Trace& ours, const std::vector<StoredTensor
       comparison.skipped.push_back({stored.name, why_absent(ours, *name)});
       continue;
     }
-    comparison.arrays.push_back(compared(ours, *name, stored, options));
+    comparison.arrays.push_back(compare_array(ours, *name, stored, options));
   }
   std::ranges::stable_sort(comparison.arrays, {},
                            [](const ComparedArray& array) { return order_of(array.tensor); });

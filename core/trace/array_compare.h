@@ -17,9 +17,16 @@ struct StoredTensor {
   std::string stored_dtype;
 };
 
+// Which query heads a key/value head is repeated for: H/G neighbours, h/(H/G), or every G-th, h % G.
+enum class HeadCopy { neighbours, every_gth };
+struct HeadCopies {
+  HeadCopy keys = HeadCopy::neighbours, values = HeadCopy::neighbours;
+};
+
 struct ArrayComparisonOptions {
   bool batch_first = true;          // the layout of inputs and outputs in the arrays
   std::optional<double> tolerance;  // null: stored_tolerance
+  HeadCopies copies;                // of arrays with a key/value head for each query head
 };
 
 // One of their arrays beside the tensor that it stands for.
@@ -60,9 +67,21 @@ bool is_given(const Trace& trace, TensorName name);
 // else default_tolerance of the two types. Integers and bool do not weaken it. Gradients: ten times that.
 double stored_tolerance(DType ours, const std::string& stored_dtype, bool gradient = false);
 
+// How much less exact f32 is where scores are large: a score is a sum of products as large as |q|·|k|, a few units in the
+// last place of which are more than 1e-5 once they are above 20. By this factor (≥ 1) two correct programs may differ more
+// in `name`, from the scores on; 1 for what comes before them and for gradients.
+double large_score_factor(const Trace& trace, TensorName name);
+
+// What an array of this trace is compared with where nobody says: stored_tolerance, times that factor in f32.
+double tolerance_of(const Trace& ours, TensorName name, const std::string& stored_dtype);
+
 // The least unit (core/trace/trace_compare.h) of this trace's gradients: a tenth of the largest number that the
 // backward pass began with, for what cancels on the way leaves rounding in proportion to that. 0 for values.
 double gradient_unit(const Trace& trace, TensorName name);
+
+// One array held against the tensor of that name, which `ours` must have.
+ComparedArray compare_array(const Trace& ours, TensorName name, const StoredTensor& stored,
+                            const ArrayComparisonOptions& options);
 
 // k_heads, k_rotary and v_heads may come repeated, a head for each query head; boolean masks may come as 0 and −inf.
 ArrayComparison compare_arrays(const Trace& ours, const std::vector<StoredTensor>& theirs,

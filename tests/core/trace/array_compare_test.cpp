@@ -197,3 +197,41 @@ TEST_CASE("what cancels in a gradient is judged by what the backward pass began 
   const auto none = std::make_shared<const Tensor>(noise.shape(), DType::f64);
   CHECK(compared(cancelled, named("bias_k.grad", none)).agrees());
 }
+
+TEST_CASE(
+    "a program in f32 may differ in more than 1e-5 where scores are large, and in no more where they are "
+    "small") {
+  for (const double size : {1.0, 40.0}) {
+    AttentionInputs inputs = random_inputs(small_options(2, 2, 8), {1, 9, 9}, DType::f32);
+    const auto larger = [&](const TensorPtr& x) {
+      Tensor result = *x;
+      for (Index i = 0; i < result.size(); ++i) result.set_flat(i, size * result.flat(i));
+      return std::make_shared<const Tensor>(std::move(result));
+    };
+    inputs.tensors.query = larger(inputs.tensors.query);
+    const TracePtr ours = reference_forward(inputs);
+    const double factor = large_score_factor(*ours, {TensorId::scores});
+    CHECK((size == 1.0) == (factor == 1.0));
+    CHECK(large_score_factor(*ours, {TensorId::q_heads}) == 1.0);
+    CHECK(large_score_factor(*ours, {TensorId::scores, true}) == 1.0);
+    // The same sums in float, one product after the other.
+    const Tensor &q = *ours->tensors.q_heads, &k = *ours->tensors.k_heads;
+    Tensor theirs(ours->tensors.scores->shape(), DType::f32);
+    for (Index i = 0; i < theirs.size(); ++i) {
+      const auto at = theirs.shape().index_of(i);
+      float sum = 0;
+      for (Index d = 0; d < 8; ++d)
+        sum += static_cast<float>(q.at({at[0], at[1], at[2], d})) *
+               static_cast<float>(k.at({at[0], at[1], at[3], d}));
+      theirs.set_flat(i, static_cast<double>(sum));
+    }
+    const auto agrees_after = [&](double change) {
+      Tensor changed = theirs;
+      changed.set_flat(0, changed.flat(0) + change);
+      const StoredTensor stored{"scores", std::make_shared<const Tensor>(changed), "f32"};
+      return compare_arrays(*ours, {stored}, {}).first_difference() == nullptr;
+    };
+    CHECK(agrees_after(0.0));
+    CHECK_FALSE(agrees_after(1e-3 * factor));
+  }
+}

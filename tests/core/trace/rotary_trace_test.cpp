@@ -7,8 +7,8 @@
 #include "core/attention/rotary_embedding.h"
 #include "core/tensor/error.h"
 #include "core/trace/cell_provenance.h"
-#include "core/trace/input_variants.h"
 #include "core/trace/likely_causes.h"
+#include "core/trace/program_variants.h"
 #include "core/trace/reference_backend.h"
 #include "core/trace/steps.h"
 #include "core/trace/why_absent.h"
@@ -140,7 +140,7 @@ TEST_CASE("a program with another rotary convention is named by what it does") {
     const ArrayComparison comparison = compare_arrays(*ours, theirs, {});
     REQUIRE(comparison.first_difference() != nullptr);
     std::string all;
-    for (const LikelyCause& cause : causes_in_inputs({inputs, *ours, nullptr, theirs, {}}, comparison))
+    for (const LikelyCause& cause : causes_in_variants({inputs, *ours, nullptr, theirs, {}}, comparison))
       all += cause.text + " " + cause.remedy + "\n";
     return all;
   };
