@@ -1,0 +1,328 @@
+"""Wrong programs: each is right but for one thing, and says in `NAMED` (a regular expression) what `headwise compare` has to
+call it, and in `case` on what it goes wrong. Where two mistakes compute the same numbers, both names are right."""
+import math
+
+import numpy as np
+
+from numpy_attention import Attention
+
+PLAIN, CROSS = {}, dict(self_attention=False, keys=8)
+CAUSAL, PADDED, MASKED = dict(causal=True), dict(padding=True), dict(mask="bool")
+ROTARY, GROUPED = dict(rotary=10000.0, head_dim=8), dict(heads=8, kv_heads=4)
+PROGRAMS = []
+
+
+def wrong(named, *cases):
+    """Registers a class; `cases` are what Case is made with."""
+    def register(program):
+        program.NAMED, program.CASES = named, cases or (PLAIN,)
+        PROGRAMS.append(program)
+        return program
+    return register
+
+
+# Masks
+@wrong("own position|leaves one key too few", CAUSAL, dict(causal=True, bottom_right=True, queries=4, keys=7, self_attention=False))
+class CausalWithoutDiagonal(Attention):
+    def causal(self):
+        i, j = self.grid()
+        return j >= i
+
+
+@wrong("next position", CAUSAL, dict(mask="triangle"))
+class CausalOneAhead(Attention):
+    def causal(self):
+        i, j = self.grid()
+        return j > i + 1
+
+    def attn_mask(self):
+        return self.causal(), 0.0
+
+
+@wrong("is transposed", CAUSAL)
+class CausalTransposed(Attention):
+    def causal(self):
+        i, j = self.grid()
+        return j < i
+
+
+@wrong("is inverted|opposite meaning|inverted as a whole", CAUSAL, dict(mask="triangle"))
+class CausalInverted(Attention):
+    def causal(self):
+        i, j = self.grid()
+        return j <= i
+
+    def attn_mask(self):
+        return self.causal(), 0.0
+
+
+@wrong("no causal mask|attn_mask is not applied", CAUSAL, dict(mask="triangle"))
+class CausalForgotten(Attention):
+    def causal(self):
+        return np.zeros((self.c.queries, self.c.keys), bool)
+
+    def attn_mask(self):
+        return self.causal(), 0.0
+
+
+@wrong("applied after the softmax", CAUSAL, PADDED)
+class MaskAfterSoftmax(Attention):
+    def masked(self, scaled):
+        return scaled
+
+    def weights(self, masked):
+        return np.where(self.blocked()[0], 0.0, self.softmax(masked))
+
+
+@wrong("applied to the queries", PADDED)
+class PaddingOnQueries(Attention):
+    def padding(self):
+        return self.a["key_padding_mask"][:, None, :, None]
+
+
+@wrong("also sets the (weights|output) of padded queries to 0|applied to the queries .*too", PADDED)
+class PaddingOnBoth(Attention):
+    def weights(self, masked):
+        return np.where(self.a["key_padding_mask"][:, None, :, None], 0.0, self.softmax(masked))
+
+
+@wrong("key_padding_mask have the opposite meaning|inverted as a whole", PADDED)
+class PaddingInverted(Attention):
+    def padding(self):
+        return ~self.a["key_padding_mask"][:, None, None, :]
+
+
+@wrong("key_padding_mask is not applied", PADDED)
+class PaddingForgotten(Attention):
+    def padding(self):
+        return np.zeros((1, 1, 1, self.c.keys), bool)
+
+
+@wrong("tiled over the heads", dict(padding=True, batch=3, heads=4))
+class PaddingTiledOverHeads(Attention):
+    def padding(self):
+        c = self.c
+        return np.tile(self.a["key_padding_mask"], (c.heads, 1)).reshape(c.batch, c.heads, 1, c.keys)
+
+
+@wrong("opposite meaning|inverted as a whole", MASKED)
+class MaskInverted(Attention):
+    def attn_mask(self):
+        return ~super().attn_mask()[0], 0.0
+
+
+@wrong("attn_mask is transposed", MASKED)
+class MaskTransposed(Attention):
+    def attn_mask(self):
+        return super().attn_mask()[0].T, 0.0
+
+
+@wrong("filled with -20", CAUSAL, MASKED)
+class MaskValueTooSmall(Attention):
+    def masked(self, scaled):
+        return np.where(self.blocked()[0], -20.0, scaled)
+
+
+@wrong("filled with 1e-09|filled with 1e-9", CAUSAL)
+class MaskValueOfLostSign(Attention):
+    def masked(self, scaled):
+        return np.where(self.blocked()[0], 1e-9, scaled)
+
+
+@wrong("filled with 0|multiplied by the mask", CAUSAL)
+class MaskMultiplied(Attention):
+    def masked(self, scaled):
+        return scaled * ~self.blocked()[0]
+
+
+# Rotary positions
+@wrong("sign of sin θ is opposite", ROTARY)
+class RotarySign(Attention):
+    def rotate(self, x, which):
+        angle = self.positions(which, x.shape[2])[:, None] * self.frequencies()
+        cos, sin = np.cos(angle), np.sin(angle)
+        first, second = np.split(x, 2, axis=-1)
+        return np.concatenate([first * cos + second * sin, second * cos - first * sin], axis=-1)
+
+
+@wrong("q alone is turned", ROTARY)
+class RotaryOnQueriesOnly(Attention):
+    def rotate(self, x, which):
+        return super().rotate(x, which) if which == "q" else x
+
+
+@wrong("counted from (1|-1), not from 0, in (q|k) alone", ROTARY)
+class RotaryShifted(Attention):
+    def positions(self, which, length):
+        return super().positions(which, length) + (which == "q")
+
+
+@wrong("v is turned by its positions", ROTARY)
+class RotaryOnValues(Attention):
+    def weigh(self, weights, v):
+        return weights @ self.rotate(v, "k")
+
+
+@wrong("neighbouring columns", ROTARY)
+class RotaryNeighbours(Attention):
+    def rotate(self, x, which):
+        angle = self.positions(which, x.shape[2])[:, None] * self.frequencies()
+        turned = (x[..., ::2] + 1j * x[..., 1::2]) * np.exp(1j * angle)
+        return np.stack([turned.real, turned.imag], -1).reshape(x.shape)
+
+
+# Heads
+@wrong("heads of v alone are tiled", GROUPED, dict(sdpa=True, **GROUPED))
+class ValuesTiled(Attention):
+    def repeat(self, x, which):
+        return np.tile(x, (1, self.c.heads // x.shape[1], 1, 1)) if which == "v" else super().repeat(x, which)
+
+
+@wrong("key/value heads are tiled", GROUPED, dict(sdpa=True, **GROUPED))
+class KeysAndValuesTiled(Attention):
+    def repeat(self, x, which):
+        return np.tile(x, (1, self.c.heads // x.shape[1], 1, 1))
+
+
+@wrong("order 3, 2, 1, 0")
+class HeadsReversed(Attention):
+    def merge(self, heads):
+        return super().merge(heads[:, ::-1])
+
+
+@wrong("joined by a view of \\(N,H,L,Dv\\)|view or reshape", PLAIN, dict(batch=1, queries=5, keys=5))
+class ViewForTranspose(Attention):
+    def merge(self, heads):
+        n, h, length, d = heads.shape
+        return heads.reshape(n, length, h * d)
+
+
+@wrong("split into heads by a view|view or reshape|transpose is missing", PLAIN)
+class ViewInSplit(Attention):
+    def split(self, x, heads):
+        n, length, width = x.shape
+        return x.reshape(n, heads, length, width // heads)
+
+
+@wrong("every H-th column", PLAIN)
+class HeadsInterleaved(Attention):
+    def split(self, x, heads):
+        n, length, width = x.shape
+        return x.reshape(n, length, width // heads, heads).transpose(0, 3, 1, 2)
+
+
+# Scores and softmax
+@wrong("not scaled|scaled by 1 ", PLAIN, dict(sdpa=True))
+class NotScaled(Attention):
+    def scale(self):
+        return 1.0
+
+
+@wrong("scaled by 0.37|times 0.74|0.74", PLAIN)
+class ScaledOddly(Attention):
+    def scale(self):
+        return 0.37
+
+
+@wrong("softcap|capped by", PLAIN)
+class Softcapped(Attention):
+    def scaled(self, scores):
+        return 7.0 * np.tanh(super().scaled(scores) / 7.0)
+
+
+@wrong("no softcap", dict(softcap=2.0))
+class SoftcapForgotten(Attention):
+    def scaled(self, scores):
+        return scores * self.scale()
+
+
+@wrong("over the queries", PLAIN, CROSS, dict(sdpa=True))
+class SoftmaxOverQueries(Attention):
+    def weights(self, masked):
+        return self.softmax(masked.swapaxes(-1, -2)).swapaxes(-1, -2)
+
+
+@wrong("1 is added to the sum", PLAIN, CROSS)
+class SoftmaxPlusOne(Attention):
+    def softmax(self, x):
+        return np.exp(x) / (1 + np.exp(x).sum(-1, keepdims=True))
+
+
+@wrong("weights are transposed", PLAIN)
+class WeightsTransposed(Attention):
+    def weigh(self, weights, v):
+        return weights.swapaxes(-1, -2) @ v
+
+
+# Values and projections
+@wrong("k stands in the place of v", PLAIN, dict(sdpa=True, keys=8))
+class KeysAsValues(Attention):
+    def run(self):
+        self.kept = None
+        return super().run()
+
+    def repeat(self, x, which):
+        if which == "k":
+            self.kept = x
+        return super().repeat(self.kept if which == "v" else x, which)
+
+
+@wrong("W_v is used as \\[in,out\\]|v_proj_weight is used as \\[in,out\\]", PLAIN, dict(separate=True))
+class ValueWeightTransposed(Attention):
+    def weight(self, which):
+        return super().weight(which).T if which == "v" else super().weight(which)
+
+
+@wrong("all projections are used as \\[in,out\\]", PLAIN, dict(separate=True))
+class AllWeightsTransposed(Attention):
+    def weight(self, which):
+        return super().weight(which).T
+
+    def project_out(self, concat):
+        return concat @ self.a["out_proj.weight"] + self.a["out_proj.bias"]
+
+
+@wrong("the order k, q, v|order k, q, v|exchanged|v, q, k|q, v, k", PLAIN)
+class PackedInOtherOrder(Attention):
+    def weight(self, which):
+        return super().weight({"q": "q", "k": "v", "v": "k"}[which])
+
+    def bias(self, which):
+        return super().bias({"q": "q", "k": "v", "v": "k"}[which])
+
+
+# Around the attention
+@wrong("residual is in the output", PLAIN)
+class ResidualLeftIn(Attention):
+    def project_out(self, concat):
+        return super().project_out(concat) + self.a["query"]
+
+
+@wrong("residual is left out|equals our output", dict(residual=True))
+class ResidualLeftOut(Attention):
+    def add_residual(self, output):
+        return output
+
+
+@wrong("output projection is left out|equals our concat", PLAIN)
+class NoOutputProjection(Attention):
+    def project_out(self, concat):
+        return concat
+
+
+@wrong("every number of theirs is a bf16 number", PLAIN, CAUSAL)
+class RoundedToBf16(Attention):
+    def run(self):
+        return {n: round_bf16(x) for n, x in super().run().items()}
+
+
+@wrong("every number of theirs is an f16 number", PLAIN, CROSS)
+class RoundedToF16(Attention):
+    def run(self):
+        return {n: x.astype(np.float16).astype(np.float32) for n, x in super().run().items()}
+
+
+def round_bf16(x):
+    bits = x.astype(np.float32).view(np.uint32).astype(np.uint64)
+    rounded = ((bits + 0x7FFF + ((bits >> 16) & 1)) >> 16 << 16).astype(np.uint32)
+    return np.where(np.isfinite(x), rounded.view(np.float32), x).astype(np.float32)
