@@ -7,7 +7,6 @@
 #include <optional>
 
 #include "app/cli/backends.h"
-#include "app/cli/standard_streams.h"
 #include "app/cli/trace_request.h"
 #include "app/gl/renderer_name.h"
 #include "app/platform/offscreen_context.h"
@@ -44,13 +43,15 @@ struct BenchCase {
 
 // At what the program is measured: embed_dim 512 in 8 heads, without and with weights, on all threads and on one; scaled
 // dot-product attention without and with a causal mask.
-std::vector<BenchCase> own_cases(const BackendBenchRequest& request, const std::vector<int>& threads) {
+std::vector<BenchCase> own_cases(const BackendBenchRequest& request, const std::vector<int>& threads,
+                                 Warnings& warnings) {
   std::vector<int> and_one = threads;
   if (request.threads.empty() && !std::ranges::count(and_one, 1)) and_one.push_back(1);
   std::vector<BenchCase> cases;
   const auto add = [&](bool module, Index length, bool causal, bool weights, const std::vector<int>& on) {
     TraceRequest one;
     one.scenario = "random";
+    one.strict = request.strict;
     one.settings = {"inputs.source=random",
                     fmt::format("op={}", module ? "multi_head_attention" : "scaled_dot_product_attention"),
                     "attention.embed_dim=512",
@@ -61,7 +62,7 @@ std::vector<BenchCase> own_cases(const BackendBenchRequest& request, const std::
                     fmt::format("inputs.query_length={}", length),
                     fmt::format("mask.is_causal={}", causal)};
     one.settings.insert(one.settings.end(), request.settings.begin(), request.settings.end());
-    const AttentionInputs inputs = read_inputs(one).attention;
+    const AttentionInputs inputs = read_inputs(one, warnings).attention;
     cases.push_back({"random", inputs, weights, on, module && length == 512 && !weights});
   };
   for (const Index length : {128, 512, 2048}) {
@@ -74,13 +75,15 @@ std::vector<BenchCase> own_cases(const BackendBenchRequest& request, const std::
   return cases;
 }
 
-std::vector<BenchCase> asked_cases(const BackendBenchRequest& request, const std::vector<int>& threads) {
+std::vector<BenchCase> asked_cases(const BackendBenchRequest& request, const std::vector<int>& threads,
+                                   Warnings& warnings) {
   std::vector<BenchCase> cases;
   for (const std::string& preset : request.presets) {
     TraceRequest one;
     one.scenario = preset;
+    one.strict = request.strict;
     one.settings = request.settings;
-    const AttentionInputs inputs = read_inputs(one).attention;
+    const AttentionInputs inputs = read_inputs(one, warnings).attention;
     const bool module = inputs.options.op == Op::multi_head_attention;
     cases.push_back({preset, inputs, module && inputs.options.need_weights, threads});
   }
@@ -170,14 +173,15 @@ Runner edited_runner(const std::string& backend, const AttentionInputs& inputs, 
 }
 
 // None where it refuses the inputs, with a warning.
-std::optional<Runner> runner(const std::string& backend, const BenchCase& work, int threads) {
+std::optional<Runner> runner(const std::string& backend, const BenchCase& work, int threads,
+                             Warnings& warnings) {
   const AttentionInputs& inputs = work.inputs;
   const bool keep = work.keeps_weights;
   const std::string reason = backend == "fused" ? fused_refusal(inputs)
                              : backend == "gl"  ? gl_refusal(inputs, gpu_limits())
                                                 : "";
   if (!reason.empty()) {
-    print_warning(reason + ": not measured");
+    warnings.add(reason + ": not measured");
     return std::nullopt;
   }
   if (backend == "gl") return gl_runner(inputs, keep);
@@ -198,7 +202,7 @@ struct Turns {
 
 // A backend at a case, and at the edits of it; `rounds` 0: by the length of the work.
 void add_case(const std::string& backend, const BenchCase& work, int rounds, std::vector<BackendRun>& runs,
-              Turns& turns) {
+              Turns& turns, Warnings& warnings) {
   const AttentionSizes sizes = attention_sizes(work.inputs);
   const bool reference = backend == "reference";
   if (reference && sizes.heads * sizes.queries * sizes.all_keys > most_reference_scores) return;
@@ -207,7 +211,7 @@ void add_case(const std::string& backend, const BenchCase& work, int rounds, std
     rounds =
         std::clamp(static_cast<int>(seconds_of_case * guessed_flops / flops), fewest_rounds, most_rounds);
   for (const int threads : work.threads) {
-    const std::optional<Runner> run = runner(backend, work, threads);
+    const std::optional<Runner> run = runner(backend, work, threads, warnings);
     if (!run) return;
     BackendRun told{.backend = backend,
                     .preset = work.preset,
@@ -257,8 +261,9 @@ BackendBench bench_backends(const BackendBenchRequest& request) {
   for (const std::string& name : names) require_backend(name);
   const std::vector<int> threads =
       request.threads.empty() ? std::vector<int>{available_threads()} : request.threads;
-  const std::vector<BenchCase> cases =
-      request.presets.empty() ? own_cases(request, threads) : asked_cases(request, threads);
+  Warnings warnings;
+  const std::vector<BenchCase> cases = request.presets.empty() ? own_cases(request, threads, warnings)
+                                                               : asked_cases(request, threads, warnings);
 
   BackendBench bench;
   bench.threads = *std::ranges::max_element(threads);
@@ -268,7 +273,8 @@ BackendBench bench_backends(const BackendBenchRequest& request) {
     context = std::make_unique<OffscreenContext>(1, 1, OffscreenUse::computing);
     bench.gl_renderer = gl::renderer_name();
     if (const std::string reason = compute_refusal(); !reason.empty()) {
-      print_warning(reason + ": gl is not measured");
+      warnings.add(reason + ": gl is not measured");
+      warnings.refuse_where(request.strict);
       std::erase(names, "gl");
     }
   }
@@ -280,7 +286,8 @@ BackendBench bench_backends(const BackendBenchRequest& request) {
   for (const BenchCase& work : cases) {
     for (const std::string& name : names) {
       Turns alone;
-      add_case(name, work, request.rounds, bench.runs, name == "gl" ? alone : turns);
+      add_case(name, work, request.rounds, bench.runs, name == "gl" ? alone : turns, warnings);
+      warnings.refuse_where(request.strict);
       time_turns(alone, bench.runs);
     }
   }

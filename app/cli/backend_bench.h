@@ -13,6 +13,7 @@ struct BackendBenchRequest {
   std::vector<std::string> backends;  // empty: reference and fused
   std::vector<int> threads;  // each ≥ 1; empty: as many as there are, and for the program's own sizes one too
   int rounds = 0;            // 0: by the length of the work
+  bool strict = false;       // warnings are errors
 };
 
 struct BackendRun {
@@ -37,7 +38,7 @@ struct BackendBench {
 };
 
 // Times everything in turns, with gl size by size. A backend that refuses the work is left out with a warning. Throws
-// Error(usage), Error(input), Error(memory).
+// Error(usage), Error(input), also for a warning where the request is strict, Error(memory).
 BackendBench bench_backends(const BackendBenchRequest& request);
 
 std::string bench_text(const BackendBench& bench);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "app/cli/standard_streams.h"
 #include "app/platform/offscreen_context.h"
 #include "core/fused/fused_backend.h"
 #include "core/gpu/gl_backend.h"
@@ -37,9 +36,9 @@ TracePtr completed(const TracePtr& fast, const AttentionInputs& inputs, const Ne
   return trace;
 }
 
-TracePtr fused_trace(const AttentionInputs& inputs, const Needed& needed) {
+TracePtr fused_trace(const AttentionInputs& inputs, const Needed& needed, Warnings& warnings) {
   if (const std::string reason = fused_refusal(inputs); !reason.empty()) {
-    print_warning(reason + ": the reference computes this");
+    warnings.add(reason + ": the reference computes this");
     return reference_forward(inputs);
   }
   const bool what_there_is = needed && needed->empty();  // nothing in particular: what comes by itself
@@ -50,7 +49,7 @@ TracePtr fused_trace(const AttentionInputs& inputs, const Needed& needed) {
   return completed(fused_forward(inputs, run), inputs, needed);
 }
 
-TracePtr gl_trace(const AttentionInputs& inputs, const Needed& needed) {
+TracePtr gl_trace(const AttentionInputs& inputs, const Needed& needed, Warnings& warnings) {
   std::string reason;
   try {
     const OffscreenContext context(1, 1, OffscreenUse::computing);
@@ -62,21 +61,21 @@ TracePtr gl_trace(const AttentionInputs& inputs, const Needed& needed) {
     if (error.status() != ExitStatus::no_display && error.status() != ExitStatus::memory) throw;
     reason = error.what();
   }
-  print_warning(reason + ": the fused backend computes this");
-  return fused_trace(inputs, needed);
+  warnings.add(reason + ": the fused backend computes this");
+  return fused_trace(inputs, needed, warnings);
 }
 
 }  // namespace
 
 TracePtr backend_trace(std::string_view backend, const AttentionInputs& inputs, bool backward,
-                       const Needed& needed) {
+                       const Needed& needed, Warnings& warnings) {
   if (backend == "reference") return reference_forward(inputs);
   if (backward) {
-    print_warning("the " + std::string(backend) +
-                  " backend has no backward pass: the reference computes this");
+    warnings.add("the " + std::string(backend) +
+                 " backend has no backward pass: the reference computes this");
     return reference_forward(inputs);
   }
-  return backend == "gl" ? gl_trace(inputs, needed) : fused_trace(inputs, needed);
+  return backend == "gl" ? gl_trace(inputs, needed, warnings) : fused_trace(inputs, needed, warnings);
 }
 
 Index least_maps_of(std::string_view backend, bool backward, const Needed& needed) {

@@ -119,6 +119,7 @@ void run_bench(CLI::App& app, const Words& words) {
                                   ->type_name("WxH")
                                   ->capture_default_str();
   app.add_flag("--json", json, "Print JSON");
+  add_strict_flag(app, backends.strict);
   if (!parse_words(app, words)) return;
   if (!ui) {
     if (pixels_option->count() > 0) throw wrong_together("--size", "--ui", "the size of the window");
@@ -133,8 +134,11 @@ void run_bench(CLI::App& app, const Words& words) {
   TraceRequest request;
   request.scenario = backends.presets.empty() ? "welcome" : backends.presets.front();
   request.settings = backends.settings;
+  request.strict = backends.strict;
   const PixelSize pixels = pixel_size_of(size, 1, largest_side, "1600x1000");
   const Scenario scenario = requested_scenario(request);
+  Warnings warnings;
+  if (backends.strict) read_inputs(request, warnings);  // throws where there is one
   const VisitReport report = visit_window(scenario, pixels.width, pixels.height);
   print(json ? report_json(request.scenario, report) : report_text(request.scenario, report));
 }

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
-#include "app/cli/standard_streams.h"
 #include "app/session/head_finding.h"
 #include "core/tensor/error.h"
 
@@ -23,13 +22,17 @@ struct HeadsInfo {
 HeadsInfo heads_info(const HeadsInfoRequest& request) {
   const HeadQuestion question{request.model, request.text};
   HeadsInfo info{find_heads(question), std::nullopt, ""};
+  Warnings warnings;
+  if (request.strict && !info.found.notice.empty()) warnings.add(info.found.notice);
+  warnings.refuse_where(request.strict);
   if (!request.mute || info.found.empty) return info;
   if (info.found.no_words.empty()) {
     info.muted = mute_heads(question);
   } else {
     info.not_muted =
         "no head is muted, as this model predicts no words that could change: " + info.found.no_words;
-    print_warning(info.not_muted);
+    warnings.add(info.not_muted);
+    warnings.refuse_where(request.strict);
   }
   return info;
 }

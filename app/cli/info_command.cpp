@@ -97,6 +97,7 @@ void run_info(CLI::App& app, const Words& words) {
   HeadsInfoRequest heads;
   const CLI::Option* const text = app.add_option(
       "--text", heads.text, "Of a model: score every head on this text, instead of listing its tensors");
+  add_strict_flag(app, request.strict);
   app.add_flag("--mute", heads.mute, "With --text: mute each head in turn, and tell what the prediction does")
       ->needs("--text");
   if (!parse_words(app, words)) return;
@@ -121,6 +122,7 @@ void run_info(CLI::App& app, const Words& words) {
                  "a scenario: a .json file, or the name of a preset", ""});
   }
   heads.model = path;
+  heads.strict = request.strict;
   const std::shared_ptr<const TextModel> opened = TextModel::open(path);
   const ModelFiles& files = opened->files();
   const AttentionLayers& layers = opened->layers();
@@ -129,8 +131,10 @@ void run_info(CLI::App& app, const Words& words) {
   const bool is_model = !layers.layers.empty() || !files.missing_files().empty();
   const Json model = model_info_json(*opened);
   if (wants_heads && !is_model) refuse_text(path);
+  Warnings warnings;
   if (const std::string assumed = is_model ? assumed_heads_text(*opened) : ""; !assumed.empty())
-    print_warning(assumed);
+    warnings.add(assumed);
+  warnings.refuse_where(request.strict);
   if (!json) {
     // Who asks for the heads does not want hundreds of tensors before them.
     return print(wants_heads

@@ -4,11 +4,13 @@
 #include <algorithm>
 
 #include <filesystem>
+#include <set>
 
 #include "app/cli/pixel_size.h"
 #include "app/cli/playlist_argument.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
+#include "app/cli/warnings.h"
 #include "app/panels/playlist_walk.h"
 #include "app/panels/stage_pictures.h"
 #include "app/platform/offscreen_context.h"
@@ -24,7 +26,7 @@ namespace fs = std::filesystem;
 
 struct RenderWords {
   std::string playlist, output, size = "1920x1080", theme = "light", format = "png";
-  bool motion = false;
+  bool motion = false, strict = false;
 };
 
 Theme theme_of(const std::string& word) {
@@ -47,8 +49,17 @@ void make_folder(const std::string& folder) {
   }
 }
 
+// The warnings of all pages. Pages share scenarios: what an earlier one has said is not said again.
+struct PageWarnings {
+  Warnings all;
+  std::set<std::string> said;
+  void add(std::size_t page, const std::string& warning) {
+    if (said.insert(warning).second) all.add(fmt::format("page {}: {}", page + 1, warning));
+  }
+};
+
 // The window's state at this page, with all that it shows computed. Throws where the page cannot be shown as it says.
-void show(WindowState& window, const Playlist& playlist, std::size_t page) {
+void show(WindowState& window, const Playlist& playlist, std::size_t page, PageWarnings& warnings) {
   start_walk(window, playlist, "", page);
   if (window.walk.asking()) walk_pages(window, 1);  // a picture has the answer beside its question
   window.session.finish();
@@ -60,7 +71,9 @@ void show(WindowState& window, const Playlist& playlist, std::size_t page) {
   if (!why.empty()) throw Error(ExitStatus::usage, {.where = fmt::format("page {}", page + 1), .what = why});
   for (const std::string* words : {&playlist.pages[page].ask, &playlist.pages[page].caption})
     for (const std::string& gap : live_gaps(*words, window.session.trace()))
-      print_warning(fmt::format("page {}: there is no number for {{{}}}, a – stands for it", page + 1, gap));
+      warnings.add(page, fmt::format("there is no number for {{{}}}, a – stands for it", gap));
+  for (const std::string& note : window.session.inputs().notes) warnings.add(page, note);
+  for (const std::string& warning : window.session.trace().warnings) warnings.add(page, warning);
 }
 
 }  // namespace
@@ -77,6 +90,7 @@ void run_render(CLI::App& app, const Words& words) {
       ->capture_default_str();
   app.add_option("--format", wanted.format, "png or svg")->type_name("NAME")->capture_default_str();
   app.add_flag("--motion", wanted.motion, "The way into each page's step too, as an animated PNG");
+  add_strict_flag(app, wanted.strict);
   if (!parse_words(app, words)) return;
 
   const PixelSize size =
@@ -86,14 +100,18 @@ void run_render(CLI::App& app, const Words& words) {
     throw Error(ExitStatus::usage, {"--format", "there is no such format", wanted.format, "png or svg", ""});
   const Playlist playlist = playlist_named(wanted.playlist);
   const OffscreenContext context(64, 64);  // pictures have a framebuffer of their own
-  make_folder(wanted.output);
 
   WindowState window(preset_scenario("welcome"));
+  PageWarnings warnings;
+  if (wanted.strict)  // every page before the first picture is written
+    for (std::size_t i = 0; i < playlist.pages.size(); ++i) show(window, playlist, i, warnings);
+  warnings.all.refuse_where(wanted.strict);
+  make_folder(wanted.output);
   StagePictures pictures(size.width, size.height, theme);
   const std::size_t digits = std::max<std::size_t>(2, std::to_string(playlist.pages.size()).size());
   std::size_t motions = 0;
   for (std::size_t i = 0; i < playlist.pages.size(); ++i) {
-    show(window, playlist, i);
+    show(window, playlist, i, warnings);
     const std::string name = fmt::format("{}/page-{:0{}}", wanted.output, i + 1, digits);
     if (wanted.format == "svg")
       write_file_atomically(name + ".svg", pictures.svg(window));

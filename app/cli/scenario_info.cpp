@@ -5,7 +5,6 @@
 #include <numeric>
 #include <set>
 
-#include "app/cli/standard_streams.h"
 #include "core/attention/output_by_heads.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
@@ -54,7 +53,7 @@ void add_output_shares(ScenarioInfo& info) {
   for (double& share : info.output_shares) share = all == 0.0 ? 0.0 : share / all;
 }
 
-void compute_answers(ScenarioInfo& info, const AttentionInputs& inputs) {
+void compute_answers(ScenarioInfo& info, const AttentionInputs& inputs, Warnings& warnings) {
   if (info.counts.multiply_adds > most_multiply_adds) {
     info.not_computed = fmt::format(
         "{} multiply-adds are too many to be computed several times over; "
@@ -64,7 +63,7 @@ void compute_answers(ScenarioInfo& info, const AttentionInputs& inputs) {
   }
   try {
     info.trace = reference_forward(inputs);
-    for (const std::string& warning : info.trace->warnings) print_warning(warning);
+    for (const std::string& warning : info.trace->warnings) warnings.add(warning);
     info.layouts = compare_layouts(*info.trace);
     info.head_width = compare_head_width(*info.trace);
     const Shape& scores = info.trace->tensors.masked_scores->shape();
@@ -80,12 +79,12 @@ void compute_answers(ScenarioInfo& info, const AttentionInputs& inputs) {
 }  // namespace
 
 ScenarioInfo scenario_info(const TraceRequest& request) {
-  const ScenarioInputs made = read_inputs(request);
+  Warnings warnings;
+  const ScenarioInputs made = read_inputs(request, warnings);
   const AttentionInputs& inputs = made.attention;
   check_attention_inputs(inputs);
   ScenarioInfo info;
   info.name = request.scenario;
-  info.notes = made.notes;
   info.op = inputs.options.op;
   info.dtype = inputs.dtype;
   info.sizes = letter_sizes(inputs);
@@ -94,7 +93,9 @@ ScenarioInfo scenario_info(const TraceRequest& request) {
   info.input_bytes = bytes_of_inputs(inputs);
   info.trace_bytes = reference_trace_bytes(inputs);
   info.free_bytes = available_memory();
-  compute_answers(info, inputs);
+  compute_answers(info, inputs, warnings);
+  warnings.refuse_where(request.strict);
+  info.notes = warnings.all();
   return info;
 }
 

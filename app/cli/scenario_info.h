@@ -24,7 +24,7 @@ struct LetterSize {
 
 struct ScenarioInfo {
   std::string name;                // as it was asked for
-  std::vector<std::string> notes;  // what a person should know, as the warnings say it
+  std::vector<std::string> notes;  // what a person should know: the warnings, of the trace too
   Op op{};
   DType dtype{};
   std::vector<LetterSize> sizes;
@@ -45,7 +45,7 @@ struct ScenarioInfo {
   std::vector<double> output_shares;  // fractions that add up to 1, or all 0
 };
 
-// Computes it; prints the trace's warnings. Throws as compute_trace does, but a trace that does not fit is told in
+// Computes it; prints the warnings. Throws as compute_trace does, but a trace that does not fit is told in
 // `not_computed`.
 ScenarioInfo scenario_info(const TraceRequest& request);
 

@@ -10,7 +10,6 @@
 
 #include "app/cli/backend_trace.h"
 #include "app/cli/backends.h"
-#include "app/cli/standard_streams.h"
 #include "core/files/array_files.h"
 #include "core/files/reachable.h"
 #include "core/model/attention_layers.h"
@@ -84,11 +83,13 @@ std::string text_not_used(const TraceRequest& request, const Scenario& scenario)
 }
 
 // `maps`: core/scenario/traced_inputs.h.
-ScenarioInputs inputs_of(const TraceRequest& request, const Scenario& scenario, Index maps) {
+ScenarioInputs inputs_of(const TraceRequest& request, const Scenario& scenario, Index maps,
+                         Warnings& warnings) {
   ScenarioInputs inputs =
       make_traced_inputs(scenario, dtype_of(request.dtype), read_arrays(request.inputs), maps);
   if (const std::string told = text_not_used(request, scenario); !told.empty()) inputs.notes.push_back(told);
-  for (const std::string& note : inputs.notes) print_warning(note);
+  for (const std::string& note : inputs.notes) warnings.add(note);
+  warnings.refuse_where(request.strict);
   return inputs;
 }
 
@@ -160,14 +161,15 @@ void add_trace_flags(CLI::App& app, TraceRequest& request) {
       ->capture_default_str();
   app.add_flag("--backward", request.backward,
                "Compute the gradients too: grad.NAME, of the sum of grad_output · output");
+  add_strict_flag(app, request.strict);
 }
 
 bool names_scenario(const std::string& name) {
   return names_preset(name) || (name.ends_with(".json") && !names_model(name));
 }
 
-ScenarioInputs read_inputs(const TraceRequest& request) {
-  return inputs_of(request, requested_scenario(request), 0);
+ScenarioInputs read_inputs(const TraceRequest& request, Warnings& warnings) {
+  return inputs_of(request, requested_scenario(request), 0, warnings);
 }
 
 ComputedTrace compute_trace(const TraceRequest& request,
@@ -175,10 +177,15 @@ ComputedTrace compute_trace(const TraceRequest& request,
   require_backend(request.backend);
   const Scenario scenario = requested_scenario(request);
   const Index maps = least_maps_of(request.backend, request.backward, needed);
-  ComputedTrace computed{inputs_of(request, scenario, maps), nullptr, scenario.inputs.batch_first};
-  computed.trace = backend_trace(request.backend, computed.inputs.attention, request.backward, needed);
+  Warnings warnings;
+  ComputedTrace computed{
+      inputs_of(request, scenario, maps, warnings), nullptr, scenario.inputs.batch_first, {}};
+  computed.trace =
+      backend_trace(request.backend, computed.inputs.attention, request.backward, needed, warnings);
   if (request.backward) computed.trace = reference_backward(*computed.trace, computed.inputs.grad_output);
-  for (const std::string& warning : computed.trace->warnings) print_warning(warning);
+  for (const std::string& warning : computed.trace->warnings) warnings.add(warning);
+  warnings.refuse_where(request.strict);
+  computed.warnings = warnings.all();
   return computed;
 }
 

@@ -1,0 +1,29 @@
+#include "app/cli/warnings.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/cli/standard_streams.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+
+void Warnings::add(const std::string& warning) {
+  if (std::ranges::find(all_, warning) != all_.end()) return;
+  print_warning(warning);
+  all_.push_back(warning);
+}
+
+void Warnings::refuse_where(bool strict) const {
+  if (!strict || all_.empty()) return;
+  throw Error(ExitStatus::input,
+              {"--strict", "there are warnings, so nothing is written",
+               fmt::format("{} of them", all_.size()), "none", "remove their causes, or leave out --strict"});
+}
+
+void add_strict_flag(CLI::App& app, bool& strict) {
+  app.add_flag("--strict", strict, "Treat warnings as errors: exit with status 3 and write no output");
+}
+
+}  // namespace headwise

@@ -1,0 +1,27 @@
+// The warnings of one command: what went on all the same and a person should know of.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "app/cli/subcommand.h"
+
+namespace headwise {
+
+// Prints each warning on stderr as it arises, once, and keeps it for the files and reports that carry it.
+class Warnings {
+ public:
+  void add(const std::string& warning);
+  const std::vector<std::string>& all() const { return all_; }
+
+  // Throws Error(input) where `strict` holds and there is a warning. To be called before anything is written.
+  void refuse_where(bool strict) const;
+
+ private:
+  std::vector<std::string> all_;
+};
+
+// --strict, with what it means. `strict` must live until the words are parsed.
+void add_strict_flag(CLI::App& app, bool& strict);
+
+}  // namespace headwise
