@@ -4,7 +4,7 @@
 #include <array>
 #include <functional>
 
-#include "core/files/atomic_file.h"
+#include "core/files/array_writers.h"
 #include "core/files/element_type.h"
 #include "core/files/foreign_model.h"
 #include "core/files/input_file.h"
@@ -114,6 +114,10 @@ auto with_file(const std::string& path, Npy npy, Npz npz, Safetensors safetensor
 
 }  // namespace
 
+bool is_reserved_name(std::string_view name) {
+  return name.size() > 4 && name.starts_with("__") && name.ends_with("__");
+}
+
 std::vector<NamedTensor> read_array_file(const std::string& path) {
   return with_file(path, read_npy, read_npz, read_safetensors);
 }
@@ -122,12 +126,23 @@ ArrayFileInfo read_array_file_info(const std::string& path) {
   return with_file(path, npy_info, npz_info, safetensors_info);
 }
 
+void write_npy(const ByteSink& sink, const Tensor& tensor) {
+  const std::string header = npy_header_for(tensor);
+  sink(std::as_bytes(std::span(header)));
+  sink(tensor_storage(tensor));
+}
+
 void write_npy(const std::string& path, const Tensor& tensor) {
-  write_file_atomically(path, [&](const ByteSink& sink) {
-    const std::string header = npy_header_for(tensor);
-    sink(std::as_bytes(std::span(header)));
-    sink(tensor_storage(tensor));
-  });
+  write_file_atomically(path, [&](const ByteSink& sink) { write_npy(sink, tensor); });
+}
+
+void write_npz(const std::string& path, const std::vector<NamedTensor>& tensors) {
+  write_file_atomically(path, [&](const ByteSink& sink) { write_npz(sink, tensors, {}); });
+}
+
+void write_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
+                       const FileMetadata& metadata) {
+  write_file_atomically(path, [&](const ByteSink& sink) { write_safetensors(sink, tensors, metadata); });
 }
 
 }  // namespace headwise

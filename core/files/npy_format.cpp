@@ -191,14 +191,15 @@ NpyHeader read_npy_header(const ByteSource& source, std::uint64_t total_bytes, c
   return header;
 }
 
-std::string npy_header_for(const Tensor& tensor) {
-  const std::string_view type = element_type(element_type_of(tensor.dtype())).npy;
+namespace {
+
+std::string header_for(ElementType type, const std::vector<Index>& sizes) {
+  const ElementTypeEntry& entry = element_type(type);
   std::string shape;
-  for (const Index size : tensor.shape().sizes())
-    shape += fmt::format("{}{}", shape.empty() ? "" : " ", size) + ",";
-  if (tensor.shape().rank() > 1) shape.pop_back();  // (3,) but (3, 4)
+  for (const Index size : sizes) shape += fmt::format("{}{}", shape.empty() ? "" : " ", size) + ",";
+  if (sizes.size() > 1) shape.pop_back();  // (3,) but (3, 4)
   std::string dict = fmt::format("{{'descr': '{}{}', 'fortran_order': False, 'shape': ({}), }}",
-                                 tensor.dtype() == DType::boolean ? '|' : '<', type, shape);
+                                 entry.bytes == 1 ? '|' : '<', entry.npy, shape);
   constexpr std::size_t prefix = 10;
   dict.append(data_alignment - 1 - (prefix + dict.size()) % data_alignment, ' ');
   dict += '\n';
@@ -206,6 +207,16 @@ std::string npy_header_for(const Tensor& tensor) {
   std::string header(npy_magic);
   header += {'\1', '\0', static_cast<char>(length & 0xFF), static_cast<char>(length >> 8)};
   return header + dict;
+}
+
+}  // namespace
+
+std::string npy_header_for(const Tensor& tensor) {
+  return header_for(element_type_of(tensor.dtype()), tensor.shape().sizes());
+}
+
+std::string npy_header_for_bytes(std::size_t count) {
+  return header_for(ElementType::u8, {static_cast<Index>(count)});
 }
 
 }  // namespace headwise

@@ -24,5 +24,7 @@ NpyHeader read_npy_header(const ByteSource& source, std::uint64_t total_bytes, c
 // Magic, length and dict for a tensor that is written row-major and little-endian; a multiple of 64 bytes
 // long.
 std::string npy_header_for(const Tensor& tensor);
+// The same for an array of so many bytes (1-D uint8).
+std::string npy_header_for_bytes(std::size_t count);
 
 }  // namespace headwise

@@ -1,5 +1,8 @@
 #include "core/files/npz_file.h"
 
+#include <algorithm>
+
+#include "core/files/array_writers.h"
 #include "core/files/npy_format.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
@@ -8,6 +11,7 @@ namespace headwise {
 namespace {
 
 constexpr std::string_view suffix = ".npy";
+constexpr std::uint64_t most_metadata_bytes = std::uint64_t{64} << 20;  // of one entry
 
 std::string array_name(const InputFile& file, const ZipEntry& entry) {
   const std::string_view name = entry.name;
@@ -16,6 +20,11 @@ std::string array_name(const InputFile& file, const ZipEntry& entry) {
                                     "names that end in .npy", "save the arrays with numpy.savez"});
   }
   return std::string(name.substr(0, name.size() - suffix.size()));
+}
+
+bool is_metadata(const ZipEntry& entry) {
+  const std::string_view name = entry.name;
+  return name.ends_with(suffix) && is_reserved_name(name.substr(0, name.size() - suffix.size()));
 }
 
 // An entry whose header has been read and whose data is next.
@@ -33,11 +42,37 @@ struct OpenEntry {
   NpyHeader header;
 };
 
+// The text of an entry of metadata; none where it is something else, which is nobody's business here.
+std::optional<std::string> metadata_text(const InputFile& file, const ZipEntry& entry) {
+  if (entry.size > most_metadata_bytes) return std::nullopt;
+  try {
+    OpenEntry open(file, entry);
+    const StoredArray& array = open.header.array;
+    if (array.type != ElementType::u8 || array.sizes.size() != 1) return std::nullopt;
+    std::string text(static_cast<std::size_t>(array.sizes[0]), '\0');
+    open.source()(std::as_writable_bytes(std::span(text)));
+    open.reader.finish();
+    return text;
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
 }  // namespace
+
+std::vector<ZipEntry> array_entries(std::vector<ZipEntry> entries) {
+  std::erase_if(entries, is_metadata);
+  return entries;
+}
 
 ArrayFileInfo npz_info(const InputFile& file, const std::vector<ZipEntry>& entries) {
   ArrayFileInfo info{"npz", {}, {}};
   for (const ZipEntry& entry : entries) {
+    if (is_metadata(entry)) {
+      if (auto text = metadata_text(file, entry))
+        info.metadata.emplace(entry.name.substr(0, entry.name.size() - suffix.size()), *std::move(text));
+      continue;
+    }
     const OpenEntry open(file, entry);
     const StoredArray& array = open.header.array;
     info.arrays.push_back({open.name, std::string(element_type(array.type).name), array.sizes,
@@ -54,7 +89,8 @@ TensorPtr read_npz_array(const InputFile& file, const ZipEntry& entry) {
   return tensor;
 }
 
-std::vector<NamedTensor> read_npz(const InputFile& file, const std::vector<ZipEntry>& entries) {
+std::vector<NamedTensor> read_npz(const InputFile& file, const std::vector<ZipEntry>& all) {
+  const std::vector<ZipEntry> entries = array_entries(all);
   // All headers first: what the arrays need is known before the first of them takes memory.
   Index total = 0;
   for (const ZipEntry& entry : entries) {
@@ -74,16 +110,19 @@ std::vector<NamedTensor> read_npz(const InputFile& file, const std::vector<ZipEn
   return tensors;
 }
 
-void write_npz(const std::string& path, const std::vector<NamedTensor>& tensors) {
-  write_file_atomically(path, [&](const ByteSink& sink) {
-    ZipWriter writer(sink);
-    for (const NamedTensor& array : tensors) {
-      const std::string header = npy_header_for(*array.tensor);
-      writer.add(array.name + std::string(suffix), std::as_bytes(std::span(header)),
-                 tensor_storage(*array.tensor));
-    }
-    writer.finish();
-  });
+void write_npz(const ByteSink& sink, const std::vector<NamedTensor>& tensors, const FileMetadata& metadata) {
+  ZipWriter writer(sink);
+  for (const auto& [name, text] : metadata) {
+    if (!is_reserved_name(name)) continue;
+    const std::string header = npy_header_for_bytes(text.size());
+    writer.add(name + std::string(suffix), std::as_bytes(std::span(header)), std::as_bytes(std::span(text)));
+  }
+  for (const NamedTensor& array : tensors) {
+    const std::string header = npy_header_for(*array.tensor);
+    writer.add(array.name + std::string(suffix), std::as_bytes(std::span(header)),
+               tensor_storage(*array.tensor));
+  }
+  writer.finish();
 }
 
 }  // namespace headwise

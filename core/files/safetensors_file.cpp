@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "core/files/atomic_file.h"
+#include "core/files/array_writers.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 
@@ -70,6 +70,8 @@ OpenSafetensors open_safetensors(const InputFile& file) {
     fail(file.path(), "the safetensors header is damaged", json.substr(0, 1), "a JSON object");
   OpenSafetensors open{parse_safetensors_header(json, file.path()), length_bytes + length};
   check_layout(file.path(), open.header, file.size() - open.data_begin);
+  std::erase_if(open.header.arrays,
+                [](const SafetensorsArray& array) { return is_reserved_name(array.array.name); });
   return open;
 }
 
@@ -102,8 +104,8 @@ std::vector<NamedTensor> read_safetensors(const InputFile& file) {
   return tensors;
 }
 
-void write_safetensors(const std::string& path, const std::vector<NamedTensor>& tensors,
-                       const std::map<std::string, std::string>& metadata) {
+void write_safetensors(const ByteSink& sink, const std::vector<NamedTensor>& tensors,
+                       const FileMetadata& metadata) {
   // Wide types first, so that every array begins at a multiple of its own width, as readers that map the file
   // like it.
   std::vector<const NamedTensor*> order;
@@ -123,11 +125,9 @@ void write_safetensors(const std::string& path, const std::vector<NamedTensor>& 
   std::string json = header.dump();
   json.append((length_bytes - json.size() % length_bytes) % length_bytes, ' ');
   const std::uint64_t length = json.size();
-  write_file_atomically(path, [&](const ByteSink& sink) {
-    sink(std::as_bytes(std::span(&length, 1)));
-    sink(std::as_bytes(std::span(json)));
-    for (const NamedTensor* array : order) sink(tensor_storage(*array->tensor));
-  });
+  sink(std::as_bytes(std::span(&length, 1)));
+  sink(std::as_bytes(std::span(json)));
+  for (const NamedTensor* array : order) sink(tensor_storage(*array->tensor));
 }
 
 }  // namespace headwise

@@ -1,0 +1,18 @@
+// Tensors as the bytes of a file, for a file, a pipe or standard output. core/files/array_files.h writes files of tensors alone.
+#pragma once
+
+#include <vector>
+
+#include "core/files/array_files.h"
+#include "core/files/atomic_file.h"
+#include "core/files/file_metadata.h"
+
+namespace headwise {
+
+void write_npy(const ByteSink& sink, const Tensor& tensor);
+// Of the metadata those under reserved names; the others have no place in an npz.
+void write_npz(const ByteSink& sink, const std::vector<NamedTensor>& tensors, const FileMetadata& metadata);
+void write_safetensors(const ByteSink& sink, const std::vector<NamedTensor>& tensors,
+                       const FileMetadata& metadata);
+
+}  // namespace headwise
