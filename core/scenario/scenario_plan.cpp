@@ -202,8 +202,10 @@ void plan_mask_preset(ScenarioPlan& plan, const MaskSpec& mask, const GivenArray
 void check_inputs_and_masks(const ScenarioPlan& plan, const Scenario& scenario, const GivenArrays& given,
                             Contradictions& wrong) {
   const MaskSpec& m = scenario.mask;
-  wrong.check(scenario.inputs.source != InputSource::file || scenario.inputs.file.has_value(),
-              "inputs.source is \"file\" but inputs.file is null");
+  wrong.check(
+      scenario.inputs.source != InputSource::file || scenario.inputs.file || given.contains("query"),
+      "inputs.source is \"file\", but inputs.file is null and no query is given: name a file there, or "
+      "give one with --input");
   if (!m.valid_lens || given.contains("valid_lens")) return;
   const auto rows = static_cast<Index>(m.valid_lens->size());
   wrong.check(rows == plan.batch, fmt::format("mask.valid_lens has {} entries, N is {}", rows, plan.batch));

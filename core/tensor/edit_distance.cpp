@@ -19,10 +19,34 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
+namespace {
+
+// A third of the letters are wrong: another word, not a typing error.
+bool is_another_word(std::string_view text, std::string_view name) {
+  return 3 * edit_distance(name, text) > text.size();
+}
+
+// Between the ends and the underscores of `name`.
+bool is_part_of(std::string_view text, std::string_view name) {
+  for (std::size_t at = name.find(text); at != std::string_view::npos; at = name.find(text, at + 1)) {
+    const bool begins = at == 0 || name[at - 1] == '_';
+    const std::size_t end = at + text.size();
+    if (begins && (end == name.size() || name[end] == '_')) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 std::string nearest_name(std::string_view text, const std::vector<std::string>& names) {
   text = text.substr(0, 64);
   const auto nearest =
       std::ranges::min_element(names, {}, [&](const std::string& name) { return edit_distance(name, text); });
+  if (nearest != names.end() && !text.empty() && is_another_word(text, *nearest)) {
+    const auto whole =
+        std::ranges::find_if(names, [&](const std::string& name) { return is_part_of(text, name); });
+    if (whole != names.end()) return *whole;
+  }
   return nearest == names.end() ? std::string() : *nearest;
 }
 
