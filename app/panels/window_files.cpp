@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 
 #include "app/panels/window_pictures.h"
 #include "app/session/commands.h"
@@ -15,7 +14,7 @@
 #include "core/model/layer_rows.h"
 #include "core/model/text_model.h"
 #include "core/scenario/layer_scenario.h"
-#include "core/scenario/layer_values.h"
+#include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 
@@ -23,32 +22,6 @@ namespace headwise {
 namespace {
 
 namespace fs = std::filesystem;
-
-bool is_array_file(const std::string& path) {
-  return path.ends_with(".npy") || path.ends_with(".npz") || path.ends_with(".safetensors");
-}
-
-// Of a name that tells neither. Throws Error(input) that says what it is instead: a Python pickle with the lines that
-// convert it.
-bool holds_arrays(const std::string& path) {
-  std::error_code missing;
-  if (path.ends_with(".json") || !fs::is_regular_file(path, missing)) return false;
-  char first = '{';
-  std::ifstream(path, std::ios::binary) >> first;  // the first that is no white space
-  if (first == '{' || first == '\xEF') return false;
-  try {
-    read_array_file_info(path);
-    return true;
-  } catch (const Error& error) {
-    if (error.status() != ExitStatus::input ||
-        std::string_view(error.what()).find("not recognised") == std::string_view::npos)
-      throw;
-    throw Error(
-        ExitStatus::input,
-        {path, "this is no file that Headwise reads", "",
-         "a scenario or playlist (.json), arrays (.npy, .npz, .safetensors), or a folder with a model", ""});
-  }
-}
 
 void open_scenario(WindowState& window, const std::string& path) {
   if (is_playlist_file(path)) {
@@ -140,38 +113,6 @@ void remember_file(WindowState& window, const std::string& path) {
   }
 }
 
-Scenario scenario_of_file(const std::string& path) {
-  if (!names_model(path) && !is_array_file(path) && !holds_arrays(path))
-    return with_layer_values(read_scenario_file(path));
-  const ModelFiles files(path);
-  const auto has = [&](const std::string& name) { return files.find(name) != nullptr; };
-  if (!has("query")) {
-    const AttentionLayers layers = find_attention_layers(files);
-    if (names_model(path) || !layers.layers.empty()) return opened_model_scenario(path, layers);
-  }
-  const ArrayFileInfo& info = files.first_file_info();
-  Scenario scenario;
-  scenario.inputs.source = InputSource::file;
-  scenario.inputs.file = path;
-  const bool projections =
-      has("in_proj_weight") || (has("q_proj_weight") && has("k_proj_weight") && has("v_proj_weight"));
-  if (projections && has("out_proj.weight")) {
-    scenario.parameters.source = ParameterSource::file;
-    scenario.parameters.file = path;
-    scenario.attention.bias = has("in_proj_bias") || has("out_proj.bias");
-  }
-  if (has("attn_mask") || has("key_padding_mask") || has("valid_lens")) scenario.mask.file = path;
-  // A trace that Headwise wrote tells the heads by its shapes.
-  const auto heads_of = [&](std::string_view name) -> std::optional<std::int64_t> {
-    for (const ArrayInfo& array : info.arrays)
-      if (array.name == name && array.sizes.size() == 4) return array.sizes[1];
-    return std::nullopt;
-  };
-  if (const auto heads = heads_of("scores")) scenario.attention.num_heads = *heads;
-  if (const auto heads = heads_of("k_heads")) scenario.attention.num_kv_heads = *heads;
-  return scenario;
-}
-
 namespace {
 
 // What a model does not tell, or what the operator is not all of.
@@ -204,6 +145,9 @@ std::string layer_sentence(const Scenario& scenario) {
 // Says what was taken from arrays, and what they cannot tell.
 void tell_of_arrays(WindowState& window, const Scenario& scenario) {
   if (is_of_model(scenario)) return window.notices.say(layer_sentence(scenario));
+  if (is_array_file(window.scenario_path) && is_run_file(window.scenario_path))
+    return window.notices.say(
+        fmt::format("This is the run that wrote {}.", fs::path(window.scenario_path).filename().string()));
   if (scenario.inputs.source != InputSource::file) return;
   const bool parameters = scenario.parameters.source == ParameterSource::file;
   window.notices.say(fmt::format(
@@ -242,6 +186,8 @@ void ask_for_scenario(WindowState& window, FileDialogPurpose purpose) {
   const bool saves = purpose == FileDialogPurpose::save_scenario;
   std::string offered = saves ? known : folder_of(known);
   if (saves && offered.ends_with('/')) offered += "scenario.json";
+  // Nor is a file of arrays.
+  if (saves && is_array_file(offered)) offered = fs::path(offered).replace_extension(".json").string();
   open_file_dialog(window.files, purpose, offered);
   window.files.own = window.scenario_path;
 }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "app/panels/window_state.h"
+#include "core/scenario/opened_scenario.h"
 
 namespace headwise {
 
@@ -28,10 +29,6 @@ void ask_for_export(WindowState& window);
 // could not be written. Never throws.
 std::string rescue_scenario(const Scenario& scenario);
 
-// The scenario of a file: itself, or one with what a .npy, .npz or .safetensors file holds: the inputs, and where they are
-// there the parameters, the masks and, of a trace, the number of heads. Of a model (a folder, an index, a file with attention
-// layers and no query): its first layer with random inputs. Throws Error.
-Scenario scenario_of_file(const std::string& path);
 // Of a scenario that was opened: says what was taken from arrays, and what they cannot tell; nothing of one with other inputs.
 // Where nothing says how many heads a model's layer has, the person is asked first.
 void tell_of_opened(WindowState& window, const Scenario& scenario);

@@ -79,6 +79,32 @@ Index add(GivenArrays& all, const GivenArrays& from, Names names) {
   return found;
 }
 
+// Inputs as anybody writes them, or as a trace has them: scaled_dot_product_attention's under the names of the heads that
+// they are, self-attention's three times over.
+void add_inputs(GivenArrays& all, const GivenArrays& from, const Scenario& scenario) {
+  GivenArrays inputs;
+  add(inputs, from, input_names);
+  const auto named = [&](const char* name) {
+    const auto found = from.find(name);
+    return found == from.end() ? nullptr : found->second;
+  };
+  if (scenario.op == Op::scaled_dot_product_attention && !named("query") && named("q_heads"))
+    inputs.insert({{"query", named("q_heads")}, {"key", named("k_heads")}, {"value", named("v_heads")}});
+  const auto same = [&](const char* name) {
+    const TensorPtr query = named("query"), other = named(name);
+    return query && other && query->dtype() == other->dtype() &&
+           query->shape().sizes() == other->shape().sizes() &&
+           identical(*query, other->reshaped(query->shape()));
+  };
+  if (scenario.op == Op::multi_head_attention && scenario.inputs.self_attention && same("key") &&
+      same("value")) {
+    inputs.erase("key");
+    inputs.erase("value");
+  }
+  std::erase_if(inputs, [](const auto& entry) { return !entry.second; });
+  all.merge(inputs);
+}
+
 }  // namespace
 
 GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, const ArrayFiles* earlier,
@@ -88,7 +114,7 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
   if (scenario.inputs.source == InputSource::file && scenario.inputs.file) {
     const std::string path = path_of(*scenario.inputs.file);
     const GivenArrays& arrays = opened(path, earlier, files).arrays;
-    add(all, arrays, input_names);
+    add_inputs(all, arrays, scenario);
     if (!all.contains("query")) missing(path, "query", arrays);
   }
   if (scenario.op == Op::multi_head_attention && scenario.parameters.source == ParameterSource::file &&

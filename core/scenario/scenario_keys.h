@@ -1,0 +1,28 @@
+// Every key of a scenario in words: for `headwise list settings`, and for whoever writes a scenario by hand. Types, ranges and
+// defaults come from core/scenario/scenario_schema.h; what a key is for is declared here, once.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headwise {
+
+struct ScenarioKey {
+  std::string path;           // "attention.num_heads"
+  std::string type;           // "integer", "number or null"
+  std::string range;          // "an integer of at least 1", "random, ones, uniform01, text, file"
+  std::string default_value;  // as JSON has it: "8", "null", "\"random\""
+  std::string what;           // one line; empty where nobody has described the key
+};
+
+// In the order of the format.
+std::vector<ScenarioKey> scenario_keys();
+
+struct KeyDescription {
+  std::string_view path, what;
+};
+std::span<const KeyDescription> key_descriptions();
+
+}  // namespace headwise
