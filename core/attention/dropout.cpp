@@ -20,18 +20,23 @@ double dropout_factor(double p, std::uint64_t seed, Index flat_cell) {
 
 Tensor dropout(const Tensor& attn_weights, double p, std::uint64_t seed) {
   Tensor dropped = Tensor::unwritten(attn_weights.shape(), attn_weights.dtype());
+  drop_cells(attn_weights, dropped, 0, dropped.size(), p, seed, 0);
+  return dropped;
+}
+
+void drop_cells(const Tensor& attn_weights, Tensor& dropped, Index at, Index count, double p,
+                std::uint64_t seed, Index flat_cell) {
   const CounterRandom random(seed, "dropout");
   dispatch_float(attn_weights.dtype(), [&]<class T>() {
     const auto from = attn_weights.values<T>();
     const auto to = dropped.values<T>();
-    for_ranges(dropped.size(), cost_of_random, [&](Index first, Index last) {
+    for_ranges(count, cost_of_random, [&](Index first, Index last) {
       for (Index i = first; i < last; ++i) {
-        const auto cell = static_cast<std::size_t>(i);
-        to[cell] = static_cast<T>(from[cell] * factor(random, p, i));
+        const auto cell = static_cast<std::size_t>(at + i);
+        to[cell] = static_cast<T>(from[cell] * factor(random, p, flat_cell + i));
       }
     });
   });
-  return dropped;
 }
 
 }  // namespace headwise

@@ -13,5 +13,8 @@ double dropout_factor(double p, std::uint64_t seed, Index flat_cell);
 
 // dropped[i] = attn_weights[i]·dropout_factor(p, seed, i). A NaN stays NaN, as in PyTorch.
 Tensor dropout(const Tensor& attn_weights, double p, std::uint64_t seed);
+// The same of `count` cells of both tensors from `at` on, which are cells `flat_cell` and after of the whole map.
+void drop_cells(const Tensor& attn_weights, Tensor& dropped, Index at, Index count, double p,
+                std::uint64_t seed, Index flat_cell);
 
 }  // namespace headwise

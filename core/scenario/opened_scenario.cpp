@@ -11,6 +11,7 @@
 #include "core/model/attention_layers.h"
 #include "core/model/model_files.h"
 #include "core/scenario/layer_scenario.h"
+#include "core/scenario/layer_values.h"
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
@@ -65,7 +66,7 @@ bool is_array_file(const std::string& path) {
 
 Scenario scenario_of_file(const std::string& path) {
   if (!names_model(path) && !is_array_file(path) && !holds_arrays(path))
-    return with_heads_that_fit(read_scenario_file(path));
+    return with_layer_values(read_scenario_file(path));
   const ModelFiles files(path);
   if (!names_model(path) && files.is_one_file()) {
     const ArrayFileInfo& info = files.first_file_info();

@@ -15,6 +15,7 @@
 #include "core/attention/softmax.h"
 #include "core/tensor/memory.h"
 #include "core/trace/attention_sizes.h"
+#include "core/trace/reference_stages.h"
 #include "core/trace/rounded_trace.h"
 #include "core/trace/stage_sharing.h"
 #include "core/trace/trace_warnings.h"
@@ -52,6 +53,10 @@ TensorPtr projection_beside(const Tensor& x, const LinearRows& rows, const Earli
                             const TensorPtr& before, const Shape& shape) {
   return product_beside(before, shape, [&](Tensor& y) { return linear_beside(x, rows, earlier, y); });
 }
+
+}  // namespace
+
+namespace reference_stages {
 
 // q, k and v: the input projection, or static_k and static_v joined over heads, and the appended rows.
 void project(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
@@ -108,6 +113,14 @@ void project(TraceTensors& t, const AttentionOptions& options, const AttentionSi
                {"G·D", sizes.kv_heads * sizes.head_dim});
   project_keys(Id::v, Projection::v, t.value, t.v_proj_weight, t.static_v, t.bias_v,
                {"G·Dv", sizes.kv_heads * sizes.v_head_dim});
+}
+
+// scaled_dot_product_attention is given its heads as query, key and value.
+void take_as_heads(TraceTensors& t) {
+  t.q_heads = std::move(t.query);
+  t.k_heads = std::move(t.key);
+  t.v_heads = std::move(t.value);
+  t.query = t.key = t.value = nullptr;
 }
 
 void split(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
@@ -286,7 +299,7 @@ TensorPtr head_gain_tensor(const AttentionInputs& inputs, const Trace* previous)
   return earlier && identical(*earlier, *made) ? earlier : made;
 }
 
-}  // namespace
+}  // namespace reference_stages
 
 TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous) {
   check_attention_inputs(inputs);
@@ -305,6 +318,7 @@ TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous)
   trace->tensors = inputs.tensors;
   TraceTensors& t = trace->tensors;
   StageSharing sharing(*trace, previous);
+  using namespace reference_stages;
   if (inputs.options.op == Op::multi_head_attention) {
     t.head_gain = head_gain_tensor(inputs, previous);
     project(t, trace->options, sizes, sharing);
@@ -314,10 +328,7 @@ TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous)
     add_and_norm(t, trace->options, sharing);
     return_weights(t, trace->options, sharing);
   } else {
-    t.q_heads = std::move(t.query);
-    t.k_heads = std::move(t.key);
-    t.v_heads = std::move(t.value);
-    t.query = t.key = t.value = nullptr;
+    take_as_heads(t);
     scaled_dot_product_attention(t, trace->options, sizes, trace->dtype, sharing);
     t.output = t.head_output;
   }

@@ -47,10 +47,9 @@ std::string counted(const char* one, const char* many, const std::vector<Index>&
 }
 
 // One warning for each set of heads and queries; batches that agree are named together, as are heads.
-void warn_of_fully_masked_rows(const Trace& trace, std::vector<std::string>& warnings) {
-  const std::vector<Index> rows = fully_masked_rows(*trace.tensors.masked_scores);
+void warn_of_fully_masked_rows(const Trace& trace, const std::vector<Index>& rows, const Shape& shape,
+                               std::vector<std::string>& warnings) {
   if (rows.empty()) return;
-  const Shape& shape = trace.tensors.masked_scores->shape();
   const Index heads = shape.size(1);
   const Index queries = shape.size(2);
   std::map<Index, std::map<Index, std::vector<Index>>> queries_of;  // batch → head → queries
@@ -134,6 +133,13 @@ std::string non_finite_cells(std::string_view name, const Tensor& tensor, bool p
 }
 
 std::vector<std::string> trace_warnings(const Trace& trace) {
+  const TensorPtr& masked = trace.tensors.masked_scores;
+  return masked ? trace_warnings(trace, fully_masked_rows(*masked), masked->shape())
+                : trace_warnings(trace, {}, Shape{});
+}
+
+std::vector<std::string> trace_warnings(const Trace& trace, const std::vector<Index>& blocked_rows,
+                                        const Shape& scores) {
   std::vector<std::string> warnings;
   for (const TensorEntry& entry : tensor_entries()) {
     const bool given =
@@ -146,7 +152,7 @@ std::vector<std::string> trace_warnings(const Trace& trace) {
         (entry.id == TensorId::value && (tensor == trace.tensors.key || tensor == trace.tensors.query));
     if (given && tensor && !twice) warn_of_non_finite(entry, *tensor, warnings);
   }
-  if (trace.tensors.masked_scores) warn_of_fully_masked_rows(trace, warnings);
+  warn_of_fully_masked_rows(trace, blocked_rows, scores, warnings);
   return warnings;
 }
 

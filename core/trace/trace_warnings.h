@@ -17,5 +17,8 @@ std::string non_finite_cells(std::string_view name, const Tensor& tensor, bool p
 // agree are told together, sets beyond the 32nd are counted), and inputs, parameters and masks that are not finite
 // (a mask's -inf is), by the index of the first such cells.
 std::vector<std::string> trace_warnings(const Trace& trace);
+// The same where masked_scores, of the shape `scores`, is not kept: its fully_masked_rows (core/attention/softmax.h).
+std::vector<std::string> trace_warnings(const Trace& trace, const std::vector<Index>& blocked_rows,
+                                        const Shape& scores);
 
 }  // namespace headwise
