@@ -170,6 +170,17 @@ Encoder::Pass Encoder::run(std::span<const TokenId> ids, const RunOptions& optio
 
 TensorPtr Encoder::layer_input(Index layer, const Tensor& hidden_state) const {
   const Rows x = as_rows(hidden_state, config_.embed_dim, "hidden_state");
+  const bool is_there = layer >= 0 && layer < config_.num_layers;
+  std::unique_lock lock(mutex_);
+  if (is_there &&
+      !blocks_[static_cast<std::size_t>(layer)]) {  // of a block that is not kept, the norm alone is read
+    lock.unlock();
+    if (config_.norm_place != NormPlace::before) return as_tensor(x);
+    const std::string norm =
+        fmt::format("{}.{}", layers_[static_cast<std::size_t>(layer)].name, config_.names->attention_norm);
+    return as_tensor(normalised(read_norm(config_, *files_, norm, config_.embed_dim), x));
+  }
+  lock.unlock();
   return as_tensor(attention_input(config_, *block(layer), x));
 }
 

@@ -350,25 +350,48 @@ void note_layer(const Scenario& scenario, Index tokens, ScenarioInputs& inputs) 
   if (!layer.differences.empty()) inputs.notes.push_back(std::move(layer.differences));
 }
 
+// What the model makes of the same text on its way to the same layer need not be made again.
+void take_hidden_state(ModelInput& input, const ModelInput* earlier) {
+  if (earlier && earlier->model == input.model && earlier->layer == input.layer &&
+      earlier->text.ids == input.text.ids)
+    input.hidden_state = earlier->hidden_state;
+}
+
 std::vector<Index> scores_sizes(const ScenarioPlan& plan) {
   return {plan.batch, plan.options.num_heads, plan.query_length, plan.all_keys};
 }
 
+// The scenario's layer, where its sizes are those that the scenario says, so that nothing of it has to be read to know them;
+// else null.
+std::shared_ptr<const AttentionLayer> layer_of_known_sizes(const Scenario& scenario) {
+  const std::string path = path_from(scenario.origin.folder, *scenario.parameters.file);
+  const AttentionLayer layer = layer_of_scenario(scenario, path, TextModel::open(path)->layers());
+  if (layer.query_width != scenario.attention.embed_dim) return nullptr;
+  return std::make_shared<const AttentionLayer>(layer);
+}
+
+// `parameters`: whether anybody needs them.
 ScenarioInputs made_inputs(const Scenario& asked, DType dtype, const GivenArrays& given,
-                           const ScenarioInputs* previous, Index maps) {
+                           const ScenarioInputs* previous, Index maps, bool parameters = true) {
   check_scenario(asked);
   const Scenario scenario = with_layer_values(asked);
   ScenarioInputs inputs;
-  const GivenArrays arrays =
-      gather_arrays(scenario, given, previous ? &previous->files : nullptr, inputs.files);
+  const ArrayFiles* const files = previous ? &previous->files : nullptr;
+  const bool of_model = scenario.op == Op::multi_head_attention && is_of_model(scenario);
+  parameters = parameters || !scenario.edits.empty();
+  if (!parameters && of_model) inputs.layer = layer_of_known_sizes(scenario);
+  Scenario gathered = scenario;
+  if (inputs.layer) gathered.parameters.source = ParameterSource::random;  // nothing of the model is read
+  const GivenArrays arrays = gather_arrays(gathered, given, files, inputs.files);
   const GivenSizes sizes = given_sizes(arrays, scenario.op, scenario.inputs.batch_first);
   for (const auto& [path, file] : inputs.files)
     if (file.layer) inputs.layer = file.layer;
   if (!arrays.contains("query")) inputs.model_input = read_model_text(scenario, inputs.notes);
   ModelInput* const model = inputs.model_input.get();
+  if (model && previous) take_hidden_state(*model, previous->model_input.get());
   const ScenarioPlan plan = plan_scenario(scenario, arrays, sizes, text_lengths(scenario.inputs, model));
   if (inputs.layer) note_layer(scenario, plan.masked_keys, inputs);
-  const bool lent = previous && previous->attention.dtype == dtype &&
+  const bool lent = previous && previous->attention.tensors.query && previous->attention.dtype == dtype &&
                     attention_sizes(previous->attention).scores_shape().sizes() == scores_sizes(plan);
   require_planned_memory(plan, scenario, dtype, arrays, lent ? 0 : maps);
   const Texts texts = cut_texts(scenario.inputs, model);
@@ -382,7 +405,7 @@ ScenarioInputs made_inputs(const Scenario& asked, DType dtype, const GivenArrays
   inputs.attention.dtype = dtype;
   TraceTensors& tensors = inputs.attention.tensors;
   workshop.make_inputs(tensors);
-  if (scenario.op == Op::multi_head_attention) workshop.make_parameters(tensors);
+  if (scenario.op == Op::multi_head_attention && parameters) workshop.make_parameters(tensors);
   workshop.make_masks(tensors);
   workshop.make_frozen_weights(tensors);
   apply_edits(scenario, plan, maker, inputs.attention);
@@ -403,6 +426,11 @@ ScenarioInputs made_inputs(const Scenario& asked, DType dtype, const GivenArrays
 ScenarioInputs make_scenario_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given,
                                     const ScenarioInputs* previous, const Scenario*) {
   return made_inputs(scenario, dtype, given, previous, 0);
+}
+
+ScenarioInputs make_inputs_alone(const Scenario& scenario, DType dtype, const GivenArrays& given,
+                                 const ScenarioInputs* previous) {
+  return made_inputs(scenario, dtype, given, previous, 0, false);
 }
 
 ScenarioInputs make_traced_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given, Index maps,

@@ -12,6 +12,11 @@ namespace headwise {
 ScenarioInputs make_traced_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given, Index maps,
                                   const ScenarioInputs* previous = nullptr);
 
+// As make_scenario_inputs without the parameters, which are neither read nor made where query, key, value and masks do not
+// follow from them: the first layer's input of a model larger than the memory.
+ScenarioInputs make_inputs_alone(const Scenario& scenario, DType dtype, const GivenArrays& given,
+                                 const ScenarioInputs* previous = nullptr);
+
 // How many such tensors every trace of the reference holds: scores, scaled_scores and attn_weights.
 inline constexpr Index least_reference_maps = 3;
 
