@@ -8,6 +8,7 @@
 #include "core/scenario/traced_inputs.h"
 #include "core/tensor/error.h"
 #include "core/trace/reference_backend.h"
+#include "core/trace/reference_parts.h"
 
 namespace headwise {
 namespace {
@@ -25,11 +26,15 @@ bool needs_weights(const Needed& needed) {
                    {TensorId::attn_weights, TensorId::dropped_weights, TensorId::attn_output_weights});
 }
 
+TracePtr reference_trace(const AttentionInputs& inputs, const Needed& needed) {
+  return needed ? reference_forward_of(inputs, *needed) : reference_forward(inputs);
+}
+
 // The reference's trace with what the fast one has in its place, where the fast one alone is not enough.
 TracePtr completed(const TracePtr& fast, const AttentionInputs& inputs, const Needed& needed) {
   if (needed && std::ranges::all_of(*needed, [&](TensorName name) { return fast->tensor(name) != nullptr; }))
     return fast;
-  const auto trace = std::make_shared<Trace>(*reference_forward(inputs));
+  const auto trace = std::make_shared<Trace>(*reference_trace(inputs, needed));
   for (const TensorEntry& entry : tensor_entries()) {
     if (const TensorPtr tensor = fast->tensor(entry.id)) trace->tensors.*(entry.member) = tensor;
   }
@@ -39,7 +44,7 @@ TracePtr completed(const TracePtr& fast, const AttentionInputs& inputs, const Ne
 TracePtr fused_trace(const AttentionInputs& inputs, const Needed& needed, Warnings& warnings) {
   if (const std::string reason = fused_refusal(inputs); !reason.empty()) {
     warnings.add(reason + ": the reference computes this");
-    return reference_forward(inputs);
+    return reference_trace(inputs, needed);
   }
   const bool what_there_is = needed && needed->empty();  // nothing in particular: what comes by itself
   const FusedRun run{
@@ -69,7 +74,7 @@ TracePtr gl_trace(const AttentionInputs& inputs, const Needed& needed, Warnings&
 
 TracePtr backend_trace(std::string_view backend, const AttentionInputs& inputs, bool backward,
                        const Needed& needed, Warnings& warnings) {
-  if (backend == "reference") return reference_forward(inputs);
+  if (backend == "reference") return backward ? reference_forward(inputs) : reference_trace(inputs, needed);
   if (backward) {
     warnings.add("the " + std::string(backend) +
                  " backend has no backward pass: the reference computes this");
@@ -79,10 +84,8 @@ TracePtr backend_trace(std::string_view backend, const AttentionInputs& inputs, 
 }
 
 Index least_maps_of(std::string_view backend, bool backward, const Needed& needed) {
-  if (backend == "reference" || backward) return least_reference_maps;
-  if (needs_any(needed, {TensorId::scores, TensorId::scaled_scores, TensorId::masked_scores}))
-    return least_reference_maps;  // fast backends have none of these: the reference computes them
-  return needs_any(needed, {TensorId::attn_weights, TensorId::dropped_weights}) ? 1 : 0;
+  const bool whole = !needed || (backend == "reference" && needed->empty());
+  return backward || whole ? least_reference_maps : needed_maps(*needed);
 }
 
 }  // namespace headwise

@@ -7,8 +7,10 @@
 #include <algorithm>
 #include <csignal>
 #include <new>
+#include <optional>
 #include <stdexcept>
 
+#include "app/cli/progress_line.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/panels/run_window.h"
@@ -32,7 +34,7 @@ std::string overview() {
   for (const Subcommand& command : subcommands())
     text += fmt::format("  headwise {:<12}  {}\n", command.name, command.what);
   text +=
-      "  headwise --help        print this; headwise COMMAND --help tells more\n"
+      "  headwise --help        print this; headwise help COMMAND tells more\n"
       "  headwise --version     print the version\n\n"
       "Examples:\n";
   for (const Subcommand& command : subcommands())
@@ -48,6 +50,7 @@ std::string overview() {
 // Ctrl+C and a polite kill while a file is being written: nothing half is left behind.
 void cancelled(int) {
   remove_unfinished_file();
+  hide_progress_line();
   constexpr char line[] = "headwise: cancelled\n";
   [[maybe_unused]] const ssize_t ignored = write(STDERR_FILENO, line, sizeof line - 1);
   _exit(static_cast<int>(ExitStatus::cancelled));
@@ -68,6 +71,9 @@ void run_subcommand(const Subcommand& command, const Words& words) {
   cancel_on_signals();
   CLI::App app(std::string(command.what), std::string(command.name));
   app.footer("Examples:\n" + std::string(command.examples));
+  std::optional<ProgressLine> progress;
+  if (command.name != "bench")
+    progress.emplace(STDERR_FILENO, std::string(command.name));  // nothing disturbs timings
   command.run(app, words);
 }
 
@@ -88,7 +94,7 @@ int open_window(const Words& words) {
                 {"", "there is no such command", words[0], "", fmt::format("did you mean \"{}\"?", meant)});
   }
   if (words.size() > 1) {
-    throw Error(ExitStatus::usage, {"", "there are words too many", fmt::format("{} words", words.size()),
+    throw Error(ExitStatus::usage, {"", "too many arguments", fmt::format("{} arguments", words.size()),
                                     "one file, or a command and its options", remedy});
   }
   if (words.empty()) return run_window({});
@@ -112,8 +118,25 @@ int open_window(const Words& words) {
   return run_window({.path = path});
 }
 
+// help COMMAND, which is COMMAND --help.
+int help_of(const Words& words) {
+  for (const Subcommand& command : subcommands()) {
+    if (command.name != words[1] || words.size() > 2) continue;
+    run_subcommand(command, {"--help"});
+    return 0;
+  }
+  const bool many = words.size() > 2;
+  const std::string meant = many ? "" : nearest_command(words[1]);
+  std::vector<std::string> names;
+  for (const Subcommand& command : subcommands()) names.emplace_back(command.name);
+  throw Error(ExitStatus::usage, {"help", many ? "too many arguments" : "there is no such command",
+                                  many ? words[2] : words[1], fmt::format("{}", fmt::join(names, ", ")),
+                                  meant.empty() ? "" : fmt::format("did you mean \"{}\"?", meant)});
+}
+
 int dispatch(const Words& words) {
   const std::string first = words.empty() ? "" : words[0];
+  if (first == "help" && words.size() > 1) return help_of(words);
   if (first == "--help" || first == "-h" || first == "help") {
     print(overview());
     return 0;

@@ -1,9 +1,10 @@
 // headwise export: a tensor of a scenario as a picture, a table or an array.
 #include <fmt/format.h>
 
+#include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"
-#include "app/session/tensor_export.h"
+#include "app/session/export_writer.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -15,7 +16,8 @@ namespace {
 }
 
 struct ExportWords {
-  std::string tensor, batch = "0", head = "0", color_map, range = "own", scale, theme = "light", output;
+  std::string tensor, batch = "0", head = "0", color_map, range = "own", scale, theme = "light", output,
+                      format;
 };
 
 void add_export_flags(CLI::App& app, ExportWords& words) {
@@ -37,9 +39,12 @@ void add_export_flags(CLI::App& app, ExportWords& words) {
   app.add_option("--theme", words.theme, "light, dark or projector")
       ->type_name("NAME")
       ->capture_default_str();
-  app.add_option("-o,--output", words.output, "The file to write: .png, .svg, .csv or .npy")
+  app.add_option("-o,--output", words.output,
+                 "The file to write: .png, .svg, .csv or .npy; - is standard output")
       ->type_name("FILE")
       ->required();
+  app.add_option("--format", words.format, "png, svg, csv or npy; by itself: as the file's name ends")
+      ->type_name("NAME");
 }
 
 ColorMap color_map_of(const std::string& word) {
@@ -64,6 +69,27 @@ ValueRange range_of_word(const std::string& word) {
                          number_of("--range", word.substr(colon + 1))};
   if (range.lo > range.hi) wrong("--range", "the range is upside down", word, "LO:HI with LO at or below HI");
   return range;
+}
+
+ExportFormat format_of(const ExportWords& words) {
+  constexpr const char* expected = "png, svg, csv or npy";
+  if (!words.format.empty()) {
+    if (const std::optional<ExportFormat> format = find_export_format(words.format)) return *format;
+    wrong("--format", "there is no such format", words.format, expected);
+  }
+  if (words.output == standard_stream)
+    wrong("--format", "standard output has no name that says the format", "", expected, "add --format csv");
+  return export_format(words.output);
+}
+
+// Why an option does not matter for the tensor that is written; empty where it does.
+std::string without_axis(const char* option, const std::string& word, const char* things,
+                         const std::string& name, const Shape& shape,
+                         std::initializer_list<const char*> letters) {
+  for (Index axis = 0; axis + 2 < shape.rank(); ++axis)
+    for (const char* const letter : letters)
+      if (shape.name(axis) == letter) return "";
+  return fmt::format("{} {} is not used: {} {} has no {}", option, word, name, shape.letters(), things);
 }
 
 TensorExport export_of(const TraceRequest& request, const ExportWords& words) {
@@ -91,11 +117,30 @@ void run_export(CLI::App& app, const Words& words) {
   add_trace_flags(app, request);
   add_export_flags(app, wanted);
   if (!parse_words(app, words)) return;
+  const bool asks_head = app.count("--head") > 0 && wanted.head != "all",
+             asks_batch = app.count("--batch") > 0;
 
   const TensorExport what = export_of(request, wanted);
-  export_format(wanted.output);  // a wrong name is told before anything is computed
+  const ExportFormat format = format_of(wanted);  // a wrong name is told before anything is computed
+  const bool to_stdout = wanted.output == standard_stream;
+  ByteSink standard_output;
+  if (to_stdout)
+    standard_output = standard_output_sink(format == ExportFormat::csv || format == ExportFormat::svg);
   const ComputedTrace computed = compute_trace(request);
-  export_tensor(*computed.trace, computed.inputs.labels, what, wanted.output);
+  if (const TensorPtr tensor = computed.trace->tensor(what.tensor)) {
+    Warnings warnings;
+    const Shape& shape = tensor->shape();
+    const auto check = [&](const std::string& unused) {
+      if (!unused.empty()) warnings.add(unused);
+    };
+    if (asks_head)
+      check(without_axis("--head", wanted.head, "heads", wanted.tensor, shape, {"H", "G", "N·H"}));
+    if (asks_batch) check(without_axis("--batch", wanted.batch, "batch", wanted.tensor, shape, {"N", "N·H"}));
+    warnings.refuse_where(request.strict);
+  }
+  const auto write = export_writer(*computed.trace, computed.inputs.labels, what, format);
+  if (to_stdout) return write(standard_output);
+  write_file_atomically(wanted.output, write);
 }
 
 }  // namespace headwise

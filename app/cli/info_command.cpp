@@ -1,5 +1,6 @@
 // headwise info: what is in an array file, a model, a scenario or a playlist.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
@@ -12,6 +13,8 @@
 #include "app/cli/subcommand.h"
 #include "app/cli/tensor_list.h"
 #include "core/files/array_files.h"
+#include "core/scenario/run_record.h"
+#include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 
@@ -26,6 +29,33 @@ Index total_bytes(const ArrayFileInfo& info) {
   return total;
 }
 
+// What is not about a run.
+FileMetadata other_metadata(const ArrayFileInfo& info) {
+  FileMetadata other = info.metadata;
+  std::erase_if(other, [](const auto& entry) { return is_reserved_name(entry.first); });
+  return other;
+}
+
+// The run that a file came from: its scenario as a file has it, without what nobody wrote.
+std::string run_text(const RunRecord& run) {
+  std::string text = "run\n  scenario: " + Json::parse(scenario_to_json(run.scenario)).dump() + "\n";
+  if (!run.layers.empty()) text += fmt::format("  layers: {}\n", fmt::join(run.layers, ", "));
+  if (!run.given.empty()) text += fmt::format("  given with --input: {}\n", fmt::join(run.given, ", "));
+  text += "  tokens:";
+  for (const std::string& token : run.tokens.query) text += " " + one_line(token);
+  text += "\n";
+  for (const std::string& warning : run.warnings) text += fmt::format("  warning: {}\n", one_line(warning));
+  return text;
+}
+
+Json run_json(const RunRecord& run) {
+  return {{"scenario", Json::parse(scenario_to_json(run.scenario, true))},
+          {"layers", run.layers},
+          {"given", run.given},
+          {"tokens", {{"query", run.tokens.query}, {"key", run.tokens.key}}},
+          {"warnings", run.warnings}};
+}
+
 // What a model is, before the long list of what it is made of.
 std::string as_text(const std::string& path, const ArrayFileInfo& info, const std::string& model,
                     bool every_tensor) {
@@ -38,9 +68,10 @@ std::string as_text(const std::string& path, const ArrayFileInfo& info, const st
                          : "tensors, those alike in several layers on one line (--tensors lists each)\n";
   }
   text += tensor_list_text(info.arrays, !model.empty() && !every_tensor);
-  if (!info.metadata.empty()) text += "metadata\n";
-  for (const auto& [key, value] : info.metadata)
-    text += fmt::format("  {}: {}\n", one_line(key), one_line(value));
+  const FileMetadata metadata = other_metadata(info);
+  if (!metadata.empty()) text += "metadata\n";
+  for (const auto& [key, value] : metadata) text += fmt::format("  {}: {}\n", one_line(key), one_line(value));
+  if (const auto run = run_record(path, info.metadata)) text += run_text(*run);
   return text;
 }
 
@@ -60,8 +91,11 @@ std::string as_json(const std::string& path, const ArrayFileInfo& info, const Js
                        {"shape", array.sizes},
                        {"bytes", array.bytes}});
   }
-  Json document{
-      {"file", path}, {"format", info.format}, {"tensors", tensors}, {"metadata", Json(info.metadata)}};
+  Json document{{"file", path},
+                {"format", info.format},
+                {"tensors", tensors},
+                {"metadata", Json(other_metadata(info))}};
+  if (const auto run = run_record(path, info.metadata)) document["run"] = run_json(*run);
   if (model) document["model"] = *model;
   if (heads) document["text"] = *heads;
   // Names in a ZIP archive need not be UTF-8; JSON has to be.
@@ -85,13 +119,16 @@ void run_info(CLI::App& app, const Words& words) {
   app.add_flag("--json", json, "Print JSON");
   app.add_flag("--tensors", every_tensor,
                "Of a model: a line for each tensor, where else those alike in several layers share one");
-  app.add_option("--input", request.inputs, "Of a scenario: arrays under PyTorch's names, as for run")
+  app.add_option("--input", request.inputs,
+                 "Of a scenario or a layer: arrays under PyTorch's names, as for run")
       ->type_name("FILE")
       ->allow_extra_args(false);
-  app.add_option("--set", request.settings, "Of a scenario: change it: attention.num_heads=4")
+  app.add_option(
+         "--set", request.settings,
+         "Change the scenario: attention.num_heads=4; of a model, say what one layer is: parameters.layer=3")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
-  app.add_option("--dtype", request.dtype, "Of a scenario: f32 or f64")
+  app.add_option("--dtype", request.dtype, "Of a scenario or a layer: f32 or f64")
       ->type_name("TYPE")
       ->capture_default_str();
   HeadsInfoRequest heads;
@@ -116,19 +153,33 @@ void run_info(CLI::App& app, const Words& words) {
     const ScenarioInfo info = scenario_info(request);
     return print(json ? scenario_info_json(info) : scenario_info_text(info));
   }
-  if (!request.inputs.empty() || !request.settings.empty()) {
-    throw Error(ExitStatus::usage,
-                {request.inputs.empty() ? "--set" : "--input", "an array file has no settings", path,
-                 "a scenario: a .json file, or the name of a preset", ""});
-  }
   heads.model = path;
   heads.strict = request.strict;
   const std::shared_ptr<const TextModel> opened = TextModel::open(path);
+  if (!request.inputs.empty() || !request.settings.empty()) {
+    const ModelFiles& files = opened->files();
+    const std::string option = request.inputs.empty() ? "--set" : "--input";
+    if (opened->layers().layers.empty() &&
+        !(files.is_one_file() && run_record(path, files.first_file_info().metadata))) {
+      throw Error(ExitStatus::usage,
+                  {option, "there is no attention layer in this file that it could change", path,
+                   "a model, or a scenario: a .json file, or the name of a preset", ""});
+    }
+    if (wants_heads || every_tensor) {
+      throw Error(ExitStatus::usage,
+                  {option, "it belongs to one layer of a model", wants_heads ? "--text" : "--tensors",
+                   "one of the two", "--set inputs.text=\"…\" gives the layer a text"});
+    }
+    const ScenarioInfo info = scenario_info(request);  // of that layer, as it is run
+    return print(json ? scenario_info_json(info) : scenario_info_text(info));
+  }
   const ModelFiles& files = opened->files();
   const AttentionLayers& layers = opened->layers();
   // One file is described in its own order.
   const ArrayFileInfo info = files.is_one_file() ? files.first_file_info() : info_of(files);
-  const bool is_model = !layers.layers.empty() || !files.missing_files().empty();
+  // A run's file has the parameters of its layer, and is not a model for that.
+  const bool is_run = files.is_one_file() && run_record(path, files.first_file_info().metadata).has_value();
+  const bool is_model = !is_run && (!layers.layers.empty() || !files.missing_files().empty());
   const Json model = model_info_json(*opened);
   if (wants_heads && !is_model) refuse_text(path);
   Warnings warnings;

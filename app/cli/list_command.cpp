@@ -10,6 +10,7 @@
 #include "core/playlist/lessons.h"
 #include "core/scenario/mask_presets.h"
 #include "core/scenario/presets.h"
+#include "core/scenario/scenario_keys.h"
 #include "core/tensor/error.h"
 #include "core/trace/tensor_names.h"
 
@@ -92,20 +93,34 @@ Json lesson_list() {
   return list;
 }
 
+Json setting_list() {
+  Json list = Json::array();
+  for (const ScenarioKey& key : scenario_keys()) {
+    list.push_back({{"name", key.path},
+                    {"type", key.type},
+                    {"range", key.range},
+                    {"default", key.default_value},
+                    {"what", key.what}});
+  }
+  return list;
+}
+
 struct ListEntry {
   std::string_view name;
   Json (*list)();
 };
 constexpr ListEntry lists[] = {{"presets", preset_list},      {"lessons", lesson_list},
                                {"tensors", tensor_list},      {"masks", mask_list},
-                               {"colormaps", color_map_list}, {"backends", backend_list}};
+                               {"colormaps", color_map_list}, {"backends", backend_list},
+                               {"settings", setting_list}};
+constexpr const char* list_names = "presets, lessons, tensors, masks, colormaps, backends or settings";
 
 }  // namespace
 
 void run_list(CLI::App& app, const Words& words) {
   std::string kind;
   bool json = false;
-  app.add_option("KIND", kind, "presets, lessons, tensors, masks, colormaps or backends")->required();
+  app.add_option("KIND", kind, list_names)->required();
   app.add_flag("--json", json, "Print JSON");
   if (!parse_words(app, words)) return;
   for (const ListEntry& entry : lists) {
@@ -113,8 +128,7 @@ void run_list(CLI::App& app, const Words& words) {
     const Json list = entry.list();
     return print(json ? list.dump(2) + "\n" : as_table(list));
   }
-  throw Error(ExitStatus::usage, {"list", "there is no such list", kind,
-                                  "presets, lessons, tensors, masks, colormaps or backends", ""});
+  throw Error(ExitStatus::usage, {"list", "there is no such list", kind, list_names, ""});
 }
 
 }  // namespace headwise

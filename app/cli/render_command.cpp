@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include <filesystem>
-#include <set>
 
 #include "app/cli/pixel_size.h"
 #include "app/cli/playlist_argument.h"
@@ -49,17 +48,9 @@ void make_folder(const std::string& folder) {
   }
 }
 
-// The warnings of all pages. Pages share scenarios: what an earlier one has said is not said again.
-struct PageWarnings {
-  Warnings all;
-  std::set<std::string> said;
-  void add(std::size_t page, const std::string& warning) {
-    if (said.insert(warning).second) all.add(fmt::format("page {}: {}", page + 1, warning));
-  }
-};
-
 // The window's state at this page, with all that it shows computed. Throws where the page cannot be shown as it says.
-void show(WindowState& window, const Playlist& playlist, std::size_t page, PageWarnings& warnings) {
+void show(WindowState& window, const Playlist& playlist, std::size_t page, Warnings& warnings) {
+  warnings.set_place(fmt::format("page {}", page + 1));
   start_walk(window, playlist, "", page);
   if (window.walk.asking()) walk_pages(window, 1);  // a picture has the answer beside its question
   window.session.finish();
@@ -71,9 +62,9 @@ void show(WindowState& window, const Playlist& playlist, std::size_t page, PageW
   if (!why.empty()) throw Error(ExitStatus::usage, {.where = fmt::format("page {}", page + 1), .what = why});
   for (const std::string* words : {&playlist.pages[page].ask, &playlist.pages[page].caption})
     for (const std::string& gap : live_gaps(*words, window.session.trace()))
-      warnings.add(page, fmt::format("there is no number for {{{}}}, a – stands for it", gap));
-  for (const std::string& note : window.session.inputs().notes) warnings.add(page, note);
-  for (const std::string& warning : window.session.trace().warnings) warnings.add(page, warning);
+      warnings.add(fmt::format("there is no number for {{{}}}, a – stands for it", gap));
+  for (const std::string& note : window.session.inputs().notes) warnings.add(note);
+  for (const std::string& warning : window.session.trace().warnings) warnings.add(warning);
 }
 
 }  // namespace
@@ -102,10 +93,10 @@ void run_render(CLI::App& app, const Words& words) {
   const OffscreenContext context(64, 64);  // pictures have a framebuffer of their own
 
   WindowState window(preset_scenario("welcome"));
-  PageWarnings warnings;
+  Warnings warnings;
   if (wanted.strict)  // every page before the first picture is written
     for (std::size_t i = 0; i < playlist.pages.size(); ++i) show(window, playlist, i, warnings);
-  warnings.all.refuse_where(wanted.strict);
+  warnings.refuse_where(wanted.strict);
   make_folder(wanted.output);
   StagePictures pictures(size.width, size.height, theme);
   const std::size_t digits = std::max<std::size_t>(2, std::to_string(playlist.pages.size()).size());

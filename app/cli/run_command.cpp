@@ -2,13 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
+#include <filesystem>
+#include <optional>
 
+#include "app/cli/chosen_layers.h"
+#include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"
 #include "core/code/program.h"
-#include "core/files/array_files.h"
+#include "core/files/array_writers.h"
 #include "core/tensor/error.h"
+#include "core/tensor/progress.h"
 #include "core/trace/why_absent.h"
 
 namespace headwise {
@@ -16,12 +20,25 @@ namespace {
 
 enum class Format { npz, safetensors, python };
 
-Format format_of(const std::string& path) {
+constexpr const char* format_names[] = {"npz", "safetensors", "py"};  // in the order of the enumeration
+
+Format format_of(const std::string& path, const std::string& word) {
+  if (!word.empty()) {
+    const auto found = std::ranges::find(format_names, word);
+    if (found != std::end(format_names)) return static_cast<Format>(found - std::begin(format_names));
+    throw Error(ExitStatus::usage,
+                {"--format", "there is no such format", word, "npz, safetensors or py",
+                 word == "csv" || word == "npy" ? "headwise export writes one tensor as csv or npy" : ""});
+  }
+  if (path == standard_stream) {
+    throw Error(ExitStatus::usage, {"--format", "standard output has no name that says the format", "",
+                                    "npz, safetensors or py", "add --format npz"});
+  }
   if (path.ends_with(".npz")) return Format::npz;
   if (path.ends_with(".safetensors")) return Format::safetensors;
   if (path.ends_with(".py")) return Format::python;
   throw Error(ExitStatus::usage, {"--output", "the name does not say which format to write", path,
-                                  "a name that ends in .npz, .safetensors or .py", ""});
+                                  "a name that ends in .npz, .safetensors or .py", "or add --format"});
 }
 
 // As PyTorch's module holds it: bias_k (1,1,E), static_k (N·G,S,D). All others stand in the trace as they do
@@ -39,7 +56,9 @@ TensorPtr in_pytorch_layout(TensorId id, const TensorPtr& tensor) {
   return std::make_shared<const Tensor>(tensor->reshaped(Shape(std::move(axes))));
 }
 
-std::vector<NamedTensor> tensors_of(const Trace& trace, const std::vector<TensorName>& only) {
+// Each under its name, with `prefix` before it.
+std::vector<NamedTensor> tensors_of(const Trace& trace, const std::vector<TensorName>& only,
+                                    const std::string& prefix = "") {
   std::vector<NamedTensor> tensors;
   for (const bool gradient : {false, true}) {
     for (const TensorEntry& entry : tensor_entries()) {
@@ -48,7 +67,7 @@ std::vector<NamedTensor> tensors_of(const Trace& trace, const std::vector<Tensor
       const TensorPtr tensor = wanted ? trace.tensor(name) : nullptr;
       if (tensor)
         tensors.push_back(
-            {to_string(name), in_pytorch_layout(entry.id, tensor), dtype_name(tensor->dtype())});
+            {prefix + to_string(name), in_pytorch_layout(entry.id, tensor), dtype_name(tensor->dtype())});
       if (!tensor && wanted && !only.empty()) {
         throw Error(ExitStatus::usage, {"--only", "there is no such tensor in this run", to_string(name), "",
                                         why_absent(trace, name)});
@@ -67,12 +86,79 @@ CodeStyle style_of(const std::string& word) {
 }
 
 // A program tells the forward pass from the first array to the last output.
-void check_program_flags(const TraceRequest& request, const std::vector<std::string>& only) {
-  const char* flag = request.backward ? "--backward" : !only.empty() ? "--only" : nullptr;
+void check_program_flags(const TraceRequest& request, const std::vector<std::string>& only,
+                         const std::string& layers) {
+  const char* flag = request.backward  ? "--backward"
+                     : !only.empty()   ? "--only"
+                     : !layers.empty() ? "--layers"
+                                       : nullptr;
   if (!flag) return;
   throw Error(ExitStatus::usage,
               {flag, "a .py program computes every tensor of the forward pass, and no other",
                std::string(flag) + " with a .py file", "a .npz or .safetensors file", ""});
+}
+
+std::string folder_of(const std::string& path) {
+  return std::filesystem::path(path).parent_path().string();
+}
+
+// The tensors of a run, and what the file says of it.
+struct RunFile {
+  std::vector<NamedTensor> tensors;
+  RunRecord record;
+};
+
+RunFile whole_run(const TraceRequest& request, const std::vector<TensorName>& only) {
+  const ComputedTrace computed = compute_trace(request, only);
+  return {tensors_of(*computed.trace, only), record_of(computed)};
+}
+
+// Each layer under "layer.N.". The text goes through the model once.
+RunFile run_of_layers(const TraceRequest& request, const std::string& layers,
+                      const std::vector<TensorName>& only) {
+  const Scenario named = named_scenario(request.scenario), scenario = with_settings(request, named);
+  const LayerChoice choice = chosen_layers(request, scenario, layers);
+  tell_inputs_of_model(request, scenario);
+  const ModelPass pass = ModelPass::to_last_of(choice.layers, scenario);
+  RunFile file;
+  Warnings warnings;
+  std::optional<Error> refused;
+  for (std::size_t i = 0; i < choice.layers.size(); ++i) {
+    const ProgressPart part = slice_of_work(static_cast<Index>(i), static_cast<Index>(choice.layers.size()));
+    const Index layer = choice.layers[i];
+    const TraceRequest one = layer_request(request, layer);
+    warnings.set_place(fmt::format("layer {}", layer));
+    try {
+      const ComputedTrace computed =
+          compute_trace(one, with_settings(one, named), only, warnings, pass.given_to(layer).get());
+      for (NamedTensor& tensor : tensors_of(*computed.trace, only, fmt::format("layer.{}.", layer)))
+        file.tensors.push_back(std::move(tensor));
+      if (file.record.layers.empty()) file.record = record_of(computed);
+      file.record.layers.push_back(layer);
+    } catch (const Error& error) {
+      const bool of_layer = error.status() == ExitStatus::input || error.status() == ExitStatus::usage;
+      if (!choice.all || !of_layer || request.strict) throw;
+      warnings.add(fmt::format("left out: {}", error.what()));
+      refused = error;
+    }
+  }
+  if (file.tensors.empty() && refused) throw *refused;
+  file.record.warnings = warnings.all();
+  return file;
+}
+
+void write_file(const std::string& output, Format format, const RunFile& run) {
+  const bool to_stdout = output == standard_stream;
+  FileMetadata metadata = run_metadata(run.record, to_stdout ? "" : folder_of(output));
+  if (format == Format::safetensors) metadata["made_by"] = "headwise " HEADWISE_VERSION;
+  const auto write = [&](const ByteSink& sink) {
+    if (format == Format::npz)
+      write_npz(sink, run.tensors, metadata);
+    else
+      write_safetensors(sink, run.tensors, metadata);
+  };
+  if (to_stdout) return write(standard_output_sink(false));
+  write_file_atomically(output, write);
 }
 
 }  // namespace
@@ -80,7 +166,7 @@ void check_program_flags(const TraceRequest& request, const std::vector<std::str
 void run_run(CLI::App& app, const Words& words) {
   TraceRequest request;
   std::vector<std::string> only;
-  std::string output, style = "pytorch";
+  std::string output, style = "pytorch", format_word, layers;
   add_trace_flags(app, request);
   app.add_option("--only", only, "Write these tensors alone: output,attn_weights")
       ->type_name("NAME")
@@ -89,29 +175,33 @@ void run_run(CLI::App& app, const Words& words) {
   app.add_option(
          "-o,--output", output,
          "The file to write: .npz or .safetensors with the tensors, or .py with the program that computes "
-         "them (and an .npz beside it where the arrays are large)")
+         "them (and an .npz beside it where the arrays are large); - is standard output")
       ->type_name("FILE")
       ->required();
+  app.add_option("--format", format_word, "npz, safetensors or py; by itself: as the file's name ends")
+      ->type_name("NAME");
+  app.add_option("--layers", layers,
+                 "Of a model: these layers of a text in one pass, their tensors as layer.N.NAME: all, or 0,3")
+      ->type_name("N,M|all");
   app.add_option("--style", style, "How a .py is written: pytorch, einsum, numpy or d2l")
       ->type_name("NAME")
       ->capture_default_str();
   if (!parse_words(app, words)) return;
 
-  const Format format = format_of(output);
+  const Format format = format_of(output, format_word);
   const CodeStyle code_style = style_of(style);
-  if (format == Format::python) check_program_flags(request, only);
+  if (format == Format::python) check_program_flags(request, only, layers);
   std::vector<TensorName> names;  // empty: all
   for (const std::string& word : only) names.push_back(requested_tensor(request, "--only", word));
-  // A program is made from the whole trace; a file of everything holds what the backend keeps.
-  const ComputedTrace computed =
-      format == Format::python ? compute_trace(request) : compute_trace(request, names);
-  if (format == Format::python) return write_program(output, *computed.trace, code_style);
-  const std::vector<NamedTensor> tensors = tensors_of(*computed.trace, names);
-  if (format == Format::npz) {
-    write_npz(output, tensors);
-  } else {
-    write_safetensors(output, tensors, {{"made_by", "headwise " HEADWISE_VERSION}});
+  if (output == standard_stream) standard_output_sink(format == Format::python);  // refused before the work
+  if (format == Format::python) {                                                 // made from the whole trace
+    const ComputedTrace computed = compute_trace(request);
+    if (output == standard_stream) return print(program_text(*computed.trace, code_style));
+    return write_program(output, *computed.trace, code_style);
   }
+  // A file of everything holds what the backend keeps.
+  write_file(output, format,
+             layers.empty() ? whole_run(request, names) : run_of_layers(request, layers, names));
 }
 
 }  // namespace headwise

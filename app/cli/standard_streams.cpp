@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "app/cli/progress_line.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -25,6 +26,7 @@ int write_all(int descriptor, std::string_view text) {
 }
 
 void print_line(const char* beginning, const std::string& text) noexcept {
+  hide_progress_line();
   try {
     write_all(STDERR_FILENO, beginning + one_line(text, longest_line) + "\n");
   } catch (...) {  // no memory left even for the line
@@ -44,10 +46,37 @@ void keep_standard_descriptors() {
 }
 
 void print(std::string_view text) {
+  hide_progress_line();
   const int error = write_all(STDOUT_FILENO, text);
   if (error == 0 || error == EPIPE) return;
   throw Error(ExitStatus::output,
               {"standard output", "it could not be written", std::strerror(error), "", ""});
+}
+
+std::string read_standard_input(const std::string& what) {
+  constexpr std::size_t most_bytes = std::size_t{64} << 20;
+  std::string text, block(std::size_t{1} << 16, '\0');
+  while (true) {
+    const ssize_t count = read(STDIN_FILENO, block.data(), block.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0)
+      throw Error(ExitStatus::usage,
+                  {"standard input", "it could not be read", std::strerror(errno), what, ""});
+    if (count == 0) return text;
+    text.append(block, 0, static_cast<std::size_t>(count));
+    if (text.size() > most_bytes)
+      throw Error(ExitStatus::usage, {"standard input", "it is too long", "", "at most 64 MiB", ""});
+  }
+}
+
+ByteSink standard_output_sink(bool is_text) {
+  if (!is_text && isatty(STDOUT_FILENO) != 0) {
+    throw Error(ExitStatus::usage, {"standard output", "this format is not for a terminal", "",
+                                    "a pipe or a file", "redirect it, or name a file with -o"});
+  }
+  return [](std::span<const std::byte> bytes) {
+    print(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()));
+  };
 }
 
 void print_error(const std::string& text) noexcept {
@@ -55,6 +84,10 @@ void print_error(const std::string& text) noexcept {
 }
 void print_warning(const std::string& text) noexcept {
   print_line("headwise: warning: ", text);
+}
+
+void print_notice(const std::string& text) noexcept {
+  print_line("headwise: note: ", text);
 }
 
 }  // namespace headwise

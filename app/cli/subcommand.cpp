@@ -19,7 +19,9 @@ constexpr std::array commands{
         "  headwise run mha.json --input inputs.npz --input weights.safetensors --dtype f64 -o trace.npz\n"
         "  headwise run mha.json --backward --only output,grad.query,grad.in_proj_weight -o gradients.npz\n"
         "  headwise run mha.json --set attention.num_heads=4 --only attn_weights,output -o two.safetensors\n"
-        "  headwise run mha.json -o mha.py --style numpy\n",
+        "  headwise run mha.json -o mha.py --style numpy\n"
+        "  headwise run bert-base-uncased --layers all --only attn_weights -o maps.npz\n"
+        "  headwise run - --format npz -o - < mha.json > trace.npz\n",
         run_run},
     Subcommand{"export", "Write a tensor of a scenario as a picture, a table or an array",
                "  headwise export welcome --tensor attn_weights --head 3 -o head3.png\n"
@@ -37,12 +39,12 @@ constexpr std::array commands{
                "--tolerance 1e-12\n"
                "  headwise compare sdpa.json --with output.npy --with attn_weights.npy --json\n",
                run_compare},
-    Subcommand{"info",
-               "Say what is in a scenario, an array file or a model, and what a scenario costs and answers",
-               "  headwise info welcome\n"
-               "  headwise info mha.json --set attention.num_heads=4 --json\n"
-               "  headwise info model.safetensors\n  headwise info bert-base-uncased\n",
-               run_info},
+    Subcommand{
+        "info", "Say what is in a scenario, an array file or a model, and what a scenario costs and answers",
+        "  headwise info welcome\n"
+        "  headwise info mha.json --set attention.num_heads=4 --json\n"
+        "  headwise info model.safetensors\n  headwise info bert-base-uncased\n  headwise info trace.npz\n",
+        run_info},
     Subcommand{
         "bench", "Measure how fast the backends are, or the window",
         "  headwise bench\n"
@@ -52,8 +54,10 @@ constexpr std::array commands{
         "  headwise bench --ui --preset random --set attention.embed_dim=512 --set inputs.query_length=512\n"
         "  headwise bench --ui --size 1280x720 --json\n",
         run_bench},
-    Subcommand{"list", "List what Headwise knows: presets, lessons, tensors, masks, colormaps, backends",
+    Subcommand{"list",
+               "List what Headwise knows: presets, lessons, tensors, masks, colormaps, backends, settings",
                "  headwise list tensors\n"
+               "  headwise list settings\n"
                "  headwise list presets --json\n",
                run_list},
 };
@@ -67,6 +71,24 @@ T whole_word(const std::string& option, const std::string& word, const char* exp
   if constexpr (std::is_floating_point_v<T>) valid = valid && std::isfinite(value);
   if (!valid) throw Error(ExitStatus::usage, {option, "the value is wrong", word, expected, ""});
   return value;
+}
+
+// CLI11's words for an option with too many or too few values, as ours: "--output: At Most 1 required but received 2",
+// "--output: 1 required FILE missing".
+ErrorParts parts_of(const std::string& message, const std::string& command, const std::string& remedy) {
+  const std::size_t colon = message.find(": ");
+  const std::string option = message.substr(0, colon);
+  constexpr std::string_view often = ": At Most 1 required but received ", none = ": 1 required ",
+                             end = " missing";
+  if (message.find(often) == colon)
+    return {fmt::format("{}: {}", command, option), "the option is there more than once",
+            fmt::format("{} times", message.substr(colon + often.size())), "once", remedy};
+  if (message.find(none) == colon && message.ends_with(end)) {
+    const std::size_t from = colon + none.size();
+    return {fmt::format("{}: {}", command, option), "its value is missing", "",
+            message.substr(from, message.size() - from - end.size()), remedy};
+  }
+  return {command, message, "", "", remedy};
 }
 
 }  // namespace
@@ -83,11 +105,13 @@ bool parse_words(CLI::App& app, const Words& words) {
   } catch (const CLI::CallForHelp&) {
     print(app.help("headwise"));
     return false;
+  } catch (const CLI::ArgumentMismatch& error) {
+    throw Error(ExitStatus::usage, parts_of(error.what(), app.get_name(), remedy));
   } catch (const CLI::ParseError& error) {
     throw Error(ExitStatus::usage, {app.get_name(), error.what(), "", "", remedy});
   }
   for (const std::string& word : app.remaining()) {
-    const char* what = word.starts_with('-') ? "there is no such option" : "there is a word too many";
+    const char* what = word.starts_with('-') ? "there is no such option" : "unexpected argument";
     throw Error(ExitStatus::usage, {app.get_name(), what, word, "", remedy});
   }
   return true;

@@ -10,12 +10,14 @@
 
 #include "app/cli/backend_trace.h"
 #include "app/cli/backends.h"
+#include "app/cli/standard_streams.h"
 #include "core/files/array_files.h"
 #include "core/files/reachable.h"
-#include "core/model/attention_layers.h"
 #include "core/model/model_files.h"
+#include "core/scenario/given_arrays.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/layer_values.h"
+#include "core/scenario/opened_scenario.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/scenario_schema.h"
@@ -23,7 +25,9 @@
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 #include "core/trace/reference_backend.h"
+#include "core/trace/reference_parts.h"
 #include "core/trace/tensor_names.h"
+#include "core/trace/trace_warnings.h"
 
 namespace headwise {
 namespace {
@@ -34,22 +38,34 @@ bool names_preset(const std::string& name) {
   return preset && access(name.c_str(), F_OK) != 0;
 }
 
-Scenario read_scenario(const std::string& name) {
-  if (names_preset(name)) return preset_scenario(name);
-  require_reachable(name);
-  if (names_model(name) || name.ends_with(".safetensors"))
-    return opened_model_scenario(name, find_attention_layers(ModelFiles(name)));
-  std::error_code ignored;
-  const bool plain = name.find_first_of("./\\") == std::string::npos;
-  // A word that is neither a file nor looks like one was meant as a preset: its Error names the nearest.
-  return plain && !std::filesystem::exists(name, ignored) ? preset_scenario(name) : read_scenario_file(name);
+// Throws Error(input) where none of the arrays of a file has a name that is read: the run would go on with numbers of its own.
+void require_used(const std::string& path, const std::vector<NamedTensor>& arrays) {
+  const auto names = given_array_names();
+  const auto is_read = [&](const NamedTensor& array) { return std::ranges::count(names, array.name) > 0; };
+  if (std::ranges::any_of(arrays, is_read)) return;
+  std::vector<std::string> there;
+  std::string meant;
+  const std::vector<std::string> known(names.begin(), names.end());
+  for (const NamedTensor& array : arrays) {
+    there.push_back(one_line(array.name, 40));
+    const std::string nearest = nearest_name(array.name, known);
+    if (meant.empty() && 2 * edit_distance(nearest, array.name.substr(0, 64)) <= nearest.size())
+      meant = nearest;
+  }
+  throw Error(ExitStatus::input,
+              {path, "nothing in this --input file is used",
+               there.empty() ? "no arrays" : fmt::format("{}", fmt::join(there, ", ")),
+               fmt::format("{}", fmt::join(names, ", ")),
+               meant.empty() ? "save the arrays under these names" : fmt::format("did you mean {}?", meant)});
 }
 
 GivenArrays read_arrays(const std::vector<std::string>& paths) {
   GivenArrays given;
   std::map<std::string, std::string> origin;
   for (const std::string& path : paths) {
-    for (NamedTensor& array : read_array_file(path)) {
+    std::vector<NamedTensor> arrays = read_array_file(path);
+    require_used(path, arrays);
+    for (NamedTensor& array : arrays) {
       if (!given.emplace(array.name, std::move(array.tensor)).second) {
         throw Error(ExitStatus::input,
                     {path, "an array is given twice", array.name, "every array in one file",
@@ -83,14 +99,26 @@ std::string text_not_used(const TraceRequest& request, const Scenario& scenario)
 }
 
 // `maps`: core/scenario/traced_inputs.h.
-ScenarioInputs inputs_of(const TraceRequest& request, const Scenario& scenario, Index maps,
-                         Warnings& warnings) {
-  ScenarioInputs inputs =
-      make_traced_inputs(scenario, dtype_of(request.dtype), read_arrays(request.inputs), maps);
+ScenarioInputs inputs_of(const TraceRequest& request, const Scenario& scenario, const GivenArrays& given,
+                         Index maps, Warnings& warnings, const ScenarioInputs* previous = nullptr,
+                         bool with_parameters = true) {
+  const DType dtype = dtype_of(request.dtype);
+  ScenarioInputs inputs = with_parameters ? make_traced_inputs(scenario, dtype, given, maps, previous)
+                                          : make_inputs_alone(scenario, dtype, given, previous);
   if (const std::string told = text_not_used(request, scenario); !told.empty()) inputs.notes.push_back(told);
   for (const std::string& note : inputs.notes) warnings.add(note);
   warnings.refuse_where(request.strict);
   return inputs;
+}
+
+// A trace of what is given: nothing is computed.
+TracePtr trace_of_inputs(const AttentionInputs& inputs) {
+  const auto trace = std::make_shared<Trace>();
+  trace->options = inputs.options;
+  trace->dtype = inputs.dtype;
+  trace->tensors = inputs.tensors;
+  trace->warnings = trace_warnings(*trace);
+  return trace;
 }
 
 // "query, key, value, q, … or output": what is computed, and what it begins with.
@@ -106,8 +134,37 @@ std::string tensors_of_a_trace() {
 
 }  // namespace
 
+void tell_inputs_of_model(const TraceRequest& request, const Scenario& scenario) {
+  if (names_scenario(request.scenario) || !is_of_model(scenario)) return;
+  if (is_array_file(request.scenario) && is_run_file(request.scenario))
+    return;  // it is given what it was given
+  const auto sets_inputs = [](const std::string& set) { return set.starts_with("inputs."); };
+  if (!request.inputs.empty() || std::ranges::any_of(request.settings, sets_inputs)) return;
+  if (scenario.inputs.source == InputSource::text) {
+    print_notice(fmt::format("{} reads \"{}\": --set inputs.text=\"…\" gives it another text",
+                             request.scenario, one_line(scenario.inputs.text, 200)));
+  } else {
+    print_notice(fmt::format("{} is given {} inputs: --set inputs.… and --input give it others",
+                             request.scenario, choice_name(scenario.inputs.source)));
+  }
+}
+
+Scenario named_scenario(const std::string& name) {
+  if (names_preset(name)) return preset_scenario(name);
+  if (name == standard_stream) return scenario_from_json(read_standard_input("a scenario"), "standard input");
+  require_reachable(name);
+  if (names_model(name) || is_array_file(name)) return scenario_of_file(name);
+  std::error_code ignored;
+  const bool plain = name.find_first_of("./\\") == std::string::npos;
+  // A word that is neither a file nor looks like one was meant as a preset: its Error names the nearest.
+  return plain && !std::filesystem::exists(name, ignored) ? preset_scenario(name) : read_scenario_file(name);
+}
+
 Scenario requested_scenario(const TraceRequest& request) {
-  Scenario scenario = read_scenario(request.scenario);
+  return with_settings(request, named_scenario(request.scenario));
+}
+
+Scenario with_settings(const TraceRequest& request, Scenario scenario) {
   for (const std::string& setting : request.settings) scenario = with_setting(scenario, setting);
   const auto sets = [&](const char* path) {
     return std::ranges::any_of(
@@ -142,9 +199,10 @@ TensorName requested_tensor(const TraceRequest& request, const std::string& opti
 }
 
 void add_trace_flags(CLI::App& app, TraceRequest& request) {
-  app.add_option(
-         "SCENARIO", request.scenario,
-         "A scenario file (.json), the name of a preset, or a model, whose layer is --set parameters.layer=3")
+  app.add_option("SCENARIO", request.scenario,
+                 "A scenario file (.json; - is standard input), the name of a preset, a file that run wrote, "
+                 "or a model, whose "
+                 "layer is --set parameters.layer=3")
       ->required();
   app.add_option("--input", request.inputs,
                  "Arrays under PyTorch's names: .npz, .safetensors, or one .npy named after its array")
@@ -164,24 +222,54 @@ void add_trace_flags(CLI::App& app, TraceRequest& request) {
   add_strict_flag(app, request.strict);
 }
 
+RunRecord record_of(const ComputedTrace& computed) {
+  return {.scenario = with_sizes_of(computed.scenario, computed.inputs.attention),
+          .given = computed.given,
+          .layers = {},
+          .tokens = computed.inputs.labels,
+          .warnings = computed.warnings};
+}
+
 bool names_scenario(const std::string& name) {
-  return names_preset(name) || (name.ends_with(".json") && !names_model(name));
+  return name == standard_stream || names_preset(name) || (name.ends_with(".json") && !names_model(name));
 }
 
 ScenarioInputs read_inputs(const TraceRequest& request, Warnings& warnings) {
-  return inputs_of(request, requested_scenario(request), 0, warnings);
+  const Scenario scenario = requested_scenario(request);
+  tell_inputs_of_model(request, scenario);
+  return inputs_of(request, scenario, read_arrays(request.inputs), 0, warnings);
 }
 
 ComputedTrace compute_trace(const TraceRequest& request,
                             const std::optional<std::vector<TensorName>>& needed) {
-  require_backend(request.backend);
   const Scenario scenario = requested_scenario(request);
-  const Index maps = least_maps_of(request.backend, request.backward, needed);
+  tell_inputs_of_model(request, scenario);
   Warnings warnings;
+  return compute_trace(request, scenario, needed, warnings);
+}
+
+ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenario,
+                            const std::optional<std::vector<TensorName>>& needed, Warnings& warnings,
+                            const ScenarioInputs* previous) {
+  require_backend(request.backend);
+  const bool inputs_alone =
+      needed && !request.backward && scenario.op == Op::multi_head_attention && needs_only_inputs(*needed);
+  const Index maps = least_maps_of(request.backend, request.backward, needed);
+  const GivenArrays given = read_arrays(request.inputs);
   ComputedTrace computed{
-      inputs_of(request, scenario, maps, warnings), nullptr, scenario.inputs.batch_first, {}};
-  computed.trace =
-      backend_trace(request.backend, computed.inputs.attention, request.backward, needed, warnings);
+      .inputs = inputs_of(request, scenario, given, maps, warnings, previous, !inputs_alone),
+      .trace = nullptr,
+      .scenario = scenario,
+      .given = {},
+      .batch_first = scenario.inputs.batch_first,
+      .warnings = {}};
+  const auto known = given_array_names();
+  for (const auto& [name, array] : given)
+    if (std::ranges::count(known, name) > 0) computed.given.push_back(name);
+  const AttentionInputs& attention = computed.inputs.attention;
+  computed.trace = inputs_alone
+                       ? trace_of_inputs(attention)
+                       : backend_trace(request.backend, attention, request.backward, needed, warnings);
   if (request.backward) computed.trace = reference_backward(*computed.trace, computed.inputs.grad_output);
   for (const std::string& warning : computed.trace->warnings) warnings.add(warning);
   warnings.refuse_where(request.strict);

@@ -2,17 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "app/cli/standard_streams.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
 
 void Warnings::add(const std::string& warning) {
-  if (std::ranges::find(all_, warning) != all_.end()) return;
-  print_warning(warning);
-  all_.push_back(warning);
+  if (!said_.insert(warning).second) return;
+  all_.push_back(place_.empty() ? warning : fmt::format("{}: {}", place_, warning));
+  print_warning(all_.back());
 }
 
 void Warnings::refuse_where(bool strict) const {

@@ -1,6 +1,7 @@
 // The warnings of one command: what went on all the same and a person should know of.
 #pragma once
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,8 @@ namespace headwise {
 // Prints each warning on stderr as it arises, once, and keeps it for the files and reports that carry it.
 class Warnings {
  public:
+  // Where the next warnings arise: "page 3". It stands before them; a warning that arises in many places is said of the first.
+  void set_place(const std::string& place) { place_ = place; }
   void add(const std::string& warning);
   const std::vector<std::string>& all() const { return all_; }
 
@@ -18,6 +21,8 @@ class Warnings {
   void refuse_where(bool strict) const;
 
  private:
+  std::string place_;
+  std::set<std::string> said_;
   std::vector<std::string> all_;
 };
 

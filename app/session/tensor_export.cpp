@@ -6,8 +6,8 @@
 #include <cctype>
 #include <limits>
 
-#include "core/files/array_files.h"
-#include "core/files/atomic_file.h"
+#include "app/session/export_writer.h"
+#include "core/files/array_writers.h"
 #include "core/picture/picture.h"
 #include "core/picture/table.h"
 #include "core/tensor/error.h"
@@ -168,18 +168,16 @@ std::vector<TableSpec> tables_of(const std::vector<HeatmapSpec>& specs) {
   return tables;
 }
 
-void export_table(const std::vector<HeatmapSpec>& specs, bool with_heads, const std::string& path) {
+void write_table(const std::vector<HeatmapSpec>& specs, bool with_heads, const ByteSink& file) {
   const std::vector<TableSpec> tables = tables_of(specs);
   std::vector<std::string> numbers;
   for (std::size_t head = 0; head < tables.size(); ++head) numbers.push_back(std::to_string(head));
-  write_file_atomically(path, [&](const ByteSink& file) {
-    const TextSink sink = [&file](std::string_view text) { file(std::as_bytes(std::span(text))); };
-    if (with_heads) {
-      write_csv(tables, "head", numbers, sink);
-    } else {
-      write_csv(tables.front(), sink);
-    }
-  });
+  const TextSink sink = [&file](std::string_view text) { file(std::as_bytes(std::span(text))); };
+  if (with_heads) {
+    write_csv(tables, "head", numbers, sink);
+  } else {
+    write_csv(tables.front(), sink);
+  }
 }
 
 // The matrices as one array of their own: (rows, cols), or (heads, rows, cols).
@@ -199,6 +197,13 @@ Tensor stacked(const std::vector<HeatmapSpec>& specs, bool with_heads) {
 
 }  // namespace
 
+std::optional<ExportFormat> find_export_format(std::string_view word) {
+  constexpr std::string_view words[] = {"png", "svg", "csv", "npy"};  // in the order of the enumeration
+  const auto found = std::ranges::find(words, word);
+  if (found == std::end(words)) return std::nullopt;
+  return static_cast<ExportFormat>(found - std::begin(words));
+}
+
 ExportFormat export_format(const std::string& path) {
   const std::size_t slash = path.rfind('/'), dot = path.rfind('.');
   std::string extension;
@@ -206,10 +211,7 @@ ExportFormat export_format(const std::string& path) {
     extension = path.substr(dot + 1);
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  if (extension == "png") return ExportFormat::png;
-  if (extension == "svg") return ExportFormat::svg;
-  if (extension == "csv") return ExportFormat::csv;
-  if (extension == "npy") return ExportFormat::npy;
+  if (const std::optional<ExportFormat> format = find_export_format(extension)) return *format;
   refuse(path, "the extension says what is written",
          extension.empty() ? "a name without an extension" : "." + extension, ".png, .svg, .csv or .npy");
 }
@@ -302,22 +304,21 @@ std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& 
   return specs;
 }
 
-void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorExport& what,
-                   const std::string& path) {
-  const ExportFormat format = export_format(path);
+std::function<void(const ByteSink&)> export_writer(const Trace& trace, const TokenLabels& labels,
+                                                   const TensorExport& what, ExportFormat format) {
   TensorExport as_shown = what;
   if (format == ExportFormat::csv || format == ExportFormat::npy) as_shown.queries_as_columns = false;
-  const std::vector<HeatmapSpec> specs = export_heatmaps(trace, labels, as_shown);
+  std::vector<HeatmapSpec> specs = export_heatmaps(trace, labels, as_shown);
   const Tensor& tensor = *trace.tensor(what.tensor);
   const bool with_heads = !what.head && heads_axis_size(trace, tensor).has_value();
-  if (format == ExportFormat::csv) {
-    export_table(specs, with_heads, path);
-    return;
-  }
-  if (format == ExportFormat::npy) {
-    write_npy(path, stacked(specs, with_heads));
-    return;
-  }
+  if (format == ExportFormat::csv)
+    return [specs = std::move(specs), with_heads](const ByteSink& file) {
+      write_table(specs, with_heads, file);
+    };
+  if (format == ExportFormat::npy)
+    return [specs = std::move(specs), with_heads](const ByteSink& file) {
+      write_npy(file, stacked(specs, with_heads));
+    };
   if (tensor.size() == 0) {
     refuse(to_string(what.tensor), "a tensor without cells has no picture", tensor.shape().to_string(),
            "a .csv or .npy file, or larger sizes");
@@ -325,12 +326,14 @@ void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorEx
   const Picture picture = specs.size() == 1
                               ? heatmap_picture(specs.front(), what.cell_pixels)
                               : heatmap_grid_picture(specs, export_title(trace, what), what.cell_pixels);
-  if (format == ExportFormat::svg) {
-    write_file_atomically(path, to_svg(picture));
-    return;
-  }
-  const std::vector<std::uint8_t> png = to_png(rasterise(picture));
-  write_file_atomically(path, std::string_view(reinterpret_cast<const char*>(png.data()), png.size()));
+  if (format == ExportFormat::svg)
+    return [svg = to_svg(picture)](const ByteSink& file) { file(std::as_bytes(std::span(svg))); };
+  return [png = to_png(rasterise(picture))](const ByteSink& file) { file(std::as_bytes(std::span(png))); };
+}
+
+void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorExport& what,
+                   const std::string& path) {
+  write_file_atomically(path, export_writer(trace, labels, what, export_format(path)));
 }
 
 }  // namespace headwise

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <initializer_list>
+#include <optional>
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/average_weights.h"
@@ -325,6 +326,8 @@ TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<T
   trace->tensors = inputs.tensors;
   TraceTensors& t = trace->tensors;
   StageSharing sharing(*trace, nullptr);
+  // The pairs are nearly all of the work.
+  std::optional<ProgressPart> part(std::in_place, 0.0, 0.05);
   if (module) {
     t.head_gain = head_gain_tensor(inputs, nullptr);
     project(t, trace->options, sizes, sharing);
@@ -334,7 +337,9 @@ TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<T
   }
   turn(t, trace->options, sizes, sharing);
   BlockedAttention attention(*trace, wanted, sizes, block_cells);
+  part.emplace(0.05, 0.95, "attn_weights");
   if (wanted.pairs()) attention.run();
+  part.emplace(0.95, 1.0);
   if (module && wanted.head_output()) {
     merge_and_project(t, sizes, sharing);
     add_and_norm(t, trace->options, sharing);

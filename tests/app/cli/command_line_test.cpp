@@ -81,7 +81,7 @@ TEST_CASE("bench times each backend on each preset, against the machine's peak a
 TEST_CASE("a wrong command line is one line on stderr and status 2") {
   check_refused({"nonsense"}, 2, "nonsense");
   check_refused({"--nonsense"}, 2, "--nonsense");
-  check_refused({"one.json", "two.json"}, 2, "2 words");
+  check_refused({"one.json", "two.json"}, 2, "2 arguments");
   check_refused({""}, 2, "headwise");
   check_refused({"bench", "--size", "800x600"}, 2, "--ui");
   check_refused({"bench", "--ui", "--backend", "fused"}, 2, "--backend");
@@ -94,8 +94,10 @@ TEST_CASE("a wrong command line is one line on stderr and status 2") {
   check_refused({"bench", "--ui", "--preset", "wlecome"}, 2, "wlecome");
   check_refused({"run"}, 2, "SCENARIO");
   check_refused({"run", "hand_made"}, 2, "--output");
-  check_refused({"run", "hand_made", "-o"}, 2, "--output");
-  check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "more"}, 2, "more");
+  check_refused({"run", "hand_made", "-o"}, 2, "--output: its value is missing, expected FILE");
+  check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "-o", "/tmp/y.npz"}, 2,
+                "--output: the option is there more than once, got 2 times, expected once");
+  check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "more"}, 2, "unexpected argument, got more");
   check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "--nonsense"}, 2, "--nonsense");
   check_refused({"run", "hand_made", "-o", "/tmp/x.txt"}, 2, ".safetensors");
   check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "--dtype", "f16"}, 2, "f32 or f64");
@@ -111,7 +113,7 @@ TEST_CASE("a wrong command line is one line on stderr and status 2") {
   check_refused({"run", "/dev/zero", "-o", "/tmp/x.npz"}, 2, "/dev/zero");
   check_refused({"info"}, 2, "FILE");
   check_refused({"list"}, 2, "KIND");
-  check_refused({"list", "nonsense"}, 2, "presets, lessons, tensors, masks, colormaps or backends");
+  check_refused({"list", "nonsense"}, 2, "presets, lessons, tensors, masks, colormaps, backends or settings");
 }
 
 TEST_CASE("words that would break the line do not") {
@@ -124,7 +126,7 @@ TEST_CASE("words that would break the line do not") {
 TEST_CASE("lists are tables for people and JSON for programs") {
   const ProgramResult table = run_program({"list", "tensors"});
   CHECK(table.out.find("\nattn_weights ") != std::string::npos);
-  for (const char* kind : {"presets", "tensors", "colormaps", "backends"}) {
+  for (const char* kind : {"presets", "tensors", "colormaps", "backends", "settings"}) {
     const ProgramResult result = run_program({"list", kind, "--json"});
     CHECK(result.status == 0);
     CHECK(result.err.empty());
@@ -133,6 +135,36 @@ TEST_CASE("lists are tables for people and JSON for programs") {
     CHECK_FALSE(list.empty());
     for (const auto& entry : list) CHECK_FALSE(entry.at("name").get<std::string>().empty());
   }
+}
+
+TEST_CASE("help COMMAND is COMMAND --help") {
+  for (const Subcommand& command : subcommands()) {
+    const std::string name(command.name);
+    const ProgramResult help = run_program({"help", name});
+    CHECK(help.status == 0);
+    CHECK(help.out == run_program({name, "--help"}).out);
+  }
+  CHECK(run_program({"help"}).out == run_program({"--help"}).out);
+  check_refused({"help", "rnu"}, 2, "did you mean \"run\"?");
+  check_refused({"help", "run", "export"}, 2, "too many arguments");
+}
+
+TEST_CASE("list settings has every key with its type, range and default") {
+  const nlohmann::json list = nlohmann::json::parse(run_program({"list", "settings", "--json"}).out);
+  const auto key = [&](const char* name) {
+    for (const nlohmann::json& entry : list)
+      if (entry.at("name") == name) return entry;
+    return nlohmann::json();
+  };
+  const nlohmann::json heads = key("attention.num_heads");
+  CHECK(heads.at("type") == "integer");
+  CHECK(heads.at("range") == "an integer of at least 1");
+  CHECK(heads.at("default") == "8");
+  CHECK(heads.at("what") == "H, the number of heads");
+  CHECK(key("inputs.source").at("range") == "random, ones, uniform01, text, file");
+  CHECK(key("inputs.source").at("default") == "\"random\"");
+  CHECK(key("attention.scale").at("type") == "number or null");
+  CHECK(run_program({"list", "settings"}).out.find("\nmask.is_causal ") != std::string::npos);
 }
 
 TEST_CASE("a reader that has seen enough is no error, a stdout that cannot be written is") {
@@ -161,12 +193,12 @@ TEST_CASE("a file that is opened never becomes stdout") {
   const TemporaryFolder folder;
   const std::string output = folder.file("out.npz");
   const ProgramResult closed = run_program({"run", "hand_made", "-o", output}, {"",
-                                                                              [] {
-                                                                                close(STDIN_FILENO);
-                                                                                close(STDOUT_FILENO);
-                                                                                close(STDERR_FILENO);
-                                                                              },
-                                                                              {}});
+                                                                                [] {
+                                                                                  close(STDIN_FILENO);
+                                                                                  close(STDOUT_FILENO);
+                                                                                  close(STDERR_FILENO);
+                                                                                },
+                                                                                {}});
   CHECK(closed.status == 0);
   const ProgramResult open = run_program({"run", "hand_made", "-o", folder.file("again.npz")});
   CHECK(content_of(output) == content_of(folder.file("again.npz")));

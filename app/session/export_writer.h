@@ -1,0 +1,20 @@
+// A tensor's picture, table or array as bytes: app/session/tensor_export.h for standard output too.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "app/session/tensor_export.h"
+#include "core/files/atomic_file.h"
+
+namespace headwise {
+
+// "png", "svg", "csv" or "npy"; none for another word.
+std::optional<ExportFormat> find_export_format(std::string_view word);
+
+// What writes the bytes; everything that is wrong with the request is told before, as export_tensor tells it.
+std::function<void(const ByteSink&)> export_writer(const Trace& trace, const TokenLabels& labels,
+                                                   const TensorExport& what, ExportFormat format);
+
+}  // namespace headwise

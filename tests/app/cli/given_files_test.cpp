@@ -1,0 +1,150 @@
+// Files and names that a command is given, and what becomes of those that it does not understand.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "core/files/array_files.h"
+#include "tests/app/cli/program_run.h"
+#include "tests/core/files/temporary_folder.h"
+
+using namespace headwise;
+
+namespace {
+
+const std::string own_models = HEADWISE_SOURCE_DIR "/assets/models/";
+
+bool contains(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+NamedTensor ones(const std::string& name, Shape shape) {
+  Tensor tensor(std::move(shape), DType::f32);
+  for (Index i = 0; i < tensor.size(); ++i) tensor.set_flat(i, 1.0);
+  return {name, std::make_shared<const Tensor>(std::move(tensor)), "f32"};
+}
+
+const Shape three_tokens{{"N", 1}, {"L", 3}, {"E", 8}};
+constexpr const char* small = R"({"headwise":1,"attention":{"embed_dim":8,"num_heads":2}})";
+
+}  // namespace
+
+TEST_CASE("an --input file of which nothing is used is status 3, with the names that are expected") {
+  const TemporaryFolder folder;
+  const std::string out = folder.file("out.npz"), scenario = folder.with_file("small.json", small);
+  write_npz(folder.file("x.npz"), {ones("x", three_tokens), ones("Query", three_tokens)});
+  write_npz(folder.file("empty.npz"), {});
+  write_npy(folder.file("Query.npy"), *ones("Query", three_tokens).tensor);
+  write_npz(folder.file("results.npz"), {ones("output", three_tokens)});
+  const auto refused = [&](const std::string& file, const std::string& part) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"run", scenario, "--input", folder.file(file), "-o", out},
+          std::vector<std::string>{"info", scenario, "--input", folder.file(file)}}) {
+      const ProgramResult result = run_program(words);
+      CAPTURE(result.err);
+      CHECK(result.status == 3);
+      CHECK(is_one_line(result.err));
+      CHECK(contains(result.err, file));
+      CHECK(contains(result.err, part));
+      CHECK(contains(result.err, "query, key, value, in_proj_weight"));
+    }
+    CHECK_FALSE(std::filesystem::exists(out));
+  };
+  refused("x.npz", "got x, Query");
+  refused("empty.npz", "got no arrays");
+  refused("Query.npy", "did you mean query?");
+  refused("results.npz", "got output");
+  // One array of a known name is enough; the others are told as before.
+  write_npz(folder.file("both.npz"), {ones("query", three_tokens), ones("Query", three_tokens)});
+  const ProgramResult both = run_program({"run", scenario, "--input", folder.file("both.npz"), "-o", out});
+  CHECK(both.status == 0);
+  CHECK(contains(both.err, "\"Query\" is not used"));
+}
+
+TEST_CASE("inputs.source \"file\" takes its arrays from --input too") {
+  const TemporaryFolder folder;
+  const std::string out = folder.file("out.npz"), scenario = folder.with_file("small.json", small);
+  write_npy(folder.file("query.npy"), *ones("query", three_tokens).tensor);
+  const std::vector<std::string> words{"run",    scenario, "--set", "inputs.source=file",
+                                       "--only", "query",  "-o",    out};
+  std::vector<std::string> with_query = words;
+  with_query.insert(with_query.end(), {"--input", folder.file("query.npy")});
+  const ProgramResult result = run_program(with_query);
+  CAPTURE(result.err);
+  REQUIRE(result.status == 0);
+  CHECK(result.err.empty());
+  const TensorPtr query = read_array_file(out).at(0).tensor;
+  CHECK(query->shape().sizes() == std::vector<Index>{1, 3, 8});
+  CHECK(query->flat(23) == 1.0);
+  const ProgramResult without = run_program(words);
+  CHECK(without.status == 2);
+  CHECK(contains(without.err, "give one with --input"));
+}
+
+TEST_CASE("export says of a tensor without heads that --head does not matter") {
+  const TemporaryFolder folder;
+  const auto exported = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"export", "hand_made"});
+    words.insert(words.end(), {"-o", folder.file("out.npy")});
+    return run_program(words);
+  };
+  const ProgramResult head = exported({"--tensor", "output", "--head", "1"});
+  CHECK(head.status == 0);
+  CHECK(head.err == "headwise: warning: --head 1 is not used: output (N,L,E) has no heads\n");
+  const ProgramResult batch = exported({"--tensor", "in_proj_weight", "--batch", "0"});
+  CHECK(contains(batch.err, "--batch 0 is not used: in_proj_weight"));
+  CHECK(exported({"--tensor", "output"}).err.empty());
+  CHECK(exported({"--tensor", "output", "--head", "all"}).err.empty());
+  CHECK(exported({"--tensor", "q_heads", "--head", "1"}).err.empty());
+  CHECK(exported({"--tensor", "output", "--head", "1", "--strict"}).status == 3);
+}
+
+TEST_CASE("an unknown key of a scenario is told the key that has it as a part") {
+  const TemporaryFolder folder;
+  const auto told = [&](const std::string& setting) {
+    return run_program({"run", "hand_made", "--set", setting, "-o", folder.file("x.npz")}).err;
+  };
+  CHECK(contains(told("inputs.length=8"), "did you mean \"inputs.query_length\"?"));
+  CHECK(contains(told("mask.causal=true"), "did you mean \"mask.is_causal\"?"));
+  CHECK(contains(told("inputs.txt=a"), "did you mean \"inputs.text\"?"));
+}
+
+TEST_CASE("run of a model's folder says which text it reads, unless it was told one") {
+  const TemporaryFolder folder;
+  const auto noted = [&](std::vector<std::string> words) {
+    words.insert(words.begin(), {"run", own_models + "sentences"});
+    words.insert(words.end(), {"--only", "query", "--strict", "-o", folder.file("out.npz")});
+    const ProgramResult result = run_program(words);
+    CAPTURE(result.err);
+    CHECK(result.status == 0);  // a note is no warning
+    return result.err;
+  };
+  const std::string note = noted({});
+  CHECK(note.starts_with("headwise: note: "));
+  CHECK(contains(note, "reads \""));
+  CHECK(contains(note, "tired"));
+  CHECK(noted({"--set", "inputs.text=the animal was tired"}).empty());
+  CHECK(contains(run_program({"run", HEADWISE_SOURCE_DIR "/tests/golden/models/llama", "--only", "query",
+                              "-o", folder.file("out.npz")})
+                     .err,
+                 "is given random inputs"));
+}
+
+TEST_CASE("info of a model with --set says what that layer is and costs") {
+  const ProgramResult layer = run_program({"info", own_models + "copycat", "--set", "parameters.layer=1"});
+  CAPTURE(layer.err);
+  CHECK(layer.status == 0);
+  CHECK(contains(layer.out, "Parameters"));
+  CHECK(contains(layer.out, "in_proj_weight"));
+  const ProgramResult no_such = run_program({"info", own_models + "copycat", "--set", "parameters.layer=7"});
+  CHECK(no_such.status == 3);
+  CHECK(contains(no_such.err, "0 to 1"));
+  const ProgramResult both =
+      run_program({"info", own_models + "copycat", "--set", "parameters.layer=1", "--text", "river"});
+  CHECK(both.status == 2);
+  const TemporaryFolder folder;
+  write_npz(folder.file("x.npz"), {ones("x", three_tokens)});
+  const ProgramResult arrays = run_program({"info", folder.file("x.npz"), "--set", "mask.is_causal=true"});
+  CHECK(arrays.status == 2);
+  CHECK(contains(arrays.err, "there is no attention layer in this file"));
+}
