@@ -331,7 +331,7 @@ TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<T
   if (module) {
     t.head_gain = head_gain_tensor(inputs, nullptr);
     project(t, trace->options, sizes, sharing);
-    split(t, sizes, sharing);
+    split(t, trace->options, sizes, sharing);
   } else {
     take_as_heads(t);
   }

@@ -11,7 +11,8 @@ TensorPtr head_gain_tensor(const AttentionInputs& inputs, const Trace* previous)
 void project(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
              StageSharing& sharing);
 void take_as_heads(TraceTensors& t);
-void split(TraceTensors& t, const AttentionSizes& sizes, StageSharing& sharing);
+void split(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
+           StageSharing& sharing);
 void turn(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
           StageSharing& sharing);
 void merge_and_project(TraceTensors& t, const AttentionSizes& sizes, StageSharing& sharing);
