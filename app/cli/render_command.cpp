@@ -13,8 +13,8 @@
 #include "app/panels/playlist_walk.h"
 #include "app/panels/stage_pictures.h"
 #include "app/platform/offscreen_context.h"
-#include "core/answers/live_text.h"
 #include "core/files/atomic_file.h"
+#include "core/playlist/page_words.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
 
@@ -60,9 +60,11 @@ void show(WindowState& window, const Playlist& playlist, std::size_t page, Warni
                               ? page_problem(playlist.pages[page], window.session.trace())
                               : window.session.error();
   if (!why.empty()) throw Error(ExitStatus::usage, {.where = fmt::format("page {}", page + 1), .what = why});
-  for (const std::string* words : {&playlist.pages[page].ask, &playlist.pages[page].caption})
-    for (const std::string& gap : live_gaps(*words, window.session.trace()))
-      warnings.add(fmt::format("there is no number for {{{}}}, a – stands for it", gap));
+  for (const std::string& gap :
+       page_gaps(playlist.pages[page], window.session.inputs(), window.session.trace()))
+    warnings.add(gap.starts_with("if ")
+                     ? fmt::format("page {}: no part of {{{}: …}} holds, nothing stands for it", page + 1, gap)
+                     : fmt::format("page {}: there is no number for {{{}}}, a – stands for it", page + 1, gap));
   for (const std::string& note : window.session.inputs().notes) warnings.add(note);
   for (const std::string& warning : window.session.trace().warnings) warnings.add(warning);
 }

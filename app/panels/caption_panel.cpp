@@ -27,6 +27,7 @@ constexpr int caption_lines = 3;  // of the field in which a caption is typed
 constexpr float ask_gap = 6, answer_height = 34;
 constexpr double low_window = 640;     // as the window of a beam is, 1280×720 with its larger text
 constexpr float most_large_lines = 3;  // of words in large type, in a low window
+constexpr const char* changed_in_picture = "You changed this page.";
 constexpr const char* answer_hint = "show the answer";
 
 float wrap_of(float scale, double panel_width) {
@@ -103,6 +104,22 @@ ImFont* words_font(const Fonts& fonts, float scale, float wrap, double window_he
   return longest > most_large_lines * fonts.caption->FontSize + 1.0f ? fonts.sans : fonts.caption;
 }
 
+// In the place of a claim that no longer holds.
+void draw_restore_link(const PanelContext& context, PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  ImGui::AlignTextToFramePadding();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImFont* font = context.fonts.sans;
+  const float width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, page_changed_text).x;
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {at.x, at.y + ImGui::GetStyle().FramePadding.y},
+                                      im_color(context.palette.text_dim), page_changed_text);
+  ImGui::SetCursorScreenPos({at.x + width + widgets.px(4), at.y});
+  if (text_button(widgets, "caption/restore", page_restore_text, ButtonLook::filled))
+    action.command = CommandId::restore_page;
+  ui_probe_item("caption/restore");
+  tooltip(widgets, tooltip_of(CommandId::restore_page));
+}
+
 // The question, if the page asks one, and the caption that answers it.
 void draw_words(const PanelContext& context, const PlaylistWalk& walk, float wrap, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
@@ -130,6 +147,7 @@ void draw_words(const PanelContext& context, const PlaylistWalk& walk, float wra
     tooltip(widgets,
             fmt::format("think first; then this, or {}, shows it", first_key_text(CommandId::next_page)));
   }
+  if (walk.words.changed(walk.answered)) draw_restore_link(context, action);
 }
 
 void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
@@ -169,6 +187,7 @@ float caption_words_height(const Fonts& fonts, float scale, float width, const P
   add(fonts.title, walk.shown()->title);
   add(fonts.caption, walk.words.ask);
   add(fonts.caption, walk.words.caption);
+  if (walk.words.changed(true)) add(fonts.caption, changed_in_picture);
   return height;
 }
 
@@ -183,6 +202,7 @@ void draw_caption_words(const PanelContext& context, float width, const Playlist
   put(context.fonts.title, context.palette.text, walk.shown()->title);
   put(context.fonts.caption, context.palette.text_dim, walk.words.ask);
   put(context.fonts.caption, context.palette.text, walk.words.caption);
+  if (walk.words.changed(true)) put(context.fonts.caption, context.palette.text_dim, changed_in_picture);
 }
 
 bool answer_replaces_question(float scale, double window_height) {
@@ -207,6 +227,7 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
   } else {
     height += answer + question;
   }
+  if (walk.words.changed(walk.answered)) height += answer_height * scale;
   if (!page->title.empty()) height += 6 * scale + spacing;
   return std::round(std::clamp(height, least_height * scale, most_height * scale));
 }

@@ -52,6 +52,7 @@ bool is_enabled(const PanelContext& context, CommandId id, const MenuBarInfo& in
     case CommandId::walk_playlist:
     case CommandId::save_playlist:
       return info.has_playlist;
+    case CommandId::restore_page:
     case CommandId::remove_page:
     case CommandId::page_earlier:
     case CommandId::page_later:

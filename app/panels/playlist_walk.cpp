@@ -8,7 +8,6 @@
 #include "app/panels/window_state.h"
 #include "app/session/commands.h"
 #include "app/session/kept_work.h"
-#include "core/answers/live_text.h"
 
 namespace headwise {
 namespace {
@@ -81,12 +80,22 @@ void refresh_words(const Session& session, PlaylistWalk& walk) {
     return;
   }
   const TracePtr trace = session.trace_ptr();
+  // On the way to a page the trace is still that of the one before.
+  if (walk.arrival && session.computing()) {
+    words = {};
+    if (!page->ask.empty()) words.ask = "…";
+    words.caption = "…";
+    return;
+  }
   if (words.trace == trace && words.ask_written == page->ask && words.caption_written == page->caption)
     return;
   const LiveAnswers answers =
       computes_at_once(session.traced_scenario()) ? LiveAnswers::all : LiveAnswers::quick;
-  words = {trace, page->ask, page->caption, live_text(page->ask, *trace, answers),
-           live_text(page->caption, *trace, answers)};
+  words.trace = trace;
+  words.ask_written = page->ask;
+  words.caption_written = page->caption;
+  static_cast<PageWords&>(words) =
+      page_words(*page, session.traced_scenario(), session.inputs(), *trace, answers);
 }
 
 // Pages of the person's own that make room for others; true where they had to be kept.
@@ -179,6 +188,10 @@ void leave_walk(WindowState& window) {
   window.session.return_to(*std::exchange(walk.own_history, std::nullopt), "leave the playlist");
   walk.arrival = PlaylistWalk::Arrival{walk.own_selection, "", std::nullopt};
   arrive(window);
+}
+
+void restore_page(WindowState& window) {
+  if (window.walk.page) show_page(window, *window.walk.page, window.walk.answered);
 }
 
 void toggle_walk(WindowState& window) {

@@ -6,6 +6,7 @@
 
 #include "app/session/history.h"
 #include "app/session/selection.h"
+#include "core/playlist/page_words.h"
 #include "core/playlist/playlist.h"
 #include "core/trace/trace.h"
 
@@ -25,10 +26,11 @@ struct PlaylistWalk {
   bool answered = true;             // false: the page asks, and its caption is still hidden
 
   // The words of the page that is shown, with the numbers of the trace.
-  struct Words {
-    TracePtr trace;
-    std::string ask_written, caption_written;  // what they were made from
-    std::string ask, caption;
+  struct Words : PageWords {
+    TracePtr trace;  // what they were made from
+    std::string ask_written, caption_written;
+    // What is asked, or said, no longer holds, and the page says so
+    bool changed(bool answered) const { return ask_changed || (answered && caption_changed); }
   } words;
 
   // The person's own place, given back on leaving
@@ -62,6 +64,9 @@ void walk_pages(WindowState& window, int by);
 void leave_walk(WindowState& window);
 // Shows another page of the playlist that is walked; it is there. `answered`: with its answer, where it asks.
 void show_page(WindowState& window, std::size_t page, bool answered = false);
+// Gives the page that is shown its own settings and place again, an edit that can be undone; what it has answered stays
+// answered. Does nothing where nothing is walked.
+void restore_page(WindowState& window);
 // Walks the playlist at hand again, or leaves it.
 void toggle_walk(WindowState& window);
 

@@ -233,6 +233,9 @@ void perform(WindowState& window, CommandCall call) {
         go_to_step(window, step + by);
       break;
     }
+    case CommandId::restore_page:
+      restore_page(window);
+      break;
     case CommandId::add_page:
       add_page(window);
       break;

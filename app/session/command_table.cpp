@@ -184,6 +184,8 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::previous_page, Menu::teach, "Previous page",
             "back to the page before, or without a playlist to the step before", {plain(Key::page_up)})
         .repeating(),
+    command(CommandId::restore_page, Menu::teach, "Restore page",
+            "give the page that is shown the settings and the place that it had before you changed it"),
     command(CommandId::add_page, Menu::teach, "Add page", "make what the window shows a page of the playlist")
         .below_rule(),
     command(CommandId::remove_page, Menu::teach, "Remove page",

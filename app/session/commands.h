@@ -70,6 +70,7 @@ enum class CommandId : int {
   walk_playlist,
   next_page,
   previous_page,
+  restore_page,
   add_page,
   remove_page,
   page_earlier,

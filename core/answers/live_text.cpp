@@ -3,254 +3,239 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <limits>
 #include <optional>
-#include <vector>
 
-#include "core/answers/head_width_comparison.h"
-#include "core/answers/layout_comparison.h"
-#include "core/answers/operation_counts.h"
-#include "core/answers/traced_inputs.h"
+#include "core/answers/live_expression.h"
 #include "core/tensor/error.h"
-#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
 
-constexpr std::string_view missing = "–", not_computed = "…";
-constexpr std::string_view summaries[] = {"sum", "mean", "max", "min", "deviation"};
-constexpr std::string_view letters[] = {"N", "L", "S", "S′", "E", "H", "G", "D", "Dv"};
-constexpr Index to_the_end = std::numeric_limits<Index>::max();
+using Kind = LiveValue::Kind;
 
-struct Range {
-  Index from = 0, to = to_the_end;  // to: behind the last
+constexpr int deepest = 4;  // parts within parts
+
+struct Part;
+
+// A stretch of plain text, a number, or a choice of parts.
+struct Piece {
+  std::string plain;
+  std::optional<LiveExpression> number;
+  std::string written;  // the inside of the braces
+  std::vector<Part> parts;
 };
 
-struct Box {
-  TensorName tensor;
-  std::vector<Range> ranges;  // empty: all of the tensor
+struct Part {
+  std::optional<LiveExpression> condition;  // none: else
+  std::string condition_written, written;
+  std::vector<Piece> pieces;
 };
 
-struct Wanted {
-  std::string_view
-      word;  // a summary, "cell", "difference", "shape", "layouts", "wide", "parameters", or a letter
-  std::string_view argument;
-  std::vector<Box> boxes;
-};
-
-[[noreturn]] void refuse(std::string_view number, const std::string& what, const std::string& expected) {
-  throw Error(ExitStatus::usage, {.where = "a number in a text",
-                                  .what = what,
-                                  .got = fmt::format("{{{}}}", number),
-                                  .expected = expected});
+std::string_view trimmed(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
 }
 
-Index read_index(std::string_view text, std::string_view number) {
-  Index value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc{} || end != text.data() + text.size() || value < 0)
-    refuse(number, "an index cannot be read", "a whole number from 0, ':' or 'from:to'");
-  return value;
-}
+// Reads a text into pieces. What it cannot read it refuses, or leaves as plain text where `lenient`.
+class Reader {
+ public:
+  Reader(std::string_view text, bool lenient) : text_(text), lenient_(lenient) {}
 
-Range read_range(std::string_view text, std::string_view number) {
-  const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos) {
-    const Index at = read_index(text, number);
-    return {at, at + 1};
-  }
-  Range range;
-  if (colon > 0) range.from = read_index(text.substr(0, colon), number);
-  if (colon + 1 < text.size()) range.to = read_index(text.substr(colon + 1), number);
-  return range;
-}
-
-Box read_box(std::string_view text, std::string_view number) {
-  const std::size_t bracket = text.find('[');
-  const std::string_view name = text.substr(0, bracket);
-  const auto tensor = find_tensor_name(name);
-  if (!tensor)
-    refuse(number, fmt::format("there is no tensor '{}'", name),
-           fmt::format("a tensor, such as {}", nearest_tensor_name(name)));
-  Box box{*tensor, {}};
-  if (bracket == std::string_view::npos) return box;
-  if (text.back() != ']') refuse(number, "a box does not end", "']' behind the last index");
-  std::string_view rest = text.substr(bracket + 1, text.size() - bracket - 2);
-  while (true) {
-    const std::size_t comma = rest.find(',');
-    box.ranges.push_back(read_range(rest.substr(0, comma), number));
-    if (comma == std::string_view::npos) return box;
-    rest.remove_prefix(comma + 1);
-  }
-}
-
-Wanted read_wanted(std::string_view number) {
-  const std::size_t space = number.find(' ');
-  Wanted wanted{number.substr(0, space), {}, {}};
-  if (space != std::string_view::npos) wanted.argument = number.substr(space + 1);
-  const auto is = [&](std::string_view word) { return wanted.word == word; };
-  const bool bare = space == std::string_view::npos;
-  if (bare && (std::ranges::find(letters, wanted.word) != std::end(letters) || is("parameters")))
-    return wanted;
-  if (bare) {
-    wanted.boxes = {read_box(number, number)};
-    wanted.word = "cell";
-    return wanted;
-  }
-  if (std::ranges::find(summaries, wanted.word) != std::end(summaries) || is("shape")) {
-    wanted.boxes = {read_box(wanted.argument, number)};
-  } else if (is("difference")) {
-    const std::size_t second = wanted.argument.find(' ');
-    if (second == std::string_view::npos)
-      refuse(number, "a difference needs two tensors", "{difference A B}");
-    wanted.boxes = {read_box(wanted.argument.substr(0, second), number),
-                    read_box(wanted.argument.substr(second + 1), number)};
-  } else if (is("wide")) {
-    if (wanted.argument != "output" && wanted.argument != "scores" && !find_tensor_name(wanted.argument))
-      refuse(number, "one wide head has no such number", "output, scores or a gradient, such as grad.query");
-  } else if (!(is("layouts") && wanted.argument == "output")) {
-    refuse(number, "no such number",
-           "a cell, sum, mean, max, min, deviation, difference, shape, layouts or wide");
-  }
-  return wanted;
-}
-
-// The numbers of a box, row-major; none where the trace has no such cells.
-std::optional<std::vector<double>> numbers_of(const Box& box, const Trace& trace) {
-  const TensorPtr tensor = trace.tensor(box.tensor);
-  if (!tensor) return {};
-  const Shape& shape = tensor->shape();
-  std::vector<Range> ranges = box.ranges;
-  if (ranges.empty()) ranges.resize(static_cast<std::size_t>(shape.rank()));
-  if (static_cast<Index>(ranges.size()) != shape.rank()) return {};
-  std::vector<Index> index;
-  for (std::size_t axis = 0; axis < ranges.size(); ++axis) {
-    const Index size = shape.size(static_cast<Index>(axis));
-    if (ranges[axis].to == to_the_end) ranges[axis].to = size;
-    if (ranges[axis].from >= ranges[axis].to || ranges[axis].to > size) return {};
-    index.push_back(ranges[axis].from);
-  }
-  std::vector<double> numbers;
-  while (true) {
-    numbers.push_back(tensor->at(index));
-    std::size_t axis = index.size();
-    while (axis > 0 && ++index[axis - 1] == ranges[axis - 1].to) {
-      index[axis - 1] = ranges[axis - 1].from;
-      --axis;
+  std::vector<Piece> all() {
+    std::vector<Piece> pieces;
+    while (!text_.empty()) {
+      take_pieces(pieces, false);
+      if (text_.empty()) break;
+      if (!lenient_) refuse_partner();  // a closing brace
+      add_plain(pieces, 1);
     }
-    if (axis == 0) return numbers;
+    return pieces;
   }
-}
 
-// std::max keeps its first where the second is NaN; here NaN wins, as it does in the operator.
-double larger(double a, double b) {
-  return std::isnan(a) || a > b ? a : b;
-}
-
-double summary(std::string_view word, const std::vector<double>& numbers) {
-  double sum = 0.0, most = numbers.front(), least = -numbers.front();
-  for (const double number : numbers) {
-    sum += number;
-    most = larger(most, number);
-    least = larger(least, -number);
+ private:
+  // Until a closing brace or, within a choice, the next part.
+  void take_pieces(std::vector<Piece>& pieces, bool within_choice) {
+    while (!text_.empty() && text_.front() != '}') {
+      if (text_.front() == '{') {
+        take_brace(pieces);
+      } else if (within_choice && next_part_begins()) {
+        return;
+      } else {
+        std::size_t size = text_.find_first_of(within_choice ? "{}|" : "{}", 1);
+        add_plain(pieces, std::min(size, text_.size()));
+      }
+    }
   }
-  if (word == "sum") return sum;
-  if (word == "max") return most;
-  if (word == "min") return -least;
-  const double mean = sum / static_cast<double>(numbers.size());
-  if (word == "mean") return mean;
-  double squares = 0.0;
-  for (const double number : numbers) squares += (number - mean) * (number - mean);
-  return std::sqrt(squares / static_cast<double>(numbers.size()));
-}
 
-Index size_of(std::string_view letter, const AttentionSizes& sizes) {
-  if (letter == "N") return sizes.batch;
-  if (letter == "L") return sizes.queries;
-  if (letter == "S") return sizes.keys;
-  if (letter == "S′") return sizes.all_keys;
-  if (letter == "E") return sizes.embed_dim;
-  if (letter == "H") return sizes.heads;
-  if (letter == "G") return sizes.kv_heads;
-  if (letter == "D") return sizes.head_dim;
-  return sizes.v_head_dim;
-}
-
-std::string wide_head_number(std::string_view what, const Trace& trace) {
-  const HeadWidthComparison comparison = compare_head_width(trace);
-  if (!comparison.possible()) return std::string(missing);
-  if (what == "output") return live_number(comparison.output.difference);
-  if (what == "scores") return live_number(comparison.score_sum_difference);
-  const auto name = find_tensor_name(what);
-  for (const TensorDistance& gradient : comparison.gradients)
-    if (name && gradient.tensor == name->id) return live_number(gradient.difference);
-  return std::string(missing);
-}
-
-std::string layouts_number(const Trace& trace) {
-  const LayoutComparison comparison = compare_layouts(trace);
-  if (!comparison.not_asked.empty()) return std::string(missing);
-  double worst = 0.0;
-  for (const LayoutAnswer& layout : comparison.layouts)
-    if (layout.possible()) worst = larger(worst, layout.output_difference);
-  return live_number(worst);
-}
-
-std::string difference(const std::vector<double>& a, const std::vector<double>& b) {
-  if (a.size() != b.size()) return std::string(missing);
-  double worst = 0.0;
-  for (std::size_t i = 0; i < a.size(); ++i) worst = larger(worst, std::abs(a[i] - b[i]));
-  return live_number(worst);
-}
-
-std::string text_of(const Wanted& wanted, const Trace& trace) {
-  if (wanted.word == "layouts") return layouts_number(trace);
-  if (wanted.word == "wide") return wide_head_number(wanted.argument, trace);
-  if (wanted.word == "parameters") {
-    Index all = 0;
-    for (const ParameterCount& count : parameter_counts(traced_inputs(trace))) all += count.numbers;
-    return fmt::format("{}", all);
+  void take_brace(std::vector<Piece>& pieces) {
+    const std::string_view before = text_;
+    const int depth = depth_;
+    try {
+      Piece piece = text_.starts_with("{if ") ? choice() : number();
+      pieces.push_back(std::move(piece));
+    } catch (const Error&) {
+      if (!lenient_) throw;
+      text_ = before;
+      depth_ = depth;
+      add_plain(pieces, 1);
+    }
   }
-  if (wanted.word == "shape") {
-    const TensorPtr tensor = trace.tensor(wanted.boxes[0].tensor);
-    return tensor ? tensor->shape().sizes_text() : std::string(missing);
-  }
-  if (wanted.boxes.empty()) {
-    return fmt::format("{}", size_of(wanted.word, attention_sizes(trace.options, trace.tensors)));
-  }
-  std::vector<std::vector<double>> numbers;
-  for (const Box& box : wanted.boxes) {
-    auto of_box = numbers_of(box, trace);
-    if (!of_box) return std::string(missing);
-    numbers.push_back(std::move(*of_box));
-  }
-  if (wanted.word == "difference") return difference(numbers[0], numbers[1]);
-  if (wanted.word == "cell")
-    return numbers[0].size() == 1 ? live_number(numbers[0][0]) : std::string(missing);
-  return live_number(summary(wanted.word, numbers[0]));
-}
 
-// Calls plain(text) and number(inside of the braces) in turn; and lone(the rest) at a brace without its partner.
-template <class Plain, class Number, class Lone>
-void walk(std::string_view text, const Plain& plain, const Number& number, const Lone& lone) {
-  while (!text.empty()) {
-    const std::size_t brace = std::min(text.find_first_of("{}"), text.size());
-    plain(text.substr(0, brace));
-    text.remove_prefix(brace);
-    if (text.empty()) return;
-    const std::size_t end = text.find_first_of("{}", 1);
-    if (text.front() == '}' || end == std::string_view::npos || text[end] == '{') {
-      lone(text);
-      plain(text.substr(0, 1));
-      text.remove_prefix(1);
+  Piece number() {
+    const std::size_t end = text_.find_first_of("{}", 1);
+    if (end == std::string_view::npos || text_[end] == '{') refuse_partner();
+    Piece piece;
+    piece.written = text_.substr(1, end - 1);
+    std::string_view inside = piece.written;
+    if (inside.starts_with('=')) {
+      inside.remove_prefix(1);
+      piece.number = read_live_expression(inside);
     } else {
-      number(text.substr(1, end - 1));
-      text.remove_prefix(end + 1);
+      LiveExpression leaf;
+      leaf.operation = "quantity";
+      leaf.quantity = read_live_quantity(inside);
+      piece.number = std::move(leaf);
     }
+    if (!trimmed(inside).empty() || inside != trimmed(inside))
+      refuse_live_text(piece.written, "no such number", "one number, or '=' and an expression");
+    text_.remove_prefix(end + 1);
+    return piece;
   }
-}
+
+  // "{if A: … | if B: … | else: …}"
+  Piece choice() {
+    if (++depth_ > deepest)
+      refuse_live_text(text_.substr(1, 40), "parts stand within parts", "at most 4 deep");
+    Piece piece;
+    const std::size_t whole = text_.size();
+    const std::string_view begin = text_;
+    text_.remove_prefix(1);
+    while (true) {
+      Part part;
+      if (text_.starts_with("else:")) {
+        text_.remove_prefix(5);
+      } else {
+        text_.remove_prefix(3);
+        const std::string_view condition = text_;
+        part.condition = read_live_expression(text_);
+        part.condition_written = trimmed(condition.substr(0, condition.size() - text_.size()));
+        text_ = text_.substr(std::min(text_.find_first_not_of(' '), text_.size()));
+        if (!text_.starts_with(':'))
+          refuse_live_text(fmt::format("if {}", part.condition_written),
+                           fmt::format("a condition goes on with '{}'", text_.substr(0, 12)),
+                           "':' and the part behind it");
+        text_.remove_prefix(1);
+      }
+      const std::string_view body = text_;
+      take_pieces(part.pieces, true);
+      part.written = trimmed(body.substr(0, body.size() - text_.size()));
+      trim(part.pieces);
+      const bool last = !part.condition;
+      piece.parts.push_back(std::move(part));
+      if (text_.empty()) refuse_partner();
+      if (text_.front() == '}') break;
+      if (last)
+        refuse_live_text(begin.substr(1, 40), "a part stands behind 'else'", "'else' as the last part");
+      text_.remove_prefix(1);
+      text_ = text_.substr(std::min(text_.find_first_not_of(' '), text_.size()));
+    }
+    text_.remove_prefix(1);
+    piece.written = begin.substr(1, whole - text_.size() - 2);
+    --depth_;
+    return piece;
+  }
+
+  bool next_part_begins() const {
+    if (text_.front() != '|') return false;
+    std::string_view rest = text_.substr(1);
+    rest = rest.substr(std::min(rest.find_first_not_of(' '), rest.size()));
+    return rest.starts_with("if ") || rest.starts_with("else:");
+  }
+
+  void add_plain(std::vector<Piece>& pieces, std::size_t size) {
+    if (pieces.empty() || pieces.back().number || !pieces.back().parts.empty()) pieces.emplace_back();
+    pieces.back().plain += text_.substr(0, size);
+    text_.remove_prefix(size);
+  }
+
+  static void trim(std::vector<Piece>& pieces) {
+    if (pieces.empty()) return;
+    std::string& first = pieces.front().plain;
+    first.erase(0, std::min(first.find_first_not_of(' '), first.size()));
+    std::string& last = pieces.back().plain;
+    while (last.ends_with(' ')) last.pop_back();
+  }
+
+  [[noreturn]] void refuse_partner() const {
+    throw Error(ExitStatus::usage, {.where = "a number in a text",
+                                    .what = "a brace has no partner",
+                                    .got = std::string(text_.substr(0, 40)),
+                                    .expected = "{tensor[index]}"});
+  }
+
+  std::string_view text_;
+  bool lenient_;
+  int depth_ = 0;
+};
+
+class Writer {
+ public:
+  Writer(const LiveSubject& subject, LiveAnswers answers) : subject_(subject), answers_(answers) {}
+
+  LiveWords words;
+
+  // What of it is missing goes to `gaps`.
+  std::string write(const std::vector<Piece>& pieces, std::vector<std::string>& gaps) {
+    std::string text;
+    bool after_nothing = false;  // a choice that says nothing takes the blank before it along
+    for (const Piece& piece : pieces) {
+      std::string_view plain = piece.plain;
+      if (after_nothing && text.empty() && plain.starts_with(' ')) plain.remove_prefix(1);
+      if (after_nothing && text.ends_with(' ') && begins_after_blank(plain)) text.pop_back();
+      text += plain;
+      if (!plain.empty()) after_nothing = false;
+      if (piece.number) {
+        after_nothing = false;
+        const LiveValue value = live_value(*piece.number, subject_, answers_);
+        if (value.kind == Kind::missing) gaps.push_back(piece.written);
+        text += value.text;
+      } else if (!piece.parts.empty()) {
+        const std::string chosen = choose(piece);
+        after_nothing = chosen.empty();
+        text += chosen;
+      }
+    }
+    if (after_nothing && text.ends_with(' ')) text.pop_back();
+    return text;
+  }
+
+ private:
+  // Whether what follows a choice that says nothing needs no blank before it.
+  static bool begins_after_blank(std::string_view plain) {
+    return !plain.empty() && std::string_view(" .,;:)").find(plain.front()) != std::string_view::npos;
+  }
+
+  std::string choose(const Piece& choice) {
+    for (const Part& part : choice.parts) {
+      if (part.condition && !holds(*part.condition, subject_, answers_)) continue;
+      const LiveWords before = words;
+      std::vector<std::string> gaps;
+      std::string text = write(part.pieces, gaps);
+      if (gaps.empty() && words.dropped.size() == before.dropped.size()) {
+        words.claims.push_back({part.condition_written, part.written, text});
+        return text;
+      }
+      words = before;
+    }
+    words.dropped.push_back("if " + choice.parts.front().condition_written);
+    return "";
+  }
+
+  const LiveSubject& subject_;
+  LiveAnswers answers_;
+};
 
 }  // namespace
 
@@ -274,53 +259,21 @@ std::string live_number(double value) {
 }
 
 void check_live_text(std::string_view text) {
-  walk(
-      text, [](std::string_view) {}, [](std::string_view number) { read_wanted(number); },
-      [](std::string_view rest) {
-        throw Error(ExitStatus::usage, {.where = "a number in a text",
-                                        .what = "a brace has no partner",
-                                        .got = std::string(rest.substr(0, 40)),
-                                        .expected = "{tensor[index]}"});
-      });
+  Reader(text, false).all();
 }
 
-std::vector<std::string> live_gaps(std::string_view text, const Trace& trace) {
+LiveWords live_words(std::string_view text, const LiveSubject& subject, LiveAnswers answers) {
+  Writer writer(subject, answers);
   std::vector<std::string> gaps;
-  walk(
-      text, [](std::string_view) {},
-      [&](std::string_view number) {
-        if (live_text(fmt::format("{{{}}}", number), trace) == missing) gaps.emplace_back(number);
-      },
-      [](std::string_view) {});
-  return gaps;
+  std::string written = writer.write(Reader(text, true).all(), gaps);
+  LiveWords words = std::move(writer.words);
+  words.text = std::move(written);
+  words.gaps = std::move(gaps);
+  return words;
 }
 
-std::string live_text(std::string_view text, const Trace& trace, LiveAnswers answers) {
-  std::string result;
-  walk(
-      text, [&](std::string_view plain) { result += plain; },
-      [&](std::string_view number) {
-        Wanted wanted;
-        try {
-          wanted = read_wanted(number);
-        } catch (const Error&) {
-          result += fmt::format("{{{}}}", number);
-          return;
-        }
-        if (answers == LiveAnswers::quick && (wanted.word == "layouts" || wanted.word == "wide")) {
-          result += not_computed;
-          return;
-        }
-        try {
-          result += text_of(wanted, trace);
-        } catch (const Error& error) {
-          // An answer that would not fit is no reason to lose the sentence around it.
-          if (error.status() == ExitStatus::cancelled) throw;
-          result += missing;
-        }
-      },
-      [](std::string_view) {});
-  return result;
+std::string live_text(std::string_view text, const LiveSubject& subject, LiveAnswers answers) {
+  return live_words(text, subject, answers).text;
 }
 
 }  // namespace headwise

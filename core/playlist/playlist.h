@@ -25,7 +25,9 @@
 //              thought of: step, view, tensor, pin and spotlight then come with the answer
 //   keywords   more words by which the command palette finds a question of a lesson
 //   caption    what is to be said, as plain text; line breaks are kept. Numbers in braces, as {E} or {scores[0,0,8,1]},
-//              are read from the trace (core/answers/live_text.h); so they are in ask. Other braces stay
+//              are read from the trace (core/answers/live_text.h); so they are in ask. Other braces stay. A claim that a change
+//              of the page could make false stands under the condition that makes it true, {if COND: … | if COND: … | else: …}; where
+//              no part holds, the page says that it was changed and how to restore it (core/playlist/page_words.h)
 #pragma once
 
 #include <memory>

@@ -19,7 +19,8 @@ const std::map<std::string, std::set<std::string>> core_layers{
     {"core/tensor", {}},
     {"core/attention", {"core/tensor"}},
     {"core/trace", {"core/tensor", "core/attention"}},
-    {"core/answers", {"core/tensor", "core/attention", "core/trace", "core/picture"}},  // for views of a matrix
+    {"core/answers",
+     {"core/tensor", "core/attention", "core/trace", "core/scenario", "core/picture"}},  // views of a matrix
     {"core/files", {"core/tensor"}},
     {"core/scenario", {"core/tensor", "core/attention", "core/trace", "core/files", "core/model"}},
     {"core/picture", {"core/tensor", "core/files"}},

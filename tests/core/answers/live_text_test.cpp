@@ -82,7 +82,7 @@ TEST_CASE("what a trace does not have is a dash, not an error") {
 TEST_CASE("what nobody could compute is refused with what was meant, and stays as it is written") {
   for (const char* text :
        {"{", "}", "{scores[0}", "{scores", "{{E}}", "{scoers}", "{sum}", "{sum scoers}", "{X}", "{}",
-        "{median q}", "{scores[-1,0,0,0]}", "{scores[a]}", "{scores[]}", "{scores[0,]}", "{difference q}",
+        "{median q}", "{scores[--1,0,0,0]}", "{scores[a]}", "{scores[]}", "{scores[0,]}", "{difference q}",
         "{wide nothing}", "{layouts q}", "{sum q[99999999999999999999]}"}) {
     CAPTURE(text);
     CHECK_THROWS_AS(check_live_text(text), Error);
@@ -93,6 +93,82 @@ TEST_CASE("what nobody could compute is refused with what was meant, and stays a
   } catch (const Error& error) {
     CHECK(std::string(error.what()).find("scores") != std::string::npos);
   }
+}
+
+TEST_CASE("an index below 0 counts from the end") {
+  const Trace& trace = *welcome();
+  CHECK(live_text("{scores[-1,-8,-12,-1]}", trace) == live_text("{scores[0,0,0,11]}", trace));
+  CHECK(live_text("{sum attn_weights[0,4,3,-4:]}", trace) == "0.333");
+  CHECK(live_text("{sum attn_weights[0,4,3,0:-4]}", trace) == "0.667");
+  CHECK(live_text("{scores[0,0,0,-13]}", trace) == "–");
+}
+
+TEST_CASE("the largest of a box, the words, the roles and the settings have their names") {
+  const Scenario scenario = preset_scenario("hand_made");
+  const ScenarioInputs inputs = make_scenario_inputs(scenario, DType::f32);
+  const LiveSubject subject(*welcome(), &scenario, &inputs);
+  CHECK(live_text("{argmax attn_weights[0,0,8,:]}", subject) == "7");
+  CHECK(live_text("{query 8} → {key argmax attn_weights[0,0,8,:]}, {key -1}", subject) ==
+        "it → because, tired");
+  CHECK(live_text("{role 0}; {frozen 0}; {scale}; {= √D * scale}", subject) == "previous word; 0; 0.250; 1");
+  CHECK(live_text("{mask.value} {inputs.source} {attention.num_kv_heads} {attention.dropout}", subject) ==
+        "−∞ text null 0");
+  CHECK(live_text("{role 8} {query 12} {frozen 8} {spread 17}", subject) == "– – – –");
+  CHECK(live_text("{role 0} {query 0} {mask.value}", *welcome()) == "– – –");
+  CHECK(live_text("{spread 16}", subject) == live_text("{deviation scores}", subject));
+}
+
+TEST_CASE("the first part whose condition holds is shown") {
+  const Trace& trace = *welcome();
+  const auto is = [&](const char* text, const char* expected) {
+    CAPTURE(text);
+    CHECK_NOTHROW(check_live_text(text));
+    CHECK(live_text(text, trace) == expected);
+  };
+  is("{if H = 8: eight | else: other} heads", "eight heads");
+  is("{if H = 9: nine | if H > 4: more than four, {H} | else: few}.", "more than four, 8.");
+  is("a {if H = 9: nine | else:} b {if H = 9: nine | else:}.", "a b.");
+  is("{if H = 8: a {if D = 16: b | else: c} | else: d}", "a b");
+  is("{if scores[0,0,8,:] = 1: a | else: a box is no number}", "a box is no number");
+  is("{if sum attn_weights[0,0,8,:] ≈ 1 and not (H < 8 or D ≠ 16): a | else: b}", "a");
+  is("{if -2 * √D + 3 - 1 <= -6 and 1 / 4 >= 0.25 and H != 7 and D ~ 16.001: a | else: b}", "a");
+  is("{if nan = nan and inf > 1 and not (nan < 1) and not (inf ≈ 3) and inf = inf: a | else: b}", "a");
+  is("|Δ| {if H = 8: |Δ| | else: b}", "|Δ| |Δ|");
+  // What is missing makes neither a condition nor its opposite hold, and a part with a gap is not shown.
+  is("{if max mask_bias > 0: a | if not (max mask_bias > 0): b | else: c}", "c");
+  is("{if H = 8: {max mask_bias} | else: none}", "none");
+  is("{if max mask_bias > 0 or H = 8: a | else: b}", "a");
+}
+
+TEST_CASE("a choice without a part that holds is told, and so is a number that is missing") {
+  const Trace& trace = *welcome();
+  LiveWords words = live_words("Here. {if H = 4: four.} There.", trace);
+  CHECK(words.text == "Here. There.");
+  CHECK(words.dropped == std::vector<std::string>{"if H = 4"});
+  words = live_words("{max mask_bias} {if H = 8: {E} | else: b}", trace);
+  CHECK(words.gaps == std::vector<std::string>{"max mask_bias"});
+  CHECK(words.dropped.empty());
+  REQUIRE(words.claims.size() == 1);
+  CHECK(words.claims[0].condition == "H = 8");
+  CHECK(words.claims[0].written == "{E}");
+  CHECK(words.claims[0].text == "128");
+}
+
+TEST_CASE("a condition that nobody could check is refused") {
+  for (const char* text :
+       {"{if H = 8 eight}", "{if H = 8: eight", "{if scoers > 1: a}", "{if H = : a}", "{if (H = 8: a}",
+        "{if H = 'a: b}", "{if H = 8: a | else: b | if H = 9: c}", "{= H +}", "{= H 8}", "{spread}",
+        "{query x}", "{if : a}", "{if attention.heads = 8: a}"}) {
+    CAPTURE(text);
+    CHECK_THROWS_AS(check_live_text(text), Error);
+    CHECK(live_text(text, *welcome()).find("{if ") ==
+          (std::string(text).starts_with("{if ") ? 0 : std::string::npos));
+  }
+  const std::string deep(100000, '(');
+  CHECK_THROWS_AS(check_live_text("{if " + deep + ": a}"), Error);
+  std::string parts;
+  for (int i = 0; i < 2000; ++i) parts += "{if H: ";
+  CHECK_THROWS_AS(check_live_text(parts), Error);
 }
 
 TEST_CASE("numbers have three digits and a real minus sign") {
@@ -110,6 +186,6 @@ TEST_CASE("numbers have three digits and a real minus sign") {
 
 TEST_CASE("what a trace has no number for is named as it is written") {
   const std::string text = "{scores[0,0,99,1]} and {E} and {max grad.q[0,0,:]}";
-  CHECK(live_gaps(text, *welcome()) == std::vector<std::string>{"scores[0,0,99,1]", "max grad.q[0,0,:]"});
-  CHECK(live_gaps("{E} {shape q}", *welcome()).empty());
+  CHECK(live_words(text, *welcome()).gaps == std::vector<std::string>{"scores[0,0,99,1]", "max grad.q[0,0,:]"});
+  CHECK(live_words("{E} {shape q}", *welcome()).gaps.empty());
 }

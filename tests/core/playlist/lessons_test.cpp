@@ -7,6 +7,7 @@
 #include <map>
 
 #include "core/answers/live_text.h"
+#include "core/playlist/page_words.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
 #include "core/trace/reference_backend.h"
@@ -51,10 +52,17 @@ TEST_CASE("every page can be shown as it says, and every number in its words is 
       CHECK_FALSE(page.title.empty());
       CHECK_FALSE(page.caption.empty());
       CHECK(page_problem(page, *trace) == "");
-      for (const std::string& text : {page.ask, page.caption}) {
-        const std::string live = live_text(text, *trace);
+      const ScenarioInputs inputs = make_scenario_inputs(*page.scenario, DType::f32);
+      CHECK(page_gaps(page, inputs, *trace).empty());
+      const PageWords words = page_words(page, *page.scenario, inputs, *trace);
+      CHECK_FALSE(words.ask_changed);
+      CHECK_FALSE(words.caption_changed);
+      for (const std::string& live : {words.ask, words.caption}) {
         CAPTURE(live);
         CHECK(live.find("–") == std::string::npos);
+        CHECK(live.find_first_of("{}|") == std::string::npos);
+        CHECK(live.find("  ") == std::string::npos);
+        for (const char* loose : {" . ", " ,", "..", ",."}) CHECK(live.find(loose) == std::string::npos);
       }
     }
   }
@@ -76,8 +84,13 @@ TEST_CASE("the scale takes the deviation of the scores down by the root of the h
     const auto count = static_cast<double>(tensor->size());
     return std::sqrt(squares / count - sum * sum / count / count);
   };
-  CHECK(deviation(trace.tensors.scores) / deviation(trace.tensors.scaled_scores) == doctest::Approx(4.0));
-  CHECK(deviation(trace.tensors.scores) > 2.0);
+  CHECK(deviation(trace.tensors.scores) / deviation(trace.tensors.scaled_scores) == doctest::Approx(8.0));
+  CHECK(deviation(trace.tensors.scores) == doctest::Approx(8.0).epsilon(0.1));
+  CHECK(std::stod(live_text("{spread 64}", trace)) ==
+        doctest::Approx(deviation(trace.tensors.scores)).epsilon(0.01));
+  CHECK(std::stod(live_text("{spread 16}", trace)) == doctest::Approx(4.0).epsilon(0.1));
+  CHECK(std::stod(live_text("{spread 4}", trace)) == doctest::Approx(2.0).epsilon(0.1));
+  CHECK(std::stod(live_text("{spread 1}", trace)) == doctest::Approx(1.0).epsilon(0.1));
 }
 
 TEST_CASE("a query's row sums to 1, a key's column does not") {

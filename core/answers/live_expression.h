@@ -1,0 +1,42 @@
+// Expressions of live numbers: what stands behind "=" in braces, and the conditions of a text's parts.
+//
+//   max attn_weights[0,0,8,:] > 0.9 and attention.scale = 1
+//   not (H = G) or deviation scores ≈ √D * deviation scaled_scores
+//   parameters.source = 'hand_made'
+//   query 8 = 'it'
+//
+// From the loosest to the tightest: or; and; not; = ≠ < ≤ > ≥ ≈ (!= <= >= ~ too); + -; * /; - √. Values are numbers, inf, nan,
+// words in single quotes (true, false and null need none) and the quantities of core/answers/live_value.h. "≈" holds within a
+// thousandth of the larger; nan = nan holds, and so does inf = inf.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/answers/live_value.h"
+
+namespace headwise {
+
+struct LiveExpression {
+  // number, word, quantity; negative, √, + - * /; = ≠ < ≤ > ≥ ≈; not, and, or
+  std::string operation;
+  std::vector<LiveExpression> operands;
+  double number = 0.0;
+  std::string word;
+  LiveQuantity quantity;
+};
+
+// Reads one from the front of `text` and removes it. Throws Error(usage) as read_live_quantity does.
+LiveExpression read_live_expression(std::string_view& text);
+
+// The value of arithmetic; missing where a number of it is.
+LiveValue live_value(const LiveExpression& expression, const LiveSubject& subject,
+                     LiveAnswers answers = LiveAnswers::all);
+
+// Whether a condition holds. One that needs a number which is missing does not hold, and neither does its opposite.
+bool holds(const LiveExpression& condition, const LiveSubject& subject,
+           LiveAnswers answers = LiveAnswers::all);
+
+}  // namespace headwise

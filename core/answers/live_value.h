@@ -1,0 +1,72 @@
+// One live number of a text: what stands in a pair of braces, or in a condition (core/answers/live_text.h lists them).
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/scenario/scenario.h"
+#include "core/scenario/scenario_inputs.h"
+#include "core/trace/trace.h"
+
+namespace headwise {
+
+// What a text speaks of. Without a scenario or its inputs, the numbers that need them are missing.
+struct LiveSubject {
+  const Trace& trace;
+  const Scenario* scenario = nullptr;      // the one that the trace was made from
+  const ScenarioInputs* inputs = nullptr;  // its words, and what its heads were made for
+
+  LiveSubject(const Trace& of, const Scenario* made_from = nullptr, const ScenarioInputs* with = nullptr)
+      : trace(of), scenario(made_from), inputs(with) {}
+};
+
+// Whether the answers that take runs of the operator of their own (layouts, wide) are computed.
+enum class LiveAnswers { all, quick };
+
+struct LiveValue {
+  enum class Kind { missing, not_computed, number, word };
+  Kind kind = Kind::missing;
+  double number = 0.0;
+  std::string text;  // as it is printed: "–" where missing, "…" where not computed
+};
+
+// A part of a tensor. An index below 0 counts from the end, −1 being the last.
+struct LiveRange {
+  Index from = 0;
+  std::optional<Index> to;  // behind the last; none: to the end
+};
+struct LiveBox {
+  TensorName tensor;
+  std::vector<LiveRange> ranges;  // one an axis; empty: all of the tensor
+};
+
+struct LiveQuantity {
+  std::string word;  // "cell", "sum" … "spread", "query", "role", a letter, or "setting"
+  std::string argument;
+  std::vector<LiveBox> boxes;
+};
+
+// Reads one quantity from the front of `text` and removes it, with the blanks before it: "sum q[0,1,:] > 3" leaves " > 3".
+// Throws Error(usage) for what nobody could compute, naming what was meant.
+LiveQuantity read_live_quantity(std::string_view& text);
+
+// Throws nothing but Error(cancelled): what cannot be computed is missing.
+LiveValue live_value(const LiveQuantity& quantity, const LiveSubject& subject,
+                     LiveAnswers answers = LiveAnswers::all);
+
+LiveValue live_number_value(double number);
+LiveValue live_count_value(Index count);
+LiveValue live_word_value(std::string word);
+
+// Throws Error(usage) about a text with braces.
+[[noreturn]] void refuse_live_text(std::string_view got, const std::string& what,
+                                   const std::string& expected);
+
+// Whether the format has such a key: "attention.scale".
+bool is_setting_path(std::string_view path);
+// "8", "true", "hand_made", "null"; of lists how many entries there are. Missing for an unknown path.
+LiveValue setting_value(const Scenario& scenario, std::string_view path);
+
+}  // namespace headwise
