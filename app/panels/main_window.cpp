@@ -18,6 +18,7 @@
 #include "app/panels/window_files.h"
 #include "app/panels/window_pictures.h"
 #include "app/panels/window_settings.h"
+#include "app/session/followed_pin.h"
 #include "app/widgets/focus_ring.h"
 #include "app/widgets/style.h"
 
@@ -220,13 +221,19 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
   take_action(state_, led, false);
 }
 
+void MainWindow::take_results() {
+  const ComputationPtr before = state_.session.computation();
+  if (state_.session.poll())
+    state_.selection = selection_after(state_.selection, *before, *state_.session.computation());
+}
+
 FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float scale) {
   double wake_after = never;
   const TracePtr trace_before = state_.session.trace_ptr();
   const Selection selection_before = state_.selection;
   const Settings settings_before = state_.settings;
   state_.pointing = {};
-  if (state_.session.poll()) state_.selection = selection_within(state_.selection, state_.session.trace());
+  take_results();
   arrive(state_);
   apply_style(palette_of(state_.settings.theme), scale);
   const ImGuiID focus_before = state_.focus.focused;
@@ -240,7 +247,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   take_keys();
   play(input.seconds, wake_after);
   // What a key asked for just now, where it takes no longer than a frame.
-  if (state_.session.poll()) state_.selection = selection_within(state_.selection, state_.session.trace());
+  take_results();
   // Who turns a page means to look at it, not to paint on it.
   if (std::exchange(walked_page_, state_.walk.page) != state_.walk.page) stage_.brush = {};
   if (const auto brush = std::exchange(state_.wanted_brush, std::nullopt)) {

@@ -34,6 +34,7 @@ class MainWindow {
   bool overlay_open() const;
   bool menu_open() const;  // or any other of ImGui's own lists
   void take_keys();
+  void take_results();  // what the background has finished
   void play(double seconds, double& wake_after);
   void take_dropped(const FrameInput& input);
   void draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale, double& wake_after);

@@ -8,6 +8,7 @@
 #include "app/panels/window_moves.h"
 #include "app/panels/window_pictures.h"
 #include "app/panels/window_settings.h"
+#include "app/session/followed_pin.h"
 #include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"
 #include "core/playlist/lessons.h"
@@ -40,6 +41,7 @@ void show_log(WindowState& window) {
 }  // namespace
 
 void perform(WindowState& window, CommandCall call) {
+  const ComputationPtr before = window.session.computation();
   Selection& selection = window.selection;
   const Scenario& scenario = window.session.scenario();
   const int step = static_cast<int>(selection.step);
@@ -80,10 +82,12 @@ void perform(WindowState& window, CommandCall call) {
     case CommandId::undo:
       window.setup.edited_row.clear();
       window.session.undo();
+      selection = selection_after(selection, *before, *window.session.computation());
       break;
     case CommandId::redo:
       window.setup.edited_row.clear();
       window.session.redo();
+      selection = selection_after(selection, *before, *window.session.computation());
       break;
     case CommandId::copy_value:
       copy_value(window);
@@ -326,6 +330,7 @@ void perform(WindowState& window, const PaletteEntry& entry) {
 }
 
 void take_action(WindowState& window, const PanelAction& action, bool from_setup) {
+  const ComputationPtr before = window.session.computation();
   if (action.scenario) {
     if (!from_setup) window.setup.edited_row.clear();
     window.session.edit(*action.scenario, action.edit_label, action.edit_continues);
@@ -344,8 +349,10 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
     window.motion = {place.progress, false};
     window.steps.playing = false;
   }
-  if (action.scenario || action.selection) {
+  if (action.selection) {
     window.selection = selection_within(window.selection, window.session.trace());
+  } else if (action.scenario) {
+    window.selection = selection_after(window.selection, *before, *window.session.computation());
   }
   if (action.file) open_file(window, *action.file);
   if (action.command) perform(window, {*action.command});
