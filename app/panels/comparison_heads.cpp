@@ -10,6 +10,7 @@
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/text_column.h"
 #include "app/widgets/ui_probe.h"
+#include "core/answers/traced_inputs.h"
 
 namespace headwise {
 namespace {
@@ -33,6 +34,19 @@ FigureRow distance(const std::string& name, double difference, double magnitude)
   return {{name, fmt::format("{:.3g}", difference), fmt::format("{:.3g}", magnitude)}, share};
 }
 
+// The colours that the stage gives these maps: from 0 to the largest weight of all heads.
+ValueRange range_of_maps(const TensorPtr& weights, Index batch) {
+  std::vector<MatrixView> maps;
+  for (Index head = 0; head < weights->shape().size(1); ++head)
+    maps.push_back(matrix_view(weights, std::array<Index, 2>{batch, head}));
+  return range_of(maps, false, true);
+}
+
+// "attn_weights of head 3, colours 0 … 0.95"
+std::string with_colours(const std::string& name, const TensorPtr& weights, Index batch) {
+  return fmt::format("{}, colours 0 … {:.3g}", name, range_of_maps(weights, batch).hi);
+}
+
 // One attention map with its caption above; `width` in pixels, as high as its rows need but no higher than wide.
 void draw_map(const PanelContext& context, int number, const TensorPtr& weights, Index batch, Index head,
               float width, const std::string& caption) {
@@ -44,7 +58,7 @@ void draw_map(const PanelContext& context, int number, const TensorPtr& weights,
   const std::array<Index, 2> leading{batch, head};
   spec.values = matrix_view(weights, leading);
   spec.color_map = ColorMap::viridis;
-  spec.range = {0.0, 1.0};
+  spec.range = range_of_maps(weights, batch);
   spec.theme = context.theme;
   const float top = at.y + std::round(font->FontSize * 1.5f);
   const ImVec2 max{at.x + width, top + width};
@@ -64,11 +78,12 @@ void draw_maps(const PanelContext& context, const HeadWidthComparison& c) {
   const float width = std::floor(std::min(widgets.px(190), 0.5f * (room - gap)));
   if (width < widgets.px(40)) return;
   ImGui::BeginGroup();
-  draw_map(context, 0, many, batch, head, width, fmt::format("attn_weights of head {}", head));
+  draw_map(context, 0, many, batch, head, width, with_colours(fmt::format("head {}", head), many, batch));
   ImGui::EndGroup();
   ImGui::SameLine(0.0f, gap);
   ImGui::BeginGroup();
-  draw_map(context, 1, c.wide.trace->tensors.attn_weights, batch, 0, width, "of the one wide head");
+  const TensorPtr& wide = c.wide.trace->tensors.attn_weights;
+  draw_map(context, 1, wide, batch, 0, width, with_colours("one wide head", wide, batch));
   ImGui::EndGroup();
   TextColumn column(widgets);
   column.space(4);
@@ -88,7 +103,8 @@ void draw_head_width_comparison(const PanelContext& context, const HeadWidthComp
     ImGui::BeginTable("differences", 2, ImGuiTableFlags_SizingStretchSame);
     ImGui::TableNextColumn();
     std::vector<FigureRow> all{distance("output", c.output.difference, c.output.magnitude)};
-    all.push_back(distance("attn_weights", *std::ranges::max_element(c.map_differences), 1.0));
+    all.push_back(distance("attn_weights", *std::ranges::max_element(c.map_differences),
+                           largest_magnitude(*c.many.trace->tensors.attn_weights)));
     for (const TensorDistance& gradient : c.gradients) {
       all.push_back(distance("grad." + std::string(tensor_entry(gradient.tensor).name), gradient.difference,
                              gradient.magnitude));

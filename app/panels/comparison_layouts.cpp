@@ -14,7 +14,7 @@ namespace {
 constexpr std::array<FigureColumn, 6> numbers{{{"layout"},
                                                {"matrices"},
                                                {"products", true},
-                                               {"parameters", true},
+                                               {"of in_proj", true},
                                                {"multiply-adds", true},
                                                {"max |Δ| of the output", true}}};
 constexpr std::array<FigureColumn, 2> einsums{{{"layout"}, {"einsum"}}};

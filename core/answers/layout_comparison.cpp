@@ -138,7 +138,8 @@ std::vector<std::string> in_words(const LayoutComparison& comparison, const Atte
                                              : fmt::format("to rounding: max |Δ| {:.2g} of {:.3g}",
                                                            difference, comparison.output_magnitude);
   sentences.push_back(fmt::format(
-      "Yes: {} hold the same {} parameters ({} weights, {} biases) and lead to the same output, {}.",
+      "Yes: {} hold the same {} parameters of the input projection ({} weights, {} biases) and lead to the "
+      "same output, {}.",
       packed.possible() ? "one packed matrix, three matrices and small matrices for each head"
                         : "three matrices and small matrices for each head",
       count_text(separate.parameters()), count_text(separate.weights), count_text(separate.biases), bits));
