@@ -24,9 +24,10 @@ namespace {
 constexpr double closer_per_notch = 1.25, pan_per_press = 0.25;
 constexpr float told_left = 312.0f;  // design units
 
+// What a head was made for. The model of these sizes has no such heads, and the title says so.
 std::string name_of(const FullSizeResult& result, Index head) {
   if (head < static_cast<Index>(result.inputs.heads.size()))
-    return fmt::format("{} {}", head, result.inputs.heads[static_cast<std::size_t>(head)].name);
+    return fmt::format("{} hand-made: {}", head, result.inputs.heads[static_cast<std::size_t>(head)].name);
   return fmt::format("{}", head);
 }
 
@@ -229,7 +230,7 @@ void draw_one(const PanelContext& context, const FullSizeResult& result, FinerMa
   move_view(context, state, plane, s, hovered, active, focused);
 }
 
-// "all heads   ‹ head 3 previous word ›   −  +   whole"
+// "all heads   ‹ head 3 hand-made: itself ›   −  +   whole"
 void draw_way_back(const PanelContext& context, const FullSizeResult& result, FullSizeMapsState& state) {
   const WidgetContext widgets = context.widgets();
   const AttentionSizes& s = result.tiles->sizes();
