@@ -107,8 +107,10 @@ LiveValue size_value(std::string_view letter, const AttentionSizes& sizes) {
   return live_count_value(sizes.v_head_dim);
 }
 
-LiveValue wide_head_value(std::string_view what, const Trace& trace) {
-  const HeadWidthComparison comparison = compare_head_width(trace);
+LiveValue wide_head_value(std::string_view what, const LiveSubject& subject) {
+  if (!subject.head_width)
+    subject.head_width = std::make_shared<const HeadWidthComparison>(compare_head_width(subject.trace));
+  const HeadWidthComparison& comparison = *subject.head_width;
   if (!comparison.possible()) return missing;
   if (what == "output") return live_number_value(comparison.output.difference);
   if (what == "scores") return live_number_value(comparison.score_sum_difference);
@@ -118,8 +120,10 @@ LiveValue wide_head_value(std::string_view what, const Trace& trace) {
   return missing;
 }
 
-LiveValue layouts_value(const Trace& trace) {
-  const LayoutComparison comparison = compare_layouts(trace);
+LiveValue layouts_value(const LiveSubject& subject) {
+  if (!subject.layouts)
+    subject.layouts = std::make_shared<const LayoutComparison>(compare_layouts(subject.trace));
+  const LayoutComparison& comparison = *subject.layouts;
   if (!comparison.not_asked.empty()) return missing;
   double worst = 0.0;
   for (const LayoutAnswer& layout : comparison.layouts)
@@ -173,8 +177,8 @@ LiveValue role_value(const std::vector<HeadDescription>& heads, Index head) {
 LiveValue computed(const LiveQuantity& quantity, const LiveSubject& subject) {
   const Trace& trace = subject.trace;
   const auto is = [&](std::string_view word) { return quantity.word == word; };
-  if (is("layouts")) return layouts_value(trace);
-  if (is("wide")) return wide_head_value(quantity.argument, trace);
+  if (is("layouts")) return layouts_value(subject);
+  if (is("wide")) return wide_head_value(quantity.argument, subject);
   if (is("parameters")) return live_count_value(total_parameters(parameter_counts(traced_inputs(trace))));
   if (is("setting")) return subject.scenario ? setting_value(*subject.scenario, quantity.argument) : missing;
   if (is("spread")) return spread_value(std::stoll(quantity.argument), trace);

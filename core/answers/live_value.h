@@ -1,6 +1,7 @@
 // One live number of a text: what stands in a pair of braces, or in a condition (core/answers/live_text.h lists them).
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,11 +13,18 @@
 
 namespace headwise {
 
+struct HeadWidthComparison;
+struct LayoutComparison;
+
 // What a text speaks of. Without a scenario or its inputs, the numbers that need them are missing.
 struct LiveSubject {
   const Trace& trace;
   const Scenario* scenario = nullptr;      // the one that the trace was made from
   const ScenarioInputs* inputs = nullptr;  // its words, and what its heads were made for
+
+  // Kept once they are computed: a text may ask for several of their numbers.
+  mutable std::shared_ptr<const HeadWidthComparison> head_width = {};
+  mutable std::shared_ptr<const LayoutComparison> layouts = {};
 
   LiveSubject(const Trace& of, const Scenario* made_from = nullptr, const ScenarioInputs* with = nullptr)
       : trace(of), scenario(made_from), inputs(with) {}

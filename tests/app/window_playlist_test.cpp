@@ -3,6 +3,7 @@
 
 #include <fstream>
 
+#include "app/panels/playlist_walk.h"
 #include "app/panels/window_commands.h"
 #include "core/playlist/lessons.h"
 #include "tests/app/window_bench.h"
@@ -219,7 +220,16 @@ TEST_CASE("a page that asks hides its answer until the next press, and numbers f
   changed.attention.num_heads = 4;
   bench.window->state().session.edit(changed, "fewer heads");
   bench.ui->run_frames(2);
-  CHECK(walk.words.caption.starts_with("4, and"));
+  // There is no head 4 any more: nothing is claimed of it.
+  CHECK(walk.words.caption.empty());
+  CHECK(walk.words.caption_changed);
+  bench.ui->click("caption/restore");
+  bench.ui->run_frames(2);
+  CHECK(bench.scenario().attention.num_heads == 8);
+  CHECK(walk.words.caption == "8, and 1.00, {5.");
+  CHECK_FALSE(bench.ui->has("caption/restore"));
+  bench.ui->key("Ctrl+Z");
+  CHECK(bench.scenario().attention.num_heads == 4);
   bench.ui->key("PageDown");
   CHECK(walk.page == 1);
   bench.ui->key("PageUp");
@@ -230,6 +240,50 @@ TEST_CASE("a page that asks hides its answer until the next press, and numbers f
   bench.ui->click("caption/answer");
   bench.ui->run_frames(1);
   CHECK(bench.ui->has("caption/words"));
+}
+
+TEST_CASE(
+    "a claim that a change makes false gives way to another one, or to the link that restores the page") {
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  WindowState& window = bench.window->state();
+  const Playlist& questions = lesson_playlist("questions");
+  const auto page = [&](std::string_view word) {
+    for (std::size_t i = 0; i < questions.pages.size(); ++i)
+      if (questions.pages[i].title.find(word) != std::string::npos) return i;
+    return questions.pages.size();
+  };
+  const auto says = [&](const char* words) {
+    return window.walk.words.caption.find(words) != std::string::npos;
+  };
+  start_walk(window, questions, {}, page("every key"));
+  bench.ui->run_frames(2);
+  bench.ui->key("PageDown");
+  CHECK(says("PyTorch's module does the same"));
+  Scenario filled = bench.scenario();
+  filled.mask.value = -1e9;
+  window.session.edit(filled, "fill");
+  bench.ui->run_frames(2);
+  CHECK_FALSE(says("is not a number"));
+  CHECK_FALSE(says("PyTorch's module does the same"));
+  CHECK(says("0.083 for every key"));
+  CHECK_FALSE(bench.ui->has("caption/restore"));
+
+  start_walk(window, questions, {}, page("over rows"));
+  bench.ui->run_frames(2);
+  bench.ui->key("PageDown");
+  CHECK(says("add up to 1.00"));
+  Scenario blocked = bench.scenario();
+  blocked.mask.preset = "padding:12";
+  window.session.edit(blocked, "pad everything");
+  bench.ui->run_frames(2);
+  CHECK_FALSE(says("add up to"));
+  bench.ui->save_png("caption_changed");
+  bench.ui->click("caption/restore");
+  bench.ui->run_frames(2);
+  CHECK(bench.scenario() == *questions.pages[page("over rows")].scenario);
+  CHECK(says("add up to 1.00"));
+  bench.ui->save_png("caption_restored");
 }
 
 TEST_CASE("the lessons of the menu are walked, and a question is found by its words") {
