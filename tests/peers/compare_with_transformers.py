@@ -1,0 +1,192 @@
+#!/usr/bin/env python3
+"""Holds every attention layer that Headwise recognises in a model's files against transformers' own eager attention.
+
+    python3 tests/peers/compare_with_transformers.py build/release/headwise [--family NAME]… [--json OUT] [--keep FOLDER]
+
+For every model_type of the installed transformers, and for every setting of model_variants.py that changes attention, it makes a
+small random model, writes it as transformers does, runs it, and gives `headwise run` what went into each attention layer. A
+layer is
+
+    EQUAL     attn_weights within 1e-5 and the output within 1e-4 of its largest magnitude, and nothing is warned of
+    WARNED    equal, but with a warning
+    TOLD      different, and a warning names a setting of config.json or a tensor
+    VAGUE     different, and the warning names neither
+    REFUSED   not computed, with a sentence
+    SILENT    different without a word
+    NO JUDGE  the model's own weights could not be seen
+
+A family whose model could not be made or run is "skipped", one in which Headwise sees no layer although there is attention
+"unrecognised". Exit status 1 where a layer is SILENT, VAGUE or WARNED or a family is skipped that WITHOUT_JUDGE does not excuse;
+77 where there is no transformers.
+"""
+import argparse, collections, contextlib, io, json, multiprocessing, os, shutil, signal, sys, tempfile, time, warnings
+
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
+os.environ.setdefault("HF_HUB_OFFLINE", "1")
+os.environ.setdefault("TRANSFORMERS_VERBOSITY", "critical")
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+try:
+    import torch
+    import transformers
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING_NAMES
+except ImportError as missing:
+    print(f"skipped: {missing}")
+    sys.exit(77)
+
+from attention_capture import Watch
+from layer_judge import as_row, judge_layer, layers_of, match, matrices_by_path, settings_in
+from model_inputs import guesses
+from model_variants import VARIANTS, WITHOUT_JUDGE
+from small_models import make_model
+
+SECONDS_PER_MODEL = 60
+FAILURES = ("SILENT", "VAGUE", "WARNED", "CRASHED")
+
+
+class TookTooLong(Exception):
+    pass
+
+
+def one_line(error):
+    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
+
+
+def watched(model):
+    """The attentions of a forward pass, those of parts that the pass left out from passes of their own; what went wrong."""
+    attentions, problem = {}, ""
+    parts = [(path, part) for path, part in model.named_modules() if isinstance(part, transformers.PreTrainedModel)]
+    for path, part in parts:
+        if path and any(seen.startswith(path + ".") for seen in attentions):
+            continue
+        part_problem = ""
+        for given in guesses(part):
+            watch = Watch(model)
+            try:
+                with watch, torch.no_grad():
+                    part(**given)
+                part_problem = ""
+            except TookTooLong:
+                raise
+            except Exception as error:
+                part_problem = part_problem or one_line(error)
+            fresh = watch.attentions()
+            for found in fresh:
+                attentions.setdefault(found.path, found)
+            if fresh and not part_problem or not part_problem:
+                break
+        if not path:
+            problem = part_problem
+    return attentions, problem
+
+
+def examine(task):
+    """What is told of one model: {"model", "status", "problem", "layers": [...]}"""
+    program, model_type, variant, changes, keep = task
+    label = model_type + (f" [{variant}]" if variant else "")
+    told = {"model": label, "model_type": model_type, "variant": variant, "status": "", "problem": "", "seen": 0, "layers": []}
+    work = tempfile.mkdtemp(prefix="headwise-peers-")
+    folder = os.path.join(keep, label.replace("/", "_").replace(" ", "_")) if keep else os.path.join(work, "model")
+
+    def stop(*_):
+        raise TookTooLong(f"took longer than {SECONDS_PER_MODEL} s")
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(SECONDS_PER_MODEL)
+    try:
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            model, config = make_model(model_type, changes)
+            attentions, told["problem"] = watched(model)
+            os.makedirs(folder, exist_ok=True)
+            model.save_pretrained(folder)
+        told["seen"] = len(attentions)
+        files_of_path, arrays = matrices_by_path(model, folder)
+        with open(os.path.join(folder, "config.json")) as file:
+            settings = settings_in(json.load(file))
+        layers, problem = layers_of(program, folder)
+        if layers is None:
+            told["status"], told["problem"] = ("refused" if problem.startswith("exit 3") else "failed"), problem
+            return told
+        for layer in layers:
+            found = match(layer, list(attentions.values()), files_of_path)
+            told["layers"].append(as_row(judge_layer(program, folder, work, layer, found, settings, arrays)))
+        if layers:
+            told["status"] = "judged"
+        elif attentions:
+            told["status"] = "unrecognised"
+        else:
+            told["status"] = "skipped" if told["problem"] else "no attention"
+    except TookTooLong as error:
+        told["status"], told["problem"] = "skipped", str(error)
+    except Exception as error:
+        told["status"], told["problem"] = "skipped", one_line(error)
+    finally:
+        signal.alarm(0)
+        shutil.rmtree(work, ignore_errors=True)
+    return told
+
+
+def tasks(program, families, keep, variants_too):
+    for model_type in sorted(CONFIG_MAPPING_NAMES):
+        if families and model_type not in families:
+            continue
+        yield program, model_type, "", {}, keep
+        for variant, changes in (VARIANTS.get(model_type, {}) if variants_too else {}).items():
+            yield program, model_type, variant, changes, keep
+
+
+def told_line(told):
+    counts = collections.Counter(layer["outcome"] for layer in told["layers"])
+    text = ", ".join(f"{n} {what}" for what, n in sorted(counts.items()))
+    off = max((layer["weights_off"] or 0.0 for layer in told["layers"]), default=0.0)
+    line = f"{told['model']:44} {told['status']:13} {text}"
+    if counts["SILENT"] or counts["TOLD"] or counts["VAGUE"]:
+        line += f"  largest difference {off:.2g}"
+    return line + (f"  ({told['problem']})" if told["problem"] and told["status"] != "judged" else "")
+
+
+def excused(told):
+    return told["model_type"] in WITHOUT_JUDGE
+
+
+def summary(all_told):
+    lines = [f"transformers {transformers.__version__}, torch {torch.__version__}: {len(all_told)} models"]
+    lines.append("models: " + ", ".join(f"{n} {s}" for s, n in collections.Counter(t["status"] for t in all_told).most_common()))
+    layers = [layer for told in all_told for layer in told["layers"]]
+    lines.append(f"layers: {len(layers)}: " + ", ".join(f"{n} {o}" for o, n in collections.Counter(l["outcome"] for l in layers).most_common()))
+    return lines
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("program")
+    arguments.add_argument("--family", action="append", default=[], help="a model_type; may be given several times")
+    arguments.add_argument("--json", help="write everything that was found here")
+    arguments.add_argument("--keep", default="", help="write the models' folders here and leave them")
+    arguments.add_argument("--workers", type=int, default=2)
+    arguments.add_argument("--no-variants", action="store_true")
+    arguments.add_argument("--verbose", action="store_true", help="a line for every layer too")
+    options = arguments.parse_args()
+    warnings.simplefilter("ignore")
+    torch.set_num_threads(1)
+    began = time.time()
+    all_told = []
+    work = list(tasks(os.path.abspath(options.program), set(options.family), options.keep, not options.no_variants))
+    with multiprocessing.get_context("fork").Pool(options.workers, maxtasksperchild=40) as pool:
+        for told in pool.imap(examine, work):
+            all_told.append(told)
+            print(told_line(told), flush=True)
+            for layer in told["layers"]:
+                if options.verbose or layer["outcome"] in FAILURES:
+                    print(f"    layer {layer['layer']:3} {layer['outcome']:8} {layer['name']} ({layer['family']}) weights {layer['weights_off']}"
+                          f" output {layer['output_off']}  {' | '.join(layer['remark'].splitlines())[:300]}")
+    print("\n".join(summary(all_told)) + f"\n{time.time() - began:.0f} s")
+    if options.json:
+        with open(options.json, "w") as file:
+            json.dump(all_told, file, indent=1)
+    failed = any(layer["outcome"] in FAILURES for told in all_told for layer in told["layers"])
+    skipped = any(told["status"] in ("skipped", "failed") and not excused(told) for told in all_told)
+    sys.exit(1 if failed or skipped else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,155 @@
+"""Holds each layer that `headwise info` finds in a model's folder against the attention that was watched in the model."""
+import json, os, re, subprocess
+from dataclasses import asdict, dataclass
+
+import numpy as np
+import torch
+
+WEIGHTS_BOUND, OUTPUT_BOUND = 1e-5, 1e-4  # the largest difference of weights; that of outputs, of the largest magnitude
+CROSS = re.compile(r"(encoder_attn|EncDecAttention|crossattention|cross_attn|cross_attention|encoder_decoder_attention|enc_dec)")
+
+
+@dataclass
+class Verdict:
+    layer: int
+    name: str
+    family: str
+    outcome: str  # EQUAL, WARNED (equal, with a warning), TOLD, VAGUE, REFUSED, SILENT, NO JUDGE, CRASHED
+    weights_off: float = None
+    output_off: float = None
+    remark: str = ""
+
+
+def matrices_by_path(model, folder):
+    """{path of a module in the model: names of its arrays in the file}; names are those of the same numbers."""
+    from safetensors import safe_open
+    import glob
+    by_numbers = {}
+    for path in glob.glob(os.path.join(folder, "*.safetensors")):
+        with safe_open(path, "pt") as file:
+            for name in file.keys():
+                array = file.get_tensor(name)
+                by_numbers.setdefault(fingerprint(array), []).append(name)
+    found = {}
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        for of_file in by_numbers.get(fingerprint(parameter), []):
+            if name.rsplit(".", 1)[-1] == of_file.rsplit(".", 1)[-1]:
+                found.setdefault(name.rsplit(".", 1)[0], []).append(of_file)
+    return found, {n for names in by_numbers.values() for n in names}
+
+
+def fingerprint(array):
+    return tuple(array.shape), array.detach().to(torch.float32).contiguous().numpy().tobytes()[:256], float(array.detach().double().sum())
+
+
+def layers_of(program, folder):
+    run = subprocess.run([program, "info", folder, "--json"], capture_output=True, text=True, timeout=60)
+    if run.returncode != 0:
+        return None, f"exit {run.returncode}: {run.stderr.strip()}"
+    told = json.loads(run.stdout)
+    return (told.get("model") or told)["layers"], ""
+
+
+def match(layer, attentions, files_of_path):
+    """The watched attention whose arrays lie under the layer's name; where there are two, self or cross by the family's name."""
+    prefix = layer["name"] + "." if layer["name"] else ""
+    inside = []
+    for found in attentions:
+        names = [n for path, names in files_of_path.items() if path == found.path or path.startswith(found.path + ".") for n in names]
+        below = [n for n in names if n.startswith(prefix)]
+        if below and "query" in found.inputs:
+            inside.append((found, below))
+    if len(inside) > 1:
+        crosses = "cross" in layer["family"].lower()
+        kept = [(f, n) for f, n in inside if bool(CROSS.search(n[0][len(prefix):])) == crosses]
+        inside = kept or inside
+    # With an empty name or a nested one the layer's own arrays lie least deep.
+    inside.sort(key=lambda pair: min(n[len(prefix):].count(".") for n in pair[1]))
+    return inside[0][0] if inside else None
+
+
+def three_dimensional(array):
+    """(N,L,E), of (L,E) and of windows (N,h,w,E) too."""
+    array = array.detach().to(torch.float32)
+    if array.dim() == 2:
+        array = array[None]
+    if array.dim() > 3:
+        array = array.reshape(array.shape[0], -1, array.shape[-1])
+    return array.contiguous().numpy()
+
+
+def in_heads(weights):
+    """(N,H,L,S)"""
+    weights = weights.detach().to(torch.float32)
+    return (weights[None] if weights.dim() == 3 else weights).numpy()
+
+
+def names_a_cause(message, settings, arrays):
+    """Whether the message names a setting of config.json or the end of an array's name."""
+    words = set(re.findall(r"[\w.]+", message))
+    ends = {".".join(parts[-k:]) for n in arrays for parts in [n.split(".")] for k in (1, 2, 3, 4) if len(parts) >= k} - {"weight", "bias"}
+    return bool(words & settings) or bool({w.strip(".") for w in words} & ends)
+
+
+def settings_in(config):
+    found = set()
+    for key, value in config.items():
+        found.add(key)
+        if isinstance(value, dict):
+            found |= settings_in(value)
+    return found
+
+
+def judge_layer(program, folder, work, layer, found, settings, arrays):
+    """One layer's Verdict."""
+    verdict = Verdict(layer["layer"], layer["name"], layer["family"], "NO JUDGE")
+    command = [program, "run", folder, "--set", f"parameters.layer={layer['layer']}", "--set", "inputs.source=random"]
+    output = os.path.join(work, "out.npz")
+    if found is not None:
+        query, key, value = (three_dimensional(found.inputs.get(n, found.inputs["query"])) for n in ("query", "key", "value"))
+        given = {"query": query}
+        if key.shape != query.shape or not np.array_equal(key, query) or not np.array_equal(value, query):
+            given |= {"key": key, "value": value}
+        np.savez(os.path.join(work, "in.npz"), **given)
+        command += ["--input", os.path.join(work, "in.npz")]
+    run = subprocess.run(command + ["-o", output, "--only", "attn_weights,output"], capture_output=True, text=True, timeout=60)
+    told = "\n".join(line for line in run.stderr.splitlines() if line.strip())
+    verdict.remark = told
+    if run.returncode == 3:
+        verdict.outcome = "REFUSED" if told else "CRASHED"
+        return verdict
+    if run.returncode != 0:
+        verdict.outcome = "REFUSED" if 0 < run.returncode < 8 and told else "CRASHED"
+        verdict.remark = f"exit {run.returncode}: {told}"
+        return verdict
+    if found is None:
+        verdict.remark = "no attention of the model was seen under this name. " + told
+        return verdict
+    with np.load(output) as file:
+        ours = {name: file[name] for name in ("attn_weights", "output")}
+    theirs = in_heads(found.weights)
+    equal = ours["attn_weights"].shape == theirs.shape
+    if equal:
+        both = np.isfinite(ours["attn_weights"]) & np.isfinite(theirs)
+        apart = np.abs(np.where(both, ours["attn_weights"], 0).astype(float) - np.where(both, theirs, 0))
+        verdict.weights_off = float(apart.max(initial=0.0)) if (np.isfinite(theirs) == np.isfinite(ours["attn_weights"])).all() else float("inf")
+        equal = verdict.weights_off <= WEIGHTS_BOUND
+    else:
+        verdict.remark = f"attn_weights {ours['attn_weights'].shape}, transformers' {theirs.shape}. " + told
+    if found.output is not None and equal:
+        expected = three_dimensional(found.output)
+        if expected.shape == ours["output"].shape:
+            scale = max(float(np.abs(expected).max(initial=0.0)), 1e-30)
+            verdict.output_off = float(np.abs(expected - ours["output"]).max(initial=0.0)) / scale
+            equal = verdict.output_off <= OUTPUT_BOUND
+    if equal:
+        verdict.outcome = "WARNED" if told else "EQUAL"
+    elif not told:
+        verdict.outcome = "SILENT"
+    else:
+        verdict.outcome = "TOLD" if names_a_cause(told, settings, arrays) else "VAGUE"
+    return verdict
+
+
+def as_row(verdict):
+    return asdict(verdict)

@@ -1,0 +1,78 @@
+"""Random inputs for a model whose family is not known: what its forward method asks for, in shapes that its configuration tells."""
+import inspect
+
+import torch
+
+LENGTH, SECOND_LENGTH = 9, 7
+
+
+def number(config, *names, otherwise=None):
+    for part in (config, getattr(config, "vision_config", None), getattr(config, "audio_config", None),
+                 getattr(config, "text_config", None), getattr(config, "backbone_config", None)):
+        for name in names:
+            value = getattr(part, name, None)
+            if isinstance(value, (list, tuple)) and value and isinstance(value[0], int):
+                value = value[0]
+            if isinstance(value, int) and not isinstance(value, bool):
+                return value
+    return otherwise
+
+
+def guesses(model):
+    """Sets of arguments to try, one after the other, until one goes through."""
+    config, generator = model.config, torch.Generator().manual_seed(7)
+    asked = set(inspect.signature(model.forward).parameters)
+    words = lambda length: torch.randint(8, 70, (1, length), generator=generator)
+    normal = lambda *sizes: torch.randn(sizes, generator=generator)
+    side, channels = number(config, "image_size", "img_size", otherwise=32), number(config, "num_channels", "in_channels", "in_chans", otherwise=3)
+    text = {}
+    if "input_ids" in asked:
+        text["input_ids"] = words(LENGTH)
+    if "decoder_input_ids" in asked and (getattr(config, "is_encoder_decoder", False) or "encoder_outputs" in asked):
+        text["decoder_input_ids"] = words(SECOND_LENGTH)
+    mels = number(config, "num_mel_bins", "input_feat_per_channel", "num_mels", "n_mels", "feature_size", otherwise=16)
+    frames = 2 * number(config, "max_source_positions", otherwise=32)
+    sets = []
+    if text.get("input_ids") is not None:
+        sets.append(dict(text))
+    decoder = {k: v for k, v in text.items() if k.startswith("decoder")}
+    if "hidden_states" in asked and "pixel_values" not in asked and "input_ids" not in asked:
+        patch = number(config, "patch_size", otherwise=8)
+        time = number(config, "temporal_patch_size", otherwise=2)
+        for width in (channels * time * patch * patch, channels * patch * patch, number(config, "hidden_size", otherwise=64)):
+            pixels = {"hidden_states": normal(16, width)}
+            if "grid_thw" in asked:
+                pixels["grid_thw"] = torch.tensor([[1, 4, 4]])
+            sets.append(pixels)
+        sets.append({"hidden_states": normal(1, LENGTH, number(config, "hidden_size", otherwise=64))})
+    if "inputs_embeds" in asked:
+        width = number(config, "hidden_size", "d_model", otherwise=64)
+        sets.append({"inputs_embeds": normal(1, LENGTH, width)})
+        sets.append({"inputs_embeds": normal(1, LENGTH, width), "input_ids": None})
+    for name in ("pixel_values", "pixel_values_videos", "hidden_states", "images"):
+        if name not in asked:
+            continue
+        for size in dict.fromkeys((side, 32, 64, 224)):
+            sets.append({name: normal(1, channels, size, size), **text})
+            if text:
+                sets.append({name: normal(1, channels, size, size)})
+        frames_of_video = number(config, "num_frames", otherwise=2)
+        sets.append({name: normal(1, frames_of_video, channels, side, side), **text})
+    for name in ("input_features", "audio_features", "input_values"):
+        if name not in asked:
+            continue
+        sets += [{name: x, **decoder} for x in (normal(1, mels, frames), normal(1, frames, mels), normal(1, 4000),
+                                                normal(1, 1, 4000), normal(1, 1, frames, mels), normal(1, 1, 64, mels))]
+    context = number(config, "context_length", "prediction_length", otherwise=None)
+    if "past_values" in asked and context:
+        length = context + max(getattr(config, "lags_sequence", None) or [0])
+        targets = number(config, "input_size", "num_input_channels", otherwise=1)
+        shape = (1, length) if targets == 1 else (1, length, targets)
+        extra = {"past_time_features": normal(1, length, number(config, "num_time_features", otherwise=0) or 0),
+                 "past_observed_mask": torch.ones(shape)} if "past_time_features" in asked else {}
+        sets.append({"past_values": normal(*shape), **extra})
+    if "encoder_hidden_states" in asked and text:
+        sets.append({**text, "encoder_hidden_states": normal(1, SECOND_LENGTH, number(config, "cross_attention_hidden_size", "hidden_size", "d_model", otherwise=64))})
+    if not sets:
+        sets = [{}]
+    return [{k: v for k, v in s.items() if k in asked and v is not None} for s in sets]
