@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import torch
 from torch.overrides import TorchFunctionMode
 
+FUSED = torch.nn.functional.scaled_dot_product_attention
 SOFTMAX = {torch.softmax, torch.nn.functional.softmax, torch.Tensor.softmax, torch.special.softmax}
 PACKED = r"(c_attn|qkv|Wqkv|wqkv|query_key_value|qkv_proj|in_proj|W_pack|att_proj|qkv_linear|to_qkv)"
 NAMED = {"query": r"(q|query|q_proj|q_lin|wq|query_proj|q_attn|linear_q|to_q|q_b_proj|q_a_proj|W_Q|linear_query|query_global)",
@@ -32,10 +33,23 @@ class Attention:
     path: str  # of the innermost module around it
     weights: torch.Tensor
     order: int
-    source: str  # "eager", "softmax" or "torch.nn.MultiheadAttention"
+    source: str  # "eager", "softmax", "fused" or "torch.nn.MultiheadAttention"
     around: int = 0  # when the module around it was entered
     inputs: dict = field(default_factory=dict)  # query, key, value
     output: torch.Tensor = None
+
+
+def fused_weights(query, key, value, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+    """The weights that F.scaled_dot_product_attention keeps to itself."""
+    with torch._C.DisableTorchFunction():
+        if enable_gqa:
+            key = key.repeat_interleave(query.shape[-3] // key.shape[-3], -3)
+        scores = query @ key.transpose(-2, -1) * (query.shape[-1] ** -0.5 if scale is None else scale)
+        if is_causal:
+            scores = scores.masked_fill(torch.ones(scores.shape[-2:], dtype=torch.bool).triu(1), float("-inf"))
+        if attn_mask is not None:
+            scores = scores.masked_fill(~attn_mask, float("-inf")) if attn_mask.dtype == torch.bool else scores + attn_mask
+        return scores.softmax(-1)
 
 
 class Watch(TorchFunctionMode):
@@ -55,6 +69,8 @@ class Watch(TorchFunctionMode):
         result = func(*args, **(kwargs or {}))
         if func in SOFTMAX and torch.is_tensor(result) and result.dim() >= 3 and self.stack:
             self.keep(result, "softmax")
+        if func is FUSED and self.stack:
+            self.keep(fused_weights(*args, **(kwargs or {})), "fused")
         return result
 
     def keep(self, weights, source):

@@ -36,7 +36,7 @@ except ImportError as missing:
 from attention_capture import Watch
 from layer_judge import as_row, judge_layer, layers_of, match, matrices_by_path, settings_in
 from model_inputs import guesses
-from model_variants import VARIANTS, WITHOUT_JUDGE
+from model_variants import WITHOUT_JUDGE, variants_of
 from small_models import make_model
 
 SECONDS_PER_MODEL = 60
@@ -130,7 +130,7 @@ def tasks(program, families, keep, variants_too):
         if families and model_type not in families:
             continue
         yield program, model_type, "", {}, keep
-        for variant, changes in (VARIANTS.get(model_type, {}) if variants_too else {}).items():
+        for variant, changes in (variants_of(model_type) if variants_too else {}).items():
             yield program, model_type, variant, changes, keep
 
 

@@ -46,8 +46,7 @@ def layers_of(program, folder):
     run = subprocess.run([program, "info", folder, "--json"], capture_output=True, text=True, timeout=60)
     if run.returncode != 0:
         return None, f"exit {run.returncode}: {run.stderr.strip()}"
-    told = json.loads(run.stdout)
-    return (told.get("model") or told)["layers"], ""
+    return (json.loads(run.stdout).get("model") or {}).get("layers", []), ""
 
 
 def match(layer, attentions, files_of_path):
@@ -59,10 +58,8 @@ def match(layer, attentions, files_of_path):
         below = [n for n in names if n.startswith(prefix)]
         if below and "query" in found.inputs:
             inside.append((found, below))
-    if len(inside) > 1:
-        crosses = "cross" in layer["family"].lower()
-        kept = [(f, n) for f, n in inside if bool(CROSS.search(n[0][len(prefix):])) == crosses]
-        inside = kept or inside
+    crosses = "cross" in layer["family"].lower()
+    inside = [(f, n) for f, n in inside if bool(CROSS.search(n[0][len(prefix):])) == crosses]
     # With an empty name or a nested one the layer's own arrays lie least deep.
     inside.sort(key=lambda pair: min(n[len(prefix):].count(".") for n in pair[1]))
     return inside[0][0] if inside else None

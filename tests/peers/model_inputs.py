@@ -7,10 +7,14 @@ LENGTH, SECOND_LENGTH = 9, 7
 
 
 def number(config, *names, otherwise=None):
-    for part in (config, getattr(config, "vision_config", None), getattr(config, "audio_config", None),
-                 getattr(config, "text_config", None), getattr(config, "backbone_config", None)):
+    def of(part, name):
+        try:
+            return getattr(part, name, None)
+        except Exception:  # a value that varies from layer to layer
+            return None
+    for part in (config, *(of(config, name) for name in ("vision_config", "audio_config", "text_config", "backbone_config"))):
         for name in names:
-            value = getattr(part, name, None)
+            value = of(part, name)
             if isinstance(value, (list, tuple)) and value and isinstance(value[0], int):
                 value = value[0]
             if isinstance(value, int) and not isinstance(value, bool):
@@ -49,9 +53,15 @@ def guesses(model):
         width = number(config, "hidden_size", "d_model", otherwise=64)
         sets.append({"inputs_embeds": normal(1, LENGTH, width)})
         sets.append({"inputs_embeds": normal(1, LENGTH, width), "input_ids": None})
-    for name in ("pixel_values", "pixel_values_videos", "hidden_states", "images"):
+    grid = next((n for n in ("grid_thw", "image_grid_thw") if n in asked), None)
+    for name in ("pixel_values", "pixel_values_videos", "hidden_states", "images", "image"):
         if name not in asked:
             continue
+        if grid:
+            patch, time = number(config, "patch_size", otherwise=8), number(config, "temporal_patch_size", otherwise=2)
+            for pixels in (normal(16, channels * time * patch * patch), normal(16, channels * patch * patch),
+                           normal(16, channels, patch, patch), normal(1, 16, channels, patch, patch)):
+                sets.append({name: pixels, grid: torch.tensor([[1, 4, 4]])})
         for size in dict.fromkeys((side, 32, 64, 224)):
             sets.append({name: normal(1, channels, size, size), **text})
             if text:
@@ -73,6 +83,11 @@ def guesses(model):
         sets.append({"past_values": normal(*shape), **extra})
     if "encoder_hidden_states" in asked and text:
         sets.append({**text, "encoder_hidden_states": normal(1, SECOND_LENGTH, number(config, "cross_attention_hidden_size", "hidden_size", "d_model", otherwise=64))})
+    extra = {"bbox": torch.zeros(1, LENGTH, 4, dtype=torch.long), "visual_feats": normal(1, 5, number(config, "visual_feat_dim", otherwise=64)),
+             "visual_pos": torch.rand(1, 5, 4), "flattened_patches": normal(1, 9, 2 + 3 * 256)}
+    for name in extra:
+        if name in asked:
+            sets = [{**s, name: extra[name]} for s in sets] + sets + [{name: extra[name], **text}]
     if not sets:
         sets = [{}]
     return [{k: v for k, v in s.items() if k in asked and v is not None} for s in sets]

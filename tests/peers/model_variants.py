@@ -1,3 +1,121 @@
-"""Settings that change attention, by family, and families that cannot be judged, with the reason."""
-VARIANTS = {}
+"""Settings that change attention: for each family, what its configuration can say otherwise, one change at a time."""
+import re
+
+from small_models import HEAD_DIM, HEADS, REMOVE, fields_of, small_config_values
+
+SWITCHES = re.compile(
+    r"attention_bias|use_qk_norm|qk_norm|qk_layernorm|qkv_bias|use_qkv_bias|q_bias|use_bias|bias|enable_bias|scale_attn_weights"
+    r"|scale_attn_by_inverse_layer_idx|reorder_and_upcast_attn|is_decoder|is_causal|causal|multi_query|alibi|new_decoder_architecture|parallel_attn"
+    r"|use_bidirectional_attention|rope_interleave|attn_temperature_tuning|add_swa_attention_sink_bias|add_full_attention_sink_bias|use_alibi|rotary|use_rope"
+    r"|use_rotary_embeddings?|attention_out_bias|attention_output_gate|use_gated_attention|gated_attention|use_head_wise_attn_gate|layernorm_qkv|attn_bias|use_relative_position_bias"
+    r"|use_shared_relative_position_bias|use_absolute_position_embeddings|qk_ln|attention_k_eq_v|tie_qkv|cross_attention|use_attention_bias|kv_tied|use_mrope")
+# Other values of settings that are numbers or words.
+VALUES = {
+    "attention_multiplier": {"0.37": 0.37, "1": 1.0}, "query_pre_attn_scalar": {"40": 40}, "attn_logit_softcapping": {"2": 2.0, "none": None},
+    "clip_qkv": {"0.4": 0.4}, "sliding_window": {"3": 3, "none": None}, "attention_chunk_size": {"3": 3},
+    "position_embedding_type": {"rotary": "rotary", "relative_key": "relative_key", "relative_key_query": "relative_key_query"},
+    "rotary_dim": {"4": 4, "none": None}, "softmax_scale": {"0.3": 0.3}, "alibi_bias_max": {"4": 4},
+    "local_attention": {"4": 4}, "window_size": {"3": 3}, "rope_theta": {"500": 500.0}, "partial_rotary_factor": {"0.25": 0.25},
+    "attn_softcap": {"2": 2.0}, "attn_logit_softcap": {"2": 2.0}, "attention_scaling": {"0.4": 0.4}, "qk_scale": {"0.4": 0.4},
+    "relative_attention_num_buckets": {"4": 4}, "relative_attention_max_distance": {"3": 3},
+    "attention_value_scale": {"0.5": 0.5},
+}
+# Families whose rotary positions are tried in every way; the others have them in the same code.
+EVERY_ROPE = {"llama", "qwen2", "phi3", "phi", "gpt_neox", "gemma", "olmo2", "cohere", "glm", "stablelm", "qwen3", "mistral", "granite", "olmo", "smollm3"}
+
+
+def rope_ways(family):
+    half = HEAD_DIM // 2
+    base = {"rope_theta": 10000.0}
+    if family in ("glm",):
+        half //= 2
+        base["partial_rotary_factor"] = 0.5
+    if family in ("phi", "phi3", "gpt_neox", "stablelm"):
+        base["partial_rotary_factor"] = 1.0
+    yarn = {**base, "rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 16}
+    longrope = {**base, "rope_type": "longrope", "short_factor": [1.0 + 0.2 * i for i in range(half)],
+                "long_factor": [2.0 + 0.7 * i for i in range(half)], "factor": 16.0}
+    ways = {
+        "base 500": {**base, "rope_type": "default", "rope_theta": 500.0},
+        "a quarter of a head": {**base, "rope_type": "default", "partial_rotary_factor": 0.25},
+        "half of a head": {**base, "rope_type": "default", "partial_rotary_factor": 0.5},
+        "linear": {**base, "rope_type": "linear", "factor": 4.0},
+        "dynamic, text shorter": {**base, "rope_type": "dynamic", "factor": 4.0},
+        "llama3": {**base, "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+                   "original_max_position_embeddings": 16},
+        "yarn": yarn, "yarn with mscale": {**yarn, "mscale": 1.0, "mscale_all_dim": 0.6},
+        "yarn with attention_factor": {**yarn, "attention_factor": 1.3, "beta_fast": 16, "beta_slow": 2},
+        "yarn not truncated": {**yarn, "truncate": False},
+        "longrope, short": {**longrope, "original_max_position_embeddings": 32},
+        "longrope, long": {**longrope, "original_max_position_embeddings": 4},
+    }
+    changes = {f"rope {name}": {"rope_parameters": way} for name, way in ways.items()}
+    changes["rope dynamic, text longer"] = {"rope_parameters": ways["dynamic, text shorter"], "max_position_embeddings": 6}
+    return changes
+
+
+# What one family needs several settings for.
+OF_FAMILY = {
+    "gpt2": {"no scale, by layer": {"scale_attn_weights": False, "scale_attn_by_inverse_layer_idx": True},
+             "cross": {"add_cross_attention": True}},
+    "bert": {"decoder with cross-attention": {"is_decoder": True, "add_cross_attention": True}},
+    "falcon": {"rw": {"alibi": True, "multi_query": False, "parallel_attn": False, "bias": True},
+               "rw, sequential": {"alibi": True, "multi_query": False, "bias": True, "new_decoder_architecture": False},
+               "40b": {"new_decoder_architecture": True, "num_kv_heads": 2}, "many heads": {"multi_query": False},
+               "alibi and one key head": {"alibi": True}},
+    "smollm3": {"layers without positions": {"no_rope_layers": [1, 0, 1, 0]}, "all with positions": {"no_rope_layers": [1, 1, 1, 1]},
+                "window": {"use_sliding_window": True, "sliding_window": 3}},
+    "qwen2": {"window in all": {"use_sliding_window": True, "sliding_window": 3, "max_window_layers": 0},
+              "window from layer 2": {"use_sliding_window": True, "sliding_window": 3, "max_window_layers": 2},
+              "layer_types": {"sliding_window": 3, "use_sliding_window": True,
+                              "layer_types": ["sliding_attention", "full_attention"] * 2}},
+    "qwen3": {"window": {"use_sliding_window": True, "sliding_window": 3, "max_window_layers": 1}},
+    "llama4_text": {"no qk norm": {"use_qk_norm": False}, "chunks of 3": {"attention_chunk_size": 3},
+                    "temperature felt": {"floor_scale": 2, "attn_scale": 0.3}},
+    "stablelm": {"norms of heads": {"qk_layernorm": True}, "biases": {"use_qkv_bias": True}},
+    "t5": {"gated, untied": {"feed_forward_proj": "gated-gelu", "tie_word_embeddings": False}},
+    "gpt_neo": {"all local": {"attention_types": [[["local"], 4]]}},
+    "esm": {"rotary": {"position_embedding_type": "rotary"}},
+    "mpt": {"clip": {"attn_config": {"clip_qkv": 0.4}}, "softmax_scale": {"attn_config": {"softmax_scale": 0.3}},
+            "no alibi": {"attn_config": {"alibi": False}}},
+    "dbrx": {"clip": {"attn_config": {"clip_qkv": 0.4}}},
+    "opt": {"norms after": {"do_layer_norm_before": False}},
+    "clip": {}, "gemma2": {"all full": {"layer_types": ["full_attention"] * 4}},
+    "gpt_oss": {"plain rope": {"rope_parameters": {"rope_type": "default", "rope_theta": 10000.0}}},
+    "deepseek_v3": {"no q_lora": {"q_lora_rank": None}}, "deepseek_v2": {"no q_lora": {"q_lora_rank": None}},
+    "olmo": {"clip_qkv, grouped": {"clip_qkv": 0.4, "num_key_value_heads": 2}},
+}
+# Why a family has no attention that could be judged.
+_STATE_SPACE = "keeps a state instead of attention weights"
+_CONVOLUTIONS = "is made of convolutions, without attention"
 WITHOUT_JUDGE = {}
+
+
+def variants_of(model_type):
+    """{name of the variant: changes to the small configuration}"""
+    from transformers.models.auto.configuration_auto import CONFIG_MAPPING
+    try:
+        config_class = CONFIG_MAPPING[model_type]
+        fields, _ = fields_of(config_class)
+        small = small_config_values(config_class)
+    except Exception:
+        return {}
+    found = dict(OF_FAMILY.get(model_type, {}))
+    for name, value in fields.items():
+        value = small.get(name, value)
+        if isinstance(value, bool) and SWITCHES.fullmatch(name):
+            found[f"{name} {str(not value).lower()}"] = {name: not value}
+        for word, other in VALUES.get(name, {}).items():
+            if other != value and (other is not None or value is not None):
+                found[f"{name} {word}"] = {name: other}
+    if "num_key_value_heads" in fields:
+        grouped = small.get("num_key_value_heads", fields["num_key_value_heads"])
+        found["as many key heads" if grouped == 2 else "two key heads"] = {"num_key_value_heads": HEADS if grouped == 2 else 2}
+    if "head_dim" in fields:
+        found["head_dim 24"] = {"head_dim": 24}
+    if model_type in EVERY_ROPE:
+        found.update(rope_ways(model_type))
+    elif "rope_parameters" in fields and not isinstance(fields["rope_parameters"], dict) and "layer_types" not in fields:
+        found["rope base 500"] = {"rope_parameters": {"rope_type": "default", "rope_theta": 500.0}}
+        found["rope yarn"] = rope_ways("")["rope yarn"]
+    return found
