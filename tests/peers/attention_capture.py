@@ -35,6 +35,7 @@ class Attention:
     order: int
     source: str  # "eager", "softmax", "fused" or "torch.nn.MultiheadAttention"
     around: int = 0  # when the module around it was entered
+    matrix: str = ""  # the module or parameter whose matrix makes the queries
     inputs: dict = field(default_factory=dict)  # query, key, value
     output: torch.Tensor = None
 
@@ -134,7 +135,7 @@ class Watch(TorchFunctionMode):
         turn = lambda x: x if module.batch_first or x.dim() < 3 else x.transpose(0, 1)
         self.found = [a for a in self.found if a.path != self.paths[module]]
         self.found.append(Attention(self.paths[module], weights, self.tick(), "torch.nn.MultiheadAttention", 0,
-                                    {n: turn(x).detach().clone() for n, x in given.items()}, turn(result[0]).detach()))
+                                    f"{self.paths[module]}.in_proj_weight", {n: turn(x).detach().clone() for n, x in given.items()}, turn(result[0]).detach()))
 
     def attentions(self):
         """The first attention of each module, eager ones before softmaxes, with inputs and output where they were seen."""
@@ -151,14 +152,16 @@ class Watch(TorchFunctionMode):
     def complete(self, found):
         inside = [c for c in self.calls if c.path.startswith(found.path + ".") and found.around < c.order < found.order]
         name = lambda call: call.path.rsplit(".", 1)[-1]
-        for call in inside:
-            if re.fullmatch(PACKED, name(call)):
-                for role in NAMED:
-                    found.inputs.setdefault(role, call.given)
         for role, names in NAMED.items():
             for call in inside:
                 if role not in found.inputs and re.fullmatch(names, name(call)):
                     found.inputs[role] = call.given
+                    found.matrix = found.matrix or call.path + ".weight"
+        for call in inside:
+            if re.fullmatch(PACKED, name(call)):
+                for role in NAMED:
+                    found.inputs.setdefault(role, call.given)
+                found.matrix = found.matrix or call.path + ".weight"
         after = sorted((c for c in self.calls if c.order > found.order), key=lambda c: c.order)
         own = [c for c in after if c.path.startswith(found.path + ".") and OUTPUT.fullmatch(name(c))]
         parent = found.path.rsplit(".", 1)[0] + "."

@@ -37,6 +37,9 @@ def guesses(model):
     mels = number(config, "num_mel_bins", "input_feat_per_channel", "num_mels", "n_mels", "feature_size", otherwise=16)
     frames = 2 * number(config, "max_source_positions", otherwise=32)
     sets = []
+    if getattr(config, "add_cross_attention", False) and "encoder_hidden_states" in asked and text:
+        width = number(config, "cross_attention_hidden_size", "hidden_size", "d_model", "n_embd", otherwise=64)
+        sets.append({**text, "encoder_hidden_states": normal(1, SECOND_LENGTH, width)})
     if text.get("input_ids") is not None:
         sets.append(dict(text))
     decoder = {k: v for k, v in text.items() if k.startswith("decoder")}
