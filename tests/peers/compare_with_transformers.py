@@ -125,13 +125,15 @@ def examine(task):
     return told
 
 
-def tasks(program, families, keep, variants_too):
-    for model_type in sorted(CONFIG_MAPPING_NAMES):
-        if families and model_type not in families:
-            continue
-        yield program, model_type, "", {}, keep
-        for variant, changes in (variants_of(model_type) if variants_too else {}).items():
-            yield program, model_type, variant, changes, keep
+def examine_family(task):
+    """What is told of a family's small model and of its variants. Settings that many families share are left out where Headwise
+    computes no layer of the plain model."""
+    program, model_type, keep, variants_too = task
+    told = [examine((program, model_type, "", {}, keep))]
+    computed = any(layer["outcome"] != "REFUSED" for layer in told[0]["layers"])
+    for variant, changes in (variants_of(model_type, computed) if variants_too else {}).items():
+        told.append(examine((program, model_type, variant, changes, keep)))
+    return told
 
 
 def told_line(told):
@@ -142,6 +144,14 @@ def told_line(told):
     if counts["SILENT"] or counts["TOLD"] or counts["VAGUE"]:
         line += f"  largest difference {off:.2g}"
     return line + (f"  ({told['problem']})" if told["problem"] and told["status"] != "judged" else "")
+
+
+def print_told(told, every_layer):
+    print(told_line(told), flush=True)
+    for layer in told["layers"]:
+        if every_layer or layer["outcome"] in FAILURES:
+            print(f"    layer {layer['layer']:3} {layer['outcome']:8} {layer['name']} ({layer['family']}) weights {layer['weights_off']}"
+                  f" output {layer['output_off']}  {' | '.join(layer['remark'].splitlines())[:300]}")
 
 
 def excused(told):
@@ -170,19 +180,19 @@ def main():
     torch.set_num_threads(1)
     began = time.time()
     all_told = []
-    work = list(tasks(os.path.abspath(options.program), set(options.family), options.keep, not options.no_variants))
-    with multiprocessing.get_context("fork").Pool(options.workers, maxtasksperchild=40) as pool:
-        for told in pool.imap(examine, work):
-            all_told.append(told)
-            print(told_line(told), flush=True)
-            for layer in told["layers"]:
-                if options.verbose or layer["outcome"] in FAILURES:
-                    print(f"    layer {layer['layer']:3} {layer['outcome']:8} {layer['name']} ({layer['family']}) weights {layer['weights_off']}"
-                          f" output {layer['output_off']}  {' | '.join(layer['remark'].splitlines())[:300]}")
+    program = os.path.abspath(options.program)
+    work = [(program, model_type, options.keep, not options.no_variants) for model_type in sorted(CONFIG_MAPPING_NAMES)
+            if not options.family or model_type in options.family]
+    with multiprocessing.get_context("fork").Pool(options.workers, maxtasksperchild=20) as pool:
+        for of_family in pool.imap(examine_family, work):
+            all_told += of_family
+            for told in of_family:
+                print_told(told, options.verbose)
+            if options.json:
+                with open(options.json + ".part", "w") as file:
+                    json.dump(all_told, file, indent=1)
+                os.replace(options.json + ".part", options.json)
     print("\n".join(summary(all_told)) + f"\n{time.time() - began:.0f} s")
-    if options.json:
-        with open(options.json, "w") as file:
-            json.dump(all_told, file, indent=1)
     failed = any(layer["outcome"] in FAILURES for told in all_told for layer in told["layers"])
     skipped = any(told["status"] in ("skipped", "failed") and not excused(told) for told in all_told)
     sys.exit(1 if failed or skipped else 0)

@@ -81,6 +81,16 @@ def in_heads(weights):
     return (weights[None] if weights.dim() == 3 else weights).numpy()
 
 
+def batch_first(found):
+    """The watched inputs and output with their batch first, which FSMT and ProphetNet keep second."""
+    arrays = {n: x for n, x in {**found.inputs, "output": found.output}.items() if x is not None}
+    batch, length = in_heads(found.weights).shape[0], found.weights.shape[-2]
+    query = found.inputs["query"]
+    if query.dim() == 3 and query.shape[:2] == (length, batch) and length != batch:
+        arrays = {n: x.transpose(0, 1) if x.dim() == 3 else x for n, x in arrays.items()}
+    return {n: three_dimensional(x) for n, x in arrays.items()}
+
+
 def names_a_cause(message, settings, arrays):
     """Whether the message names a setting of config.json or the end of an array's name."""
     words = set(re.findall(r"[\w.]+", message))
@@ -103,10 +113,14 @@ def judge_layer(program, folder, work, layer, found, settings, arrays):
     command = [program, "run", folder, "--set", f"parameters.layer={layer['layer']}", "--set", "inputs.source=random"]
     output = os.path.join(work, "out.npz")
     if found is not None:
-        query, key, value = (three_dimensional(found.inputs.get(n, found.inputs["query"])) for n in ("query", "key", "value"))
+        seen = batch_first(found)
+        query, key, value = (seen.get(n, seen["query"]) for n in ("query", "key", "value"))
         given = {"query": query}
         if key.shape != query.shape or not np.array_equal(key, query) or not np.array_equal(value, query):
             given |= {"key": key, "value": value}
+        if not all(np.isfinite(array).all() for array in given.values()):
+            verdict.remark = "transformers itself computes no finite numbers here"
+            return verdict
         np.savez(os.path.join(work, "in.npz"), **given)
         command += ["--input", os.path.join(work, "in.npz")]
     run = subprocess.run(command + ["-o", output, "--only", "attn_weights,output"], capture_output=True, text=True, timeout=60)
@@ -134,7 +148,7 @@ def judge_layer(program, folder, work, layer, found, settings, arrays):
     else:
         verdict.remark = f"attn_weights {ours['attn_weights'].shape}, transformers' {theirs.shape}. " + told
     if found.output is not None and equal:
-        expected = three_dimensional(found.output)
+        expected = seen["output"]
         if expected.shape == ours["output"].shape:
             scale = max(float(np.abs(expected).max(initial=0.0)), 1e-30)
             verdict.output_off = float(np.abs(expected - ours["output"]).max(initial=0.0)) / scale

@@ -93,4 +93,24 @@ def guesses(model):
             sets = [{**s, name: extra[name]} for s in sets] + sets + [{name: extra[name], **text}]
     if not sets:
         sets = [{}]
-    return [{k: v for k, v in s.items() if k in asked and v is not None} for s in sets]
+    return [with_required({k: v for k, v in s.items() if k in asked and v is not None}, model.forward, config, normal) for s in sets]
+
+
+def with_required(given, forward, config, normal):
+    """`given` with a guess for every argument that has no default."""
+    width = number(config, "hidden_size", "d_model", "embed_dim", otherwise=64)
+    shapes = {"aspect_ratio_ids": torch.tensor([[1]]), "aspect_ratio_mask": torch.ones(1, 1, 4, dtype=torch.long),
+              "spatial_shapes": torch.tensor([[4, 4]]), "merge_sizes": torch.tensor([1]), "freq": torch.zeros(1, dtype=torch.long)}
+    for name, parameter in inspect.signature(forward).parameters.items():
+        if name in given or parameter.default is not parameter.empty or parameter.kind is not parameter.POSITIONAL_OR_KEYWORD:
+            continue
+        if name in shapes:
+            given[name] = shapes[name]
+        elif name.endswith("mask"):
+            beside = next((x for x in given.values() if torch.is_tensor(x) and x.dim() >= 2), torch.zeros(1, LENGTH))
+            given[name] = torch.ones(beside.shape[0], beside.shape[-1] if "features" in name else beside.shape[1], dtype=torch.long)
+        elif "embed" in name or "features" in name or "states" in name or name in ("context", "inputs", "hidden", "src", "memory"):
+            given[name] = normal(1, LENGTH, width)
+        elif name.startswith("num_"):
+            given[name] = 16
+    return given

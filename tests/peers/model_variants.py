@@ -85,14 +85,31 @@ OF_FAMILY = {
     "deepseek_v3": {"no q_lora": {"q_lora_rank": None}}, "deepseek_v2": {"no q_lora": {"q_lora_rank": None}},
     "olmo": {"clip_qkv, grouped": {"clip_qkv": 0.4, "num_key_value_heads": 2}},
 }
-# Why a family has no attention that could be judged.
-_STATE_SPACE = "keeps a state instead of attention weights"
-_CONVOLUTIONS = "is made of convolutions, without attention"
-WITHOUT_JUDGE = {}
+# Why a family has no attention of its own that could be judged.
+STATE = "keeps a state in place of attention weights"
+PART = "has no model of its own; it is judged inside of the models it is a part of"
+PIXELS = "is made of convolutions"
+COMPOSITE = "is two models of other families, each of which is judged"
+WITHOUT_JUDGE = {
+    **dict.fromkeys(("mamba", "mamba2", "falcon_mamba", "rwkv", "xlstm", "recurrent_gemma"), STATE),
+    **dict.fromkeys(("blip_text_model", "edgetam_mask_decoder", "edgetam_prompt_encoder", "edgetam_video_mask_decoder", "edgetam_video_prompt_encoder",
+                     "idefics_perciever", "idefics_vision", "gemma4_unified_audio", "gemma4_unified_vision", "sam2_mask_decoder", "sam2_prompt_encoder",
+                     "sam2_video_mask_decoder", "sam2_video_prompt_encoder", "sam3_geometry_encoder", "sam3_lite_text_geometry_encoder",
+                     "sam3_tracker_mask_decoder", "sam3_tracker_prompt_encoder", "sam3_tracker_video_mask_decoder",
+                     "sam3_tracker_video_prompt_encoder", "sam_hq_mask_decoder", "sam_hq_prompt_encoder", "sam_mask_decoder", "sam_prompt_encoder",
+                     "sapiens2_head", "t5_gemma_module", "vibevoice_diffusion", "molmo2_adapter", "layoutxlm", "pp_chart2table",
+                     "pp_chart2table_vision"), PART),
+    **dict.fromkeys(("convnext", "convnextv2", "efficientnet", "resnet", "regnet", "bit", "chameleon_vqgan", "emu3_vqgan", "glm_image_vqmodel", "janus_vqgan",
+                     "fastspeech2_conformer_hifigan", "speecht5_hifigan", "univnet", "qwen2_5_omni_bigvgan", "vibevoice_acoustic_tokenizer",
+                     "vibevoice_acoustic_tokenizer_decoder", "vibevoice_acoustic_tokenizer_encoder", "pp_ocrv5_mobile_det", "pp_ocrv5_server_det",
+                     "pp_ocrv6_medium_det", "pp_ocrv6_small_det", "slanet", "uvdoc", "uvdoc_backbone", "align_vision_model", "gemma3n_vision",
+                     "timm_backbone"), PIXELS),
+    **dict.fromkeys(("encoder-decoder", "vision-encoder-decoder", "speech-encoder-decoder", "rag", "nougat", "vision-text-dual-encoder"), COMPOSITE),
+}
 
 
-def variants_of(model_type):
-    """{name of the variant: changes to the small configuration}"""
+def variants_of(model_type, with_shared=True):
+    """{name of the variant: changes to the small configuration}, with_shared: settings that many families have too."""
     from transformers.models.auto.configuration_auto import CONFIG_MAPPING
     try:
         config_class = CONFIG_MAPPING[model_type]
@@ -101,6 +118,8 @@ def variants_of(model_type):
     except Exception:
         return {}
     found = dict(OF_FAMILY.get(model_type, {}))
+    if not with_shared:
+        return found
     for name, value in fields.items():
         value = small.get(name, value)
         if isinstance(value, bool) and SWITCHES.fullmatch(name):

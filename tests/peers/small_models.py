@@ -3,7 +3,7 @@
 Sizes come from the names of a configuration's fields: what is called hidden_size, d_model or embed_dim becomes WIDTH, and so on.
 Families whose fields say something else bring their own values in SPECIAL. All numbers are drawn from a seed.
 """
-import dataclasses, hashlib, inspect, math, re
+import dataclasses, hashlib, importlib, inspect, math, os, re, sys
 
 import torch
 
@@ -12,7 +12,7 @@ LAYERS, LAYERS_OF_SEVERAL_KINDS = 2, 4
 
 # The first pattern that matches a field's whole name gives its value, where the default is a plain whole number.
 WHOLE_NUMBERS = [
-    (r"(vocab_size|.*_vocab_size|vocabulary_size|n_vocab|num_embeddings|entity_vocab_size)", VOCABULARY),
+    (r"(vocab_size|.*_vocab_size|vocab_size_.*|vocabulary_size|n_vocab|num_embeddings|entity_vocab_size)", VOCABULARY),
     (r"(qk_rope_head_dim|rotary_dim|rope_head_dim)", 8),
     (r"(head_dim|d_kv|.*_head_dim|attention_key_size|d_head|dim_head|head_size|v_head_dim|qk_nope_head_dim|kv_channels)", HEAD_DIM),
     (r"(kv_lora_rank)", 24), (r"(q_lora_rank)", 32), (r"(.*lora_rank|o_lora_rank|.*_lora_dim|lora_.*)", 8),
@@ -175,14 +175,21 @@ def model_classes(config):
             half = usual == "ForCausalLM" and attribute(config, "is_encoder_decoder")  # its decoder alone
             if cls.__name__.endswith(usual) and cls not in found and not half:
                 found.append(cls)
-    if not found:
-        module = __import__(type(config).__module__.replace("configuration_", "modeling_"), fromlist=["x"])
-        from transformers import PreTrainedModel
+    return found or sorted(classes_beside(type(config)), key=lambda c: not c.__name__.endswith("Model"))
+
+
+def classes_beside(config_class):
+    """Models in the files beside the configuration's that take it, where no mapping names one."""
+    from transformers import PreTrainedModel
+    package, found = config_class.__module__.rsplit(".", 1)[0], []
+    for file in sorted(os.listdir(os.path.dirname(sys.modules[config_class.__module__].__file__))):
+        if not re.fullmatch(r"modeling_\w+\.py", file) or file.startswith(("modeling_tf_", "modeling_flax_")):
+            continue
+        module = importlib.import_module(f"{package}.{file[:-3]}")
         for cls in vars(module).values():
             if inspect.isclass(cls) and issubclass(cls, PreTrainedModel) and cls.__module__ == module.__name__ and \
-                    getattr(cls, "config_class", None) is type(config) and not cls.__name__.endswith("PreTrainedModel"):
+                    getattr(cls, "config_class", None) is config_class and not cls.__name__.endswith("PreTrainedModel"):
                 found.append(cls)
-        found.sort(key=lambda c: not c.__name__.endswith("Model"))
     return found
 
 
