@@ -21,10 +21,10 @@ from transformers.models.auto.configuration_auto import CONFIG_MAPPING
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, os.path.join(HERE, "..", "peers"))
 import model_inputs
-from compare_with_transformers import watched
 from layer_golden_cases import CASES
 from layer_judge import in_heads, matrices_by_path, three_dimensional
 from small_models import draw_parameters, model_classes, trusted_path
+from watched_model import watched
 
 model_inputs.LENGTH, model_inputs.SECOND_LENGTH = 6, 5
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds every attention layer that Headwise recognises in a model's files against transformers' own eager attention.
 
-    python3 tests/peers/compare_with_transformers.py build/release/headwise [--family NAME]… [--json OUT] [--keep FOLDER]
+    python3 tests/peers/compare_with_transformers.py build/release/headwise [--family NAME]… [--json OUT] [--keep FOLDER | --again FOLDER]
 
 For every model_type of the installed transformers, and for every setting of model_variants.py that changes attention, it makes a
 small random model, writes it as transformers does, runs it, and gives `headwise run` what went into each attention layer. A
@@ -19,7 +19,7 @@ A family whose model could not be made or run is "skipped", one in which Headwis
 "unrecognised". Exit status 1 where a layer is SILENT, VAGUE or WARNED or a family is skipped that WITHOUT_JUDGE does not excuse;
 77 where there is no transformers.
 """
-import argparse, collections, contextlib, io, json, multiprocessing, os, shutil, signal, sys, tempfile, time, warnings
+import argparse, collections, json, multiprocessing, os, sys, tempfile, time, warnings
 
 os.environ.setdefault("CUDA_VISIBLE_DEVICES", "")
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
@@ -33,107 +33,60 @@ except ImportError as missing:
     print(f"skipped: {missing}")
     sys.exit(77)
 
-from attention_capture import Watch
-from layer_judge import as_row, judge_layer, layers_of, match, matrices_by_path, settings_in
-from model_inputs import guesses
+from layer_judge import as_row, judge_layer, layers_of, match
 from model_variants import WITHOUT_JUDGE, variants_of
-from small_models import make_model
+from watched_model import SEEN, load_seen, make_seen, save_seen
 
-SECONDS_PER_MODEL = 60
 FAILURES = ("SILENT", "VAGUE", "WARNED", "CRASHED")
 
 
-class TookTooLong(Exception):
-    pass
-
-
-def one_line(error):
-    return f"{type(error).__name__}: {' '.join(str(error).split())[:200]}"
-
-
-def watched(model):
-    """The attentions of a forward pass, those of parts that the pass left out from passes of their own; what went wrong."""
-    attentions, problem = {}, ""
-    parts = [(path, part) for path, part in model.named_modules() if isinstance(part, transformers.PreTrainedModel)]
-    for path, part in parts:
-        if path and any(seen.startswith(path + ".") for seen in attentions):
-            continue
-        part_problem = ""
-        for given in guesses(part):
-            watch = Watch(model)
-            try:
-                with watch, torch.no_grad():
-                    part(**given)
-                part_problem = ""
-            except TookTooLong:
-                raise
-            except Exception as error:
-                part_problem = part_problem or one_line(error)
-            fresh = watch.attentions()
-            for found in fresh:
-                attentions.setdefault(found.path, found)
-            if fresh and not part_problem or not part_problem:
-                break
-        if not path:
-            problem = part_problem
-    return attentions, problem
-
-
-def examine(task):
+def judge(program, seen):
     """What is told of one model: {"model", "status", "problem", "layers": [...]}"""
-    program, model_type, variant, changes, keep = task
-    label = model_type + (f" [{variant}]" if variant else "")
-    told = {"model": label, "model_type": model_type, "variant": variant, "status": "", "problem": "", "seen": 0, "layers": []}
-    work = tempfile.mkdtemp(prefix="headwise-peers-")
-    folder = os.path.join(keep, label.replace("/", "_").replace(" ", "_")) if keep else os.path.join(work, "model")
-
-    def stop(*_):
-        raise TookTooLong(f"took longer than {SECONDS_PER_MODEL} s")
-
-    signal.signal(signal.SIGALRM, stop)
-    signal.alarm(SECONDS_PER_MODEL)
-    try:
-        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
-            model, config = make_model(model_type, changes)
-            attentions, told["problem"] = watched(model)
-            os.makedirs(folder, exist_ok=True)
-            model.save_pretrained(folder)
-        told["seen"] = len(attentions)
-        files_of_path, arrays = matrices_by_path(model, folder)
-        with open(os.path.join(folder, "config.json")) as file:
-            settings = settings_in(json.load(file))
-        layers, problem = layers_of(program, folder)
-        if layers is None:
-            told["status"], told["problem"] = ("refused" if problem.startswith("exit 3") else "failed"), problem
-            return told
+    told = {"model": seen.label, "model_type": seen.model_type, "variant": seen.variant, "status": "skipped", "problem": seen.problem,
+            "seen": len(seen.attentions), "layers": []}
+    if not seen.made:
+        return told
+    layers, problem = layers_of(program, seen.folder)
+    if layers is None:
+        told["status"], told["problem"] = ("refused" if problem.startswith("exit 3") else "failed"), problem
+        return told
+    with tempfile.TemporaryDirectory(prefix="headwise-peers-") as work:
         for layer in layers:
-            found = match(layer, list(attentions.values()), files_of_path)
-            told["layers"].append(as_row(judge_layer(program, folder, work, layer, found, settings, arrays)))
-        if layers:
-            told["status"] = "judged"
-        elif attentions:
-            told["status"] = "unrecognised"
-        else:
-            told["status"] = "skipped" if told["problem"] else "no attention"
-    except TookTooLong as error:
-        told["status"], told["problem"] = "skipped", str(error)
-    except Exception as error:
-        told["status"], told["problem"] = "skipped", one_line(error)
-    finally:
-        signal.alarm(0)
-        shutil.rmtree(work, ignore_errors=True)
+            found = match(layer, seen.attentions, seen.files_of_path)
+            told["layers"].append(as_row(judge_layer(program, seen.folder, work, layer, found, seen.settings, seen.arrays)))
+    if layers:
+        told["status"] = "judged"
+    elif seen.attentions:
+        told["status"] = "unrecognised"
+    elif not seen.problem:
+        told["status"] = "no attention"
     return told
+
+
+def examine(program, model_type, variant, changes, keep):
+    """Makes one model and judges it; with `keep` its folder stays."""
+    with tempfile.TemporaryDirectory(prefix="headwise-peers-") as work:
+        name = (model_type + " " + variant).strip().replace("/", "_").replace(" ", "_")
+        seen = make_seen(model_type, variant, changes, os.path.join(keep or work, name))
+        if keep:
+            save_seen(seen)
+        return judge(program, seen)
 
 
 def examine_family(task):
     """What is told of a family's small model and of its variants. Settings that many families share are left out where Headwise
     computes no layer of the plain model."""
     program, model_type, keep, variants_too = task
-    told = [examine((program, model_type, "", {}, keep))]
+    told = [examine(program, model_type, "", {}, keep)]
     computed = any(layer["outcome"] != "REFUSED" for layer in told[0]["layers"])
     for variant, changes in (variants_of(model_type, computed) if variants_too else {}).items():
-        told.append(examine((program, model_type, variant, changes, keep)))
+        told.append(examine(program, model_type, variant, changes, keep))
     return told
+
+
+def judge_kept(task):
+    program, folder = task
+    return [judge(program, load_seen(folder))]
 
 
 def told_line(told):
@@ -172,6 +125,7 @@ def main():
     arguments.add_argument("--family", action="append", default=[], help="a model_type; may be given several times")
     arguments.add_argument("--json", help="write everything that was found here")
     arguments.add_argument("--keep", default="", help="write the models' folders here and leave them")
+    arguments.add_argument("--again", default="", help="judge the models that --keep left here, without making them anew")
     arguments.add_argument("--workers", type=int, default=2)
     arguments.add_argument("--no-variants", action="store_true")
     arguments.add_argument("--verbose", action="store_true", help="a line for every layer too")
@@ -181,10 +135,14 @@ def main():
     began = time.time()
     all_told = []
     program = os.path.abspath(options.program)
-    work = [(program, model_type, options.keep, not options.no_variants) for model_type in sorted(CONFIG_MAPPING_NAMES)
-            if not options.family or model_type in options.family]
+    families = [t for t in sorted(CONFIG_MAPPING_NAMES) if not options.family or t in options.family]
+    if options.again:
+        does, work = judge_kept, [(program, os.path.join(options.again, name)) for name in sorted(os.listdir(options.again))
+                                  if os.path.exists(os.path.join(options.again, name, SEEN))]
+    else:
+        does, work = examine_family, [(program, t, options.keep, not options.no_variants) for t in families]
     with multiprocessing.get_context("fork").Pool(options.workers, maxtasksperchild=20) as pool:
-        for of_family in pool.imap(examine_family, work):
+        for of_family in pool.imap(does, work):
             all_told += of_family
             for told in of_family:
                 print_told(told, options.verbose)

@@ -43,7 +43,7 @@ def fingerprint(array):
 
 
 def layers_of(program, folder):
-    run = subprocess.run([program, "info", folder, "--json"], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([program, "info", folder, "--json"], capture_output=True, text=True, timeout=600)
     if run.returncode != 0:
         return None, f"exit {run.returncode}: {run.stderr.strip()}"
     return (json.loads(run.stdout).get("model") or {}).get("layers", []), ""
@@ -123,7 +123,7 @@ def judge_layer(program, folder, work, layer, found, settings, arrays):
             return verdict
         np.savez(os.path.join(work, "in.npz"), **given)
         command += ["--input", os.path.join(work, "in.npz")]
-    run = subprocess.run(command + ["-o", output, "--only", "attn_weights,output"], capture_output=True, text=True, timeout=60)
+    run = subprocess.run(command + ["-o", output, "--only", "attn_weights,output"], capture_output=True, text=True, timeout=600)
     told = "\n".join(line for line in run.stderr.splitlines() if line.strip())
     verdict.remark = told
     if run.returncode == 3:
