@@ -8,7 +8,8 @@ small random model, writes it as transformers does, runs it, and gives `headwise
 layer is
 
     EQUAL     attn_weights within 1e-5 and the output within 1e-4 of its largest magnitude, and nothing is warned of
-    WARNED    equal, but with a warning
+    UNKNOWN   equal, with the one warning that this model_type is not known
+    WARNED    equal, but with another warning
     TOLD      different, and a warning names a setting of config.json or a tensor
     VAGUE     different, and the warning names neither
     REFUSED   not computed, with a sentence

@@ -8,13 +8,15 @@ import torch
 WEIGHTS_BOUND, OUTPUT_BOUND = 1e-5, 1e-4  # the largest difference of weights; that of outputs, of the largest magnitude
 CROSS = re.compile(r"(encoder_attn|EncDecAttention|crossattention|cross_attn|cross_attention|encoder_decoder_attention|enc_dec)")
 
+UNKNOWN_FAMILY = re.compile(r"model_type.* is not known")
+
 
 @dataclass
 class Verdict:
     layer: int
     name: str
     family: str
-    outcome: str  # EQUAL, WARNED (equal, with a warning), TOLD, VAGUE, REFUSED, SILENT, NO JUDGE, CRASHED
+    outcome: str  # EQUAL, UNKNOWN (equal, of a family that is said not to be known), WARNED (equal, with another warning), TOLD, VAGUE, REFUSED, SILENT, NO JUDGE, CRASHED
     weights_off: float = None
     output_off: float = None
     remark: str = ""
@@ -154,7 +156,8 @@ def judge_layer(program, folder, work, layer, found, settings, arrays):
             verdict.output_off = float(np.abs(expected - ours["output"]).max(initial=0.0)) / scale
             equal = verdict.output_off <= OUTPUT_BOUND
     if equal:
-        verdict.outcome = "WARNED" if told else "EQUAL"
+        others = [line for line in told.splitlines() if not UNKNOWN_FAMILY.search(line)]
+        verdict.outcome = "WARNED" if others else "UNKNOWN" if told else "EQUAL"
     elif not told:
         verdict.outcome = "SILENT"
     else:
