@@ -131,11 +131,13 @@ class Watch(TorchFunctionMode):
                 *(x.transpose(0, 1) if module.batch_first and x.dim() == 3 else x for x in given.values()), module.embed_dim,
                 module.num_heads, module.in_proj_weight, module.in_proj_bias, module.bias_k, module.bias_v,
                 module.add_zero_attn, 0.0, module.out_proj.weight, module.out_proj.bias, training=False, need_weights=True,
-                average_attn_weights=False, **told)
+                average_attn_weights=False, use_separate_proj_weight=module.in_proj_weight is None, q_proj_weight=module.q_proj_weight,
+                k_proj_weight=module.k_proj_weight, v_proj_weight=module.v_proj_weight, **told)
+        matrix = "q_proj_weight" if module.in_proj_weight is None else "in_proj_weight"
         turn = lambda x: x if module.batch_first or x.dim() < 3 else x.transpose(0, 1)
         self.found = [a for a in self.found if a.path != self.paths[module]]
         self.found.append(Attention(self.paths[module], weights, self.tick(), "torch.nn.MultiheadAttention", 0,
-                                    f"{self.paths[module]}.in_proj_weight", {n: turn(x).detach().clone() for n, x in given.items()}, turn(result[0]).detach()))
+                                    f"{self.paths[module]}.{matrix}", {n: turn(x).detach().clone() for n, x in given.items()}, turn(result[0]).detach()))
 
     def attentions(self):
         """The first attention of each module, eager ones before softmaxes, with inputs and output where they were seen."""
