@@ -96,7 +96,7 @@ def batch_first(found):
 def names_a_cause(message, settings, arrays):
     """Whether the message names a setting of config.json or the end of an array's name."""
     words = set(re.findall(r"[\w.]+", message))
-    ends = {".".join(parts[-k:]) for n in arrays for parts in [n.split(".")] for k in (1, 2, 3, 4) if len(parts) >= k} - {"weight", "bias"}
+    ends = {".".join(parts[-k:]) for n in arrays for parts in [n.split(".")] for k in range(1, len(parts) + 1)} - {"weight", "bias"}
     return bool(words & settings) or bool({w.strip(".") for w in words} & ends)
 
 
