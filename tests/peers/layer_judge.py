@@ -95,9 +95,14 @@ def batch_first(found):
 
 def names_a_cause(message, settings, arrays):
     """Whether the message names a setting of config.json or the end of an array's name."""
-    words = set(re.findall(r"[\w.]+", message))
-    ends = {".".join(parts[-k:]) for n in arrays for parts in [n.split(".")] for k in range(1, len(parts) + 1)} - {"weight", "bias"}
-    return bool(words & settings) or bool({w.strip(".") for w in words} & ends)
+    words = {w.strip(".") for w in re.findall(r"[\w.]+", message)}
+    ends = set()
+    for name in arrays:
+        parts = name.removesuffix(".weight").removesuffix(".bias").split(".")
+        ends |= {".".join(parts[-k:]) + tail for k in range(1, len(parts) + 1) for tail in ("", ".weight", ".bias")}
+    # Files of transformers 5 have what earlier ones wrote as rope_scaling under rope_parameters.
+    known = settings | ({"rope_scaling"} if "rope_parameters" in settings else set())
+    return bool(words & (known | ends - {"weight", "bias"}))
 
 
 def settings_in(config):

@@ -50,6 +50,9 @@ def rope_ways(family):
         "longrope, long": {**longrope, "original_max_position_embeddings": 4},
     }
     changes = {f"rope {name}": {"rope_parameters": way} for name, way in ways.items()}
+    if family == "phi3":  # which knows longrope alone
+        changes = {name: change for name, change in changes.items() if change["rope_parameters"]["rope_type"] in ("default", "longrope")}
+        return changes
     changes["rope dynamic, text longer"] = {"rope_parameters": ways["dynamic, text shorter"], "max_position_embeddings": 6}
     return changes
 
