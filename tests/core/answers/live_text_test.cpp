@@ -186,6 +186,7 @@ TEST_CASE("numbers have three digits and a real minus sign") {
 
 TEST_CASE("what a trace has no number for is named as it is written") {
   const std::string text = "{scores[0,0,99,1]} and {E} and {max grad.q[0,0,:]}";
-  CHECK(live_words(text, *welcome()).gaps == std::vector<std::string>{"scores[0,0,99,1]", "max grad.q[0,0,:]"});
+  CHECK(live_words(text, *welcome()).gaps ==
+        std::vector<std::string>{"scores[0,0,99,1]", "max grad.q[0,0,:]"});
   CHECK(live_words("{E} {shape q}", *welcome()).gaps.empty());
 }
