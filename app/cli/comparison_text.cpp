@@ -203,8 +203,7 @@ std::string first_text(const ComparisonReport& report, const ComparedArray& firs
     text += fmt::format("  Likely cause: {}{}\n", sentence(cause.text),
                         cause.remedy.empty() ? "" : " In Headwise: " + cause.remedy);
   }
-  for (const std::string& fact : report.findings.facts)
-    text += fmt::format("  It is a fact that {}\n", sentence(fact));
+  for (const std::string& fact : report.findings.facts) text += fmt::format("  Note: {}\n", sentence(fact));
   const bool little =
       difference.non_finite_mismatches == 0 && difference.worst_relative < rounding_of_f32_gradients;
   if (first.tensor.gradient && report.trace.dtype == DType::f32 && little)

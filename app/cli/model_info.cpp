@@ -115,6 +115,7 @@ std::string text_goes_in(const TextModel& model) {
     text += fmt::format("  tokenizer: {}, {} pieces\n", model.tokenizer()->kind(),
                         model.tokenizer()->vocabulary().size());
   }
+  if (!model.nameless_words().empty()) text += fmt::format("  {}\n", model.nameless_words());
   if (encoder) {
     text += encoder->no_words().empty()
                 ? fmt::format("  predicts {} words\n", encoder->config().vocabulary)
@@ -243,6 +244,7 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
           {"layer_count_problem", or_null(!count_problem.empty(), count_problem)},
           {"encoder", encoder},
           {"tokenizer", model.tokenizer() ? Json(model.tokenizer()->kind()) : Json(nullptr)},
+          {"words_without_text", or_null(!model.nameless_words().empty(), model.nameless_words())},
           {"no_text", or_null(!model.no_text().empty(), model.no_text())}};
 }
 

@@ -118,7 +118,7 @@ RunFile run_of_layers(const TraceRequest& request, const std::string& layers,
                       const std::vector<TensorName>& only) {
   const Scenario named = named_scenario(request.scenario), scenario = with_settings(request, named);
   const LayerChoice choice = chosen_layers(request, scenario, layers);
-  tell_inputs_of_model(request, scenario);
+  tell_text_of_model(request, scenario);
   const ModelPass pass = ModelPass::to_last_of(choice.layers, scenario);
   RunFile file;
   Warnings warnings;

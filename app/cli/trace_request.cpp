@@ -134,19 +134,15 @@ std::string tensors_of_a_trace() {
 
 }  // namespace
 
-void tell_inputs_of_model(const TraceRequest& request, const Scenario& scenario) {
+void tell_text_of_model(const TraceRequest& request, const Scenario& scenario) {
   if (names_scenario(request.scenario) || !is_of_model(scenario)) return;
   if (is_array_file(request.scenario) && is_run_file(request.scenario))
     return;  // it is given what it was given
   const auto sets_inputs = [](const std::string& set) { return set.starts_with("inputs."); };
   if (!request.inputs.empty() || std::ranges::any_of(request.settings, sets_inputs)) return;
-  if (scenario.inputs.source == InputSource::text) {
-    print_notice(fmt::format("{} reads \"{}\": --set inputs.text=\"…\" gives it another text",
-                             request.scenario, one_line(scenario.inputs.text, 200)));
-  } else {
-    print_notice(fmt::format("{} is given {} inputs: --set inputs.… and --input give it others",
-                             request.scenario, choice_name(scenario.inputs.source)));
-  }
+  if (scenario.inputs.source != InputSource::text) return;
+  print_notice(fmt::format("{} reads \"{}\": --set inputs.text=\"…\" gives it another text", request.scenario,
+                           one_line(scenario.inputs.text, 200)));
 }
 
 Scenario named_scenario(const std::string& name) {
@@ -236,14 +232,14 @@ bool names_scenario(const std::string& name) {
 
 ScenarioInputs read_inputs(const TraceRequest& request, Warnings& warnings) {
   const Scenario scenario = requested_scenario(request);
-  tell_inputs_of_model(request, scenario);
+  tell_text_of_model(request, scenario);
   return inputs_of(request, scenario, read_arrays(request.inputs), 0, warnings);
 }
 
 ComputedTrace compute_trace(const TraceRequest& request,
                             const std::optional<std::vector<TensorName>>& needed) {
   const Scenario scenario = requested_scenario(request);
-  tell_inputs_of_model(request, scenario);
+  tell_text_of_model(request, scenario);
   Warnings warnings;
   return compute_trace(request, scenario, needed, warnings);
 }

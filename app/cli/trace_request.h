@@ -66,7 +66,7 @@ ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenari
                             const std::optional<std::vector<TensorName>>& needed, Warnings& warnings,
                             const ScenarioInputs* previous = nullptr);
 
-// Says on stderr what a model that is named in the place of a scenario is given, unless the request says it.
-void tell_inputs_of_model(const TraceRequest& request, const Scenario& scenario);
+// Says on stderr which text a model that is named in the place of a scenario reads, unless the request says it.
+void tell_text_of_model(const TraceRequest& request, const Scenario& scenario);
 
 }  // namespace headwise

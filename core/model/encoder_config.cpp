@@ -216,7 +216,8 @@ EncoderConfig read_encoder_config(const ModelFiles& files, const AttentionLayers
   refuse_other_settings(settings);
   read_sizes(config, files, layers);
   if (config.names->position_embeddings.empty()) {
-    read_positions_inside(config, settings, first.family->positions, layers.config->rotary);
+    read_positions_inside(config, settings, first.family->positions,
+                          layer_attention(first).rotary.value_or(layers.config->rotary));
   } else {
     read_positions(config, settings, files, type);
   }

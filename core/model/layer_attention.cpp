@@ -125,8 +125,11 @@ void read_rotary(const Reading& read) {
   const Json& kind = read.of_layer("layer_types");
   ModelRotary rotary = read_model_rotary(read.settings.json(), read.settings.where(),
                                          kind.is_string() ? kind.get<std::string>() : "");
+  if (!read.reads(reads::partial_rope))
+    rotary.share = 1.0;  // the setting is there and the model passes it by
   if (read.type.positions == InnerPositions::rotary_neighbours)
-    rotary.not_understood = "neighbouring columns are its pairs";
+    rotary.not_understood =
+        fmt::format("model_type = \"{}\" turns neighbouring columns together", read.type.name);
   if (!rotary.not_understood.empty())
     read.tell(
         fmt::format("rotary positions are not computed as this model has them: {}", rotary.not_understood));
@@ -160,7 +163,9 @@ void read_positions(const Reading& read) {
   if (read.layer.is_cross) return;
   const std::string kind = read.settings.text("position_embedding_type", "absolute");
   const bool rotary_kind = kind == "rotary" && read.type.positions == InnerPositions::as_position_type;
-  if (read.reads(reads::position_type) && kind != "absolute" && !rotary_kind)
+  // Relative ones have a tensor of their own where they are computed; sinusoidal ones are added to the embeddings.
+  const bool by_tensor = kind.starts_with("relative_key") || kind == "sinusoidal";
+  if (read.reads(reads::position_type) && kind != "absolute" && !rotary_kind && !by_tensor)
     read.tell(fmt::format("config.json: position_embedding_type = {} is not computed", one_line(kind, 40)));
   switch (read.type.positions) {
     case InnerPositions::none:
@@ -193,7 +198,7 @@ ModelType type_of_family(const ModelFamily& family) {
   if (family.positions == "rotary") type.positions = InnerPositions::rotary;
   if (family.positions == "ALiBi") type.positions = InnerPositions::alibi;
   if (family.positions == "relative") type.positions = InnerPositions::relative;
-  if (family.positions == "rotary") type.reads = reads::rope | reads::window;
+  if (family.positions == "rotary") type.reads = reads::rope | reads::window | reads::partial_rope;
   return type;
 }
 
@@ -215,17 +220,16 @@ std::string told_of_type(const AttentionLayer& layer, const ModelType* type) {
   if (type) return std::string(type->not_computed);
   const std::string_view family = layer.family->name;
   if (!layer.config) {
-    return needs_config(*layer.family)
-               ? fmt::format(
-                     "no config.json says what kind of model this is: its attention is taken for that of {}, "
-                     "whose names its tensors have",
-                     family)
-               : "";
+    return needs_config(*layer.family) ? fmt::format(
+                                             "no config.json says what kind of model this is: the layer is "
+                                             "computed as {}'s, by the names of its tensors",
+                                             family)
+                                       : "";
   }
   const bool named = !layer.config->model_type.empty();
   if (!named && !needs_config(*layer.family)) return "";
   return fmt::format(
-      "config.json: {}: its attention is taken for that of {}, whose names its tensors have",
+      "config.json: {}: the layer is computed as {}'s, by the names of its tensors",
       named ? fmt::format("model_type = \"{}\" is not known", one_line(layer.config->model_type, 40))
             : "there is no model_type",
       family);

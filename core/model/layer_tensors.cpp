@@ -10,7 +10,7 @@ namespace {
 
 // Buffers that are made anew from config.json, and the norms before ESM's projections and behind BERT's output,
 // which are no part of the attention.
-constexpr std::array<std::string_view, 13> harmless_endings{"rotary_emb.inv_freq",
+constexpr std::array<std::string_view, 15> harmless_endings{"rotary_emb.inv_freq",
                                                             "rotary_embeddings.inv_freq",
                                                             "attn.bias",
                                                             "attn.masked_bias",
@@ -19,6 +19,8 @@ constexpr std::array<std::string_view, 13> harmless_endings{"rotary_emb.inv_freq
                                                             "output.LayerNorm.weight",
                                                             "output.LayerNorm.bias",
                                                             "attn.embed_positions",
+                                                            "attention.ln.weight",
+                                                            "attention.ln.bias",
                                                             "attention.LayerNorm.weight",
                                                             "attention.LayerNorm.bias",
                                                             "attention.LayerNorm.gamma",

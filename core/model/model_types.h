@@ -23,12 +23,12 @@ enum class InnerPositions {
   relative,          // T5: a learned bias for each distance
 };
 
-// Groups of settings that a type reads; core/model/attention_settings.h has their keys.
+// Groups of settings that a type reads; partial_rope: rotary positions may turn a share of each head. core/model/attention_settings.h has their keys.
 namespace reads {
 inline constexpr unsigned rope = 1U << 0, window = 1U << 1, multiplier = 1U << 2, query_scalar = 1U << 3,
                           softcap = 1U << 4, clip = 1U << 5, gpt2_scale = 1U << 6, no_rope = 1U << 7,
                           is_decoder = 1U << 8, position_type = 1U << 9, falcon = 1U << 10,
-                          multi_query = 1U << 11, window_switch = 1U << 12, window_by_default = 1U << 13;
+                          multi_query = 1U << 11, window_switch = 1U << 12, window_by_default = 1U << 13, partial_rope = 1U << 14;
 }  // namespace reads
 
 struct ModelType {

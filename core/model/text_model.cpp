@@ -69,7 +69,7 @@ std::string cut(std::vector<EncodedToken>& tokens, std::size_t most) {
 constexpr Index told_share = 256;
 
 // Words of the model that its tokenizer has no text for, where they are more than padding.
-std::string nameless_words(const Tokenizer& tokenizer, Index vocabulary) {
+std::string words_without_text(const Tokenizer& tokenizer, Index vocabulary) {
   Index nameless = 0, first = -1;
   for (Index id = 0; id < vocabulary; ++id) {
     if (tokenizer.vocabulary().contains(static_cast<TokenId>(id))) continue;
@@ -117,7 +117,8 @@ TextModel::TextModel(const std::string& path)
     if (error.status() != ExitStatus::input) throw;
     no_tokenizer_ = error.what();
   }
-  if (encoder_ && tokenizer_) nameless_words_ = nameless_words(*tokenizer_, encoder_->config().vocabulary);
+  if (encoder_ && tokenizer_)
+    nameless_words_ = words_without_text(*tokenizer_, encoder_->config().vocabulary);
 }
 
 ModelText TextModel::read(const std::string& text) const {
@@ -128,7 +129,6 @@ ModelText TextModel::read(const std::string& text) const {
   const std::string told_cut = cut(tokens, static_cast<std::size_t>(encoder_->config().max_positions));
   if (!told_cut.empty()) read.notices.push_back(told_cut);
   if (std::string told = unknown_words(tokens, text); !told.empty()) read.notices.push_back(std::move(told));
-  if (!nameless_words_.empty()) read.notices.push_back(nameless_words_);
   for (const EncodedToken& token : tokens) {
     read.ids.push_back(token.id);
     read.labels.push_back(label(token.id));

@@ -18,8 +18,7 @@ struct ModelText {
   std::vector<std::string> labels;   // one a token, as TextModel::label
   std::vector<bool> special;         // [CLS], <|endoftext|> …
   std::vector<EncodedToken> tokens;  // all of that of each, as the tokenizer has it
-  std::vector<std::string>
-      notices;  // words outside the vocabulary, what was cut, words without text: a sentence each
+  std::vector<std::string> notices;  // words outside the vocabulary, what was cut: a sentence each
 };
 
 class TextModel {
@@ -35,6 +34,8 @@ class TextModel {
   const std::string& no_encoder() const { return no_encoder_; }
   const Tokenizer* tokenizer() const { return tokenizer_ ? &*tokenizer_ : nullptr; }  // null: no_tokenizer()
   const std::string& no_tokenizer() const { return no_tokenizer_; }
+  // How many of the model's words its tokenizer has no text for, a sentence; empty where they are no more than padding.
+  const std::string& nameless_words() const { return nameless_words_; }
   // Why text cannot go into the model, one line; empty where it can.
   const std::string& no_text() const { return encoder_ ? no_tokenizer_ : no_encoder_; }
 

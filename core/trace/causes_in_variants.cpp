@@ -142,6 +142,25 @@ std::vector<std::pair<ProgramVariant, TrialResult>> tried_fits(const VariantTria
   return found;
 }
 
+// Where a softmax saturates, or 16 bits are all there is, several variants stay within the tolerance. What is off by rounding
+// alone comes before what is off by more.
+void put_nearest_first(const VariantTrials& trials,
+                       std::vector<std::pair<ProgramVariant, TrialResult>>& complete) {
+  if (complete.size() < 2) return;
+  constexpr double of_rounding = 1e-30, as_near = 16.0;
+  std::vector<std::pair<double, std::size_t>> errors;
+  for (std::size_t i = 0; i < complete.size(); ++i) {
+    const std::vector<double> cells = trials.residuals(complete[i].first);
+    errors.emplace_back(sum_of_squares(cells) / static_cast<double>(std::max<std::size_t>(1, cells.size())),
+                        i);
+  }
+  const double bound = as_near * std::max(of_rounding, std::ranges::min(errors).first);
+  std::ranges::stable_partition(errors, [bound](const auto& error) { return error.first <= bound; });
+  std::vector<std::pair<ProgramVariant, TrialResult>> ordered;
+  for (const auto& [unused, place] : errors) ordered.push_back(std::move(complete[place]));
+  complete = std::move(ordered);
+}
+
 // A first difference beside one that explains what is left.
 std::vector<std::pair<ProgramVariant, TrialResult>> tried_pairs(const VariantTrials& trials,
                                                                 Candidates& found) {
@@ -178,6 +197,7 @@ std::vector<LikelyCause> causes_in_variants(const VariantSearch& search, const A
     found.complete = tried_fits(trials, fitted_variants(trials.inputs()));
     if (found.complete.empty()) found.complete = tried_pairs(trials, found);
   }
+  put_nearest_first(trials, found.complete);
   std::vector<LikelyCause> causes;
   for (const auto& [variant, result] : found.complete) causes.push_back(named(variant, result));
   return causes;

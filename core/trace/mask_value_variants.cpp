@@ -114,7 +114,7 @@ void add_mask_value_variants(const AttentionInputs& inputs, ProgramVariants& var
   add("what a mask adds is divided by √D along with the scores",
       {masked_as(
           [scale](double score, double bias) { return is_blocked(bias) ? bias : score + bias * scale; })});
-  add("what a mask adds is subtracted",
+  add("what a mask adds (a bias, ALiBi) is subtracted: the sign is opposite",
       {masked_as([](double score, double bias) { return is_blocked(bias) ? bias : score - bias; })});
   add("masks are applied to the last query alone",
       {{Id::masked_scores, [](const Trace& so_far) {

@@ -94,10 +94,10 @@ TEST_CASE("a wrong command line is one line on stderr and status 2") {
   check_refused({"bench", "--ui", "--preset", "wlecome"}, 2, "wlecome");
   check_refused({"run"}, 2, "SCENARIO");
   check_refused({"run", "hand_made"}, 2, "--output");
-  check_refused({"run", "hand_made", "-o"}, 2, "--output: its value is missing, expected FILE");
+  check_refused({"run", "hand_made", "-o"}, 2, "--output: its value is missing; expected FILE");
   check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "-o", "/tmp/y.npz"}, 2,
-                "--output: the option is there more than once, got 2 times, expected once");
-  check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "more"}, 2, "unexpected argument, got more");
+                "--output: the option is there more than once: got 2 times; expected once");
+  check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "more"}, 2, "unexpected argument: got more");
   check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "--nonsense"}, 2, "--nonsense");
   check_refused({"run", "hand_made", "-o", "/tmp/x.txt"}, 2, ".safetensors");
   check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "--dtype", "f16"}, 2, "f32 or f64");

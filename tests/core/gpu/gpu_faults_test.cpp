@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "app/cli/backend_trace.h"
+#include "app/cli/warnings.h"
 #include "core/fused/fused_backend.h"
 #include "core/gpu/gl_backend.h"
 #include "core/tensor/error.h"
@@ -62,7 +63,8 @@ TEST_CASE("without compute shaders, and after a fault, --backend gl gives the nu
   const TracePtr fused = fused_forward(inputs);
   for (const GpuFault fault : {GpuFault::no_compute, GpuFault::context_lost, GpuFault::out_of_memory}) {
     const SimulatedGpuFault simulated(fault, 4);
-    const TracePtr trace = backend_trace("gl", inputs, false, needed);
+    Warnings warnings;
+    const TracePtr trace = backend_trace("gl", inputs, false, needed, warnings);
     CHECK(identical(*trace->tensors.output, *fused->tensors.output));
   }
 }
