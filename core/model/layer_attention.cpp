@@ -235,14 +235,18 @@ std::string told_of_type(const AttentionLayer& layer, const ModelType* type) {
       family);
 }
 
-std::string told_of_tensors(const std::vector<std::string>& names) {
+// By what their names are behind the layer's own: "self_attn.q_norm.weight".
+std::string told_of_tensors(const AttentionLayer& layer) {
   constexpr std::size_t most_names = 4;
-  const std::size_t shown = std::min(names.size(), most_names);
-  std::string text =
-      fmt::format("{}", fmt::join(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(shown), ", "));
-  if (shown < names.size()) text += fmt::format(" and {} more", names.size() - shown);
-  return names.size() == 1 ? text + " is not used: what it does in this layer is not computed"
-                           : text + " are not used: what they do in this layer is not computed";
+  const std::size_t before = layer.name.empty() ? 0 : layer.name.size() + 1,
+                    count = layer.unused_tensors.size();
+  std::vector<std::string> names;
+  for (const std::string& tensor : layer.unused_tensors)
+    if (names.size() < most_names) names.push_back(tensor.substr(before));
+  std::string text = fmt::format("{}", fmt::join(names, ", "));
+  if (names.size() < count) text += fmt::format(" and {} more", count - names.size());
+  return count == 1 ? text + " is not used: what it does in this layer is not computed"
+                    : text + " are not used: what they do in this layer is not computed";
 }
 
 }  // namespace
@@ -264,7 +268,7 @@ LayerAttention layer_attention(const AttentionLayer& layer) {
   if (layer.config)
     for (std::string& told : settings_not_computed(settings.json(), known, type.reads))
       read.tell(std::move(told));
-  if (!layer.unused_tensors.empty()) read.tell(told_of_tensors(layer.unused_tensors));
+  if (!layer.unused_tensors.empty()) read.tell(told_of_tensors(layer));
   return attention;
 }
 

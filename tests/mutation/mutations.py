@@ -32,6 +32,10 @@ MUTATIONS = [
     ("ALiBi rewards distance", A + "alibi.cpp", "return -slope *", "return slope *"),
     ("ALiBi slopes begin at 1", A + "alibi.cpp", "static_cast<double>(h + 1)", "static_cast<double>(h)"),
     ("ALiBi's in-between slopes are those of the lower power", A + "alibi.cpp", "slope_of(2 * h, 2 * power)", "slope_of(h, power)"),
+    ("the scale of ALiBi is left out", A + "alibi.cpp", "slope *= scale;", "slope *= 1.0 + 0.0 * scale;"),
+    ("clip_qkv has no lower bound", A + "clip.cpp", "from[i] < -most ? -most : from[i]", "from[i]"),
+    ("a clipped number gets a gradient", A + "clip.cpp", "std::abs(at[i]) <= most ? from[i] : T{0}", "from[i] + T{0} * at[i] * most"),
+    ("v is not clipped", FORWARD, "return options.clip_qkv ? clip(parts", "return options.clip_qkv && id != Id::v_heads ? clip(parts"),
     ("a finite mask value is added, not filled in", SDPA, "filled ? fill : score[i] + bias[i]", "filled ? static_cast<T>(fill + score[i]) : score[i] + bias[i]"),
     # ---- softmax and dropout
     ("softmax does not subtract the maximum", A + "softmax.cpp", "maximum = std::max(maximum, static_cast<double>(value));", "maximum = 0.0 * static_cast<double>(value);"),
