@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include "app/panels/cell_editor.h"
@@ -178,6 +179,12 @@ void draw_step(const PanelContext& context, TextColumn& column, const std::optio
       context.palette.text_dim);
 }
 
+std::string step_in_capitals(Step step) {
+  std::string name(step_entries()[static_cast<std::size_t>(step)].name);
+  for (char& c : name) c = static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  return name;
+}
+
 void draw_cell(const PanelContext& context, TextColumn& column, TermsState& state, bool compact,
                PanelAction& action) {
   const Selection& selection = context.selection;
@@ -190,9 +197,12 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
   }
   const bool pinned = cell == selection.pinned;
   const bool by_keys = context.focus && context.focus->focused != 0 && context.focus->by_keys;
-  column.heading(pinned    ? "THIS CELL: PINNED, ESC LETS GO"
-                 : by_keys ? "THIS CELL: REACHED BY KEYS, ENTER PINS"
-                           : "THIS CELL: UNDER THE MOUSE");
+  // A pin stays while the stage goes on to other steps: then it says of which one it speaks.
+  const Step made_in = step_of(cell->tensor.id);
+  column.heading(pinned && made_in != selection.step ? "THIS CELL: PINNED AT " + step_in_capitals(made_in)
+                 : pinned                            ? "THIS CELL: PINNED, ESC LETS GO"
+                 : by_keys                           ? "THIS CELL: REACHED BY KEYS, ENTER PINS"
+                                                     : "THIS CELL: UNDER THE MOUSE");
   if (pinned) draw_way_back(context, column, action);
   const CellProvenance provenance = shown_provenance(context.trace, *cell);
 
