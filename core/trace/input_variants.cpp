@@ -49,7 +49,8 @@ void add_scales(const AttentionOptions& o, Variants& variants) {
   }
 }
 
-void add_options(const AttentionOptions& o, Variants& variants) {
+// `square`: there are as many queries as keys, and both alignments are one.
+void add_options(const AttentionOptions& o, bool square, Variants& variants) {
   const auto add = [&](bool applies, std::string text, std::string remedy, auto change) {
     if (!applies) return;
     variants.push_back(
@@ -78,7 +79,7 @@ void add_options(const AttentionOptions& o, Variants& variants) {
   const std::string other = top_left ? "bottom_right" : "top_left";
   add(o.is_causal || o.sliding_window || o.alibi || rotary,
       fmt::format("positions are aligned at the {}", other), "--set mask.causal_alignment=" + other, turn);
-  add(!o.is_causal && top_left, "there is a causal mask, aligned at the bottom right",
+  add(!o.is_causal && top_left && !square, "there is a causal mask, aligned at the bottom right",
       "--set mask.is_causal=true --set mask.causal_alignment=bottom_right", [turn](Options& p) {
         p.is_causal = true;
         turn(p);
@@ -155,7 +156,8 @@ void add_input_variants(const AttentionInputs& inputs, ProgramVariants& variants
   const AttentionOptions resolved = resolved_options(inputs);
   if (resolved.head_dim > 0 && resolved.v_head_dim > 0 && resolved.embed_dim > 0)
     add_scales(resolved, variants);
-  add_options(resolved, variants);
+  const AttentionSizes sizes = attention_sizes(inputs);
+  add_options(resolved, sizes.queries == sizes.keys, variants);
   add_masks(inputs, variants);
 }
 
