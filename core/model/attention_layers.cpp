@@ -99,9 +99,14 @@ void set_layout(AttentionLayer& layer) {
   }
 }
 
-// The number behind "layers", "h" and the like; else the first one: T5's "encoder.block.2.layer.0" is block 2.
+// The number behind the first word that names a stack, 3 in "0.model.layers.3" and 2 in T5's "encoder.block.2.layer.0"; else the first.
 Index block_number(const std::string& name) {
   const NumberedName parts = numbered_name(name);
+  for (std::size_t i = 0; i < parts.numbers.size(); ++i) {
+    const std::string before = "." + parts.between[i];
+    for (const char* stack : {".layers.", ".layer.", ".blocks.", ".block.", ".h."})
+      if (before.ends_with(stack)) return parts.numbers[i];
+  }
   return parts.numbers.empty() ? 0 : parts.numbers[0];
 }
 

@@ -128,6 +128,19 @@ TEST_CASE("every family is recognised by its names, under whatever prefix") {
   }
 }
 
+TEST_CASE("a layer has the number of its block, whatever other numbers are in its name") {
+  const auto number = [](const std::string& prefix, const std::vector<std::string>& stems) {
+    return layers_of(one_layer(prefix, stems), "").layers.at(0).number;
+  };
+  const std::vector<std::string> llama{"self_attn.q_proj.", "self_attn.k_proj.", "self_attn.v_proj.",
+                                       "self_attn.o_proj."};
+  CHECK(number("0.model.layers.3.", llama) == 3);
+  CHECK(number("tower.2.h.5.", llama) == 5);
+  CHECK(number("parts.4.", llama) == 4);
+  CHECK(number("encoder.block.2.layer.0.",
+               {"SelfAttention.q.", "SelfAttention.k.", "SelfAttention.v.", "SelfAttention.o."}) == 2);
+}
+
 TEST_CASE("layers stand in the order that people count in") {
   Sizes sizes;
   for (int i = 0; i < 12; ++i)
