@@ -59,12 +59,12 @@ class Figures {
                                    static_cast<float>(rect.y) - small->FontSize - gap);
     list_->AddText(small, small->FontSize, at, im_color(context_.palette.text_dim), text.c_str());
   }
-  // The largest type, with the most decimals, in which every number has room.
+  // The largest type, in the first of the ways that are tried, in which every number has room.
   template <class Text>
-  NumberStyle style_for(const PlaneGeometry& plane, int most_decimals, const Text& text) const {
+  NumberStyle style_for(const PlaneGeometry& plane, std::initializer_list<int> tries, const Text& text) const {
     ImFont* mono = context_.fonts.mono_small;
     const RectF room = cell(plane, 0);
-    for (int decimals = most_decimals; decimals >= 0; --decimals) {
+    for (const int decimals : tries) {
       float widest = 0.0f;  // at the usual size
       for (Index i = 0; i < count_; ++i) widest = std::max(widest, width_of(mono, text(i, decimals)));
       for (const float part : sizes) {
@@ -77,9 +77,9 @@ class Figures {
     return {};
   }
   template <class Text, class Ink>
-  bool write(const PlaneGeometry& plane, int most_decimals, const Text& text, const Ink& ink,
-             const char* probe) const {
-    const NumberStyle style = style_for(plane, most_decimals, text);
+  bool write(const PlaneGeometry& plane, std::initializer_list<int> decimals_to_try, const Text& text,
+             const Ink& ink, const char* probe) const {
+    const NumberStyle style = style_for(plane, decimals_to_try, text);
     if (style.size <= 0.0f) return false;
     ImFont* mono = context_.fonts.mono_small;
     for (Index i = 0; i < count_; ++i) {
@@ -108,7 +108,7 @@ class Figures {
     const auto value = [&](Index i) { return figures_.maximum->flat(i); };
     const ColorTable& table = color_table(spec.color_map, spec.theme);
     write(
-        plane, cell_decimals(spec.range),
+        plane, {cell_decimals(spec.range), fewer_cell_decimals(spec.range)},
         [&](Index i, int decimals) {
           return std::isfinite(value(i)) ? cell_number(value(i), decimals, false) : std::string();
         },
@@ -121,7 +121,7 @@ class Figures {
     const PlaneGeometry plane = plane_of(rect);
     const auto sum = [&](Index i) { return figures_.exp_sum[static_cast<std::size_t>(i)]; };
     const bool written = write(
-        plane, 2, [&](Index i, int decimals) { return decimal_text(sum(i), decimals); },
+        plane, {2, 1, 0}, [&](Index i, int decimals) { return decimal_text(sum(i), decimals); },
         [&](Index) { return context_.palette.text; }, "stage/softmax/sum");
     if (written) return;
     // A bar for each, as long as its share of the most that a sum can be: one for every key.

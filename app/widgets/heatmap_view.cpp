@@ -42,20 +42,22 @@ DigitStyle digit_style(const WidgetContext& context, const HeatmapSpec& spec, bo
   ImFont* font = context.fonts.mono_small;
   const float letter = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, "0").x;
   const float small = std::round(font->FontSize * 0.84f), tiny = std::round(font->FontSize * 0.72f);
-  const double largest = std::max(std::abs(spec.range.lo), std::abs(spec.range.hi));
   const int most = cell_decimals(spec.range);
-  const bool fewer = !probability && (most == 2 || (most == 1 && largest >= 10.0));
+  const int fewer = probability ? most : fewer_cell_decimals(spec.range);
+  // With two digits "−9.9" may be wider than the ends of the range.
+  const double nine = 9.9;
   const struct {
     int decimals;
     std::initializer_list<float> sizes;
   } tries[] = {{most, {font->FontSize, small}},
-               {fewer ? most - 1 : most, {font->FontSize, small}},
+               {fewer, {font->FontSize, small}},
                {most, {tiny}},
-               {fewer ? most - 1 : most, {tiny}}};
+               {fewer, {tiny}}};
   DigitStyle style;
   for (const auto& [decimals, sizes] : tries) {
     float letters = 0.0f;
-    for (const double end : {spec.range.lo, spec.range.hi}) {
+    for (const double end :
+         {spec.range.lo, spec.range.hi, std::max(spec.range.lo, -nine), std::min(spec.range.hi, nine)}) {
       const std::string text = cell_number(end, decimals, probability);
       letters =
           std::max(letters, font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x / letter);

@@ -36,14 +36,23 @@ std::string decimal_text(double value, int decimals) {
 
 int cell_decimals(ValueRange range) {
   const double largest = std::max(std::abs(range.lo), std::abs(range.hi));
-  if (largest >= 100.0 || largest == 0.0) return 0;
+  if (largest == 0.0) return 0;
+  if (largest >= 100.0) return two_digits;
   if (largest >= 3.0) return 1;
   if (largest >= 0.05) return 2;
   return largest >= 0.005 ? 3 : exponents;
 }
 
+int fewer_cell_decimals(ValueRange range) {
+  const int most = cell_decimals(range);
+  if (most == 2) return 1;
+  return most == 1 && std::max(std::abs(range.lo), std::abs(range.hi)) >= 10.0 ? two_digits : most;
+}
+
 std::string cell_number(double value, int decimals, bool probability) {
   if (!std::isfinite(value)) return not_finite(value);
+  // 9.95 is written "9.9" or "10", never "10.0".
+  if (decimals == two_digits) decimals = std::abs(value) < 9.95 ? 1 : 0;
   if (decimals == exponents) {
     std::string text = fmt::format("{:.0e}", value);
     if (value == 0.0) return "0";

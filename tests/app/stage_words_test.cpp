@@ -101,9 +101,25 @@ TEST_CASE("numbers have a real minus sign and never a minus nought") {
   CHECK(cell_number(1.0, 2, true) == "1.0");
   CHECK(cell_number(-0.04, 1, false) == "0.0");
   CHECK(cell_number(-14.13, 1, false) == "−14.1");
-  CHECK(cell_decimals({-216, 216}) == 0);
+  CHECK(cell_decimals({-216, 216}) == two_digits);
   CHECK(cell_decimals({-14, 14}) == 1);
   CHECK(cell_decimals({0, 1}) == 2);
+}
+
+TEST_CASE("a cell's number never loses its first two digits to its neighbours") {
+  for (const double range : {12.0, 99.0, 216.0}) {
+    CAPTURE(range);
+    const int fewer = fewer_cell_decimals({-range, range});
+    CHECK(cell_number(7.0, fewer, false) == "7.0");
+    CHECK(cell_number(7.0 * 0.25, fewer, false) == "1.8");
+    CHECK(cell_number(-9.94, fewer, false) == "−9.9");
+    CHECK(cell_number(9.96, fewer, false) == "10");
+    CHECK(cell_number(-14.13, fewer, false) == "−14");
+  }
+  CHECK(cell_number(-216.4, two_digits, false) == "−216");
+  CHECK(fewer_cell_decimals({-9, 9}) == 1);
+  CHECK(fewer_cell_decimals({-1, 1}) == 1);
+  CHECK(fewer_cell_decimals({0, 0.02}) == 3);
 }
 
 TEST_CASE("small numbers in cells do not become nought") {
