@@ -54,6 +54,7 @@ void draw_map(const PanelContext& context, int number, const TensorPtr& weights,
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = ImGui::GetCursorScreenPos();
   list->AddText(font, font->FontSize, at, im_color(context.palette.text_dim), caption.c_str());
+  ui_says(caption, at);
   HeatmapSpec spec;
   const std::array<Index, 2> leading{batch, head};
   spec.values = matrix_view(weights, leading);

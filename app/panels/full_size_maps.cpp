@@ -139,6 +139,7 @@ void draw_all(const PanelContext& context, const FullSizeResult& result, FinerMa
     const MapPart& part = state.parts[i];
     const PlaneGeometry& plane = geometry[i];
     const std::string name = name_of(result, part.head);
+    ui_says("head " + name, near_corner(plane));
     list->AddText(
         font, font->FontSize,
         {std::floor(near_corner(plane).x), std::floor(near_corner(plane).y - static_cast<float>(title))},

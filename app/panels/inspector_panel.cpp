@@ -3,6 +3,7 @@
 #include <imgui.h>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -185,6 +186,23 @@ std::string step_in_capitals(Step step) {
   return name;
 }
 
+// A pin stays while the stage goes on to other steps, heads and sequences: then it says where it is.
+std::string pinned_heading(const PanelContext& context, const CellRef& cell) {
+  const Selection& selection = context.selection;
+  const TensorPtr tensor = context.trace.tensor(cell.tensor);
+  const auto elsewhere = [&](Index axis, std::string_view letter, Index shown) {
+    return tensor && tensor->shape().rank() > axis && tensor->shape().name(axis) == letter &&
+           cell.index[static_cast<std::size_t>(axis)] != shown;
+  };
+  std::vector<std::string> places;
+  const Step made_in = step_of(cell.tensor.id);
+  if (made_in != selection.step) places.push_back("AT " + step_in_capitals(made_in));
+  if (elsewhere(1, "H", selection.head)) places.push_back(fmt::format("IN HEAD {}", cell.index[1]));
+  if (elsewhere(0, "N", selection.batch)) places.push_back(fmt::format("IN SEQUENCE {}", cell.index[0]));
+  if (places.empty()) return "THIS CELL: PINNED, ESC LETS GO";
+  return fmt::format("THIS CELL: PINNED {}", fmt::join(places, ", "));
+}
+
 void draw_cell(const PanelContext& context, TextColumn& column, TermsState& state, bool compact,
                PanelAction& action) {
   const Selection& selection = context.selection;
@@ -197,12 +215,9 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
   }
   const bool pinned = cell == selection.pinned;
   const bool by_keys = context.focus && context.focus->focused != 0 && context.focus->by_keys;
-  // A pin stays while the stage goes on to other steps: then it says of which one it speaks.
-  const Step made_in = step_of(cell->tensor.id);
-  column.heading(pinned && made_in != selection.step ? "THIS CELL: PINNED AT " + step_in_capitals(made_in)
-                 : pinned                            ? "THIS CELL: PINNED, ESC LETS GO"
-                 : by_keys                           ? "THIS CELL: REACHED BY KEYS, ENTER PINS"
-                                                     : "THIS CELL: UNDER THE MOUSE");
+  column.heading(pinned    ? pinned_heading(context, *cell)
+                 : by_keys ? "THIS CELL: REACHED BY KEYS, ENTER PINS"
+                           : "THIS CELL: UNDER THE MOUSE");
   if (pinned) draw_way_back(context, column, action);
   const CellProvenance provenance = shown_provenance(context.trace, *cell);
 

@@ -10,6 +10,7 @@
 #include "app/widgets/formula_text.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
 
 namespace headwise {
 namespace {
@@ -69,10 +70,12 @@ void TextColumn::heading(std::string_view text) {
   need_characters(text, *font);
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, cursor(), im_color(context_.palette.text_dim),
                                       text.data(), text.data() + text.size());
+  ui_says(text, cursor());
   skip(font->FontSize + context_.px(8));
 }
 
 void TextColumn::paragraph(std::string_view text, Rgba8 color) {
+  ui_says(text, cursor());
   ImFont* font = context_.fonts.sans;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const float line = std::round(font->FontSize * 1.38f);
@@ -102,6 +105,7 @@ void TextColumn::row(std::string_view name, std::string_view number, std::string
   ImFont* small = context_.fonts.small;
   ImDrawList* list = ImGui::GetWindowDrawList();
   const ImVec2 at = cursor();
+  ui_says(std::string(name).append(": ").append(number), at);
   const float line = std::round(sans->FontSize * 1.42f);
   const float remark_width = remark.empty() ? 0.0f : width_of(small, remark) + context_.px(8);
   const float number_x = at.x + width_ - remark_width - width_of(mono, number);

@@ -28,5 +28,7 @@ void ui_probe(std::string_view name, int index, ImVec2 min, ImVec2 max);
 // The rectangle of ImGui's last item.
 void ui_probe_item(std::string_view name);
 void ui_probe_item(std::string_view name, int index);
+// The words that are written here, as "says/THIS STEP", so that tests read what a person reads.
+void ui_says(std::string_view words, ImVec2 at);
 
 }  // namespace headwise

@@ -171,6 +171,8 @@ TEST_CASE(
   wait_for_result(bench);
   REQUIRE(bench.ui->has("full_size/figures"));
   for (int h = 0; h < 8; ++h) CHECK(bench.ui->has("full_size/map/" + std::to_string(h)));
+  // The model of these sizes has no such heads: the title says that they are made up.
+  CHECK(bench.ui->has("says/head 0 hand-made: previous word"));
   // Another run is another picture, wherever its result lies in memory.
   CHECK(state.maps.parts.at(6).spec.values.value(0, 149) == 0.0);
   state.request.is_causal = false;

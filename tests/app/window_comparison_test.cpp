@@ -1,6 +1,8 @@
 // The sheet that answers "is it the same?", driven as a person would.
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/scenario/scenario_json.h"
@@ -74,6 +76,23 @@ TEST_CASE(
     CHECK(bench.ui->has("comparison/values"));
     check_inside(bench);
     bench.ui->key("I");
+  }
+}
+
+TEST_CASE("the sheet tells the largest weight there is, and its maps have the colours of the stage") {
+  for (const char* preset : {"welcome", "hand_made"}) {
+    CAPTURE(preset);
+    WindowBench bench = open_window(1280, 720, preset_scenario(preset));
+    if (!bench.ui) return;
+    const Tensor& weights = *bench.trace().tensors.attn_weights;
+    double largest = 0.0;
+    for (Index i = 0; i < weights.size(); ++i) largest = std::max(largest, weights.flat(i));
+    bench.ui->click("step_bar/step/6");
+    bench.ui->key("I");
+    bench.ui->click("comparison/tab/1");
+    bench.ui->run_frames(3);
+    CHECK(bench.ui->has(fmt::format("says/attn_weights, largest: {:.3g}", largest)));
+    CHECK(bench.ui->has(fmt::format("says/head {}, colours 0 … {:.3g}", bench.selection().head, largest)));
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
 
 using namespace headwise;
@@ -58,6 +59,28 @@ TEST_CASE("a click on a step looks at it, and at another picture of the screen")
   CHECK(bench.selection().step == Step::mask);
   bench.ui->click("step_bar/forward");
   CHECK(bench.selection().step == Step::softmax);
+}
+
+TEST_CASE("a pin says where it is while the stage shows another step, another head or another sequence") {
+  WindowBench bench = open_window(1280, 720, with_setting(preset_scenario("random"), "inputs.batch=2"));
+  if (!bench.ui) return;
+  const auto says = [&](const char* words) {
+    bench.ui->run_frames(3);
+    return bench.ui->has(std::string("says/THIS CELL: ") + words);
+  };
+  Selection& selection = bench.window->state().selection;
+  selection.step = Step::softmax;
+  selection.head = 2;
+  selection.pinned = CellRef{{TensorId::attn_weights}, {0, 2, 1, 3}};
+  CHECK(says("PINNED, ESC LETS GO"));
+  selection.step = Step::scale;
+  CHECK(says("PINNED AT SOFTMAX"));
+  selection.head = 1;
+  CHECK(says("PINNED AT SOFTMAX, IN HEAD 2"));
+  selection.batch = 1;
+  selection.step = Step::softmax;
+  selection.head = 2;
+  CHECK(says("PINNED IN SEQUENCE 0"));
 }
 
 TEST_CASE("Space walks through the steps by itself, and the program sleeps in between") {
