@@ -204,7 +204,7 @@ const std::vector<PageClaim> claims{
     {"where it stands", [](See s) { return s.scenario.inputs.positions; }},
     {"since positions are off",
      [](See s) {
-       return !s.scenario.inputs.positions && s.at(s.t().query, {0, 8, 64}) == 0.0;
+       return !s.scenario.inputs.positions && s.at(s.t().query, {0, s.queries() - 1, 64}) == 0.0;
      }},
     {"Three matrices make",
      [](See s) {
@@ -361,7 +361,7 @@ const std::vector<PageClaim> claims{
     {", and not 0. The softmax takes e⁰",
      [](See s) { return fill(s) == 0 && s.weight(4, 0, s.keys() - 1) > 0; }},
     {"for e^−∞ is 0", [](See s) { return fill(s) == -INFINITY && s.weight(4, 0, s.keys() - 1) == 0; }},
-    {"e to the power of ",
+    {"the softmax takes e to the power of ",
      [](See s) {
        return std::isfinite(fill(s)) || !s.blocked(4, 0, s.keys() - 1) ||
               !std::isfinite(s.weight(4, 0, s.keys() - 1)) || s.text.starts_with("0");
@@ -445,7 +445,8 @@ const std::vector<PageClaim> claims{
      [](See s) {
        double most = 0.0;
        for (Index c = 0; c < s.size(s.t().output, 2); ++c) {
-         const double d = std::abs(s.output(0, c) - s.output(3, c));
+         const double a = s.output(0, c), b = s.output(3, c);
+         const double d = a == b ? 0.0 : std::abs(a - b);  // equal infinities too
          if (std::isnan(d) || d > most) most = d;
        }
        return s.says(most);
