@@ -128,10 +128,10 @@ void draw_step(const PanelContext& context, TextColumn& column, const std::optio
   column.heading("THIS STEP");
   const StepPicture shown = picture.value_or(StepPicture{});
   const bool backward = context.selection.view == StageView::gradients;
+  const StepFacts facts = step_facts(context.trace, context.selection.batch, context.selection.head);
   const std::optional<StepWords> way_back =
-      backward ? backward_words(context.selection.step, shown, context.trace.options) : std::nullopt;
-  const StepWords words =
-      way_back ? *way_back : step_words(context.selection.step, shown, context.trace.options);
+      backward ? backward_words(context.selection.step, shown, facts) : std::nullopt;
+  const StepWords words = way_back ? *way_back : step_words(context.selection.step, shown, facts);
   const auto name_symbol = [&](const FormulaRun& run, ImVec2 min, ImVec2 max) {
     if (const auto tensor = tensor_of_run(context, run)) name_tensor(context, *tensor, min, max);
   };

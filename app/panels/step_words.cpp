@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/widgets/number_text.h"
 #include "core/attention/rotary_embedding.h"
 
 namespace headwise {
@@ -130,9 +131,66 @@ std::string scale_formula(const AttentionOptions& options) {
   return "scaledₕ = " + formula;
 }
 
+// "k = key W_kᵀ + b_k" of a layer that has no biases
+void without_bias(StepWords& words) {
+  for (std::string& formula : words.formulas) {
+    const std::size_t at = formula.find(" + b_");
+    if (at != std::string::npos) formula.erase(at);
+  }
+  constexpr std::string_view said = ", plus a bias";
+  if (const std::size_t at = words.sentence.find(said); at != std::string::npos)
+    words.sentence.erase(at, said.size());
+}
+
+void say_mask(StepWords& words, const StepFacts& facts) {
+  const std::optional<double>& fill = facts.options.mask_value;
+  const std::string merged = " All masks are merged into this one number per pair.";
+  if (!facts.masked) {
+    words.sentence =
+        "No mask is set: nothing is added. A blocked pair would get −∞ added, which the softmax turns into "
+        "exactly 0.";
+    return;
+  }
+  if (!facts.blocks) {
+    words.sentence =
+        (facts.adds
+             ? "Every pair gets its number of mask_bias added: the lower it is, the less this key counts. "
+               "No pair of this map is blocked."
+             : "Every pair of this map gets 0 added and stays as it is: none is blocked.") +
+        merged;
+    return;
+  }
+  const std::string allowed = facts.adds ? "an allowed pair gets its number of mask_bias added."
+                                         : "an allowed pair gets 0 added and stays as it is.";
+  if (!fill) {
+    words.sentence =
+        "A blocked pair gets −∞ added, which the softmax turns into exactly 0; " + allowed + merged;
+    return;
+  }
+  const std::string number = decimal_text(*fill, 0);
+  words.formulas = {fmt::format("maskedₕ = {} where blocked", number), "else scaledₕ + mask_bias"};
+  words.sentence = fmt::format(
+      "A blocked pair's score becomes {0}, and not −∞: the softmax takes it for a score like any other, and "
+      "gives it next to "
+      "nothing only where {0} is far below the row's other scores; {1}{2}",
+      number, allowed, merged);
+}
+
+// "sums to 1" is said of rows that do.
+void say_rows(StepWords& words, const StepFacts& facts) {
+  if (const Index n = facts.nan_rows; n > 0)
+    words.sentence +=
+        n == 1 ? " 1 row of this map has no finite score to share by: it is NaN."
+               : fmt::format(" {} rows of this map have no finite score to share by: they are NaN.", n);
+  if (const Index n = facts.zero_rows; n > 0)
+    words.sentence += n == 1 ? " 1 row of this map has no key left: it is set to 0."
+                             : fmt::format(" {} rows of this map have no key left: they are set to 0.", n);
+}
+
 }  // namespace
 
-StepWords step_words(Step step, const StepPicture& picture, const AttentionOptions& options) {
+StepWords step_words(Step step, const StepPicture& picture, const StepFacts& facts) {
+  const AttentionOptions& options = facts.options;
   const Id result = picture.result;
   if (result == Id::output && !picture.above) {
     return {{"output = head_output"},
@@ -144,8 +202,11 @@ StepWords step_words(Step step, const StepPicture& picture, const AttentionOptio
   const std::string clipped =
       clips ? fmt::format(" Then every number is brought into [−{0:g}, {0:g}]: clip_qkv.", *options.clip_qkv)
             : "";
-  if (own != std::end(further) && step != Step::inputs)
-    return {further_formulas(own->formula, options), std::string(own->sentence) + clipped};
+  if (own != std::end(further) && step != Step::inputs) {
+    StepWords words{further_formulas(own->formula, options), std::string(own->sentence) + clipped};
+    if (step == Step::project && !facts.projection_bias) without_bias(words);
+    return words;
+  }
   const StepEntry& entry = step_entries()[static_cast<std::size_t>(step)];
   StepWords words{formula_lines(entry.formula), std::string(entry.sentence) + clipped};
   if (step == Step::scale && changes_scale(options)) {
@@ -156,6 +217,10 @@ StepWords step_words(Step step, const StepPicture& picture, const AttentionOptio
     words.formulas = {"scoresₕ = q_rotaryₕ k_rotaryₕᵀ"};
     words.sentence += " Both rows were turned by their positions before.";
   }
+  if ((step == Step::project && !facts.projection_bias) || (step == Step::output && !facts.output_bias))
+    without_bias(words);
+  if (step == Step::mask) say_mask(words, facts);
+  if (step == Step::softmax) say_rows(words, facts);
   // Three products, and the stage shows one of them.
   if (step == Step::project && words.formulas.size() == 3 && result == Id::q) words.formulas.resize(1);
   return words;
@@ -177,15 +242,18 @@ std::string step_question(Step step, const AttentionOptions& options) {
   return "not divided by √D alone here: how loud are the scores?";
 }
 
-std::optional<StepWords> backward_words(Step step, const StepPicture& picture,
-                                        const AttentionOptions& options) {
+std::optional<StepWords> backward_words(Step step, const StepPicture& picture, const StepFacts& facts) {
   for (const Backward& words : backward)
     if (words.step == step && words.result == picture.result) {
       if (picture.left == Id::q_rotary && step == Step::scores)
         return StepWords{
             {"grad q_rotaryₕ = grad scoresₕ k_rotaryₕ", "grad k_rotaryₕ = grad scoresₕᵀ q_rotaryₕ"},
             std::string(words.sentence)};
-      if (options.clip_qkv && step == Step::split_heads && picture.result == Id::q_heads)
+      if (facts.options.mask_value && facts.blocks && step == Step::mask)
+        return StepWords{formula_lines(words.formula),
+                         "Adding changes no gradient. A blocked score was replaced by the fill: what it was "
+                         "before gets none."};
+      if (facts.options.clip_qkv && step == Step::split_heads && picture.result == Id::q_heads)
         return StepWords{
             formula_lines(words.formula),
             "The gradients of the heads are put back side by side; a number that was clipped gets none."};

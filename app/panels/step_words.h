@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/panels/step_facts.h"
 #include "core/trace/steps.h"
 
 namespace headwise {
@@ -16,11 +17,11 @@ struct StepWords {
   std::string sentence;
 };
 
-// With these options: a step that they change says so.
-StepWords step_words(Step step, const StepPicture& picture, const AttentionOptions& options = {});
+// With these facts: a step that they change says so.
+StepWords step_words(Step step, const StepPicture& picture, const StepFacts& facts = {});
 // How the gradient comes back through a step; none for a picture that is not the step's own (add & norm).
 std::optional<StepWords> backward_words(Step step, const StepPicture& picture,
-                                        const AttentionOptions& options);
+                                        const StepFacts& facts);
 // The question beside the step's name.
 std::string step_question(Step step, const AttentionOptions& options = {});
 

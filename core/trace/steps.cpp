@@ -37,12 +37,11 @@ constexpr std::array<StepEntry, step_count> entries{{
      "Without it the "
      "softmax of a wide head tends to all or nothing, where almost no gradient is left to learn from."},
     {Step::mask, "Mask", "which keys may this query look at?", "maskedₕ = scaledₕ + mask_bias",
-     "A blocked pair gets −∞ added, which the softmax turns into exactly 0; an allowed pair gets 0 and stays "
-     "as it is. "
-     "All masks are merged into this one number per pair; without a mask nothing changes."},
+     "A blocked pair gets −∞ added, which the softmax turns into exactly 0; an allowed pair gets 0 added and "
+     "stays as it is. All masks are merged into this one number per pair."},
     {Step::softmax, "Softmax", "how does each query share out its attention among the keys?",
      "Aₕ = exp(maskedₕ − max) / Σ exp(maskedₕ − max)    along each row",
-     "Each row becomes positive and sums to 1: exponentiate, then divide by the sum over the keys. The row's "
+     "Each row becomes shares that sum to 1: exponentiate, then divide by the sum over the keys. The row's "
      "largest "
      "score is subtracted first; this changes no result and keeps exp from overflowing."},
     {Step::weighted_sum, "Weighted sum", "what does each query take along?", "head_outputₕ = Aₕ Vₕ",

@@ -157,20 +157,68 @@ TEST_CASE("code that is too long breaks behind a space, whatever it consists of"
 
 TEST_CASE("the formula and the question of the scale say what is done where it is not 1/√D") {
   const StepPicture picture{TensorId::scaled_scores, {}, {}, false, 0, 0};
-  AttentionOptions options;
-  CHECK(step_words(Step::scale, picture, options).formulas ==
+  StepFacts facts;
+  AttentionOptions& options = facts.options;
+  CHECK(step_words(Step::scale, picture, facts).formulas ==
         std::vector<std::string>{"scaledₕ = scoresₕ / √D"});
   CHECK(step_question(Step::scale, options).starts_with("why divide by √D?"));
   options.scale = 1.0;
-  CHECK(step_words(Step::scale, picture, options).formulas ==
+  CHECK(step_words(Step::scale, picture, facts).formulas ==
         std::vector<std::string>{"scaledₕ = 1 · scoresₕ"});
   CHECK(step_question(Step::scale, options).starts_with("nothing is divided by √D here"));
   options.scale = 0.5;
   options.temperature = 2.0;
   options.softcap = 30.0;
-  CHECK(step_words(Step::scale, picture, options).formulas ==
+  CHECK(step_words(Step::scale, picture, facts).formulas ==
         std::vector<std::string>{"scaledₕ = 30 · tanh(0.5 · scoresₕ / 2 / 30)"});
-  CHECK(step_words(Step::mask, picture, options).formulas.front().find("tanh") == std::string::npos);
+  CHECK(step_words(Step::mask, picture, facts).formulas.front().find("tanh") == std::string::npos);
+}
+
+TEST_CASE("the words of a step are true of the layer that is shown") {
+  const auto words = [](Step step, TensorId result, std::initializer_list<std::string> settings,
+                        Index head = 0) {
+    const TracedScenario given = traced(settings);
+    for (const StepPicture& picture : step_pictures(step, *given.trace))
+      if (picture.result == result) return step_words(step, picture, step_facts(*given.trace, 0, head));
+    FAIL("no such picture");
+    return StepWords{};
+  };
+  const auto says = [](const StepWords& told, std::string_view part) {
+    return told.sentence.find(part) != std::string::npos;
+  };
+  for (const TensorId made : {TensorId::q, TensorId::k, TensorId::v}) {
+    CHECK(says(words(Step::project, made, {}), "plus a bias"));
+    CHECK(words(Step::project, made, {}).formulas.front().find(" + b_") != std::string::npos);
+    const StepWords without = words(Step::project, made, {"attention.bias=false"});
+    CHECK_FALSE(says(without, "bias"));
+    CHECK(without.formulas.front().ends_with("ᵀ"));
+  }
+  CHECK(words(Step::output, TensorId::output, {}).formulas.front() == "output = concat W_Oᵀ + b_O");
+  CHECK(words(Step::output, TensorId::output, {"attention.bias=false"}).formulas.front() ==
+        "output = concat W_Oᵀ");
+
+  const auto mask = [&](std::initializer_list<std::string> settings, Index head = 0) {
+    return words(Step::mask, TensorId::masked_scores, settings, head);
+  };
+  CHECK(says(mask({}), "No mask is set"));
+  CHECK(says(mask({"mask.is_causal=true"}), "an allowed pair gets 0 added"));
+  CHECK(says(mask({"mask.is_causal=true"}), "exactly 0"));
+  const StepWords filled = mask({"mask.is_causal=true", "mask.value=-100"});
+  CHECK(says(filled, "score becomes −100, and not −∞"));
+  CHECK_FALSE(says(filled, "exactly 0"));
+  CHECK(filled.formulas ==
+        std::vector<std::string>{"maskedₕ = −100 where blocked", "else scaledₕ + mask_bias"});
+  CHECK(says(mask({"mask.alibi=true"}, 1), "No pair of this map is blocked"));
+  CHECK(says(mask({"mask.alibi=true", "mask.is_causal=true"}, 1), "an allowed pair gets its number"));
+
+  const auto softmax = [&](std::initializer_list<std::string> settings) {
+    return words(Step::softmax, TensorId::attn_weights, settings);
+  };
+  CHECK_FALSE(says(softmax({"mask.is_causal=true"}), "of this map"));
+  CHECK(says(softmax({"mask.preset=padding:4"}), "4 rows of this map have no finite score"));
+  CHECK(says(softmax({"mask.preset=padding:4", "mask.fully_masked_rows=zero"}),
+             "4 rows of this map have no key left"));
+  CHECK_FALSE(says(softmax({"mask.preset=padding:4", "mask.value=-100"}), "of this map"));
 }
 
 TEST_CASE("every step says how its gradient comes back, and not as it went forward") {
