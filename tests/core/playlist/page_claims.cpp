@@ -196,7 +196,7 @@ const std::vector<PageClaim> claims{
        return s.says(sum);
      }},
     // first_walk
-    {"1 token", [](See s) { return s.queries() == 1; }},
+    {"1 token,", [](See s) { return s.queries() == 1; }},
     {" tokens, each", [](See s) { return s.queries() > 1 && s.says(fmt::format("{}", s.queries())); }},
     {" each a row of ", [](See s) { return module(s) && s.says(fmt::format("{}", s.size(s.t().query, 2))); }},
     {"The left columns tell",
