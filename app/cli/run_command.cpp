@@ -110,7 +110,12 @@ struct RunFile {
 
 RunFile whole_run(const TraceRequest& request, const std::vector<TensorName>& only) {
   const ComputedTrace computed = compute_trace(request, only);
-  return {tensors_of(*computed.trace, only), record_of(computed)};
+  RunFile file{tensors_of(*computed.trace, only), record_of(computed)};
+  // Without it the gradients would be others when the file is opened again.
+  const TensorPtr& grad_output = computed.inputs.grad_output;
+  if (request.backward && only.empty() && grad_output)
+    file.tensors.push_back({"grad_output", grad_output, dtype_name(grad_output->dtype())});
+  return file;
 }
 
 // Each layer under "layer.N.". The text goes through the model once.

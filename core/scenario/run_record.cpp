@@ -143,7 +143,9 @@ Scenario scenario_of_run(const std::string& path, const RunRecord& run,
     } else if (name == "frozen_weights" && scenario.frozen_heads) {
       scenario.frozen_heads->file = file;
       require(has("frozen_weights"), "frozen_weights");
-    } else if (!is_any_of(name, {"frozen_weights", "grad_output"})) {
+    } else if (name == "grad_output") {
+      inputs |= has("grad_output");  // in the file where gradients are; it is read beside the inputs
+    } else if (name != "frozen_weights") {
       parameters = true;
     }
   }

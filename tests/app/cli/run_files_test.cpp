@@ -136,6 +136,17 @@ TEST_CASE("arrays that a run was given come back from its file, moved elsewhere 
     run({moved, "-o", again});
     check_same(arrays_of(moved), arrays_of(again));
   }
+  // What the gradients began with, beside inputs from anywhere.
+  const std::string grad_output = array("grad_output", {{"N", 1}, {"L", 4}, {"E", 8}});
+  for (const char* source : {"random", "text"}) {
+    CAPTURE(source);
+    run({"random", "--set", std::string("inputs.source=") + source, "--set", "inputs.text=one two three four",
+         "--set", "inputs.query_length=4", "--set", "attention.embed_dim=8", "--set", "attention.num_heads=2",
+         "--input", grad_output, "--backward", "-o", first});
+    run({first, "--backward", "-o", again});
+    CHECK(arrays_of(first).contains("grad.query"));
+    check_same(arrays_of(first), arrays_of(again));
+  }
   // The arrays that it needs are not in the file.
   run({"random", "--set", "inputs.source=random", "--set", "attention.embed_dim=8", "--set",
        "attention.num_heads=2", "--input", query, "--only", "output", "-o", first});
