@@ -323,6 +323,27 @@ void add_blocked_cells(const Question& q, Causes& causes) {
     causes.push_back({fmt::format("theirs adds {:g} to blocked scores where ours has -inf", rounded), ""});
 }
 
+// Some weights 0 and all others larger by one factor: a module in training.
+void add_dropout(const Question& q, Causes& causes) {
+  if ((q.id != Id::attn_weights && q.id != Id::dropped_weights) || q.array.tensor.gradient) return;
+  double factor = 0.0;
+  Index dropped = 0;
+  for (Index i = 0; i < q.ours().size(); ++i) {
+    const double a = q.ours().flat(i), b = q.theirs().flat(i);
+    if (a != 0.0 && b == 0.0) ++dropped;
+    if (factor == 0.0 && a != 0.0 && b != 0.0) factor = b / a;
+  }
+  if (dropped == 0 || !(factor > 1.0) || !std::isfinite(factor)) return;
+  if (!q.agrees(q.mapped([&](Index i, double x) { return q.theirs().flat(i) == 0.0 ? 0.0 : x * factor; })))
+    return;
+  causes.push_back(
+      {fmt::format(
+           "theirs drops weights: {} of {} are 0, and the others are ours times {:.6g} = 1/(1 − {:.4g}). "
+           "Is the module in training? model.eval() switches dropout off",
+           dropped, q.ours().size(), factor, 1.0 - 1.0 / factor),
+       ""});
+}
+
 void add_roundings(const Question& q, Causes& causes) {
   if (q.array.stored_dtype == "f16" && all_differing(q, [](double a, double b) {
         return std::isinf(b) && std::abs(a) > largest_f16 && (a > 0) == (b > 0);
@@ -348,7 +369,7 @@ std::vector<LikelyCause> causes_in_numbers(const Trace& ours, const ComparedArra
   const Question question{ours, array, array.tensor.id};
   for (const auto& search :
        {add_other_tensors, add_constant_factor, add_orders, add_interleaved_heads, add_repeats,
-        add_rotary_conventions, add_softmax_mistakes, add_blocked_cells, add_roundings}) {
+        add_rotary_conventions, add_softmax_mistakes, add_blocked_cells, add_dropout, add_roundings}) {
     search(question, causes);
   }
   return causes;

@@ -233,6 +233,23 @@ void add_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
   for (const std::vector<Index>& source : orders) add(text(source), source);
 }
 
+// A loop over the heads that ends one too early, or begins one too late.
+void add_missing_heads(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const Index heads = attention_sizes(inputs).heads;
+  if (heads < 2) return;
+  for (const Index missing : {heads - 1, Index{0}})
+    variants.push_back({fmt::format("head {} is left out: its columns are 0", missing),
+                        "",
+                        {},
+                        {{Id::head_output, [missing](const Trace& so_far) {
+                            const Tensor& own = *so_far.tensors.head_output;
+                            const Cells cell(own);
+                            return filled4(own.shape(), [&](Index n, Index h, Index l, Index d) {
+                              return h == missing ? 0.0 : cell(n, h, l, d);
+                            });
+                          }}}});
+}
+
 // One batch or one head in the place of all.
 void add_shared(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionSizes sizes = attention_sizes(inputs);
@@ -255,6 +272,10 @@ void add_shared(const AttentionInputs& inputs, ProgramVariants& variants) {
     add("keys and values of the first batch are used for all", {keys, Id::v_heads},
         [](const Cells& cell, const Shape&, Index, Index h, Index t, Index d) { return cell(0, h, t, d); });
     add("keys and values of the batches are taken in the reverse order", {keys, Id::v_heads},
+        [](const Cells& cell, const Shape& s, Index n, Index h, Index t, Index d) {
+          return cell(s.size(0) - 1 - n, h, t, d);
+        });
+    add("the values of the batches are taken in the reverse order", {Id::v_heads},
         [](const Cells& cell, const Shape& s, Index n, Index h, Index t, Index d) {
           return cell(s.size(0) - 1 - n, h, t, d);
         });
@@ -290,6 +311,7 @@ void add_head_variants(const AttentionInputs& inputs, ProgramVariants& variants)
   add_copies(inputs, variants);
   add_views(inputs, variants);
   add_orders(inputs, variants);
+  add_missing_heads(inputs, variants);
   add_shared(inputs, variants);
 }
 

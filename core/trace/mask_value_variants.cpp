@@ -111,6 +111,8 @@ void add_mask_value_variants(const AttentionInputs& inputs, ProgramVariants& var
   }
   add("the scores are multiplied by the mask, so that a blocked score becomes 0",
       {masked_as([](double score, double bias) { return is_blocked(bias) ? 0.0 : score + bias; })});
+  add("the scores are multiplied by attn_mask, not added to it",
+      {masked_as([](double score, double bias) { return is_blocked(bias) ? bias : score * bias; })});
   add("what a mask adds is divided by √D along with the scores",
       {masked_as(
           [scale](double score, double bias) { return is_blocked(bias) ? bias : score + bias * scale; })});

@@ -166,6 +166,8 @@ void add_padding(const AttentionInputs& inputs, ProgramVariants& variants) {
            false);
     zeroed(" sets the output of padded queries to 0 and is not applied to the keys", {Id::output}, false);
   }
+  add("is read from the other end: padding on the left is taken for padding on the right",
+      [pads, keys](Index n, Index, Index, Index s) { return s < keys && pads(n, keys - 1 - s); });
   add("is one key too long: the last key that is not padding is blocked, too",
       [pads, keys](Index n, Index, Index, Index s) {
         return pads(n, s) || (s + 1 < keys && pads(n, s + 1));

@@ -139,7 +139,7 @@ void add_norms(const AttentionInputs& inputs, ProgramVariants& variants) {
       add(variants, text + where, stage,
           [=](const Trace& so_far) { return normalised(*so_far.tensor(before), norm); });
     };
-    for (const double epsilon : {1e-6, 1e-12, 1e-3, 0.0, 1e-8, 1e-7})
+    for (const double epsilon : {1e-6, 1e-12, 1e-3, 0.0, 1e-8, 1e-7, 1e-2, 1e-4})
       one(fmt::format("the layer norm adds {:g} to the variance, not 1e-5", epsilon), {epsilon});
     for (const double epsilon : {1e-5, 1e-6, 0.0}) {
       one("the layer norm divides the variance by E − 1, not by E", {epsilon, true, true});

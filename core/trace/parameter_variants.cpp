@@ -109,6 +109,37 @@ void add_single_parts(const AttentionInputs& inputs, ProgramVariants& variants) 
   }
 }
 
+// One of the three has the matrix, or the bias, of another, and the rest of its own.
+void add_halves_of_parts(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const TraceTensors& t = inputs.tensors;
+  if (!t.in_proj_bias) return;
+  const Parts parts(inputs.options);
+  const bool one_input = t.query == t.key && t.key == t.value;
+  for (std::size_t a = 0; a < 3; ++a) {
+    for (std::size_t b = 0; b < 3; ++b) {
+      if (a == b || parts.rows(a) != parts.rows(b) || parts.rows(a) == 0) continue;
+      if (one_input)
+        variants.push_back(
+            {fmt::format("{} is projected with the matrix of {} and its own bias", letters[a], letters[b]),
+             "", [parts, a, b](AttentionInputs& other) {
+               parts.separate(other);
+               other.tensors.*parts.weights[a] = other.tensors.*parts.weights[b];
+             }});
+      std::array<std::size_t, 3> from{0, 1, 2};
+      from[a] = b;
+      variants.push_back({fmt::format("the bias of {} is added to {}", letters[b], letters[a]), "",
+                          [parts, from](AttentionInputs& other) {
+                            std::vector<Index> rows;
+                            for (const std::size_t part : from) {
+                              const std::vector<Index> own = parts.rows_of(part);
+                              rows.insert(rows.end(), own.begin(), own.end());
+                            }
+                            other.tensors.in_proj_bias = with_blocks(*other.tensors.in_proj_bias, 1, rows);
+                          }});
+    }
+  }
+}
+
 void add_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionOptions& o = inputs.options;
   const TraceTensors& t = inputs.tensors;
@@ -224,6 +255,7 @@ void add_parameter_variants(const AttentionInputs& inputs, ProgramVariants& vari
       });
   add_orders(inputs, variants);
   add_single_parts(inputs, variants);
+  add_halves_of_parts(inputs, variants);
   add_sources(inputs, variants);
 }
 

@@ -151,6 +151,23 @@ void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
   }
 }
 
+// As partial_rotary_factor does: the first columns of a head alone, by the frequencies of so many columns.
+void add_partial(const RotaryPlan& plan, const AttentionOptions& o, ProgramVariants& variants) {
+  if (!o.rotary_base) return;
+  for (const Index part : {Index{2}, Index{4}}) {
+    if (o.head_dim % (2 * part) != 0) continue;
+    const Index width = o.head_dim / part;
+    add_turns(
+        plan,
+        fmt::format("only the first {} of {} columns of a head are turned by their positions", width,
+                    o.head_dim),
+        [width, base = *o.rotary_base](Turn& turn, bool) {
+          turn.frequencies = rotary_inverse_frequencies(width, base);
+        },
+        variants);
+  }
+}
+
 // Which tensors are turned, and how often.
 void add_targets(const RotaryPlan& plan, ProgramVariants& variants) {
   const auto as_heads = [](Id id, Id heads) {
@@ -164,6 +181,11 @@ void add_targets(const RotaryPlan& plan, ProgramVariants& variants) {
                       "",
                       {},
                       {as_heads(Id::q_rotary, Id::q_heads)}});
+  // Of programs that return q and k all the same.
+  variants.push_back({"q and k are not turned by their positions",
+                      "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
+                      {},
+                      {as_heads(Id::q_rotary, Id::q_heads), as_heads(Id::k_rotary, Id::k_heads)}});
   const Turn of_keys = plan.usual(false);
   const auto values = [of_keys](const Trace& so_far) { return turned(*so_far.tensors.v_heads, of_keys); };
   for (const bool only_values : {false, true}) {
@@ -224,6 +246,7 @@ void add_rotary_variants(const AttentionInputs& inputs, ProgramVariants& variant
                           sizes.queries, sizes.keys};
     add_conventions(plan, variants);
     add_targets(plan, variants);
+    add_partial(plan, o, variants);
     add_before_split(inputs, o, variants);
   }
   if (o.head_dim == 0 || o.head_dim % 2 != 0 || o.add_zero_attn || t.bias_k || t.static_k) return;

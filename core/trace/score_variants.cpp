@@ -137,6 +137,44 @@ void add_softcaps(const AttentionInputs& inputs, const ScoreScale& own, ProgramV
   scaled("negative scores become 0 (ReLU)", [scale](double x) { return std::max(0.0, x * scale); });
 }
 
+// x·factor, with `offset` (…,W) untouched by it where there is one.
+Tensor scaled_beside(const Tensor& x, double factor, const TensorPtr& bias) {
+  Tensor result = x;
+  const Index width = x.shape().size(x.shape().rank() - 1);
+  for (Index i = 0; i < result.size(); ++i) {
+    const double beside = bias ? bias->flat(i % width) : 0.0;
+    result.set_flat(i, (x.flat(i) - beside) * factor + beside);
+  }
+  return result;
+}
+
+// The scale taken elsewhere: of q before the product, as many programs do, of q before its bias is added, of q and k.
+void add_scaled_queries(const AttentionInputs& inputs, const AttentionOptions& o, ProgramVariants& variants) {
+  if (o.softcap > 0.0 || o.temperature != 1.0) return;
+  const double scale = score_scale(o).scale;
+  const auto at = [&](const char* text, std::vector<Id> places, double factor, bool before_bias) {
+    ProgramVariant variant{text, "", [](AttentionInputs& other) { other.options.scale = 1.0; }};
+    for (const Id id : places)
+      variant.stages.push_back({id, [=](const Trace& so_far) {
+                                  const TensorPtr& bias = so_far.tensors.in_proj_bias;
+                                  return scaled_beside(*so_far.tensor(id), factor,
+                                                       before_bias ? bias : nullptr);
+                                }});
+    variants.push_back(std::move(variant));
+  };
+  const bool module = o.op == Op::multi_head_attention;
+  const bool rotary = o.rotary_base || !o.rotary_inverse_frequencies.empty();
+  if (module) at("q is scaled as it is projected, not the scores", {Id::q}, scale, false);
+  if (module && inputs.tensors.in_proj_bias)
+    at("q is scaled before its bias is added, not the scores: the bias is too large", {Id::q}, scale, true);
+  if (module && scale > 0.0)
+    at("q and k are both scaled as they are projected, by √scale, not the scores", {Id::q, Id::k},
+       std::sqrt(scale), false);
+  at("q is scaled in its heads, not the scores", {Id::q_heads}, scale, false);
+  if (rotary)
+    at("q is scaled after it was turned by its positions, not the scores", {Id::q_rotary}, scale, false);
+}
+
 }  // namespace
 
 void add_score_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
@@ -145,6 +183,7 @@ void add_score_variants(const AttentionInputs& inputs, ProgramVariants& variants
   if (o.head_dim == 0) return;
   add_exchanges(sizes, variants);
   add_transposed_weights(sizes, variants);
+  add_scaled_queries(inputs, o, variants);
   add_softcaps(inputs, score_scale(o), variants);
   add_normalised(o.rotary_base || !o.rotary_inverse_frequencies.empty(), variants);
 }

@@ -180,6 +180,12 @@ void add_softmax_variants(const AttentionInputs& inputs, ProgramVariants& varian
     for (double& cell : row) sum += cell = std::isinf(cell) ? 0.0 : cell;
     for (double& cell : row) cell /= sum;
   });
+  add("negative scores become 0 (ReLU) and each row is divided by its sum, without the exponential",
+      [](std::span<double> row) {
+        double sum = 0.0;
+        for (double& cell : row) sum += cell = std::max(0.0, cell);
+        for (double& cell : row) cell = sum > 0.0 ? cell / sum : 0.0;
+      });
   add("the largest score of a row gets all of its weight (argmax, no softmax)", [](std::span<double> row) {
     const auto largest = std::ranges::max_element(row) - row.begin();
     for (std::size_t i = 0; i < row.size(); ++i)

@@ -310,6 +310,119 @@ class NoOutputProjection(Attention):
         return concat
 
 
+@wrong("scaled by 2 \\(√D\\)", PLAIN)
+class ScaledTheOtherWay(Attention):
+    def scale(self):
+        return math.sqrt(self.c.head_dim)
+
+
+@wrong("1/D", PLAIN, dict(sdpa=True))
+class ScaledTwice(Attention):
+    def scale(self):
+        return 1 / self.c.head_dim
+
+
+@wrong("q is scaled before its bias is added", PLAIN)
+class QueryScaledBeforeItsBias(Attention):
+    def project(self, which):
+        x = self.source({"q": "query", "k": "key", "v": "value"}[which]) @ self.weight(which).T
+        return (x / math.sqrt(self.c.head_dim) if which == "q" else x) + self.bias(which)
+
+    def scale(self):
+        return 1.0
+
+
+@wrong("q is scaled as it is projected", PLAIN, ROTARY)
+class QueryScaledInItsProjection(Attention):
+    def project(self, which):
+        x = super().project(which)
+        return x / math.sqrt(self.c.head_dim) if which == "q" else x
+
+    def scale(self):
+        return 1.0
+
+
+@wrong("the window is 4 wide", dict(window=3))
+class WindowOneWider(Attention):
+    def blocked(self):
+        i, j = self.grid()
+        return np.broadcast_to(np.abs(i - j) > self.c.window, (self.c.batch, self.c.heads, self.c.queries, self.c.keys)), 0.0
+
+
+@wrong("the sign is opposite", dict(alibi=True, causal=True))
+class AlibiRewardsDistance(Attention):
+    def blocked(self):
+        blocked, bias = super().blocked()
+        return blocked, -bias
+
+
+@wrong("head [37] is left out", PLAIN, GROUPED)
+class LastHeadForgotten(Attention):
+    def merge(self, heads):
+        kept = heads.copy()
+        kept[:, -1] = 0.0
+        return super().merge(kept)
+
+
+@wrong("values of the batches are taken in the reverse order", PLAIN)
+class ValuesOfOtherBatch(Attention):
+    def weigh(self, weights, v):
+        return weights @ v[::-1]
+
+
+@wrong("ReLU", PLAIN, CROSS)
+class ReluForSoftmax(Attention):
+    def softmax(self, x):
+        x = np.maximum(x, 0.0)
+        return x / (x.sum(-1, keepdims=True) + 1e-12)
+
+
+@wrong("padding on the left is taken for padding on the right", PADDED)
+class PaddingOnTheOtherSide(Attention):
+    def padding(self):
+        return self.a["key_padding_mask"][:, None, None, ::-1]
+
+
+@wrong("multiplied by attn_mask", dict(mask="float"))
+class FloatMaskMultiplied(Attention):
+    def masked(self, scaled):
+        return scaled * self.a["attn_mask"]
+
+
+@wrong("q and k are not turned", ROTARY)
+class RotaryForgotten(Attention):
+    def rotate(self, x, which):
+        return x
+
+
+@wrong("only the first 4 of 8 columns", ROTARY)
+class RotaryOnHalfAHead(Attention):
+    def rotate(self, x, which):
+        width = x.shape[-1] // 2
+        angle = self.positions(which, x.shape[2])[:, None] * self.c.rotary ** (-np.arange(0, width, 2) / width)
+        first, second = np.split(x[..., :width], 2, axis=-1)
+        cos, sin = np.cos(angle), np.sin(angle)
+        return np.concatenate([first * cos - second * sin, second * cos + first * sin, x[..., width:]], axis=-1)
+
+
+@wrong("k is projected with the matrix of q", PLAIN)
+class QueryMatrixForKeys(Attention):
+    def weight(self, which):
+        return super().weight("q" if which == "k" else which)
+
+
+@wrong("the bias of v is added to k|bias of k is not added", PLAIN)
+class ValueBiasForKeys(Attention):
+    def bias(self, which):
+        return super().bias("v" if which == "k" else which)
+
+
+@wrong("adds 0.01 to the variance", dict(layer_norm=True, residual=True))
+class LayerNormWithLargeEpsilon(Attention):
+    def normalise(self, x):
+        return (x - x.mean(-1, keepdims=True)) / np.sqrt(x.var(-1, keepdims=True) + 1e-2)
+
+
 @wrong("every number of theirs is a bf16 number", PLAIN, CAUSAL)
 class RoundedToBf16(Attention):
     def run(self):

@@ -201,6 +201,19 @@ TEST_CASE("numbers beyond f16 and fractions cut off are recognised") {
   CHECK(has(causes_of(*trace, Id::scores, whole, "i32"), "fractions are cut off"));
 }
 
+TEST_CASE("weights that are dropped, the others larger by one factor, are dropout") {
+  const TracePtr trace = reference_forward(random_inputs(small_options()));
+  const auto dropped = [&](double factor, double odd) {
+    Tensor weights = trace->tensors.attn_weights->converted(DType::f64);
+    for (Index i = 0; i < weights.size(); ++i)
+      weights.set_flat(i, i % 7 == 3 ? 0.0 : weights.flat(i) * (i == 5 ? odd : factor));
+    return causes_of(*trace, Id::attn_weights, weights);
+  };
+  CHECK(has(dropped(1.25, 1.25), "= 1/(1 − 0.2)"));
+  CHECK_FALSE(has(dropped(1.25, 1.3), "drops weights"));
+  CHECK_FALSE(has(dropped(0.8, 0.8), "drops weights"));
+}
+
 TEST_CASE("from the output alone an option is found that makes ours agree") {
   const AttentionInputs inputs = inputs_with_masks();
   const auto found = [&](const char* part, const std::function<void(AttentionInputs&)>& change) {
