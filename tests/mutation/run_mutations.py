@@ -1,16 +1,16 @@
 #!/usr/bin/env python3
-"""Shows that the tests of the core are able to fail: makes one mistake at a time in a copy of the sources (mutations.py), builds
-and runs them, and prints which test noticed.
+"""Shows that the tests of the core are able to fail: makes one mistake at a time in a copy of the sources, builds and runs them,
+and prints which test noticed. mutations.json lists the mistakes: what each is, the file, the text that stands there once, and
+what takes its place.
 
     python3 tests/mutation/run_mutations.py [--folder build/mutation] [--only WORDS]
 
 Not part of ctest: each mistake is a build of a file or two. Exit status 1 where a mistake went unnoticed.
 """
-import argparse, os, re, shutil, subprocess, sys, time
-
-from mutations import MUTATIONS
+import argparse, json, os, re, shutil, subprocess, sys, time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+MUTATIONS = os.path.join(ROOT, "tests", "mutation", "mutations.json")
 TIME_LIMIT = 300  # seconds for one run of the tests; a mistake may make them endless
 
 
@@ -55,7 +55,7 @@ def first_failure(source):
 
 
 def outcome(source, mutation):
-    what, file, before, after = mutation
+    file, before, after = mutation["file"], mutation["before"], mutation["after"]
     path = os.path.join(source, file)
     text = open(path).read()
     if text.count(before) != 1:
@@ -75,7 +75,7 @@ def outcome(source, mutation):
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--folder", default=os.path.join(ROOT, "build", "mutation"))
-    arguments.add_argument("--only", default="", help="only the mistakes whose description has these words")
+    arguments.add_argument("--only", action="append", default=[], help="only the mistakes whose description has these words; may be given several times")
     arguments.add_argument("--cmake", action="append", default=[], help="an argument for CMake")
     given = arguments.parse_args()
     source = copied_sources(given.folder)
@@ -89,13 +89,13 @@ def main():
     if failure:
         sys.exit(f"the tests do not even pass without a mistake: {failure}")
     counts = {"caught": 0, "LIVED": 0, "STALE": 0}
-    for mutation in MUTATIONS:
-        if given.only not in mutation[0]:
+    for mutation in json.load(open(MUTATIONS)):
+        if given.only and not any(words in mutation["what"] for words in given.only):
             continue
         began = time.monotonic()
         result, remark = outcome(source, mutation)
         counts[result] += 1
-        print(f"{result:7} {mutation[0]:60} {time.monotonic() - began:4.0f} s  {remark}", flush=True)
+        print(f"{result:7} {mutation["what"]:60} {time.monotonic() - began:4.0f} s  {remark}", flush=True)
     print(", ".join(f"{count} {result}" for result, count in counts.items()))
     sys.exit(1 if counts["LIVED"] or counts["STALE"] else 0)
 
