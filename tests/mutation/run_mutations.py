@@ -90,12 +90,13 @@ def main():
         sys.exit(f"the tests do not even pass without a mistake: {failure}")
     counts = {"caught": 0, "LIVED": 0, "STALE": 0}
     for mutation in json.load(open(MUTATIONS)):
-        if given.only and not any(words in mutation["what"] for words in given.only):
+        what = mutation["what"]
+        if given.only and not any(words in what for words in given.only):
             continue
         began = time.monotonic()
         result, remark = outcome(source, mutation)
         counts[result] += 1
-        print(f"{result:7} {mutation["what"]:60} {time.monotonic() - began:4.0f} s  {remark}", flush=True)
+        print(f"{result:7} {what:60} {time.monotonic() - began:4.0f} s  {remark}", flush=True)
     print(", ".join(f"{count} {result}" for result, count in counts.items()))
     sys.exit(1 if counts["LIVED"] or counts["STALE"] else 0)
 
