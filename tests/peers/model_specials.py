@@ -17,7 +17,7 @@ SPECIAL = {
                      "activation_sparsity_pattern": [0.0] * 4, "intermediate_size": 64},
     "granite_speech5_encoder": {"context_size": 8}, "dab-detr": {"query_dim": 4},
     "autoformer": {"prediction_length": 4, "context_length": 16, "lags_sequence": [1, 2]},
-    "informer": {"prediction_length": 4, "context_length": 16, "lags_sequence": [1, 2]},
+    "informer": {"sampling_factor": 1, "prediction_length": 4, "context_length": 16, "lags_sequence": [1, 2]},
     "time_series_transformer": {"prediction_length": 4, "context_length": 16, "lags_sequence": [1, 2]},
     "hunyuan_v1_dense": HEAD_DIM, "hunyuan_v1_moe": HEAD_DIM, "ministral": HEAD_DIM, "nemotron": {**HEAD_DIM, "num_key_value_heads": 2},
     "hunyuan_vl_text": {**HEAD_DIM, "rope_parameters": {**ROPE, "mrope_section": [2, 2, 2, 2]}},

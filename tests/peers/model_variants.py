@@ -89,9 +89,17 @@ OF_FAMILY = {
     "olmo": {"clip_qkv, grouped": {"clip_qkv": 0.4, "num_key_value_heads": 2}},
 }
 # Why a family has no attention of its own that could be judged.
+# Layers that are judged with what their own module is given, and whose warning speaks of what comes before that or of the whole model.
+BEFORE = "its keys come from a convolution over the tokens, which the warning names and the judge has behind it"
+WARNED_THOUGH_EQUAL = {
+    **dict.fromkeys(("glpn", "pvt", "segformer"), BEFORE),
+    **dict.fromkeys(("bridgetower", "bridgetower_vision_model"), "no setting says how many heads its vision layers have: the model itself divides by 64"),
+    "groupvit_vision_model": "its config.json says another number of layers than it has",
+}
 STATE = "keeps a state in place of attention weights"
 PART = "has no model of its own; it is judged inside of the models it is a part of"
 PIXELS = "is made of convolutions"
+UNMADE = "has sizes that are fixed, or parts that fit together in ways that small_models.py does not know"
 COMPOSITE = "is two models of other families, each of which is judged"
 WITHOUT_JUDGE = {
     **dict.fromkeys(("mamba", "mamba2", "falcon_mamba", "rwkv", "xlstm", "recurrent_gemma"), STATE),
@@ -107,6 +115,9 @@ WITHOUT_JUDGE = {
                      "vibevoice_acoustic_tokenizer_decoder", "vibevoice_acoustic_tokenizer_encoder", "pp_ocrv5_mobile_det", "pp_ocrv5_server_det",
                      "pp_ocrv6_medium_det", "pp_ocrv6_small_det", "slanet", "uvdoc", "uvdoc_backbone", "align_vision_model", "gemma3n_vision",
                      "timm_backbone"), PIXELS),
+    **dict.fromkeys(("qwen2_5_omni", "qwen2_5_omni_dit", "qwen2_5_omni_token2wav", "qwen3_omni_moe", "qwen4_exp", "qwen4_exp_text", "seggpt",
+                     "t5gemma2_decoder", "t5gemma2_encoder", "t5gemma2_text", "table-transformer", "tvp", "upernet", "vibevoice", "vitmatte",
+                     "wav2vec2-bert", "zamba", "zamba2"), UNMADE),
     **dict.fromkeys(("encoder-decoder", "vision-encoder-decoder", "speech-encoder-decoder", "rag", "nougat", "vision-text-dual-encoder"), COMPOSITE),
 }
 
