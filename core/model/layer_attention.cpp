@@ -118,11 +118,12 @@ std::string kind_of_gpt_neo(const Reading& read) {
       break;
     const auto period = static_cast<Index>(part[0].size());
     const Index inner = read.layer.number - first;
-    if (inner / period < part[1].get<Index>()) {
+    const auto times = part[1].get<std::uint64_t>();
+    if (static_cast<std::uint64_t>(inner / period) < times) {
       const Json& kind = part[0][static_cast<std::size_t>(inner % period)];
       return kind.is_string() ? kind.get<std::string>() : "";
     }
-    first += period * part[1].get<Index>();
+    first += period * static_cast<Index>(times);
   }
   return types.is_null() ? read.layer.number % 2 == 0 ? "global" : "local" : "";
 }
@@ -130,8 +131,9 @@ std::string kind_of_gpt_neo(const Reading& read) {
 void read_local_window(const Reading& read) {
   if (!read.reads(reads::local_windows)) return;
   const std::string kind = kind_of_gpt_neo(read);
-  if (kind == "local")
-    read.attention.sliding_window = read.settings.whole("window_size", 256, most_window);
+  const Index window = read.settings.whole("window_size", 256, most_window);
+  if (kind == "local" && window > 0)
+    read.attention.sliding_window = window;
   else if (kind != "global")
     read.tell("config.json: attention_types does not say whether this layer has a window");
 }

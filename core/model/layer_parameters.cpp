@@ -187,7 +187,8 @@ void turn_halves(const AttentionLayer& layer, Index pairs, Parameters& parameter
   for (const char* name : {"q_proj_weight", "k_proj_weight", "in_proj_weight"}) {
     const auto at = parameters.find(name);
     if (at == parameters.end()) continue;
-    const Index rows = at->second->size() / layer.query_width, width = layer.query_width;
+    const Index width = name[0] == 'k' ? layer.key_width : layer.query_width;
+    const Index rows = at->second->size() / width;
     at->second = rearranged(*at->second, rows, width,
                             [=](Index r, Index c) { return (r < turned ? source(r) : r) * width + c; });
   }

@@ -11,10 +11,11 @@
 namespace headwise {
 namespace {
 
-// "q_proj" of "…self_attn.q_proj.weight".
+// "q_proj" of "…self_attn.q_proj.weight" and of what is wrapped or quantised: "…self_attn.q_proj.base_layer.weight".
 std::string_view last_word(std::string_view name) {
-  constexpr std::string_view weight = ".weight";
-  if (name.ends_with(weight)) name.remove_suffix(weight.size());
+  for (const std::string_view ending :
+       {".weight", ".qweight", ".lora_A", ".base_layer", ".linear", ".convolution"})
+    if (name.ends_with(ending)) name.remove_suffix(ending.size());
   const std::size_t dot = name.rfind('.');
   return dot == std::string_view::npos ? name : name.substr(dot + 1);
 }
@@ -23,18 +24,16 @@ std::string_view last_word(std::string_view name) {
 bool looks_like_queries(std::string_view name, const ArrayInfo& info) {
   if (info.sizes.size() < 2 || name.ends_with("bias")) return false;
   const std::string_view word = last_word(name);
-  constexpr std::array<std::string_view, 4> exact{"Wq", "wq", "c_attn", "in_proj_weight"};
-  constexpr std::array<std::string_view, 3> inside{"qkv", "query", "in_proj_qkv"};
-  const bool queries = word.starts_with("q_") || word == "q" || word.ends_with("_q") ||
-                       std::ranges::find(exact, word) != exact.end() ||
-                       std::ranges::any_of(inside, [&](std::string_view part) {
-                         return word.find(part) != std::string_view::npos;
-                       });
-  if (!queries) return false;
+  constexpr std::array<std::string_view, 6> exact{"q",       "Wq", "c_attn", "in_proj", "in_proj_weight",
+                                                  "att_proj"};
+  constexpr std::array<std::string_view, 5> inside{"qkv", "query", "queries", "wq", "kv_proj"};
+  const bool queries =
+      word.starts_with("q_") || word.ends_with("_q") || std::ranges::find(exact, word) != exact.end() ||
+      std::ranges::any_of(inside,
+                          [&](std::string_view part) { return word.find(part) != std::string_view::npos; });
   const std::string_view before = name.substr(0, static_cast<std::size_t>(word.data() - name.data()));
-  constexpr std::array<std::string_view, 4> modules{"att", "Attention", "mixer", "temporal_block"};
-  return std::ranges::any_of(
-      modules, [&](std::string_view module) { return before.find(module) != std::string_view::npos; });
+  return word == "queries_keys_values" || (queries && (before.find("att") != std::string_view::npos ||
+                                                       before.find("Attention") != std::string_view::npos));
 }
 
 }  // namespace
@@ -62,12 +61,11 @@ std::vector<std::string> model_notes(const ModelFiles& files, const AttentionLay
       ++others;
   }
   if (!first.empty()) {
-    notes.push_back(fmt::format("{}{} of attention that Headwise does not know by {}: it is no layer here",
-                                first,
-                                others == 0   ? " is"
-                                : others == 1 ? " and 1 more matrix are"
-                                              : fmt::format(" and {} more matrices are", others),
-                                others == 0 ? "its name" : "their names"));
+    const std::string more = others == 0   ? ""
+                             : others == 1 ? " and 1 more matrix"
+                                           : fmt::format(" and {} more matrices", others);
+    notes.push_back(fmt::format("{}{}: attention under names that Headwise does not know, and no layer here",
+                                first, more));
   }
   return notes;
 }
