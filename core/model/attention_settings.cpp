@@ -70,7 +70,7 @@ constexpr std::array attention_settings{
     AttentionSetting{"scale_attn_by_inverse_layer_idx", reads::gpt2_scale, off},
     AttentionSetting{"scale_attn_weights", reads::gpt2_scale, on},
     AttentionSetting{"sliding_window", reads::window},
-    AttentionSetting{"sliding_window_pattern", 0},
+    AttentionSetting{"sliding_window_pattern", reads::rope_in_windows},
     AttentionSetting{"use_alibi", 0, off},
     AttentionSetting{"use_bidirectional_attention", 0, off},
     AttentionSetting{"use_prompt", 0, off},

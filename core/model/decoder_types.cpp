@@ -13,6 +13,7 @@ constexpr unsigned llama = rope, windowed = rope | window;
 
 constexpr std::array types{
     // Decoders without positions inside of attention.
+    ModelType{.name = "aimv2_text_model"},
     ModelType{.name = "biogpt"},
     ModelType{.name = "clip_text_model", .usual_heads = 8},
     ModelType{.name = "clipseg_text_model"},
@@ -44,7 +45,12 @@ constexpr std::array types{
                   "time_step_limit time_step_min time_step_max time_step_floor z_loss_coefficient"},
     ModelType{.name = "bloom", .positions = alibi},
     ModelType{.name = "cohere", .positions = rotary_neighbours, .reads = llama},
-    ModelType{.name = "cohere2", .positions = rotary_neighbours, .reads = windowed | rope_in_windows},
+    ModelType{.name = "cohere2",
+              .positions = rotary_neighbours,
+              .reads = windowed | rope_in_windows,
+              .own_settings =
+                  "layer_switch order_of_interleaved_layers position_embedding_type use_embedding_sharing "
+                  "use_gated_activation use_parallel_block use_parallel_embedding"},
     ModelType{.name = "csm_depth_decoder_model", .positions = rotary, .reads = llama, .usual_base = 5e5},
     ModelType{.name = "cwm", .positions = rotary, .reads = windowed, .usual_base = 1e6},
     ModelType{.name = "emu3_text_model", .positions = rotary, .reads = llama, .usual_base = 1e6},

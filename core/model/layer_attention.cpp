@@ -100,6 +100,11 @@ bool has_window(const Reading& read) {
     return false;
   }
   if (read.type.name == "gemma2") return read.layer.number % 2 == 0;
+  // Cohere 2 before layer_types: each fourth layer sees everything.
+  if (read.reads(reads::rope_in_windows)) {
+    const Index pattern = read.settings.whole("sliding_window_pattern", 4, most_window);
+    return pattern == 0 || (read.layer.number + 1) % pattern != 0;
+  }
   // Qwen2's first layers see everything.
   const Index first = read.settings.whole(
       "max_window_layers", read.reads(reads::window_switch) ? read.type.first_windowed : 0, most_window);

@@ -8,7 +8,8 @@
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 58> composites{"align",
+constexpr std::array<std::string_view, 59> composites{"aimv2",
+                                                      "align",
                                                       "altclip",
                                                       "aria",
                                                       "audioflamingo3",
