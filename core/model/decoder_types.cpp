@@ -13,7 +13,6 @@ constexpr unsigned llama = rope, windowed = rope | window;
 
 constexpr std::array types{
     // Decoders without positions inside of attention.
-    ModelType{.name = "aimv2_text_model"},
     ModelType{.name = "biogpt"},
     ModelType{.name = "clip_text_model", .usual_heads = 8},
     ModelType{.name = "clipseg_text_model"},

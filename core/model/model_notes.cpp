@@ -32,8 +32,11 @@ bool looks_like_queries(std::string_view name, const ArrayInfo& info) {
       std::ranges::any_of(inside,
                           [&](std::string_view part) { return word.find(part) != std::string_view::npos; });
   const std::string_view before = name.substr(0, static_cast<std::size_t>(word.data() - name.data()));
-  return word == "queries_keys_values" || (queries && (before.find("att") != std::string_view::npos ||
-                                                       before.find("Attention") != std::string_view::npos));
+  // What these are called is said of nothing else, whatever the module is called: "mixer.q_proj".
+  const bool surely =
+      word == "q_proj" || word == "queries_keys_values" || word.find("qkv") != std::string_view::npos;
+  return surely || (queries && (before.find("att") != std::string_view::npos ||
+                                before.find("Attention") != std::string_view::npos));
 }
 
 }  // namespace
