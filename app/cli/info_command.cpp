@@ -194,7 +194,8 @@ void run_info(CLI::App& app, const Words& words) {
                                every_tensor));
   }
   const Json scored = wants_heads ? heads_info_json(heads) : Json();
-  print(as_json(path, info, is_model ? &model : nullptr, wants_heads ? &scored : nullptr));
+  const bool told_as_model = is_model || names_model(path);
+  print(as_json(path, info, told_as_model ? &model : nullptr, wants_heads ? &scored : nullptr));
 }
 
 }  // namespace headwise

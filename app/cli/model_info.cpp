@@ -9,6 +9,7 @@
 #include "core/model/head_choices.h"
 #include "core/model/layer_attention.h"
 #include "core/model/layer_rows.h"
+#include "core/model/model_notes.h"
 #include "core/model/model_types.h"
 #include "core/tensor/error.h"
 
@@ -184,6 +185,7 @@ std::string model_info_text(const TextModel& model) {
   }
   if (const std::string told = told_of_layer_count(files, layers); !told.empty())
     text += fmt::format("  {}\n", told);
+  for (const std::string& note : model_notes(files, layers)) text += fmt::format("  {}\n", one_line(note));
   for (const std::string& file : files.missing_files())
     text += fmt::format("  missing: {}\n", one_line(file));
   return all.empty() ? text : text + text_goes_in(model);
@@ -242,6 +244,7 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
           {"missing_files", files.missing_files()},
           {"layers", list},
           {"layer_count_problem", or_null(!count_problem.empty(), count_problem)},
+          {"notes", model_notes(files, layers)},
           {"encoder", encoder},
           {"tokenizer", model.tokenizer() ? Json(model.tokenizer()->kind()) : Json(nullptr)},
           {"words_without_text", or_null(!model.nameless_words().empty(), model.nameless_words())},

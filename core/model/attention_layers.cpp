@@ -59,6 +59,11 @@ bool is_matrix(const ArrayInfo* info) {
   return info && info->sizes.size() == 2;
 }
 
+// Many programs call their queries so, each with an output of its own name: without that it is another family's, which is not known here.
+bool has_names_of_many(const ModelFamily& family) {
+  return family.name == "ALBERT" || family.name == "wav2vec 2.0" || family.name == "GPT-J";
+}
+
 // Whether the array can be this family's by its shape; GPT-2's and nanoGPT's names are the same.
 bool has_shape_of(const ModelFamily& family, const ArrayInfo& first) {
   if (first.sizes.size() != 2) return false;
@@ -149,16 +154,24 @@ AttentionLayer layer_of(const ModelFamily& family, const std::string& name, cons
     }
     layer.has_bias = files.find(layer_array(layer, family.qkv, "bias")) != nullptr;
   } else {
+    const bool in_columns = layer.layout == AttentionLayout::queries_in;
     if (const ArrayInfo* const q = needs(family.q)) {
-      layer.q_rows = q->sizes[0];
-      layer.query_width = q->sizes[1];
+      layer.q_rows = q->sizes[in_columns ? 1 : 0];
+      layer.query_width = q->sizes[in_columns ? 0 : 1];
     }
-    if (const ArrayInfo* const k = needs(family.k)) {
-      layer.k_rows = k->sizes[0];
-      layer.key_width = k->sizes[1];
+    if (!family.kv.empty()) {
+      if (const ArrayInfo* const kv = needs(family.kv)) {
+        layer.k_rows = layer.v_rows = kv->sizes[1] / 2;
+        layer.key_width = kv->sizes[0];
+      }
+    } else {
+      if (const ArrayInfo* const k = needs(family.k)) {
+        layer.k_rows = k->sizes[0];
+        layer.key_width = k->sizes[1];
+      }
+      if (const ArrayInfo* const v = needs(family.v)) layer.v_rows = v->sizes[0];
     }
-    if (const ArrayInfo* const v = needs(family.v)) layer.v_rows = v->sizes[0];
-    for (const std::string_view stem : {family.q, family.k, family.v, family.joint_bias})
+    for (const std::string_view stem : {family.q, family.k, family.v, family.kv, family.joint_bias})
       layer.has_bias = layer.has_bias || (!stem.empty() && files.find(layer_array(layer, stem, "bias")));
   }
   needs(family.output);
@@ -183,7 +196,7 @@ AttentionLayers find_attention_layers(const ModelFiles& files) {
       if (!before || !has_shape_of(family, info)) continue;
       named.name = *before;
       const bool whole = files.find(layer_array(named, family.output, "weight")) != nullptr;
-      if (!of || whole) {
+      if (whole || (!of && !has_names_of_many(family))) {
         of = &family;
         prefix = *before;
       }

@@ -18,7 +18,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr double most = 1e15;  // of a scale, a softcap, a bound: far from overflow
-constexpr Index most_window = Index{1} << 40;
+constexpr Index most_window = Index{1} << 40, most_blocks = Index{1} << 16;
 
 // All that one layer's attention is read from.
 struct Reading {
@@ -61,7 +61,10 @@ void read_sees(const Reading& read) {
 void read_scale(const Reading& read) {
   std::optional<double>& scale = read.attention.scale;
   if (!read.layer.family->scales) scale = 1.0;
-  if (read.reads(reads::multiplier)) scale = read.settings.number("attention_multiplier", 1.0, most);
+  // HyperCLOVA X without the setting keeps 1/√D.
+  if (read.reads(reads::multiplier) &&
+      (read.settings.has("attention_multiplier") || read.type.name != "hyperclovax"))
+    scale = read.settings.number("attention_multiplier", 1.0, most);
   if (read.reads(reads::query_scalar))
     scale = 1.0 / std::sqrt(read.settings.number("query_pre_attn_scalar", 256.0, most));
   if (read.reads(reads::gpt2_scale)) {
@@ -97,10 +100,47 @@ bool has_window(const Reading& read) {
     return false;
   }
   if (read.type.name == "gemma2") return read.layer.number % 2 == 0;
+  // Cohere 2 before layer_types: each fourth layer sees everything.
+  if (read.reads(reads::rope_in_windows)) {
+    const Index pattern = read.settings.whole("sliding_window_pattern", 4, most_window);
+    return pattern == 0 || (read.layer.number + 1) % pattern != 0;
+  }
   // Qwen2's first layers see everything.
-  const Index first =
-      read.settings.whole("max_window_layers", read.reads(reads::window_switch) ? 28 : 0, most_window);
+  const Index first = read.settings.whole(
+      "max_window_layers", read.reads(reads::window_switch) ? read.type.first_windowed : 0, most_window);
   return read.layer.number >= first;
+}
+
+// GPT-Neo: "global" or "local" for each layer, written out or as [[["global", "local"], 12]], which repeats.
+std::string kind_of_gpt_neo(const Reading& read) {
+  const Json& written = read.of_layer("attention_layers");
+  if (written.is_string()) return written.get<std::string>();
+  const Json& types = read.settings.at("attention_types");
+  Index first = 0;
+  for (const Json& part : types.is_array() ? types : Json::array()) {
+    if (!part.is_array() || part.size() != 2 || !part[0].is_array() || part[0].empty() ||
+        !part[1].is_number_unsigned())
+      break;
+    const auto period = static_cast<Index>(part[0].size());
+    const Index inner = read.layer.number - first;
+    const auto times = part[1].get<std::uint64_t>();
+    if (static_cast<std::uint64_t>(inner / period) < times) {
+      const Json& kind = part[0][static_cast<std::size_t>(inner % period)];
+      return kind.is_string() ? kind.get<std::string>() : "";
+    }
+    first += period * static_cast<Index>(times);
+  }
+  return types.is_null() ? read.layer.number % 2 == 0 ? "global" : "local" : "";
+}
+
+void read_local_window(const Reading& read) {
+  if (!read.reads(reads::local_windows)) return;
+  const std::string kind = kind_of_gpt_neo(read);
+  const Index window = read.settings.whole("window_size", 256, most_window);
+  if (kind == "local" && window > 0)
+    read.attention.sliding_window = window;
+  else if (kind != "global")
+    read.tell("config.json: attention_types does not say whether this layer has a window");
 }
 
 void read_window(const Reading& read) {
@@ -113,7 +153,24 @@ void read_window(const Reading& read) {
   if (window > 0) read.attention.sliding_window = window;
 }
 
+// BigBird looks at blocks only in texts that are longer than all that a block sees; in shorter ones its models see everything.
+void read_block_sparse(const Reading& read) {
+  if (!read.reads(reads::block_sparse) || read.layer.is_cross) return;
+  const bool in_decoder = read.type.sees == Sees::past_in_decoder && is_in_decoder(read.layer.name);
+  if (in_decoder || read.settings.text("attention_type", "block_sparse") == "original_full") return;
+  const Index block = read.settings.whole("block_size", 64, most_window),
+              random = read.settings.whole("num_random_blocks", 3, most_blocks);
+  read.attention.limits.push_back(
+      {(5 + 2 * random) * block,
+       fmt::format(
+           "config.json: attention_type = \"block_sparse\": beyond {} tokens the model sees some blocks, "
+           "and here each token sees all",
+           (5 + 2 * random) * block)});
+}
+
 void read_rotary(const Reading& read) {
+  // Cohere 2 turns in the layers with a window alone.
+  if (read.reads(reads::rope_in_windows) && !read.attention.sliding_window) return;
   if (read.reads(reads::no_rope)) {
     const Json& turned = read.of_layer("no_rope_layers");
     const Index interval = read.settings.whole("no_rope_layer_interval", 4, most_window);
@@ -127,9 +184,16 @@ void read_rotary(const Reading& read) {
                                          kind.is_string() ? kind.get<std::string>() : "");
   if (!read.reads(reads::partial_rope))
     rotary.share = 1.0;  // the setting is there and the model passes it by
-  if (read.type.positions == InnerPositions::rotary_neighbours)
-    rotary.not_understood =
-        fmt::format("model_type = \"{}\" turns neighbouring columns together", read.type.name);
+  if (read.reads(reads::rotary_dim)) {
+    // Null turns all columns by the frequencies of a wider head, which GPT-J's own code does not get through.
+    const Index width = read.settings.whole("rotary_dim", 64, most_window);
+    rotary.share = static_cast<double>(width) / head_dim(read.layer);
+    if (width < 2 || rotary.share > 1.0 || read.settings.at("rotary_dim").is_null())
+      return read.tell(
+          fmt::format("rotary positions are left out: config.json: rotary_dim = {} of {} columns",
+                      one_line(read.settings.at("rotary_dim").dump(), 40), head_dim(read.layer)));
+  }
+  read.attention.turns_neighbours = read.type.positions == InnerPositions::rotary_neighbours;
   if (!rotary.not_understood.empty())
     read.tell(
         fmt::format("rotary positions are not computed as this model has them: {}", rotary.not_understood));
@@ -219,6 +283,11 @@ std::string told_of_type(const AttentionLayer& layer, const ModelType* type) {
   }
   if (type) return std::string(type->not_computed);
   const std::string_view family = layer.family->name;
+  if (layer.config && layer.config->model_type.empty() && !layer.config->whole_type.empty()) {
+    return fmt::format(
+        "{}: there is no model_type: the layer is computed as {}'s, by the names of its tensors",
+        layer.config->where.substr(layer.config->where.rfind('/') + 1), family);
+  }
   if (!layer.config) {
     return needs_config(*layer.family) ? fmt::format(
                                              "no config.json says what kind of model this is: the layer is "
@@ -264,6 +333,8 @@ LayerAttention layer_attention(const AttentionLayer& layer) {
   read_sees(read);
   read_scale(read);
   read_window(read);
+  read_local_window(read);
+  read_block_sparse(read);
   read_positions(read);
   if (layer.config)
     for (std::string& told : settings_not_computed(settings.json(), known, type.reads))

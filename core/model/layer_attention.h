@@ -24,8 +24,10 @@ struct LayerAttention {
   std::optional<double> clip_qkv;
   std::optional<Index> sliding_window;  // query i sees keys j with |i − j| below it
   bool alibi = false;
-  double alibi_scale = 1.0;  // multiplies the bias of ALiBi
+  double alibi_scale = 1.0;           // multiplies the bias of ALiBi
   std::optional<ModelRotary> rotary;  // none: q and k are not turned
+  // The model's columns 2j and 2j + 1 turn together: read_layer_parameters puts rows of q and k into the order of halves.
+  bool turns_neighbours = false;
   // What the model's attention has and these do not, one line each; empty where the layer is the model's layer.
   std::vector<std::string> warnings;
   std::vector<LengthLimit> limits;

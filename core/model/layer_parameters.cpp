@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "core/model/layer_attention.h"
 #include "core/tensor/error.h"
 #include "core/tensor/float_dispatch.h"
 
@@ -97,7 +98,7 @@ void read_packed(const ModelFiles& files, const AttentionLayer& layer, Parameter
       files.find(bias) ? in_rows(layer, checked(files, layer, bias, {rows}), 0) : zeros(rows);
 }
 
-TensorPtr joined(const std::array<TensorPtr, 3>& parts) {
+TensorPtr joined(const std::vector<TensorPtr>& parts) {
   Index size = 0;
   DType dtype = DType::f32;
   for (const TensorPtr& part : parts) {
@@ -111,13 +112,34 @@ TensorPtr joined(const std::array<TensorPtr, 3>& parts) {
   return std::make_shared<const Tensor>(std::move(all));
 }
 
+// GPT-2's cross-attention: Conv1D, columns of q in one array and of k, then v in the other.
+void read_queries_in(const ModelFiles& files, const AttentionLayer& layer, Parameters& parameters) {
+  const auto put = [&](const char* name, const TensorPtr& array, Index first, Index rows, Index width,
+                       Index columns) {
+    parameters[name] =
+        rearranged(*array, rows, width, [=](Index r, Index c) { return c * columns + first + r; });
+  };
+  const Index Q = layer.q_rows, K = layer.k_rows, E = layer.query_width, W = layer.key_width;
+  const std::string_view q = layer.family->q, kv = layer.family->kv;
+  const TensorPtr both = checked(files, layer, layer_array(layer, kv, "weight"), {W, 2 * K});
+  put("q_proj_weight", checked(files, layer, layer_array(layer, q, "weight"), {E, Q}), 0, Q, E, Q);
+  put("k_proj_weight", both, 0, K, W, 2 * K);
+  put("v_proj_weight", both, K, K, W, 2 * K);
+  if (!layer.has_bias) return;
+  const auto bias = [&](std::string_view stem, Index rows) {
+    const std::string name = layer_array(layer, stem, "bias");
+    return files.find(name) ? checked(files, layer, name, {rows}) : zeros(rows);
+  };
+  parameters["in_proj_bias"] = joined({bias(q, Q), bias(kv, 2 * K)});
+}
+
 void read_separate(const ModelFiles& files, const AttentionLayer& layer, Parameters& parameters) {
   const ModelFamily& family = *layer.family;
   constexpr std::array names{"q_proj_weight", "k_proj_weight", "v_proj_weight"};
   const std::array stems{family.q, family.k, family.v};
   const std::array rows{layer.q_rows, layer.k_rows, layer.v_rows};
   const std::array widths{layer.query_width, layer.key_width, layer.key_width};
-  std::array<TensorPtr, 3> biases;
+  std::vector<TensorPtr> biases(stems.size());
   for (std::size_t i = 0; i < stems.size(); ++i) {
     parameters[names[i]] =
         checked(files, layer, layer_array(layer, stems[i], "weight"), {rows[i], widths[i]});
@@ -135,7 +157,7 @@ void read_output(const ModelFiles& files, const AttentionLayer& layer, Parameter
   const std::string_view stem = layer.family->output;
   const Index E = layer.query_width, width = layer.v_rows / *layer.num_kv_heads * *layer.num_heads;
   const std::string name = layer_array(layer, stem, "weight");
-  if (layer.layout == AttentionLayout::packed_in) {
+  if (layer.layout == AttentionLayout::packed_in || layer.layout == AttentionLayout::queries_in) {
     parameters["out_proj.weight"] = rearranged(*checked(files, layer, name, {width, E}), E, width,
                                                [&](Index r, Index c) { return c * E + r; });
   } else {
@@ -146,6 +168,35 @@ void read_output(const ModelFiles& files, const AttentionLayer& layer, Parameter
   parameters["out_proj.bias"] = files.find(bias) ? checked(files, layer, bias, {E}) : zeros(E);
 }
 
+// How many pairs of columns of each head turn together as neighbours, 2j and 2j + 1; 0 where none do.
+Index neighbouring_pairs(const AttentionLayer& layer) {
+  const LayerAttention attention = layer_attention(layer);
+  if (!attention.turns_neighbours || !attention.rotary) return 0;
+  return rotary_width(*attention.rotary, layer.q_rows / *layer.num_heads) / 2;
+}
+
+// The rows of q and k in the order in which column j turns together with j + pairs: what comes out of attention is the same, as both
+// are put in the same order.
+void turn_halves(const AttentionLayer& layer, Index pairs, Parameters& parameters) {
+  const Index D = layer.q_rows / *layer.num_heads, turned = layer.q_rows + layer.k_rows;
+  const auto source = [=](Index row) {
+    const Index column = row % D;
+    if (column >= 2 * pairs) return row;
+    return row - column + (column < pairs ? 2 * column : 2 * (column - pairs) + 1);
+  };
+  for (const char* name : {"q_proj_weight", "k_proj_weight", "in_proj_weight"}) {
+    const auto at = parameters.find(name);
+    if (at == parameters.end()) continue;
+    const Index width = name[0] == 'k' ? layer.key_width : layer.query_width;
+    const Index rows = at->second->size() / width;
+    at->second = rearranged(*at->second, rows, width,
+                            [=](Index r, Index c) { return (r < turned ? source(r) : r) * width + c; });
+  }
+  if (const auto bias = parameters.find("in_proj_bias"); bias != parameters.end())
+    bias->second = rearranged(*bias->second, bias->second->size(), 0,
+                              [=](Index r, Index) { return r < turned ? source(r) : r; });
+}
+
 }  // namespace
 
 Parameters read_layer_parameters(const ModelFiles& files, const AttentionLayer& layer) {
@@ -153,9 +204,12 @@ Parameters read_layer_parameters(const ModelFiles& files, const AttentionLayer& 
   Parameters parameters;
   if (layer.packed_rows > 0) {
     read_packed(files, layer, parameters);
+  } else if (layer.layout == AttentionLayout::queries_in) {
+    read_queries_in(files, layer, parameters);
   } else {
     read_separate(files, layer, parameters);
   }
+  if (const Index pairs = neighbouring_pairs(layer); pairs > 0) turn_halves(layer, pairs, parameters);
   read_output(files, layer, parameters);
   if (layer.has_bias_kv) {
     const Index widths[]{layer.k_rows, layer.v_rows};

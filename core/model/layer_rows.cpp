@@ -68,7 +68,7 @@ void for_arrays_of(const ModelFiles& files, const std::string& before, Found fou
 }
 
 bool is_of_attention(const std::string& array, const std::string& layer, const ModelFamily& family) {
-  const std::array stems{family.q, family.k, family.v, family.qkv, family.output};
+  const std::array stems{family.q, family.k, family.v, family.kv, family.qkv, family.output};
   return std::ranges::any_of(stems, [&](std::string_view stem) {
     return !stem.empty() && array == layer + "." + std::string(stem) + "weight";
   });
@@ -103,8 +103,9 @@ std::vector<LayerName> absent_layers(const ModelFiles& files, const std::vector<
 }
 
 bool is_absent(const AttentionLayer& layer) {
-  return layer.missing.size() ==
-         (layer.family->qkv.empty() ? 4 : 2);  // q, k, v or all of them, and the output
+  // q, k, v, or k and v in one, or all in one, and the output.
+  const std::size_t arrays = !layer.family->qkv.empty() ? 2 : !layer.family->kv.empty() ? 3 : 4;
+  return layer.missing.size() == arrays;
 }
 
 std::optional<Index> blocks_in_row(const ModelFiles& files, const std::vector<AttentionLayer>& layers) {

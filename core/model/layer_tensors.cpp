@@ -8,9 +8,9 @@
 namespace headwise {
 namespace {
 
-// Buffers that are made anew from config.json, and the norms before ESM's projections and behind BERT's output,
-// which are no part of the attention.
-constexpr std::array<std::string_view, 15> harmless_endings{"rotary_emb.inv_freq",
+// Buffers that are made anew from config.json, and what is no part of the attention: the norms before the projections of ESM, Megatron and
+// XLM-RoBERTa-XL and behind BERT's output, and what the Japanese GPT-NeoX adds where it adds the residual.
+constexpr std::array<std::string_view, 18> harmless_endings{"rotary_emb.inv_freq",
                                                             "rotary_embeddings.inv_freq",
                                                             "attn.bias",
                                                             "attn.masked_bias",
@@ -19,6 +19,9 @@ constexpr std::array<std::string_view, 15> harmless_endings{"rotary_emb.inv_freq
                                                             "output.LayerNorm.weight",
                                                             "output.LayerNorm.bias",
                                                             "attn.embed_positions",
+                                                            "attention.dense_bias",
+                                                            "attention.self_attn_layer_norm.weight",
+                                                            "attention.self_attn_layer_norm.bias",
                                                             "attention.ln.weight",
                                                             "attention.ln.bias",
                                                             "attention.LayerNorm.weight",
@@ -35,26 +38,24 @@ std::string_view first_stem(const ModelFamily& family) {
   return family.qkv.empty() ? family.q : family.qkv;
 }
 
-// "encoder.layer.0.attention." of BERT's layer: what stands before the names of all tensors of its attention. The module that
-// nn.MultiheadAttention is has its tensors under its own name.
-std::string module_of(const AttentionLayer& layer) {
-  const std::string before = layer.name.empty() ? "" : layer.name + ".";
-  const std::string_view stem = first_stem(*layer.family);
-  const std::size_t dot = stem.find('.');
-  return dot == std::string_view::npos ? before : before + std::string(stem.substr(0, dot + 1));
-}
-
 std::set<std::string> used_names(const AttentionLayer& layer) {
   const ModelFamily& family = *layer.family;
   std::set<std::string> used;
   for (const std::string_view stem :
-       {family.q, family.k, family.v, family.qkv, family.output, family.joint_bias})
+       {family.q, family.k, family.v, family.kv, family.qkv, family.output, family.joint_bias})
     if (!stem.empty())
       for (const char* what : {"weight", "bias"}) used.insert(layer_array(layer, stem, what));
   return used;
 }
 
 }  // namespace
+
+std::string module_of(const AttentionLayer& layer) {
+  const std::string before = layer.name.empty() ? "" : layer.name + ".";
+  const std::string_view stem = first_stem(*layer.family);
+  const std::size_t dot = stem.find('.');
+  return dot == std::string_view::npos ? before : before + std::string(stem.substr(0, dot + 1));
+}
 
 void account_for_tensors(AttentionLayer& layer, const ModelFiles& files) {
   const std::string module = module_of(layer);

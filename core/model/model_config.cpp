@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <initializer_list>
 #include <nlohmann/json.hpp>
@@ -16,7 +17,8 @@
 namespace headwise {
 namespace {
 
-constexpr std::string_view heads_by_stage_key = "num_heads";  // may be a list: Swin's stages
+// May be lists, with an entry for each stage: Swin's, SegFormer's.
+constexpr std::array<const char*, 2> heads_by_stage_keys{"num_heads", "num_attention_heads"};
 constexpr Index most = Index{1} << 32;  // of any size, so that products of two stay far from overflow
 
 Index whole_size(const nlohmann::json& value, const std::string& where) {
@@ -35,7 +37,9 @@ std::optional<Index> size_under(const nlohmann::json& config, std::initializer_l
   for (const char* key : keys) {
     const auto at = config.find(key);
     if (at == config.end() || at->is_null()) continue;
-    if (at->is_array() && std::string_view(key) == heads_by_stage_key) continue;
+    if (at->is_array() && !at->empty() &&
+        std::ranges::find(heads_by_stage_keys, std::string_view(key)) != heads_by_stage_keys.end())
+      continue;
     return whole_size(*at, fmt::format("{}: {}", path, key));
   }
   return std::nullopt;
@@ -67,7 +71,20 @@ std::shared_ptr<const ModelConfig> config_of(std::shared_ptr<const nlohmann::jso
   if (const auto type = json.find("model_type"); type != json.end() && type->is_string())
     config.model_type = type->get<std::string>();
   config.embed_dim = of({"hidden_size", "n_embd", "d_model", "dim"});
-  config.num_layers = of({"num_hidden_layers", "n_layer", "n_layers", "num_layers"});
+  // LXMERT counts three stacks in one object, and a head of 0 columns is none: neither is needed to compute a layer.
+  const auto unless_odd = [&](std::initializer_list<const char*> keys, auto odd) -> std::optional<Index> {
+    for (const char* key : keys) {
+      const auto at = json.find(key);
+      if (at == json.end() || at->is_null()) continue;
+      if (!odd(*at)) break;
+      config.not_sizes.push_back(
+          fmt::format("{}: {} = {} is no size, and is not read", where, key, one_line(at->dump(), 80)));
+      return std::nullopt;
+    }
+    return of(keys);
+  };
+  config.num_layers = unless_odd({"num_hidden_layers", "n_layer", "n_layers", "num_layers"},
+                                 [](const nlohmann::json& size) { return size.is_object(); });
   config.num_heads = of({"num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads"});
   config.num_kv_heads = of({"num_key_value_heads"});
   if (const ModelType* const type = find_model_type(config.model_type); type && !whole_type.empty()) {
@@ -76,12 +93,16 @@ std::shared_ptr<const ModelConfig> config_of(std::shared_ptr<const nlohmann::jso
       if (!config.num_kv_heads && type->usual_kv_heads > 0) config.num_kv_heads = type->usual_kv_heads;
     }
   }
-  config.head_dim = of({"head_dim", "d_kv"});
+  config.head_dim = unless_odd({"head_dim", "d_kv"}, [](const nlohmann::json& size) {
+    return size.is_number_unsigned() && size.get<std::uint64_t>() == 0;
+  });
   config.encoder_heads = of({"encoder_attention_heads"});
   config.decoder_heads = of({"decoder_attention_heads"});
-  if (const auto stages = json.find(heads_by_stage_key); stages != json.end() && stages->is_array())
-    for (const nlohmann::json& heads : *stages)
-      config.heads_by_stage.push_back(whole_size(heads, where + ": num_heads"));
+  for (const char* key : heads_by_stage_keys)
+    if (const auto stages = json.find(key);
+        stages != json.end() && stages->is_array() && config.heads_by_stage.empty())
+      for (const nlohmann::json& heads : *stages)
+        config.heads_by_stage.push_back(whole_size(heads, fmt::format("{}: {}", where, key)));
   config.rotary = read_model_rotary(json, where);
   for (const auto& [key, value] : json.items()) {
     if (!is_part(key, value)) continue;
@@ -103,7 +124,9 @@ struct PartWords {
   std::initializer_list<std::string_view> words;
 };
 const std::initializer_list<PartWords> part_words{
-    {"vision_config", {"vision", "visual", "image"}},
+    {"vision_config", {"vision", "visual", "image", "video"}},
+    {"image_config", {"image"}},
+    {"multimodal_config", {"multimodal"}},
     {"text_config", {"text", "language"}},
     {"audio_config", {"audio", "speech"}},
     {"qformer_config", {"qformer"}},
@@ -112,6 +135,24 @@ const std::initializer_list<PartWords> part_words{
     {"text_encoder", {"text_encoder"}},
     {"audio_encoder", {"audio_encoder"}},
 };
+
+// The language model of a model that sees pictures needs no word: "model.layers.0", "transformer.h.0". What stands between two
+// parts has one: "model.connector.layers.0".
+bool needs_no_word(std::string_view layer_name) {
+  constexpr std::array<std::string_view, 9> wrappers{"model.",    "base_model.", "transformer.",
+                                                     "gpt_neox.", "bert.",       "roberta.",
+                                                     "encoder.",  "decoder.",    "lm."};
+  constexpr std::array<std::string_view, 4> stacks{"layers.", "layer.", "h.", "block."};
+  for (bool stripped = true; stripped;) {
+    stripped = false;
+    for (const std::string_view wrapper : wrappers) {
+      if (!layer_name.starts_with(wrapper)) continue;
+      layer_name.remove_prefix(wrapper.size());
+      stripped = true;
+    }
+  }
+  return std::ranges::any_of(stacks, [&](std::string_view stack) { return layer_name.starts_with(stack); });
+}
 
 }  // namespace
 
@@ -139,9 +180,9 @@ std::shared_ptr<const ModelConfig> part_of_layer(const std::shared_ptr<const Mod
     if (!named) continue;
     if (auto part = part_named(words.part)) return part;
   }
-  // The language model of a model that sees pictures needs no word.
   const bool has_sizes = config->num_heads || config->encoder_heads || !config->heads_by_stage.empty();
-  if (const auto text = part_named("text_config"); text && !has_sizes) return text;
+  if (const auto text = part_named("text_config"); text && !has_sizes && needs_no_word(layer_name))
+    return text;
   return config;
 }
 

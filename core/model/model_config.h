@@ -24,7 +24,9 @@ struct ModelConfig {
   std::optional<Index> num_kv_heads;                  // num_key_value_heads
   std::optional<Index> head_dim;                      // head_dim, d_kv
   std::optional<Index> encoder_heads, decoder_heads;  // encoder_attention_heads …, where they may differ
-  std::vector<Index> heads_by_stage;                  // num_heads as a list: Swin's stages
+  std::vector<Index> heads_by_stage;                  // heads as a list: Swin's stages
+  // Sizes that are none and that nothing here depends on, a sentence each: "config.json: head_dim = 0 is no size".
+  std::vector<std::string> not_sizes;
   ModelRotary rotary;  // of families with rotary positions; what the file does not say is as usual
   // What the objects text_config, vision_config, encoder … in it say of their part of the model, by these names.
   std::vector<std::pair<std::string, std::shared_ptr<const ModelConfig>>> parts;

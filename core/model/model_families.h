@@ -12,6 +12,7 @@ enum class AttentionLayout {
   packed,       // rows of q, then k, then v: [out,in]
   packed_in,    // columns of q, then k, then v: [in,out] (GPT-2's Conv1D), the output projection [in,out] too
   interleaved,  // for each head its rows of q, k and v: [H·3·D,in]
+  queries_in,   // columns of q [in,out], of k and v in one array [in,2·out]: GPT-2's cross-attention
   grouped,      // for each key/value head the rows of its query heads, then of k and v: [G·(H/G+2)·D,in]
 };
 
@@ -21,6 +22,7 @@ struct ModelFamily {
   std::string_view name = {};  // "BERT"
   AttentionLayout layout = AttentionLayout::separate;
   std::string_view q = {}, k = {}, v = {};  // of separate arrays
+  std::string_view kv = {};                 // of one array with k and v, beside that of q
   std::string_view qkv = {};                // of one array
   std::string_view output = {};
   std::string_view joint_bias = {};  // of separate arrays with one bias for q, k and v; else empty

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "core/model/model_types.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -19,8 +20,7 @@ using Json = nlohmann::json;
 constexpr double most = 1e15;  // of a base or a factor: far from overflow
 
 // Llama-like names, but neighbouring columns are turned together.
-constexpr std::array<std::string_view, 6> interleaved_types{"cohere", "cohere2", "glm",
-                                                            "glm4",   "llama4",  "llama4_text"};
+constexpr std::array<std::string_view, 2> interleaved_types{"llama4", "llama4_text"};
 
 const Json* find(const Json& object, const char* key) {
   if (!object.is_object()) return nullptr;
@@ -53,7 +53,8 @@ std::string text_under(const Json& object, const char* key) {
 void read_scaling(const Json& scaling, const std::string& path, Index most_tokens, ModelRotary& rotary) {
   std::string type = text_under(scaling, "rope_type");
   if (type.empty()) type = text_under(scaling, "type");
-  if (type.empty() || type == "default") return;
+  // What earlier files call mrope scales nothing: its sections are told of elsewhere.
+  if (type.empty() || type == "default" || type == "mrope") return;
   if (type == "dynamic") {
     rotary.most_positions = most_tokens;
     return;
@@ -82,8 +83,9 @@ void read_scaling(const Json& scaling, const std::string& path, Index most_token
   }
 }
 
-// What stands beside the keys that are read here, as mrope_section does.
-void refuse_other_keys(const Json& part, ModelRotary& rotary) {
+// What stands beside the keys that are read here. mrope_section gives each pair of columns a position in time, in height or in width: in
+// a text they are one number, so that nothing is left of it for the types that read it so.
+void refuse_other_keys(const Json& part, bool reads_sections, ModelRotary& rotary) {
   constexpr std::array<std::string_view, 12> known{"rope_type",
                                                    "type",
                                                    "rope_theta",
@@ -97,7 +99,8 @@ void refuse_other_keys(const Json& part, ModelRotary& rotary) {
                                                    "rotary_pct",
                                                    "attention_factor"};
   for (const auto& [key, value] : part.items())
-    if (!value.is_null() && rotary.not_understood.empty() && std::ranges::find(known, key) == known.end())
+    if (!value.is_null() && rotary.not_understood.empty() && std::ranges::find(known, key) == known.end() &&
+        !(reads_sections && key == "mrope_section"))
       rotary.not_understood = "rope_parameters with " + one_line(key, 40);
 }
 
@@ -116,24 +119,29 @@ ModelRotary read_model_rotary(const nlohmann::json& config, const std::string& p
     parameters = own;
   }
   const Json& newer = parameters != nullptr ? *parameters : none;
+  const Json* const scaling = find(config, "rope_scaling");
+  // What stands among the rotary settings goes before what stands beside them, as transformers has it.
   const auto number = [&](std::initializer_list<const char*> keys, double otherwise) {
-    if (const auto own = number_under(config, keys, path)) return *own;
-    return number_under(newer, keys, path).value_or(otherwise);
+    for (const Json* part : {parameters, scaling, &config})
+      if (part != nullptr)
+        if (const auto written = number_under(*part, keys, path)) return *written;
+    return otherwise;
   };
-  rotary.base = number({"rope_theta", "rotary_emb_base"}, rotary.base);
-  const double usual_share = text_under(config, "model_type") == "gpt_neox" ? 0.25 : rotary.share;
-  rotary.share = number({"partial_rotary_factor", "rotary_pct"}, usual_share);
+  const ModelType* const type = find_model_type(text_under(config, "model_type"));
+  rotary.base = number({"rope_theta", "rotary_emb_base"}, type ? type->usual_base : rotary.base);
+  rotary.share = number({"partial_rotary_factor", "rotary_pct"}, type ? type->usual_share : rotary.share);
   if (rotary.share > 1.0) {
     throw Error(ExitStatus::input, {path + ": partial_rotary_factor", "this is no share of a head's columns",
                                     fmt::format("{}", rotary.share), "a number above 0, at most 1", ""});
   }
-  const Json* scaling = find(config, "rope_scaling");
   // "dynamic" begins behind the longest text of training; 2048 where the file does not say how long that is.
   const auto most_tokens =
       static_cast<Index>(number_under(config, {"max_position_embeddings"}, path).value_or(2048.0));
   read_scaling(scaling != nullptr ? *scaling : newer, path, most_tokens, rotary);
+  // Of a type that is not known that much is told.
+  const bool reads_sections = !type || (type->reads & reads::rope_sections) != 0;
   for (const Json* part : {scaling, parameters})
-    if (part != nullptr && part->is_object()) refuse_other_keys(*part, rotary);
+    if (part != nullptr && part->is_object()) refuse_other_keys(*part, reads_sections, rotary);
   if (std::ranges::find(interleaved_types, text_under(config, "model_type")) != interleaved_types.end())
     rotary.not_understood = "neighbouring columns are its pairs";
   return rotary;

@@ -17,8 +17,8 @@ layer is
     NO JUDGE  the model's own weights could not be seen
 
 A family whose model could not be made or run is "skipped", one in which Headwise sees no layer although there is attention
-"unrecognised". Exit status 1 where a layer is SILENT, VAGUE or WARNED or a family is skipped that WITHOUT_JUDGE does not excuse;
-77 where there is no transformers.
+"unrecognised". Exit status 1 where a layer is SILENT, VAGUE, WARNED or CRASHED, a family is skipped, or one is unrecognised of whose
+attention `headwise info` says nothing, unless WITHOUT_JUDGE or WARNED_THOUGH_EQUAL excuses it; 77 where there is no transformers.
 """
 import argparse, collections, json, multiprocessing, os, sys, tempfile, time, warnings
 
@@ -35,7 +35,7 @@ except ImportError as missing:
     sys.exit(77)
 
 from layer_judge import as_row, judge_layer, layers_of, match
-from model_variants import WITHOUT_JUDGE, variants_of
+from model_variants import WARNED_THOUGH_EQUAL, WITHOUT_JUDGE, variants_of
 from watched_model import SEEN, load_seen, make_seen, save_seen
 
 FAILURES = ("SILENT", "VAGUE", "WARNED", "CRASHED")
@@ -47,7 +47,7 @@ def judge(program, seen):
             "seen": len(seen.attentions), "layers": []}
     if not seen.made:
         return told
-    layers, problem = layers_of(program, seen.folder)
+    layers, notes, problem = layers_of(program, seen.folder)
     if layers is None:
         told["status"], told["problem"] = ("refused" if problem.startswith("exit 3") else "failed"), problem
         return told
@@ -58,7 +58,7 @@ def judge(program, seen):
     if layers:
         told["status"] = "judged"
     elif seen.attentions:
-        told["status"] = "unrecognised"
+        told["status"], told["problem"] = "unrecognised", "" if notes else "and headwise info says nothing of it"
     elif not seen.problem:
         told["status"] = "no attention"
     return told
@@ -85,6 +85,10 @@ def examine_family(task):
     return told
 
 
+def fails(told, layer):
+    return layer["outcome"] in FAILURES and not (layer["outcome"] == "WARNED" and told["model_type"] in WARNED_THOUGH_EQUAL)
+
+
 def judge_kept(task):
     program, folder = task
     return [judge(program, load_seen(folder))]
@@ -103,7 +107,7 @@ def told_line(told):
 def print_told(told, every_layer):
     print(told_line(told), flush=True)
     for layer in told["layers"]:
-        if every_layer or layer["outcome"] in FAILURES:
+        if every_layer or fails(told, layer):
             print(f"    layer {layer['layer']:3} {layer['outcome']:8} {layer['name']} ({layer['family']}) weights {layer['weights_off']}"
                   f" output {layer['output_off']}  {' | '.join(layer['remark'].splitlines())[:300]}")
 
@@ -153,8 +157,9 @@ def main():
                     json.dump(all_told, file, indent=1)
                 os.replace(options.json + ".part", options.json)
     print("\n".join(summary(all_told)) + f"\n{time.time() - began:.0f} s")
-    failed = any(layer["outcome"] in FAILURES for told in all_told for layer in told["layers"])
-    skipped = any(told["status"] in ("skipped", "failed") and not excused(told) for told in all_told)
+    failed = any(fails(told, layer) for told in all_told for layer in told["layers"])
+    skipped = any((told["status"] in ("skipped", "failed") or told["status"] == "unrecognised" and told["problem"]) and not excused(told)
+                  for told in all_told)
     sys.exit(1 if failed or skipped else 0)
 
 

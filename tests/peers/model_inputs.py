@@ -34,6 +34,12 @@ def guesses(model):
         text["input_ids"] = words(LENGTH)
     if "decoder_input_ids" in asked and (getattr(config, "is_encoder_decoder", False) or "encoder_outputs" in asked):
         text["decoder_input_ids"] = words(SECOND_LENGTH)
+    if text and getattr(config, "model_type", "") == "paligemma":  # a prompt, which is seen both ways, and an answer
+        text["token_type_ids"] = torch.tensor([[0] * 5 + [1] * (LENGTH - 5)])
+    if "entity_position_ids" in asked and text:  # two entities of two words
+        spans = torch.full((1, 2, number(config, "max_mention_length", otherwise=30)), -1)
+        spans[0, :, :2] = torch.tensor([[1, 2], [4, 5]])
+        text |= {"entity_ids": torch.tensor([[1, 2]]), "entity_position_ids": spans}
     mels = number(config, "num_mel_bins", "input_feat_per_channel", "num_mels", "n_mels", "feature_size", otherwise=16)
     frames = 2 * number(config, "max_source_positions", otherwise=32)
     sets = []

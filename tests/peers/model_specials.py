@@ -28,7 +28,7 @@ SPECIAL = {
     "jamba": {"attn_layer_period": 2, "attn_layer_offset": 1, "num_hidden_layers": 2},
     "glm5_next_text": {"num_key_value_heads": 4, "head_dim": 0, "qk_rope_head_dim": 0},
     "gemma4_text": {"num_hidden_layers": 4, "layer_types": ["sliding_attention", "full_attention"] * 2, "hidden_size_per_layer_input": 8},
-    "dbrx": {"attn_config": {"rope_theta": 10000.0, "kv_n_heads": 2}}, "chameleon": {"vocabulary_map": {"<image>": 80}},
+    "dbrx": {"attn_config": {"rope_theta": 10000.0, "kv_n_heads": 2, "clip_qkv": 8.0}}, "chameleon": {"vocabulary_map": {"<image>": 80}},
     "cohere_compass_text": {"rope_parameters": {"full_attention": dict(ROPE)}},
     "dots1": {"moe_intermediate_size": 32, "n_routed_experts": 4, "n_shared_experts": 1, "n_group": 1, "topk_group": 1, "num_experts_per_tok": 2},
     "ernie4_5_vl_moe_text": {"moe_intermediate_size": [32, 32], "rope_parameters": {**ROPE, "mrope_section": [3, 3, 2]}},

@@ -89,9 +89,22 @@ OF_FAMILY = {
     "olmo": {"clip_qkv, grouped": {"clip_qkv": 0.4, "num_key_value_heads": 2}},
 }
 # Why a family has no attention of its own that could be judged.
+# Layers that are judged with what their own module is given, and whose warning speaks of what comes before that or of the whole model.
+BEFORE = "its keys come from a convolution over the tokens, which the warning names and the judge has behind it"
+WARNED_THOUGH_EQUAL = {
+    **dict.fromkeys(("glpn", "pvt", "segformer"), BEFORE),
+    **dict.fromkeys(("bridgetower", "bridgetower_vision_model"), "no setting says how many heads its vision layers have: the model itself divides by 64"),
+    "informer": "its decoder is given too few tokens for attention_type to show, and its cross-attention does without",
+    "unlimited_ocr_text": "its window is longer than the text that it is judged with",
+    "groupvit_vision_model": "its config.json says another number of layers than it has",
+}
 STATE = "keeps a state in place of attention weights"
 PART = "has no model of its own; it is judged inside of the models it is a part of"
 PIXELS = "is made of convolutions"
+BACKBONE = "sees through a backbone of pictures that has to be chosen, and has no small one"
+LIBRARY = "needs natten, torchaudio or detectron2"
+LARGE = "is large whatever its configuration says"
+UNMADE = "has sizes that are fixed, or parts that fit together in ways that small_models.py does not know"
 COMPOSITE = "is two models of other families, each of which is judged"
 WITHOUT_JUDGE = {
     **dict.fromkeys(("mamba", "mamba2", "falcon_mamba", "rwkv", "xlstm", "recurrent_gemma"), STATE),
@@ -105,8 +118,22 @@ WITHOUT_JUDGE = {
     **dict.fromkeys(("convnext", "convnextv2", "efficientnet", "resnet", "regnet", "bit", "chameleon_vqgan", "emu3_vqgan", "glm_image_vqmodel", "janus_vqgan",
                      "fastspeech2_conformer_hifigan", "speecht5_hifigan", "univnet", "qwen2_5_omni_bigvgan", "vibevoice_acoustic_tokenizer",
                      "vibevoice_acoustic_tokenizer_decoder", "vibevoice_acoustic_tokenizer_encoder", "pp_ocrv5_mobile_det", "pp_ocrv5_server_det",
-                     "pp_ocrv6_medium_det", "pp_ocrv6_small_det", "slanet", "uvdoc", "uvdoc_backbone", "align_vision_model", "gemma3n_vision",
+                     "pp_ocrv6_medium_det", "pp_ocrv6_small_det", "slanet", "uvdoc", "uvdoc_backbone", "superpoint", "align_vision_model", "gemma3n_vision",
                      "timm_backbone"), PIXELS),
+    **dict.fromkeys(("conditional_detr", "dab-detr", "deformable_detr", "detr", "omdet-turbo", "d_fine", "table-transformer", "upernet",
+                     "mask2former", "maskformer", "lw_detr", "lw_detr_vit", "edgetam", "edgetam_vision_model", "fast_vlm", "perception_lm", "tvp",
+                     "vitmatte", "efficientloftr"), BACKBONE),
+    **dict.fromkeys(("dinat", "higgs_audio_v2_tokenizer", "layoutlmv2"), LIBRARY),
+    **dict.fromkeys(("gemma3n", "pe_audio_video", "pe_audio_video_encoder", "pe_video", "pe_video_encoder", "vibevoice", "vibevoice_asr",
+                     "qwen2_5_omni_token2wav", "rag"), LARGE),
+    **dict.fromkeys(("csm", "deepseek_ocr2", "deepseek_ocr2_text", "dia_decoder", "diffusion_gemma", "diffusion_gemma_text", "dots3_note",
+                     "dots3_note_audio_encoder", "dots3_note_vision_encoder", "emu3", "esmfold2", "fun_asr_nano", "gemma3n_audio",
+                     "gemma4_assistant", "gemma4_audio", "gemma4_unified_assistant", "gemma4_vision", "granite4_vision", "inkling_audio",
+                     "inkling_vision", "kosmos_2_5_vision_model", "mimi", "mimi_decoder", "molmo2", "moshi_depth", "muse_spark", "muse_spark_audio",
+                     "musicgen", "musicgen_melody", "nemotron_h_omni", "patchtsmixer", "pix2struct_text_model", "pix2struct_vision_model",
+                     "pocket_tts_audio_tokenizer", "pocket_tts_audio_tokenizer_decoder", "qwen2_5_omni", "qwen2_5_omni_dit", "qwen3_omni_moe",
+                     "qwen4_exp", "qwen4_exp_text", "sam3_lite_text_mask_decoder", "sam3_mask_decoder", "seggpt", "t5gemma2_decoder",
+                     "t5gemma2_encoder", "t5gemma2_text", "wav2vec2-bert", "zamba", "zamba2"), UNMADE),
     **dict.fromkeys(("encoder-decoder", "vision-encoder-decoder", "speech-encoder-decoder", "rag", "nougat", "vision-text-dual-encoder"), COMPOSITE),
 }
 
