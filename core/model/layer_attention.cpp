@@ -336,6 +336,11 @@ LayerAttention layer_attention(const AttentionLayer& layer) {
   read_local_window(read);
   read_block_sparse(read);
   read_positions(read);
+  if (const Json& bias = settings.at("attention_bias");
+      layer.has_bias && bias.is_boolean() && !bias.get<bool>())
+    read.tell(
+        "config.json: attention_bias = false, but this layer has biases: they are added, and the model "
+        "leaves them out");
   if (layer.config)
     for (std::string& told : settings_not_computed(settings.json(), known, type.reads))
       read.tell(std::move(told));

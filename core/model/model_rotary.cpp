@@ -50,13 +50,16 @@ std::string text_under(const Json& object, const char* key) {
   return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
-void read_scaling(const Json& scaling, const std::string& path, Index most_tokens, ModelRotary& rotary) {
+// `most_tokens`: the longest text of training, where config.json says it.
+void read_scaling(const Json& scaling, const std::string& path, std::optional<double> most_tokens,
+                  ModelRotary& rotary) {
   std::string type = text_under(scaling, "rope_type");
   if (type.empty()) type = text_under(scaling, "type");
   // What earlier files call mrope scales nothing: its sections are told of elsewhere.
   if (type.empty() || type == "default" || type == "mrope") return;
   if (type == "dynamic") {
-    rotary.most_positions = most_tokens;
+    // It begins behind the longest text of training.
+    rotary.most_positions = static_cast<Index>(most_tokens.value_or(2048.0));
     return;
   }
   if (type == "linear") {
@@ -70,7 +73,7 @@ void read_scaling(const Json& scaling, const std::string& path, Index most_token
         number_under(scaling, {"high_freq_factor"}, path).value_or(llama3.high_freq_factor);
     llama3.original_max_position_embeddings =
         number_under(scaling, {"original_max_position_embeddings"}, path)
-            .value_or(llama3.original_max_position_embeddings);
+            .value_or(most_tokens.value_or(llama3.original_max_position_embeddings));
     if (llama3.high_freq_factor <= llama3.low_freq_factor) {
       throw Error(ExitStatus::input,
                   {path + ": rope_scaling", "the slow frequencies end where the fast ones have begun",
@@ -134,10 +137,8 @@ ModelRotary read_model_rotary(const nlohmann::json& config, const std::string& p
     throw Error(ExitStatus::input, {path + ": partial_rotary_factor", "this is no share of a head's columns",
                                     fmt::format("{}", rotary.share), "a number above 0, at most 1", ""});
   }
-  // "dynamic" begins behind the longest text of training; 2048 where the file does not say how long that is.
-  const auto most_tokens =
-      static_cast<Index>(number_under(config, {"max_position_embeddings"}, path).value_or(2048.0));
-  read_scaling(scaling != nullptr ? *scaling : newer, path, most_tokens, rotary);
+  read_scaling(scaling != nullptr ? *scaling : newer, path,
+               number_under(config, {"max_position_embeddings"}, path), rotary);
   // Of a type that is not known that much is told.
   const bool reads_sections = !type || (type->reads & reads::rope_sections) != 0;
   for (const Json* part : {scaling, parameters})

@@ -97,3 +97,18 @@ TEST_CASE("a part without a model_type is told of") {
   REQUIRE(warnings.size() == 1);
   CHECK(contains(warnings[0], "vision_config"));
 }
+
+TEST_CASE("biases that the model leaves out are told of") {
+  Sizes sizes = llama_layer("model.layers.0");
+  const auto warnings = [&](const std::string& flag) {
+    const Opened model =
+        opened(sizes, R"({"model_type":"llama","num_attention_heads":2,"hidden_size":12)" + flag + "}");
+    return layer_attention(model.layers.layers.at(0)).warnings;
+  };
+  CHECK(warnings(R"(,"attention_bias":false)").empty());
+  for (const char* stem : {"q_proj", "k_proj", "v_proj"})
+    sizes[std::string("model.layers.0.self_attn.") + stem + ".bias"] = {12};
+  CHECK(warnings(R"(,"attention_bias":true)").empty());
+  REQUIRE(warnings(R"(,"attention_bias":false)").size() == 1);
+  CHECK(contains(warnings(R"(,"attention_bias":false)")[0], "attention_bias = false"));
+}

@@ -58,6 +58,11 @@ TEST_CASE("frequencies are scaled as rope_scaling has it") {
   CHECK_FALSE(is_plain_rotary(llama3, 128));
   CHECK(rotary_inverse_frequencies(llama3, 128)[34] == doctest::Approx(0.0001785078127679964).epsilon(1e-13));
   CHECK(rotary_text(llama3) == "base 500000, frequencies scaled as in Llama 3.1");
+  // Where it is not written, the longest text of training is meant.
+  const ModelRotary unwritten =
+      read(R"({"max_position_embeddings": 1024, "rope_theta": 500000, "rope_scaling": {"rope_type":
+      "llama3", "factor": 8, "low_freq_factor": 1, "high_freq_factor": 4}})");
+  CHECK(unwritten.llama3->original_max_position_embeddings == 1024);
 }
 
 TEST_CASE("what is not understood is named, and what cannot be is refused") {
