@@ -99,6 +99,10 @@ std::string described(const AttentionLayer& layer) {
                 ? ", ALiBi positions"
                 : fmt::format(", ALiBi positions (times {:g})", attention.alibi_scale);
   if (attention.rotary) text += fmt::format(", rotary positions ({})", rotary_text(*attention.rotary));
+  if (attention.turns_neighbours)
+    text +=
+        ", which turn neighbouring columns: each head of q and k is shown with its columns 0, 2, 4 … before "
+        "1, 3, 5 …";
   return text + fmt::format("\n    {}", layout_name(layer.layout));
 }
 
