@@ -207,7 +207,7 @@ void add_trace_flags(CLI::App& app, TraceRequest& request) {
   app.add_option("--set", request.settings, "Change the scenario: attention.num_heads=4")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
-  app.add_option("--backend", request.backend, "Who computes (see: headwise list backends)")
+  app.add_option("--backend", request.backend, "Compute backend (see: headwise list backends)")
       ->type_name("NAME")
       ->capture_default_str();
   app.add_option("--dtype", request.dtype, "Precision of the computation: f32 or f64")

@@ -35,7 +35,7 @@ struct KeyLine {
 constexpr KeyLine of_the_mouse[] = {
     {"click a number", "pin it: where it came from, what it feeds"},
     {"click a head, its dot", "look at it, mute it"},
-    {"double-click a head", "hear it alone, or all again"},
+    {"double-click a head", "mute all others, or unmute them"},
     {"click a tensor in the graph", "look at that tensor"},
 };
 constexpr KeyLine of_controls[] = {

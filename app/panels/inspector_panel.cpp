@@ -199,7 +199,7 @@ std::string pinned_heading(const PanelContext& context, const CellRef& cell) {
   if (made_in != selection.step) places.push_back("AT " + step_in_capitals(made_in));
   if (elsewhere(1, "H", selection.head)) places.push_back(fmt::format("IN HEAD {}", cell.index[1]));
   if (elsewhere(0, "N", selection.batch)) places.push_back(fmt::format("IN SEQUENCE {}", cell.index[0]));
-  if (places.empty()) return "THIS CELL: PINNED, ESC LETS GO";
+  if (places.empty()) return "THIS CELL: PINNED (ESC TO UNPIN)";
   return fmt::format("THIS CELL: PINNED {}", fmt::join(places, ", "));
 }
 
@@ -216,7 +216,7 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
   const bool pinned = cell == selection.pinned;
   const bool by_keys = context.focus && context.focus->focused != 0 && context.focus->by_keys;
   column.heading(pinned    ? pinned_heading(context, *cell)
-                 : by_keys ? "THIS CELL: REACHED BY KEYS, ENTER PINS"
+                 : by_keys ? "THIS CELL: SELECTED (ENTER TO PIN)"
                            : "THIS CELL: UNDER THE MOUSE");
   if (pinned) draw_way_back(context, column, action);
   const CellProvenance provenance = shown_provenance(context.trace, *cell);

@@ -70,7 +70,7 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
   const ImVec2 top = column.cursor();
   const std::optional<CellRef> cell = focused_cell(context.trace, context.selection);
   column.heading(!cell                              ? "THIS PREDICTION"
-                 : cell == context.selection.pinned ? "THIS PREDICTION: PINNED, ESC LETS GO"
+                 : cell == context.selection.pinned ? "THIS PREDICTION: PINNED (ESC TO UNPIN)"
                                                     : "THIS PREDICTION: UNDER THE MOUSE");
   column.paragraph(
       fmt::format("{} position {}, “{}”", says_next ? "Behind" : "At", position,

@@ -46,7 +46,7 @@ struct PlaylistWalk {
     std::optional<PlaylistPage> page;  // whose problem is still to be found out
   };
   std::optional<Arrival> arrival;
-  std::string told_on_arrival;  // of the edit that opening the page is: nobody made it
+  std::string told_on_arrival;  // summary of the edit made by opening the page
 
   const PlaylistPage* shown() const { return page ? &playlist.pages[*page] : nullptr; }
   // The page asks, and its answer is still to be thought of.

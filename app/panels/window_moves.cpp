@@ -41,7 +41,7 @@ void play(WindowState& window) {
 void let_go(WindowState& window) {
   Selection& selection = window.selection;
   if (window.recording) {
-    window.notices.say("Given up: " + window.recording->path() + " was not written.");
+    window.notices.say("Cancelled. " + window.recording->path() + " was not written.");
     window.recording.reset();
   } else if (window.session.waiting().told() && window.session.cancel()) {
     release_focus(window.focus);

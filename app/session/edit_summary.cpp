@@ -99,7 +99,7 @@ std::string freeze_sentence(const Scenario& before, const Scenario& after, const
                        one ? "keeps its" : "keep their", shape.size(2), shape.size(3));
   }
   if (!let_go.empty() && frozen.empty())
-    return fmt::format("{} let go: {} weights follow {} scores again", heads_text(let_go),
+    return fmt::format("{} unfrozen: {} weights follow {} scores again", heads_text(let_go),
                        one ? "its" : "their", one ? "its" : "their");
   return "";
 }

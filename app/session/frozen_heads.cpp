@@ -49,7 +49,7 @@ FreezeEdit toggle_freeze(const Scenario& scenario, const Trace& trace, std::int6
   std::erase(heads, head);
   if (!lets_go) heads.push_back(head);
   FreezeEdit edit{without_frozen_heads(scenario),
-                  fmt::format("{} head {}", lets_go ? "let go of" : "freeze", head)};
+                  fmt::format("{} head {}", lets_go ? "unfreeze" : "freeze", head)};
   if (heads.empty()) return edit;
   const bool all_there =
       std::ranges::all_of(heads, [&](std::int64_t h) { return h < weights->shape().size(1); });

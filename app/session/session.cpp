@@ -124,7 +124,7 @@ bool Session::cancel() {
   history_.end_step();
   asked_ = history_.current();
   error_.clear();
-  last_edit_ = "Given up: everything is as it was before.";
+  last_edit_ = "Cancelled. Nothing was changed.";
   return true;
 }
 

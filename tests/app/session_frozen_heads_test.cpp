@@ -72,7 +72,7 @@ TEST_CASE(
   CHECK(same_weights(session.trace(), free.trace(), 2));
   CHECK(same_weights(session.trace(), *before, 0));
   CHECK(session.last_edit().starts_with(
-      "Head 2 let go: its weights follow its scores again, the output moved by "));
+      "Head 2 unfrozen: its weights follow its scores again, the output moved by "));
   freeze(session, 0);
   CHECK_FALSE(session.scenario().frozen_heads);
   CHECK(identical(*session.trace().tensors.output, *free.trace().tensors.output));

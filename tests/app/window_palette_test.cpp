@@ -212,8 +212,8 @@ TEST_CASE(
   bench.ui->key("Enter");
   CHECK(bench.scenario().edits.size() == 1);
   CHECK_FALSE(bench.ui->has("setup/preset/painted"));
-  ask_for(bench, "forget edits");
-  CHECK(listed(bench).front() == "Forget edits by hand");
+  ask_for(bench, "discard edits");
+  CHECK(listed(bench).front() == "Discard edits by hand");
   bench.ui->key("Enter");
   CHECK(bench.scenario().edits.empty());
   for (int i = 0; i < 2; ++i) bench.ui->key("Ctrl+Z");

@@ -93,6 +93,6 @@ TEST_CASE("a long computation shows how far it has come, and Escape gives it up 
   CHECK_FALSE(bench.session().computing());
   CHECK(bench.scenario() == before);
   CHECK_FALSE(bench.ui->has("status/progress"));
-  CHECK(bench.session().last_edit() == "Given up: everything is as it was before.");
+  CHECK(bench.session().last_edit() == "Cancelled. Nothing was changed.");
   CHECK(bench.session().undo_label().empty());
 }
