@@ -55,15 +55,41 @@ jobs_that_fit() {
   echo $((processors < by_memory ? processors : by_memory))
 }
 
+# Reads what ninja says (NINJA_STATUS is below) and shows it as one line that moves, on a terminal; elsewhere as a line for every
+# tenth. What the compiler says passes through.
+show_progress() {
+  local began=$SECONDS line done_ all left tenth=0
+  while IFS= read -r line; do
+    if [[ $line =~ ^@([0-9]+)/([0-9]+)\  ]]; then
+      done_=${BASH_REMATCH[1]} all=${BASH_REMATCH[2]}
+      if [ -t 2 ]; then
+        left=$((done_ > 0 ? (SECONDS - began) * (all - done_) / done_ : 0))
+        printf '\r\033[Kheadwise: building, %d of %d' "$done_" "$all" >&2
+        if [ "$left" -ge 90 ]; then printf ', about %d min left' $(((left + 30) / 60)) >&2; fi
+        if [ "$left" -gt 0 ] && [ "$left" -lt 90 ]; then printf ', about %d s left' "$left" >&2; fi
+      elif [ $((done_ * 10 / all)) -gt "$tenth" ]; then
+        tenth=$((done_ * 10 / all))
+        say "building, $done_ of $all after $((SECONDS - began)) s"
+      fi
+    elif [ "$line" != "ninja: no work to do." ]; then
+      if [ -t 2 ]; then printf '\r\033[K' >&2; fi
+      printf '%s\n' "$line" >&2
+    fi
+  done
+  if [ -t 2 ]; then printf '\r\033[K' >&2; fi
+}
+
 # build PRESET TARGET [CMAKE OPTION...]; everything it prints goes to stderr, so that a command's output stays clean
 build() {
   local preset=$1 target=$2
   shift 2
-  local folder=$root/build/$preset
+  local folder=$root/build/$preset configured
   if [ ! -f "$folder/build.ninja" ] || [ $# -gt 0 ]; then
-    (cd "$root" && cmake --preset "$preset" "$@") >&2 || return 1
+    configured=$(cd "$root" && cmake --preset "$preset" "$@" 2>&1) || { printf '%s\n' "$configured" >&2; return 1; }
   fi
-  (cd "$root" && cmake --build "build/$preset" --target "$target" -j "$(jobs_that_fit)") >&2 || return 1
+  # pipefail: the status is that of the build.
+  (cd "$root" && set -o pipefail &&
+    NINJA_STATUS='@%f/%t ' cmake --build "build/$preset" --target "$target" -j "$(jobs_that_fit)" 2>&1 | show_progress) || return 1
   # Through sudo, what was built belongs to whoever owns the checkout, so that the next build works without sudo.
   if [ "$(id -u)" -eq 0 ] && [ "$(stat -c %u "$root")" -ne 0 ]; then
     chown -R --reference="$root" "$root/build"
