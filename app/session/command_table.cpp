@@ -134,7 +134,7 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::turn_maps, Menu::view, "Queries as columns",
             "show queries as columns, or as rows again", {plain(letter('Q'))}),
     command(CommandId::colors_by_head, Menu::view, "Colours of each head",
-            "scale the colours of small maps by each head's own largest number, or by the largest of all"),
+            "scale the colours of small maps by each head's own maximum, or by the maximum of all"),
     command(CommandId::heads_of_model, Menu::view, "Heads of the model…",
             "every head of every layer, with measured scores, to find those worth a look",
             {plain(letter('R'))})
@@ -162,7 +162,7 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::normal_text, Menu::view, "Normal text", "return to the normal size",
             {ctrl(Key::zero)}),
     command(CommandId::stage_only, Menu::teach, "Stage alone",
-            "show only the steps and the stage, as large as the window allows, or show everything again",
+            "show only the steps and the stage, as large as fits, or show everything again",
             {plain(letter('F'))}),
     command(CommandId::full_screen, Menu::teach, "Full-screen stage",
             "show only the stage, on the whole screen, or leave full screen", {plain(Key::f11)}),

@@ -214,7 +214,8 @@ UiRect UiDriver::rect(std::string_view name) const {
 
 std::vector<std::string> UiDriver::names() const {
   std::vector<std::string> names;
-  for (const auto& [name, where] : probes_) names.push_back(name);
+  for (const auto& [name, where] : probes_)
+    if (!name.starts_with("says/")) names.push_back(name);
   return names;
 }
 

@@ -46,7 +46,7 @@ class UiDriver {
   // says which names there are.
   UiRect rect(std::string_view name) const;
   bool has(std::string_view name) const { return probes_.contains(name); }
-  std::vector<std::string> names() const;
+  std::vector<std::string> names() const;  // of what can be pointed at: without the words, "says/…"
   void move_to(std::string_view name);
   void click(std::string_view name, int button = 0);
   void double_click(std::string_view name);
