@@ -169,7 +169,7 @@ TEST_CASE("a click on a row leads to that layer and head, and can be undone") {
   CHECK(bench.scenario().parameters.layer == 1);
   CHECK(bench.selection().head == 7);
   CHECK(bench.selection().step == Step::softmax);
-  CHECK(bench.session().undo_label() == "look at head 1.7");
+  CHECK(bench.session().undo_label() == "show head 1.7");
   bench.ui->key("Ctrl+Z");
   CHECK(bench.scenario().parameters.layer == 0);
   // In the same layer nothing is edited.
