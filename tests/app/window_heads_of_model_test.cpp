@@ -310,7 +310,7 @@ TEST_CASE("heads whose weights are NaN are named, and a prediction that is NaN h
   const TemporaryFolder folder;
   const HeadQuestion question{with_nan_in_layer(folder, 1), "The animal was tired."};
   const FoundHeads found = find_heads(question);
-  CHECK(found.notice.find("1 of 16 heads (1.0) have weights that are NaN") != std::string::npos);
+  CHECK(found.notice.find("1 of 16 heads (1.0) have NaN weights") != std::string::npos);
   const MutedHeads muted = mute_heads(question);
   for (const MutedHead& head : muted.muting->heads)
     CHECK(head.positions == 0);  // the untouched prediction is NaN already
