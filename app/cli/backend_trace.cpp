@@ -43,7 +43,7 @@ TracePtr completed(const TracePtr& fast, const AttentionInputs& inputs, const Ne
 
 TracePtr fused_trace(const AttentionInputs& inputs, const Needed& needed, Warnings& warnings) {
   if (const std::string reason = fused_refusal(inputs); !reason.empty()) {
-    warnings.add(reason + ": the reference computes this");
+    warnings.add(reason + ": using the reference backend");
     return reference_trace(inputs, needed);
   }
   const bool what_there_is = needed && needed->empty();  // nothing in particular: what comes by itself
@@ -66,7 +66,7 @@ TracePtr gl_trace(const AttentionInputs& inputs, const Needed& needed, Warnings&
     if (error.status() != ExitStatus::no_display && error.status() != ExitStatus::memory) throw;
     reason = error.what();
   }
-  warnings.add(reason + ": the fused backend computes this");
+  warnings.add(reason + ": using the fused backend");
   return fused_trace(inputs, needed, warnings);
 }
 
@@ -77,7 +77,7 @@ TracePtr backend_trace(std::string_view backend, const AttentionInputs& inputs, 
   if (backend == "reference") return backward ? reference_forward(inputs) : reference_trace(inputs, needed);
   if (backward) {
     warnings.add("the " + std::string(backend) +
-                 " backend has no backward pass: the reference computes this");
+                 " backend has no backward pass: using the reference backend");
     return reference_forward(inputs);
   }
   return backend == "gl" ? gl_trace(inputs, needed, warnings) : fused_trace(inputs, needed, warnings);

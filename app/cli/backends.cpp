@@ -12,11 +12,12 @@ namespace headwise {
 namespace {
 
 constexpr std::array entries{
-    BackendEntry{"reference", "plain, keeps every intermediate tensor; what the others are tested against"},
-    BackendEntry{"fused", "the fast CPU path, f32: one pass over the keys, no map of scores is kept"},
-    BackendEntry{
-        "gl",
-        "the GPU by OpenGL 4.3 compute shaders, f32, needs no display; on software where there is no GPU"},
+    BackendEntry{"reference",
+                 "plain; keeps every intermediate tensor; the other backends are tested against it"},
+    BackendEntry{"fused", "the fast CPU path, f32: one pass over the keys; stores no scores"},
+    BackendEntry{"gl",
+                 "the GPU, using OpenGL 4.3 compute shaders, f32; needs no display; runs in software if "
+                 "there is no GPU"},
 };
 
 }  // namespace

@@ -25,8 +25,7 @@ constexpr int largest_side = 16384;
 constexpr int most_threads = 1024, most_rounds = 10000;
 
 Error wrong_together(const std::string& option, const std::string& expected, const std::string& what) {
-  return Error(ExitStatus::usage,
-               {"bench", "an option goes with another", option, expected, "it says " + what});
+  return Error(ExitStatus::usage, {"bench", "incompatible options", option, expected, what});
 }
 
 double milliseconds(double seconds) {
@@ -94,43 +93,43 @@ void run_bench(CLI::App& app, const Words& words) {
   bool ui = false, json = false;
   BackendBenchRequest backends;
   std::string size = "1600x1000";
-  app.add_flag("--ui", ui, "Visit the window by a script, without a display, and time its frames");
+  app.add_flag("--ui", ui, "Run a scripted tour of the window, without a display, and time its frames");
   app.add_option("--preset", backends.presets,
-                 "A scenario: a preset, or a file (.json); may be repeated. Without it: with --ui welcome, "
-                 "else the sizes\n"
-                 "that the program is measured at")
+                 "A scenario: a preset, or a file (.json); may be repeated. Default: welcome with --ui, "
+                 "otherwise the sizes\nused for the published measurements")
       ->type_name("NAME");
-  app.add_option("--set", backends.settings, "Change a value of it first (may be repeated)")
+  app.add_option("--set", backends.settings, "Change a setting of the scenario first (may be repeated)")
       ->type_name("PATH=VALUE");
   auto* const backend =
-      app.add_option("--backend", backends.backends, "reference,fused,gl; without it: reference,fused")
+      app.add_option("--backend", backends.backends, "reference,fused,gl; default: reference,fused")
           ->type_name("NAME,…")
           ->delimiter(',');
   auto* const threads =
-      app.add_option("--threads", backends.threads, "On how many threads; without it: as many as there are")
+      app.add_option("--threads", backends.threads, "The numbers of threads to use; default: all available")
           ->type_name("N,…")
           ->delimiter(',')
           ->check(CLI::Range(1, most_threads));
   auto* const repeat = app.add_option("--repeat", backends.rounds,
-                                      "How often each is timed, in turns; without it: by its length")
+                                      "How often to time each, in turns; default: chosen by its duration")
                            ->type_name("N")
                            ->check(CLI::Range(1, most_rounds));
-  auto* const pixels_option = app.add_option("--size", size, "With --ui: of the window, in pixels")
+  auto* const pixels_option = app.add_option("--size", size, "With --ui: the size of the window in pixels")
                                   ->type_name("WxH")
                                   ->capture_default_str();
   app.add_flag("--json", json, "Print JSON");
   add_strict_flag(app, backends.strict);
   if (!parse_words(app, words)) return;
   if (!ui) {
-    if (pixels_option->count() > 0) throw wrong_together("--size", "--ui", "the size of the window");
+    if (pixels_option->count() > 0) throw wrong_together("--size", "--ui", "it sets the size of the window");
     const BackendBench bench = bench_backends(backends);
     print(json ? bench_json(bench) : bench_text(bench));
     return;
   }
   for (const CLI::Option* option : {backend, threads, repeat})
-    if (option->count() > 0) throw wrong_together(option->get_name(), "no --ui", "how backends are timed");
+    if (option->count() > 0)
+      throw wrong_together(option->get_name(), "no --ui", "it sets how backends are timed");
   if (backends.presets.size() > 1)
-    throw wrong_together("--ui", "one --preset", "a window shows one scenario");
+    throw wrong_together("--ui", "one --preset", "a window shows only one scenario");
   TraceRequest request;
   request.scenario = backends.presets.empty() ? "welcome" : backends.presets.front();
   request.settings = backends.settings;

@@ -26,11 +26,11 @@ LayerChoice chosen_layers(const TraceRequest& request, const Scenario& scenario,
     return set.starts_with(std::string(layer_path) + "=");
   };
   if (std::ranges::any_of(request.settings, sets_layer)) {
-    throw Error(ExitStatus::usage, {"--layers", "the layer is set too", std::string("--set ") + layer_path,
+    throw Error(ExitStatus::usage, {"--layers", "the layer is also set", std::string("--set ") + layer_path,
                                     "one of the two", ""});
   }
   if (!is_of_model(scenario)) {
-    throw Error(ExitStatus::usage, {"--layers", "the scenario has no model whose layers these could be",
+    throw Error(ExitStatus::usage, {"--layers", "the scenario has no model to take layers from",
                                     request.scenario, "a model, or parameters.source \"model\"", ""});
   }
   const std::string path = path_from(scenario.origin.folder, *scenario.parameters.file);
@@ -47,9 +47,8 @@ LayerChoice chosen_layers(const TraceRequest& request, const Scenario& scenario,
   for (std::string word; std::getline(stream, word, ',');) {
     const Index layer = integer_of("--layers", word);
     if (layer < 0 || layer >= count) {
-      throw Error(ExitStatus::input,
-                  {path, "the model has no such layer", word,
-                   count == 0 ? "no layer at all" : fmt::format("0 to {}", count - 1), ""});
+      throw Error(ExitStatus::input, {path, "the model has no such layer", word,
+                                      count == 0 ? "no layers" : fmt::format("0 to {}", count - 1), ""});
     }
     layers.insert(layer);
   }

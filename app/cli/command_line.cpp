@@ -29,22 +29,20 @@ std::string overview() {
   std::string text =
       "Headwise: see multi-head attention happen, number by number.\n\n"
       "Usage:\n"
-      "  headwise [FILE|FOLDER] open the window on a scenario, a playlist, an array file or a model; else "
-      "on the\n                         welcome scenario\n";
+      "  headwise [FILE|FOLDER] open the window on a scenario, a playlist, an array file or a model; by "
+      "default,\n                         on the welcome scenario\n";
   for (const Subcommand& command : subcommands())
     text += fmt::format("  headwise {:<12}  {}\n", command.name, command.what);
   text +=
-      "  headwise --help        print this; headwise help COMMAND tells more\n"
+      "  headwise --help        print this; headwise help COMMAND explains a command\n"
       "  headwise --version     print the version\n\n"
       "Examples:\n";
   for (const Subcommand& command : subcommands())
     text += command.examples.substr(0, command.examples.find('\n') + 1);
   return text +
          "\nExit status: 0 done; 1 a comparison found a difference; 2 the command line or the scenario is "
-         "wrong; 3 an input\n"
-         "file is wrong; 4 the output could not be written; 5 it would not fit in memory; 6 cancelled; 7 no "
-         "usable GPU or\n"
-         "display.\n";
+         "wrong; 3 an input\nfile is wrong; 4 the output could not be written; 5 out of memory; 6 cancelled; "
+         "7 no usable GPU or\ndisplay.\n";
 }
 
 // Ctrl+C and a polite kill while a file is being written: nothing half is left behind.
@@ -168,13 +166,13 @@ int run_command_line(int argc, char** argv) {
     print_error(error.what());
     return status(error.status());
   } catch (const std::bad_alloc&) {
-    print_error("it would not fit in memory; choose smaller sizes");
+    print_error("this does not fit in memory; choose smaller sizes");
     return status(ExitStatus::memory);
   } catch (const std::length_error&) {
-    print_error("it would not fit in memory; choose smaller sizes");
+    print_error("this does not fit in memory; choose smaller sizes");
     return status(ExitStatus::memory);
   } catch (const std::exception& error) {
-    print_error(std::string("this should not have happened: ") + error.what());
+    print_error(std::string("internal error: ") + error.what());
     return status(ExitStatus::usage);
   }
 }

@@ -23,7 +23,7 @@ std::vector<StoredTensor> read_theirs(const std::vector<std::string>& paths) {
     for (NamedTensor& array : read_array_file(path)) {
       const auto [earlier, first] = origin.emplace(array.name, path);
       if (!first) {
-        throw Error(ExitStatus::input, {path, "an array is there twice", array.name,
+        throw Error(ExitStatus::input, {path, "an array is given twice", array.name,
                                         "every array in one file", "it is in " + earlier->second + " too"});
       }
       arrays.push_back({std::move(array.name), std::move(array.tensor), std::move(array.stored_dtype)});
@@ -45,7 +45,7 @@ bool has_gradients(const std::vector<StoredTensor>& arrays) {
     if (reasons.size() == 3) break;
     reasons.push_back(fmt::format("{}: {}", one_line(array.stored_name, 40), array.reason));
   }
-  throw Error(ExitStatus::input, {theirs, "there is nothing to compare in it",
+  throw Error(ExitStatus::input, {theirs, "it contains nothing to compare",
                                   reasons.empty() ? "no arrays" : fmt::format("{}", fmt::join(reasons, "; ")),
                                   "arrays under the names of a trace: scores, attn_weights, output …",
                                   "see headwise list tensors"});
@@ -64,10 +64,9 @@ void run_compare(CLI::App& app, const Words& words) {
       ->required()
       ->allow_extra_args(false);
   app.add_option("--tolerance", tolerance,
-                 "A cell agrees where |ours - theirs| <= X * max(|ours|, |theirs|, u), u being the largest "
-                 "number of the "
-                 "tensor, at most 1; X is by itself 1e-10 in f64, 1e-5 where a side is f32 (more "
-                 "from scores above 20 on), 2e-3 for f16, 1.6e-2 for bf16, ten times that for gradients")
+                 "A cell agrees if |ours - theirs| <= X * max(|ours|, |theirs|, u), where u is the largest "
+                 "number of the tensor, at most 1; X defaults to 1e-10 in f64, 1e-5 if a side is f32 (more "
+                 "for scores above 20), 2e-3 for f16, 1.6e-2 for bf16, and ten times that for gradients")
       ->type_name("X");
   app.add_flag("--json", json, "Print JSON");
   if (!parse_words(app, words)) return;

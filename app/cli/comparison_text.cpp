@@ -23,7 +23,7 @@ constexpr std::size_t shown_terms = 6;
 constexpr std::size_t shown_causes = 3;
 constexpr std::size_t shown_skipped = 12;  // a whole checkpoint may have been given
 constexpr double rounding_of_f32_gradients = 1e-2;
-constexpr std::string_view unit_words = ", u being the largest number of the tensor, at most 1";
+constexpr std::string_view unit_words = ", where u is the largest number of the tensor, at most 1";
 
 // Columns on a terminal: UTF-8 bytes that begin a character.
 std::size_t text_width(const std::string& text) {
@@ -142,7 +142,7 @@ std::string sources_text(const ComparisonReport& report, const ComparedArray& fi
                             ? "in this step"
                             : "in this step or before " + fmt::format("{}", fmt::join(missing, ", ")));
   else if (!missing.empty())
-    text += fmt::format("  Not in the file, and made before {}: {}. Write them too, to find the step.\n",
+    text += fmt::format("  Not in the file, but computed before {}: {}. Save them too, to find the step.\n",
                         to_string(first.tensor), fmt::join(missing, ", "));
   return text;
 }
@@ -173,7 +173,7 @@ std::optional<CellProvenance> worst_cell(const Trace& trace, const ComparedArray
 }
 
 std::string first_text(const ComparisonReport& report, const ComparedArray& first) {
-  std::string text = fmt::format("\nThe first that differs is {}.\n", label(first));
+  std::string text = fmt::format("\nThe first tensor that differs is {}.\n", label(first));
   const TensorDifference& difference = first.difference;
   if (!first.refusal.empty())
     return text + fmt::format("  It could not be compared: {}\n", sentence(first.refusal));
@@ -185,12 +185,11 @@ std::string first_text(const ComparisonReport& report, const ComparedArray& firs
       value_text(difference.theirs, stored_type(first)), difference.worst_absolute, difference.worst_relative,
       first.tolerance, unit_words);
   if (difference.non_finite_mismatches > 0)
-    text += fmt::format("  {} cells are NaN or infinite on one side and not on the other.\n",
-                        difference.non_finite_mismatches);
+    text +=
+        fmt::format("  {} cells are NaN or infinite on one side only.\n", difference.non_finite_mismatches);
   if (is_given(report.trace, first.tensor)) {
     text += fmt::format(
-        "  {} is an input: the two programs did not compute from the same numbers. Give theirs with "
-        "--input.\n",
+        "  {} is an input: the two programs did not start from the same numbers. Pass theirs with --input.\n",
         to_string(first.tensor));
   } else if (const auto cell = worst_cell(report.trace, first)) {
     text += provenance_text(report.trace, *cell);
@@ -208,10 +207,10 @@ std::string first_text(const ComparisonReport& report, const ComparedArray& firs
       difference.non_finite_mismatches == 0 && difference.worst_relative < rounding_of_f32_gradients;
   if (first.tensor.gradient && report.trace.dtype == DType::f32 && little)
     text +=
-        "  In f32 the gradients of two correct programs can be as far apart, where the softmax saturates: "
+        "  In f32 the gradients of two correct programs can differ this much where the softmax saturates: "
         "compare in f64.\n";
   if (!report.causes_searched)
-    text += "  Causes in options and inputs were not tried at this size; a smaller case would tell more.\n";
+    text += "  Causes in options and inputs were not tried at this size; try a smaller case.\n";
   return text;
 }
 
@@ -227,10 +226,10 @@ std::string agreement_text(const ComparisonReport& report) {
                          ? fmt::format("\nThe tensor agrees within {:g}", tolerance)
                          : fmt::format("\nAll {} tensors agree within {:g}", arrays.size(), tolerance);
   text += tolerance == 0.0
-              ? ": every number of theirs is ours.\n"
+              ? ": every number is identical.\n"
               : fmt::format(": in every cell |ours − theirs| ≤ {:g} · max(|ours|, |theirs|, u){}.\n",
                             tolerance, unit_words);
-  if (wider) text += "Theirs holds f64, ours was computed in f32: --dtype f64 compares more closely.\n";
+  if (wider) text += "Theirs is f64, ours was computed in f32: use --dtype f64 for a closer comparison.\n";
   return text;
 }
 
@@ -284,7 +283,7 @@ std::string report_text(const ComparisonReport& report) {
   for (std::size_t i = 0; i < std::min(skipped.size(), shown_skipped); ++i)
     text += fmt::format("  not compared: {}: {}\n", one_line(skipped[i].stored_name, 60), skipped[i].reason);
   if (skipped.size() > shown_skipped)
-    text += fmt::format("  and {} more are not compared\n", skipped.size() - shown_skipped);
+    text += fmt::format("  and {} more not compared\n", skipped.size() - shown_skipped);
   const ComparedArray* first = report.comparison.first_difference();
   return text + (first == nullptr ? agreement_text(report) : first_text(report, *first));
 }

@@ -21,15 +21,15 @@ struct ExportWords {
 };
 
 void add_export_flags(CLI::App& app, ExportWords& words) {
-  app.add_option("--tensor", words.tensor, "Which one (see: headwise list tensors)")
+  app.add_option("--tensor", words.tensor, "The tensor to write (see: headwise list tensors)")
       ->type_name("NAME")
       ->required();
-  app.add_option("--batch", words.batch, "Which of the batch")->type_name("B")->capture_default_str();
-  app.add_option("--head", words.head, "Which head; all: a grid in a picture, a leading column in a table")
+  app.add_option("--batch", words.batch, "The batch entry")->type_name("B")->capture_default_str();
+  app.add_option("--head", words.head, "The head; all: a grid in a picture, a leading column in a table")
       ->type_name("H|all")
       ->capture_default_str();
   app.add_option("--colormap", words.color_map,
-                 "Colours (see: headwise list colormaps); by itself: what suits the tensor")
+                 "The colour map (see: headwise list colormaps); default: one that suits the tensor")
       ->type_name("NAME");
   app.add_option("--range", words.range,
                  "Values at the ends of the colours: LO:HI, own (of each map), shared (of all heads)")
@@ -43,7 +43,7 @@ void add_export_flags(CLI::App& app, ExportWords& words) {
                  "The file to write: .png, .svg, .csv or .npy; - is standard output")
       ->type_name("FILE")
       ->required();
-  app.add_option("--format", words.format, "png, svg, csv or npy; by itself: as the file's name ends")
+  app.add_option("--format", words.format, "png, svg, csv or npy; default: from the file's extension")
       ->type_name("NAME");
 }
 
@@ -67,7 +67,7 @@ ValueRange range_of_word(const std::string& word) {
   if (colon == std::string::npos) wrong("--range", "the value is wrong", word, "LO:HI, own or shared");
   const ValueRange range{number_of("--range", word.substr(0, colon)),
                          number_of("--range", word.substr(colon + 1))};
-  if (range.lo > range.hi) wrong("--range", "the range is upside down", word, "LO:HI with LO at or below HI");
+  if (range.lo > range.hi) wrong("--range", "the range is upside down", word, "LO:HI with LO not above HI");
   return range;
 }
 
@@ -78,7 +78,7 @@ ExportFormat format_of(const ExportWords& words) {
     wrong("--format", "there is no such format", words.format, expected);
   }
   if (words.output == standard_stream)
-    wrong("--format", "standard output has no name that says the format", "", expected, "add --format csv");
+    wrong("--format", "the format is unknown for standard output", "", expected, "add --format csv");
   return export_format(words.output);
 }
 

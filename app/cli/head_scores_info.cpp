@@ -29,8 +29,7 @@ HeadsInfo heads_info(const HeadsInfoRequest& request) {
   if (info.found.no_words.empty()) {
     info.muted = mute_heads(question);
   } else {
-    info.not_muted =
-        "no head is muted, as this model predicts no words that could change: " + info.found.no_words;
+    info.not_muted = "no head was muted, because this model predicts no words: " + info.found.no_words;
     warnings.add(info.not_muted);
     warnings.refuse_where(request.strict);
   }
@@ -67,7 +66,7 @@ std::string heads_info_text(const HeadsInfoRequest& request) {
   for (std::size_t i = 0; i < head_score_count; ++i)
     text += fmt::format("  {:>5}", head_score_words(score_at(i)).name);
   if (info.muted) text += "    bits  words  biggest change when muted";
-  text += "\n  alike";
+  text += "\n  unif.";
   for (std::size_t i = 0; i < head_score_count; ++i) {
     const MeasuredScore* const one = measured(survey, score_at(i));
     text += cell(head_score_words(score_at(i)).name, one ? std::optional(one->uniform) : std::nullopt);

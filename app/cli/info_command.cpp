@@ -65,7 +65,7 @@ std::string as_text(const std::string& path, const ArrayFileInfo& info, const st
   text += model;
   if (!model.empty() && !info.arrays.empty()) {
     text += every_tensor ? "tensors\n"
-                         : "tensors, those alike in several layers on one line (--tensors lists each)\n";
+                         : "tensors, with those repeated across layers on one line (--tensors lists each)\n";
   }
   text += tensor_list_text(info.arrays, !model.empty() && !every_tensor);
   const FileMetadata metadata = other_metadata(info);
@@ -103,7 +103,7 @@ std::string as_json(const std::string& path, const ArrayFileInfo& info, const Js
 }
 
 [[noreturn]] void refuse_text(const std::string& path) {
-  throw Error(ExitStatus::usage, {"--text", "only a model reads a text", path, "the folder of a model", ""});
+  throw Error(ExitStatus::usage, {"--text", "only a model can read text", path, "the folder of a model", ""});
 }
 
 }  // namespace
@@ -118,24 +118,25 @@ void run_info(CLI::App& app, const Words& words) {
       ->required();
   app.add_flag("--json", json, "Print JSON");
   app.add_flag("--tensors", every_tensor,
-               "Of a model: a line for each tensor, where else those alike in several layers share one");
+               "For a model: one line per tensor, instead of one for tensors repeated across layers");
   app.add_option("--input", request.inputs,
-                 "Of a scenario or a layer: arrays under PyTorch's names, as for run")
+                 "For a scenario or a layer: arrays under PyTorch's names, as for run")
       ->type_name("FILE")
       ->allow_extra_args(false);
   app.add_option(
          "--set", request.settings,
-         "Change the scenario: attention.num_heads=4; of a model, say what one layer is: parameters.layer=3")
+         "Change the scenario: attention.num_heads=4; for a model, describe one layer: parameters.layer=3")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
-  app.add_option("--dtype", request.dtype, "Of a scenario or a layer: f32 or f64")
+  app.add_option("--dtype", request.dtype, "For a scenario or a layer: f32 or f64")
       ->type_name("TYPE")
       ->capture_default_str();
   HeadsInfoRequest heads;
   const CLI::Option* const text = app.add_option(
-      "--text", heads.text, "Of a model: score every head on this text, instead of listing its tensors");
+      "--text", heads.text, "For a model: score every head on this text, instead of listing its tensors");
   add_strict_flag(app, request.strict);
-  app.add_flag("--mute", heads.mute, "With --text: mute each head in turn, and tell what the prediction does")
+  app.add_flag("--mute", heads.mute,
+               "With --text: mute each head in turn, and report the change in the prediction")
       ->needs("--text");
   if (!parse_words(app, words)) return;
   const bool wants_heads = text->count() > 0;
@@ -161,14 +162,13 @@ void run_info(CLI::App& app, const Words& words) {
     const std::string option = request.inputs.empty() ? "--set" : "--input";
     if (opened->layers().layers.empty() &&
         !(files.is_one_file() && run_record(path, files.first_file_info().metadata))) {
-      throw Error(ExitStatus::usage,
-                  {option, "there is no attention layer in this file that it could change", path,
-                   "a model, or a scenario: a .json file, or the name of a preset", ""});
+      throw Error(ExitStatus::usage, {option, "this file has no attention layer to change", path,
+                                      "a model, or a scenario: a .json file, or the name of a preset", ""});
     }
     if (wants_heads || every_tensor) {
-      throw Error(ExitStatus::usage,
-                  {option, "it belongs to one layer of a model", wants_heads ? "--text" : "--tensors",
-                   "one of the two", "--set inputs.text=\"…\" gives the layer a text"});
+      throw Error(ExitStatus::usage, {option, "this option is for a single layer of a model",
+                                      wants_heads ? "--text" : "--tensors", "one of the two",
+                                      "--set inputs.text=\"…\" gives the layer a text"});
     }
     const ScenarioInfo info = scenario_info(request);  // of that layer, as it is run
     return print(json ? scenario_info_json(info) : scenario_info_text(info));

@@ -23,8 +23,8 @@ std::string count_text(std::size_t count, const char* one, const char* more) {
 std::string heads_text(const AttentionLayer& layer) {
   if (!layer.num_heads) {
     const std::optional<HeadChoice> likeliest = likeliest_heads(layer);
-    if (!likeliest) return "heads: not known";
-    return fmt::format("heads: not known, {} of {} are assumed", likeliest->num_heads, likeliest->head_dim);
+    if (!likeliest) return "heads: unknown";
+    return fmt::format("heads: unknown, assuming {} of {}", likeliest->num_heads, likeliest->head_dim);
   }
   const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads;
   std::string text = heads == kv_heads ? count_text(static_cast<std::size_t>(heads), "head", "heads")
@@ -101,8 +101,8 @@ std::string described(const AttentionLayer& layer) {
   if (attention.rotary) text += fmt::format(", rotary positions ({})", rotary_text(*attention.rotary));
   if (attention.turns_neighbours)
     text +=
-        ", which turn neighbouring columns: each head of q and k is shown with its columns 0, 2, 4 … before "
-        "1, 3, 5 …";
+        ", which rotate neighbouring columns: each head of q and k is shown with columns 0, 2, 4 … before 1, "
+        "3, 5 …";
   return text + fmt::format("\n    {}", layout_name(layer.layout));
 }
 
@@ -114,7 +114,7 @@ std::string named(const AttentionLayer& layer) {
 std::string text_goes_in(const TextModel& model) {
   const Encoder* const encoder = model.encoder().get();
   std::string text;
-  if (!model.no_text().empty()) text += fmt::format("  text cannot go in: {}\n", one_line(model.no_text()));
+  if (!model.no_text().empty()) text += fmt::format("  cannot read text: {}\n", one_line(model.no_text()));
   if (encoder) text += fmt::format("  encoder: {}\n", blocks_text(encoder->config()));
   if (model.tokenizer()) {
     text += fmt::format("  tokenizer: {}, {} pieces\n", model.tokenizer()->kind(),
@@ -150,8 +150,8 @@ std::string assumed_heads_text(const TextModel& model) {
         layer.num_heads ? std::optional<HeadChoice>() : likeliest_heads(layer);
     if (!assumed) continue;
     return fmt::format(
-        "{}: no config.json says how many heads a layer has: {} of {} are assumed; a config.json with "
-        "num_attention_heads, or a scenario with attention.num_heads, says otherwise",
+        "{}: no config.json gives the number of heads per layer: assuming {} of {}; to change this, add a "
+        "config.json with num_attention_heads, or set attention.num_heads in a scenario",
         model.files().path(), assumed->num_heads, assumed->head_dim);
   }
   return "";
@@ -168,7 +168,7 @@ std::string model_info_text(const TextModel& model) {
                         count_text(static_cast<std::size_t>(there), "attention layer", "attention layers"),
                         layers.config ? ", with config.json" : ", no config.json beside them");
   } else {
-    text += "no attention layer is recognised by the names of the tensors\n";
+    text += "no attention layer was recognised from the names of the tensors\n";
   }
   for (std::size_t first = 0; first < all.size();) {
     const std::string alike = described(all[first]);

@@ -36,8 +36,8 @@ bool names_playlist(const std::string& name) {
 Playlist playlist_named(const std::string& name) {
   if (is_preset(name)) {
     throw Error(ExitStatus::usage,
-                {name, "this is the name of a preset, which has no pages", "",
-                 "a playlist file or the name of a lesson", "headwise run and headwise export take presets"});
+                {name, "this is a preset, which has no pages", "", "a playlist file or the name of a lesson",
+                 "headwise run and headwise export take presets"});
   }
   return is_lesson(name) ? lesson_playlist(name) : read_playlist_file(name);
 }

@@ -42,7 +42,7 @@ void make_folder(const std::string& folder) {
   fs::create_directories(folder, error);
   if (!fs::is_directory(folder, unseen)) {
     throw Error(ExitStatus::output, {.where = folder,
-                                     .what = "the folder cannot be made",
+                                     .what = "the folder cannot be created",
                                      .got = error ? error.message() : "a file of this name",
                                      .expected = "a folder for the pictures"});
   }
@@ -62,9 +62,11 @@ void show(WindowState& window, const Playlist& playlist, std::size_t page, Warni
   if (!why.empty()) throw Error(ExitStatus::usage, {.where = fmt::format("page {}", page + 1), .what = why});
   for (const std::string& gap :
        page_gaps(playlist.pages[page], window.session.inputs(), window.session.trace()))
-    warnings.add(gap.starts_with("if ")
-                     ? fmt::format("page {}: no part of {{{}: …}} holds, nothing stands for it", page + 1, gap)
-                     : fmt::format("page {}: there is no number for {{{}}}, a – stands for it", page + 1, gap));
+    warnings.add(
+        gap.starts_with("if ")
+            ? fmt::format("page {}: no condition of {{{}: …}} holds, so nothing is shown for it", page + 1,
+                          gap)
+            : fmt::format("page {}: there is no number for {{{}}}, so – is shown for it", page + 1, gap));
   for (const std::string& note : window.session.inputs().notes) warnings.add(note);
   for (const std::string& warning : window.session.trace().warnings) warnings.add(warning);
 }
@@ -74,15 +76,17 @@ void show(WindowState& window, const Playlist& playlist, std::size_t page, Warni
 void run_render(CLI::App& app, const Words& words) {
   RenderWords wanted;
   app.add_option("PLAYLIST", wanted.playlist, "A playlist file (.json), or the name of a lesson")->required();
-  app.add_option("-o,--output", wanted.output, "The folder for the pictures; it is made where it is missing")
+  app.add_option("-o,--output", wanted.output, "The folder for the pictures; created if missing")
       ->type_name("FOLDER")
       ->required();
-  app.add_option("--size", wanted.size, "Of each picture in pixels")->type_name("WxH")->capture_default_str();
+  app.add_option("--size", wanted.size, "The size of each picture in pixels")
+      ->type_name("WxH")
+      ->capture_default_str();
   app.add_option("--theme", wanted.theme, "light, dark or projector")
       ->type_name("NAME")
       ->capture_default_str();
   app.add_option("--format", wanted.format, "png or svg")->type_name("NAME")->capture_default_str();
-  app.add_flag("--motion", wanted.motion, "The way into each page's step too, as an animated PNG");
+  app.add_flag("--motion", wanted.motion, "Also write the animation of each page's step, as an animated PNG");
   add_strict_flag(app, wanted.strict);
   if (!parse_words(app, words)) return;
 

@@ -31,13 +31,13 @@ Format format_of(const std::string& path, const std::string& word) {
                  word == "csv" || word == "npy" ? "headwise export writes one tensor as csv or npy" : ""});
   }
   if (path == standard_stream) {
-    throw Error(ExitStatus::usage, {"--format", "standard output has no name that says the format", "",
+    throw Error(ExitStatus::usage, {"--format", "the format is unknown for standard output", "",
                                     "npz, safetensors or py", "add --format npz"});
   }
   if (path.ends_with(".npz")) return Format::npz;
   if (path.ends_with(".safetensors")) return Format::safetensors;
   if (path.ends_with(".py")) return Format::python;
-  throw Error(ExitStatus::usage, {"--output", "the name does not say which format to write", path,
+  throw Error(ExitStatus::usage, {"--output", "the file name does not determine the format", path,
                                   "a name that ends in .npz, .safetensors or .py", "or add --format"});
 }
 
@@ -82,7 +82,7 @@ CodeStyle style_of(const std::string& word) {
   std::string keys;
   for (const CodeStyle style : code_styles)
     keys += (keys.empty() ? "" : ", ") + std::string(code_style_key(style));
-  throw Error(ExitStatus::usage, {"--style", "there is no such way of writing a program", word, keys, ""});
+  throw Error(ExitStatus::usage, {"--style", "there is no such program style", word, keys, ""});
 }
 
 // A program tells the forward pass from the first array to the last output.
@@ -94,7 +94,7 @@ void check_program_flags(const TraceRequest& request, const std::vector<std::str
                                        : nullptr;
   if (!flag) return;
   throw Error(ExitStatus::usage,
-              {flag, "a .py program computes every tensor of the forward pass, and no other",
+              {flag, "a .py program always computes every tensor of the forward pass, and nothing else",
                std::string(flag) + " with a .py file", "a .npz or .safetensors file", ""});
 }
 
@@ -143,7 +143,7 @@ RunFile run_of_layers(const TraceRequest& request, const std::string& layers,
     } catch (const Error& error) {
       const bool of_layer = error.status() == ExitStatus::input || error.status() == ExitStatus::usage;
       if (!choice.all || !of_layer || request.strict) throw;
-      warnings.add(fmt::format("left out: {}", error.what()));
+      warnings.add(fmt::format("skipped: {}", error.what()));
       refused = error;
     }
   }
@@ -173,7 +173,7 @@ void run_run(CLI::App& app, const Words& words) {
   std::vector<std::string> only;
   std::string output, style = "pytorch", format_word, layers;
   add_trace_flags(app, request);
-  app.add_option("--only", only, "Write these tensors alone: output,attn_weights")
+  app.add_option("--only", only, "Write only these tensors: output,attn_weights")
       ->type_name("NAME")
       ->delimiter(',')
       ->allow_extra_args(false);
@@ -183,12 +183,13 @@ void run_run(CLI::App& app, const Words& words) {
          "them (and an .npz beside it where the arrays are large); - is standard output")
       ->type_name("FILE")
       ->required();
-  app.add_option("--format", format_word, "npz, safetensors or py; by itself: as the file's name ends")
+  app.add_option("--format", format_word, "npz, safetensors or py; default: from the file's extension")
       ->type_name("NAME");
   app.add_option("--layers", layers,
-                 "Of a model: these layers of a text in one pass, their tensors as layer.N.NAME: all, or 0,3")
+                 "For a model: run a text through these layers in one pass, with tensors named layer.N.NAME: "
+                 "all, or 0,3")
       ->type_name("N,M|all");
-  app.add_option("--style", style, "How a .py is written: pytorch, einsum, numpy or d2l")
+  app.add_option("--style", style, "The style of a .py program: pytorch, einsum, numpy or d2l")
       ->type_name("NAME")
       ->capture_default_str();
   if (!parse_words(app, words)) return;

@@ -56,8 +56,7 @@ void add_output_shares(ScenarioInfo& info) {
 void compute_answers(ScenarioInfo& info, const AttentionInputs& inputs, Warnings& warnings) {
   if (info.counts.multiply_adds > most_multiply_adds) {
     info.not_computed = fmt::format(
-        "{} multiply-adds are too many to be computed several times over; "
-        "smaller sizes have the same answers",
+        "{} multiply-adds are too many to compute several times; smaller sizes give the same answers",
         count_text(info.counts.multiply_adds));
     return;
   }

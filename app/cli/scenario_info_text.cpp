@@ -57,7 +57,7 @@ std::string memory(const ScenarioInfo& info) {
          text_table({{"inputs and parameters", bytes_text(info.input_bytes)},
                      {"the trace: every intermediate", bytes_text(info.trace_bytes)}}) +
          (info.trace_bytes > info.free_bytes
-              ? fmt::format("  The trace does not fit: {} is there.\n", bytes_text(info.free_bytes))
+              ? fmt::format("  The trace does not fit: {} available.\n", bytes_text(info.free_bytes))
               : "");
 }
 
@@ -74,7 +74,7 @@ std::string tensors(const ScenarioInfo& info) {
 }
 
 std::string layouts(const LayoutComparison& comparison) {
-  std::string text = "\n  One packed matrix, three, or a small one for each head?\n";
+  std::string text = "\n  One packed matrix, three, or a small one per head?\n";
   if (comparison.not_asked.empty()) {
     std::vector<TextRow> rows{
         {"layout", "matrices", "products", "parameters", "multiply-adds", "max |Δ| output", "einsum"}};
@@ -127,15 +127,14 @@ std::string lookup(const LookupComparison& c) {
 }
 
 std::string output_shares(const std::vector<double>& shares) {
-  std::string text = "\n  Whose numbers is the output made of?\n";
+  std::string text = "\n  Which heads make up the output?\n";
   TextRow row;
   for (std::size_t h = 0; h + 1 < shares.size(); ++h)
     row.push_back(fmt::format("head {}: {:.1f} %", h, 100.0 * shares[h]));
   row.push_back(fmt::format("bias: {:.1f} %", 100.0 * shares.back()));
   return text + fmt::format(
-                    "  output = Σ_h head_output_h · W_O,hᵀ + b. Each head's numbers added up without their "
-                    "signs, over all "
-                    "cells, as a share of all heads' and the bias's: {}.\n",
+                    "  output = Σ_h head_output_h · W_O,hᵀ + b. The sum of absolute values of each head's "
+                    "part over all cells, as a share of the total over heads and bias: {}.\n",
                     fmt::join(row, ", "));
 }
 

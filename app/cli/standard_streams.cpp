@@ -71,7 +71,7 @@ std::string read_standard_input(const std::string& what) {
 
 ByteSink standard_output_sink(bool is_text) {
   if (!is_text && isatty(STDOUT_FILENO) != 0) {
-    throw Error(ExitStatus::usage, {"standard output", "this format is not for a terminal", "",
+    throw Error(ExitStatus::usage, {"standard output", "this format cannot be written to a terminal", "",
                                     "a pipe or a file", "redirect it, or name a file with -o"});
   }
   return [](std::span<const std::byte> bytes) {

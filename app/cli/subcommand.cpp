@@ -33,20 +33,20 @@ constexpr std::array commands{
                "  headwise render lesson.json -o slides --size 1280x720 --theme projector --motion\n"
                "  headwise render lesson.json -o slides --format svg\n",
                run_render},
-    Subcommand{"compare", "Hold a scenario against the tensors of another program",
+    Subcommand{"compare", "Compare a scenario with the tensors of another program",
                "  headwise compare mha.json --input inputs.npz --with theirs.npz\n"
                "  headwise compare mha.json --input inputs.npz --with theirs.safetensors --dtype f64 "
                "--tolerance 1e-12\n"
                "  headwise compare sdpa.json --with output.npy --with attn_weights.npy --json\n",
                run_compare},
     Subcommand{
-        "info", "Say what is in a scenario, an array file or a model, and what a scenario costs and answers",
+        "info", "Describe a scenario, an array file or a model, with a scenario's cost and comparisons",
         "  headwise info welcome\n"
         "  headwise info mha.json --set attention.num_heads=4 --json\n"
         "  headwise info model.safetensors\n  headwise info bert-base-uncased\n  headwise info trace.npz\n",
         run_info},
     Subcommand{
-        "bench", "Measure how fast the backends are, or the window",
+        "bench", "Measure the speed of the backends, or of the window",
         "  headwise bench\n"
         "  headwise bench --preset random --set attention.embed_dim=512 --backend fused,gl --repeat 9 "
         "--json\n"
@@ -81,7 +81,7 @@ ErrorParts parts_of(const std::string& message, const std::string& command, cons
   constexpr std::string_view often = ": At Most 1 required but received ", none = ": 1 required ",
                              end = " missing";
   if (message.find(often) == colon)
-    return {fmt::format("{}: {}", command, option), "the option is there more than once",
+    return {fmt::format("{}: {}", command, option), "the option is given more than once",
             fmt::format("{} times", message.substr(colon + often.size())), "once", remedy};
   if (message.find(none) == colon && message.ends_with(end)) {
     const std::size_t from = colon + none.size();

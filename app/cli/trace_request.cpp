@@ -80,7 +80,7 @@ GivenArrays read_arrays(const std::vector<std::string>& paths) {
 DType dtype_of(const std::string& name) {
   if (name == "f32") return DType::f32;
   if (name == "f64") return DType::f64;
-  throw Error(ExitStatus::usage, {"--dtype", "there is no such type to compute in", name, "f32 or f64", ""});
+  throw Error(ExitStatus::usage, {"--dtype", "there is no such precision", name, "f32 or f64", ""});
 }
 
 // A sentence where a text was given and numbers become the inputs; empty: it is used, there is none, or --set takes
@@ -94,8 +94,9 @@ std::string text_not_used(const TraceRequest& request, const Scenario& scenario)
                                [&](const std::string& set) { return set.starts_with(path); });
   };
   if (sets("inputs.source=") && !sets("inputs.text=")) return "";
-  return fmt::format("the text \"{}\" is not used, as inputs.source is {}: --set inputs.source=text uses it",
-                     one_line(inputs.text, 40), choice_name(inputs.source));
+  return fmt::format(
+      "the text \"{}\" is not used, because inputs.source is {}: use it with --set inputs.source=text",
+      one_line(inputs.text, 40), choice_name(inputs.source));
 }
 
 // `maps`: core/scenario/traced_inputs.h.
@@ -141,7 +142,7 @@ void tell_text_of_model(const TraceRequest& request, const Scenario& scenario) {
   const auto sets_inputs = [](const std::string& set) { return set.starts_with("inputs."); };
   if (!request.inputs.empty() || std::ranges::any_of(request.settings, sets_inputs)) return;
   if (scenario.inputs.source != InputSource::text) return;
-  print_notice(fmt::format("{} reads \"{}\": --set inputs.text=\"…\" gives it another text", request.scenario,
+  print_notice(fmt::format("{} reads \"{}\": change the text with --set inputs.text=\"…\"", request.scenario,
                            one_line(scenario.inputs.text, 200)));
 }
 
@@ -185,8 +186,8 @@ TensorName requested_tensor(const TraceRequest& request, const std::string& opti
     const bool alike = 2 * edit_distance(nearest, word.substr(0, 64)) <= nearest.size();
     throw Error(ExitStatus::usage,
                 {option, "there is no tensor of that name", word, alike ? nearest : tensors_of_a_trace(),
-                 alike ? "did you mean " + nearest + "? headwise list tensors says all names"
-                       : "headwise list tensors says all names"});
+                 alike ? "did you mean " + nearest + "? headwise list tensors lists all names"
+                       : "headwise list tensors lists all names"});
   }
   if (name->gradient && !request.backward) {
     throw Error(ExitStatus::usage, {option, "gradients are not computed", word, "", "add --backward"});
@@ -196,9 +197,8 @@ TensorName requested_tensor(const TraceRequest& request, const std::string& opti
 
 void add_trace_flags(CLI::App& app, TraceRequest& request) {
   app.add_option("SCENARIO", request.scenario,
-                 "A scenario file (.json; - is standard input), the name of a preset, a file that run wrote, "
-                 "or a model, whose "
-                 "layer is --set parameters.layer=3")
+                 "A scenario file (.json; - is standard input), the name of a preset, a file written by run, "
+                 "or a model (choose its layer with --set parameters.layer=3)")
       ->required();
   app.add_option("--input", request.inputs,
                  "Arrays under PyTorch's names: .npz, .safetensors, or one .npy named after its array")

@@ -16,8 +16,8 @@ void Warnings::add(const std::string& warning) {
 void Warnings::refuse_where(bool strict) const {
   if (!strict || all_.empty()) return;
   throw Error(ExitStatus::input,
-              {"--strict", "there are warnings, so nothing is written",
-               fmt::format("{} of them", all_.size()), "none", "remove their causes, or leave out --strict"});
+              {"--strict", "there are warnings, so nothing was written",
+               fmt::format("{} of them", all_.size()), "none", "fix their causes, or leave out --strict"});
 }
 
 void add_strict_flag(CLI::App& app, bool& strict) {

@@ -58,9 +58,8 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
   const Fonts& fonts = context.fonts;
   const std::string title = walk.playlist.title.empty() ? "playlist" : walk.playlist.title;
   if (walk.edits_words) {
-    if (text_field(
-            widgets, "lesson", walk.playlist.title,
-            {.width = widgets.px(side_width - 24), .small = true, .placeholder = "title of the playlist"})
+    if (text_field(widgets, "lesson", walk.playlist.title,
+                   {.width = widgets.px(side_width - 24), .small = true, .placeholder = "playlist title"})
             .changed)
       walk.changed = true;
     ui_probe_item("caption/playlist_title");
@@ -87,7 +86,7 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
     if (walk.words_problem.empty()) walk.edits_words = !walk.edits_words;
   }
   ui_probe_item("caption/edit");
-  tooltip(widgets, "write title, question and caption of this page; “Save playlist…” keeps them");
+  tooltip(widgets, "edit the title, question and caption of this page; “Save playlist…” saves them");
   ImGui::SameLine(0, widgets.px(2));
   if (text_button(widgets, "caption/leave", "leave", ButtonLook::plain))
     action.command = CommandId::walk_playlist;
@@ -144,8 +143,8 @@ void draw_words(const PanelContext& context, const PlaylistWalk& walk, float wra
     if (text_button(widgets, "caption/answer", answer_hint, ButtonLook::plain))
       action.command = CommandId::next_page;
     ui_probe_item("caption/answer");
-    tooltip(widgets,
-            fmt::format("think first; then this, or {}, shows it", first_key_text(CommandId::next_page)));
+    tooltip(widgets, fmt::format("think first; then press this, or {}, to see it",
+                                 first_key_text(CommandId::next_page)));
   }
   if (walk.words.changed(walk.answered)) draw_restore_link(context, action);
 }
@@ -161,14 +160,14 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
       walk.words_problem.clear();
     }
   };
-  field("title", page.title, 1, "a heading, or nothing");
+  field("title", page.title, 1, "a heading (optional)");
   ui_probe_item("caption/title");
-  tooltip(widgets, "title: a heading over the words");
-  field("ask", page.ask, 1, "a question to think about first, or nothing");
+  tooltip(widgets, "title: a heading above the text");
+  field("ask", page.ask, 1, "a question to think about first (optional)");
   ui_probe_item("caption/question");
-  tooltip(widgets, "ask: a question; its answer, the caption, appears at the next press of Page Down");
+  tooltip(widgets, "ask: a question; the caption, its answer, appears when Page Down is pressed again");
   field("caption", page.caption, caption_lines,
-        "what is to be said on this page; {max scores[0,0,2,:]} is a number of the window");
+        "the text of this page; {max scores[0,0,2,:]} shows a live number");
   ui_probe_item("caption/text");
   tooltip(
       widgets,

@@ -26,7 +26,7 @@ void draw_cell_editor(const PanelContext& context, const CellRef& cell, PanelAct
   const FieldResult field =
       number_row(context.widgets(),
                  {"inspector/set", "set to", "",
-                  "Set this number by hand: everything that depends on it follows. Undo takes it back."},
+                  "Set this number by hand: everything that depends on it is recomputed. Undo restores it."},
                  value, {.width = 108.0f, .required = true});
   if (!field.error.empty()) error_line(context.widgets(), field.error);
   if (!field.changed || !value) return;

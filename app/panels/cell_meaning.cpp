@@ -46,7 +46,7 @@ std::string score_meaning(const Tensor& scores, const CellRef& cell, Index head,
   const Index place = place_in_row(scores, cell.index);
   const Index keys = scores.shape().size(scores.shape().rank() - 1);
   if (place == 0) return {};
-  return fmt::format("{} as query against {} as key, in head {}: {} of the {} in this row.", query, key, head,
+  return fmt::format("Query {}, key {}, head {}: {} of the {} in this row.", query, key, head,
                      place == 1 ? "the best match" : fmt::format("the {} best match", ordinal(place)), keys);
 }
 
@@ -92,8 +92,7 @@ std::string cell_meaning(const Trace& trace, const TokenLabels& labels, const Ce
   if (id == Id::head_output) {
     if (is_frozen(trace, head)) return {};
     return fmt::format(
-        "Column {} of what head {} hands on for {}: the values of all keys, each as far as it is "
-        "attended to{}.",
+        "Column {} of head {}'s output for {}: the values of all keys, weighted by attention{}.",
         cell.index[3], head, query, mixed_from(trace, labels, cell));
   }
   const std::string key = quoted(labels.key, cell.index[3]);

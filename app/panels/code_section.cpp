@@ -25,8 +25,7 @@ void draw_styles(const PanelContext& context, CodeSectionState& state) {
   int chosen = static_cast<int>(state.style);
   if (segmented_control(context.widgets(), "code style", names, chosen))
     state.style = code_styles[static_cast<std::size_t>(chosen)];
-  tooltip(context.widgets(),
-          "how the line is written: PyTorch's functions, one einsum, plain NumPy, or as in d2l");
+  tooltip(context.widgets(), "code style: PyTorch functions, a single einsum, plain NumPy, or d2l");
   const ImVec2 min = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
   const float part = size.x / static_cast<float>(names.size());
   for (std::size_t i = 0; i < names.size() && ui_probes_wanted(); ++i) {
@@ -41,7 +40,7 @@ void draw_program_link(const PanelContext& context, TextColumn& column, PanelAct
   ui_probe("inspector/program", ImGui::GetItemRectMin(), ImGui::GetItemRectMax());
   tooltip(
       context.widgets(),
-      "every step with its arrays, gains and dropout, as one Python program that prints the same numbers");
+      "every step, with its arrays, gains and dropout, as one Python program that prints the same numbers");
   if (link.clicked) action.command = CommandId::copy_program;
 }
 
@@ -103,7 +102,7 @@ void draw_code_section(const PanelContext& context, CodeSectionState& state, Tex
     const bool boolean = is_boolean(mask->view);
     if (boolean) lines.push_back({booleans->code, false});
     lines.push_back(
-        {boolean ? "# " + booleans->comment : "# floats are added: both conventions read them alike", true});
+        {boolean ? "# " + booleans->comment : "# floats are added: both conventions treat them alike", true});
   }
   std::string word;
   column.code("code", lines, &word);

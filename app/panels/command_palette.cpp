@@ -90,7 +90,7 @@ bool draw_list(const WidgetContext& context, CommandPaletteState& state, float r
   bool clicked = false;
   if (state.matches.empty()) {
     ImGui::Dummy({1, context.px(8)});
-    dim_text(context, "nothing has this name: try other letters, or a question in your own words");
+    dim_text(context, "no match: try other letters, or ask a question in your own words");
     ui_probe_item("palette/nothing");
   }
   if (std::exchange(state.scroll_to_chosen, false)) {
@@ -154,7 +154,7 @@ std::optional<PaletteEntry> draw_command_palette(const WidgetContext& context, C
   ImGui::Dummy({1, context.px(2)});
   const bool clicked = draw_list(context, state, row, row * static_cast<float>(rows));
   ImGui::Dummy({1, context.px(2)});
-  dim_text(context, "↑ ↓ choose  ·  Enter does it  ·  Esc closes");
+  dim_text(context, "↑ ↓ choose  ·  Enter runs  ·  Esc closes");
   const bool accepted = state.open && (clicked || field.entered) && state.chosen < state.matches.size();
   std::optional<PaletteEntry> entry;
   if (accepted) {

@@ -39,10 +39,10 @@ const TensorChange* update(WholeChange& known, const TensorPtr& before, const Te
   return &known.change;
 }
 
-// "max |Δ| = 0.353 (it → animal), ‖Δ‖ is 12 % of ‖pinned‖", "the same in every cell, max |Δ| = 0". `where`: of the largest.
+// "max |Δ| = 0.353 (it → animal), ‖Δ‖ is 12 % of ‖pinned‖", "identical in every cell, max |Δ| = 0". `where`: of the largest.
 std::string change_text(const TensorChange& change, const std::string& before,
                         const std::string& where = {}) {
-  if (change.changed == 0) return "the same in every cell, max |Δ| = 0";
+  if (change.changed == 0) return "identical in every cell, max |Δ| = 0";
   std::string text;
   if (change.changed > change.mismatches) {
     text = fmt::format("max |Δ| = {:.3g}", change.largest);

@@ -89,7 +89,7 @@ void draw_maps(const PanelContext& context, const HeadWidthComparison& c) {
   TextColumn column(widgets);
   column.space(4);
   column.paragraph(
-      fmt::format("max |Δ| of these two: {:.3g}", c.map_differences[static_cast<std::size_t>(head)]),
+      fmt::format("max |Δ| between the two: {:.3g}", c.map_differences[static_cast<std::size_t>(head)]),
       context.palette.text_dim);
 }
 

@@ -47,7 +47,8 @@ void draw_layout_comparison(const PanelContext& context, const LayoutComparison&
   if (comparison.not_asked.empty()) {
     column.space(6);
     column.paragraph(
-        "Choose another layout beside in_proj as, in the setup: names and shapes change, no number does.",
+        "Choose another layout next to “in_proj as” in the setup: names and shapes change, but no number "
+        "does.",
         context.palette.text_dim);
   }
 }

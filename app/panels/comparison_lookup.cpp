@@ -101,7 +101,8 @@ void draw_weights(const PanelContext& context, const LookupViewState& state) {
   }
   draw_figures(context.widgets(), "comparison/keys", columns, rows);
   if (c.scores.size() > most_keys)
-    dim_text(context.widgets(), fmt::format("… and {} keys with less weight", c.scores.size() - most_keys));
+    dim_text(context.widgets(),
+             fmt::format("… and {} more keys with less weight", c.scores.size() - most_keys));
 }
 
 // The three rows of values as cells, with one range.
@@ -139,7 +140,7 @@ void draw_lookup_comparison(const PanelContext& context, const TracePtr& trace, 
   const WidgetContext widgets = context.widgets();
   const Shape& scores = trace->tensors.masked_scores->shape();
   if (scores.size(0) == 0 || scores.size(2) == 0) {
-    dim_sentence(widgets, "There is no query to look anything up.");
+    dim_sentence(widgets, "There is no query for a look-up.");
     return;
   }
   place(context, state);

@@ -24,8 +24,8 @@ void draw_options(const WidgetContext& context, ExportDialogState& state) {
     int all = what.head ? 0 : 1;
     if (choice_row(context,
                    {"export/heads", "heads", "",
-                    "The head that is looked at, or all of them as a grid (in a table: "
-                    "with the head's number before each row)."},
+                    "The selected head, or all heads as a grid (in a table, each row starts with the head's "
+                    "number)."},
                    heads, all)) {
       what.head = all == 1 ? std::nullopt : std::optional(state.head);
     }
@@ -44,21 +44,21 @@ void draw_options(const WidgetContext& context, ExportDialogState& state) {
   int range = what.range_kind == ExportRange::own ? 0 : 1;
   if (choice_row(context,
                  {"export/range", "range", "",
-                  "Own: from this matrix alone. Shared: the same colours for all heads, so that "
-                  "their pictures can be compared."},
+                  "Own: range of this matrix alone. Shared: one range for all heads, so that their pictures "
+                  "can be compared."},
                  ranges, range)) {
     what.range_kind = range == 0 ? ExportRange::own : ExportRange::shared;
   }
   int theme = static_cast<int>(what.theme);
   if (choice_row(context,
-                 {"export/theme", "ground", "", "Light for paper and slides, whatever theme the window has."},
+                 {"export/theme", "ground", "", "Light suits paper and slides, whatever the window's theme."},
                  theme_names, theme)) {
     what.theme = static_cast<Theme>(theme);
   }
   std::optional<std::int64_t> pixels = static_cast<std::int64_t>(what.cell_pixels);
   const FieldResult field = integer_row(
-      context, {"export/cell_pixels", "pixels per cell", "", "The side of a cell in the picture."}, pixels,
-      {.required = true, .least = 1});
+      context, {"export/cell_pixels", "pixels per cell", "", "The side length of a cell in the picture."},
+      pixels, {.required = true, .least = 1});
   if (field.changed && pixels) what.cell_pixels = static_cast<double>(*pixels);
   if (!field.error.empty()) error_line(context, field.error);
 }
@@ -80,14 +80,14 @@ bool draw_export_dialog(const WidgetContext& context, ExportDialogState& state) 
                  {.wrong = !state.error.empty(), .placeholder = "a file name: .png, .svg, .csv or .npy"});
   ui_probe_item("export/path");
   if (field.changed) state.error.clear();
-  dim_text(context, "The ending of the name chooses: .png .svg a picture, .csv a table, .npy the numbers.");
+  dim_text(context, "The extension sets the format: .png or .svg a picture, .csv a table, .npy the numbers.");
   if (!state.error.empty()) error_line(context, state.error);
   std::error_code ignored;
   const std::string target = expanded_path(state.path);
   const bool exists = std::filesystem::is_regular_file(target, ignored);
   const bool asked = state.replaces == target;
   if (state.error.empty() && exists)
-    dim_text(context, asked ? "This file exists. “Replace” writes over it; or choose another name."
+    dim_text(context, asked ? "This file exists. “Replace” overwrites it; or choose another name."
                             : "This file exists.");
   ImGui::Dummy({1, context.px(4)});
   draw_options(context, state);

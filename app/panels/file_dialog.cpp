@@ -33,7 +33,7 @@ const Words& words_of(FileDialogPurpose purpose) {
       program{"Save program", "Save", "a file name, .py", {".py", ".py"}},
       playlist{"Save playlist", "Save", "a file name, .json", {".json", ".json"}},
       picture{"Save the stage as picture", "Save", "a file name, .png or .svg", {".png", ".svg"}},
-      motion{"Save the motion into this step", "Save", "a file name, .png", {".png", ".apng"}};
+      motion{"Save this step's animation", "Save", "a file name, .png", {".png", ".apng"}};
   switch (purpose) {
     case FileDialogPurpose::open_scenario:
       return open;
@@ -74,14 +74,14 @@ void draw_consequences(const WidgetContext& context, const FileDialogState& stat
   std::error_code ignored;
   if (exists(target)) {
     dim_text(context, state.replaces == target
-                          ? "This file exists. “Replace” writes over it; or choose another name."
-                      : state.own == target ? "This is the file at hand; it will be replaced."
+                          ? "This file exists. “Replace” overwrites it; or choose another name."
+                      : state.own == target ? "This is the open file; it will be replaced."
                                             : "This file exists.");
   }
   if (!state.arrays_beside) return;
   const fs::path arrays = fs::path(target).replace_extension(".npz");
-  dim_text(context, fmt::format("Its arrays go into {} beside it{}.", arrays.filename().string(),
-                                fs::exists(arrays, ignored) ? ", which exists and will be replaced" : ""));
+  dim_text(context, fmt::format("Its arrays are saved next to it in {}{}.", arrays.filename().string(),
+                                fs::exists(arrays, ignored) ? ", replacing the existing file" : ""));
 }
 
 std::string parent_of(const std::string& folder) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* what_it_is = "See multi-head attention happen:";
 constexpr const char* where_to_ask = "questions: Help";
-constexpr const char* things[] = {"press Space to see it come about", "point at a number", "click to pin it",
+constexpr const char* things[] = {"press Space to watch it happen", "point at a number", "click to pin it",
                                   "type your own sentence"};
 constexpr float gap_units = 16.0f;
 

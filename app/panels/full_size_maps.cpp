@@ -150,7 +150,7 @@ void draw_all(const PanelContext& context, const FullSizeResult& result, FinerMa
         ImGui::InvisibleButton("map", {static_cast<float>(plane.width), static_cast<float>(plane.height)});
     const bool focused = focus_stop(context.focus, ImGui::GetID("map"), FocusKeys::press);
     ui_probe("full_size/map", static_cast<int>(i), near_corner(plane), far_corner(plane));
-    tooltip(widgets, "Head " + name + ": click to look closer, from the whole down to its single cells.");
+    tooltip(widgets, "Head " + name + ": click to zoom in, from the whole map down to single cells.");
     if (ImGui::IsItemHovered()) {
       list->AddRect(near_corner(plane), far_corner(plane), im_color(context.palette.focus), 0.0f, 0,
                     widgets.px(1.5f));
@@ -242,17 +242,17 @@ void draw_way_back(const PanelContext& context, const FullSizeResult& result, Fu
     ImGui::SameLine(0.0f, widgets.px(6));
     return pressed;
   };
-  if (button("all", "all heads", "Back to the maps of all heads.")) {
+  if (button("all", "all heads", "Back to all heads.")) {
     state.head.reset();
     return;
   }
-  if (button("before", "‹", "The head before.")) state.head = (*state.head + s.heads - 1) % s.heads;
-  if (button("after", "›", "The next head.")) state.head = (*state.head + 1) % s.heads;
-  if (button("closer", "+", "Look closer. The wheel does it where the mouse is."))
+  if (button("before", "‹", "Previous head.")) state.head = (*state.head + s.heads - 1) % s.heads;
+  if (button("after", "›", "Next head.")) state.head = (*state.head + 1) % s.heads;
+  if (button("closer", "+", "Zoom in. The mouse wheel zooms at the pointer."))
     state.zoom = zoomed(state.zoom, 2.0, 0.5, 0.5, s.queries, s.all_keys);
-  if (button("farther", "−", "Look from farther away."))
+  if (button("farther", "−", "Zoom out."))
     state.zoom = zoomed(state.zoom, 0.5, 0.5, 0.5, s.queries, s.all_keys);
-  if (button("whole", "whole", "The whole map of this head.")) state.zoom = {};
+  if (button("whole", "whole", "Show the whole map of this head.")) state.zoom = {};
   ImGui::AlignTextToFramePadding();
   ImGui::TextUnformatted(
       fitted_text("head " + name_of(result, *state.head), ImGui::GetFont(), widgets.px(170)).c_str());
@@ -293,7 +293,7 @@ void draw_full_size_maps(const PanelContext& context, const FullSizeResult& resu
   if (state.head) draw_way_back(context, result, state);
   if (!state.head) {
     ImGui::AlignTextToFramePadding();
-    ImGui::TextUnformatted("Click a head to look closer.");
+    ImGui::TextUnformatted("Click a head to zoom in.");
     ImGui::SameLine(0.0f, widgets.px(16));
   }
   const bool blocks = state.parts.empty() || state.parts.front().block > 1;
@@ -302,11 +302,10 @@ void draw_full_size_maps(const PanelContext& context, const FullSizeResult& resu
     state.statistic = static_cast<BlockStatistic>(statistic);
   ui_probe_item("full_size/statistic");
   tooltip(widgets,
-          blocks ? fmt::format(
-                       "A drawn cell stands for {0} × {0} weights: the largest of them, so that no spike is "
-                       "lost, their mean, or the least.",
-                       state.parts.empty() ? Index{1} : state.parts.front().block)
-                 : std::string("Every drawn cell is one weight here: there is nothing to choose."));
+          blocks ? fmt::format("Each drawn cell stands for {0} × {0} weights: their largest, so that no "
+                               "spike is lost, their mean, or their least.",
+                               state.parts.empty() ? Index{1} : state.parts.front().block)
+                 : std::string("Every drawn cell is a single weight here, so there is nothing to choose."));
   const double used = ImGui::GetItemRectMax().y - area.y + widgets.px(8), foot = widgets.px(48);
   RectF maps{area.x, area.y + used, area.width, std::max(0.0, area.height - used - foot)};
   std::string told;
@@ -343,8 +342,8 @@ void draw_full_size_maps(const PanelContext& context, const FullSizeResult& resu
   }
   ui_probe_item("full_size/top");
   tooltip(widgets,
-          "Where the colours end: to the right, small weights become bright, and those above the end are all "
-          "alike.");
+          "Upper end of the colour range: further right, small weights become bright, and all weights above "
+          "the end look the same.");
   draw_told(context, told,
             {area.x + widgets.px(told_left), y, area.width - widgets.px(told_left), widgets.px(12)});
   if (!told.empty())

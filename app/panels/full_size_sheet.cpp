@@ -67,7 +67,7 @@ void draw_length(const WidgetContext& widgets, FullSizeRequest& request) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   std::optional<std::int64_t> length = request.length;
   const FieldResult field = integer_row(
-      widgets, {"full_size/length", "length", "L = S", "How many tokens. Drag to the sides, or type."},
+      widgets, {"full_size/length", "length", "L = S", "The number of tokens. Drag sideways, or type."},
       length, {.required = true, .least = 1, .drag_stops = lengths});
   if (field.changed && length) request.length = std::min<std::int64_t>(*length, longest);
   const ImVec2 below = ImGui::GetCursorScreenPos();
@@ -86,7 +86,7 @@ void draw_length(const WidgetContext& widgets, FullSizeRequest& request) {
   if (moved)
     request.length = place == normal ? own_length : lengths[static_cast<std::size_t>(std::lround(place))];
   ui_probe_item("full_size/length_slider");
-  tooltip(widgets, "From stop to stop. A double click: the length that the model was made for.");
+  tooltip(widgets, "Moves in steps. Double-click: the length the model was built for.");
   ImGui::SetCursorScreenPos(below);
   if (!field.error.empty()) error_line(widgets, field.error);
 }
@@ -98,24 +98,22 @@ void draw_choices(const PanelContext& context, FullSizeRequest& request) {
   draw_length(widgets, request);
   int causal = request.is_causal ? 1 : 0;
   if (choice_row(widgets,
-                 {"full_size/causal", "causal", "", "Query i sees keys 0 … i only: half of the work."}, masks,
-                 causal))
+                 {"full_size/causal", "causal", "", "Query i sees only keys 0 … i, which halves the work."},
+                 masks, causal))
     request.is_causal = causal == 1;
   int source = request.hand_made ? 1 : 0;
   if (choice_row(widgets,
                  {"full_size/inputs", "tokens", "",
-                  "Random numbers and random parameters, or a sentence over and over with the hand-made "
-                  "heads, which "
-                  "have something to show. The time is the same."},
+                  "Random inputs and parameters, or a repeated sentence with the hand-made heads, whose "
+                  "patterns are visible. Both take equally long."},
                  inputs, source))
     request.hand_made = source == 1;
   int backend = static_cast<int>(request.backend);
   if (choice_row(widgets,
                  {"full_size/backend", "backend", "",
-                  "fused: one pass over the keys, no weights are stored. gl: the same in compute shaders on "
-                  "the GPU, in "
-                  "slices of a few milliseconds. reference: every tensor in memory, as the "
-                  "stage shows them; slower, and it takes memory for L × S weights of every head."},
+                  "fused: one pass over the keys; stores no weights. gl: the same in compute shaders on the "
+                  "GPU, in slices of a few milliseconds. reference: every tensor in memory, as on the stage; "
+                  "slower, and needs memory for L × S weights per head."},
                  backends, backend))
     request.backend = static_cast<FullSizeBackend>(backend);
 }
@@ -137,21 +135,21 @@ void draw_run(const PanelContext& context, FullSizeRuns& runs, const FullSizeSta
   const WidgetContext widgets = context.widgets();
   ImGui::Dummy({1, widgets.px(6)});
   if (runs.running()) {
-    if (text_button(widgets, "cancel", "Give up")) runs.cancel();
+    if (text_button(widgets, "cancel", "Cancel")) runs.cancel();
     ui_probe_item("full_size/cancel");
-    tooltip(widgets, "Stops what is being computed.");
+    tooltip(widgets, "Stops the computation.");
     ImGui::Dummy({1, widgets.px(4)});
     draw_progress(widgets, runs.waiting());
     return;
   }
   if (text_button(widgets, "run", "Run")) runs.start(state.request);
   ui_probe_item("full_size/run");
-  tooltip(widgets, "Computes it now, in the background.");
+  tooltip(widgets, "Runs it in the background.");
   const FullSizeResultPtr result = runs.result();
   if (!result) return;
   if (!result->error.empty()) return error_line(widgets, result->error);
   if (result->forward.notice.empty()) {
-    section_caption(widgets, "WHAT IT TOOK");
+    section_caption(widgets, "MEASURED");
   } else {
     ImGui::Dummy({1, widgets.px(4)});
     warning_line(widgets, result->forward.notice);
@@ -186,7 +184,7 @@ std::vector<std::pair<std::string, std::string>> full_size_figures(const FullSiz
   const bool gl = forward.backend == FullSizeBackend::gl;
   const double gflops = 2e-9 * result.multiply_adds / forward.seconds;
   const Index stored = s.batch * s.heads * s.queries * s.all_keys * static_cast<Index>(sizeof(float));
-  const std::string pass = forward.kept_projections ? "after q, k, v, which it kept" : "forward pass";
+  const std::string pass = forward.kept_projections ? "pass (q, k, v cached)" : "forward pass";
   std::vector<std::pair<std::string, std::string>> figures{
       {forward.runs > 1 ? fmt::format("{}, median of {}", pass, forward.runs) : pass,
        seconds_text(forward.seconds)},
@@ -196,15 +194,15 @@ std::vector<std::pair<std::string, std::string>> full_size_figures(const FullSiz
   if (gl) {
     figures.emplace_back("longest slice · read back in", seconds_text(1e-3 * forward.longest_slice) + " · " +
                                                              seconds_text(forward.read_seconds));
-    figures.emplace_back("GPU memory it took", mib(forward.gpu_mib));
+    figures.emplace_back("GPU memory used", mib(forward.gpu_mib));
   } else {
     figures.emplace_back(
         "of this machine's peak",
         fmt::format("{:.0f} % of {:.0f}", 100.0 * gflops / forward.peak_gflops, forward.peak_gflops));
-    figures.emplace_back("memory it took", mib(forward.extra_mib));
+    figures.emplace_back("memory used", mib(forward.extra_mib));
   }
-  figures.emplace_back("all weights would take", bytes_text(stored));
-  figures.emplace_back("these maps take · made in",
+  figures.emplace_back("all weights would need", bytes_text(stored));
+  figures.emplace_back("size of these maps · time",
                        bytes_text(result.pyramid->bytes()) + " · " + seconds_text(result.map_seconds));
   figures.emplace_back(fmt::format("max |Δ| to float64, {} rows", result.agreement.rows),
                        fmt::format("{:.2g}", result.agreement.max_abs_diff));
@@ -250,11 +248,10 @@ void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullS
     draw_full_size_maps(context, *result, runs.finer(), state.maps,
                         {corner.x, corner.y, width - left, height});
   } else if (!runs.running()) {
-    dim_sentence(
-        widgets,
-        "At a few tokens every weight can be drawn. Models attend over thousands: choose one, and run its "
-        "attention at its own size. No weight is stored. What you look at is made again from q and k, from "
-        "the maps of all heads down to the single number.");
+    dim_sentence(widgets,
+                 "With a few tokens every weight can be drawn. Models attend over thousands: choose one, and "
+                 "run its attention at full size. No weights are stored. What you see is recomputed from q "
+                 "and k, from the maps of all heads down to a single number.");
   }
   ImGui::EndChild();
   ImGui::PopFont();

@@ -118,7 +118,7 @@ PanelAction draw_graph(const PanelContext& context, GraphState& state) {
     const std::string reach = reach_of_node(context, node.id);
     tooltip(widgets, std::string(tensor_entry(node.id).what) + "  " +
                          context.trace.tensor(node.id)->shape().to_string() +
-                         (reach.empty() ? "" : "\nof the way of this number: " + reach));
+                         (reach.empty() ? "" : "\non this number's path: " + reach));
     if (hovered) point_at_tensor(context, {node.id});
     ImGui::PopID();
     ui_probe("graph/" + std::string(tensor_entry(node.id).name), min, max);

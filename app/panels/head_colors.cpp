@@ -49,14 +49,13 @@ void draw_color_choice(const PanelContext& context, PanelAction& action) {
     action.selection = context.selection;
     action.selection->colors_by_head = chosen == 1;
   }
-  tooltip(
-      context.widgets(),
-      "colours of the small maps. all heads: the same number has the same colour in every one. each head: "
-      "its colours end at its own largest number, so that a quiet head shows its pattern beside a loud one");
+  tooltip(context.widgets(),
+          "colours of the small maps. all heads: equal numbers have equal colours in every map. each head: "
+          "colours are scaled to that head's largest number, so that weak patterns show beside strong ones");
 }
 
 std::string own_colors_caption(const StagePart& map) {
-  return fmt::format("{}, each head its own", to_string(map.matrix.name));
+  return fmt::format("{}, per head", to_string(map.matrix.name));
 }
 
 RangeTicks own_colors_ticks(const StageBar& bar) {

@@ -160,7 +160,7 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   }
   const std::size_t name_at = number.find(' ');  // what the head does, behind its number
   const bool named = name_at != std::string::npos;
-  tooltip(context.widgets(), named ? fmt::format("look at head {}", number) : "look at this head");
+  tooltip(context.widgets(), named ? fmt::format("show head {}", number) : "show this head");
   ImFont* font = chosen ? context.fonts.bold : context.fonts.small;
   // What a head does gives way to the dot, its number never.
   const float room = static_cast<float>(line.width - reach);
@@ -198,7 +198,7 @@ PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& gr
   ImFont* small = context.fonts.small;
   const bool own_colors = context.selection.colors_by_head;
   // The choice of the colours stands at the end of the caption's line, where the line has room for both.
-  const std::string shortest = "heads: click to look";
+  const std::string shortest = "heads: click to show";
   const float choice = color_choice_size(context).x + 12.0f * context.scale;
   float width = static_cast<float>(grid.caption.width);
   const bool chooses =
@@ -210,12 +210,12 @@ PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& gr
                                std::round(middle - 0.5f * color_choice_size(context).y)});
     draw_color_choice(context, action);
   }
-  std::string caption = own_colors ? "heads, each in its own colours" : "heads";
+  std::string caption = own_colors ? "heads, coloured per head" : "heads";
   if (!context.picture) {
     const std::string heads = caption;
     caption = shortest;
-    for (const char* hint : {"", ": click to look", ": click to look, dot to mute",
-                             ": click to look, dot to mute, double-click for one alone"}) {
+    for (const char* hint : {"", ": click to show", ": click to show, dot to mute",
+                             ": click to show, dot to mute, double-click to solo"}) {
       const bool mutes = std::string_view(hint).find("mute") != std::string_view::npos;
       if ((!mutes || has_gains(context)) && fits(small, heads + hint, width)) caption = heads + hint;
     }
@@ -249,7 +249,7 @@ PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& gr
     std::string words = description
                             ? fmt::format("head {}, {}: {}", head, description->name, description->reason)
                             : fmt::format("head {}", head);
-    if (frozen) words += ". Frozen: it keeps the attention weights it had";
+    if (frozen) words += ". Frozen: its attention weights are fixed";
     if (own_colors && static_cast<std::size_t>(head) < parts.size())
       words += ". Colours: " + range_text(parts[static_cast<std::size_t>(head)].spec.range);
     tooltip(widgets, words);

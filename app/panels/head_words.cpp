@@ -40,7 +40,7 @@ const std::vector<HeadStatistics>& HeadFigures::of(const Trace& trace, Index bat
 }
 
 std::vector<std::string> head_words(const PanelContext& context, const HeadStatistics& head) {
-  if (head.rows == 0) return {"no row of numbers"};
+  if (head.rows == 0) return {"no finite row"};
   std::vector<std::string> words{
       fmt::format("entropy {} of {}", decimal_text(head.entropy, 2), decimal_text(head.most_entropy, 2)),
       distance_text(head)};
@@ -51,14 +51,13 @@ std::vector<std::string> head_words(const PanelContext& context, const HeadStati
 }
 
 std::string head_sentence(const PanelContext& context, const HeadStatistics& head) {
-  if (head.rows == 0) return "its attention has no row of numbers";
+  if (head.rows == 0) return "its attention has no finite row";
   const std::string pair = head.query < 0
                                ? "no row has a choice of keys"
-                               : fmt::format("strongest pair {}, {}, of the rows with a choice",
+                               : fmt::format("strongest pair, among rows with a choice: {}, {}",
                                              strongest_pair(context, head), decimal_text(head.strongest, 2));
   return fmt::format(
-      "mean entropy of its rows {} nats (looking alike at every key that is open: {}); mean distance to what "
-      "it looks at {} "
+      "mean row entropy {} nats (uniform over all unmasked keys: {}); mean distance to the attended key {} "
       "tokens; {}",
       decimal_text(head.entropy, 2), decimal_text(head.most_entropy, 2), decimal_text(head.distance, 1),
       pair);

@@ -31,13 +31,12 @@ struct Names {
 
 constexpr Names names_behind_scores[] = {
     {"effect", "in bits",
-     "How much muting this head changes the prediction: the mean over positions of Σ p log₂(p / q), p "
-     "without and q with the "
-     "head muted. 0: the model does not need it here."},
+     "How much muting this head changes the prediction: the mean over positions of Σ p log₂(p / q), where p "
+     "is the prediction without muting and q with the head muted. 0: the model does not need it here."},
     {"words", "changed",
-     "At how many positions another word is the most probable one when this head is muted."},
+     "The number of positions where muting this head makes another word the most probable."},
     {"biggest change", "",
-     "Where muting this head changes the prediction most: the word before and after, and at which token."},
+     "Where muting this head changes the prediction most: the word before and after, and the token."},
 };
 
 std::array<std::string, 2> lines_of(std::string_view name) {
@@ -59,21 +58,22 @@ const MeasuredScore* measured(const HeadSurvey& survey, HeadScore score) {
 }
 
 std::string column_tooltip(const HeadsTable& table, HeadColumn column) {
-  const std::string sorts = " Click: the largest first; again: the smallest.";
+  const std::string sorts = " Click to sort, largest first; click again for smallest first.";
   if (column == HeadColumn::head) {
-    return "Layer and head, counted from 0, with a picture of its map: a row a query, a column a key. Click: "
-           "in their order.";
+    return "Layer and head, counted from 0, with a thumbnail of the map: rows are queries, columns are keys. "
+           "Click to sort in this order.";
   }
   const std::optional<HeadScore> score = score_of(column);
-  if (!score) return names_of(column).what + (table.muting ? sorts : " Mute each head in turn to see it.");
+  if (!score)
+    return names_of(column).what + (table.muting ? sorts : " Mute each head in turn to measure it.");
   const std::string what(head_score_words(*score).what);
   const MeasuredScore* const one = measured(*table.survey, *score);
-  if (!one) return what + " There is nothing of that kind in this text.";
-  const std::string over = fmt::format(" Over {} of {} tokens.", one->queries, table.survey->length);
+  if (!one) return what + " This text has nothing of the kind.";
+  const std::string over = fmt::format(" Measured over {} of {} tokens.", one->queries, table.survey->length);
   if (*score == HeadScore::entropy) return what + over + sorts;
   return fmt::format(
-      "{} “uniform {:.2f}” and the small mark in each bar are the score of uniform attention: only a head "
-      "well above it has a habit.{}{}",
+      "{} “uniform {:.2f}” and the small mark in each bar show the score of uniform attention: only a head "
+      "well above it has a pattern.{}{}",
       what, one->uniform, over, sorts);
 }
 

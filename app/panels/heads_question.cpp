@@ -43,10 +43,10 @@ std::string question_text(const HeadsQuestion& question) {
   const Index width = question.likeliest.num_heads * question.likeliest.head_dim;
   const Index kv_width = question.likeliest.num_kv_heads * question.likeliest.head_dim;
   text += fmt::format(" is {} wide", width);
-  if (kv_width != width) text += fmt::format(", its keys and values {}", kv_width);
+  if (kv_width != width) text += fmt::format(", with keys and values {} wide", kv_width);
   return text +
-         ". Into how many heads that is cut is not in the arrays, and no config.json lies beside them. Who "
-         "made the model knows it; heads of 64 or 128 are usual, of 32 in small ones.";
+         ". The arrays do not say how many heads that makes, and there is no config.json beside them. Check "
+         "the model's documentation; heads are usually 64 or 128 wide, or 32 in small models.";
 }
 
 std::optional<HeadChoice> typed_choice(const HeadsQuestion& question) {
@@ -61,7 +61,7 @@ std::string no_choice_text(const HeadsQuestion& question) {
   std::string fitting;
   for (const HeadChoice& choice : head_choices(question.layer))
     fitting += fmt::format("{}{}", fitting.empty() ? "" : ", ", choice.num_heads);
-  return fmt::format("These arrays can be cut into {} heads.", fitting);
+  return fmt::format("These arrays can be split into {} heads.", fitting);
 }
 
 // A line of the list; true where it was pressed.
@@ -88,7 +88,7 @@ bool choice_line(const WidgetContext& context, const HeadsQuestion& question, st
     const float x =
         min.x + context.px(28) + font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
     list.AddText(font, font->FontSize, {std::round(x + context.px(12)), y}, im_color(palette.text_dim),
-                 "the likeliest");
+                 "most likely");
   }
   ui_probe_item("heads_question/choice", static_cast<int>(i));
   ImGui::PopID();
@@ -174,7 +174,7 @@ std::optional<HeadsAnswer> draw_heads_question(const WidgetContext& context, Hea
   std::optional<HeadsAnswer> answer;
   bool accepted = field.entered && chosen;
   accepted |= text_button(context, "accept",
-                          chosen ? fmt::format("Cut into {}", heads_text(chosen->num_heads)) : "Cut",
+                          chosen ? fmt::format("Split into {}", heads_text(chosen->num_heads)) : "Split",
                           ButtonLook::filled, chosen.has_value());
   ui_probe_item("heads_question/accept");
   ImGui::SameLine();

@@ -25,14 +25,13 @@ constexpr float right_width = 384.0f, above_height = 34.0f, least_beside = 760.0
 
 std::string missing_sentence(const Scenario& scenario) {
   if (!is_of_model(scenario) && names_a_model(scenario))
-    return "These parameters belong to no trained model. Choose model under PARAMETERS, heads.";
+    return "These parameters do not come from a trained model. Under PARAMETERS, set heads to model.";
   if (const std::string why = no_text_for_model(scenario); !why.empty())
-    return "No text can go into this model, so nothing can be measured on one: " + why;
+    return "This model cannot read text, so nothing can be measured: " + why;
   if (!is_of_model(scenario))
-    return "These parameters belong to no trained model. Open one (its folder, by File, Open… or dropped on "
-           "the window), "
-           "and give it a text: then all its heads are measured here.";
-  return "Give the model a text: TEXT, inputs, text. Then all its heads are measured here on that text.";
+    return "These parameters do not come from a trained model. Open one (use File, Open… or drop its folder "
+           "on the window) and give it a text; all its heads are then measured here.";
+  return "Give the model a text: under TEXT, set inputs to text. All its heads are then measured on it here.";
 }
 
 void draw_progress(const WidgetContext& widgets, const Waiting& waiting, Index heads) {
@@ -57,7 +56,7 @@ void draw_muting(const WidgetContext& widgets, HeadFinding& finding, const HeadQ
                  const FoundHeads& found, const std::string& error) {
   const auto heads = static_cast<Index>(found.survey->heads.size());
   if (finding.to_mute) {
-    if (text_button(widgets, "cancel", "Give up")) {
+    if (text_button(widgets, "cancel", "Cancel")) {
       finding.to_mute.reset();
       finding.muting.rest();
     }
@@ -72,17 +71,18 @@ void draw_muting(const WidgetContext& widgets, HeadFinding& finding, const HeadQ
     const auto& muted = finding.muting.at_hand(question)->answer->muting->heads;
     const bool no_number =
         std::ranges::all_of(muted, [](const MutedHead& head) { return head.positions == 0; });
-    dim_sentence(widgets, no_number ? "The model's prediction is NaN: no head can be said to change it."
-                                    : "Each head was muted in turn: at the right, what the model predicts "
-                                      "without it.");
+    dim_sentence(
+        widgets,
+        no_number
+            ? "The model's prediction is NaN, so the effect of a head cannot be measured."
+            : "Each head was muted in turn: the right columns show what the model predicts without it.");
     return;
   }
   if (text_button(widgets, "mute", "Mute each head in turn", ButtonLook::filled, found.no_words.empty()))
     finding.to_mute = question;
   ui_probe_item("heads/mute");
-  tooltip(widgets, found.no_words.empty() ? "Computes the model's prediction without each of its heads, one "
-                                            "after the other, in the background, and tells "
-                                            "what changes."
+  tooltip(widgets, found.no_words.empty() ? "Computes, in the background, the model's prediction without "
+                                            "each head in turn, and shows what changes."
                                           : found.no_words);
   if (!error.empty()) error_line(widgets, error);
 }
@@ -92,7 +92,7 @@ PanelAction lead_to(const PanelContext& context, const SurveyedHead& head) {
   if (context.scenario.parameters.layer != head.layer) {
     action.scenario = context.scenario;
     action.scenario->parameters.layer = head.layer;
-    action.edit_label = fmt::format("look at head {}", head_name(head));
+    action.edit_label = fmt::format("show head {}", head_name(head));
   }
   action.selection = context.selection;
   Selection& place = *action.selection;
@@ -115,9 +115,8 @@ void draw_above(const WidgetContext& widgets, HeadFinding& finding, const HeadQu
   const float right = beside ? widgets.px(right_width) : room;
   const float left = beside ? room - right - widgets.px(24) : room;
   const std::string about = fmt::format(
-      "{}, {} layers × {} heads, on {} tokens: how much of each head's weight goes where. The model is as "
-      "its file has it, "
-      "whatever is changed in the window. Click a row to look at that head.",
+      "{}, {} layers × {} heads, on {} tokens: where each head's weight goes. The model is measured as in "
+      "its file, without changes made in the window. Click a row to show that head.",
       found.model, survey.num_layers, survey.num_heads, survey.length);
   ImFont* font = widgets.fonts.sans;
   const float height = std::ceil(std::max(
@@ -162,8 +161,7 @@ PanelAction draw_heads_sheet(const PanelContext& context, HeadFinding& finding, 
     error_line(widgets, outcome->error);
     ui_probe_item("heads/error");
   } else if (outcome->answer->empty) {
-    dim_sentence(widgets,
-                 "The text is empty. Type one (TEXT, at the left), and all heads are measured on it.");
+    dim_sentence(widgets, "The text is empty. Type one (TEXT, at the left) to measure all heads on it.");
     ui_probe_item("heads/missing");
   } else {
     const FoundHeads& found = *outcome->answer;

@@ -33,18 +33,18 @@ struct KeyLine {
   const char* what;
 };
 constexpr KeyLine of_the_mouse[] = {
-    {"click a number", "pin it: where it came from, what it feeds"},
-    {"click a head, its dot", "look at it, mute it"},
+    {"click a number", "pin it: see where it came from and what it feeds"},
+    {"click a head, its dot", "show it, mute it"},
     {"double-click a head", "mute all others, or unmute them"},
-    {"click a tensor in the graph", "look at that tensor"},
+    {"click a tensor in the graph", "show that tensor"},
 };
 constexpr KeyLine of_controls[] = {
-    {"Tab or Shift+Tab", "to the next or previous control; past the last one back to the steps"},
-    {"Enter in a field", "done; in a sentence, Shift+Enter breaks the line"},
-    {"Enter or Space", "press the control; ← → choose in a row of choices"},
-    {"arrows on a map", "from number to number, with Ctrl to the edge; Enter pins, or Space paints"},
-    {"arrows on the heads", "look at a head; Space mutes it"},
-    {"Ctrl+↑ ↓", "scroll the panel of the control"},
+    {"Tab or Shift+Tab", "next or previous control; after the last one, back to the steps"},
+    {"Enter in a field", "confirm; in a sentence, Shift+Enter starts a new line"},
+    {"Enter or Space", "press the control; ← → choose within a row of choices"},
+    {"arrows on a map", "move between numbers, with Ctrl to the edge; Enter pins, or Space paints"},
+    {"arrows on the heads", "show a head; Space mutes it"},
+    {"Ctrl+↑ ↓", "scroll the control's panel"},
 };
 
 void row(const WidgetContext& context, const std::string& keys, std::string_view what, float key_width) {
@@ -107,7 +107,8 @@ void draw_keys(const WidgetContext& context) {
   const bool side_by_side = width > context.px(780);
   if (side_by_side) ImGui::BeginTable("keys", 2, ImGuiTableFlags_SizingStretchSame);
   if (side_by_side) ImGui::TableNextColumn();
-  draw_groups(context, {{"LOOK", {Menu::view, Menu::none}}, {"TEACH", {Menu::teach}}, {"HELP", {Menu::help}}});
+  draw_groups(context,
+              {{"VIEW", {Menu::view, Menu::none}}, {"TEACH", {Menu::teach}}, {"HELP", {Menu::help}}});
   if (side_by_side) ImGui::TableNextColumn();
   draw_groups(context, {{"EDIT", {Menu::edit}}, {"FILES", {Menu::file}}});
   draw_others(context, "MOUSE", of_the_mouse);
@@ -130,7 +131,7 @@ void draw_help_sheet(const WidgetContext& context, HelpSheetState& state) {
     ImGui::PushTextWrapPos(0.0f);
     ImGui::TextUnformatted(
         "See multi-head attention happen, number by number. Every number in this window is computed from the "
-        "scenario at the left; every cell can say where it came from.");
+        "scenario at the left; every cell can show where it came from.");
     ImGui::PopTextWrapPos();
     draw_letters(context);
     ImGui::PopFont();

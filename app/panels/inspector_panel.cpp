@@ -117,9 +117,9 @@ void draw_frozen_note(const PanelContext& context, TextColumn& column) {
   if (std::ranges::find(frozen, selection.head) == frozen.end()) return;
   const bool weights = selection.step == Step::softmax;
   column.paragraph(
-      weights ? fmt::format("Head {} is frozen: these are the weights it had, not the softmax of its scores.",
+      weights ? fmt::format("Head {} is frozen: these are its frozen weights, not the softmax of its scores.",
                             selection.head)
-              : fmt::format("Head {} is frozen: the weights it had are used, and these numbers are not.",
+              : fmt::format("Head {} is frozen: its frozen weights are used instead of these numbers.",
                             selection.head),
       context.palette.warning);
 }
@@ -144,17 +144,17 @@ void draw_step(const PanelContext& context, TextColumn& column, const std::optio
   const AttentionOptions& o = context.trace.options;
   if (picture && context.selection.step == Step::project &&
       context.scenario.parameters.layout == ProjectionLayout::per_head && o.op == Op::multi_head_attention) {
-    column.paragraph(
-        fmt::format("Held as {} small matrices, one for each head of q, k and v: ({},{}) each for q. Beside "
-                    "each other they are the three large ones.",
-                    o.num_heads + 2 * o.num_kv_heads, o.head_dim, o.embed_dim),
-        context.palette.text_dim);
+    column.paragraph(fmt::format("Stored as {} small matrices, one for each head of q, k and v: ({},{}) each "
+                                 "for q. Placed side by side they form the three large ones.",
+                                 o.num_heads + 2 * o.num_kv_heads, o.head_dim, o.embed_dim),
+                     context.palette.text_dim);
   }
   if (picture && context.selection.queries_as_columns) {
     const TensorPtr made = context.trace.tensor(picture->result);
     if (made && is_pair_map(*made)) {
-      column.paragraph("Turned: here a query is a column. What is said of rows is true of columns.",
-                       context.palette.text_dim);
+      column.paragraph(
+          "Transposed: each query is a column here. What the text says of rows holds for columns.",
+          context.palette.text_dim);
     }
   }
   if (picture) draw_frozen_note(context, column);
@@ -163,20 +163,18 @@ void draw_step(const PanelContext& context, TextColumn& column, const std::optio
   column.space(6);
   if (context.inputs.model_input) {
     column.paragraph(
-        "Each row is what this layer of the model is given for one token of the text: its embedding, and "
-        "what "
-        "the layers before have added to it.",
+        "Each row is this layer's input for one token of the text: its embedding, plus what earlier layers "
+        "have added to it.",
         context.palette.text_dim);
     return;
   }
   column.paragraph(
       inputs.positions
-          ? "The left columns are a code of the word, the same wherever it stands. The right ones are the "
-            "sine and cosine of its place: pairs that turn fast come first, the slow ones near the edge "
-            "hardly change from word to word, so they look like stripes. The last pair is 0 and 1 in every "
-            "row."
-          : "The left columns are a code of the word, the same wherever it stands. Positions are off, so "
-            "the right ones are 0 and no row knows its place. The last pair is 0 and 1 in every row.",
+          ? "The left columns encode the token, whatever its position. The right columns are the sine and "
+            "cosine of its position: fast-rotating pairs come first; the slow ones near the edge hardly "
+            "change from token to token, so they look like stripes. The last pair is 0 and 1 in every row."
+          : "The left columns encode the token, whatever its position. Positions are off, so the right "
+            "columns are 0 and no row encodes its position. The last pair is 0 and 1 in every row.",
       context.palette.text_dim);
 }
 

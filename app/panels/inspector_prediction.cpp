@@ -42,7 +42,7 @@ void draw_strongest_weight(const PanelContext& context, TextColumn& column, Inde
   }
   if (strongest < 0) return;
   ImFont* font = context.fonts.sans;
-  column.row(fmt::format("head {} looks most at “{}”", selection.head,
+  column.row(fmt::format("head {} attends most to “{}”", selection.head,
                          drawable_text(token_at(context.inputs.labels.key, strongest, "position"), font)),
              probability_text(most));
 }
@@ -61,11 +61,10 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
   const auto word = [&](TokenId id) { return drawable_text(input.model->label(id), font); };
 
   column.heading("THIS VIEW");
-  column.paragraph(
-      fmt::format("The output of layer {} as it is here goes on through the rest of the model, to "
-                  "its words. Untouched is the same with nothing changed in the window.",
-                  input.layer),
-      context.palette.text_dim);
+  column.paragraph(fmt::format("The output of layer {}, as shown here, passes through the rest of the model "
+                               "to the words it predicts. “Untouched” is the same without your changes.",
+                               input.layer),
+                   context.palette.text_dim);
   column.space(16);
   const ImVec2 top = column.cursor();
   const std::optional<CellRef> cell = focused_cell(context.trace, context.selection);
@@ -73,7 +72,7 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
                  : cell == context.selection.pinned ? "THIS PREDICTION: PINNED (ESC TO UNPIN)"
                                                     : "THIS PREDICTION: UNDER THE MOUSE");
   column.paragraph(
-      fmt::format("{} position {}, “{}”", says_next ? "Behind" : "At", position,
+      fmt::format("{} position {}, “{}”", says_next ? "After" : "At", position,
                   drawable_text(token_at(context.inputs.labels.query, position, "position"), font)));
   column.space(4);
   if (change.before.empty() || change.now.empty()) return true;
@@ -87,13 +86,13 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
   column.row(fmt::format("here “{}”", word(now.id)), probability_text(now.now));
   column.space(4);
   if (!has_changed(change)) {
-    column.paragraph("Nothing that was changed in this layer reaches this word.", context.palette.text_dim);
+    column.paragraph("No change in this layer affects this word.", context.palette.text_dim);
   } else if (before.id != now.id) {
-    column.paragraph(fmt::format("Another word: “{}” has fallen to {} and “{}” has risen from {}.",
-                                 word(before.id), probability_text(before.now), word(now.id),
-                                 probability_text(now.before)));
+    column.paragraph(fmt::format("A different word: “{}” fell to {} and “{}” rose from {}.", word(before.id),
+                                 probability_text(before.now), word(now.id), probability_text(now.before)));
   } else {
-    column.paragraph(now.now < now.before ? "The same word, less sure." : "The same word, no less sure.");
+    column.paragraph(now.now < now.before ? "The same word, with less certainty."
+                                          : "The same word, with no less certainty.");
   }
   if (has_changed(change)) {
     column.row("changed by Σ p log₂(p/q)", fmt::format("{:.3f}", change.bits), "bits");

@@ -101,7 +101,9 @@ void draw_terms(const PanelContext& context, TextColumn& column, TermsState& sta
       combine == Combine::layer_norm_gradient ? "" : " = " + decimal_text(terms.more_value);
   const std::string text =
       state.all ? "only the largest terms" : fmt::format("+ {} more terms{}", terms.more, sum);
-  if (column.link("more", text, context.palette.text_dim, "all terms of this number, or only the largest few")
+  if (column
+          .link("more", text, context.palette.text_dim,
+                "show all terms of this number, or only the largest few")
           .clicked)
     state.all = !state.all;
   ui_probe_item("inspector/more_terms");
@@ -172,7 +174,7 @@ void draw_link_list(const PanelContext& context, TextColumn& column, const char*
 
 std::string told_of(const PanelContext& context, const std::string& text, TensorName tensor) {
   const TensorPtr values = context.trace.tensor(tensor);
-  return fmt::format("{}: {} {}\nclick: look at it; {} leads back", text, tensor_entry(tensor.id).what,
+  return fmt::format("{}: {} {}\nclick to show it; {} goes back", text, tensor_entry(tensor.id).what,
                      values ? values->shape().to_string() : "", first_key_text(CommandId::go_back));
 }
 
@@ -197,8 +199,8 @@ void draw_way_switch(const PanelContext& context, TextColumn& column, PanelActio
   if (segmented_control(context.widgets(), "way", ways, chosen)) action.command = CommandId::all_the_way;
   ui_probe_item("inspector/way");
   tooltip(context.widgets(),
-          fmt::format("what this number was made from and what it feeds: the next tensors only, or "
-                      "back to the inputs and parameters and on to the output ({})",
+          fmt::format("what this number was computed from and what it feeds: only the adjacent tensors, or "
+                      "all the way from the inputs and parameters to the output ({})",
                       first_key_text(CommandId::all_the_way)));
   column.space(2);
 }
@@ -223,7 +225,7 @@ void draw_way_back(const PanelContext& context, TextColumn& column, PanelAction&
   if (!context.trail || context.trail->empty()) return;
   const CellRef& cell = context.trail->cell();
   const std::string text = "← " + box_text(context.trace, box_of(cell));
-  const std::string told = fmt::format("{} ({}); {} on the way back", command_entry(CommandId::go_back).what,
+  const std::string told = fmt::format("{} ({}); trail of {}", command_entry(CommandId::go_back).what,
                                        all_keys_text(CommandId::go_back), context.trail->size());
   const TextColumn::Link link = column.link("back", text, context.palette.text_dim, told);
   ui_probe_item("inspector/back");

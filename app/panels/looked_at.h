@@ -58,14 +58,13 @@ struct LookedAt {
   void add_predictions(WindowState& state) {
     if (selection.view != StageView::prediction) return state.predictions.rest();
     predictions = state.predictions.of(computation, selection.batch);
-    if (!predictions)
-      no_predictions = told("carrying the layer's output on to words", state.predictions.waiting());
+    if (!predictions) no_predictions = told("computing the predicted words", state.predictions.waiting());
   }
 
-  // "computing the gradients: scores, 43 % (Escape gives it up)"
+  // "computing the gradients: scores, 43 % (Escape cancels)"
   std::string told(const char* what, const Waiting& waiting) {
     tells_of_waiting = true;
-    return waiting.told() ? what + waiting.text() + " (Escape gives it up)" : std::string(what) + " …";
+    return waiting.told() ? what + waiting.text() + " (Escape cancels)" : std::string(what) + " …";
   }
 
   // A pinned cell lights its way while the mouse looks at others.

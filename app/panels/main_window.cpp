@@ -30,7 +30,7 @@ StatusInfo status_of(const WindowState& state, double compute_seconds) {
   info.compute_seconds = compute_seconds;
   if (state.recording) {
     info.waiting = state.recording->waiting();
-    info.what = "saving the motion";
+    info.what = "saving the animation";
   } else if (state.session.computing()) {
     info.waiting = state.session.waiting();
   }
@@ -119,7 +119,8 @@ void MainWindow::take_dropped(const FrameInput& input) {
   if (input.dropped.empty()) return;
   open_file(state_, input.dropped.front());
   if (input.dropped.size() > 1)
-    state_.notices.say(fmt::format("{} files were dropped: only the first is opened.", input.dropped.size()));
+    state_.notices.say(
+        fmt::format("{} files were dropped; only the first was opened.", input.dropped.size()));
 }
 
 void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale,

@@ -94,7 +94,7 @@ std::string mask_as_booleans(const MatrixView& mask_bias, MaskConvention reading
     throw Error(ExitStatus::usage, {.where = "mask_bias",
                                     .what = "is no boolean mask",
                                     .got = "floats that are added to the scores",
-                                    .expected = "0 and −inf alone",
+                                    .expected = "only 0 and −inf",
                                     .remedy = "copy it as an np.array of floats"});
   }
   std::string text = "np.array([";

@@ -146,7 +146,7 @@ void draw_reading_words(const PanelContext& context, const MemoryReading& readin
     const auto& right = window.right;
     const auto same = std::ranges::count(std::views::iota(std::size_t{0}, right.size()), true,
                                          [&](std::size_t i) { return right[i] == window.wrong[i]; });
-    const std::string verdict = fmt::format("{} of {} are right", same, right.size());
+    const std::string verdict = fmt::format("{} of {} correct", same, right.size());
     if (width_of(small, verdict) <= x + width - end)
       list->AddText(small, small->FontSize, {end, title}, im_color(palette.text_dim), verdict.c_str());
   } else {

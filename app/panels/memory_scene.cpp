@@ -103,7 +103,7 @@ std::vector<std::string> offset_formulas(const std::vector<MemoryState>& states,
     const std::size_t state = last_state_in(states, memory);
     const StridedLayout& layout = states[state].layout;
     const std::vector<Index> index = cell_of(states, state, first_float);
-    lines.push_back(fmt::format("{} = {}{} = {}", memory > 0 ? "place in the copy" : "offset",
+    lines.push_back(fmt::format("{} = {}{} = {}", memory > 0 ? "offset in copy" : "offset",
                                 letters ? layout.offset_letters() + " = " : "", layout.offset_numbers(index),
                                 layout.offset(index)));
   }
@@ -119,22 +119,19 @@ std::string memory_words(const MemoryScene& scene, const Trace& trace) {
     case Id::k_rotary:
       if (scene.matrix.transposed) {
         return "A transpose swaps two strides and moves no float: kᵀ is k read down its columns. A reshape "
-               "to the same "
-               "shape is no transpose: it counts on through the rows.";
+               "to the same shape is not a transpose: it still reads along the rows.";
       }
-      return "view gives the same floats other names, transpose swaps two strides: no float moves. A view "
-             "straight to "
-             "heads has the right shape and no error, and cuts by tokens.";
+      return "view gives the same floats new axes, and transpose swaps two strides: no float moves. A view "
+             "straight to heads has the right shape and raises no error, but splits by tokens.";
     case Id::concat:
-      if (scene.memories() == 1) return "Here every float lies where it is wanted: nothing has to be copied.";
-      return "Transposed back, the heads of a token lie apart: .contiguous() writes every float anew, side "
-             "by side.";
+      if (scene.memories() == 1) return "Every float is already in place: nothing has to be copied.";
+      return "Transposed back, a token's heads lie apart: .contiguous() rewrites all floats side by side.";
     default:
       break;
   }
-  std::string words = "Written row by row: the strides follow from the shape.";
+  std::string words = "Stored row by row: the strides follow from the shape.";
   if (trace.options.op == Op::multi_head_attention)
-    words += " Views and transposes come at Split heads, Scores and Concat.";
+    words += " Views and transposes appear at Split heads, Scores and Concat.";
   return words;
 }
 

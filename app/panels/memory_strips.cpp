@@ -149,7 +149,7 @@ std::optional<Index> Strips::caption(const MarkedFloats& marked, float y) const 
         ImGui::PushID(static_cast<int>(head));
         if (ImGui::InvisibleButton("head", {chip, chip})) clicked = head * sharing;
         ImGui::PopID();
-        tooltip(context_.widgets(), "the colour of this head's floats; a click looks at the head");
+        tooltip(context_.widgets(), "the colour of this head's floats; click to show the head");
         ui_probe(fmt::format("stage/memory/head/{}", head), min, max);
       }
       x += chip;
@@ -163,7 +163,7 @@ std::optional<Index> Strips::caption(const MarkedFloats& marked, float y) const 
   };
   write(text, palette.text_dim);
   if (!marked.right.empty()) write("▔ " + marked.what, palette.text);
-  if (!marked.wrong.empty()) write("▁ what the wrong reading takes", palette.warning);
+  if (!marked.wrong.empty()) write("▁ what the wrong view reads", palette.warning);
   return clicked;
 }
 
@@ -273,10 +273,11 @@ std::optional<Index> Strips::draw(const MemoryStripParts& parts, const MarkedFlo
   for (std::size_t memory = 0; memory < parts.lanes; ++memory) {
     if (memory > 0) {
       ImFont* small = context_.fonts.small;
-      list_->AddText(
-          small, small->FontSize, {static_cast<float>(area_.x), y}, im_color(context_.palette.text_dim),
-          fitted_text("the copy: the same floats in another order", small, static_cast<float>(area_.width))
-              .c_str());
+      list_->AddText(small, small->FontSize, {static_cast<float>(area_.x), y},
+                     im_color(context_.palette.text_dim),
+                     fitted_text("the copy: the same floats in a different order", small,
+                                 static_cast<float>(area_.width))
+                         .c_str());
       y += caption_height(context_);
     }
     lane(memory, marked, wrong_float, y, under);

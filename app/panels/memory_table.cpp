@@ -43,12 +43,12 @@ std::string narrowed(const std::string& text, ImFont* font, float width) {
 }
 
 const char* what_it_does(const MemoryState& state, std::size_t i) {
-  if (i == 0) return "the tensor as it was made: row by row, its last axis next to each other";
-  if (state.copied) return "writes every float anew, row by row: the only operation here that moves floats";
-  if (state.code.starts_with(".contiguous")) return "its floats lie row by row already: nothing is copied";
+  if (i == 0) return "the tensor as it was made: row by row, its last axis contiguous";
+  if (state.copied) return "rewrites every float, row by row: the only operation here that moves floats";
+  if (state.code.starts_with(".contiguous")) return "its floats already lie row by row: nothing is copied";
   if (state.code.starts_with(".view") || state.code.starts_with(".reshape"))
-    return "the same floats in the same order under other axes: no float moves";
-  return "two axes change places and take their strides along: no float moves";
+    return "the same floats in the same order under different axes: no float moves";
+  return "two axes swap places along with their strides: no float moves";
 }
 
 class Table {
@@ -135,7 +135,7 @@ class Table {
     ImGui::PushID(id.c_str());
     ImGui::Dummy({std::max(room, 1.0f), line});
     ImGui::PopID();
-    tooltip(context_.widgets(), wrong ? fmt::format("{}: the right shape, and another float at this cell",
+    tooltip(context_.widgets(), wrong ? fmt::format("{}: the right shape, but a different float in this cell",
                                                     scene_.order.wrong_code)
                                       : std::string(what_it_does(shown, state)));
     ui_probe("stage/" + id, {x, at_.y}, {x + room, at_.y + line});

@@ -99,8 +99,8 @@ void draw_recent_files(const MenuBarInfo& info, PanelAction& action, bool& on_su
     const fs::path path = info.recent_files[i];
     const bool there = is_there(path);
     ImGui::PushID(static_cast<int>(i));
-    if (ImGui::MenuItem(path.filename().c_str(), there ? path.parent_path().c_str() : "is gone", false,
-                        there))
+    if (ImGui::MenuItem(path.filename().c_str(), there ? path.parent_path().c_str() : "is no longer there",
+                        false, there))
       action.file = path.string();
     ui_probe_item("menu/recent", static_cast<int>(i));
     ImGui::PopID();
@@ -251,7 +251,8 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
       if (by != 0) {
         *info.to_open = (place + by + count) % count;
         ImGui::CloseCurrentPopup();
-        ImGui::NavMoveRequestCancel();  // ImGui would go on to the next menu too, and close what is open there
+        ImGui::
+            NavMoveRequestCancel();  // ImGui would go on to the next menu too, and close what is open there
       }
     }
     ImGui::PopStyleVar();

@@ -23,10 +23,10 @@ bool MotionRecording::advance(WindowState& window) {
   now.hovered.reset();
   if (window.session.computation() != computation_ || !(now == selection_))
     throw Error(ExitStatus::cancelled, {.where = path_,
-                                        .what = "the motion was not saved",
-                                        .got = "another step, cell or result before its last picture",
+                                        .what = "the animation was not saved",
+                                        .got = "a change of step, cell or result before the last frame",
                                         .expected = "",
-                                        .remedy = "leave the window as it is until it is done"});
+                                        .remedy = "leave the window unchanged until it is saved"});
   const int count = StagePictures::motion_count(window);
   if (made_ < count) {
     pictures_.add_motion_picture(window, made_++, animation_);

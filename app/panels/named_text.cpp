@@ -17,9 +17,9 @@ namespace {
 constexpr struct {
   std::string_view letter, meaning;
 } meanings[] = {{"N", "batch"},
-                {"L", "query length: rows that ask"},
-                {"S", "key length: rows that are asked"},
-                {"S′", "key length, with the rows that are appended"},
+                {"L", "query length: number of query rows"},
+                {"S", "key length: number of key rows"},
+                {"S′", "key length, with appended rows"},
                 {"E", "model width, embed_dim"},
                 {"H", "heads"},
                 {"G", "key/value heads"},

@@ -58,7 +58,7 @@ void draw_output_shares(const PanelContext& context, TextColumn& column) {
   const std::vector<OutputShare> shares = output_shares(context.trace, context.selection, most_lines);
   if (shares.empty()) return;
   column.heading("IS A SUM OVER HEADS");
-  column.paragraph("%: its part of all, without signs", context.palette.text_dim);
+  column.paragraph("%: share of all, ignoring signs", context.palette.text_dim);
   ImFont* small = context.fonts.small;
   ImFont* mono = context.fonts.mono_small;
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -92,10 +92,9 @@ void draw_output_shares(const PanelContext& context, TextColumn& column) {
     }
     ui_probe("inspector/share", static_cast<int>(i), at, ImVec2(at.x + column.width(), at.y + line));
     column.skip(line);
-    tooltip(
-        context.widgets(),
-        "the number is the sum of what each head brings through its rows of W_O, and of the bias. The share "
-        "leaves the signs aside: |part| of Σ |part|, so parts that cancel each other count too");
+    tooltip(context.widgets(),
+            "the number is the sum of each head's contribution through its rows of W_O, plus the bias. The "
+            "share ignores signs: |part| of Σ |part|, so parts that cancel each other also count");
   }
   column.space(10);
 }

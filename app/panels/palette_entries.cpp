@@ -23,14 +23,14 @@ constexpr int found_in_name = 20;
 constexpr std::size_t sentence_words = 3;
 
 constexpr std::array<std::string_view, stage_view_count> view_descriptions{
-    "the step's product with its operands, at the head that is looked at",
-    "the step's result at every head, side by side",
-    "the tokens, joined by lines as strong as their attention",
+    "the step's product with its operands, for the selected head",
+    "the step's result for every head, side by side",
+    "the tokens, joined by lines as thick as their attention weights",
     "one query against every key, number by number",
     "the step's tensors, each beside its gradient",
-    "the step's result beside that of another scenario, and their difference",
-    "which float lies where after view and transpose, and what a wrong view would take",
-    "the words that the model predicts, before and after what you changed: what does a muted head do?"};
+    "the step's result beside that of another scenario, with the difference",
+    "where each float lies after view and transpose, and what a wrong view would read",
+    "the words that the model predicts, before and after your changes: what does a muted head do?"};
 
 struct BrushName {
   BrushShape shape;
@@ -55,8 +55,8 @@ std::string what_it_does(const CommandEntry& entry, const Session& session) {
   const auto named = [](const std::string& label, std::string_view nothing) {
     return label.empty() ? std::string(nothing) : label;
   };
-  if (entry.id == CommandId::undo) return named(session.undo_label(), "there is nothing to take back");
-  if (entry.id == CommandId::redo) return named(session.redo_label(), "there is nothing to do again");
+  if (entry.id == CommandId::undo) return named(session.undo_label(), "there is nothing to undo");
+  if (entry.id == CommandId::redo) return named(session.redo_label(), "there is nothing to redo");
   return std::string(entry.what);
 }
 

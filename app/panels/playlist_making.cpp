@@ -52,13 +52,13 @@ void add_page(WindowState& window) {
     walk.edits_words = true;
     if (walk.from_program) {
       walk.from_program = false;
-      window.notices.say("This is a copy of the lesson now; “Save playlist…” keeps it.");
+      window.notices.say("You are now editing a copy of the lesson; “Save playlist…” saves it.");
     }
     return;
   }
   window.notices.say(
-      fmt::format("Added as page {} of {} playlist. “Walk through playlist” shows it and takes its "
-                  "captions, “Save playlist…” keeps it.",
+      fmt::format("Added as page {} of {} playlist. “Walk through playlist” shows it and lets you write "
+                  "captions; “Save playlist…” saves it.",
                   pages.size(), pages.size() == 1 ? "a new" : "the"));
 }
 
@@ -66,7 +66,7 @@ void remove_page(WindowState& window) {
   PlaylistWalk& walk = window.walk;
   std::vector<PlaylistPage>& pages = walk.playlist.pages;
   if (!walk.page) {
-    window.notices.say("Walk to the page that is to be removed.");
+    window.notices.say("Walk to the page you want to remove.");
     return;
   }
   const std::size_t place = *walk.page;
@@ -80,7 +80,7 @@ void move_page(WindowState& window, int by) {
   PlaylistWalk& walk = window.walk;
   std::vector<PlaylistPage>& pages = walk.playlist.pages;
   if (!walk.page) {
-    window.notices.say("Walk to the page that is to be moved.");
+    window.notices.say("Walk to the page you want to move.");
     return;
   }
   const auto to = static_cast<std::ptrdiff_t>(*walk.page) + by;
@@ -104,7 +104,7 @@ void reopen_playlist(WindowState& window) {
   try {
     std::optional<Playlist> playlist = kept_playlist(window.kept_folder);
     if (!playlist) {
-      window.notices.say("No playlist was left unsaved.");
+      window.notices.say("There is no unsaved playlist.");
       return;
     }
     start_walk(window, *std::move(playlist));
@@ -119,12 +119,12 @@ void reopen_scenario(WindowState& window) {
   try {
     const std::optional<Scenario> scenario = kept_scenario(window.kept_folder);
     if (!scenario) {
-      window.notices.say("Nothing was left: no scenario has been kept yet.");
+      window.notices.say("There is no earlier session to reopen.");
       return;
     }
     leave_walk(window);
     window.setup.edited_row.clear();
-    window.session.open(*scenario, "reopen what was left");
+    window.session.open(*scenario, "reopen last session");
     window.selection = selection_within(window.selection, window.session.trace());
   } catch (const Error& error) {
     window.notices.complain(error.what());

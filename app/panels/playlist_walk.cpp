@@ -156,7 +156,7 @@ void start_walk(WindowState& window, Playlist playlist, const std::string& path,
   window.steps.playing = false;
   show_page(window, std::min(page, walk.playlist.pages.size() - 1));
   if (kept) {
-    window.notices.say(fmt::format("Your playlist was not saved: “{}” in the Teach menu takes it up again.",
+    window.notices.say(fmt::format("Your playlist was not saved. “{}” in the Teach menu brings it back.",
                                    command_entry(CommandId::reopen_playlist).name));
   }
 }
@@ -172,7 +172,7 @@ void walk_pages(WindowState& window, int by) {
   const auto here = static_cast<std::ptrdiff_t>(*walk.page);
   const auto next = std::clamp<std::ptrdiff_t>(here + by, 0, last);
   if (next == here) {
-    window.notices.say(by > 0 ? "This is the last page; Esc goes back to your own scenario."
+    window.notices.say(by > 0 ? "This is the last page. Esc returns to your own scenario."
                               : "This is the first page.");
     return;
   }
@@ -199,7 +199,7 @@ void toggle_walk(WindowState& window) {
   if (walk.page) {
     leave_walk(window);
   } else if (walk.playlist.pages.empty()) {
-    window.notices.say("There is no playlist yet: open one, or begin one with “Add page”.");
+    window.notices.say("There is no playlist yet. Open one, or start one with “Add page”.");
   } else {
     const bool changed = walk.changed, from_program = walk.from_program;
     start_walk(window, walk.playlist, walk.path);

@@ -79,7 +79,7 @@ int run_window(const WindowOptions& options) {
     if (rescued.empty() || !known) throw;
     throw Error(known->status(), {.where = "",
                                   .what = error.what(),
-                                  .remedy = fmt::format("what was in the window is saved in {}", rescued)});
+                                  .remedy = fmt::format("the window's contents are saved in {}", rescued)});
   }
   return 0;
 }

@@ -32,7 +32,7 @@ std::string cache_text(const Trace& trace) {
 
 // What all gains together do to the output.
 std::string gain_text(const TensorChange& change) {
-  if (change.mismatches > 0) return fmt::format("other numbers finite: {}", change.mismatches);
+  if (change.mismatches > 0) return fmt::format("finite on one side only: {}", change.mismatches);
   const std::optional<double> share = change.relative();
   if (!share) return fmt::format("max |Δoutput|: {:.3g}", change.largest);
   return fmt::format("‖Δoutput‖: {} of the output", percent_text(*share));
@@ -46,9 +46,8 @@ void draw_gain(SetupRows& rows) {
   const SliderResult moved =
       slider_row(rows.widgets(),
                  {"setup/gain", name, "",
-                  "concat takes this head's output times its gain: 0 mutes it, 1 leaves it as it is, 2 says "
-                  "it twice as loud. "
-                  "Choose the head on the stage. Double-click: back to 1."},
+                  "This head's output is multiplied by its gain before concat: 0 mutes it, 1 leaves it "
+                  "unchanged, 2 doubles it. Choose the head on the stage. Double-click: back to 1."},
                  gain, fmt::format("{:.2f}", gain), {.least = 0.0, .most = 2.0, .step = 0.05, .normal = 1.0});
   if (moved.changed) {
     // Hundredths: what is shown is what is computed with.
@@ -61,7 +60,7 @@ void draw_gain(SetupRows& rows) {
   const auto change = rows.state().unmuted.change(rows.context().trace);
   dim_text(rows.widgets(), change ? gain_text(*change) : "‖Δoutput‖: 0, every gain is 1");
   if (change) ui_probe_item("setup/gain_effect");
-  tooltip(rows.widgets(), "how far the output is from what it would be with every gain 1");
+  tooltip(rows.widgets(), "how far the output is from the output with every gain at 1");
 }
 
 // Any operator has heads that can be held.
@@ -70,12 +69,11 @@ void draw_freeze(SetupRows& rows) {
   const Index head = rows.context().selection.head;
   int chosen = is_frozen(rows.scenario(), head) ? 1 : 0;
   const std::string name = fmt::format("weights of {}", head);
-  if (rows.choice(
-          {"setup/freeze", name, "",
-           "Frozen: this head keeps the attention weights A (L,S) that it has now, whatever becomes of its "
-           "scores: head_output = A·V with the V of the moment. So what an edit still changes in it came "
-           "through the values, not through the pattern. No mask, scale or dropout reaches A."},
-          states, chosen)) {
+  if (rows.choice({"setup/freeze", name, "",
+                   "Frozen: this head keeps its present attention weights A (L,S), whatever happens to its "
+                   "scores: head_output = A·V with the current V. Any further change in its output comes "
+                   "through the values, not the pattern. Mask, scale and dropout do not affect A."},
+                  states, chosen)) {
     FreezeEdit edit = toggle_freeze(rows.scenario(), rows.context().trace, head);
     if (!edit.label.empty()) {
       rows.scenario() = std::move(edit.scenario);
@@ -101,8 +99,8 @@ void draw_groups(SetupRows& rows) {
   const SliderResult moved = slider_row(
       rows.widgets(),
       {"setup/groups", "KV heads", kind,
-       "From one key/value head for all (multi-query) over groups (grouped-query) to one for each query head "
-       "(multi-head). Fewer of them make the parameters and the cache of a decoder smaller."},
+       "From one key/value head for all query heads (multi-query), through groups (grouped-query), to one "
+       "per query head (multi-head). Fewer of them mean fewer parameters and a smaller decoder cache."},
       stop, std::to_string(now),
       {.least = 0.0,
        .most = static_cast<double>(choices.size() - 1),

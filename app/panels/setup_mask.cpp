@@ -26,9 +26,8 @@ void draw_preset(SetupRows& rows) {
   const std::array<std::string_view, 2> labels{now, "…"};
   int chosen = 0;
   if (rows.choice({"setup/preset", "pattern", "",
-                   "A mask by name, merged with the others: causal, a window, a prefix that all see, "
-                   "documents that do "
-                   "not see each other, dilated, padding. In a file: mask.preset."},
+                   "A named mask, merged with the others: causal, a window, a prefix visible to all, "
+                   "separate documents, dilated, padding. In a file: mask.preset."},
                   labels, chosen) &&
       chosen == 1) {
     ImGui::OpenPopup("mask presets");
@@ -60,9 +59,8 @@ void draw_alibi(SetupRows& rows) {
   int alibi = mask.alibi ? 1 : 0;
   if (rows.choice(
           {"setup/alibi", "ALiBi", "",
-           "Attention with linear biases: −mₕ·(i − j) is added to the scores, with a slope of its own for "
-           "each head, "
-           "mₕ = 2^(−8(h+1)/H). Distance costs, and no position is needed."},
+           "Attention with linear biases: −mₕ·(i − j) is added to the scores, with a separate slope for each "
+           "head, mₕ = 2^(−8(h+1)/H). Distance is penalised, so no position encoding is needed."},
           off_on, alibi)) {
     mask.alibi = alibi == 1;
     rows.edited("setup/alibi", alibi == 1 ? "ALiBi on" : "ALiBi off", false);
@@ -72,7 +70,7 @@ void draw_alibi(SetupRows& rows) {
   std::optional<double> scale = mask.alibi_scale;
   const FieldResult field = number_row(
       rows.widgets(),
-      {"setup/alibi_scale", "ALiBi scale", "", "Multiplies every bias of ALiBi. 1 in BLOOM, 1/√D in Falcon."},
+      {"setup/alibi_scale", "ALiBi scale", "", "Multiplies every ALiBi bias. 1 in BLOOM, 1/√D in Falcon."},
       scale, {.wrong = rows.is_wrong("setup/alibi_scale"), .required = true, .drag_step = 0.05});
   if (field.changed && scale) {
     mask.alibi_scale = *scale;
@@ -84,14 +82,11 @@ void draw_alibi(SetupRows& rows) {
 void draw_fill(SetupRows& rows) {
   MaskSpec& mask = rows.scenario().mask;
   if (!rows.rare("setup/fill", mask.value.has_value())) return;
-  rows.number(
-      {"setup/fill", "fill", "",
-       "What a blocked score becomes. Empty: −∞, added as torch does it. A finite number fills, as d2l "
-       "(−1e6), "
-       "the "
-       "Annotated Transformer (−1e9) and Keras do: a row whose keys are all blocked then attends to all of "
-       "them alike."},
-      mask.value, "−∞");
+  rows.number({"setup/fill", "fill", "",
+               "What a blocked score becomes. Empty: −∞ is added, as in torch. A finite number replaces the "
+               "score, as in d2l (−1e6), the Annotated Transformer (−1e9) and Keras: a row whose keys are "
+               "all blocked then attends to all of them equally."},
+              mask.value, "−∞");
 }
 
 void draw_fully_masked_rows(SetupRows& rows) {
@@ -104,12 +99,12 @@ void draw_fully_masked_rows(SetupRows& rows) {
   int row = mask.fully_masked_rows.value_or(by_default) == FullyMaskedRows::nan ? 0 : 1;
   if (rows.choice(
           {"setup/fully_masked_rows", "row with no key left", "",
-           "What softmax makes of a query whose every key is blocked. NaN: torch.nn.MultiheadAttention with "
-           "need_weights. 0: F.scaled_dot_product_attention since 2.5, and ONNX."},
+           "What softmax returns for a query whose keys are all blocked. NaN: torch.nn.MultiheadAttention "
+           "with need_weights. 0: F.scaled_dot_product_attention since 2.5, and ONNX."},
           fully_masked, row)) {
     mask.fully_masked_rows = row == 0 ? FullyMaskedRows::nan : FullyMaskedRows::zero;
     rows.edited("setup/fully_masked_rows",
-                fmt::format("rows with no key left become {}", row == 0 ? "NaN" : "0"), false);
+                fmt::format("set rows with no key left to {}", row == 0 ? "NaN" : "0"), false);
   }
   rows.draw_errors("setup/fully_masked_rows", "");
 }
@@ -119,11 +114,10 @@ void draw_convention(SetupRows& rows) {
   if (!rows.rare("setup/mask_convention", now != MaskConvention::added)) return;
   int reading = static_cast<int>(now);
   if (rows.choice({"setup/mask_convention", "shown as", "",
-                   "How the masks are written on the map, in the line of code and in Copy mask as booleans: "
-                   "as what is "
-                   "added to the scores, or as booleans. torch.nn.MultiheadAttention says True for blocked; "
-                   "F.scaled_dot_product_attention, ONNX, Keras and Flax say True for takes part. No result "
-                   "changes."},
+                   "How masks are written on the map, in the line of code and in Copy mask as booleans: as "
+                   "the numbers added to the scores, or as booleans. In torch.nn.MultiheadAttention True "
+                   "means blocked; in F.scaled_dot_product_attention, ONNX, Keras and Flax True means takes "
+                   "part. No result changes."},
                   readings, reading)) {
     Selection selection = rows.context().selection;
     selection.mask_convention = static_cast<MaskConvention>(reading);
@@ -137,14 +131,11 @@ void draw_setup_mask(SetupRows& rows) {
   section_caption(rows.widgets(), "MASK");
   MaskSpec& mask = rows.scenario().mask;
   int causal = mask.is_causal ? 1 : 0;
-  if (rows.choice(
-          {"setup/causal", "causal", "",
-           "On: query i sees the keys j ≤ i only, so no word sees what comes after it. In this window "
-           "blocked cells are "
-           "hatched. torch.nn.MultiheadAttention says True for blocked, F.scaled_dot_product_attention "
-           "says True for "
-           "takes part."},
-          off_on, causal)) {
+  if (rows.choice({"setup/causal", "causal", "",
+                   "On: query i sees only keys j ≤ i, so no token sees later ones. Blocked cells are hatched "
+                   "in this window. In torch.nn.MultiheadAttention True means blocked, in "
+                   "F.scaled_dot_product_attention True means takes part."},
+                  off_on, causal)) {
     mask.is_causal = causal == 1;
     rows.edited("setup/causal", fmt::format("causal mask {}", off_on[static_cast<std::size_t>(causal)]),
                 false);
@@ -152,12 +143,10 @@ void draw_setup_mask(SetupRows& rows) {
   rows.draw_errors("setup/causal", "");
   if (mask.is_causal) {
     int alignment = mask.causal_alignment == CausalAlignment::top_left ? 0 : 1;
-    if (rows.choice(
-            {"setup/alignment", "aligned", "",
-             "Where the diagonal lies when L and S differ. Top left: j ≤ i. Bottom right: j ≤ i + S − L, "
-             "so that the "
-             "last query sees every key."},
-            alignments, alignment)) {
+    if (rows.choice({"setup/alignment", "aligned", "",
+                     "Where the diagonal starts when L and S differ. Top left: j ≤ i. Bottom right: j ≤ i + "
+                     "S − L, so that the last query sees every key."},
+                    alignments, alignment)) {
       mask.causal_alignment = alignment == 0 ? CausalAlignment::top_left : CausalAlignment::bottom_right;
       rows.edited("setup/alignment",
                   fmt::format("causal mask aligned {}", alignments[static_cast<std::size_t>(alignment)]),
@@ -181,11 +170,11 @@ void draw_setup_mask(SetupRows& rows) {
     for (const auto& lens : *mask.valid_lens) same = same && lens == first;
     if (same) valid_length = first.front();
   }
-  if (mask.valid_lens && !valid_length) derived = "own each";
+  if (mask.valid_lens && !valid_length) derived = "varies";
   rows.optional_integer(
       {"setup/valid_length", "valid length", "",
        "Padding: keys from this position on are blocked for every query (key_padding_mask; d2l's valid_lens: "
-       "key j takes part where j < length). Padded queries are not masked. Empty: all keys are valid."},
+       "key j takes part if j < length). Padded queries are not masked. Empty: all keys are valid."},
       valid_length, derived, {.drag_least = 0, .drag_most = 4096});
   if (rows.changed() && rows.state().edited_row == "setup/valid_length") {
     mask.valid_lens_per_query = false;
@@ -197,9 +186,8 @@ void draw_setup_mask(SetupRows& rows) {
   }
 
   rows.optional_integer({"setup/window", "window", "w",
-                         "Sliding window: query i sees the keys with |i − j| < w, itself counted; with the "
-                         "causal mask only itself "
-                         "and those before it. Empty: no window."},
+                         "Sliding window: query i sees the keys with |i − j| < w, itself included; with the "
+                         "causal mask, only itself and earlier keys. Empty: no window."},
                         mask.sliding_window, "none", {.drag_least = 1, .drag_most = 4096});
 
   draw_alibi(rows);

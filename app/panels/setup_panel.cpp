@@ -45,10 +45,10 @@ void draw_edits(SetupRows& rows) {
   constexpr std::array<std::string_view, 2> ways{"keep", "forget"};
   int chosen = 0;
   const std::string name = fmt::format("{} {}", count, count == 1 ? "cell" : "cells");
-  if (rows.choice({"setup/edits", name, "", "Numbers set by hand and pairs of the mask that were painted."},
-                  ways, chosen)) {
+  if (rows.choice({"setup/edits", name, "", "Numbers set by hand and painted pairs of the mask."}, ways,
+                  chosen)) {
     rows.scenario().edits.clear();
-    rows.edited("setup/edits", "forget what was set by hand", false);
+    rows.edited("setup/edits", "discard edits by hand", false);
   }
   rows.draw_errors("setup/edits", "");
 }
@@ -65,9 +65,8 @@ void draw_more(SetupRows& rows) {
   }
   ui_probe_item("setup/more");
   tooltip(rows.widgets(),
-          "num_kv_heads and head_dim as numbers, ALiBi, what a blocked score and a row with no key left "
-          "become, how masks "
-          "are written, softcap, clip_qkv, rotary base");
+          "num_kv_heads and head_dim as numbers, ALiBi, what blocked scores and rows with no key left "
+          "become, how masks are written, softcap, clip_qkv, rotary base");
 }
 
 // A row that was asked for by name is there, whether it is rarely used or not.

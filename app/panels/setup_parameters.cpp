@@ -57,7 +57,7 @@ void draw_layout_differences(SetupRows& rows) {
   const auto same = [](const LayoutAnswer& answer) {
     return answer.possible() && answer.output_difference == 0.0;
   };
-  std::string text = "the same output in all three";
+  std::string text = "same output in all three";
   if (!std::ranges::all_of(state.layouts.layouts, same)) {
     text = "output differs by";
     for (std::size_t i = 0; i < layouts.size(); ++i) {
@@ -68,12 +68,11 @@ void draw_layout_differences(SetupRows& rows) {
     }
   }
   dim_text(rows.widgets(), text);
-  tooltip(
-      rows.widgets(),
-      fmt::format("The output was computed with the projection packed, as 3 and as 3·H matrices, and each "
-                  "held against the first: no number differs by more than is said here, where the "
-                  "largest number of the output is {:.3g}. – where a layout cannot be.",
-                  largest_of(*output)));
+  tooltip(rows.widgets(),
+          fmt::format("The output was computed with the projection packed, as 3 and as 3·H matrices, and "
+                      "each was compared with the first: no number differs by more than shown here; the "
+                      "largest number of the output is {:.3g}. – means that a layout is not possible.",
+                      largest_of(*output)));
   ui_probe_item("setup/layout_differences");
 }
 
@@ -92,7 +91,7 @@ void draw_layer(SetupRows& rows) {
   tooltip(rows.widgets(), path);
   ui_probe_item("setup/model");
   rows.integer({"setup/layer", "layer", of.c_str(),
-                "Which layer of the model the parameters are taken from, counted from 0. Type it, or drag."},
+                "The model layer that the parameters are taken from, counted from 0. Type it, or drag."},
                rows.scenario().parameters.layer, {.drag_step = 0.1, .drag_least = 0});
 }
 
@@ -105,13 +104,11 @@ void draw_setup_parameters(SetupRows& rows) {
   int heads = chosen == parameter_choices.end() ? -1 : static_cast<int>(chosen - parameter_choices.begin());
   // A model can be gone back to as long as the scenario names it.
   const bool has_model = names_a_model(rows.scenario());
-  if (rows.choice(
-          {"setup/parameters", "heads", "",
-           "Where W_q, W_k, W_v and W_O come from. Hand-made heads have a reason that can be read off W_q "
-           "and W_k: the "
-           "word before, the same word, the first word, itself, the average. Random ones are as a fresh "
-           "module has them."},
-          std::span(parameter_sources).first(has_model ? 3 : 2), heads)) {
+  if (rows.choice({"setup/parameters", "heads", "",
+                   "Where W_q, W_k, W_v and W_O come from. Hand-made heads have a purpose that can be read "
+                   "off W_q and W_k: the previous token, the same word, the first token, itself, the "
+                   "average. Random parameters are those of a newly created module."},
+                  std::span(parameter_sources).first(has_model ? 3 : 2), heads)) {
     const auto at = static_cast<std::size_t>(heads);
     parameters.source = parameter_choices[at];
     rows.edited("setup/parameters", std::string(parameter_edits[at]), false);
@@ -123,8 +120,8 @@ void draw_setup_parameters(SetupRows& rows) {
   int layout = static_cast<int>(rows.scenario().parameters.layout);
   if (rows.choice(
           {"setup/layout", "in_proj as", "",
-           "How W_q, W_k and W_v are held: packed in one in_proj_weight, as three matrices, or as a small "
-           "matrix for each head. The same numbers either way: Help, Is it the same? shows it."},
+           "How W_q, W_k and W_v are stored: packed in one in_proj_weight, as three matrices, or as a small "
+           "matrix for each head. The numbers are the same either way, as Help, Is it the same? shows."},
           layouts, layout)) {
     rows.scenario().parameters.layout = static_cast<ProjectionLayout>(layout);
     rows.edited("setup/layout", layout_edits[layout], false);

@@ -39,10 +39,10 @@ void draw_told_of_heads(SetupRows& rows) {
     warning_line(rows.widgets(), rows.context().inputs.told_of_heads);
   } else if (heads_are_assumed(rows.context().scenario, *layer)) {
     warning_line(rows.widgets(),
-                 fmt::format("no config.json says it: {} of {} are assumed", now.num_heads, now.head_dim));
+                 fmt::format("not in a config.json: assuming {} of {}", now.num_heads, now.head_dim));
   } else {
     dim_sentence(rows.widgets(),
-                 fmt::format("{} of {} by choice: no config.json says it", now.num_heads, now.head_dim));
+                 fmt::format("{} of {}, chosen by you: not in a config.json", now.num_heads, now.head_dim));
   }
   ui_probe_item("setup/told_of_heads");
 }
@@ -57,18 +57,18 @@ void draw_setup_sizes(SetupRows& rows) {
   // What a drag leads over must have a trace: widths that the heads divide, and the other way round.
   const double width_step =
       static_cast<double>(a.head_dim ? 1 : std::clamp<std::int64_t>(a.num_heads, 1, 1024));
-  rows.integer({"setup/embed_dim", "embed_dim", "E",
-                "The width of the model: how many numbers a token has. query is (N,L,E). Type it, or drag."},
-               a.embed_dim, {.drag_step = width_step, .drag_least = width_step, .drag_most = 4096});
+  rows.integer(
+      {"setup/embed_dim", "embed_dim", "E",
+       "The width of the model: the number of features per token. query is (N,L,E). Type it, or drag."},
+      a.embed_dim, {.drag_step = width_step, .drag_least = width_step, .drag_most = 4096});
   const std::shared_ptr<const AttentionLayer>& layer = rows.context().inputs.layer;
   const bool of_model = layer && is_of_model(rows.scenario());
   const std::vector<std::int64_t> head_stops = of_model ? heads_that_fit(*layer) : divisors_of(a.embed_dim),
                                   group_stops = group_choices(rows);
-  const FieldResult heads = rows.integer(
-      {"setup/num_heads", "num_heads", "H",
-       "How many heads look at the same time. H must divide E; each gets D = E/H columns. Type it, or "
-       "drag through the divisors of E."},
-      a.num_heads, {.drag_least = 1, .drag_stops = head_stops});
+  const FieldResult heads = rows.integer({"setup/num_heads", "num_heads", "H",
+                                          "The number of parallel heads. H must divide E; each gets D = E/H "
+                                          "columns. Type it, or drag through the divisors of E."},
+                                         a.num_heads, {.drag_least = 1, .drag_stops = head_stops});
   if (!std::exchange(rows.state().typing_heads, heads.focused) || !heads.focused) {
     rows.state().gains_before_typing = rows.context().scenario.head_gain;
   }
@@ -86,9 +86,8 @@ void draw_setup_sizes(SetupRows& rows) {
   const bool slides = rows.scenario().op == Op::multi_head_attention && group_stops.size() > 1;
   if (!slides || rows.rare("setup/num_kv_heads", false)) {
     rows.optional_integer({"setup/num_kv_heads", "num_kv_heads", "G",
-                           "How many heads keys and values have; each serves H/G neighbouring query heads. G "
-                           "= H is multi-head, "
-                           "G = 1 multi-query attention. Empty: as many as num_heads."},
+                           "The number of key/value heads; each serves H/G neighbouring query heads. G = H "
+                           "is multi-head, G = 1 multi-query attention. Empty: as many as num_heads."},
                           a.num_kv_heads, std::to_string(a.num_heads),
                           {.drag_least = 1, .drag_stops = group_stops});
   }
@@ -101,16 +100,16 @@ void draw_setup_sizes(SetupRows& rows) {
         head_dim, {.derived = std::to_string(now.head_dim), .read_only = true});
   }
   const FieldResult batch = rows.integer(
-      {"setup/batch", "batch", "N", "How many sequences are computed at once. They do not see each other."},
+      {"setup/batch", "batch", "N", "The number of sequences computed at once. They do not see each other."},
       in.batch, {.drag_least = 1, .drag_most = 64});
   if (batch.changed) fit_valid_lens(rows.scenario());
 
   if (in.source != InputSource::text) {
-    rows.integer({"setup/query_length", "query length", "L", "How many rows the query has."}, in.query_length,
+    rows.integer({"setup/query_length", "query length", "L", "The number of query rows."}, in.query_length,
                  {.drag_least = 1, .drag_most = 2048});
     if (!in.self_attention) {
       rows.optional_integer({"setup/key_length", "key length", "S",
-                             "How many rows key and value have. Empty: as many as the query."},
+                             "The number of key and value rows. Empty: as many as the query."},
                             in.key_length, std::to_string(in.query_length),
                             {.drag_least = 1, .drag_most = 2048});
     }

@@ -122,7 +122,7 @@ void draw_notes(const PanelContext& context, const std::vector<std::string>& wor
 std::vector<std::string> words_of(const PanelContext& context, const HeadMap& map,
                                   const HeadStatistics& head) {
   std::vector<std::string> words = head_words(context, head);
-  if (is_frozen(context.scenario, map.head)) words.front() = "frozen: keeps these";
+  if (is_frozen(context.scenario, map.head)) words.front() = "frozen weights";
   return words;
 }
 
@@ -212,10 +212,9 @@ PanelAction draw_all_heads(const PanelContext& context, AllHeadsState& state, co
           {corner(map.plane).x, corner(map.plane).y - static_cast<float>(title + notes)});
       ImGui::Dummy(
           {std::max(1.0f, static_cast<float>(rect.width) * 0.7f), static_cast<float>(title + notes)});
-      tooltip(widgets,
-              fmt::format("head {}: {}{}", map.head,
-                          is_frozen(context.scenario, map.head) ? "frozen, keeps the weights it had; " : "",
-                          head_sentence(context, head)));
+      tooltip(widgets, fmt::format("head {}: {}{}", map.head,
+                                   is_frozen(context.scenario, map.head) ? "frozen weights; " : "",
+                                   head_sentence(context, head)));
       ui_probe_item("stage/head_words", static_cast<int>(i));
       ImGui::PopID();
     }

@@ -103,17 +103,16 @@ float draw_choice(const PanelContext& context, PanelAction& action, const RectF&
     action.selection = context.selection;
     action.selection->compare_with = static_cast<CompareWith>(chosen);
   }
-  tooltip(
-      context.widgets(),
-      "what stands beside the present scenario: the one that was pinned; the same parameters read as one "
-      "wide head; in_proj held as one, 3 or 3·H matrices; without the scale 1/√D; without the mask (with the "
-      "causal one where there is none)");
+  tooltip(context.widgets(),
+          "what to compare this scenario with: the pinned one; the same parameters read as one wide head; "
+          "in_proj stored as one, 3 or 3·H matrices; without the scale 1/√D; without the mask (or with a "
+          "causal one if there is none)");
   const float right = ImGui::GetItemRectMax().x;
   if (right + behind <= end) {
     ImGui::SetCursorScreenPos({right + 14 * u, at.y + std::round(0.5f * (size.y - 26 * u))});
     if (text_button(context.widgets(), "pin", pin)) action.command = CommandId::pin_scenario;
     ui_probe_item("stage/pin");
-    tooltip(context.widgets(), "keep this result as it is, to be held beside what comes");
+    tooltip(context.widgets(), "keep this result, to compare it with later ones");
   }
   return size.y;
 }
@@ -147,8 +146,8 @@ void draw_values(const PanelContext& context, const std::vector<Drawn>& maps, co
     x += width_of(with, fitted) + gap * context.scale;
   };
   if (!cell) {
-    write("Move the mouse over a cell of any map: the same cell lights in all of them.",
-          context.palette.text_dim, 0, context.fonts.small);
+    write("Move the mouse over a cell of any map to highlight it in all of them.", context.palette.text_dim,
+          0, context.fonts.small);
     return;
   }
   const auto [row, col] = *cell;
@@ -201,11 +200,10 @@ PanelAction draw_compare(const PanelContext& context, CompareState& state, const
   if (!side) return say("computing the other side …");
   if (!side->computation) {
     const bool unpinned = context.selection.compare_with == CompareWith::pinned;
-    return say(
-        unpinned ? fmt::format("{}: press {} to keep this result and change something, or choose above what "
-                               "stands beside it",
-                               side->why, first_key_text(CommandId::pin_scenario))
-                 : side->why);
+    return say(unpinned ? fmt::format("{}: press {} to keep this result, then change something, or choose "
+                                      "above what to compare it with",
+                                      side->why, first_key_text(CommandId::pin_scenario))
+                        : side->why);
   }
   const Trace& trace = *side->computation->trace;
   if (!trace.tensor(present.matrix.name)) {
@@ -240,7 +238,7 @@ PanelAction draw_compare(const PanelContext& context, CompareState& state, const
     sentence = change_words(context, state.changes, present, *side);
   } else {
     state.changes.map.reset();
-    sentence = fmt::format("{} is {} now and {} {}: they are side by side, without a difference.", name,
+    sentence = fmt::format("{} is {} now and {} {}: shown side by side, without a difference.", name,
                            matrix_sizes(present.matrix), matrix_sizes(other.result->matrix), side->name);
     sentence += output_words(context, state.changes, *side);
   }

@@ -72,7 +72,7 @@ class Builder {
       content_.nothing =
           trace_.options.op == Op::scaled_dot_product_attention
               ? "scaled_dot_product_attention has no such step: its inputs are split into heads already"
-              : "this trace has nothing to show here";
+              : "there is nothing to show here";
     }
   }
 
@@ -103,7 +103,7 @@ class Builder {
       content_.nothing = fmt::format("{} {} has no cells: {} is 0", name, empty.to_string(), axis->name);
       if (shape.element_count() > 0) {
         content_.nothing +=
-            fmt::format(". {} {} is a sum over nothing: 0 everywhere, plus the bias where there is one",
+            fmt::format(". {} {} is an empty sum: 0 everywhere, plus the bias if there is one",
                         to_string(content_.result->matrix.name), shape.to_string());
       }
       return;

@@ -93,12 +93,12 @@ bool draw_embedding_groups(const PanelContext& context, const StagePart& part, c
     return false;
   const EmbeddingLayout layout = embedding_layout(plane.cols);
   if (layout.position_column() <= 0 || layout.position_column() >= plane.cols) return false;
-  const std::string word = fmt::format("e 0 … {}: a code of the word", layout.position_column() - 1);
+  const std::string word = fmt::format("e 0 … {}: token encoding", layout.position_column() - 1);
   // The pair of the constant column, the last one, knows no place.
   const Index end_of_place = plane.cols - 2 * layout.constant_pairs;
   const std::string place =
       fmt::format("{} … {}: {}{}", layout.position_column(), end_of_place - 1,
-                  context.scenario.inputs.positions ? "sine and cosine of its place" : "0, positions are off",
+                  context.scenario.inputs.positions ? "sine and cosine of position" : "0, positions are off",
                   layout.constant_pairs > 0 ? "; then 0, 1" : "");
   ImFont* font = context.fonts.mono_small;
   const auto half =
@@ -336,7 +336,7 @@ std::optional<Index> draw_part_column_labels(const PanelContext& context, const 
     if (ImGui::InvisibleButton("block", ImVec2(block_width, font->FontSize + 4.0f * context.scale))) {
       clicked = block * sharing;
     }
-    tooltip(widgets, "look at this head");
+    tooltip(widgets, "show this head");
     const bool bright = block == chosen || ImGui::IsItemHovered();
     ImGui::PopID();
     list->AddText(font, font->FontSize,

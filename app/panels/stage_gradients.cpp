@@ -126,7 +126,7 @@ float draw_loss_choice(const PanelContext& context, PanelAction& action, ImVec2 
     action.selection = context.selection;
     action.selection->loss = static_cast<Loss>(chosen);
   }
-  tooltip(context.widgets(), "the one number that the gradients are of: d(loss)/d(each cell)");
+  tooltip(context.widgets(), "the scalar that is differentiated: d(loss)/d(each cell)");
   at.x = ImGui::GetItemRectMax().x + 12 * context.scale;
   if (at.x < end) write(loss_text(loss, context.trace));
   return size.y;

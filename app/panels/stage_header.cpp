@@ -27,7 +27,7 @@ namespace headwise {
 namespace {
 
 constexpr std::array<std::string_view, 5> brushes{"look", "paint", "row", "column", "box"};
-constexpr const char* frozen_words = ", frozen: keeps the weights it had";
+constexpr const char* frozen_words = ", frozen weights";
 
 float width_of(ImFont* font, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
@@ -49,11 +49,9 @@ void draw_turn(const PanelContext& context, Selection& selection, float end) {
   ImGui::SetCursorScreenPos(ImVec2(x + label, first.y));
   int way = selection.queries_as_columns ? 1 : 0;
   if (stage_choice(context, "turn", ways, way)) selection.queries_as_columns = way == 1;
-  tooltip(
-      context.widgets(),
-      fmt::format("which way round the maps of queries and keys stand ({}): papers and libraries do both. No "
-                  "number changes.",
-                  first_key_text(CommandId::turn_maps)));
+  tooltip(context.widgets(), fmt::format("whether queries are the rows or the columns of a map ({}): papers "
+                                         "and libraries use both. No number changes.",
+                                         first_key_text(CommandId::turn_maps)));
 }
 
 // As long as a layer is shown that is not all of what its model computes, it says so over the numbers.
@@ -112,9 +110,9 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
 
   const bool backward = selection.view == StageView::gradients;
   const std::string question = fitted_clauses(
-      backward ? "how much does the loss change with each number? walk it from Output back with ←"
+      backward ? "how much does the loss change with each number? start at Output and step back with ←"
       : selection.view == StageView::prediction
-          ? "carried on through the rest of the model: which words does it say?"
+          ? "through the rest of the model: which words does it predict?"
           : step_question(selection.step, context.trace.options),
       sans, width - x - (at_title > 0.0f ? at_title + 12.0f * u : 0.0f));
   list->AddText(sans, sans->FontSize,
@@ -125,15 +123,14 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
     int chosen = content.picture < names.size() ? static_cast<int>(content.picture) : -1;
     if (stage_choice(context, "picture", names, chosen, room))
       selection.tensor = content.pictures[static_cast<std::size_t>(chosen)].result;
-    tooltip(context.widgets(), "which of the tensors that this step makes is shown");
+    tooltip(context.widgets(), "which of this step's tensors to show");
   };
   const auto choose_brush = [&] {
     stage_choice(context, "brush", brushes, brush);
-    tooltip(
-        context.widgets(),
-        "paint attn_mask on the map: a stroke that begins on a free pair blocks, one that begins on a "
-        "blocked "
-        "pair frees. row and column: all keys of a query, all queries of a key; box: a rectangle, dragged");
+    tooltip(context.widgets(),
+            "paint attn_mask on the map: a stroke that starts on an unblocked pair blocks pairs, one that "
+            "starts on a blocked pair unblocks them. row and column: all keys of a query, all queries of a "
+            "key; box: drag a rectangle");
   };
   ImGui::SetCursorScreenPos(ImVec2(origin.x, origin.y + title->FontSize + 8.0f * u));
   if (context.picture) {
@@ -163,13 +160,11 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
   int view = static_cast<int>(selection.view);
   if (stage_choice(context, "view", whole ? view_names : std::span(short_views).first(offered), view, width))
     selection.view = static_cast<StageView>(view);
-  tooltip(
-      context.widgets(),
-      fmt::format(
-          "ways to look at this step: one head with its operands, all heads side by side, tokens joined by "
-          "lines, q ∘ k number by number, each tensor beside its gradient, beside another scenario, "
-          "which float lies where, the words that the model says ({})",
-          first_key_text(CommandId::toggle_view)));
+  tooltip(context.widgets(),
+          fmt::format("ways to look at this step: one head with its operands, all heads side by side, tokens "
+                      "joined by lines, q ∘ k number by number, each tensor beside its gradient, beside "
+                      "another scenario, where each float lies, the words that the model predicts ({})",
+                      first_key_text(CommandId::toggle_view)));
   if (chooses_picture && !in_title_line) {
     ImGui::SameLine(0.0f, 12.0f * u);
     choose_picture(origin.x + width - ImGui::GetCursorScreenPos().x);
@@ -191,7 +186,7 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
       if (selection.pinned && selection.pinned->index.size() >= 3)
         selection.pinned->index[0] = selection.batch;
     }
-    tooltip(context.widgets(), "which sequence of the batch is shown, one of N");
+    tooltip(context.widgets(), "which of the N sequences in the batch to show");
   }
   if (paints && !paints_in_title_line) {
     ImGui::SameLine(0.0f, 12.0f * u);

@@ -100,7 +100,7 @@ float View::words(float y, bool draws) const {
   const MemoryOrder& order = scene_.order;
   if (says_what_happens_) write(memory_words(scene_, context_.trace), context_.palette.text_dim);
   if (says_refusal_ && !order.refusal.empty())
-    write(fmt::format("{} is refused: {}", order.refused_code, order.refusal), context_.palette.warning);
+    write(fmt::format("{} raises an error: {}", order.refused_code, order.refusal), context_.palette.warning);
   return y;
 }
 

@@ -98,9 +98,9 @@ void watch_mouse(const Selection& now, StageState& state) {
 // In the view of all heads, over what is no head's own: its height.
 double draw_no_heads_note(const PanelContext& context, const RectF& area) {
   const bool split = context.selection.step >= Step::split_heads;
-  const std::string note = split
-                               ? "This tensor belongs to all heads: step Concat has put them side by side."
-                               : "These tensors belong to no head yet: heads are split in step Split heads.";
+  const std::string note =
+      split ? "This tensor belongs to all heads: the Concat step has put them side by side."
+            : "These tensors belong to no head yet: the Split heads step comes later.";
   ImFont* font = context.fonts.sans;
   const ImVec2 at(static_cast<float>(area.x), static_cast<float>(area.y));
   const auto width = static_cast<float>(area.width);

@@ -57,9 +57,9 @@ class Restored {
 }  // namespace
 
 std::string no_motion(const Selection& selection, const Trace& trace) {
-  if (selection.step == Step::inputs) return "The inputs are where it begins: nothing moves into them.";
+  if (selection.step == Step::inputs) return "The inputs are the first step: nothing moves into them.";
   if (selection.view != StageView::one_head && selection.view != StageView::all_heads)
-    return "Only the views One head and All heads move.";
+    return "Only the views One head and All heads are animated.";
   return step_pictures(selection.step, trace).empty() ? "This step has nothing to show." : "";
 }
 

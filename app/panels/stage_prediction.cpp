@@ -109,8 +109,8 @@ double View::summary(RectF area, bool low) const {
     y += 0.2f * font->FontSize;
   };
   if (!low) {
-    sentence(says_next_ ? "What the model expects to come next, behind each token."
-                        : "What the model says at each position, and how sure it is.",
+    sentence(says_next_ ? "The word the model expects after each token."
+                        : "The word the model predicts at each position, and its probability.",
              context_.palette.text, "prediction/what");
   }
   Index changed = 0, other_word = 0, most = 0, no_number = 0;
@@ -121,10 +121,10 @@ double View::summary(RectF area, bool low) const {
     if (at(i).bits > at(most).bits) most = i;
   }
   const std::string told =
-      no_number > 0 ? fmt::format("At {} of {} positions the prediction is NaN: no word can be told from it.",
+      no_number > 0 ? fmt::format("At {} of {} positions the prediction is NaN, so no word can be chosen.",
                                   no_number, length())
       : changed == 0
-          ? fmt::format("Nothing of layer {} is changed here: mute a head, or change its mask, and see.",
+          ? fmt::format("You have not changed layer {}: mute a head, or change its mask, to see the effect.",
                         input_.layer)
           : fmt::format("Changed at {} of {} positions, another word at {}; most at “{}”, by {:.2f} bits.",
                         changed, length(), other_word, token(most, font), at(most).bits);
@@ -275,7 +275,7 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
                side = 0.5 * (list_width - token_room - 2 * gap);
   caption(area.x, says_next_ ? "behind" : "token");
   caption(area.x + token_room + gap, "untouched");
-  caption(area.x + token_room + 2 * gap + side, fmt::format("with layer {} as here", input_.layer).c_str());
+  caption(area.x + token_room + 2 * gap + side, fmt::format("with layer {} as shown", input_.layer).c_str());
   const double top = area.y + 1.7 * small->FontSize, height = area.y + area.height - top;
 
   const double pitch =

@@ -91,15 +91,14 @@ float draw_choices(const PanelContext& context, TokensState& state, int share, I
   constexpr std::array<std::string_view, 4> short_names{"50", "80", "95", "all"};
   if (stage_choice(context, "share", share_size.x > width ? short_names : share_names, share, width))
     state.share = share;
-  tooltip(context.widgets(), "the strongest lines, until they carry this share of the attention");
+  tooltip(context.widgets(), "draws the strongest lines until they cover this share of the attention");
   at.x = ImGui::GetItemRectMax().x + gap;
   write(between);
   if (controls > width) at = {origin.x, origin.y + share_size.y + gap};
   ImGui::SetCursorScreenPos(at);
   int way = state.per_key ? 1 : 0;
   stage_choice(context, "direction", ways, way, width);
-  tooltip(context.widgets(),
-          "whether that share is counted for each query (its row sums to 1) or for each key");
+  tooltip(context.widgets(), "whether the share is counted per query (its row sums to 1) or per key");
   state.per_key = way == 1;
   return at.y + share_size.y - origin.y;
 }
@@ -302,7 +301,7 @@ PanelAction draw_tokens(const PanelContext& context, TokensState& state, const S
   }
   std::string statistics = statistics_text(context);
   if (state.lines.left_out > 0)
-    statistics = fmt::format("{} weaker lines are left out · {}", state.lines.left_out, statistics);
+    statistics = fmt::format("{} weaker lines hidden · {}", state.lines.left_out, statistics);
   statistics = fitted_text(statistics, small, static_cast<float>(area.width));
   ImGui::GetWindowDrawList()->AddText(small, small->FontSize, {corner.x, static_cast<float>(top)},
                                       im_color(context.palette.text_dim), statistics.c_str());

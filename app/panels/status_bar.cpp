@@ -84,13 +84,12 @@ void draw_status_bar(const PanelContext& context, const StatusInfo& info) {
     wake_again(widgets, seconds_before_told - info.waiting->seconds);
   } else {
     const float end = right;
-    put_right(info.what + info.waiting->text() + " · Escape gives it up", context.palette.text,
-              "status/time");
+    put_right(info.what + info.waiting->text() + " · Escape cancels", context.palette.text, "status/time");
     draw_bar(context, {right + gap, origin.y}, end, static_cast<float>(info.waiting->fraction));
     wake_again(widgets, seconds_between_words);
   }
   const std::string sentence = context.last_edit.empty()
-                                   ? "Change something: this line says what it did to the output."
+                                   ? "Change something: this line shows the effect on the output."
                                    : context.last_edit;
   const std::string shown = fitted_text(sentence, font, std::max(0.0f, right - origin.x));
   ImGui::SetCursorScreenPos(origin);

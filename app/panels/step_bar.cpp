@@ -115,7 +115,7 @@ void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origi
   ImGui::InvisibleButton("timeline", {middle.back() - middle.front() + 2 * reach, reach + widgets.px(3)});
   const bool held = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
   ui_probe_item("step_bar/timeline");
-  tooltip(widgets, "drag, or arrows: back and forth through the motion, as slowly as you like");
+  tooltip(widgets, "drag, or use the arrows, to move back and forth through the animation at any speed");
   const bool focused = focus_stop(context.focus, ImGui::GetID("timeline"), FocusKeys::slide);
   if (held) action.timeline = position_at(ImGui::GetIO().MousePos.x);
   const double now = timeline_position(context.selection.step, context.motion);

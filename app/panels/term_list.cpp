@@ -89,7 +89,7 @@ std::string told(const PanelContext& context, const NamedTerm& term, std::size_t
                         decimal_text(term.values[i]));
   }
   const std::string name = to_string(term.factors[chosen].tensor);
-  return text + fmt::format("\nclick: go to the number of {}; {} leads back", name,
+  return text + fmt::format("\nclick to go to this number in {}; {} goes back", name,
                             first_key_text(CommandId::go_back));
 }
 

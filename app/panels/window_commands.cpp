@@ -27,15 +27,16 @@ void forget(WindowState& window, bool only_painted) {
   const std::size_t forgotten = std::erase_if(
       edited.edits, [&](const CellEdit& each) { return !only_painted || each.tensor == "attn_mask"; });
   if (forgotten == 0)
-    return window.notices.say(only_painted ? "No pair of the mask was painted." : "Nothing was set by hand.");
-  edit(window, edited, only_painted ? "clear the painted mask" : "forget what was set by hand");
+    return window.notices.say(only_painted ? "No pair of the mask is painted."
+                                           : "There are no edits by hand.");
+  edit(window, edited, only_painted ? "clear the painted mask" : "discard edits by hand");
 }
 
 void show_log(WindowState& window) {
   const std::string& path = window.notices.log.path();
   if (path.empty()) return window.notices.say("There is no log: neither XDG_STATE_HOME nor HOME is set.");
   window.clipboard = path;
-  window.notices.say(fmt::format("Errors are kept in {} (copied)", path));
+  window.notices.say(fmt::format("Errors are logged in {} (path copied)", path));
 }
 
 }  // namespace
@@ -130,7 +131,7 @@ void perform(WindowState& window, CommandCall call) {
     case CommandId::toggle_freeze: {
       const FreezeEdit frozen = toggle_freeze(scenario, window.session.trace(), selection.head);
       if (frozen.label.empty())
-        window.notices.say("There are no weights of this head to hold yet: they are being computed.");
+        window.notices.say("This head cannot be frozen yet: its weights are still being computed.");
       else
         edit(window, frozen.scenario, frozen.label);
       break;
@@ -171,7 +172,8 @@ void perform(WindowState& window, CommandCall call) {
     case CommandId::pin_scenario:
       window.other_sides.pin(window.session.computation());
       selection.compare_with = CompareWith::pinned;
-      window.notices.say("Pinned. Change something: the view Compare shows both, and their difference");
+      window.notices.say(
+          "Pinned. Change something: the Compare view shows both results and their difference");
       break;
     case CommandId::memory_order:
       selection.view = selection.view == StageView::memory ? StageView::one_head : StageView::memory;
@@ -216,8 +218,7 @@ void perform(WindowState& window, CommandCall call) {
     case CommandId::spotlight:
       selection.spotlight = !selection.spotlight;
       if (selection.spotlight && !selection.pinned)
-        window.notices.say(
-            "The spotlight falls on the number under the mouse, or on one that is pinned by a click.");
+        window.notices.say("The spotlight falls on the number under the mouse, or on the pinned one.");
       break;
     case CommandId::new_playlist:
       new_playlist(window);

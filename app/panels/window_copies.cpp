@@ -17,7 +17,7 @@ void copy_value(WindowState& window) {
       window.selection.pinned ? window.selection.pinned : window.selection.hovered;
   const TensorPtr tensor = cell ? window.trace_at_hand().tensor(cell->tensor) : nullptr;
   if (!tensor) {
-    window.notices.say("No cell to copy: click one to pin it, or rest the mouse on it.");
+    window.notices.say("No cell to copy: click one to pin it, or point at it.");
     return;
   }
   window.clipboard = fmt::format("{:.9g}", tensor->at(cell->index));
@@ -57,8 +57,8 @@ void copy_mask(WindowState& window) {
   }
   MaskConvention reading = window.selection.mask_convention;
   if (reading == MaskConvention::added) {
-    reading =
-        trace.options.op == Op::multi_head_attention ? MaskConvention::true_blocks : MaskConvention::true_keeps;
+    reading = trace.options.op == Op::multi_head_attention ? MaskConvention::true_blocks
+                                                           : MaskConvention::true_keeps;
   }
   try {
     window.clipboard = mask_as_booleans(mask->view, reading);
@@ -73,7 +73,7 @@ void copy_program(WindowState& window) {
   const Trace& trace = window.session.trace();
   const CodeStyle style = window.inspector.code.style;
   if (program_array_bytes(trace) > largest_carried_bytes) {
-    window.notices.say("The program's arrays are too large to be pasted: save it to a file (Save program…).");
+    window.notices.say("The program's arrays are too large to paste: save it to a file (Save program…).");
     return;
   }
   try {

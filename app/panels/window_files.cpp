@@ -48,7 +48,7 @@ void check_not_read(const Scenario& scenario, const fs::path& arrays) {
     if (file && fs::equivalent(fs::path(scenario.origin.folder) / *file, arrays, missing)) {
       throw Error(ExitStatus::usage,
                   {.where = arrays.string(),
-                   .what = "the program's arrays would replace a file that the scenario reads",
+                   .what = "the program's arrays would overwrite a file that the scenario reads",
                    .remedy = "choose another name"});
     }
   }
@@ -57,7 +57,7 @@ void check_not_read(const Scenario& scenario, const fs::path& arrays) {
 void save_program(WindowState& window, const std::string& path) {
   if (!path.ends_with(".py")) {
     throw Error(ExitStatus::usage,
-                {.where = path, .what = "the name of a Python program ends in .py", .remedy = ""});
+                {.where = path, .what = "the name of a Python program must end in .py", .remedy = ""});
   }
   const Trace& trace = window.session.trace();
   const bool beside = program_array_bytes(trace) > largest_carried_bytes;
@@ -69,7 +69,7 @@ void save_program(WindowState& window, const std::string& path) {
 
 // What is asked for has no result: its file could not be opened.
 std::string unsaved_sentence(const Session& session) {
-  return fmt::format("Not saved: {}. Mend it, or take it back with {}, and save again.", session.error(),
+  return fmt::format("Not saved: {}. Fix it, or undo it with {}, and save again.", session.error(),
                      first_key_text(CommandId::undo));
 }
 
@@ -124,19 +124,19 @@ std::string layer_sentence(const Scenario& scenario) {
   const bool says_words = reads_text && model->encoder()->no_words().empty();
   const AttentionLayer& layer = layers.layers[static_cast<std::size_t>(scenario.parameters.layer)];
   std::string told = fmt::format(
-      "{}: layer {} of {}, {}{}. Its parameters are the model's, {}. PARAMETERS has the other layers.",
+      "{}: layer {} of {}, {}{}. Its parameters are the model's; {}. Choose other layers under PARAMETERS.",
       model_name(path), scenario.parameters.layer, layers.layers.size(), layer.family->name,
       layer.name.empty() ? "" : fmt::format(" ({})", layer.name),
       !text        ? "the inputs are random"
-      : says_words ? "the inputs are what it makes of the text; the view Prediction has its words"
-      : reads_text ? "the inputs are what it makes of the text"
-                   : "the words are embedded without it");
+      : says_words ? "the inputs are what it computes from the text; the Prediction view shows its words"
+      : reads_text ? "the inputs are what it computes from the text"
+                   : "the tokens are embedded without it");
   if (const std::string count = told_of_layer_count(model->files(), layers); !count.empty())
     told += fmt::format(" {}.", count);
-  if (reads_text && !text) told += " Set inputs to text, and your words go through the model.";
+  if (reads_text && !text) told += " Set inputs to text to run your own words through the model.";
   if (heads_are_assumed(scenario, layer)) {
     told += fmt::format(
-        " No config.json says how many heads there are: {} are assumed. Set num_heads to what they are.",
+        " No config.json gives the number of heads: {} are assumed. Set num_heads to the right number.",
         scenario.attention.num_heads);
   }
   return told;
@@ -153,8 +153,8 @@ void tell_of_arrays(WindowState& window, const Scenario& scenario) {
   window.notices.say(fmt::format(
       "Taken from {}: the inputs{}{}. {}", fs::path(*scenario.inputs.file).filename().string(),
       parameters ? ", the parameters" : "", scenario.mask.file ? ", the masks" : "",
-      parameters ? "Arrays do not tell the scale, a causal mask and other options: they are as usual."
-                 : "There are no parameters in it (in_proj_weight, out_proj.weight): they are random."));
+      parameters ? "Arrays do not record the scale, a causal mask and other options; the defaults are used."
+                 : "It contains no parameters (in_proj_weight, out_proj.weight), so they are random."));
 }
 
 }  // namespace
@@ -207,7 +207,7 @@ void ask_for_program(WindowState& window) {
 
 void ask_for_playlist(WindowState& window) {
   if (window.walk.playlist.pages.empty()) {
-    window.notices.say("There is no playlist to save yet: begin one with “Add page”.");
+    window.notices.say("There is no playlist to save yet. Start one with “Add page”.");
     return;
   }
   const std::string path = window.walk.path.empty() ? working_folder() + "playlist.json" : window.walk.path;

@@ -35,18 +35,18 @@ std::string offered(const WindowState& window, const std::string& suffix) {
 void check_ending(const std::string& path, bool matches, const std::string& expected) {
   if (!matches)
     throw Error(ExitStatus::usage,
-                {.where = path, .what = "the name has another ending", .expected = expected});
+                {.where = path, .what = "the name has a different extension", .expected = expected});
 }
 
 // The clipboard's program reads the file; it stays there until the next copy.
 void hand_over(WindowState& window, const std::string& what, const std::string& path) {
   const std::optional<ClipboardProgram> program = find_clipboard_program();
   if (program && copy_png_file(*program, path)) {
-    window.notices.say(fmt::format("Copied {} as an image ({}); it also lies in {}", what,
+    window.notices.say(fmt::format("Copied {} as an image ({}), and saved it in {}", what,
                                    fs::path(program->path).filename().string(), path));
   } else {
     window.notices.say(
-        fmt::format("{} is in {}: there is no xclip or wl-copy to hand it to the clipboard", what, path));
+        fmt::format("{} was saved in {}: copying to the clipboard needs xclip or wl-copy", what, path));
   }
 }
 
@@ -93,7 +93,8 @@ void record_motion(WindowState& window) {
   try {
     if (window.recording->advance(window)) return;
     window.picture_path = window.recording->path();
-    window.notices.say("Saved " + window.picture_path + ", an animated PNG: browsers and slides play it");
+    window.notices.say("Saved " + window.picture_path +
+                       ", an animated PNG that browsers and slides can play");
   } catch (const Error& error) {
     window.notices.complain(error.what());
   }

@@ -25,7 +25,7 @@ void scale_motion(WindowState& window, float factor) {
   settings.motion_speed =
       std::clamp(settings.motion_speed * factor, Settings::slowest_motion, Settings::fastest_motion);
   change_settings(window, settings);
-  window.notices.say(fmt::format("Motion at {:g} × its speed", settings.motion_speed));
+  window.notices.say(fmt::format("Motion at {:g} × normal speed", settings.motion_speed));
 }
 
 void toggle_reduce_motion(WindowState& window) {

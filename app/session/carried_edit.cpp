@@ -66,7 +66,7 @@ Scenario with_edit_of(const Scenario& onto, const Scenario& from, const Scenario
 }
 
 std::string put_back_sentence(const Scenario& refused, const Scenario& now) {
-  constexpr const char* several = "What had no result is as before. ";
+  constexpr const char* several = "The settings without a result were restored. ";
   try {
     const nlohmann::json was = json_of(refused).flatten(), is = json_of(now).flatten();
     std::string sentence;
@@ -77,7 +77,7 @@ std::string put_back_sentence(const Scenario& refused, const Scenario& now) {
       const std::string text = value.is_null()     ? "automatic"
                                : value.is_string() ? value.get<std::string>()
                                                    : value.dump();
-      sentence = fmt::format("{} is {} again. ", path.substr(path.rfind('/') + 1), text);
+      sentence = fmt::format("{} was reset to {}. ", path.substr(path.rfind('/') + 1), text);
     }
     return sentence.empty() || sentence.size() > 60 ? several : sentence;
   } catch (const std::exception&) {

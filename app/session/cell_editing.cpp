@@ -69,7 +69,7 @@ Scenario with_cell(const Scenario& scenario, const CellRef& cell, double value) 
 std::string painting_refusal(const Trace& trace) {
   const TensorPtr& mask = trace.tensors.attn_mask;
   if (mask && mask->dtype() != DType::boolean)
-    return "attn_mask is a float mask: its numbers are added, not painted";
+    return "attn_mask is a float mask: its numbers are added and cannot be painted";
   if (mask && mask->shape().rank() < 2) return "attn_mask has no pairs to paint";
   return "";
 }

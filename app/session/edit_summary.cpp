@@ -59,7 +59,7 @@ std::string gain_sentence(const Scenario& before, const Scenario& after, const T
     }
   }
   if (speaking.size() == 1 && heads > 2 && muted.size() + heard.size() > 1) {
-    return fmt::format("Only head {} is heard: all other columns of concat are 0", speaking[0]);
+    return fmt::format("Only head {} is unmuted: all other columns of concat are 0", speaking[0]);
   }
   if (!muted.empty() && heard.empty() && changed.empty()) {
     const Index width = trace.options.v_head_dim;
@@ -68,11 +68,11 @@ std::string gain_sentence(const Scenario& before, const Scenario& after, const T
                        (muted[0] + 1) * width);
   }
   if (!heard.empty() && muted.empty() && changed.empty()) {
-    if (static_cast<Index>(speaking.size()) == heads) return "All heads are heard again";
-    return fmt::format("{} heard again", heads_text(heard));
+    if (static_cast<Index>(speaking.size()) == heads) return "All heads are unmuted";
+    return fmt::format("{} unmuted", heads_text(heard));
   }
   if (changed.size() == 1 && muted.empty() && heard.empty()) {
-    return fmt::format("Head {} at {:.3g} times its strength", changed[0], gain_of(after, changed[0]));
+    return fmt::format("Head {} at gain {:.3g}", changed[0], gain_of(after, changed[0]));
   }
   if (muted.empty() && heard.empty() && changed.empty()) return "";
   return "Head gains changed";
@@ -109,7 +109,7 @@ std::string let_go_sentence(const Scenario& before, const Trace& after) {
   const std::vector<Index> heads = frozen_heads_of(before);
   if (heads.empty() || !after.tensors.attn_weights) return "";
   const Shape& shape = after.tensors.attn_weights->shape();
-  return fmt::format(" {} no longer frozen: what {} held does not fit {} heads of {} × {}.",
+  return fmt::format(" {} no longer frozen: the weights {} kept do not fit {} heads of {} × {}.",
                      heads_text(heads), heads.size() == 1 ? "it" : "they", shape.size(1), shape.size(2),
                      shape.size(3));
 }
@@ -201,24 +201,24 @@ std::string numbers(Index count, const char* what) {
 std::string output_effect(const TensorPtr& before, const TensorPtr& after) {
   if (!before || !after) return "";
   if (!before->shape().same_sizes(after->shape())) {
-    return fmt::format("the output is {} now", after->shape().sizes_text());
+    return fmt::format("the output is now {}", after->shape().sizes_text());
   }
   if (before == after) return "the output did not change";
   const TensorChange change = tensor_change(before, after);
   if (change.changed == 0) return "the output did not change";
   if (change.not_finite > 0) {
-    return fmt::format("{} of {} output numbers are NaN or infinite now", change.not_finite, after->size());
+    return fmt::format("{} of {} output numbers are now NaN or infinite", change.not_finite, after->size());
   }
   const std::optional<double> share = change.relative();
   // What was NaN and is a number again has moved by nothing that could be measured.
   if (change.mismatches > 0) {
     std::string text = numbers(change.mismatches, "output") +
                        (change.mismatches == 1 ? " is finite again" : " are finite again");
-    if (share && change.length > 0.0) text += fmt::format(", the others moved by {}", percent_text(*share));
+    if (share && change.length > 0.0) text += fmt::format(", the others changed by {}", percent_text(*share));
     return text;
   }
-  if (!share) return fmt::format("the output moved by up to {:.3g}", change.largest);
-  return fmt::format("the output moved by {} of its length before", percent_text(*share));
+  if (!share) return fmt::format("the output changed by up to {:.3g}", change.largest);
+  return fmt::format("the output changed by {} of its former norm", percent_text(*share));
 }
 
 std::string weights_effect(const TensorPtr& before, const TensorPtr& after) {
@@ -226,7 +226,7 @@ std::string weights_effect(const TensorPtr& before, const TensorPtr& after) {
   if (before == after) return " The attention weights did not change.";
   if (const std::optional<double> largest = largest_change(before, after)) {
     if (*largest == 0.0) return " The attention weights did not change.";
-    return fmt::format(" The attention weights moved by up to {:.2g}.", *largest);
+    return fmt::format(" The attention weights changed by up to {:.2g}.", *largest);
   }
   const TensorChange change = tensor_change(before, after);
   if (change.changed == 0) return " The attention weights did not change.";
@@ -235,7 +235,7 @@ std::string weights_effect(const TensorPtr& before, const TensorPtr& after) {
   }
   if (change.largest == 0.0)
     return fmt::format(" {} attention weights are no longer NaN.", change.mismatches);
-  return fmt::format(" The attention weights moved by up to {:.2g}.", change.largest);
+  return fmt::format(" The attention weights changed by up to {:.2g}.", change.largest);
 }
 
 // `undone`: the label names what is no longer so.

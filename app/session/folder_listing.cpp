@@ -34,7 +34,7 @@ FolderListing list_folder(const std::string& folder, std::span<const std::string
     const bool is_folder = entry->is_directory(unreadable);
     if (!is_folder && !has_extension(name, extensions)) continue;
     if (listing.entries.size() == most_entries) {
-      listing.note = "only the first 2,000 entries are shown";
+      listing.note = "showing only the first 2,000 entries";
       break;
     }
     listing.entries.push_back({name, is_folder});

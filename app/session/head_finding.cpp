@@ -31,8 +31,8 @@ std::string heads_without_number(const HeadSurvey& survey) {
   }
   if (count == 0) return "";
   return fmt::format(
-      "{} of {} heads ({}{}) have weights that are NaN, as what the model computes before "
-      "their softmax is not finite: they have no score, or one of fewer tokens",
+      "{} of {} heads ({}{}) have NaN weights, because their input to the softmax is not finite: they have "
+      "no score, or one over fewer tokens",
       count, survey.heads.size(), names, count > most_heads_named ? " …" : "");
 }
 
@@ -48,7 +48,7 @@ FoundHeads find_heads(const HeadQuestion& question) {
   found.tokens = text.labels;
   const auto of_text = [](const EncodedToken& token) { return token.begin < token.end; };
   found.empty = std::ranges::none_of(text.tokens, of_text);
-  found.notice = found.empty ? "the text is empty: no head has a word to look at, and nothing was measured"
+  found.notice = found.empty ? "the text is empty, so nothing was measured"
                              : fmt::format("{}", fmt::join(text.notices, "; "));
   if (const std::string told = heads_without_number(*found.survey); !found.empty && !told.empty())
     found.notice += (found.notice.empty() ? "" : "; ") + told;

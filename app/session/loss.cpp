@@ -32,7 +32,7 @@ std::string loss_text(Loss loss, const Trace& trace) {
   switch (loss) {
     case Loss::sum:
       return fmt::format("loss = Σ {}{}", name,
-                         last == TensorId::layer_norm_output ? ", 0 but for rounding" : "");
+                         last == TensorId::layer_norm_output ? ", 0 except for rounding" : "");
     case Loss::first_cell:
       return fmt::format("loss = {}[{}]", name,
                          trace.tensor(last)->shape().rank() == 4 ? "0,0,0,0" : "0,0,0");

@@ -53,7 +53,8 @@ OtherSide layout(const Computation& present, ProjectionLayout layout, std::strin
   }
   Scenario scenario = present.scenario;
   if (scenario.parameters.layout == layout) {
-    side.notes.emplace_back("in_proj is held so now: both sides are the same. Choose another layout.");
+    side.notes.emplace_back(
+        "in_proj already has this layout, so both sides are the same. Choose another layout.");
   }
   scenario.parameters.layout = layout;
   side.computation = compute(scenario, &present);
@@ -92,7 +93,7 @@ OtherSide mask(const Computation& present) {
   });
   side.computation = compute(scenario, &present);
   if (side.computation->trace->tensors.mask_bias)
-    side.notes.emplace_back("A mask that comes with the inputs' file stays on both sides.");
+    side.notes.emplace_back("A mask from the inputs' file stays on both sides.");
   return side;
 }
 

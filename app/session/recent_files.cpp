@@ -57,7 +57,7 @@ void save_recent_files(const std::string& path, const std::vector<std::string>& 
   if (error) {
     throw Error(
         ExitStatus::output,
-        {.where = path, .what = "the folder of the recent files cannot be made", .got = error.message()});
+        {.where = path, .what = "the folder of the recent files cannot be created", .got = error.message()});
   }
   const nlohmann::json json(files);
   write_file_atomically(path, json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");

@@ -85,7 +85,7 @@ void Session::end_step() {
 }
 
 std::string Session::undo_label() const {
-  return asked_ == history_.current() ? history_.undo_label() : "what cannot be shown";
+  return asked_ == history_.current() ? history_.undo_label() : "the change without a result";
 }
 
 void Session::abandon() {
@@ -97,7 +97,7 @@ void Session::abandon() {
 bool Session::undo() {
   history_.end_step();
   abandon();
-  std::string label = "an edit under way";
+  std::string label = "the unfinished edit";
   if (asked_ == history_.current()) {
     if (!history_.can_undo()) return false;
     label = history_.undo_label();

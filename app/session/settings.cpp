@@ -28,7 +28,7 @@ Settings parse(const std::string& path) {
   if (fs::file_size(path) > largest_file) throw std::runtime_error("too large");
   std::ifstream file(path, std::ios::binary);
   const nlohmann::json json = nlohmann::json::parse(file);
-  if (!json.is_object()) throw std::runtime_error("no object");
+  if (!json.is_object()) throw std::runtime_error("not an object");
   Settings settings;
   if (const auto theme = json.find("theme"); theme != json.end()) {
     settings.theme = find_theme(theme->get<std::string>()).value_or(Theme::dark);
@@ -72,8 +72,8 @@ LoadedSettings load_settings(const std::string& path) {
     std::error_code failed;
     fs::rename(path, aside, failed);
     return {{},
-            failed ? fmt::format("{} could not be read; the defaults are used", path)
-                   : fmt::format("{} was damaged and is kept as {}; the defaults are used", path, aside)};
+            failed ? fmt::format("{} could not be read; using the defaults", path)
+                   : fmt::format("{} was damaged and was renamed to {}; using the defaults", path, aside)};
   }
 }
 
@@ -83,7 +83,7 @@ void save_settings(const std::string& path, const Settings& settings) {
   fs::create_directories(fs::path(path).parent_path(), error);
   if (error) {
     throw Error(ExitStatus::output, {.where = path,
-                                     .what = "the folder of the settings cannot be made",
+                                     .what = "the folder of the settings cannot be created",
                                      .got = error.message(),
                                      .expected = "",
                                      .remedy = ""});

@@ -212,7 +212,7 @@ ExportFormat export_format(const std::string& path) {
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (const std::optional<ExportFormat> format = find_export_format(extension)) return *format;
-  refuse(path, "the extension says what is written",
+  refuse(path, "the extension sets the format",
          extension.empty() ? "a name without an extension" : "." + extension, ".png, .svg, .csv or .npy");
 }
 
@@ -297,7 +297,7 @@ std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& 
     if (what.range_kind == ExportRange::fixed) spec.range = what.range;
     spec.range_note = what.range_kind == ExportRange::fixed    ? "fixed"
                       : what.range_kind == ExportRange::shared ? "all heads"
-                      : is_grid                                ? "each head its own"
+                      : is_grid                                ? "per head"
                       : head_count(trace, *tensor) > 1         ? "this head"
                                                                : "";
   }

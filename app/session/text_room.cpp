@@ -60,8 +60,8 @@ std::optional<Shortened> shortened_to_fit(const Scenario& scenario, Index bytes)
   InputsSpec& cut = result.scenario.inputs;
   cut.text = std::string(first_tokens(in.text, enough));
   if (in.key_text) cut.key_text = std::string(first_tokens(*in.key_text, enough));
-  result.note =
-      fmt::format("The text is shown as far as it fits: {} of {} tokens.", grouped(enough), grouped(longest));
+  result.note = fmt::format("Only the start of the text fits: showing {} of {} tokens.", grouped(enough),
+                            grouped(longest));
   return result;
 }
 

@@ -39,15 +39,15 @@ std::string no_predictions(const Computation& computation) {
   const ModelInput* const input = computation.inputs.model_input.get();
   if (!is_of_model(scenario)) {
     return names_a_model(scenario)
-               ? "only the trained model predicts words: choose model under PARAMETERS, heads"
-               : "only a trained model predicts words: open one (File, or drop its folder here)";
+               ? "only the trained model predicts words: under PARAMETERS, set heads to model"
+               : "only a trained model predicts words: open one (File menu, or drop its folder here)";
   }
   if (const std::string why = no_text_for_model(scenario); !why.empty())
-    return "no text can go into this model, so it predicts no words: " + why;
+    return "this model cannot read text, so it predicts no words: " + why;
   if (!input) {
     return scenario.inputs.source != InputSource::text
-               ? "give the model a text (TEXT, inputs, text): it predicts words for it"
-               : "the text does not get as far as this layer, so there are no words to predict";
+               ? "give the model a text to predict words (under TEXT, set inputs to text)"
+               : "the text does not reach this layer, so there are no words to predict";
   }
   if (const std::string& why = input->model->encoder()->no_words(); !why.empty())
     return "this model predicts no words: " + why;

@@ -89,7 +89,7 @@ TEST_CASE("an output of a head names the key that most of it comes from, where t
   for (Index key = 1; key < weights->shape().size(3); ++key)
     if (weights->at({0, 0, the, key}) > weights->at({0, 0, the, most})) most = key;
   const std::string text = meaning(given, Id::head_output, {0, 0, the, 3});
-  CHECK(says(text, "Column 3 of what head 0 hands on for “the”"));
+  CHECK(says(text, "Column 3 of head 0's output for “the”"));
   CHECK(says(text, "most of all “" + given.inputs.labels.key[static_cast<std::size_t>(most)] + "”"));
   CHECK_FALSE(
       says(meaning(sentence({"attention.dropout=0.5"}), Id::head_output, {0, 0, the, 3}), "most of all"));

@@ -44,7 +44,7 @@ TEST_CASE("a muted head is named with its columns, how far the output moved, and
   Trace after = before;
   after.tensors.output = tensor({1, 2, 2}, {3, 0, 0, 3.635f});  // 0.365 / 5 = 7.3 %
   CHECK(edit_summary("mute head 1", with_gain({1, 1, 1, 1}), before, with_gain({1, 0, 1, 1}), after) ==
-        "Head 1 muted: concat[:, 2:4] is 0, the output moved by 7.3 % of its length before. The attention weights "
+        "Head 1 muted: concat[:, 2:4] is 0, the output changed by 7.3 % of its former norm. The attention weights "
         "did not "
         "change.");
 }
@@ -65,11 +65,11 @@ TEST_CASE("several gains are told together") {
     return line.substr(0, line.find(", the output"));
   };
   CHECK(told({1, 1, 1, 1}, {0, 1, 0, 1}) == "Heads 0 and 2 muted: their columns of concat are 0");
-  CHECK(told({1, 1, 1, 1}, {0, 0, 1, 0}) == "Only head 2 is heard: all other columns of concat are 0");
-  CHECK(told({0, 0, 1, 0}, {1, 1, 1, 1}).starts_with("All heads are heard again: the output"));
-  CHECK(told({0, 0, 1, 1}, {0, 1, 1, 1}).starts_with("Heads 1 heard again") == false);
-  CHECK(told({0, 0, 1, 1}, {0, 1, 1, 1}).starts_with("Head 1 heard again: the output"));
-  CHECK(told({1, 1, 1, 1}, {1, 0.5, 1, 1}).starts_with("Head 1 at 0.5 times its strength: "));
+  CHECK(told({1, 1, 1, 1}, {0, 0, 1, 0}) == "Only head 2 is unmuted: all other columns of concat are 0");
+  CHECK(told({0, 0, 1, 0}, {1, 1, 1, 1}).starts_with("All heads are unmuted: the output"));
+  CHECK(told({0, 0, 1, 1}, {0, 1, 1, 1}).starts_with("Heads 1 unmuted") == false);
+  CHECK(told({0, 0, 1, 1}, {0, 1, 1, 1}).starts_with("Head 1 unmuted: the output"));
+  CHECK(told({1, 1, 1, 1}, {1, 0.5, 1, 1}).starts_with("Head 1 at gain 0.5: "));
 }
 
 TEST_CASE("a mask edit says which share of the pairs is blocked") {
@@ -85,8 +85,7 @@ TEST_CASE("a mask edit says which share of the pairs is blocked") {
   causal.mask.is_causal = true;
   CHECK(edit_summary("causal mask on", Scenario{}, before, causal, after) ==
         "Causal mask on: 25 % of the pairs are blocked, the output did not change. The attention weights "
-        "moved by up to "
-        "0.25.");
+        "changed by up to 0.25.");
   CHECK(edit_summary("causal mask off", causal, after, Scenario{}, before)
             .starts_with("Causal mask off: no pair is blocked, the output did not change."));
   // What was taken back is named, and what is said of it is true now.
@@ -114,9 +113,9 @@ TEST_CASE("another length is told in tokens, and the output by its new shape") {
   Scenario longer;
   longer.inputs.text = "a b c";
   CHECK(edit_summary("text", Scenario{}, before, longer, after) ==
-        "Text: 3 tokens instead of 2, the output is (1,3,2) now.");
+        "Text: 3 tokens instead of 2, the output is now (1,3,2).");
   CHECK(undo_summary("text", longer, after, Scenario{}, before) ==
-        "Undone: text. 2 tokens instead of 3, the output is (1,2,2) now.");
+        "Undone: text. 2 tokens instead of 3, the output is now (1,2,2).");
   after.tensors.q_heads = tensor({1, 4, 1, 2}, std::vector<float>(8, 1.0f));
   CHECK(edit_summary("text", Scenario{}, before, longer, after).starts_with("Text: 1 token instead of 2, "));
 }
@@ -136,7 +135,7 @@ TEST_CASE("numbers that are no longer numbers are counted") {
   Trace after = before;
   after.tensors.output = tensor({1, 2, 2}, {NAN, 0, static_cast<float>(infinity), 4});
   CHECK(edit_summary("x", Scenario{}, before, Scenario{}, after)
-            .starts_with("X: 2 of 4 output numbers are NaN or infinite now."));
+            .starts_with("X: 2 of 4 output numbers are now NaN or infinite."));
   // NaN before and after, at the same place: nothing moved.
   CHECK(edit_summary("x", Scenario{}, after, Scenario{}, after).starts_with("X: the output did not change."));
 }
@@ -150,7 +149,7 @@ TEST_CASE("what was NaN and is a number again is counted, and not said to have m
         "X: 4 output numbers are finite again. 16 attention weights are no longer NaN.");
   before.tensors.output = tensor({1, 2, 2}, {NAN, 0, 0, 2});
   CHECK(edit_summary("x", Scenario{}, before, Scenario{}, after)
-            .starts_with("X: 1 output number is finite again, the others moved by 100 %."));
+            .starts_with("X: 1 output number is finite again, the others changed by 100 %."));
 }
 
 TEST_CASE("an output that was all zero has moved by an amount, not by a share") {
@@ -158,7 +157,7 @@ TEST_CASE("an output that was all zero has moved by an amount, not by a share") 
   before.tensors.output = tensor({1, 2, 2}, {0, 0, 0, 0});
   Trace after = small_trace();
   CHECK(edit_summary("x", Scenario{}, before, Scenario{}, after)
-            .starts_with("X: the output moved by up to 4."));
+            .starts_with("X: the output changed by up to 4."));
 }
 
 TEST_CASE("a selection is kept inside another trace's sizes") {

@@ -72,7 +72,7 @@ TEST_CASE(
   CHECK(same_weights(session.trace(), free.trace(), 2));
   CHECK(same_weights(session.trace(), *before, 0));
   CHECK(session.last_edit().starts_with(
-      "Head 2 unfrozen: its weights follow its scores again, the output moved by "));
+      "Head 2 unfrozen: its weights follow its scores again, the output changed by "));
   freeze(session, 0);
   CHECK_FALSE(session.scenario().frozen_heads);
   CHECK(identical(*session.trace().tensors.output, *free.trace().tensors.output));
@@ -94,7 +94,7 @@ TEST_CASE("an edit of the sizes lets frozen heads go in the same step, and says 
     session.edit(other, "size");
     CHECK(session.error().empty());
     CHECK_FALSE(session.scenario().frozen_heads);
-    CHECK(session.last_edit().find("Head 3 no longer frozen: what it held does not fit") !=
+    CHECK(session.last_edit().find("Head 3 no longer frozen: the weights it kept do not fit") !=
           std::string::npos);
     session.undo();
     CHECK(session.scenario() == frozen);

@@ -58,7 +58,7 @@ TEST_CASE("muting a head changes the output at once and shares what comes before
   CHECK_FALSE(identical(*before->tensors.output, *session.trace().tensors.output));
   CHECK(before->tensors.attn_weights == session.trace().tensors.attn_weights);
   CHECK(before->tensors.head_output == session.trace().tensors.head_output);
-  CHECK(session.last_edit().starts_with("Head 2 muted: concat[:, 16:24] is 0, the output moved by "));
+  CHECK(session.last_edit().starts_with("Head 2 muted: concat[:, 16:24] is 0, the output changed by "));
   CHECK(session.last_edit().ends_with("The attention weights did not change."));
 }
 
@@ -116,7 +116,7 @@ TEST_CASE("undo first drops what could not be shown") {
   impossible.attention.embed_dim = -1;
   session.edit(impossible, "embed_dim");
   CHECK_FALSE(session.error().empty());
-  CHECK(session.undo_label() == "what cannot be shown");
+  CHECK(session.undo_label() == "the change without a result");
   CHECK(session.undo());
   CHECK(session.error().empty());
   CHECK(session.scenario() == causal);
@@ -137,7 +137,7 @@ TEST_CASE("an edit on top of one that failed is taken alone, and what was opened
   CHECK(session.scenario().attention.num_heads == 4);
   CHECK(session.scenario().inputs.text == both.inputs.text);
   CHECK(session.scenario().edits == both.edits);
-  CHECK(session.last_edit().starts_with("num_heads is 4 again. "));
+  CHECK(session.last_edit().starts_with("num_heads was reset to 4. "));
   CHECK(session.undo());
   CHECK(session.scenario() == small());
 

@@ -72,7 +72,7 @@ TEST_CASE("in a grid each heatmap is named by its head, and the title tells the 
   const std::vector<HeatmapSpec> specs = export_heatmaps(*c->trace, c->inputs.labels, what);
   REQUIRE(specs.size() == 2);
   CHECK(specs[1].title == "head 1");
-  CHECK(specs[1].range_note == "each head its own");
+  CHECK(specs[1].range_note == "per head");
   CHECK(export_title(*c->trace, what) == "k_heads[1,:] — G×S×D = 2×4×4");
 }
 

@@ -204,7 +204,7 @@ TEST_CASE("the words of a step are true of the layer that is shown") {
   CHECK(says(mask({"mask.is_causal=true"}), "an allowed pair gets 0 added"));
   CHECK(says(mask({"mask.is_causal=true"}), "exactly 0"));
   const StepWords filled = mask({"mask.is_causal=true", "mask.value=-100"});
-  CHECK(says(filled, "score becomes −100, and not −∞"));
+  CHECK(says(filled, "score becomes −100, not −∞"));
   CHECK_FALSE(says(filled, "exactly 0"));
   CHECK(filled.formulas ==
         std::vector<std::string>{"maskedₕ = −100 where blocked", "else scaledₕ + mask_bias"});

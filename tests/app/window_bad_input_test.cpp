@@ -71,7 +71,7 @@ TEST_CASE("of several files that are dropped the first is opened, and that is sa
   bench.ui->push(FilesDropped{{first, folder.file("second.json")}});
   bench.ui->run_frames(2);
   CHECK(bench.scenario().inputs.query_length == 3);
-  CHECK(has_notice(bench, "2 files were dropped: only the first is opened."));
+  CHECK(has_notice(bench, "2 files were dropped; only the first was opened."));
 }
 
 TEST_CASE("a text that would not fit is shown as far as it fits, which is said, and keeps all its bytes") {

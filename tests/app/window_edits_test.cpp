@@ -58,7 +58,7 @@ TEST_CASE("muting a head changes the output in the same frame, and undo restores
   bench.ui->push(KeyChanged{'M', false});
   bench.ui->run_frames(3);
   CHECK(part(bench, "panel/stage") != stage_at_3);
-  CHECK(bench.session().last_edit().starts_with("Head 3 muted: concat[:, 48:64] is 0, the output moved by "));
+  CHECK(bench.session().last_edit().starts_with("Head 3 muted: concat[:, 48:64] is 0, the output changed by "));
   bench.ui->key("Ctrl+Z");
   check_identical(*before, bench.trace());
   CHECK(part(bench, "panel/stage") == stage_at_3);
@@ -79,7 +79,7 @@ TEST_CASE("solo hears one head alone, and again all") {
   REQUIRE(bench.scenario().head_gain.has_value());
   for (std::size_t head = 0; head < 8; ++head)
     CHECK(bench.scenario().head_gain->at(head) == (head == 2 ? 1.0 : 0.0));
-  CHECK(bench.session().last_edit().starts_with("Only head 2 is heard"));
+  CHECK(bench.session().last_edit().starts_with("Only head 2 is unmuted"));
   bench.ui->key("S");
   CHECK_FALSE(bench.scenario().head_gain.has_value());
 }
@@ -92,7 +92,7 @@ TEST_CASE("the causal mask is switched by click and by key") {
   CHECK(bench.scenario().mask.is_causal);
   CHECK(bench.trace().tensors.attn_weights->at({0, 0, 0, 1}) == 0.0);
   CHECK(bench.session().last_edit().starts_with(
-      "Causal mask on: 46 % of the pairs are blocked, the output moved by"));
+      "Causal mask on: 46 % of the pairs are blocked, the output changed by"));
   REQUIRE(bench.ui->has("setup/alignment"));
   bench.ui->click("setup/alignment/bottom right");
   CHECK(bench.scenario().mask.causal_alignment == CausalAlignment::bottom_right);
@@ -139,7 +139,7 @@ TEST_CASE("sizes are typed, and the picture follows") {
   type_into(bench, "setup/num_heads", "4");
   CHECK(bench.trace().options.num_heads == 4);
   CHECK(bench.trace().options.head_dim == 32);
-  CHECK(bench.session().last_edit().starts_with("num_heads 8 → 4: the output moved by"));
+  CHECK(bench.session().last_edit().starts_with("num_heads 8 → 4: the output changed by"));
   type_into(bench, "setup/num_kv_heads", "2");
   CHECK(bench.trace().tensors.k_heads->shape().size(1) == 2);
   type_into(bench, "setup/num_kv_heads", "");
@@ -284,7 +284,7 @@ TEST_CASE("a refused value is told over the stage once its field is left, and th
     CHECK(bench.scenario().attention.num_heads == 8);
     CHECK(bench.scenario().mask.is_causal);
     CHECK(bench.session().last_edit().starts_with(
-        "num_heads is 8 again. Causal mask on: 46 % of the pairs are blocked"));
+        "num_heads was reset to 8. Causal mask on: 46 % of the pairs are blocked"));
     bench.ui->key("Ctrl+Z");
     CHECK(bench.scenario() == preset_scenario("hand_made"));
   }
@@ -322,7 +322,7 @@ TEST_CASE("the error stays with the row at fault: an edit that is wrong too drop
   CHECK(bench.scenario().attention.num_heads == 8);
   CHECK(bench.scenario().attention.temperature == -1.0);
   CHECK(bench.session().error().find("temperature") != std::string::npos);
-  CHECK(bench.session().last_edit().find("num_heads is 8 again") != std::string::npos);
+  CHECK(bench.session().last_edit().find("num_heads was reset to 8") != std::string::npos);
   const UiRect sentence = bench.ui->rect("error"), field = bench.ui->rect("setup/temperature");
   CHECK(sentence.min.y >= field.max.y - 1);
   CHECK(sentence.min.y < field.max.y + 30);

@@ -169,7 +169,7 @@ TEST_CASE("a click on a row leads to that layer and head, and can be undone") {
   CHECK(bench.scenario().parameters.layer == 1);
   CHECK(bench.selection().head == 7);
   CHECK(bench.selection().step == Step::softmax);
-  CHECK(bench.session().undo_label() == "look at head 1.7");
+  CHECK(bench.session().undo_label() == "show head 1.7");
   bench.ui->key("Ctrl+Z");
   CHECK(bench.scenario().parameters.layer == 0);
   // In the same layer nothing is edited.
@@ -310,7 +310,7 @@ TEST_CASE("heads whose weights are NaN are named, and a prediction that is NaN h
   const TemporaryFolder folder;
   const HeadQuestion question{with_nan_in_layer(folder, 1), "The animal was tired."};
   const FoundHeads found = find_heads(question);
-  CHECK(found.notice.find("1 of 16 heads (1.0) have weights that are NaN") != std::string::npos);
+  CHECK(found.notice.find("1 of 16 heads (1.0) have NaN weights") != std::string::npos);
   const MutedHeads muted = mute_heads(question);
   for (const MutedHead& head : muted.muting->heads)
     CHECK(head.positions == 0);  // the untouched prediction is NaN already

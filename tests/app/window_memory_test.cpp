@@ -63,7 +63,7 @@ TEST_CASE("the offset of a cell is told as a formula with its numbers") {
   const MemoryScene joined = scene_of(given, selection);
   CHECK(joined.memories() == 2);
   CHECK(offset_formulas(joined.order.states, joined.cell, false) ==
-        std::vector<std::string>{"place in the copy = 3·64 + 21 = 213", "offset = 3·8 + 2·96 + 5 = 221"});
+        std::vector<std::string>{"offset in copy = 3·64 + 21 = 213", "offset = 3·8 + 2·96 + 5 = 221"});
 }
 
 TEST_CASE("every tensor of every step has a memory order, whatever the options are") {

@@ -96,7 +96,7 @@ TEST_CASE("a wrong command line is one line on stderr and status 2") {
   check_refused({"run", "hand_made"}, 2, "--output");
   check_refused({"run", "hand_made", "-o"}, 2, "--output: its value is missing; expected FILE");
   check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "-o", "/tmp/y.npz"}, 2,
-                "--output: the option is there more than once: got 2 times; expected once");
+                "--output: the option is given more than once: got 2 times; expected once");
   check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "more"}, 2, "unexpected argument: got more");
   check_refused({"run", "hand_made", "-o", "/tmp/x.npz", "--nonsense"}, 2, "--nonsense");
   check_refused({"run", "hand_made", "-o", "/tmp/x.txt"}, 2, ".safetensors");

@@ -114,7 +114,7 @@ TEST_CASE(
   CHECK(has(result.err, "scores: 1 of 120 cells differ, the most at [1,2,0,4]"));
   CHECK(has(result.out, "worst cell [1,2,0,4]"));
   CHECK(has(result.out,
-            "max(|ours|, |theirs|, u), and 1e-05 is allowed, u being the largest number of the tensor"));
+            "max(|ours|, |theirs|, u), and 1e-05 is allowed, where u is the largest number of the tensor"));
   CHECK(has(result.out,
             fmt::format("ours {}, theirs {}", static_cast<float>(before), static_cast<float>(before + 0.5))));
   CHECK(has(result.out, "scores[1,2,0,4] = Σ_d q_heads[1,2,0,d] · k_heads[1,2,4,d]"));
@@ -181,7 +181,7 @@ TEST_CASE("an input that differs is called an input") {
   query.set_flat(0, 9.0);
   const ProgramResult result = compare(small, written(folder, "query", query));
   CHECK(result.status == 1);
-  CHECK(has(result.out, "did not compute from the same numbers. Give theirs with --input"));
+  CHECK(has(result.out, "did not start from the same numbers. Pass theirs with --input"));
 }
 
 TEST_CASE("JSON tells the same") {

@@ -157,7 +157,7 @@ TEST_CASE("a wrong export is one line and status 2, and no file is made") {
   check_refused({"hand_made", "-o", out}, 2, "--tensor");
   check_refused({"hand_made", "--tensor", "attn_weight", "-o", out}, 2, "did you mean attn_weights?");
   check_refused({"hand_made", "--tensor", "foo", "-o", out}, 2, "expected query, key, value, q, k, v, q_heads");
-  check_refused({"hand_made", "--tensor", "foo", "-o", out}, 2, "headwise list tensors says all names");
+  check_refused({"hand_made", "--tensor", "foo", "-o", out}, 2, "headwise list tensors lists all names");
   check_refused({"hand_made", "--tensor", "static_k", "-o", out}, 2, "static_k");
   check_refused({"hand_made", "--tensor", "grad.scores", "-o", out}, 2, "add --backward");
   check_refused({"hand_made", "--tensor", "scores", "--head", "8", "-o", out}, 2, "0 to 7");

@@ -142,5 +142,5 @@ TEST_CASE("info of a model with --set says what that layer is and costs") {
   write_npz(folder.file("x.npz"), {ones("x", three_tokens)});
   const ProgramResult arrays = run_program({"info", folder.file("x.npz"), "--set", "mask.is_causal=true"});
   CHECK(arrays.status == 2);
-  CHECK(contains(arrays.err, "there is no attention layer in this file"));
+  CHECK(contains(arrays.err, "this file has no attention layer"));
 }

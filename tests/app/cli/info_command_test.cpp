@@ -237,6 +237,6 @@ TEST_CASE("info scores every head of a model on a text, and mutes each where tha
 
   const ProgramResult refused = run_program({"info", "hand_made", "--text", "a"});
   CHECK(refused.status == 2);
-  CHECK(refused.err.find("only a model reads a text") != std::string::npos);
+  CHECK(refused.err.find("only a model can read text") != std::string::npos);
   CHECK(run_program({"info", model, "--mute"}).status == 2);
 }

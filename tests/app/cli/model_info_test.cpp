@@ -42,7 +42,7 @@ TEST_CASE("info says what a model is before its tensors, and one line does for t
   CHECK(told.out.starts_with(path +
                              ": safetensors, 45 tensors, 25.1 KiB\n11 attention layers, with config.json\n"));
   CHECK(
-      told.out.ends_with("tensors, those alike in several layers on one line (--tensors lists each)\n"
+      told.out.ends_with("tensors, with those repeated across layers on one line (--tensors lists each)\n"
                          "  h.{0…10}.attention.k_lin.weight    f32  11 ×  (12,12)    6.2 KiB\n"
                          "  h.{0…10}.attention.out_lin.weight  f32  11 ×  (12,12)    6.2 KiB\n"
                          "  h.{0…10}.attention.q_lin.weight    f32  11 ×  (12,12)    6.2 KiB\n"
@@ -136,8 +136,8 @@ TEST_CASE("info says of a folder where no attention layer is recognised that it 
   const TemporaryFolder folder;
   write_model(folder, {{"stem.0.kernel", {3}}, {"stem.1.kernel", {3}}}, "");
   CHECK(run_program({"info", folder.file("")})
-            .out.ends_with("no attention layer is recognised by the names of the tensors\n"
-                           "tensors, those alike in several layers on one line (--tensors lists each)\n"
+            .out.ends_with("no attention layer was recognised from the names of the tensors\n"
+                           "tensors, with those repeated across layers on one line (--tensors lists each)\n"
                            "  stem.{0,1}.kernel  f32  2 ×  (3)  24 bytes\n"));
 }
 

@@ -113,8 +113,8 @@ TEST_CASE("a wrong rendering is one line, with the exit status of what is wrong"
   check_refused({file, "-o", file}, 4, "folder");
   // What the system does not even let be looked at, as in a folder that may not be entered.
   check_refused({file, "-o", folder.file(std::string(300, 'a'))}, 4,
-                "the folder cannot be made: got File name too long");
-  check_refused({"welcome", "-o", out}, 2, "this is the name of a preset");
+                "the folder cannot be created: got File name too long");
+  check_refused({"welcome", "-o", out}, 2, "this is a preset");
   check_refused({folder.with_file("head.json", R"({"headwise_playlist":1,"pages":[{},{"head":40}]})"), "-o",
                  out, "--size", "320x200"},
                 2, "page 2: head 40 of 8 heads");
