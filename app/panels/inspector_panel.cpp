@@ -128,7 +128,8 @@ void draw_step(const PanelContext& context, TextColumn& column, const std::optio
   column.heading("THIS STEP");
   const StepPicture shown = picture.value_or(StepPicture{});
   const bool backward = context.selection.view == StageView::gradients;
-  const StepFacts facts = step_facts(context.trace, context.selection.batch, context.selection.head);
+  const StepFacts facts =
+      step_facts(context.trace, context.selection.step, context.selection.batch, context.selection.head);
   const std::optional<StepWords> way_back =
       backward ? backward_words(context.selection.step, shown, facts) : std::nullopt;
   const StepWords words = way_back ? *way_back : step_words(context.selection.step, shown, facts);

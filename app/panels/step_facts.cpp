@@ -19,7 +19,7 @@ std::optional<MatrixView> map_of(const TensorPtr& tensor, Index batch, Index hea
 
 }  // namespace
 
-StepFacts step_facts(const Trace& trace, Index batch, Index head) {
+StepFacts step_facts(const Trace& trace, Step step, Index batch, Index head) {
   const TraceTensors& t = trace.tensors;
   StepFacts facts;
   facts.options = trace.options;
@@ -27,7 +27,7 @@ StepFacts step_facts(const Trace& trace, Index batch, Index head) {
   facts.output_bias = t.out_proj_bias != nullptr;
   facts.masked = t.mask_bias != nullptr;
   facts.blocks = false;
-  if (const auto mask = map_of(t.mask_bias, batch, head)) {
+  if (const auto mask = step == Step::mask ? map_of(t.mask_bias, batch, head) : std::nullopt) {
     for (Index i = 0; i < mask->rows; ++i)
       for (Index j = 0; j < mask->cols; ++j) {
         const double bias = mask->value(i, j);
@@ -35,7 +35,7 @@ StepFacts step_facts(const Trace& trace, Index batch, Index head) {
         facts.adds |= bias != -INFINITY && bias != 0.0;
       }
   }
-  if (const auto weights = map_of(t.attn_weights, batch, head)) {
+  if (const auto weights = step == Step::softmax ? map_of(t.attn_weights, batch, head) : std::nullopt) {
     for (Index i = 0; i < weights->rows; ++i) {
       double sum = 0.0;
       for (Index j = 0; j < weights->cols; ++j) sum += weights->value(i, j);

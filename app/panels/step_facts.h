@@ -2,6 +2,7 @@
 // nothing, a row without a key sums to nothing.
 #pragma once
 
+#include "core/trace/steps.h"
 #include "core/trace/trace.h"
 
 namespace headwise {
@@ -15,7 +16,7 @@ struct StepFacts {
   Index nan_rows = 0, zero_rows = 0;
 };
 
-// For the map of this sequence and head.
-StepFacts step_facts(const Trace& trace, Index batch, Index head);
+// For the map of this sequence and head; of maps only what the words of this step say is counted.
+StepFacts step_facts(const Trace& trace, Step step, Index batch, Index head);
 
 }  // namespace headwise

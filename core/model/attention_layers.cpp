@@ -59,11 +59,6 @@ bool is_matrix(const ArrayInfo* info) {
   return info && info->sizes.size() == 2;
 }
 
-// Many programs call their queries so, each with an output of its own name: without that it is another family's, which is not known here.
-bool has_names_of_many(const ModelFamily& family) {
-  return family.name == "ALBERT" || family.name == "wav2vec 2.0" || family.name == "GPT-J";
-}
-
 // Whether the array can be this family's by its shape; GPT-2's and nanoGPT's names are the same.
 bool has_shape_of(const ModelFamily& family, const ArrayInfo& first) {
   if (first.sizes.size() != 2) return false;
@@ -196,7 +191,7 @@ AttentionLayers find_attention_layers(const ModelFiles& files) {
       if (!before || !has_shape_of(family, info)) continue;
       named.name = *before;
       const bool whole = files.find(layer_array(named, family.output, "weight")) != nullptr;
-      if (whole || (!of && !has_names_of_many(family))) {
+      if (whole || (!of && !family.needs_output)) {
         of = &family;
         prefix = *before;
       }

@@ -31,7 +31,7 @@ constexpr std::array attention_settings{
     AttentionSetting{"alibi", reads::falcon, off},
     AttentionSetting{"attention_chunk_size", 0},
     AttentionSetting{"attention_layers", reads::local_windows},
-    AttentionSetting{"attention_multiplier", reads::multiplier},
+    AttentionSetting{"attention_multiplier", reads::multiplier | reads::written_multiplier},
     AttentionSetting{"attention_sink", 0, off},
     AttentionSetting{"attention_type", reads::block_sparse, full_attention},
     AttentionSetting{"attention_types", reads::local_windows},

@@ -11,6 +11,25 @@ using namespace reads;
 
 constexpr unsigned llama = rope, windowed = rope | window;
 
+constexpr std::string_view expert_settings =
+    "n_shared_experts n_routed_experts routed_scaling_factor n_group topk_group first_k_dense_replace "
+    "num_mtp_layers "
+    "num_nextn_predict_layers";
+
+// Qwen2-VL and 2.5-VL, where the text's part says it and where the whole does.
+constexpr ModelType qwen2_vl(std::string_view name, std::string_view own_settings = {}) {
+  return {.name = name,
+          .positions = rotary,
+          .reads = windowed | window_switch | window_by_default | rope_sections,
+          .usual_heads = 64,
+          .usual_kv_heads = 8,
+          .usual_base = 1e6,
+          .first_windowed = 80,
+          .own_settings = own_settings};
+}
+constexpr std::string_view picture_tokens =
+    "video_token_id vision_start_token_id vision_end_token_id vision_token_id";
+
 constexpr std::array types{
     // Decoders without positions inside of attention.
     ModelType{.name = "biogpt"},
@@ -80,14 +99,12 @@ constexpr std::array types{
               .positions = rotary,
               .reads = llama | partial_rope,
               .usual_share = 0.5,
-              .own_settings = "n_shared_experts n_routed_experts routed_scaling_factor n_group topk_group "
-                              "first_k_dense_replace num_mtp_layers num_nextn_predict_layers"},
+              .own_settings = expert_settings},
     ModelType{.name = "glm4v_moe_text",
               .positions = rotary,
               .reads = llama | partial_rope | rope_sections,
               .usual_share = 0.5,
-              .own_settings = "n_shared_experts n_routed_experts routed_scaling_factor n_group topk_group "
-                              "first_k_dense_replace num_mtp_layers num_nextn_predict_layers"},
+              .own_settings = expert_settings},
     ModelType{.name = "gpt_neox", .positions = rotary, .reads = llama | partial_rope, .usual_share = 0.25},
     ModelType{.name = "gpt_neox_japanese",
               .positions = rotary,
@@ -104,7 +121,7 @@ constexpr std::array types{
               .reads = llama,
               .own_settings = "codebook_size audio_token_id audio_bos_token_id audio_delay_token_id "
                               "audio_stream_bos_id audio_stream_eos_id"},
-    ModelType{.name = "hyperclovax", .positions = rotary, .reads = llama | multiplier},
+    ModelType{.name = "hyperclovax", .positions = rotary, .reads = llama | written_multiplier},
     ModelType{.name = "internlm3", .positions = rotary, .reads = llama},
     ModelType{.name = "iquestcoder", .positions = rotary, .reads = llama},
     ModelType{.name = "jais2", .positions = rotary, .reads = llama},
@@ -144,7 +161,6 @@ constexpr std::array types{
               .usual_kv_heads = 32},
     ModelType{
         .name = "qwen2_5_omni_talker",
-
         .positions = rotary,
         .reads = windowed | window_switch | rope_sections,
         .usual_base = 1e6,
@@ -157,38 +173,12 @@ constexpr std::array types{
               .positions = rotary,
               .reads = windowed | window_switch | rope_sections,
               .usual_base = 1e6},
-    ModelType{.name = "qwen2_5_vl",
-              .positions = rotary,
-              .reads = windowed | window_switch | window_by_default | rope_sections,
-              .usual_heads = 64,
-              .usual_kv_heads = 8,
-              .usual_base = 1e6,
-              .first_windowed = 80,
-              .own_settings = "video_token_id vision_start_token_id vision_end_token_id vision_token_id"},
-    ModelType{.name = "qwen2_5_vl_text",
-              .positions = rotary,
-              .reads = windowed | window_switch | window_by_default | rope_sections,
-              .usual_heads = 64,
-              .usual_kv_heads = 8,
-              .usual_base = 1e6,
-              .first_windowed = 80},
+    qwen2_vl("qwen2_5_vl", picture_tokens),
+    qwen2_vl("qwen2_5_vl_text"),
     ModelType{
         .name = "qwen2_moe", .positions = rotary, .reads = windowed | window_switch | window_by_default},
-    ModelType{.name = "qwen2_vl",
-              .positions = rotary,
-              .reads = windowed | window_switch | window_by_default | rope_sections,
-              .usual_heads = 64,
-              .usual_kv_heads = 8,
-              .usual_base = 1e6,
-              .first_windowed = 80,
-              .own_settings = "video_token_id vision_start_token_id vision_end_token_id vision_token_id"},
-    ModelType{.name = "qwen2_vl_text",
-              .positions = rotary,
-              .reads = windowed | window_switch | window_by_default | rope_sections,
-              .usual_heads = 64,
-              .usual_kv_heads = 8,
-              .usual_base = 1e6,
-              .first_windowed = 80},
+    qwen2_vl("qwen2_vl", picture_tokens),
+    qwen2_vl("qwen2_vl_text"),
     ModelType{.name = "qwen3", .positions = rotary, .reads = windowed | window_switch | window_by_default},
     ModelType{
         .name = "qwen3_moe", .positions = rotary, .reads = windowed | window_switch | window_by_default},
@@ -201,8 +191,7 @@ constexpr std::array types{
               .positions = rotary,
               .reads = llama | partial_rope,
               .usual_base = 1e6,
-              .own_settings = "n_shared_experts n_routed_experts routed_scaling_factor n_group topk_group "
-                              "first_k_dense_replace num_mtp_layers num_nextn_predict_layers"},
+              .own_settings = expert_settings},
     ModelType{.name = "stablelm", .positions = rotary, .reads = llama | partial_rope, .usual_share = 0.25},
     ModelType{.name = "starcoder2", .positions = rotary, .reads = windowed},
 };

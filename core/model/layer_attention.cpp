@@ -61,9 +61,8 @@ void read_sees(const Reading& read) {
 void read_scale(const Reading& read) {
   std::optional<double>& scale = read.attention.scale;
   if (!read.layer.family->scales) scale = 1.0;
-  // HyperCLOVA X without the setting keeps 1/√D.
-  if (read.reads(reads::multiplier) &&
-      (read.settings.has("attention_multiplier") || read.type.name != "hyperclovax"))
+  if (read.reads(reads::multiplier) ||
+      (read.reads(reads::written_multiplier) && read.settings.has("attention_multiplier")))
     scale = read.settings.number("attention_multiplier", 1.0, most);
   if (read.reads(reads::query_scalar))
     scale = 1.0 / std::sqrt(read.settings.number("query_pre_attn_scalar", 256.0, most));

@@ -29,6 +29,8 @@ struct ModelFamily {
   bool is_causal = false;            // outside of an encoder
   bool is_cross = false;             // keys and values come from another stack
   bool scales = true;                // by 1/√D
+  // Many programs call their queries so, each with an output of its own name: without this one's it is none of this family.
+  bool needs_output = false;
   // What makes order seen inside of attention: "rotary", "ALiBi", "relative"; else empty.
   std::string_view positions = {};
 };

@@ -32,7 +32,8 @@ inline constexpr unsigned
     multi_query = 1U << 11, window_switch = 1U << 12, window_by_default = 1U << 13, partial_rope = 1U << 14,
     // mrope_section: positions in time, height and width, which are the same number for each token of a text
     rope_sections = 1U << 15, block_sparse = 1U << 16, rotary_dim = 1U << 17, rope_in_windows = 1U << 18,
-    local_windows = 1U << 19;
+    local_windows = 1U << 19,
+    written_multiplier = 1U << 20;  // multiplier, where it is written; else 1/√D stays
 }  // namespace reads
 
 struct ModelType {

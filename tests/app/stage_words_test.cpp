@@ -179,7 +179,7 @@ TEST_CASE("the words of a step are true of the layer that is shown") {
                         Index head = 0) {
     const TracedScenario given = traced(settings);
     for (const StepPicture& picture : step_pictures(step, *given.trace))
-      if (picture.result == result) return step_words(step, picture, step_facts(*given.trace, 0, head));
+      if (picture.result == result) return step_words(step, picture, step_facts(*given.trace, step, 0, head));
     FAIL("no such picture");
     return StepWords{};
   };
