@@ -4,10 +4,9 @@
 
 #include "core/attention/attention_options.h"
 #include "core/attention/linear.h"
+#include "core/attention/projection.h"
 
 namespace headwise {
-
-enum class Projection { q, k, v };
 
 // Where W_q, W_k or W_v stands. Packed: `in_proj_weight` (H·D+G·D+G·Dv,E) holds all three, in that order.
 // Separate: `own_weight` is the matrix itself. `in_proj_bias` (H·D+G·D+G·Dv), or null, is packed either way.

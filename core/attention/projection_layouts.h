@@ -7,10 +7,9 @@
 #include <vector>
 
 #include "core/attention/in_projection.h"
+#include "core/attention/projection.h"
 
 namespace headwise {
-
-enum class ProjectionLayout { packed, separate, per_head };
 
 // The parameters as a trace holds them: packed (in_proj_weight), or separate, where k_proj_weight may be missing beside
 // static_k and v_proj_weight beside static_v. in_proj_bias (H·D+G·D+G·Dv), or null, is packed either way.

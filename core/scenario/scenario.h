@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/attention/attention_options.h"
-#include "core/attention/projection_layouts.h"
+#include "core/attention/projection.h"
 #include "core/tensor/tensor.h"
 
 namespace headwise {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "core/attention/projection_layouts.h"
 #include "core/model/layer_rows.h"
 #include "core/scenario/cell_edits.h"
 #include "core/scenario/embeddings.h"

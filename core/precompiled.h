@@ -1,0 +1,27 @@
+// Parsed once for all files of core (CMakeLists.txt): what most of them include anyway, and what changes seldom. Every file still
+// includes what it uses.
+#pragma once
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/tensor/error.h"
+#include "core/tensor/tensor.h"
+#include "core/trace/trace.h"
