@@ -52,8 +52,7 @@ HeadStatistics head_statistics(const Trace& trace, Index batch, Index head) {
   const TensorPtr weights = trace.tensors.attn_weights;
   const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
   if (!weights || batch < 0 || batch >= sizes.batch || head < 0 || head >= sizes.heads) {
-    throw Error(ExitStatus::usage,
-                {"head statistics", "this trace has no such map of attn_weights", "", "", ""});
+    throw Error(ExitStatus::usage, {"head statistics", "the trace has no such attn_weights map", "", "", ""});
   }
   const Index shift =
       trace.options.causal_alignment == CausalAlignment::bottom_right ? sizes.keys - sizes.queries : 0;

@@ -106,13 +106,13 @@ void compare_gradients(HeadWidthComparison& c, const AttentionInputs& many) {
 }
 
 std::string why_they_coincide(const HeadWidthComparison& c, Index keys) {
-  if (c.many.heads == 1) return "there is one head already";
+  if (c.many.heads == 1) return "there is only one head";
   if (keys == 0) return "there is no key";
-  if (keys == 1) return "there is a single key: every softmax gives it the weight 1";
+  if (keys == 1) return "there is a single key: every softmax gives it weight 1";
   const double maps = *std::ranges::max_element(c.map_differences);
   if (maps <= default_tolerance(c.many.trace->dtype, c.many.trace->dtype))
-    return "every head has the attention weights that the wide head has";
-  return "what the weights take from the values comes out equal";
+    return "every head has the same attention weights as the wide head";
+  return "the weighted sums of the values are equal";
 }
 
 std::vector<std::string> in_words(const HeadWidthComparison& c, Index keys) {
@@ -137,11 +137,10 @@ std::vector<std::string> in_words(const HeadWidthComparison& c, Index keys) {
                         ? ""
                         : fmt::format(", and grad.{} by up to {:.3g}", tensor_entry(gradient->tensor).name,
                                       gradient->difference)));
-    sentences.push_back(
-        fmt::format("Why: the wide head's scores are the sum of the heads' scores (to rounding: max |Δ| "
-                    "{:.2g}), added up "
-                    "before its one softmax; {} heads take {} softmaxes and can look at {} places.",
-                    c.score_sum_difference, c.many.heads, c.many.heads, c.many.heads));
+    sentences.push_back(fmt::format(
+        "Why: the wide head's scores are the sum of the heads' scores (to rounding: max |Δ| {:.2g}), added "
+        "up before its one softmax; {} heads take {} softmaxes and can attend to {} places.",
+        c.score_sum_difference, c.many.heads, c.many.heads, c.many.heads));
   }
   sentences.push_back(fmt::format(
       "Parameters {}{}, multiply-adds {}{}; exponentials {} against {}.", count_text(c.many.parameters),
@@ -151,7 +150,7 @@ std::vector<std::string> in_words(const HeadWidthComparison& c, Index keys) {
           ? " for both"
           : " against " + count_text(c.wide.counts.multiply_adds),
       count_text(c.many.counts.exponentials), count_text(c.wide.counts.exponentials)));
-  for (const std::string& note : c.notes) sentences.push_back("Mind: " + note + ".");
+  for (const std::string& note : c.notes) sentences.push_back("Note: " + note + ".");
   if (!c.left_out.empty()) sentences.push_back(fmt::format("Both without {}.", fmt::join(c.left_out, ", ")));
   return sentences;
 }

@@ -85,7 +85,7 @@ std::string why_not_packed(const AttentionInputs& inputs) {
         "key and value are {} and {} wide, query {}: matrices of different widths cannot be stacked into one",
         o.kdim, o.vdim, o.embed_dim);
   }
-  return "a matrix is missing, because static_k or static_v takes the place of what it would make";
+  return "a matrix is missing, because static_k or static_v replaces its result";
 }
 
 double difference_of(const TensorPtr& a, const TensorPtr& b) {
@@ -138,19 +138,19 @@ std::vector<std::string> in_words(const LayoutComparison& comparison, const Atte
                                              : fmt::format("to rounding: max |Δ| {:.2g} of {:.3g}",
                                                            difference, comparison.output_magnitude);
   sentences.push_back(fmt::format(
-      "Yes: {} hold the same {} parameters of the input projection ({} weights, {} biases) and lead to the "
-      "same output, {}.",
+      "Yes: {} hold the same {} parameters of the input projection ({} weights, {} biases) and give the same "
+      "output, {}.",
       packed.possible() ? "one packed matrix, three matrices and small matrices for each head"
                         : "three matrices and small matrices for each head",
       count_text(separate.parameters()), count_text(separate.weights), count_text(separate.biases), bits));
   sentences.push_back(fmt::format(
-      "They cost the same {} multiply-adds, in {}{} or {}: fewer, larger products only run faster.",
+      "They cost the same {} multiply-adds, in {}{} or {}: fewer, larger products just run faster.",
       count_text(separate.multiply_adds), packed.possible() ? products_text(packed) + ", " : "",
       products_text(separate), products_text(per_head)));
   if (!packed.possible()) sentences.push_back("Packed is not possible here: " + packed.not_possible + ".");
   const TraceTensors& t = inputs.tensors;
   if (t.static_k || t.static_v) {
-    sentences.push_back(fmt::format("{} replaces what its matrix would make: that matrix takes no part.",
+    sentences.push_back(fmt::format("{} replaces the result of its matrix, which is not used.",
                                     t.static_k && t.static_v ? "static_k and static_v each"
                                     : t.static_k             ? "static_k"
                                                              : "static_v"));
@@ -165,7 +165,8 @@ LayoutComparison compare_layouts(const Trace& trace) {
   for (std::size_t i = 0; i < layouts.size(); ++i) comparison.layouts[i].layout = layouts[i];
   if (trace.options.op == Op::scaled_dot_product_attention) {
     comparison.not_asked =
-        "scaled_dot_product_attention by itself has no projection: its query, key and value come in heads.";
+        "scaled_dot_product_attention itself has no projection: its query, key and value are already split "
+        "into heads.";
     comparison.sentences = {comparison.not_asked};
     return comparison;
   }

@@ -73,12 +73,12 @@ class Reader {
     if (take("√")) return joined("√", factor());
     if (take("(")) {
       LiveExpression inside = any();
-      if (!take(")")) refuse_live_text(whole_, "a bracket has no partner", "')'");
+      if (!take(")")) refuse_live_text(whole_, "an unmatched bracket", "')'");
       return inside;
     }
     if (take("'")) {
       const std::size_t end = text_.find('\'');
-      if (end == std::string_view::npos) refuse_live_text(whole_, "a word does not end", "a second '");
+      if (end == std::string_view::npos) refuse_live_text(whole_, "an unterminated word", "a closing '");
       LiveExpression word = of_word(std::string(text_.substr(0, end)));
       text_.remove_prefix(end + 1);
       return word;

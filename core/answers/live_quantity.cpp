@@ -56,7 +56,7 @@ Index read_index(std::string_view text, std::string_view word) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size())
     refuse_live_text(word, "an index cannot be read",
-                     "a whole number (from the end: −1 and below), ':' or 'from:to'");
+                     "a whole number (negative: from the end), ':' or 'from:to'");
   return value;
 }
 
@@ -81,7 +81,7 @@ LiveBox read_box(std::string_view word) {
                      fmt::format("a tensor, such as {}", nearest_tensor_name(name)));
   LiveBox box{*tensor, {}};
   if (bracket == std::string_view::npos) return box;
-  if (word.back() != ']') refuse_live_text(word, "a box does not end", "']' behind the last index");
+  if (word.back() != ']') refuse_live_text(word, "an unterminated box", "']' behind the last index");
   std::string_view rest = word.substr(bracket + 1, word.size() - bracket - 2);
   while (true) {
     const std::size_t comma = rest.find(',');
@@ -139,7 +139,7 @@ LiveQuantity read_live_quantity(std::string_view& text) {
   } else if (is("wide") || is("layouts")) {
     const std::string_view what = take_word(text);
     if (is("wide") && what != "output" && what != "scores" && !find_tensor_name(what))
-      refuse_live_text(what, "one wide head has no such number",
+      refuse_live_text(what, "the one wide head has no such number",
                        "output, scores or a gradient, such as grad.query");
     if (is("layouts") && what != "output")
       refuse_live_text(what, "the layouts have no such number", "layouts output");

@@ -107,7 +107,7 @@ class Reader {
   // "{if A: … | if B: … | else: …}"
   Piece choice() {
     if (++depth_ > deepest)
-      refuse_live_text(text_.substr(1, 40), "parts stand within parts", "at most 4 deep");
+      refuse_live_text(text_.substr(1, 40), "parts are nested too deeply", "at most 4 deep");
     Piece piece;
     const std::size_t whole = text_.size();
     const std::string_view begin = text_;
@@ -124,8 +124,8 @@ class Reader {
         text_ = text_.substr(std::min(text_.find_first_not_of(' '), text_.size()));
         if (!text_.starts_with(':'))
           refuse_live_text(fmt::format("if {}", part.condition_written),
-                           fmt::format("a condition goes on with '{}'", text_.substr(0, 12)),
-                           "':' and the part behind it");
+                           fmt::format("a condition continues with '{}'", text_.substr(0, 12)),
+                           "':' and the part after it");
         text_.remove_prefix(1);
       }
       const std::string_view body = text_;
@@ -136,8 +136,7 @@ class Reader {
       piece.parts.push_back(std::move(part));
       if (text_.empty()) refuse_partner();
       if (text_.front() == '}') break;
-      if (last)
-        refuse_live_text(begin.substr(1, 40), "a part stands behind 'else'", "'else' as the last part");
+      if (last) refuse_live_text(begin.substr(1, 40), "a part follows 'else'", "'else' as the last part");
       text_.remove_prefix(1);
       text_ = text_.substr(std::min(text_.find_first_not_of(' '), text_.size()));
     }
@@ -170,7 +169,7 @@ class Reader {
 
   [[noreturn]] void refuse_partner() const {
     throw Error(ExitStatus::usage, {.where = "a number in a text",
-                                    .what = "a brace has no partner",
+                                    .what = "an unmatched brace",
                                     .got = std::string(text_.substr(0, 40)),
                                     .expected = "{tensor[index]}"});
   }

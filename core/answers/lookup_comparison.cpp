@@ -23,7 +23,7 @@ struct Row {
     const Shape& shape = trace.tensors.masked_scores->shape();
     const auto inside = [&](const char* name, Index index, Index size) {
       if (index >= 0 && index < size) return;
-      throw Error(ExitStatus::usage, {name, "the index is outside the trace", fmt::format("{}", index),
+      throw Error(ExitStatus::usage, {name, "the index is out of range", fmt::format("{}", index),
                                       fmt::format("0 to {}", size - 1), ""});
     };
     inside("batch", batch, shape.size(0));
@@ -104,11 +104,11 @@ std::string why_no_winner(const Row& row) {
 
 std::vector<std::string> in_words(const LookupComparison& c) {
   if (!c.possible()) return {fmt::format("There is no hard look-up here: {}.", c.not_possible)};
-  std::vector<std::string> sentences{fmt::format(
-      "A dictionary would return the value of key {} alone. Attention takes {:.1f} % of it and the "
-      "rest from the other keys: max |soft − hard| is {:.3g}.",
-      c.winner, 100.0 * c.soft.winner_weight, c.soft.difference)};
-  std::string cooling = "Cooled, the soft look-up becomes the hard one:";
+  std::vector<std::string> sentences{
+      fmt::format("A dictionary would return the value of key {} alone. Attention takes {:.1f} % of its "
+                  "weight from it and the rest from the other keys: max |soft − hard| is {:.3g}.",
+                  c.winner, 100.0 * c.soft.winner_weight, c.soft.difference)};
+  std::string cooling = "At lower temperatures the soft look-up approaches the hard one:";
   for (const SoftLookup& soft : c.cooler) {
     cooling += fmt::format("{} at temperature {:g} the winner has {:.1f} % and |Δ| is {:.1g}",
                            &soft == &c.cooler.front() ? "" : ",", soft.temperature,
@@ -117,8 +117,8 @@ std::vector<std::string> in_words(const LookupComparison& c) {
   sentences.push_back(cooling + ".");
   if (c.equals > 1) {
     sentences.push_back(
-        fmt::format("{} keys share the largest score, so that cooling ends at the mean of their values, not "
-                    "at one of them.",
+        fmt::format("{} keys share the largest score, so lowering the temperature leads to the mean of their "
+                    "values, not to one of them.",
                     c.equals));
   }
   return sentences;
@@ -143,7 +143,7 @@ LookupComparison compare_lookups(const Trace& trace, Index batch, Index head, In
   for (Index key = 0; key < row.keys(); ++key) c.scores.push_back(row.score(key));
   c.soft = soft_lookup(row, 1.0, c.winner);
   if (std::ranges::find(trace.options.frozen_heads, head) != trace.options.frozen_heads.end()) {
-    c.not_possible = fmt::format("head {} is frozen, its weights are held and not looked up", head);
+    c.not_possible = fmt::format("head {} is frozen: its weights are fixed and not looked up", head);
   } else if (c.winner < 0) {
     c.not_possible = why_no_winner(row);
   } else {

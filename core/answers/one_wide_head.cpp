@@ -140,16 +140,15 @@ WideHead one_wide_head(const AttentionInputs& inputs) {
   t.frozen_weights = nullptr;
   if (has_rotary_embedding(o) && s.heads > 1) {
     wide.not_possible =
-        "rotary position embedding turns pairs of columns inside each head, and one wide head pairs other "
-        "columns";
+        "rotary position embedding rotates pairs of columns within each head, and one wide head pairs "
+        "different columns";
     return wide;
   }
   if (t.attn_mask) {
     t.attn_mask = mask_of_all_heads(inputs, s);
     if (!t.attn_mask) {
       wide.not_possible = fmt::format(
-          "attn_mask blocks other keys in some heads than in others, and one head cannot have {} masks",
-          s.heads);
+          "attn_mask blocks different keys in different heads, and one head cannot have {} masks", s.heads);
       return wide;
     }
   }
@@ -168,11 +167,11 @@ WideHead one_wide_head(const AttentionInputs& inputs) {
   }
   if (s.kv_heads != s.heads) {
     wide.notes.push_back(fmt::format(
-        "{} key/value heads serve {} query heads: one wide head needs each of them {} times side by side",
+        "{} key/value heads serve {} query heads: one wide head needs each of them {} times, side by side",
         s.kv_heads, s.heads, s.heads / s.kv_heads));
   }
   if (o.alibi && s.heads > 1)
-    wide.notes.emplace_back("ALiBi gives each head a slope of its own; one head has a single one");
+    wide.notes.emplace_back("ALiBi gives each head its own slope; one head has a single slope");
   return wide;
 }
 

@@ -83,7 +83,7 @@ void visit_mask(const Tensor& mask, F&& f) {
     case DType::i64:
       break;
   }
-  throw Error(ExitStatus::input, {"mask", "the type is none of a mask", "i64", "bool, f32 or f64", ""});
+  throw Error(ExitStatus::input, {"mask", "this is not a type for masks", "i64", "bool, f32 or f64", ""});
 }
 
 template <class T>

@@ -77,7 +77,7 @@ Tensor turned(const Tensor& x, std::span<const double> inverse_frequencies, Inde
 
 std::vector<double> rotary_inverse_frequencies(Index rotary_width, double base) {
   if (rotary_width < 2 || rotary_width % 2 != 0)
-    throw Error(ExitStatus::usage, {"rotary embedding", "columns are turned in pairs",
+    throw Error(ExitStatus::usage, {"rotary embedding", "columns are rotated in pairs",
                                     "a width of " + std::to_string(rotary_width), "an even head_dim",
                                     "set attention.head_dim to an even number"});
   if (!(base > 0.0) || !std::isfinite(base))

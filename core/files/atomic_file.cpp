@@ -28,8 +28,8 @@ std::atomic<const char*> unfinished_file = nullptr;
   std::string remedy;
   if (error == ENOSPC || error == EDQUOT) remedy = "free some space or choose another folder";
   if (error == EFBIG) remedy = "raise the file size limit (ulimit -f)";
-  if (error == ENOENT) remedy = "make the folder first";
-  if (error == EACCES || error == EPERM || error == EROFS) remedy = "choose a place that you may write to";
+  if (error == ENOENT) remedy = "create the folder first";
+  if (error == EACCES || error == EPERM || error == EROFS) remedy = "choose a place you can write to";
   throw Error(ExitStatus::output, {path, "the file could not be written", std::strerror(error), "", remedy});
 }
 

@@ -189,7 +189,7 @@ TensorPtr read_tensor(const StoredArray& array, const ByteSource& source, const 
       break;
   }
   throw Error(ExitStatus::input,
-              {where, "numbers of this type are not read", std::string(element_type(array.type).name),
+              {where, "numbers of this type cannot be read", std::string(element_type(array.type).name),
                "f16, bf16, f32, f64, bool or integers", "convert the array to f32 and save it again"});
 }
 

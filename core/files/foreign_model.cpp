@@ -17,8 +17,7 @@ Error refusal(const std::string& path, const std::string& what, const std::strin
 // Of the framework whose weights transformers 4 reads with `flag`.
 std::string with_transformers_4(const std::string& framework, const std::string& flag) {
   return fmt::format(
-      "take the same model's .safetensors, or convert it in its folder, in Python with transformers 4 and "
-      "{}: "
+      "use the same model's .safetensors, or convert it in its folder, in Python with transformers 4 and {}: "
       "from transformers import AutoModel; AutoModel.from_pretrained('.', {}=True).save_pretrained('.')",
       framework, flag);
 }
@@ -35,25 +34,25 @@ std::optional<Error> refused_foreign_model(const std::string& path, std::string_
   };
   if (is("GGUF", {".gguf"})) {
     return refusal(
-        path, "this is a GGUF file, as llama.cpp has it, and is not read",
-        fmt::format(
-            "convert it in its folder, in Python: from transformers import AutoModelForCausalLM as M, "
-            "AutoTokenizer as T; [C.from_pretrained('.', gguf_file='{}').save_pretrained('{}') for C in "
-            "(M, T)]; then open the folder that it makes",
-            name, stem));
+        path, "this is a GGUF file, as used by llama.cpp, which Headwise does not read",
+        fmt::format("convert it in its folder, in Python: from transformers import AutoModelForCausalLM as "
+                    "M, AutoTokenizer as T; [C.from_pretrained('.', gguf_file='{}').save_pretrained('{}') "
+                    "for C in (M, T)]; then open the folder it creates",
+                    name, stem));
   }
   if (is(hdf5_magic, {".h5", ".hdf5", ".keras"}))
-    return refusal(path, "this is a file of Keras or TensorFlow and is not read",
+    return refusal(path, "this is a Keras or TensorFlow file, which Headwise does not read",
                    with_transformers_4("TensorFlow", "from_tf"));
   if (is("", {".msgpack"}))
-    return refusal(path, "this is a file of Flax and is not read", with_transformers_4("Flax", "from_flax"));
+    return refusal(path, "this is a Flax file, which Headwise does not read",
+                   with_transformers_4("Flax", "from_flax"));
   if (is("", {".onnx"})) {
     return refusal(
-        path, "this is an ONNX graph, which has lost the names of many matrices, and is not read",
-        fmt::format("take the .safetensors that it was made of, or, where its initializers still have their "
-                    "names, in "
-                    "Python: import numpy, onnx, onnx.numpy_helper as n; numpy.savez('{}.npz', **{{t.name: "
-                    "n.to_array(t) for t in onnx.load('{}').graph.initializer}})",
+        path,
+        "this is an ONNX graph, which has lost the names of many matrices and which Headwise does not read",
+        fmt::format("use the .safetensors it was made from, or, if its initializers still have their names, "
+                    "in Python: import numpy, onnx, onnx.numpy_helper as n; numpy.savez('{}.npz', "
+                    "**{{t.name: n.to_array(t) for t in onnx.load('{}').graph.initializer}})",
                     stem, name));
   }
   return std::nullopt;

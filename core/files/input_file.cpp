@@ -21,7 +21,7 @@ const char* kind_of(mode_t mode) {
   if (S_ISFIFO(mode)) return "a pipe";
   if (S_ISSOCK(mode)) return "a socket";
   if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
-  return "no regular file";
+  return "not a regular file";
 }
 
 // What a reader of a file of this name wanted: models have their settings and words beside their arrays.
@@ -42,9 +42,9 @@ InputFile::InputFile(const std::string& path) : path_(path) {
   if (is_builtin(path)) {
     builtin_ = builtin_file(path);
     if (!builtin_) {
-      throw Error(ExitStatus::input, {path, "the program has no such model", "",
+      throw Error(ExitStatus::input, {path, "there is no such built-in model", "",
                                       fmt::format("{}", fmt::join(builtin_folders(), " or ")),
-                                      "write ./ before a folder's name"});
+                                      "write ./ before the name of a folder"});
     }
     size_ = builtin_->size();
     return;
@@ -76,7 +76,7 @@ void InputFile::require_inside(std::uint64_t offset, std::uint64_t count) const 
   if (offset <= size_ && count <= size_ - offset) return;
   throw Error(ExitStatus::input, {path_, "the file ends too early", fmt::format("{} bytes", size_),
                                   fmt::format("{} bytes from byte {}", count, offset),
-                                  "the file may have been cut off: fetch or save it again"});
+                                  "the file may be incomplete: download or save it again"});
 }
 
 void InputFile::read(std::uint64_t offset, std::span<std::byte> into) const {

@@ -101,21 +101,21 @@ class DictParser {
   void type() {
     skip_space();
     if (at_ < text_.size() && text_[at_] == '[') {
-      fail(where_, "an array of records is not read", std::string(text_.substr(at_)), "an array of numbers",
-           "save each field as an array of its own");
+      fail(where_, "arrays of records cannot be read", std::string(text_.substr(at_)), "an array of numbers",
+           "save each field as a separate array");
     }
     const std::string descr = string();
     std::string_view kind = descr;
     const char order = kind.empty() ? '\0' : kind.front();
     if (order == '<' || order == '>' || order == '|' || order == '=') kind.remove_prefix(1);
     if (kind.starts_with('O')) {
-      fail(where_, "an array of Python objects is code in disguise and is not read", "dtype '" + descr + "'",
+      fail(where_, "an array of Python objects can run code and is not read", "dtype '" + descr + "'",
            "an array of numbers",
            "convert it in Python: numpy.save(FILE, numpy.array(ARRAY.tolist(), 'float32'))");
     }
     const std::optional<ElementType> found = find_element_type(kind);
     if (!found)
-      fail(where_, "numbers of this type are not read", "dtype '" + descr + "'",
+      fail(where_, "numbers of this type cannot be read", "dtype '" + descr + "'",
            "f2, f4, f8, b1, i1 to i8 or u1 to u8");
     array_.type = *found;
     array_.big_endian = order == '>';
@@ -134,7 +134,7 @@ class DictParser {
       accept('L');  // numpy under Python 2 wrote long integers so
       array_.sizes.push_back(size);
       if (!accept(',')) {
-        if (array_.sizes.size() == 1) wrong("a shape that is no tuple");  // (3) is a number in Python
+        if (array_.sizes.size() == 1) wrong("a shape that is not a tuple");  // (3) is a number in Python
         expect(')');
         break;
       }
@@ -155,10 +155,10 @@ NpyHeader read_npy_header(const ByteSource& source, std::uint64_t total_bytes, c
   constexpr std::size_t magic_bytes = 6, version_bytes = 2;
   unsigned char start[magic_bytes + version_bytes] = {};
   if (total_bytes < sizeof start + 2)
-    fail(where, "this is no npy array", fmt::format("{} bytes", total_bytes), "a header");
+    fail(where, "this is not an npy array", fmt::format("{} bytes", total_bytes), "a header");
   source(std::as_writable_bytes(std::span(start)));
   if (std::string_view(reinterpret_cast<const char*>(start), magic_bytes) != npy_magic) {
-    fail(where, "this is no npy array", "another beginning", "the magic string \\x93NUMPY");
+    fail(where, "this is not an npy array", "a different start", "the magic string \\x93NUMPY");
   }
   const unsigned major = start[magic_bytes], minor = start[magic_bytes + 1];
   if (major < 1 || major > 3 || minor != 0) {
@@ -174,7 +174,7 @@ NpyHeader read_npy_header(const ByteSource& source, std::uint64_t total_bytes, c
   for (std::size_t i = length_size; i-- > 0;) length = length << 8 | length_bytes[i];
   if (length > max_header_bytes || length > total_bytes - text_begin) {
     fail(where, "the length of the npy header is wrong", fmt::format("{} bytes", length),
-         fmt::format("at most {} that are in the file", max_header_bytes));
+         fmt::format("at most the {} in the file", max_header_bytes));
   }
   std::string text(length, '\0');
   source(std::as_writable_bytes(std::span(text)));
@@ -186,7 +186,7 @@ NpyHeader read_npy_header(const ByteSource& source, std::uint64_t total_bytes, c
          fmt::format("{} bytes of data", total_bytes - header.header_bytes),
          fmt::format("{} for {} of shape ({})", needed, element_type(header.array.type).name,
                      fmt::join(header.array.sizes, ",")),
-         "the file may have been cut off: fetch or save it again");
+         "the file may be incomplete: download or save it again");
   }
   return header;
 }

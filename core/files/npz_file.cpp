@@ -16,7 +16,7 @@ constexpr std::uint64_t most_metadata_bytes = std::uint64_t{64} << 20;  // of on
 std::string array_name(const InputFile& file, const ZipEntry& entry) {
   const std::string_view name = entry.name;
   if (!name.ends_with(suffix) || name.size() == suffix.size()) {
-    throw Error(ExitStatus::input, {file.path(), "an entry of the archive is no array", entry.name,
+    throw Error(ExitStatus::input, {file.path(), "an entry of the archive is not an array", entry.name,
                                     "names that end in .npy", "save the arrays with numpy.savez"});
   }
   return std::string(name.substr(0, name.size() - suffix.size()));

@@ -9,8 +9,8 @@ namespace {
 
 Error refusal(const std::string& path, const std::string& lines) {
   return Error(ExitStatus::input,
-               {path, "this is a Python pickle, a program in disguise, and is not read", "",
-                ".npy, .npz or .safetensors", "convert it, where you trust it, in Python: " + lines});
+               {path, "this is a Python pickle, which can run code, and is not read", "",
+                ".npy, .npz or .safetensors", "if you trust it, convert it in Python: " + lines});
 }
 
 }  // namespace

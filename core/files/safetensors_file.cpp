@@ -33,12 +33,13 @@ void check_layout(const std::string& path, const SafetensorsHeader& header, std:
     const std::string got = fmt::format("bytes {} to {}", array->begin, array->end);
     if (array->begin > array->end || array->end > data_bytes) {
       fail(where, "its data lies outside the file", got, fmt::format("within {} bytes of data", data_bytes),
-           "the file may have been cut off: fetch or save it again");
+           "the file may be incomplete: download or save it again");
     }
     if (array->begin != expected_begin) {
       fail(where,
-           array->begin < expected_begin ? "its data overlaps another's" : "there is a hole before its data",
-           got, fmt::format("to begin at {}", expected_begin));
+           array->begin < expected_begin ? "its data overlaps that of another array"
+                                         : "there is a gap before its data",
+           got, fmt::format("a start at {}", expected_begin));
     }
     if (array->end - array->begin != needed) {
       fail(where, "its data does not fill its shape", fmt::format("{} bytes", array->end - array->begin),
@@ -48,7 +49,7 @@ void check_layout(const std::string& path, const SafetensorsHeader& header, std:
     expected_begin = array->end;
   }
   if (expected_begin != data_bytes) {
-    fail(path, "the data does not end where the file does", fmt::format("{} bytes of data", data_bytes),
+    fail(path, "the data does not end at the end of the file", fmt::format("{} bytes of data", data_bytes),
          fmt::format("{}", expected_begin));
   }
 }
@@ -57,13 +58,13 @@ void check_layout(const std::string& path, const SafetensorsHeader& header, std:
 
 OpenSafetensors open_safetensors(const InputFile& file) {
   if (file.size() < length_bytes)
-    fail(file.path(), "this is no safetensors file", fmt::format("{} bytes", file.size()), "a header");
+    fail(file.path(), "this is not a safetensors file", fmt::format("{} bytes", file.size()), "a header");
   std::uint64_t length = 0;
   file.read(0, std::as_writable_bytes(std::span(&length, 1)));
   if (length > max_header_bytes || length > file.size() - length_bytes) {
     fail(file.path(), "the length of the safetensors header is wrong", fmt::format("{} bytes", length),
-         fmt::format("at most {}, inside the file of {} bytes", max_header_bytes, file.size()),
-         "the file may have been cut off: fetch or save it again");
+         fmt::format("at most {}, within the file of {} bytes", max_header_bytes, file.size()),
+         "the file may be incomplete: download or save it again");
   }
   const std::string json = file.read_text(length_bytes, length);
   if (!json.starts_with('{'))

@@ -60,7 +60,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   bool key(string_t& key) override {
     key_ = key;
     if (place_ == Place::top) {
-      if (!names_.insert(key).second) fail("a key occurs twice", key, "every name once");
+      if (!names_.insert(key).second) fail("a key occurs twice", key, "each name once");
       array_ = {};
       array_.array.name = key;
       fields_.clear();
@@ -68,11 +68,11 @@ class HeaderReader : public nlohmann::json_sax<Json> {
       return enter(Place::top_value);
     }
     if (place_ == Place::metadata) {
-      if (header_.metadata.contains(key)) fail("a key of __metadata__ occurs twice", key, "every key once");
+      if (header_.metadata.contains(key)) fail("a key of __metadata__ occurs twice", key, "each key once");
       return enter(Place::metadata_value);
     }
     if (!fields_.insert(key).second)
-      fail(fmt::format("a key of '{}' occurs twice", array_.array.name), key, "every key once");
+      fail(fmt::format("a key of '{}' occurs twice", array_.array.name), key, "each key once");
     if (key == "dtype") return enter(Place::dtype);
     if (key == "shape") return enter(Place::shape);
     if (key == "data_offsets") return enter(Place::offsets);
@@ -87,7 +87,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
     if (place_ != Place::dtype) wrong("a string");
     const std::optional<ElementType> type = find_element_type(text);
     if (!type) {
-      fail(fmt::format("the type of '{}' is not known", array_.array.name), text,
+      fail(fmt::format("the type of '{}' is unknown", array_.array.name), text,
            "F16, BF16, F32, F64, BOOL, I8 to I64 or U8 to U64", "convert the array to F32 and save it again");
     }
     array_.array.type = *type;
@@ -114,7 +114,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   }
   bool number_integer(number_integer_t) override { wrong("a negative number"); }
   bool number_float(number_float_t, const string_t&) override {
-    wrong("a number that is no whole one, or too large");
+    wrong("a number that is not whole, or is too large");
   }
   bool null() override { wrong("null"); }
   bool boolean(bool) override { wrong("true or false"); }

@@ -66,7 +66,7 @@ class Guard {
  private:
   void add_key(const std::string& key) {
     if (!open_.back().insert(key).second) {
-      throw JsonRefusal{"", fmt::format("the key \"{}\" stands twice in one object", key), "",
+      throw JsonRefusal{"", fmt::format("the key \"{}\" occurs twice in one object", key), "",
                         "each key once"};
     }
     if (open_.back().size() > limits_.keys)

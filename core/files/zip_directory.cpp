@@ -80,7 +80,7 @@ class DirectoryReader {
       if (directory.offset + directory.size != position) fail("its directory is not before its end record");
       return directory;
     }
-    fail("it has no end record", "", "", "the file may have been cut off: fetch or save it again");
+    fail("it has no end record", "", "", "the file may be incomplete: download or save it again");
   }
 
   std::optional<Directory> find_directory64(std::uint64_t end_record) const {
@@ -90,7 +90,7 @@ class DirectoryReader {
     const std::uint64_t position = number(locator, 8, 8);
     const std::uint64_t limit = end_record - locator_bytes;
     if (limit < end_record64_bytes || position > limit - end_record64_bytes)
-      fail("its zip64 record lies outside");
+      fail("its zip64 record lies outside the file");
     const std::string bytes = file_.read_text(position, end_record64_bytes);
     if (number(bytes, 0, 4) != 0x06064b50 || number(bytes, 4, 8) != limit - position - 12)
       fail("its zip64 record is damaged");
@@ -113,7 +113,7 @@ class DirectoryReader {
     std::uint64_t local_header = number(bytes, 42, 4);
     if ((flags & 1) != 0) fail("an entry is encrypted", entry.name);
     if (method != 0 && method != 8) {
-      fail("an entry is compressed in another way", fmt::format("method {} in {}", method, entry.name),
+      fail("an entry uses an unsupported compression", fmt::format("method {} in {}", method, entry.name),
            "stored or deflated", "save it again with numpy.savez or numpy.savez_compressed");
     }
     entry.deflated = method == 8;
@@ -145,7 +145,7 @@ class DirectoryReader {
                             std::uint64_t directory_offset) const {
     const auto inside = [&](std::uint64_t offset, std::uint64_t count) {
       if (offset > directory_offset || count > directory_offset - offset)
-        fail("an entry leaves the file", entry.name);
+        fail("an entry extends past the end of the file", entry.name);
     };
     inside(local_header, local_header_bytes);
     const std::string bytes = file_.read_text(local_header, local_header_bytes);
@@ -154,7 +154,7 @@ class DirectoryReader {
     inside(data, entry.compressed_size);
     if (number(bytes, 0, 4) != 0x04034b50 || name_length != entry.name.size() ||
         file_.read_text(local_header + local_header_bytes, name_length) != entry.name) {
-      fail("an entry has no header of its own", entry.name);
+      fail("an entry has no header", entry.name);
     }
     return data;
   }
@@ -170,8 +170,9 @@ class DirectoryReader {
                           entry.data_offset + entry.compressed_size);
       if (entry.size / max_ratio > entry.compressed_size ||
           __builtin_add_overflow(total, entry.size, &total)) {
-        fail("an entry claims more than it can hold", fmt::format("{} bytes in {}", entry.size, entry.name),
-             fmt::format("at most {} for {} packed ones", entry.compressed_size * max_ratio,
+        fail("an entry claims more than its packed bytes can hold",
+             fmt::format("{} bytes in {}", entry.size, entry.name),
+             fmt::format("at most {} for {} packed bytes", entry.compressed_size * max_ratio,
                          entry.compressed_size));
       }
     }
@@ -180,7 +181,7 @@ class DirectoryReader {
       if (ranges[i].first < ranges[i - 1].second) fail("two entries overlap");
     }
     if (total > unsuspicious_bytes && total / unsuspicious_ratio > file_.size()) {
-      fail("it unpacks to far more than it is", fmt::format("{} bytes from {}", total, file_.size()),
+      fail("it unpacks to far more than its own size", fmt::format("{} bytes from {}", total, file_.size()),
            fmt::format("at most {} times", unsuspicious_ratio), "save it uncompressed: numpy.savez");
     }
   }

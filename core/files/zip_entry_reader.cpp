@@ -22,8 +22,9 @@ struct ZipEntryReader::State {
   State& operator=(const State&) = delete;
 
   [[noreturn]] void fail(const std::string& what, const std::string& remedy = "") const {
-    throw Error(ExitStatus::input, {file.path() + ": " + entry.name, what, "", "",
-                                    remedy.empty() ? "the file is damaged: fetch or save it again" : remedy});
+    throw Error(ExitStatus::input,
+                {file.path() + ": " + entry.name, what, "", "",
+                 remedy.empty() ? "the file is damaged: download or save it again" : remedy});
   }
 
   // Unpacks into `into` until it is full or the stream ends; returns how much there was.
@@ -66,12 +67,11 @@ ZipEntryReader::~ZipEntryReader() = default;
 
 void ZipEntryReader::read(std::span<std::byte> into) {
   State& state = *state_;
-  if (into.size() > state.entry.size - state.produced)
-    state.fail("the entry holds less than its array needs");
+  if (into.size() > state.entry.size - state.produced) state.fail("the entry is shorter than its array");
   while (!into.empty()) {
     const std::span<std::byte> part = into.first(std::min(into.size(), max_zlib_bytes));
     if (state.entry.deflated) {
-      if (state.inflate_some(part) != part.size()) state.fail("the entry holds less than its directory says");
+      if (state.inflate_some(part) != part.size()) state.fail("the entry is shorter than its directory says");
     } else {
       state.file.read(state.entry.data_offset + state.produced, part);
     }
@@ -83,12 +83,12 @@ void ZipEntryReader::read(std::span<std::byte> into) {
 
 void ZipEntryReader::finish() {
   State& state = *state_;
-  if (state.produced != state.entry.size) state.fail("the entry holds more than its array needs");
+  if (state.produced != state.entry.size) state.fail("the entry is longer than its array");
   if (state.entry.deflated) {
     std::byte extra[1];
     if (state.inflate_some(extra) != 0 || state.stream.avail_in != 0 ||
         state.consumed != state.entry.compressed_size) {
-      state.fail("the entry holds more than its directory says");
+      state.fail("the entry is longer than its directory says");
     }
   }
   if (static_cast<std::uint32_t>(state.crc) != state.entry.crc) state.fail("the checksum (CRC) is wrong");

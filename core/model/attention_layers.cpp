@@ -220,21 +220,20 @@ AttentionLayer with_heads(AttentionLayer layer, Index num_heads, Index num_kv_he
 }
 
 std::string layer_problem(const AttentionLayer& layer) {
-  if (is_absent(layer)) return "none of the arrays of its attention is there";
+  if (is_absent(layer)) return "none of its attention arrays is there";
   if (!layer.missing.empty()) {
     return fmt::format("{} {} missing", fmt::join(layer.missing, ", "),
                        layer.missing.size() == 1 ? "is" : "are");
   }
-  if (!layer.num_heads)
-    return "how many heads it has is not in its arrays, and no config.json beside it says it";
+  if (!layer.num_heads) return "neither its arrays nor a config.json give its number of heads";
   const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads;
   if (heads % kv_heads != 0) return fmt::format("{} key/value heads do not divide {} heads", kv_heads, heads);
   if (layer.packed_rows > 0 && layer.q_rows + layer.k_rows + layer.v_rows != layer.packed_rows)
-    return fmt::format("{} rows are not those of q, k and v of {} heads", layer.packed_rows, heads);
+    return fmt::format("{} rows do not fit q, k and v of {} heads", layer.packed_rows, heads);
   if (layer.q_rows == 0 || layer.q_rows % heads != 0)
     return fmt::format("{} rows of q cannot be split into {} heads", layer.q_rows, heads);
   if (layer.k_rows != layer.q_rows / heads * kv_heads)
-    return fmt::format("k has {} rows and not {}, {} heads of {}", layer.k_rows,
+    return fmt::format("k has {} rows instead of {}, for {} heads of {}", layer.k_rows,
                        layer.q_rows / heads * kv_heads, kv_heads, layer.q_rows / heads);
   if (layer.v_rows == 0 || layer.v_rows % kv_heads != 0)
     return fmt::format("{} rows of v cannot be split into {} heads", layer.v_rows, kv_heads);

@@ -132,12 +132,11 @@ std::vector<std::string> settings_not_computed(const Json& config, const ModelTy
       if (known->readers == every_type || is_neutral(value, known->neutral) ||
           ((type ? type->reads : computed) & known->readers) != 0)
         continue;
-      told.push_back(
-          type ? fmt::format("{} is not taken into account for the model type {}", setting, type->name)
-               : setting + " may change attention, and is not computed");
+      told.push_back(type ? fmt::format("{} is ignored for the model type {}", setting, type->name)
+                          : setting + " may change attention, but is not computed");
     } else if (type && !value.is_null() && !is_setting_of_other_parts(key)) {
-      told.push_back(fmt::format("{} is not a setting of {} that Headwise knows: it may change attention",
-                                 setting, type->name));
+      told.push_back(
+          fmt::format("{} is not a known setting of {}: it may change attention", setting, type->name));
     }
   }
   return told;

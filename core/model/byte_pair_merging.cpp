@@ -52,8 +52,8 @@ void PairMerges::add(const TokenizerVocabulary& vocabulary, const std::string& l
                 {.where = where,
                  .what = fmt::format("merge {} needs a piece that the vocabulary does not have", rank),
                  .got = fmt::format("'{}' and '{}', without '{}'", left, right, *piece),
-                 .expected = "the pieces and what they make",
-                 .remedy = "vocabulary and merges may be of two models: fetch both again"});
+                 .expected = "both pieces and the merged piece",
+                 .remedy = "vocabulary and merges may come from different models: download both again"});
   }
   // Of a pair that stands there twice the last counts, as in `tokenizers`.
   merges_.insert_or_assign(pair_of(*vocabulary.find_own(left), *vocabulary.find_own(right)),

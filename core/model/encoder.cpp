@@ -52,8 +52,8 @@ Index whole_blocks(const EncoderConfig& config, const ModelFiles& files,
     ++whole;
   }
   if (whole < config.num_layers) {
-    missing = fmt::format("{}: {}{}{} is missing, config.json says that there are {}", files.path(),
-                          config.root, config.names->blocks, whole, config.num_layers);
+    missing = fmt::format("{}: {}{}{} is missing, but config.json gives {}", files.path(), config.root,
+                          config.names->blocks, whole, config.num_layers);
   }
   return whole;
 }
@@ -117,7 +117,7 @@ void Encoder::check_ids(std::span<const TokenId> ids) const {
       std::ranges::find_if(ids, [&](TokenId id) { return id < 0 || id >= config_.vocabulary; });
   if (outside == ids.end()) return;
   throw Error(ExitStatus::input,
-              {files_->path(), "the tokenizer gives an id that the model has no embedding for",
+              {files_->path(), "the tokenizer gives an id without an embedding in the model",
                fmt::format("{}", *outside), fmt::format("0 to {}", config_.vocabulary - 1),
                "the tokenizer that belongs to this model"});
 }
@@ -208,7 +208,7 @@ TensorPtr Encoder::continue_from(const Tensor& hidden_state, Index layer,
   Rows x = as_rows(hidden_state, config_.embed_dim, "hidden_state");
   if (attended.rows() != x.rows()) {
     throw Error(ExitStatus::input,
-                {"attention_output", "it is of another text", fmt::format("{} tokens", attended.rows()),
+                {"attention_output", "it belongs to another text", fmt::format("{} tokens", attended.rows()),
                  fmt::format("{}", x.rows()), ""});
   }
   x = after_attention(config_, *block(layer), x, attended);

@@ -95,7 +95,7 @@ void check_nothing_else(const EncoderConfig& config, const ModelFiles& files, co
        at != files.arrays().end() && at->first.starts_with(prefix); ++at) {
     if (known.contains(at->first)) continue;
     throw Error(ExitStatus::input,
-                {files.path() + ": " + at->first, "the block has an array that the encoder does not know",
+                {files.path() + ": " + at->first, "the block has an array unknown to the encoder",
                  fmt::format("({})", fmt::join(at->second.sizes, ",")),
                  fmt::format("a block as those of {}", config.names->family), ""});
   }
@@ -147,7 +147,7 @@ void check_block(const EncoderConfig& config, const ModelFiles& files, const Att
   if (layer.query_width != E || layer.key_width != E || layer.q_rows != config.num_heads * config.head_dim ||
       layer.k_rows != config.num_kv_heads * config.head_dim ||
       layer.v_rows != config.num_kv_heads * config.v_head_dim) {
-    refuse(fmt::format("its q, k and v are ({},{}), ({},{}) and ({},{}), not those of the first layer",
+    refuse(fmt::format("its q, k and v are ({},{}), ({},{}) and ({},{}), unlike those of the first layer",
                        layer.q_rows, layer.query_width, layer.k_rows, layer.key_width, layer.v_rows,
                        layer.key_width));
   }

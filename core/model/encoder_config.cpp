@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr const char* layer_remedy = "a layer's real parameters can still be had, with other inputs";
+constexpr const char* layer_remedy = "a layer's real parameters can still be used, with other inputs";
 constexpr Index most_positions = Index{1} << 24;
 constexpr Index most_layers = Index{1} << 24;
 
@@ -72,7 +72,7 @@ std::string root_of(const ModelFiles& files, const AttentionLayer& first, const 
   const std::string ending = std::string(names.blocks) + "0";
   if (!first.name.ends_with(ending) ||
       (first.name.size() > ending.size() && first.name[first.name.size() - ending.size() - 1] != '.')) {
-    fail(files.path(), "the layers are not named as those of this family",
+    fail(files.path(), "the layers' names are not those of this family",
          fmt::format("{} ({})", first.name, first.family->name), ending);
   }
   return first.name.substr(0, first.name.size() - ending.size());
@@ -82,7 +82,7 @@ const std::vector<Index>& matrix_sizes(const ModelFiles& files, const std::strin
   const ArrayInfo* const info = files.find(name);
   if (!info) fail(files.path(), "an array of the encoder is missing", "", name);
   if (info->sizes.size() != 2 || info->sizes[0] == 0 || info->sizes[1] == 0) {
-    fail(files.path() + ": " + name, "an array has another shape",
+    fail(files.path() + ": " + name, "an array has the wrong shape",
          fmt::format("({})", fmt::join(info->sizes, ",")), "a matrix");
   }
   return info->sizes;
@@ -105,7 +105,7 @@ void read_sizes(EncoderConfig& config, const ModelFiles& files, const AttentionL
     if (said && *said != there) {
       fail(files.path(), "config.json and the arrays disagree",
            fmt::format("{} = {} in config.json", what, *said),
-           fmt::format("{}, as the arrays of {} have it", there, first.name));
+           fmt::format("{}, as in the arrays of {}", there, first.name));
     }
   };
   agree("hidden_size", model.embed_dim, config.embed_dim);
@@ -138,7 +138,7 @@ void read_positions_inside(EncoderConfig& config, const Settings& settings, std:
     fail(settings.where(), "these rotary positions are not computed", rotary.not_understood, "");
   config.rotary_inverse_frequencies = rotary_inverse_frequencies(rotary, config.head_dim);
   if (config.rotary_inverse_frequencies.empty()) {
-    fail(settings.where(), "rotary positions turn pairs of columns",
+    fail(settings.where(), "rotary positions rotate pairs of columns",
          fmt::format("{:g} of a head's {}", rotary.share, config.head_dim), "an even number of columns");
   }
   config.max_positions = settings.whole("max_position_embeddings", 2048, most_positions);
@@ -188,7 +188,7 @@ void read_block_kind(EncoderConfig& config, const Settings& settings) {
 }  // namespace
 
 EncoderConfig read_encoder_config(const ModelFiles& files, const AttentionLayers& layers) {
-  if (layers.layers.empty()) fail(files.path(), "no attention layer is recognised in this model", "", "");
+  if (layers.layers.empty()) fail(files.path(), "no attention layer was recognised in this model", "", "");
   const AttentionLayer& first = layers.layers.front();
   EncoderConfig config;
   config.names = find_encoder_names(first.family->name);
@@ -197,11 +197,11 @@ EncoderConfig read_encoder_config(const ModelFiles& files, const AttentionLayers
          "BERT, DistilBERT, GPT-2, Llama, GPT-NeoX, OPT, BLOOM or Phi-3");
   }
   if (!layers.config) {
-    fail(files.path(), "no config.json lies beside the model", "",
-         "one that says the number of heads and the kind of blocks");
+    fail(files.path(), "there is no config.json next to the model", "",
+         "one that gives the number of heads and the kind of blocks");
   }
-  const Settings settings(layers.config->settings, layers.config->where,
-                          "this is not computed by the encoder", layer_remedy);
+  const Settings settings(layers.config->settings, layers.config->where, "the encoder does not compute this",
+                          layer_remedy);
   const std::string type = settings.text("model_type", "");
   if (!type.empty() && std::ranges::find(config.names->model_types, type) == config.names->model_types.end())
     settings.refuse("model_type", type, fmt::format("{}", fmt::join(config.names->model_types, ", ")));
@@ -209,7 +209,7 @@ EncoderConfig read_encoder_config(const ModelFiles& files, const AttentionLayers
   for (const AttentionLayer& layer : layers.layers) {
     const std::string blocks = config.root + std::string(config.names->blocks);
     if (layer.family != first.family || !layer.name.starts_with(blocks)) {
-      fail(files.path(), "the layers are not one row of blocks of one kind",
+      fail(files.path(), "the layers are not a single stack of blocks of one kind",
            fmt::format("{} ({})", layer.name, layer.family->name), blocks + "…");
     }
   }

@@ -15,7 +15,7 @@ TensorPtr as_f32(const TensorPtr& tensor, const ModelFiles& files, const std::st
   if (tensor->dtype() == DType::f32) return tensor;
   if (tensor->dtype() == DType::f64) return std::make_shared<const Tensor>(tensor->converted(DType::f32));
   throw Error(ExitStatus::input,
-              {files.path() + ": " + name, "these are no weights",
+              {files.path() + ": " + name, "these are not weights",
                fmt::format("numbers of type {}", dtype_name(tensor->dtype())), "floating-point numbers", ""});
 }
 
@@ -25,7 +25,7 @@ void expect_array(const ModelFiles& files, const std::string& name, const std::v
   const ArrayInfo* const info = files.find(name);
   if (info && info->sizes == sizes) return;
   throw Error(ExitStatus::input,
-              {files.path() + ": " + name, info ? "an array has another shape" : "an array is missing",
+              {files.path() + ": " + name, info ? "an array has the wrong shape" : "an array is missing",
                info ? fmt::format("({})", fmt::join(info->sizes, ",")) : "",
                fmt::format("({})", fmt::join(sizes, ",")), ""});
 }

@@ -112,9 +112,9 @@ HeadMuting mute_each_head(const Encoder& encoder, std::span<const ScoredToken> t
   const EncoderConfig& config = encoder.config();
   if (!encoder.no_words().empty()) {
     throw Error(ExitStatus::input,
-                {.where = "muting a head changes no prediction, as this model predicts no words",
+                {.where = "muting a head changes no prediction, because this model predicts no words",
                  .what = encoder.no_words(),
-                 .remedy = "take a model with the head that predicts words"});
+                 .remedy = "use a model with a word prediction head"});
   }
   std::vector<TokenId> ids;
   std::vector<char> position_counts;

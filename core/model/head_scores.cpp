@@ -13,21 +13,19 @@ namespace headwise {
 namespace {
 
 constexpr std::array<HeadScoreWords, head_score_count> words{{
-    {"previous_token", "previous token", "Mean weight on the token before."},
-    {"next_token", "next token", "Mean weight on the token after; none where the attention is causal."},
-    {"itself", "itself", "Mean weight of a token on its own place: the diagonal."},
+    {"previous_token", "previous token", "Mean weight on the previous token."},
+    {"next_token", "next token", "Mean weight on the next token; none in causal attention."},
+    {"itself", "itself", "Mean weight of a token on itself: the diagonal."},
     {"same_word", "same word",
-     "Mean weight on the other places where the same token stands, over the tokens that stand in several."},
-    {"first_token", "first token",
-     "Mean weight on the first token, where heads rest that have nothing to do."},
+     "Mean weight on other occurrences of the same token, over the tokens that occur more than once."},
+    {"first_token", "first token", "Mean weight on the first token, where idle heads put their weight."},
     {"induction", "induction",
-     "From a token that stood before, the mean weight on what came after it there: what a head that copies "
-     "does."},
+     "For tokens that occurred before, mean weight on what followed the earlier occurrence: typical of heads "
+     "that copy."},
     {"punctuation", "punctuation", "Mean weight on punctuation marks."},
     {"entropy", "entropy",
-     "How evenly a query looks at the keys that it sees: 0, all on one; 1, all alike (−Σ p log₂ p over log₂ "
-     "of their "
-     "number)."},
+     "How evenly a query attends to the keys that it sees: 0, all weight on one; 1, equal weights (−Σ p log₂ "
+     "p over log₂ of the number of keys)."},
 }};
 
 // Where each token stands, and the marks: what the sparse targets of a row are looked up in.
@@ -181,7 +179,7 @@ bool is_mark(std::string_view piece) {
 
 [[noreturn]] void refuse(const std::string& got, const std::string& expected) {
   throw Error(ExitStatus::usage,
-              {"head scores", "these are not the weights of one head and their tokens", got, expected, ""});
+              {"head scores", "the weights and the tokens do not fit together", got, expected, ""});
 }
 
 }  // namespace
@@ -209,7 +207,7 @@ HeadScores head_scores(const Tensor& attn_weights, Index batch, Index head,
   if (shape.rank() != 4 || batch < 0 || batch >= shape.size(0) || head < 0 || head >= shape.size(1) ||
       shape.size(2) != length || shape.size(3) != length) {
     refuse(fmt::format("{} with {} tokens, head {} of sequence {}", shape.to_string(), length, head, batch),
-           "(N,H,L,L), a token for each of the L places");
+           "(N,H,L,L), and one token for each of the L positions");
   }
   const Index offset = (batch * shape.size(1) + head) * length * length;
   if (attn_weights.dtype() == DType::f64)

@@ -139,7 +139,7 @@ void read_local_window(const Reading& read) {
   if (kind == "local" && window > 0)
     read.attention.sliding_window = window;
   else if (kind != "global")
-    read.tell("config.json: attention_types does not say whether this layer has a window");
+    read.tell("config.json: attention_types does not determine whether this layer has a window");
 }
 
 void read_window(const Reading& read) {
@@ -161,10 +161,9 @@ void read_block_sparse(const Reading& read) {
               random = read.settings.whole("num_random_blocks", 3, most_blocks);
   read.attention.limits.push_back(
       {(5 + 2 * random) * block,
-       fmt::format(
-           "config.json: attention_type = \"block_sparse\": beyond {} tokens the model sees some blocks, "
-           "and here each token sees all",
-           (5 + 2 * random) * block)});
+       fmt::format("config.json: attention_type = \"block_sparse\": beyond {} tokens the model sees only "
+                   "some blocks, but here each token sees all",
+                   (5 + 2 * random) * block)});
 }
 
 void read_rotary(const Reading& read) {
@@ -194,20 +193,19 @@ void read_rotary(const Reading& read) {
   }
   read.attention.turns_neighbours = read.type.positions == InnerPositions::rotary_neighbours;
   if (!rotary.not_understood.empty())
-    read.tell(
-        fmt::format("rotary positions are not computed as this model has them: {}", rotary.not_understood));
+    read.tell(fmt::format("this model's rotary positions are not computed: {}", rotary.not_understood));
   if (rotary.most_positions)
     read.attention.limits.push_back(
         {*rotary.most_positions,
-         fmt::format("rope_scaling dynamic: beyond {} tokens the model turns by other frequencies",
+         fmt::format("rope_scaling dynamic: beyond {} tokens the model rotates by other frequencies",
                      *rotary.most_positions)});
   if (rotary_width(rotary, read.layer.q_rows / *read.layer.num_heads) > 0)
     read.attention.rotary = std::move(rotary);
   else
-    read.tell(fmt::format(
-        "rotary positions are left out: they turn pairs of columns, and a share of {:g} of {} columns is no "
-        "even number",
-        rotary.share, head_dim(read.layer)));
+    read.tell(
+        fmt::format("rotary positions are left out: they rotate pairs of columns, and a share of {:g} of {} "
+                    "columns is not an even number",
+                    rotary.share, head_dim(read.layer)));
 }
 
 // Falcon rounds the slopes, and their products with positions, to bfloat16, whose numbers have 8 significant bits: of slopes that are
@@ -215,7 +213,7 @@ void read_rotary(const Reading& read) {
 void tell_of_rounded_alibi(const Reading& read) {
   const Index heads = *read.layer.num_heads;
   const bool powers_of_two = 8 % heads == 0;
-  std::string sentence = "the model rounds ALiBi's biases to bfloat16, and here they are not rounded";
+  std::string sentence = "the model rounds ALiBi's biases to bfloat16, but here they are not rounded";
   if (powers_of_two)
     read.attention.limits.push_back({257, std::move(sentence)});
   else
@@ -248,8 +246,7 @@ void read_positions(const Reading& read) {
       read.attention.alibi_scale = 1.0 / std::sqrt(head_dim(read.layer));
       return tell_of_rounded_alibi(read);
     case InnerPositions::relative:
-      read.tell(
-          "relative_attention_bias is left out: the bias that it adds for each distance is not computed");
+      read.tell("relative_attention_bias is left out: its bias for each distance is not computed");
       return;
   }
 }
@@ -276,28 +273,28 @@ std::string told_of_type(const AttentionLayer& layer, const ModelType* type) {
     const std::string& whole = layer.config->whole_type;
     if (!whole.empty() && !is_composite_type(whole) && !find_model_type(whole))
       return fmt::format(
-          "config.json: model_type = \"{}\" is not known: what it makes of the attention of its parts "
-          "is not computed",
+          "config.json: model_type = \"{}\" is not known: how it uses the attention of its parts is not "
+          "computed",
           one_line(whole, 40));
   }
   if (type) return std::string(type->not_computed);
   const std::string_view family = layer.family->name;
   if (layer.config && layer.config->model_type.empty() && !layer.config->whole_type.empty()) {
     return fmt::format(
-        "{}: there is no model_type: the layer is computed as {}'s, by the names of its tensors",
+        "{}: there is no model_type: the layer is computed like {}'s, going by the names of its tensors",
         layer.config->where.substr(layer.config->where.rfind('/') + 1), family);
   }
   if (!layer.config) {
     return needs_config(*layer.family) ? fmt::format(
-                                             "no config.json says what kind of model this is: the layer is "
-                                             "computed as {}'s, by the names of its tensors",
+                                             "no config.json gives the kind of model: the layer is computed "
+                                             "like {}'s, going by the names of its tensors",
                                              family)
                                        : "";
   }
   const bool named = !layer.config->model_type.empty();
   if (!named && !needs_config(*layer.family)) return "";
   return fmt::format(
-      "config.json: {}: the layer is computed as {}'s, by the names of its tensors",
+      "config.json: {}: the layer is computed like {}'s, going by the names of its tensors",
       named ? fmt::format("model_type = \"{}\" is not known", one_line(layer.config->model_type, 40))
             : "there is no model_type",
       family);
@@ -313,8 +310,8 @@ std::string told_of_tensors(const AttentionLayer& layer) {
     if (names.size() < most_names) names.push_back(tensor.substr(before));
   std::string text = fmt::format("{}", fmt::join(names, ", "));
   if (names.size() < count) text += fmt::format(" and {} more", count - names.size());
-  return count == 1 ? text + " is not used: what it does in this layer is not computed"
-                    : text + " are not used: what they do in this layer is not computed";
+  return count == 1 ? text + " is not used: its effect in this layer is not computed"
+                    : text + " are not used: their effect in this layer is not computed";
 }
 
 }  // namespace
@@ -338,8 +335,8 @@ LayerAttention layer_attention(const AttentionLayer& layer) {
   if (const Json& bias = settings.at("attention_bias");
       layer.has_bias && bias.is_boolean() && !bias.get<bool>())
     read.tell(
-        "config.json: attention_bias = false, but this layer has biases: they are added, and the model "
-        "leaves them out");
+        "config.json: attention_bias = false, but this layer has biases: they are added here, while the "
+        "model ignores them");
   if (layer.config)
     for (std::string& told : settings_not_computed(settings.json(), known, type.reads))
       read.tell(std::move(told));

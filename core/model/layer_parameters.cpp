@@ -17,7 +17,7 @@ using Parameters = std::map<std::string, TensorPtr>;
   throw Error(ExitStatus::input,
               {layer.name.empty() ? files.path() : fmt::format("{}: {}", files.path(), layer.name),
                "this layer cannot be computed: " + problem, "", "",
-               fmt::format("headwise info {} says what is there", files.path())});
+               fmt::format("headwise info {} shows what is there", files.path())});
 }
 
 // An array that has to have these sizes, in f32 or f64.
@@ -27,7 +27,7 @@ TensorPtr checked(const ModelFiles& files, const AttentionLayer& layer, const st
   if (!info) fail(files, layer, name + " is missing");
   if (info->sizes != sizes) {
     fail(files, layer,
-         fmt::format("{} is ({}) and not ({})", name, fmt::join(info->sizes, ","), fmt::join(sizes, ",")));
+         fmt::format("{} is ({}) instead of ({})", name, fmt::join(info->sizes, ","), fmt::join(sizes, ",")));
   }
   TensorPtr tensor = files.read(name);
   if (tensor->dtype() == DType::f32 || tensor->dtype() == DType::f64) return tensor;

@@ -132,9 +132,8 @@ std::string told_of_layer_count(const ModelFiles& files, const AttentionLayers& 
   const Index first = std::min(there, said), last = std::max(there, said) - 1;
   const std::string which =
       first == last ? fmt::format("layer {} is", first) : fmt::format("layers {} to {} are", first, last);
-  return fmt::format("config.json says that the model has {} {}, the files have {}: {} {}", said,
-                     said == 1 ? "layer" : "layers", there, which,
-                     there < said ? "missing" : "no part of it");
+  return fmt::format("config.json gives {} {}, but the files have {}: {} {}", said,
+                     said == 1 ? "layer" : "layers", there, which, there < said ? "missing" : "extra");
 }
 
 }  // namespace headwise

@@ -25,7 +25,7 @@ Index whole_size(const nlohmann::json& value, const std::string& where) {
   const bool whole = value.is_number_unsigned() && value.get<std::uint64_t>() >= 1 &&
                      value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most);
   if (!whole) {
-    throw Error(ExitStatus::input, {where, "this is no size", one_line(value.dump(), 80),
+    throw Error(ExitStatus::input, {where, "this is not a size", one_line(value.dump(), 80),
                                     fmt::format("a whole number from 1 to {}", most), ""});
   }
   return value.get<Index>();
@@ -78,7 +78,7 @@ std::shared_ptr<const ModelConfig> config_of(std::shared_ptr<const nlohmann::jso
       if (at == json.end() || at->is_null()) continue;
       if (!odd(*at)) break;
       config.not_sizes.push_back(
-          fmt::format("{}: {} = {} is no size, and is not read", where, key, one_line(at->dump(), 80)));
+          fmt::format("{}: {} = {} is not a size and is ignored", where, key, one_line(at->dump(), 80)));
       return std::nullopt;
     }
     return of(keys);

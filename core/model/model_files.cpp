@@ -40,8 +40,8 @@ std::string arrays_in(const std::string& folder) {
     if (found.size() > 1) {
       throw Error(ExitStatus::input,
                   {folder, "the folder has several files of arrays and no index",
-                   fmt::format("{} that end in {}", found.size(), ending),
-                   "one, or a .safetensors.index.json", "name the file instead of the folder"});
+                   fmt::format("{} ending in {}", found.size(), ending), "one, or a .safetensors.index.json",
+                   "name the file instead of the folder"});
     }
   }
   for (const char* ending : {".bin", ".pt", ".pth"}) {
@@ -106,7 +106,7 @@ void ModelFiles::open_index(const std::string& index) {
   for (const auto& [name, file] : map->items()) {
     if (!file.is_string() || file.get_ref<const std::string&>().empty() ||
         file.get_ref<const std::string&>().find('/') != std::string::npos) {
-      throw Error(ExitStatus::input, {index + ": " + name, "the index names no file beside it", file.dump(),
+      throw Error(ExitStatus::input, {index + ": " + name, "the index names no file next to it", file.dump(),
                                       "the name of a file in the same folder", ""});
     }
     names[file.get<std::string>()].push_back(name);

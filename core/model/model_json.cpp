@@ -21,7 +21,7 @@ constexpr JsonLimits limits{.levels = 32, .values = 4'000'000, .keys = 4'000'000
 [[noreturn]] void fail(const std::string& path, const std::string& what, const std::string& got,
                        const std::string& expected) {
   throw Error(ExitStatus::input,
-              {path, what, got, expected, "fetch the file again, as it was published with the model"});
+              {path, what, got, expected, "download the file again from where the model was published"});
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ Json read_model_json(const std::string& path) {
     fail(refusal.place.empty() ? path : path + ": " + refusal.place, refusal.what, refusal.got,
          refusal.expected);
   }
-  if (!json.is_object()) fail(path, "this is no JSON object", json.type_name(), "an object");
+  if (!json.is_object()) fail(path, "this is not a JSON object", json.type_name(), "an object");
   return json;
 }
 

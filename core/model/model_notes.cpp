@@ -67,8 +67,7 @@ std::vector<std::string> model_notes(const ModelFiles& files, const AttentionLay
     const std::string more = others == 0   ? ""
                              : others == 1 ? " and 1 more matrix"
                                            : fmt::format(" and {} more matrices", others);
-    notes.push_back(fmt::format("{}{}: attention under names that Headwise does not know, and no layer here",
-                                first, more));
+    notes.push_back(fmt::format("{}{}: attention under unknown names, not listed as a layer", first, more));
   }
   return notes;
 }

@@ -37,8 +37,8 @@ std::optional<double> number_under(const Json& object, std::initializer_list<con
     const double number = value->is_number() ? value->get<double>() : 0.0;
     if (!(number > 0.0 && number <= most)) {
       throw Error(ExitStatus::input,
-                  {fmt::format("{}: {}", path, key), "this is no number of rotary positions", value->dump(),
-                   fmt::format("a number above 0, at most {:g}", most), ""});
+                  {fmt::format("{}: {}", path, key), "this is not a valid number for rotary positions",
+                   value->dump(), fmt::format("a number above 0, at most {:g}", most), ""});
     }
     return number;
   }
@@ -76,7 +76,7 @@ void read_scaling(const Json& scaling, const std::string& path, std::optional<do
             .value_or(most_tokens.value_or(llama3.original_max_position_embeddings));
     if (llama3.high_freq_factor <= llama3.low_freq_factor) {
       throw Error(ExitStatus::input,
-                  {path + ": rope_scaling", "the slow frequencies end where the fast ones have begun",
+                  {path + ": rope_scaling", "the ranges of slow and fast frequencies overlap",
                    fmt::format("low_freq_factor = {}, high_freq_factor = {}", llama3.low_freq_factor,
                                llama3.high_freq_factor),
                    "high_freq_factor above low_freq_factor", ""});
@@ -118,7 +118,7 @@ ModelRotary read_model_rotary(const nlohmann::json& config, const std::string& p
                         std::ranges::all_of(*parameters, [](const Json& part) { return part.is_object(); });
   if (by_layer) {
     const Json* const own = find(*parameters, layer_type.c_str());
-    if (own == nullptr) rotary.not_understood = "rope_parameters has an object for each kind of layer";
+    if (own == nullptr) rotary.not_understood = "rope_parameters has one object per kind of layer";
     parameters = own;
   }
   const Json& newer = parameters != nullptr ? *parameters : none;
@@ -134,8 +134,9 @@ ModelRotary read_model_rotary(const nlohmann::json& config, const std::string& p
   rotary.base = number({"rope_theta", "rotary_emb_base"}, type ? type->usual_base : rotary.base);
   rotary.share = number({"partial_rotary_factor", "rotary_pct"}, type ? type->usual_share : rotary.share);
   if (rotary.share > 1.0) {
-    throw Error(ExitStatus::input, {path + ": partial_rotary_factor", "this is no share of a head's columns",
-                                    fmt::format("{}", rotary.share), "a number above 0, at most 1", ""});
+    throw Error(ExitStatus::input,
+                {path + ": partial_rotary_factor", "this is not a share of a head's columns",
+                 fmt::format("{}", rotary.share), "a number above 0, at most 1", ""});
   }
   read_scaling(scaling != nullptr ? *scaling : newer, path,
                number_under(config, {"max_position_embeddings"}, path), rotary);
@@ -144,7 +145,7 @@ ModelRotary read_model_rotary(const nlohmann::json& config, const std::string& p
   for (const Json* part : {scaling, parameters})
     if (part != nullptr && part->is_object()) refuse_other_keys(*part, reads_sections, rotary);
   if (std::ranges::find(interleaved_types, text_under(config, "model_type")) != interleaved_types.end())
-    rotary.not_understood = "neighbouring columns are its pairs";
+    rotary.not_understood = "its pairs are neighbouring columns";
   return rotary;
 }
 

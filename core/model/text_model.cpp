@@ -61,8 +61,9 @@ std::string cut(std::vector<EncodedToken>& tokens, std::size_t most) {
   tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(most - behind),
                tokens.end() - static_cast<std::ptrdiff_t>(behind));
   const std::size_t left_out = all - most;
-  return fmt::format("the text has {} tokens and the model positions for {}: {} left out at its end", all,
-                     most, left_out == 1 ? "the last one is" : fmt::format("the last {} are", left_out));
+  return fmt::format(
+      "the text has {} tokens, but the model has positions for only {}: {} left out at its end", all, most,
+      left_out == 1 ? "the last one is" : fmt::format("the last {} are", left_out));
 }
 
 // Fewer of a vocabulary are what models are padded by, to a round number, and no text ever has.
@@ -78,7 +79,7 @@ std::string words_without_text(const Tokenizer& tokenizer, Index vocabulary) {
   }
   if (nameless <= vocabulary / told_share) return "";
   return fmt::format(
-      "the tokenizer has no text for {} of the model's {} words: they are shown by their number, as #{}",
+      "the tokenizer has no text for {} of the model's {} words: they are shown by number, for example #{}",
       nameless, vocabulary, first);
 }
 
@@ -123,7 +124,7 @@ TextModel::TextModel(const std::string& path)
 
 ModelText TextModel::read(const std::string& text) const {
   if (!no_text().empty())
-    throw Error(ExitStatus::input, {files_->path(), "text cannot go into this model", no_text(), "", ""});
+    throw Error(ExitStatus::input, {files_->path(), "this model cannot read text", no_text(), "", ""});
   std::vector<EncodedToken> tokens = tokenizer_->encode(text);
   ModelText read;
   const std::string told_cut = cut(tokens, static_cast<std::size_t>(encoder_->config().max_positions));

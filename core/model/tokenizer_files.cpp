@@ -99,7 +99,8 @@ std::vector<VocabularyEntry> read_word_list(const std::string& path) {
   std::vector<std::string> lines;
   for_each_line(text, [&](std::string_view line) {
     if (static_cast<std::int64_t>(lines.size()) >= most_token_ids)
-      fail(path, "there are too many lines", fmt::format("more than {}", most_token_ids), "a piece a line");
+      fail(path, "there are too many lines", fmt::format("more than {}", most_token_ids),
+           "one piece per line");
     lines.emplace_back(line);
   });
   std::unordered_map<std::string_view, std::size_t> last;
@@ -118,8 +119,8 @@ Tokenizer from_word_list(const fs::path& path) {
   const Json config = read_config(path.parent_path());
   const std::string name = tokenizer_class(config, where);
   if (!name.empty() && std::ranges::find(word_piece_classes, name) == word_piece_classes.end()) {
-    fail(where, "this tokenizer_class is not known for a vocab.txt", name, "BertTokenizer or one like it",
-         "put the model's tokenizer.json beside it");
+    fail(where, "this tokenizer_class is unknown for a vocab.txt", name, "BertTokenizer or one like it",
+         "put the model's tokenizer.json next to it");
   }
   const auto vocabulary = std::make_shared<const TokenizerVocabulary>(read_word_list(path),
                                                                       std::vector<VocabularyEntry>{}, where);
@@ -188,7 +189,7 @@ std::vector<AddedToken> read_added_tokens(const Json& config, const std::string&
   for (const auto& [key, entry] : decoder.items()) {
     const bool number = !key.empty() && key.size() <= 6 &&
                         std::ranges::all_of(key, [](char c) { return c >= '0' && c <= '9'; });
-    if (!number) fail(where, "an id of added_tokens_decoder is no number", key, "0 to 999999");
+    if (!number) fail(where, "an id of added_tokens_decoder is not a number", key, "0 to 999999");
     added.push_back(read_added_token(entry, static_cast<TokenId>(std::stol(key)), where));
   }
   return added;
@@ -201,8 +202,8 @@ Tokenizer from_merges(const fs::path& folder) {
   const auto is_one_of = [&name](const auto& names) { return std::ranges::find(names, name) != names.end(); };
   const bool qwen2 = name == "Qwen2Tokenizer";
   if (!name.empty() && !is_one_of(roberta_classes) && !qwen2 && !is_one_of(gpt2_classes)) {
-    fail(where, "this tokenizer_class is not known for vocab.json and merges.txt", name,
-         "GPT2Tokenizer, RobertaTokenizer or Qwen2Tokenizer", "put the model's tokenizer.json beside it");
+    fail(where, "this tokenizer_class is unknown for vocab.json and merges.txt", name,
+         "GPT2Tokenizer, RobertaTokenizer or Qwen2Tokenizer", "put the model's tokenizer.json next to it");
   }
   std::vector<AddedToken> added = read_added_tokens(config, where);
   const auto vocabulary = std::make_shared<const TokenizerVocabulary>(
@@ -211,8 +212,8 @@ Tokenizer from_merges(const fs::path& folder) {
   // Files that do not say it: RoBERTa's vocabulary has its special tokens, and not GPT-2's. OPT's is the same.
   const bool opt = name.empty() && is_of_opt(folder);
   if (opt && json_member(config, "add_bos_token").is_null()) {
-    fail(where, "nothing says what this OPT puts before a text", "no add_bos_token",
-         "a tokenizer_config.json with bos_token and add_bos_token", "fetch it with the model");
+    fail(where, "it is unknown what this OPT model puts before a text", "no add_bos_token",
+         "a tokenizer_config.json with bos_token and add_bos_token", "download it with the model");
   }
   const bool roberta = is_one_of(roberta_classes) ||
                        (name.empty() && !opt && vocabulary->find("<s>") && vocabulary->find("</s>") &&
@@ -251,7 +252,7 @@ Tokenizer from_merges(const fs::path& folder) {
 }
 
 [[noreturn]] void refuse_sentence_piece(const std::string& path) {
-  fail(path, "a SentencePiece model is not read as such", "", "a tokenizer.json made of it",
+  fail(path, "SentencePiece models are not read directly", "", "a tokenizer.json made from it",
        "in Python, in the model's folder: from transformers import AutoTokenizer; "
        "AutoTokenizer.from_pretrained('.').save_pretrained('.')");
 }
@@ -278,7 +279,7 @@ Tokenizer load_tokenizer(const std::string& path) {
     if (has(name)) refuse_sentence_piece(given / name);
   }
   fail(path, "there is no tokenizer in this folder", "",
-       "tokenizer.json, vocab.txt, or vocab.json and merges.txt", "fetch one of these with the model");
+       "tokenizer.json, vocab.txt, or vocab.json and merges.txt", "download one of these with the model");
 }
 
 }  // namespace headwise

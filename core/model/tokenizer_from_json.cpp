@@ -35,7 +35,7 @@ constexpr std::size_t most_splits = 8;
 }
 
 std::string type_of(const Json& part, const std::string& where) {
-  return part.is_null() ? "none" : json_text(part, "type", "of no type", where);
+  return part.is_null() ? "none" : json_text(part, "type", "no type", where);
 }
 
 // Files of old do not say.
@@ -86,7 +86,7 @@ std::unique_ptr<TokenizerModel> read_word_piece(const TokenizerJson& file,
   if (const Json& most = json_member(model, "max_input_chars_per_word"); most.is_number_unsigned()) {
     options.max_input_chars_per_word = most.get<std::size_t>();
   } else if (!most.is_null()) {
-    fail(where, "max_input_chars_per_word is of the wrong type", most.type_name(), "a number from 0 on");
+    fail(where, "max_input_chars_per_word has the wrong type", most.type_name(), "a number of at least 0");
   }
   options.join_continuations = !decoder.is_null();
   options.clean_up_spaces = json_flag(decoder, "cleanup", true, where);
@@ -98,8 +98,8 @@ SplitPattern read_split(const Json& part, const std::string& where) {
   const std::string regex = json_text(pattern, "Regex", "", where);
   const std::optional<SplitPattern> known = known_split_pattern(regex);
   if (!known) {
-    fail(where, "this regular expression to split text is not known",
-         regex.empty() ? "a pattern that is none" : fmt::format("'{}'", regex),
+    fail(where, "this regular expression for splitting text is unknown",
+         regex.empty() ? "an invalid pattern" : fmt::format("'{}'", regex),
          "that of GPT-2, Llama 3, Qwen2 or BLOOM");
   }
   // What matches becomes a word; but for BLOOM's these patterns match everything, so that both say the same.
@@ -107,7 +107,7 @@ SplitPattern read_split(const Json& part, const std::string& where) {
   const bool invert = json_flag(part, "invert", false, where);
   const bool removes = behavior == "Removed" && invert && *known != SplitPattern::bloom;
   if (!(behavior == "Isolated" && !invert) && !removes)
-    fail(where, "this way to split text is not known",
+    fail(where, "this way of splitting text is unknown",
          fmt::format("behavior '{}', invert {}", behavior, invert), "Isolated, or Removed and inverted");
   return *known;
 }
@@ -179,7 +179,7 @@ std::optional<SpaceBefore> read_metaspace(const Json& pre, const std::string& wh
   if (scheme == "always") return SpaceBefore::every_word;
   if (scheme == "first") return SpaceBefore::first_word;
   if (scheme == "never") return SpaceBefore::never;
-  fail(where, "prepend_scheme is not known", fmt::format("'{}'", scheme), "always, first or never");
+  fail(where, "prepend_scheme is unknown", fmt::format("'{}'", scheme), "always, first or never");
 }
 
 // Whether decoding leaves out a space at the beginning.
@@ -226,7 +226,7 @@ std::unique_ptr<TokenizerModel> read_bpe(const TokenizerJson& file,
       refuse(where, fmt::format("BPE with the {} '{}'", key, affix));
   }
   if (const Json& dropout = json_member(model, "dropout"); !dropout.is_null() && dropout != 0)
-    refuse(where, "BPE with dropout, which cuts the same text otherwise each time");
+    refuse(where, "BPE with dropout, which splits the same text differently each time");
   if (json_flag(model, "byte_fallback", false, where) ||
       type_of(json_member(file.settings, "pre_tokenizer"), where) == "Metaspace")
     return read_sentence_piece(file, std::move(vocabulary), where);
@@ -250,7 +250,7 @@ std::unique_ptr<TokenizerModel> read_bpe(const TokenizerJson& file,
 Tokenizer tokenizer_from_json(std::string_view json, const std::string& where) {
   TokenizerJson file = parse_tokenizer_json(json, VocabularyPlace::model, where);
   if (!json_member(file.settings, "model").is_object())
-    fail(where, "it is no tokenizer", "no \"model\"", "a tokenizer.json");
+    fail(where, "it is not a tokenizer", "no \"model\"", "a tokenizer.json");
   const std::string type = model_type(file, where);
   if (type == "Unigram") refuse(where, "Unigram (SentencePiece)");
   if (type != "WordPiece" && type != "BPE") refuse(where, type);

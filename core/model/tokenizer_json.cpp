@@ -76,7 +76,7 @@ class Reader : public nlohmann::json_sax<Json> {
 
   bool key(string_t& key) override {
     if (long_ == Long::none && open_.back()->contains(key))
-      fail(where_, fmt::format("the key \"{}\" stands twice in one object", key), "", "each key once");
+      fail(where_, fmt::format("the key \"{}\" occurs twice in one object", key), "", "each key once");
     key_ = std::move(key);
     return true;
   }
@@ -127,7 +127,7 @@ class Reader : public nlohmann::json_sax<Json> {
   bool begin(Long which) {
     const bool twice = which == Long::merges ? seen_merges_ : seen_vocabulary_;
     if (twice)
-      fail(where_, fmt::format("the key \"{}\" stands twice in one object", key_), "", "each key once");
+      fail(where_, fmt::format("the key \"{}\" occurs twice in one object", key_), "", "each key once");
     (which == Long::merges ? seen_merges_ : seen_vocabulary_) = true;
     long_ = which;
     long_depth_ = depth_;
@@ -149,7 +149,7 @@ class Reader : public nlohmann::json_sax<Json> {
   }
   [[noreturn]] void wrong_entry(const std::string& got) const {
     if (long_ == Long::merges) fail(where_, "the merges are damaged", got, "\"a b\" or [\"a\", \"b\"]");
-    fail(where_, fmt::format("the vocabulary is damaged at '{}'", key_), got, "an id from 0 on");
+    fail(where_, fmt::format("the vocabulary is damaged at '{}'", key_), got, "an id of at least 0");
   }
 
   template <class T>
@@ -190,7 +190,7 @@ class Reader : public nlohmann::json_sax<Json> {
 
 [[noreturn]] void wrong_type(const char* key, const Json& got, const char* expected,
                              const std::string& where) {
-  fail(where, fmt::format("\"{}\" is of the wrong type", key), got.type_name(), expected);
+  fail(where, fmt::format("\"{}\" has the wrong type", key), got.type_name(), expected);
 }
 
 }  // namespace
@@ -204,7 +204,7 @@ TokenizerJson parse_tokenizer_json(std::string_view text, VocabularyPlace place,
   TokenizerJson made = reader.take();
   if (place == VocabularyPlace::top ? !made.has_vocabulary || made.vocabulary_is_list
                                     : !made.settings.is_object())
-    fail(where, "it is no tokenizer", "JSON that is no object", "an object");
+    fail(where, "it is not a tokenizer", "JSON that is not an object", "an object");
   return made;
 }
 

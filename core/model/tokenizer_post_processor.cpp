@@ -86,7 +86,7 @@ AroundText read(const Json& processor, const TokenizerVocabulary& vocabulary, co
     return {{pair_id(processor, "cls", vocabulary, where)}, {pair_id(processor, "sep", vocabulary, where)}};
   }
   if (type != "Sequence" || level > 0) {
-    fail(where, "this kind is not known", fmt::format("'{}'", type),
+    fail(where, "this kind is unknown", fmt::format("'{}'", type),
          "TemplateProcessing, BertProcessing, RobertaProcessing, ByteLevel or a Sequence of them");
   }
   AroundText around;

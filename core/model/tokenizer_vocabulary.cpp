@@ -38,7 +38,7 @@ TokenizerVocabulary::TokenizerVocabulary(std::vector<VocabularyEntry> own,
                 {.where = where,
                  .what = "the ids of the vocabulary have wide gaps",
                  .got = fmt::format("{} pieces, the largest id {}", own.size() + added.size(), size - 1),
-                 .expected = "ids from 0 on, one after the other"});
+                 .expected = "consecutive ids from 0"});
   }
   pieces_.resize(size);
   taken_.resize(pieces_.size());
@@ -70,7 +70,7 @@ void TokenizerVocabulary::put(Ids& ids, std::string piece, std::size_t id, const
   pieces_[id] = std::move(piece);
   if (!ids.emplace(pieces_[id], static_cast<TokenId>(id)).second) {
     throw Error(ExitStatus::input, {.where = where,
-                                    .what = "a piece stands twice in the vocabulary",
+                                    .what = "a piece occurs twice in the vocabulary",
                                     .got = fmt::format("'{}'", pieces_[id]),
                                     .expected = "each piece once"});
   }

@@ -21,8 +21,8 @@ std::unique_ptr<const WordHead> WordHead::open(const EncoderConfig& config,
   const Index E = config.embed_dim, W = config.word_width, V = config.vocabulary;
   const auto found = [&](std::string_view name) { return find_under_root(*files, config.root, name); };
   const auto no_head = [&](const std::string& missing) {
-    throw Error(ExitStatus::input, {files->path(), "the model has no head that predicts words", "", missing,
-                                    "a model of the same family that was published with its head"});
+    throw Error(ExitStatus::input, {files->path(), "the model has no word prediction head", "", missing,
+                                    "a model of the same family published with that head"});
   };
   const std::span<const WordHeadNames> heads = config.names->heads;
   auto head = std::ranges::find_if(heads, [&](const WordHeadNames& names) {

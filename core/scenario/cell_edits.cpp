@@ -85,7 +85,8 @@ void set_cell(Tensor& tensor, std::size_t number, const CellEdit& edit, const st
     inside = index[axis] >= 0 && index[axis] < shape.size(static_cast<Index>(axis));
   }
   if (!inside)
-    refuse(number, edit, "the index lies outside", index_text(edit.index), "a cell of " + shape.to_string());
+    refuse(number, edit, "the index is out of range", index_text(edit.index),
+           "a cell of " + shape.to_string());
   const double value = edit.value;
   if (tensor.dtype() == DType::boolean && value != 0.0 && value != 1.0) {
     refuse(number, edit, "the mask is boolean", fmt::format("{}", value), "0 or 1");
@@ -95,7 +96,7 @@ void set_cell(Tensor& tensor, std::size_t number, const CellEdit& edit, const st
   }
   if (tensor.dtype() == DType::f32 && std::isfinite(value) &&
       std::abs(value) > std::numeric_limits<float>::max()) {
-    refuse(number, edit, "beyond f32", fmt::format("{}", value), "at most ±3.4e38", "--dtype f64 holds it");
+    refuse(number, edit, "beyond f32", fmt::format("{}", value), "at most ±3.4e38", "use --dtype f64");
   }
   tensor.set_flat(shape.offset(index), value);
 }
@@ -116,8 +117,8 @@ TensorId target_of(std::size_t number, const CellEdit& edit, const ScenarioPlan&
   TensorId id = name->id;
   if (plan.options.op == Op::scaled_dot_product_attention) id = input_of_heads(id);
   if (name->gradient || tensor_entry(id).role == TensorRole::intermediate) {
-    refuse(number, edit, "this tensor is computed, it cannot be edited", "",
-           "an input, a parameter or a mask", "edit what it is made from");
+    refuse(number, edit, "this tensor is computed and cannot be edited", "",
+           "an input, a parameter or a mask", "edit what it is computed from");
   }
   if (plan.self_attention && (id == TensorId::key || id == TensorId::value)) {
     refuse(number, edit, "in self-attention this is the query", "", "",
@@ -146,7 +147,7 @@ void apply_edits(const Scenario& scenario, const ScenarioPlan& plan, TensorMaker
     const CellEdit& first = scenario.edits[edits.front().number];
     const std::string name(tensor_entry(id).name);
     if (id == TensorId::head_gain) {
-      refuse(edits.front().number, first, "gains are not edited cell by cell", "", "", "set heads.gain");
+      refuse(edits.front().number, first, "gains cannot be edited cell by cell", "", "", "set heads.gain");
     }
     TensorPtr& tensor = inputs.tensors.*(tensor_entry(id).member);
     const bool begins = id == TensorId::attn_mask || id == TensorId::key_padding_mask;

@@ -141,7 +141,7 @@ Tensor in_trace_layout(const std::string& name, const Tensor& array, const Atten
   if (name == "out_proj.weight") return array.reshaped(renamed(shape, {"E", "H·Dv"}));
   if (name == "out_proj.bias") return array.reshaped(renamed(shape, {"E"}));
   if (name == "in_proj_bias") {
-    if (rank != 1) wrong_rank(name, array, "(3E): the biases of q, k and v one after the other");
+    if (rank != 1) wrong_rank(name, array, "(3E): the biases of q, k and v concatenated");
     return array.reshaped(renamed(shape, {"H·D+G·D+G·Dv"}));
   }
   if (name == "bias_k") return appended_row(name, array, "G·D");

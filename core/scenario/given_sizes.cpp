@@ -58,12 +58,13 @@ SequenceAxes sequence_axes(const std::string& name, const Tensor& array, bool ba
   const Shape& shape = array.shape();
   if (shape.rank() == 2) return {1, shape.size(0), shape.size(1)};
   if (shape.rank() != 3) {
-    wrong_rank(name, array,
-               batch_first ? "(N,length,width), or (length,width) unbatched"
-                           : "(length,N,width), or (length,width) unbatched",
-               shape.rank() == 4
-                   ? "heads of their own, (N,H,length,width), are for scaled_dot_product_attention"
-                   : "");
+    wrong_rank(
+        name, array,
+        batch_first ? "(N,length,width), or (length,width) unbatched"
+                    : "(length,N,width), or (length,width) unbatched",
+        shape.rank() == 4
+            ? "inputs already split into heads, (N,H,length,width), are for scaled_dot_product_attention"
+            : "");
   }
   return {shape.size(batch_first ? 0 : 1), shape.size(batch_first ? 1 : 0), shape.size(2)};
 }
@@ -84,7 +85,7 @@ void enter_sequences(const SizeCollector& arrays, GivenSizes& sizes, bool batch_
     if (first->shape().rank() != rank) {
       throw Error(ExitStatus::input,
                   {.where = name,
-                   .what = "query, key and value have the same number of axes",
+                   .what = "query, key and value must have the same number of axes",
                    .got = named(first_name, *first) + " beside " + named(name, *array),
                    .expected = "three axes each, or two each (unbatched)",
                    .remedy = fmt::format("give {} its batch axis", rank == 2 ? name : first_name)});
@@ -106,8 +107,8 @@ std::string width_remedy(const Shape& matrix, const std::optional<SizeFact>& fac
   const bool transposed = fact && matrix.size(0) == fact->size && matrix.size(1) != fact->size;
   if (transposed)
     return packed ? "transposed? in_proj_weight is (3E,E)" : "transposed? Linear weights are (out,in)";
-  return packed ? "one width for query, key and value; for others give q_proj_weight, k_proj_weight and "
-                  "v_proj_weight"
+  return packed ? "one width for query, key and value; for different widths give q_proj_weight, "
+                  "k_proj_weight and v_proj_weight"
                 : "";
 }
 
@@ -118,7 +119,7 @@ void enter_parameters(const SizeCollector& arrays, GivenSizes& sizes) {
     const bool packed = name == std::string_view("in_proj_weight");
     if (array->shape().rank() != 2)
       wrong_rank(name, *array,
-                 packed ? "(3E,E): the rows of q, k and v one after the other" : "a matrix (rows,width)");
+                 packed ? "(3E,E): the rows of q, k and v concatenated" : "a matrix (rows,width)");
     SizeCollector::enter(fact, what, name, *array, array->shape().size(1),
                          width_remedy(array->shape(), fact, packed));
   };
@@ -134,7 +135,7 @@ void enter_parameters(const SizeCollector& arrays, GivenSizes& sizes) {
     const Index rank = name == std::string_view("out_proj.weight") ? 2 : 1;
     if (array->shape().rank() != rank) wrong_rank(name, *array, rank == 2 ? "(E,H·Dv)" : "(E)");
     SizeCollector::enter(sizes.embed_dim, "embed_dim", name, *array, array->shape().size(0),
-                         "it makes the output, which is as wide as query");
+                         "it produces the output, which is as wide as query");
   }
   std::optional<SizeFact> fixed = {};
   for (const char* name : {"static_k", "static_v"}) {
@@ -159,7 +160,8 @@ void enter_heads(const SizeCollector& arrays, GivenSizes& sizes) {
                  "add the missing axes with size 1; (N,L,E) is for multi_head_attention");
     const bool turned = width && shape.size(2) == width->size && shape.size(3) != width->size;
     SizeCollector::enter(sizes.batch, "N", name, *array, shape.size(0));
-    SizeCollector::enter(heads, heads_name, name, *array, shape.size(1), "key and value have the same heads");
+    SizeCollector::enter(heads, heads_name, name, *array, shape.size(1),
+                         "key and value must have the same heads");
     SizeCollector::enter(length, letter, name, *array, shape.size(2));
     SizeCollector::enter(width, width_name, name, *array, shape.size(3),
                          turned ? fmt::format("transposed? {} is {}", name, letters) : "");
@@ -177,12 +179,12 @@ void check_padding_rank(const Tensor& mask, const GivenSizes& sizes, Op op) {
   if (op != Op::multi_head_attention || !sizes.batch || (rank == 1) == sizes.unbatched) return;
   throw Error(ExitStatus::input,
               {.where = "key_padding_mask",
-               .what = "it has the axes of another kind of input",
+               .what = "its axes do not match those of the inputs",
                .got = fmt::format("{} beside {}", mask.shape().sizes_text(), sizes.batch->source),
                .expected = sizes.unbatched ? "(S), as the inputs are unbatched"
                                            : fmt::format("(N,S) with N = {}, as the inputs are batched",
                                                          sizes.batch->size),
-               .remedy = sizes.unbatched ? "leave its batch axis out" : "give it its batch axis"});
+               .remedy = sizes.unbatched ? "remove its batch axis" : "give it its batch axis"});
 }
 
 void enter_masks(const SizeCollector& arrays, GivenSizes& sizes, Op op) {

@@ -33,22 +33,19 @@ struct RoleEntry {
 
 constexpr std::array<RoleEntry, 6> roles{{
     {HeadRole::previous_word, "previous word",
-     "W_q turns the position's sine-cosine pairs back by one position, W_k takes them as they are: they "
-     "agree best one "
-     "place to the left"},
+     "W_q rotates the position's sine-cosine pairs back by one position, W_k uses them unchanged: they match "
+     "best one position to the left"},
     {HeadRole::same_word, "same word elsewhere",
-     "W_q and W_k take the same pairs of the word's code, so equal words agree; opposite signs on a few "
-     "position pairs "
-     "push the word itself away"},
+     "W_q and W_k use the same pairs of the word's code, so equal words match; opposite signs on a few "
+     "position pairs push the word itself away"},
     {HeadRole::first_word, "first word",
-     "W_q turns the constant column into the code of position 0, the same question for every word; W_k takes "
-     "the "
+     "W_q turns the constant column into the code of position 0, the same query for every word; W_k uses the "
      "position's pairs"},
     {HeadRole::itself, "itself",
-     "W_q and W_k take the same position pairs: they agree best at the same place"},
+     "W_q and W_k use the same position pairs: they match best at the same position"},
     {HeadRole::average, "average of all",
-     "W_q is 0, so every score is 0 and the softmax gives each word the same"},
-    {HeadRole::random, "random", "W_q and W_k are random numbers: what it looks at has no reason"},
+     "W_q is 0, so every score is 0 and the softmax gives every word the same weight"},
+    {HeadRole::random, "random", "W_q and W_k are random numbers: what it attends to has no meaning"},
 }};
 
 bool needs_positions(HeadRole role) {

@@ -23,7 +23,7 @@ Json parse_json(std::string_view text, const std::string& where) {
                  .what = refusal.what,
                  .got = refusal.got,
                  .expected = refusal.expected,
-                 .remedy = refusal.too_large ? "put large arrays into an .npz beside it" : ""});
+                 .remedy = refusal.too_large ? "put large arrays in an .npz next to it" : ""});
   }
 }
 

@@ -14,10 +14,9 @@ namespace {
 const AttentionLayer& layer_at(const std::string& path, const AttentionLayers& layers, Index layer) {
   const auto count = static_cast<Index>(layers.layers.size());
   if (count == 0) {
-    throw Error(ExitStatus::input,
-                {path, "no attention layer is recognised in this model", "",
-                 "arrays named as PyTorch, BERT, GPT-2, Llama, ViT, T5 and others name them",
-                 fmt::format("headwise info {} lists its arrays", path)});
+    throw Error(ExitStatus::input, {path, "no attention layer was recognised in this model", "",
+                                    "array names as in PyTorch, BERT, GPT-2, Llama, ViT, T5 and others",
+                                    fmt::format("headwise info {} lists its arrays", path)});
   }
   if (layer < 0 || layer >= count) {
     throw Error(ExitStatus::input,
@@ -32,8 +31,9 @@ void refuse_missing_files(const std::string& path) {
   const std::vector<std::string> missing = ModelFiles(path).missing_files();
   if (missing.empty()) return;
   const std::string more = missing.size() > 1 ? fmt::format(" and {} more", missing.size() - 1) : "";
-  throw Error(ExitStatus::input, {path, "files that the index names are missing", missing[0] + more,
-                                  "all of them beside the index", "fetch them where the model is published"});
+  throw Error(ExitStatus::input,
+              {path, "files named in the index are missing", missing[0] + more,
+               "all of them next to the index", "download them from where the model is published"});
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, 
   }
   if (const std::string problem = layer_problem(layer); !problem.empty()) {
     throw Error(ExitStatus::input, {path, "this layer cannot be computed: " + problem, "", "",
-                                    fmt::format("headwise info {} says what is there", path)});
+                                    fmt::format("headwise info {} shows what is there", path)});
   }
   Scenario scenario;
   AttentionSpec& a = scenario.attention;
@@ -138,11 +138,12 @@ std::string told_of_heads(const Scenario& scenario, const AttentionLayer& layer,
   };
   if (heads_are_assumed(scenario, layer)) {
     return fmt::format(
-        "no config.json says how many heads this layer has: {} of {} are assumed, set {} to what they are",
+        "no config.json gives the number of heads of this layer: assuming {} of {}; set {} to the right "
+        "number",
         counted(o.num_heads, o.num_kv_heads), o.head_dim, num_heads_path);
   }
   if (!layer.num_heads || (layer.num_heads == o.num_heads && layer.num_kv_heads == o.num_kv_heads)) return "";
-  return fmt::format("trained with {} heads of {}; cut anew as {} of {}",
+  return fmt::format("trained with {} heads of {}; split differently here, as {} of {}",
                      counted(*layer.num_heads, *layer.num_kv_heads), layer.q_rows / *layer.num_heads,
                      counted(o.num_heads, o.num_kv_heads), o.head_dim);
 }

@@ -110,7 +110,7 @@ std::string told_of_differences(const Scenario& scenario, const Scenario& layer)
       told.push_back(fmt::format("{} = {} (the layer has {})", path, value_text(ours), value_text(theirs)));
     }
   });
-  return told.empty() ? "" : fmt::format("not as in the model's layer: {}", fmt::join(told, ", "));
+  return told.empty() ? "" : fmt::format("differs from the model's layer: {}", fmt::join(told, ", "));
 }
 
 }  // namespace

@@ -20,13 +20,13 @@ using Kind = MaskPreset::Kind;
 
 // In the order of Kind.
 constexpr std::array<MaskPresetEntry, 7> entries{{
-    {"causal", "no key after the query: the same as mask.is_causal"},
-    {"causal_bottom_right", "causal with the last query at the last key"},
-    {"sliding_window:W", "keys less than W positions away on either side; by itself 3"},
-    {"prefix:P", "causal, but the first P keys are seen by all (prefix LM); by itself 2"},
-    {"dilated:W:R", "keys 0, R, 2R … positions away, fewer than W steps on either side; by itself 2:2"},
-    {"document:0,A,B", "documents packed into one sequence, each beginning at one of the numbers"},
-    {"padding:K", "the last K keys are padding; by itself 1"},
+    {"causal", "no keys after the query: the same as mask.is_causal"},
+    {"causal_bottom_right", "causal, with the last query aligned to the last key"},
+    {"sliding_window:W", "keys fewer than W positions away on either side; default 3"},
+    {"prefix:P", "causal, but the first P keys are visible to all (prefix LM); default 2"},
+    {"dilated:W:R", "keys 0, R, 2R … positions away, fewer than W steps on either side; default 2:2"},
+    {"document:0,A,B", "documents packed into one sequence, each starting at one of the numbers"},
+    {"padding:K", "the last K keys are padding; default 1"},
 }};
 
 // What the numbers are by themselves.
@@ -57,8 +57,9 @@ std::string unknown(const std::string& text) {
     forms.emplace_back(entry.form);
   }
   const auto nearest = std::ranges::find(words, nearest_name(word, words)) - words.begin();
-  return fmt::format("mask.preset \"{}\" is not known: did you mean {}? There are {}", one_line(text, 40),
-                     word_of(entries[static_cast<std::size_t>(nearest)].form), fmt::join(forms, ", "));
+  return fmt::format("mask.preset \"{}\" is not known: did you mean {}? The presets are {}",
+                     one_line(text, 40), word_of(entries[static_cast<std::size_t>(nearest)].form),
+                     fmt::join(forms, ", "));
 }
 
 // "3:1,2" → {3,1,2}; none where a part is no whole number.
@@ -82,11 +83,11 @@ std::string number_refusal(Kind kind, const std::vector<Index>& numbers, Index k
                             : kind == Kind::causal || kind == Kind::causal_bottom_right ? 0
                                                                                         : 1;
   if (kind == Kind::document) {
-    if (numbers.empty() || numbers[0] != 0) return "the first document begins at 0";
+    if (numbers.empty() || numbers[0] != 0) return "the first document must start at 0";
     if (std::ranges::adjacent_find(numbers, std::greater_equal{}) != numbers.end())
-      return "the beginnings go up";
+      return "the starts must increase";
     if (numbers.back() >= std::max(keys, Index{1}))
-      return fmt::format("a document begins before the end, S = {}", keys);
+      return fmt::format("every document must start before the end, S = {}", keys);
     return "";
   }
   if (numbers.size() != count) return fmt::format("expected {} number{}", count, count == 1 ? "" : "s");
@@ -137,7 +138,7 @@ MaskPresetReading read_mask_preset(const std::string& text, Index keys) {
   const auto numbers = colon == std::string::npos ? default_numbers(preset.kind)
                                                   : numbers_of(std::string_view(text).substr(colon + 1));
   const std::string wrong =
-      !numbers ? "its numbers are whole numbers" : number_refusal(preset.kind, *numbers, keys);
+      !numbers ? "its numbers must be whole numbers" : number_refusal(preset.kind, *numbers, keys);
   if (!wrong.empty()) {
     return {std::nullopt, fmt::format("mask.preset \"{}\": {}; the form is {}, {}", one_line(text, 40), wrong,
                                       found->form, found->what)};

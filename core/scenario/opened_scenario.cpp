@@ -38,7 +38,7 @@ bool holds_arrays(const std::string& path) {
       throw;
     throw Error(
         ExitStatus::input,
-        {path, "this is no file that Headwise reads", "",
+        {path, "Headwise cannot read this kind of file", "",
          "a scenario or playlist (.json), arrays (.npy, .npz, .safetensors), or a folder with a model", ""});
   }
 }
@@ -51,11 +51,11 @@ bool holds_arrays(const std::string& path) {
   }
   const std::size_t more = files.arrays().size() - names.size();
   throw Error(ExitStatus::input,
-              {path, "there is no run in this file that could be opened again, and no attention layer",
+              {path, "this file has neither a run to reopen nor an attention layer",
                names.empty() ? "no arrays"
                              : fmt::format("{}{}", fmt::join(names, ", "),
                                            more == 0 ? "" : fmt::format(" and {} more", more)),
-               "a file that headwise run wrote, a model, or arrays with a query", ""});
+               "a file written by headwise run, a model, or arrays with a query", ""});
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace {
 Index checked_add(Index a, Index b) {
   Index sum = 0;
   if (__builtin_add_overflow(a, b, &sum)) {
-    throw Error(ExitStatus::memory, {.where = "scenario", .what = "the sizes are beyond any memory"});
+    throw Error(ExitStatus::memory, {.where = "scenario", .what = "the sizes exceed any memory"});
   }
   return sum;
 }
@@ -72,7 +72,7 @@ void require_planned_memory(const ScenarioPlan& plan, const Scenario& scenario, 
   for (const auto& [name, array] : given) there += static_cast<Index>(array->bytes());
   const Index of_maps = checked_multiply(maps, planned_map_bytes(plan, dtype), "the trace");
   if (__builtin_add_overflow(std::max<Index>(0, to_make - there), of_maps, &all))
-    throw Error(ExitStatus::memory, {.where = "the trace", .what = "the sizes are beyond any memory"});
+    throw Error(ExitStatus::memory, {.where = "the trace", .what = "the sizes exceed any memory"});
   require_memory(all, "the trace");
 }
 

@@ -28,8 +28,8 @@ std::string as_text(const Json& json) {
 }
 
 [[noreturn]] void damaged(const std::string& path, const std::string& entry, const std::string& got) {
-  throw Error(ExitStatus::input, {path + ": " + entry, "what the file says of its run is damaged", got,
-                                  "JSON", "write the file again with headwise run"});
+  throw Error(ExitStatus::input, {path + ": " + entry, "the file's record of its run is damaged", got, "JSON",
+                                  "write the file again with headwise run"});
 }
 
 // The entry as `T`, or `otherwise` where the file has none; a key of an object where `key` is given.
@@ -170,9 +170,9 @@ Scenario scenario_of_run(const std::string& path, const RunRecord& run,
   if (missing.empty()) return scenario;
   throw Error(
       ExitStatus::input,
-      {path, "this run cannot be opened again: it was given arrays that its file does not hold",
-       fmt::format("without {}", fmt::join(missing, ", ")), "a file of all tensors: run without --only",
-       "open the scenario itself, with the same --input files"});
+      {path, "this run cannot be reopened: it used arrays that its file does not contain",
+       fmt::format("without {}", fmt::join(missing, ", ")), "a file with all tensors: run without --only",
+       "open the original scenario, with the same --input files"});
 }
 
 }  // namespace headwise

@@ -47,7 +47,7 @@ struct RangeChecker {
     std::ranges::sort(heads);
     if (heads.empty() || heads.front() < 0 || std::ranges::adjacent_find(heads) != heads.end())
       refuse(section, key, fmt::format("heads {}", fmt::join(member->heads, ", ")),
-             "one or more heads, counted from 0, each of them once");
+             "one or more heads, counted from 0, each only once");
     const TensorPtr& held = member->attn_weights;
     if (held && (held->dtype() != DType::f64 || held->shape().rank() != 4))
       refuse(section, key, held->shape().sizes_text(), "attn_weights (N,F,L,S) in f64");

@@ -42,7 +42,7 @@ std::string read_json_text(const std::string& path, const std::string& kind) {
       throw Error(ExitStatus::usage, {.where = path,
                                       .what = "the " + kind + " file is too large",
                                       .expected = "at most 64 MiB",
-                                      .remedy = "keep large arrays in an .npz beside it"});
+                                      .remedy = "put large arrays in an .npz next to it"});
     }
   }
   return text;

@@ -158,10 +158,9 @@ struct Workshop {
   TensorPtr layer_input() const {
     const Index width = model->model->encoder()->config().embed_dim;
     if (width != plan.options.embed_dim) {
-      throw Error(ExitStatus::input,
-                  {"in_proj_weight", "the given parameters do not fit the text of the model",
-                   fmt::format("E = {}", plan.options.embed_dim), fmt::format("E = {}", width),
-                   "leave them out, or give a query too"});
+      throw Error(ExitStatus::input, {"in_proj_weight", "the given parameters do not fit the model's text",
+                                      fmt::format("E = {}", plan.options.embed_dim),
+                                      fmt::format("E = {}", width), "leave them out, or also give a query"});
     }
     return make_layer_input(*model, plan.batch, dtype, maker);
   }
@@ -274,8 +273,7 @@ struct Workshop {
   void make_frozen_weights(TraceTensors& t) const {
     const auto found = given.find("frozen_weights");
     if (plan.options.frozen_heads.empty()) {
-      if (found != given.end())
-        notes.push_back("frozen_weights is not used: heads.frozen names no heads that would keep them");
+      if (found != given.end()) notes.push_back("frozen_weights is not used: heads.frozen names no heads");
       return;
     }
     const Shape shape{{"N", plan.batch},
@@ -297,9 +295,10 @@ struct Workshop {
     }
     heads = describe_hand_made_heads(plan.options.num_heads);
     if (scenario.inputs.source != InputSource::text || given.contains("query") || given.contains("key")) {
-      notes.push_back("the hand-made heads read the layout of text embeddings; these inputs do not have it");
+      notes.push_back(
+          "the hand-made heads rely on the layout of text embeddings, which these inputs do not have");
     } else if (!scenario.inputs.positions) {
-      notes.push_back("positions are off: the hand-made heads that look at positions cannot tell them apart");
+      notes.push_back("positions are off: hand-made heads that use positions cannot tell them apart");
     }
   }
 
@@ -414,7 +413,7 @@ ScenarioInputs made_inputs(const Scenario& asked, DType dtype, const GivenArrays
   if (inputs.grad_output) {
     const std::string cells = non_finite_cells("grad_output", *inputs.grad_output);
     if (!cells.empty())
-      inputs.notes.push_back(cells + ": the gradients that follow from it are not finite either");
+      inputs.notes.push_back(cells + ": the gradients that depend on it are not finite either");
   }
   inputs.unbatched = sizes.unbatched;
   inputs.labels = workshop.labels(tensors);

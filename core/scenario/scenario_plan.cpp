@@ -67,8 +67,8 @@ void plan_heads(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& 
       o.num_kv_heads > 0 && o.num_heads % o.num_kv_heads == 0,
       fmt::format("num_kv_heads = {}{} does not divide num_heads = {}{}: {}", o.num_kv_heads,
                   size_source(sizes.num_kv_heads), o.num_heads, size_source(sizes.num_heads),
-                  heads_after_length ? "is query (N,L,H,D)? its heads come before its length, (N,H,L,D)"
-                                     : "each key/value head serves as many query heads"),
+                  heads_after_length ? "is query (N,L,H,D)? heads come before the length, (N,H,L,D)"
+                                     : "each key/value head must serve the same number of query heads"),
       sizes.num_heads || sizes.num_kv_heads);
   o.head_dim =
       size_of("head_dim", "D", a.head_dim, sizes.head_dim, o.num_heads > 0 ? o.embed_dim / o.num_heads : 0);
@@ -202,10 +202,9 @@ void plan_mask_preset(ScenarioPlan& plan, const MaskSpec& mask, const GivenArray
 void check_inputs_and_masks(const ScenarioPlan& plan, const Scenario& scenario, const GivenArrays& given,
                             Contradictions& wrong) {
   const MaskSpec& m = scenario.mask;
-  wrong.check(
-      scenario.inputs.source != InputSource::file || scenario.inputs.file || given.contains("query"),
-      "inputs.source is \"file\", but inputs.file is null and no query is given: name a file there, or "
-      "give one with --input");
+  wrong.check(scenario.inputs.source != InputSource::file || scenario.inputs.file || given.contains("query"),
+              "inputs.source is \"file\", but inputs.file is null and no query is given: name a file there, "
+              "or use --input");
   if (!m.valid_lens || given.contains("valid_lens")) return;
   const auto rows = static_cast<Index>(m.valid_lens->size());
   wrong.check(rows == plan.batch, fmt::format("mask.valid_lens has {} entries, N is {}", rows, plan.batch));
@@ -310,7 +309,7 @@ void check_biases(const Scenario& scenario, const GivenArrays& given, Contradict
                       : given.contains("static_v") ? "static_v"
                                                    : nullptr;
   if (fixed != nullptr && (bias_k || bias_v || scenario.attention.add_bias_kv)) {
-    wrong.add(fmt::format("{} excludes {}: a static array takes no appended row", fixed,
+    wrong.add(fmt::format("{} excludes {}: a static array has no room for an appended row", fixed,
                           bias_k || bias_v ? "bias_k and bias_v" : "attention.add_bias_kv"),
               true);
   }

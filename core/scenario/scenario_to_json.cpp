@@ -149,7 +149,7 @@ std::string scenario_to_json(const Scenario& scenario, bool complete) {
     return layout(complete ? all_keys(scenario) : own_keys(scenario));
   } catch (const OrderedJson::type_error& error) {
     throw Error(ExitStatus::usage, {.where = "scenario",
-                                    .what = "a text is not UTF-8, and JSON holds nothing else",
+                                    .what = "a text is not UTF-8, which JSON requires",
                                     .got = error.what(),
                                     .expected = "UTF-8"});
   }

@@ -107,7 +107,7 @@ FrozenHeads read_frozen_heads(const Json& value, const std::string& place) {
   const Json& heads = value["heads"];
   if (!heads.is_array() || heads.empty()) {
     wrong_value(place + ".heads", heads.is_array() ? "no head is named" : "wrong type", describe(heads),
-                "a list of heads, as in [4, 1]", "heads.frozen is null where no head is frozen");
+                "a list of heads, as in [4, 1]", "use null for heads.frozen if no head is frozen");
   }
   std::set<std::int64_t> different;
   for (const Json& entry : heads) {

@@ -16,7 +16,7 @@ namespace {
 
 void refuse(const std::string& key, const std::string& got, const std::string& remedy) {
   throw Error(ExitStatus::usage,
-              {key, "a layer of a model has the model's own text as query, key and value", got, "", remedy});
+              {key, "a model's layer takes the model's own text as query, key and value", got, "", remedy});
 }
 
 }  // namespace
@@ -29,7 +29,8 @@ std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vecto
   input->model = TextModel::open(path_from(scenario.origin.folder, *scenario.parameters.file));
   if (const std::string& why = input->model->no_text(); !why.empty()) {
     notes.push_back(fmt::format(
-        "the text does not go through this model, its words are embedded as in any other scenario: {}", why));
+        "the text does not go through this model, so its tokens are embedded as in any other scenario: {}",
+        why));
     return nullptr;
   }
   const Encoder& encoder = *input->model->encoder();
@@ -37,8 +38,7 @@ std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vecto
     const std::optional<Index>& said = input->model->layers().config->num_layers;
     const bool beyond = said && scenario.parameters.layer >= *said;
     notes.push_back(fmt::format(
-        "the text does not get as far as this layer, its words are embedded as in any other "
-        "scenario: {}",
+        "the text does not reach this layer, so its tokens are embedded as in any other scenario: {}",
         beyond ? told_of_layer_count(input->model->files(), input->model->layers()) : encoder.no_words()));
     return nullptr;
   }
@@ -50,7 +50,7 @@ std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vecto
   input->layer = scenario.parameters.layer;
   notes.insert(notes.end(), input->text.notices.begin(), input->text.notices.end());
   if (!scenario.inputs.positions)
-    notes.push_back("inputs.positions is not used: a model's text has the positions that the model gives it");
+    notes.push_back("inputs.positions is not used: the model adds its own positions to the text");
   return input;
 }
 

@@ -14,35 +14,33 @@ struct Entry {
 
 constexpr std::string_view sentences = "builtin:sentences", copycat = "builtin:copycat";
 constexpr std::string_view induction =
-    "from a word that was there before it looks at what followed it then, and the model says that again: "
-    "nine tenths "
-    "of its weight in repeated texts";
+    "from a repeated word it attends to what followed that word before, which the model then predicts again: "
+    "nine tenths of its weight in repeated texts";
 
 constexpr std::array<Entry, 10> entries{{
     {sentences,
      0,
      2,
-     {"opening bracket", "from a closing sign it looks at the one that opens, with 0.74 of its weight"}},
-    {sentences, 0, 4, {"next word", "it looks at the word that follows, with 0.55 of its weight"}},
-    {sentences, 0, 7, {"previous word", "it looks at the word before, with 0.62 of its weight"}},
+     {"opening bracket", "from a closing bracket it attends to the opening one, with 0.74 of its weight"}},
+    {sentences, 0, 4, {"next word", "it attends to the next word, with 0.55 of its weight"}},
+    {sentences, 0, 7, {"previous word", "it attends to the previous word, with 0.62 of its weight"}},
     {sentences,
      1,
      4,
      {"the deciding adjective",
-      "from “it” it looks at the adjective that decides what “it” is, tired or wide, with 0.89 of its "
+      "from “it” it attends to the adjective that decides what “it” is, tired or wide, with 0.89 of its "
       "weight"}},
     {sentences,
      1,
      7,
      {"what “it” stands for",
-      "from “it” it looks at the noun that is meant: 0.93 of its weight in sentences that it never saw. "
-      "Write wide for "
-      "tired, and it looks at the street"}},
+      "from “it” it attends to the noun that is meant: 0.93 of its weight in unseen sentences. Replace tired "
+      "with wide, and it attends to the street"}},
     {copycat,
      0,
      1,
      {"previous word",
-      "it looks at the word before, with 0.90 of its weight: the induction heads of layer 1 need that"}},
+      "it attends to the previous word, with 0.90 of its weight, which the induction heads of layer 1 need"}},
     {copycat, 1, 0, {"induction", induction}},
     {copycat, 1, 1, {"induction", induction}},
     {copycat, 1, 2, {"induction", induction}},

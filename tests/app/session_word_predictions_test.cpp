@@ -107,7 +107,8 @@ TEST_CASE("where there are no words to predict a sentence says why") {
   CHECK(runs.of(computed({"inputs.source=random"}), 0)->why.find("give the model a text") !=
         std::string::npos);
   CHECK(runs.of(computed({}), 0)->why.empty());
-  CHECK(runs.of(computed({"parameters.source=hand_made"}), 0)->why.find("set heads to model") != std::string::npos);
+  CHECK(runs.of(computed({"parameters.source=hand_made"}), 0)->why.find("set heads to model") !=
+        std::string::npos);
   const std::string llama = HEADWISE_SOURCE_DIR "/tests/golden/models/llama";  // has no tokenizer
   const Scenario without = layer_scenario(llama, TextModel::open(llama)->layers(), 0);
   CHECK(runs.of(compute(without, nullptr), 0)->why.find("there is no tokenizer") != std::string::npos);

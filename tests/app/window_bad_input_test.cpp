@@ -44,7 +44,7 @@ TEST_CASE("whatever is dropped that is no scenario: one sentence says so, in a n
       {folder.with_file("newer.json", R"({"headwise": 2})"), "written by a newer Headwise"},
       {folder.with_file("broken.json", R"({"headwise": 1, "attention": )"), "this is not JSON"},
       {folder.with_file("old.pt", "\x80\x02}q\x01."), "safetensors"},
-      {folder.with_file("words.txt", "words"), "no file that Headwise reads"},
+      {folder.with_file("words.txt", "words"), "Headwise cannot read this kind of file"},
       {folder.with_file("nothing", ""), "nothing"},
       {folder.file("missing.json"), "missing.json"}};
   for (const auto& [path, part] : cases) {

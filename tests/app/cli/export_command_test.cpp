@@ -176,7 +176,7 @@ TEST_CASE("a wrong export is one line and status 2, and no file is made") {
                 "light, dark or projector");
   check_refused({"hand_made", "--tensor", "scores", "-o", folder.file("x.gif")}, 2, ".npy");
   check_refused({"hand_made", "--tensor", "scores", "-o", folder.file("missing/x.png")}, 4,
-                "make the folder first");
+                "create the folder first");
   CHECK(folder.count_files() == 0);
 }
 

@@ -78,7 +78,7 @@ TEST_CASE("inputs.source \"file\" takes its arrays from --input too") {
   CHECK(query->flat(23) == 1.0);
   const ProgramResult without = run_program(words);
   CHECK(without.status == 2);
-  CHECK(contains(without.err, "give one with --input"));
+  CHECK(contains(without.err, "use --input"));
 }
 
 TEST_CASE("export says of a tensor without heads that --head does not matter") {

@@ -64,7 +64,7 @@ TEST_CASE("layers have the numbers in their names, and what is missing is told")
   write_model(folder, sizes, R"({"n_heads":3,"n_layers":6})");
   const std::string path = folder.file(""), out = folder.file("out.npz");
   const std::string count =
-      "config.json says that the model has 6 layers, the files have 4: layers 4 to 5 are missing";
+      "config.json gives 6 layers, but the files have 4: layers 4 to 5 are missing";
 
   const std::string told = run_program({"info", path}).out;
   CHECK(told.find("4 attention layers, with config.json\n"
@@ -109,7 +109,7 @@ TEST_CASE("--set attention.num_heads alone is enough for a grouped layer") {
                                               std::string("attention.num_heads=") + heads, "-o", out});
     CHECK(result.status == 0);
     CHECK(is_one_line(result.err));
-    CHECK(result.err.find("no config.json says what kind of model this is") != std::string::npos);
+    CHECK(result.err.find("no config.json gives the kind of model") != std::string::npos);
   }
   // What keys and values were said to have is taken at its word.
   CHECK(run_program({"run", folder.file("model.safetensors"), "--set", "attention.num_heads=8", "--set",
@@ -127,7 +127,7 @@ TEST_CASE("a model without its files says which are missing") {
     const ProgramResult result = run_program(words);
     CHECK(result.status == 3);
     CHECK(is_one_line(result.err));
-    CHECK(result.err.find("files that the index names are missing: got a.safetensors and 1 more") !=
+    CHECK(result.err.find("files named in the index are missing: got a.safetensors and 1 more") !=
           std::string::npos);
   }
 }

@@ -130,11 +130,11 @@ TEST_CASE("what is assumed of a model that does not say its heads is one line, a
     CAPTURE(command[0]);
     const ProgramResult silent = run_program(command);
     CHECK(silent.status == 0);
-    CHECK(contains(silent.err, "2 of 64 are assumed, set attention.num_heads"));
+    CHECK(contains(silent.err, "assuming 2 of 64; set attention.num_heads"));
     CHECK(std::ranges::count(silent.err, '\n') == 1);
   }
   const auto told = nlohmann::json::parse(run_program({"info", scenario, "--json"}).out).at("notes");
-  CHECK(contains(told.at(0), "2 of 64 are assumed"));
+  CHECK(contains(told.at(0), "assuming 2 of 64"));
   CHECK(run_program({"run", scenario, "--set", "attention.num_heads=8", "-o", out}).err.empty());
 }
 

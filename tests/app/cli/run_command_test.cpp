@@ -244,7 +244,7 @@ TEST_CASE("a wrong input file is status 3, and the old output stays") {
 
 TEST_CASE("an output that cannot be written is status 4 and leaves nothing behind") {
   const TemporaryFolder folder;
-  check_refused({"run", "hand_made", "-o", folder.file("missing/out.npz")}, 4, "make the folder first");
+  check_refused({"run", "hand_made", "-o", folder.file("missing/out.npz")}, 4, "create the folder first");
   REQUIRE(mkdir(folder.file("folder.npz").c_str(), 0755) == 0);
   check_refused({"run", "hand_made", "-o", folder.file("folder.npz")}, 4, "directory");
   REQUIRE(symlink("/dev/full", folder.file("full.npz").c_str()) == 0);

@@ -152,7 +152,7 @@ TEST_CASE("arrays that a run was given come back from its file, moved elsewhere 
        "attention.num_heads=2", "--input", query, "--only", "output", "-o", first});
   const ProgramResult result = run_program({"run", first, "-o", again});
   CHECK(result.status == 3);
-  CHECK(contains(result.err, "this run cannot be opened again"));
+  CHECK(contains(result.err, "this run cannot be reopened"));
   CHECK(contains(result.err, "without query"));
 }
 
@@ -171,7 +171,7 @@ TEST_CASE("a file of arrays is opened as the run that wrote it; one that has non
     const ProgramResult result = run_program(words);
     CHECK(result.status == 3);
     CHECK(contains(result.err,
-                   "there is no run in this file that could be opened again, and no attention layer"));
+                   "this file has neither a run to reopen nor an attention layer"));
     CHECK(contains(result.err, "got x"));
   }
   write_file_atomically(folder.file("broken.npz"), [](const ByteSink& sink) {

@@ -129,7 +129,7 @@ TEST_CASE(
       CHECK(distance.difference <= 1e-9 * std::max(1.0, distance.magnitude));
     return c.sentences.front();
   };
-  CHECK(sentence(test::random_inputs(test::small_options(1, 1, 12))).find("one head already") !=
+  CHECK(sentence(test::random_inputs(test::small_options(1, 1, 12))).find("only one head") !=
         std::string::npos);
   CHECK(sentence(test::random_inputs(test::small_options(), {2, 4, 1})).find("a single key") !=
         std::string::npos);
@@ -141,7 +141,7 @@ TEST_CASE("with a scale of 0 every head averages as the wide one does, and the o
   inputs.options.scale = 0.0;
   const HeadWidthComparison c = compared(inputs);
   CHECK(c.coincide);
-  CHECK(c.sentences.front().find("every head has the attention weights that the wide head has") !=
+  CHECK(c.sentences.front().find("every head has the same attention weights as the wide head") !=
         std::string::npos);
   CHECK(*std::ranges::max_element(c.map_differences) < 1e-15);
 }

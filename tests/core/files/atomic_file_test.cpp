@@ -100,7 +100,7 @@ TEST_CASE("a symbolic link stays one, and its target is written") {
 
 TEST_CASE("places where no file can be written are refused by name") {
   const TemporaryFolder folder;
-  CHECK(failure_of(folder.file("missing/a.txt")).find("make the folder first") != std::string::npos);
+  CHECK(failure_of(folder.file("missing/a.txt")).find("create the folder first") != std::string::npos);
   CHECK(failure_of(folder.file(".")).find("Is a directory") != std::string::npos);
   failure_of(folder.file("missing/"));
   failure_of(folder.with_file("file.txt", "") + "/a.txt");

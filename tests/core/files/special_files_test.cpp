@@ -8,7 +8,7 @@
 
 using namespace headwise;
 
-TEST_CASE("what is no regular file is refused by name and never waited for") {
+TEST_CASE("what is not a regular file is refused by name and never waited for") {
   const TemporaryFolder folder;
   CHECK(refusal_of(folder.file("missing.npz")).find("No such file") != std::string::npos);
   CHECK(refusal_of(folder.file(".")).find("a folder") != std::string::npos);
@@ -45,7 +45,7 @@ TEST_CASE("the content tells the format, not the name") {
   CHECK(read_array_file_info(folder.with_file("x.pt", content_of(corpus + "small.safetensors"))).format ==
         "safetensors");
   CHECK(refusal_of(folder.with_file("x.dat", "anything else")).find("not recognised") != std::string::npos);
-  CHECK(refusal_of(folder.with_file("x.npy", "anything else")).find("no npy array") != std::string::npos);
+  CHECK(refusal_of(folder.with_file("x.npy", "anything else")).find("not an npy array") != std::string::npos);
   CHECK(refusal_of(folder.with_file("x.npz", "anything else")).find("ZIP") != std::string::npos);
   CHECK(refusal_of(folder.with_file("x.safetensors", "anything else")).find("length") != std::string::npos);
 }
@@ -77,7 +77,7 @@ TEST_CASE("what converts a file is told to its end, however long the file's name
       const std::string line = refusal_of(folder.with_file(name + ending, content));
       CAPTURE(line);
       CHECK(line.find("…") == std::string::npos);
-      CHECK((line.ends_with("')") || line.ends_with("then open the folder that it makes")));
+      CHECK((line.ends_with("')") || line.ends_with("then open the folder it creates")));
     }
   }
 }

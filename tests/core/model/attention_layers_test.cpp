@@ -201,7 +201,7 @@ TEST_CASE("the number of heads is config.json's under each family's key, or not 
   CHECK_FALSE(unknown.layers.at(0).num_heads.has_value());
   CHECK(layer_problem(unknown.layers[0]).find("no config.json") != std::string::npos);
   CHECK(layer_problem(with_heads(unknown.layers[0], 6, 2)) == "");
-  CHECK(layer_problem(with_heads(unknown.layers[0], 6, 6)).find("k has 4 rows and not 12") !=
+  CHECK(layer_problem(with_heads(unknown.layers[0], 6, 6)).find("k has 4 rows instead of 12") !=
         std::string::npos);
   CHECK(layer_problem(with_heads(unknown.layers[0], 5, 5)).find("cannot be split into 5 heads") !=
         std::string::npos);

@@ -185,7 +185,7 @@ TEST_CASE("without config.json, or with layers of two kinds, there is no encoder
   check_contains(refusal(shapes_of("bert"), ""), "config.json");
   auto shapes = shapes_of("gpt2");
   for (const auto& [name, sizes] : shapes_of("bert")) shapes["x" + name] = sizes;
-  check_contains(refusal(shapes, config_of("gpt2").dump()), "not one row of blocks");
+  check_contains(refusal(shapes, config_of("gpt2").dump()), "not a single stack of blocks");
   shapes = shapes_of("bert");
   std::map<std::string, std::vector<Index>> without_first;
   for (const auto& [name, sizes] : shapes)

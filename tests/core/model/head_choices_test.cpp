@@ -128,7 +128,7 @@ TEST_CASE("heads that nothing says are told as assumed until the scenario says t
   // What is left is that names alone do not say what kind of model this is.
   const std::vector<std::string> notes = make_scenario_inputs(says, DType::f32).notes;
   REQUIRE(notes.size() == 1);
-  CHECK(notes[0].find("no config.json says what kind of model this is") != std::string::npos);
+  CHECK(notes[0].find("no config.json gives the kind of model") != std::string::npos);
 }
 
 TEST_CASE("a setting of something else leaves the number of heads assumed, one of its own does not") {
@@ -162,7 +162,7 @@ TEST_CASE("another number of heads than a layer was trained with is told") {
       R"({"headwise":1,"attention":{"num_heads":4},"parameters":{"source":"model","file":"builtin:sentences"}})",
       "test");
   const ScenarioInputs inputs = make_scenario_inputs(scenario, DType::f32);
-  CHECK(inputs.told_of_heads == "trained with 8 heads of 16; cut anew as 4 of 32");
+  CHECK(inputs.told_of_heads == "trained with 8 heads of 16; split differently here, as 4 of 32");
   CHECK(inputs.notes.back() == "num_heads: " + inputs.told_of_heads);
   Scenario trained = scenario;
   trained.attention.num_heads = 8;

@@ -150,7 +150,7 @@ TEST_CASE("the scenario of a layer has its sizes and computes with its parameter
   const ScenarioInputs cut_anew = make_scenario_inputs(other, DType::f32);
   CHECK(cut_anew.attention.options.head_dim == 4);
   CHECK(cut_anew.attention.options.num_kv_heads == 1);
-  CHECK(cut_anew.told_of_heads.find("cut anew as 2 (1 for k and v) of 4") != std::string::npos);
+  CHECK(cut_anew.told_of_heads.find("split differently here, as 2 (1 for k and v) of 4") != std::string::npos);
   other = scenario;
   other.parameters.layer = 1;
   CHECK_THROWS_WITH(make_scenario_inputs(other, DType::f32), doctest::Contains("no such layer"));
@@ -165,5 +165,5 @@ TEST_CASE("a layer that is not there, and a model without heads, are told") {
   const TemporaryFolder other;
   write_model(other, {{"embedding", {4, 4}}}, "");
   CHECK_THROWS_WITH(layer_scenario(other.file(""), find_attention_layers(ModelFiles(other.file(""))), 0),
-                    doctest::Contains("no attention layer is recognised"));
+                    doctest::Contains("no attention layer was recognised"));
 }

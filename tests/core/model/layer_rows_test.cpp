@@ -77,11 +77,11 @@ TEST_CASE("a layer without its first array keeps its number, and so do those beh
 TEST_CASE("a layer of which nothing is left keeps its number, at the beginning too") {
   const AttentionLayers found = found_in(layers("h.", {1, 3}), R"({"n_heads":2})");
   CHECK(names_of(found) == Names{"-h.0", "h.1", "-h.2", "h.3"});
-  CHECK(layer_problem(found.layers[2]) == "none of the arrays of its attention is there");
+  CHECK(layer_problem(found.layers[2]) == "none of its attention arrays is there");
   CHECK(first_sound_layer(found) == 1);
   CHECK(first_sound_layer(found_in(layers("h.", {1, 3}))) == 1);
   CHECK(layer_scenario("m", found, 3).parameters.layer == 3);
-  CHECK_THROWS_WITH_AS(layer_scenario("m", found, 2), doctest::Contains("none of the arrays"), Error);
+  CHECK_THROWS_WITH_AS(layer_scenario("m", found, 2), doctest::Contains("none of its attention arrays"), Error);
 }
 
 TEST_CASE("blocks without attention count as well") {
@@ -151,10 +151,10 @@ TEST_CASE("another number of layers in config.json than in the files is told") {
   CHECK(told({0, 1, 2}, R"({"n_heads":2})").empty());
   CHECK(told({0, 1, 2}, "").empty());
   CHECK(told({0, 1, 2}, R"({"n_layers":4})") ==
-        "config.json says that the model has 4 layers, the files have 3: layer 3 is missing");
+        "config.json gives 4 layers, but the files have 3: layer 3 is missing");
   CHECK(told({0, 1, 2}, R"({"n_layers":1000000000})") ==
-        "config.json says that the model has 1000000000 layers, the files have 3: layers 3 to 999999999 are "
+        "config.json gives 1000000000 layers, but the files have 3: layers 3 to 999999999 are "
         "missing");
   CHECK(told({0, 1, 2}, R"({"n_layers":1})") ==
-        "config.json says that the model has 1 layer, the files have 3: layers 1 to 2 are no part of it");
+        "config.json gives 1 layer, but the files have 3: layers 1 to 2 are extra");
 }

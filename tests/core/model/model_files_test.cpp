@@ -95,13 +95,13 @@ TEST_CASE("an index that is no index, or that points out of its folder, is refus
   for (const auto& [index, part] : std::vector<std::pair<std::string, std::string>>{
            {"{}", "no weight_map"},
            {R"({"weight_map":[]})", "array"},
-           {R"({"weight_map":{"a":"../other.safetensors"}})", "names no file beside it"},
-           {R"({"weight_map":{"a":"/etc/passwd"}})", "names no file beside it"},
-           {R"({"weight_map":{"a":""}})", "names no file beside it"},
-           {R"({"weight_map":{"a":7}})", "names no file beside it"},
+           {R"({"weight_map":{"a":"../other.safetensors"}})", "names no file next to it"},
+           {R"({"weight_map":{"a":"/etc/passwd"}})", "names no file next to it"},
+           {R"({"weight_map":{"a":""}})", "names no file next to it"},
+           {R"({"weight_map":{"a":7}})", "names no file next to it"},
            {R"({"weight_map":{"a":"x.safetensors","a":"y.safetensors"}})", "twice"},
            {R"({"weight_map":{"a":"config.json"}})", "config.json"},
-           {"[1,2]", "no JSON object"},
+           {"[1,2]", "not a JSON object"},
            {std::string("{}\0{", 4), "a zero byte"},
            {"{\"a\":[0" +
                 [] {

@@ -60,7 +60,7 @@ TEST_CASE("sizes that are none and that no layer needs are told of and not refus
     REQUIRE(model.layers.layers.size() == 1);
     CHECK(layer_problem(model.layers.layers[0]) == "");
     REQUIRE(model.notes.size() == 1);
-    CHECK(contains(model.notes[0], "is no size"));
+    CHECK(contains(model.notes[0], "is not a size"));
   }
 }
 

@@ -67,7 +67,7 @@ TEST_CASE("a text that is longer than the model's positions is cut, and keeps it
   CHECK(read.labels.back() == "[SEP]");
   REQUIRE(read.notices.size() == 1);
   CHECK(read.notices[0] ==
-        "the text has 62 tokens and the model positions for 48: the last 14 are left out at its end");
+        "the text has 62 tokens, but the model has positions for only 48: the last 14 are left out at its end");
   CHECK(model->encoder()->run(read.ids).last_hidden->shape().size(1) == 48);
 }
 
@@ -117,7 +117,7 @@ TEST_CASE("a model without blocks that are known opens and says why text cannot 
   CHECK(!model->encoder());
   CHECK(model->no_text().find("timm ViT") != std::string::npos);
   CHECK(!model->no_tokenizer().empty());
-  CHECK_THROWS_WITH_AS(model->read("a"), doctest::Contains("text cannot go into this model"), Error);
+  CHECK_THROWS_WITH_AS(model->read("a"), doctest::Contains("this model cannot read text"), Error);
 }
 
 TEST_CASE("the most probable words are those of the largest logits, and probabilities are a softmax") {
@@ -171,5 +171,5 @@ TEST_CASE("words that the tokenizer has no text for belong to the model, not to 
   const std::shared_ptr<const TextModel> model = TextModel::open(path);
   CHECK(model->read("stone owl").notices.empty());
   CHECK(model->nameless_words() ==
-        "the tokenizer has no text for 323 of the model's 327 words: they are shown by their number, as #4");
+        "the tokenizer has no text for 323 of the model's 327 words: they are shown by number, for example #4");
 }

@@ -37,7 +37,7 @@ const std::vector<Malformed> malformed{
     {"{\"headwise_playlist\": 1, \"page\": [{}]}", {"unknown key \"page\"", "\"pages\""}},
     {"{\"headwise_playlist\": 1, \"titel\": \"x\", \"pages\": [{}]}", {"\"titel\"", "\"title\""}},
     {"{\"headwise_playlist\": 1, \"title\": 3, \"pages\": [{}]}", {"title", "a string"}},
-    {"{\"headwise_playlist\": 1, \"pages\": [{}], \"pages\": [{}]}", {"stands twice"}},
+    {"{\"headwise_playlist\": 1, \"pages\": [{}], \"pages\": [{}]}", {"occurs twice"}},
     {pages("{}"), {"pages", "an object", "a list"}},
     {pages("[]"), {"pages", "a list of 0"}},
     {pages("[3]"), {"page 1", "an object"}},

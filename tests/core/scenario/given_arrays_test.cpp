@@ -208,7 +208,7 @@ TEST_CASE("arrays that disagree with each other are refused, both shapes shown")
   check_refused(two_heads, {{"key", counted({2, 3, 4})}, {"value", counted({2, 4, 4})}},
                 {"disagree about S"});
   check_refused(two_heads, {{"query", query}, {"key", counted({3, 4})}},
-                {"query, key and value have the same number of axes"});
+                {"query, key and value must have the same number of axes"});
   check_refused(two_heads, {{"query", query}, {"in_proj_weight", counted({18, 6})}},
                 {"disagree about embed_dim", "(18,6)"});
   check_refused(two_heads, {{"query", query}, {"in_proj_weight", counted({4, 12})}}, {"embed_dim"});

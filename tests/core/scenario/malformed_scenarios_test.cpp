@@ -64,11 +64,11 @@ const std::vector<Malformed> malformed{
     {"{\"attention\": {\"is_causal\": true}}", {"did you mean \"mask.is_causal\"?"}},
     {"{\"inputs\": {\"Text\": \"\"}}", {"did you mean \"inputs.text\"?"}},
     {"{\"\": 1}", {"unknown key \"\""}},
-    {"{\"headwise\": 1, \"headwise\": 1}", {"\"headwise\" stands twice"}},
-    {"{\"attention\": {\"num_heads\": 4, \"num_heads\": 8}}", {"\"num_heads\" stands twice"}},
-    {"{\"attention\": {}, \"attention\": {}}", {"\"attention\" stands twice"}},
-    {"{\"edits\": [{\"tensor\": \"q\", \"tensor\": \"q\"}]}", {"\"tensor\" stands twice"}},
-    {"{\"attention\": {\"n\\u0075m_heads\": 4, \"num_heads\": 8}}", {"stands twice"}},
+    {"{\"headwise\": 1, \"headwise\": 1}", {"\"headwise\" occurs twice"}},
+    {"{\"attention\": {\"num_heads\": 4, \"num_heads\": 8}}", {"\"num_heads\" occurs twice"}},
+    {"{\"attention\": {}, \"attention\": {}}", {"\"attention\" occurs twice"}},
+    {"{\"edits\": [{\"tensor\": \"q\", \"tensor\": \"q\"}]}", {"\"tensor\" occurs twice"}},
+    {"{\"attention\": {\"n\\u0075m_heads\": 4, \"num_heads\": 8}}", {"occurs twice"}},
     // Wrong types
     {"{\"attention\": []}", {"attention", "a list of 0", "an object"}},
     {"{\"attention\": null}", {"attention", "null", "an object"}},
@@ -233,6 +233,6 @@ TEST_CASE("--set that cannot be is refused with the same words") {
   refused("headwise=2", "newer");
   refused("op.x=1", "op");
   refused("edits.0.value=1", "edits");
-  refused("attention={\"num_heads\":4,\"num_heads\":8}", "stands twice");
+  refused("attention={\"num_heads\":4,\"num_heads\":8}", "occurs twice");
   refused("nothing.at.all=1", "unknown key");
 }

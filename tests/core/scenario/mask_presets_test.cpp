@@ -117,8 +117,8 @@ TEST_CASE("an unknown preset is refused with the nearest, wrong numbers with the
   CHECK(has(refusal(R"("preset":"prefix:7")"), "0 to S = 6"));
   CHECK(has(refusal(R"("preset":"prefix:-1")"), "at least 0"));
   CHECK(has(refusal(R"("preset":"causal:2")"), "expected 0 numbers"));
-  CHECK(has(refusal(R"("preset":"document")"), "begins at 0"));
-  CHECK(has(refusal(R"("preset":"document:0,4,4")"), "go up"));
+  CHECK(has(refusal(R"("preset":"document")"), "start at 0"));
+  CHECK(has(refusal(R"("preset":"document:0,4,4")"), "increase"));
   CHECK(has(refusal(R"("preset":"document:0,6")"), "S = 6"));
   const auto row = std::make_shared<const Tensor>(Shape{{"L", 1}, {"S", 6}}, DType::boolean);
   CHECK(has(

@@ -107,7 +107,7 @@ TEST_CASE("what _mha_shape_check refuses is refused: the axes of inputs and mask
        {"key_padding_mask of 3 axes", {{"key_padding_mask", {2, 1, 6}, flags}}, {"(2,1,6)", "(N,S)"}},
        {"for unbatched query, key_padding_mask is 1-D",
         {{"query", {4, 12}}, {"key", {6, 12}}, {"value", {6, 12}}, {"key_padding_mask", {1, 6}, flags}},
-        {"(1,6)", "leave its batch axis out"}},
+        {"(1,6)", "remove its batch axis"}},
        {"attn_mask of 1 axis", {{"attn_mask", {6}, flags}}, {"(6)", "(L,S) = (4,6)", "key_padding_mask"}},
        {"attn_mask of 4 axes",
         {{"attn_mask", {2, 3, 4, 6}, flags}},
