@@ -19,7 +19,7 @@
 #include "core/tensor/instruction_set.h"
 #include "core/tensor/task_threads.h"
 #include "core/trace/attention_sizes.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 
 namespace headwise {
 namespace {

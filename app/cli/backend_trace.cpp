@@ -7,8 +7,8 @@
 #include "core/gpu/gl_backend.h"
 #include "core/scenario/traced_inputs.h"
 #include "core/tensor/error.h"
-#include "core/trace/reference_backend.h"
-#include "core/trace/reference_parts.h"
+#include "core/reference/reference_backend.h"
+#include "core/reference/reference_parts.h"
 
 namespace headwise {
 namespace {

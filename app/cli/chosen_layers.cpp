@@ -8,8 +8,8 @@
 #include <sstream>
 
 #include "core/files/file_paths.h"
-#include "core/model/attention_layers.h"
-#include "core/model/text_model.h"
+#include "core/model/layers/attention_layers.h"
+#include "core/model/transformer/text_model.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/text_inputs.h"
 #include "core/tensor/error.h"

@@ -13,7 +13,7 @@
 #include "app/cli/progress_line.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
-#include "app/panels/run_window.h"
+#include "app/window/run_window.h"
 #include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
 #include "core/files/reachable.h"

@@ -11,7 +11,7 @@
 #include "app/cli/trace_request.h"
 #include "core/files/array_files.h"
 #include "core/tensor/error.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 
 namespace headwise {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "core/trace/array_compare.h"
-#include "core/trace/likely_causes.h"
+#include "core/compare/array_compare.h"
+#include "core/compare/likely_causes.h"
 
 namespace headwise {
 

@@ -14,7 +14,7 @@ struct HeadsInfoRequest {
   bool strict = false;  // warnings are errors
 };
 
-// A line a head, with the scores of core/model/head_scores.h. Both throw Error(input) where text cannot go into the model.
+// A line a head, with the scores of core/model/heads/head_scores.h. Both throw Error(input) where text cannot go into the model.
 // Where muting is asked for and the model predicts no words, the table comes without it, and a warning and "not_muted" say
 // why; where the request is strict that is an Error(input) too, and so is what there is to say of the text.
 std::string heads_info_text(const HeadsInfoRequest& request);

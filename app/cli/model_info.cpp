@@ -6,11 +6,11 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
-#include "core/model/head_choices.h"
-#include "core/model/layer_attention.h"
-#include "core/model/layer_rows.h"
-#include "core/model/model_notes.h"
-#include "core/model/model_types.h"
+#include "core/model/layers/head_choices.h"
+#include "core/model/layers/layer_attention.h"
+#include "core/model/layers/layer_rows.h"
+#include "core/model/layers/model_notes.h"
+#include "core/model/config/model_types.h"
 #include "core/tensor/error.h"
 
 namespace headwise {

@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <string>
 
-#include "core/model/text_model.h"
+#include "core/model/transformer/text_model.h"
 
 namespace headwise {
 

@@ -8,7 +8,7 @@
 #include "core/attention/output_by_heads.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 
 namespace headwise {
 namespace {

@@ -9,7 +9,7 @@
 #include <tuple>
 
 #include "app/cli/text_table.h"
-#include "core/model/numbered_name.h"
+#include "core/model/layers/numbered_name.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 

@@ -46,7 +46,7 @@ struct PanelContext {
   Theme theme = Theme::dark;
   float scale = 1.0f;                     // pixels per design unit (HiDPI × font scale)
   FocusOrder* focus = nullptr;            // which control the keyboard speaks to; null: none of this panel
-  double motion = 1.0;                    // how far the step is made; 1: nothing moves (app/panels/motion.h)
+  double motion = 1.0;                    // how far the step is made; 1: nothing moves (app/content/motion.h)
   bool reduce_motion = false;             // fade from picture to picture instead
   const OtherSide* other_side = nullptr;  // in the view Compare; null while it is computed
   std::string_view no_gradients = {};     // why the trace has none although they are wanted: a sentence

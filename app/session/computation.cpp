@@ -12,7 +12,7 @@
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
 #include "core/tensor/random.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 
 namespace headwise {
 namespace {

@@ -12,7 +12,7 @@
 #include "core/gpu/gl_backend.h"
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 
 namespace headwise {
 namespace {

@@ -6,7 +6,7 @@
 #include "core/answers/operation_counts.h"
 #include "core/answers/traced_inputs.h"
 #include "core/tensor/cancellation.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 
 namespace headwise {
 namespace {

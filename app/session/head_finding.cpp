@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "core/files/file_paths.h"
-#include "core/model/text_model.h"
+#include "core/model/transformer/text_model.h"
 #include "core/scenario/layer_scenario.h"
 
 namespace headwise {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "app/session/asked_work.h"
-#include "core/model/head_muting.h"
-#include "core/model/head_survey.h"
+#include "core/model/heads/head_muting.h"
+#include "core/model/heads/head_survey.h"
 #include "core/scenario/scenario.h"
 
 namespace headwise {

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "core/model/head_muting.h"
-#include "core/model/head_survey.h"
+#include "core/model/heads/head_muting.h"
+#include "core/model/heads/head_survey.h"
 
 namespace headwise {
 

@@ -4,7 +4,7 @@
 
 #include "core/answers/traced_inputs.h"
 #include "core/tensor/error.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 
 namespace headwise {
 

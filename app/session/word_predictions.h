@@ -10,7 +10,7 @@
 
 #include "app/session/asked_work.h"
 #include "app/session/computation.h"
-#include "core/model/prediction_change.h"
+#include "core/model/transformer/prediction_change.h"
 
 namespace headwise {
 

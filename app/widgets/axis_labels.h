@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "app/widgets/cell_geometry.h"
+#include "core/picture/cell_geometry.h"
 #include "app/widgets/widget_context.h"
 
 namespace headwise {

@@ -5,7 +5,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "app/widgets/number_text.h"
+#include "core/picture/number_text.h"
 
 namespace headwise {
 namespace {

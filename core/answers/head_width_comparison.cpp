@@ -14,8 +14,8 @@
 #include "core/tensor/memory.h"
 #include "core/tensor/progress.h"
 #include "core/trace/attention_sizes.h"
-#include "core/trace/reference_backend.h"
-#include "core/trace/trace_compare.h"
+#include "core/reference/reference_backend.h"
+#include "core/compare/trace_compare.h"
 
 namespace headwise {
 namespace {

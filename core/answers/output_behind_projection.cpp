@@ -2,7 +2,7 @@
 
 #include "core/answers/traced_inputs.h"
 #include "core/trace/attention_sizes.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 
 namespace headwise {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/trace/trace_compare.h"
+#include "core/compare/trace_compare.h"
 
 namespace headwise {
 

@@ -1,7 +1,7 @@
 // The affine map that the input and the output projection are made of: torch.nn.functional.linear.
 #pragma once
 
-#include "core/attention/product_beside.h"
+#include "core/attention/incremental_product.h"
 #include "core/tensor/tensor.h"
 
 namespace headwise {

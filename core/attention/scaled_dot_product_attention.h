@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "core/attention/attention_options.h"
-#include "core/attention/product_beside.h"
+#include "core/attention/incremental_product.h"
 #include "core/tensor/tensor.h"
 
 namespace headwise {
@@ -15,7 +15,7 @@ namespace headwise {
 // q_heads (N,H,L,D), k_heads (N,G,S′,D); `out` is (N,H,L,S′).
 Tensor attention_scores(const Tensor& q_heads, const Tensor& k_heads, Shape out);
 
-// A product of each head beside that of before (core/attention/product_beside.h): `left` (N,H,…) and `right` (N,G,…) are
+// A product of each head beside that of before (core/attention/incremental_product.h): `left` (N,H,…) and `right` (N,G,…) are
 // what it was made from.
 struct EarlierHeads {
   const Tensor& left;

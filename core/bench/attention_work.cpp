@@ -6,7 +6,7 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/trace/attention_sizes.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 
 namespace headwise {
 namespace {

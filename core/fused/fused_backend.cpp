@@ -6,8 +6,8 @@
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
 #include "core/trace/attention_sizes.h"
-#include "core/trace/kept_weights.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/kept_weights.h"
+#include "core/reference/reference_backend.h"
 
 namespace headwise {
 namespace {

@@ -1,7 +1,7 @@
 #include "core/fused/fused_takeover.h"
 
 #include "core/trace/changed_tokens.h"
-#include "core/trace/kept_stages.h"
+#include "core/reference/kept_stages.h"
 
 namespace headwise {
 namespace {

@@ -9,8 +9,8 @@
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
-#include "core/trace/kept_stages.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/kept_stages.h"
+#include "core/reference/reference_backend.h"
 
 namespace headwise {
 

@@ -7,7 +7,7 @@
 #include "core/gpu/gpu_faults.h"
 #include "core/gpu/gpu_read.h"
 #include "core/tensor/cancellation.h"
-#include "core/trace/kept_weights.h"
+#include "core/reference/kept_weights.h"
 
 namespace headwise {
 namespace {

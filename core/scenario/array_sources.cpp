@@ -6,8 +6,8 @@
 
 #include "core/files/array_files.h"
 #include "core/files/file_paths.h"
-#include "core/model/layer_parameters.h"
-#include "core/model/model_state.h"
+#include "core/model/layers/layer_parameters.h"
+#include "core/model/files/model_state.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/tensor/error.h"
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "core/files/file_paths.h"
-#include "core/model/attention_layers.h"
+#include "core/model/layers/attention_layers.h"
 #include "core/scenario/scenario.h"
 #include "core/tensor/tensor.h"
 

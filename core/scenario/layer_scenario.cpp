@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/files/file_paths.h"
-#include "core/model/layer_attention.h"
-#include "core/model/text_model.h"
+#include "core/model/layers/layer_attention.h"
+#include "core/model/transformer/text_model.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
 

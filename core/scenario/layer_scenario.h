@@ -4,8 +4,8 @@
 #include <array>
 #include <string>
 
-#include "core/model/attention_layers.h"
-#include "core/model/head_choices.h"
+#include "core/model/layers/attention_layers.h"
+#include "core/model/layers/head_choices.h"
 #include "core/scenario/scenario.h"
 
 namespace headwise {
@@ -15,7 +15,7 @@ bool is_of_model(const Scenario& scenario);
 bool names_a_model(const Scenario& scenario);
 
 // A scenario whose parameters are those of layer `layer` of the model at `path`: sizes, scale, bias, rotary positions and masks as the model
-// has them (core/model/layer_attention.h), random inputs. Where nothing says how many heads there are, the likeliest number. Throws Error(input) where there is no such layer or it cannot be computed with.
+// has them (core/model/layers/layer_attention.h), random inputs. Where nothing says how many heads there are, the likeliest number. Throws Error(input) where there is no such layer or it cannot be computed with.
 Scenario layer_scenario(const std::string& path, const AttentionLayers& layers, Index layer);
 
 // The first layer that can be computed with; 0 where none can.

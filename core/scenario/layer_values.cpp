@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "core/files/file_paths.h"
-#include "core/model/layer_attention.h"
-#include "core/model/text_model.h"
+#include "core/model/layers/layer_attention.h"
+#include "core/model/transformer/text_model.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_schema.h"
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "core/attention/projection_layouts.h"
-#include "core/model/layer_rows.h"
+#include "core/model/layers/layer_rows.h"
 #include "core/scenario/cell_edits.h"
 #include "core/scenario/embeddings.h"
 #include "core/scenario/given_arrays.h"

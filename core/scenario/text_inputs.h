@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "core/model/text_model.h"
+#include "core/model/transformer/text_model.h"
 #include "core/scenario/made_tensors.h"
 #include "core/scenario/scenario_plan.h"
 #include "core/scenario/tokens.h"

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "app/panels/main_window.h"
+#include "app/window/main_window.h"
 #include "core/scenario/presets.h"
 #include "tests/app/ui_driver.h"
 

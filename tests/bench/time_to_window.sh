@@ -5,7 +5,7 @@
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 program=
-. "$root/tests/app/window_display.sh"
+. "$root/tests/app/window/window_display.sh"
 
 clone=${1:-$work/headwise}
 git clone -q "$root" "$clone"

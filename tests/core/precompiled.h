@@ -6,4 +6,4 @@
 #include "core/precompiled.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"

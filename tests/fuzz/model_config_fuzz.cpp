@@ -1,7 +1,7 @@
 // Any bytes as the config.json of a model.
 #include <array>
 
-#include "core/model/encoder.h"
+#include "core/model/transformer/transformer.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/model_folder.h"
 

@@ -1,5 +1,5 @@
 // Any bytes as the index of a model in parts.
-#include "core/model/attention_layers.h"
+#include "core/model/layers/attention_layers.h"
 #include "tests/fuzz/fuzz_target.h"
 #include "tests/fuzz/model_folder.h"
 

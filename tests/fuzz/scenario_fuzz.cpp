@@ -4,7 +4,7 @@
 
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 #include "tests/fuzz/fuzz_target.h"
 
 using namespace headwise;

@@ -1,7 +1,7 @@
 // Any bytes as a tokenizer.json.
 #include <string_view>
 
-#include "core/model/tokenizer_from_json.h"
+#include "core/model/tokenizer/tokenizer_from_json.h"
 #include "tests/fuzz/fuzz_target.h"
 
 using namespace headwise;

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files/array_files.h"
-#include "core/trace/tensor_readings.h"
+#include "core/compare/tensor_readings.h"
 #include "tests/app/cli/program_run.h"
 #include "tests/core/files/temporary_folder.h"
 

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files/array_files.h"
-#include "core/model/text_model.h"
+#include "core/model/transformer/text_model.h"
 #include "tests/app/cli/program_run.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/model/written_model.h"

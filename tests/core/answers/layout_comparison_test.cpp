@@ -9,7 +9,7 @@
 #include "core/answers/output_behind_projection.h"
 #include "core/answers/traced_inputs.h"
 #include "core/tensor/error.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 #include "tests/core/attention/first_difference.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"

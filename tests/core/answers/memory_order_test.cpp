@@ -6,7 +6,7 @@
 #include <set>
 
 #include "core/tensor/random.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
 
 using namespace headwise;

@@ -8,7 +8,7 @@
 #include "core/attention/heads.h"
 #include "core/tensor/error.h"
 #include "core/trace/attention_sizes.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
 

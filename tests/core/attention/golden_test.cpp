@@ -7,7 +7,7 @@
 #include "core/attention/linear.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 #include "tests/core/attention/first_difference.h"
 #include "tests/core/attention/golden_cases.h"
 

@@ -10,7 +10,7 @@
 
 #include "core/attention/heads.h"
 #include "core/trace/attention_sizes.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 #include "tests/core/attention/first_difference.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"

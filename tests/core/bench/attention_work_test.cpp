@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "core/fused/fused_backend.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 #include "tests/core/fused/agreement.h"
 
 using namespace headwise;

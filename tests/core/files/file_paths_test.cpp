@@ -6,8 +6,8 @@
 #include <fstream>
 
 #include "core/files/lazy_array_file.h"
-#include "core/model/attention_layers.h"
-#include "core/model/text_model.h"
+#include "core/model/layers/attention_layers.h"
+#include "core/model/transformer/text_model.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/layer_values.h"
 #include "core/scenario/scenario_json.h"

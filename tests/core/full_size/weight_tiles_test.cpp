@@ -7,7 +7,7 @@
 
 #include "core/fused/fused_backend.h"
 #include "core/tensor/error.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 #include "tests/core/full_size/made_again.h"
 
 using namespace headwise;

@@ -18,7 +18,7 @@
 #include "core/tensor/error.h"
 #include "core/tensor/random.h"
 #include "core/trace/attention_sizes.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 #include "tests/core/fused/agreement.h"
 #include "tests/core/trace/option_combinations.h"
 

@@ -14,7 +14,7 @@
 #include "app/platform/offscreen_context.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 #include "tests/core/fused/agreement.h"
 #include "tests/core/gpu/computing_context.h"
 #include "tests/core/trace/option_combinations.h"

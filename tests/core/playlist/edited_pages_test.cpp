@@ -11,7 +11,7 @@
 #include "core/playlist/lessons.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 #include "tests/core/playlist/page_claims.h"
 #include "tests/core/playlist/page_edits.h"
 

@@ -10,7 +10,7 @@
 #include "core/playlist/page_words.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 
 using namespace headwise;
 

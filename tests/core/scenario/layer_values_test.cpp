@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <string>
 
-#include "core/model/attention_layers.h"
+#include "core/model/layers/attention_layers.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 
 using namespace headwise;
 

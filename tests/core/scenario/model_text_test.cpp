@@ -7,9 +7,9 @@
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/text_inputs.h"
 #include "core/tensor/error.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 #include "tests/core/files/temporary_folder.h"
-#include "tests/core/model/encoder_golden.h"
+#include "tests/core/model/transformer/transformer_golden.h"
 #include "tests/core/model/written_model.h"
 
 using namespace headwise;

@@ -8,7 +8,7 @@
 #include "core/attention/projection_layouts.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 
 using namespace headwise;
 

@@ -8,8 +8,8 @@
 #include <thread>
 
 #include "core/tensor/task_threads.h"
-#include "core/trace/reference_backend.h"
-#include "core/trace/stage_shares.h"
+#include "core/reference/reference_backend.h"
+#include "core/reference/stage_costs.h"
 #include "core/trace/tensor_names.h"
 
 using namespace headwise;

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
 
 using namespace headwise;

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "core/tensor/error.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 #include "core/trace/steps.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"

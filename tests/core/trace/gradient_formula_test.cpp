@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
 #include "core/trace/cell_provenance.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
 
 using namespace headwise;

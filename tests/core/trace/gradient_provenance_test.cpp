@@ -7,7 +7,7 @@
 #include "core/trace/cell_provenance.h"
 #include "core/trace/grad_output.h"
 #include "core/trace/gradient_rules.h"
-#include "core/trace/reference_backend.h"
+#include "core/reference/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
 #include "tests/core/trace/provenance_checks.h"

@@ -1,0 +1,110 @@
+#include "app/content/cell_meaning.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "app/content/cell_terms.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+std::string quoted(const std::vector<std::string>& labels, Index at) {
+  return "“" + token_at(labels, at, "") + "”";
+}
+
+bool is_frozen(const Trace& trace, Index head) {
+  return std::ranges::find(trace.options.frozen_heads, head) != trace.options.frozen_heads.end();
+}
+
+// Small shares keep a digit that is not 0; what is below a ten-thousandth is said so.
+std::string percent(double share) {
+  if (share > 0.0 && share < 1e-4) return "less than 0.01 %";
+  return fmt::format("{:.{}f} %", 100.0 * share, share == 0.0 ? 0 : share < 0.0995 ? 2 : 1);
+}
+
+// 1 for the largest of the row that the index lies in; 0 where the number has no place, being NaN.
+Index place_in_row(const Tensor& tensor, std::vector<Index> index) {
+  const double value = tensor.at(index);
+  if (std::isnan(value)) return 0;
+  Index place = 1;
+  for (index.back() = 0; index.back() < tensor.shape().size(tensor.shape().rank() - 1); ++index.back())
+    place += tensor.at(index) > value;
+  return place;
+}
+
+std::string ordinal(Index number) {
+  const Index last = number % 100 / 10 == 1 ? 0 : number % 10;
+  return fmt::format("{}{}", number, last == 1 ? "st" : last == 2 ? "nd" : last == 3 ? "rd" : "th");
+}
+
+std::string score_meaning(const Tensor& scores, const CellRef& cell, Index head, const std::string& query,
+                          const std::string& key) {
+  const Index place = place_in_row(scores, cell.index);
+  const Index keys = scores.shape().size(scores.shape().rank() - 1);
+  if (place == 0) return {};
+  return fmt::format("Query {}, key {}, head {}: {} of the {} in this row.", query, key, head,
+                     place == 1 ? "the best match" : fmt::format("the {} best match", ordinal(place)), keys);
+}
+
+std::string weight_meaning(double weight, Index head, const std::string& query, const std::string& key) {
+  if (!(weight >= 0.0 && weight <= 1.0)) return {};
+  return fmt::format("In head {}, {} gives {} of its attention to {}.", head, query, percent(weight), key);
+}
+
+// The key that has the most of a row of weights; a row that is not all shares has none.
+std::string mixed_from(const Trace& trace, const TokenLabels& labels, const CellRef& cell) {
+  const TensorPtr weights = trace.tensor(Id::attn_weights);
+  if (!weights || trace.options.dropout > 0.0) return {};
+  std::vector<Index> index = cell.index;
+  Index most = 0;
+  double largest = -1.0;
+  for (index.back() = 0; index.back() < weights->shape().size(3); ++index.back()) {
+    const double weight = weights->at(index);
+    if (!(weight >= 0.0 && weight <= 1.0)) return {};
+    if (weight > largest) largest = weight, most = index.back();
+  }
+  if (largest <= 0.0) return {};
+  return fmt::format(", most of all {} ({})", quoted(labels.key, most), percent(largest));
+}
+
+}  // namespace
+
+std::string cell_meaning(const Trace& trace, const TokenLabels& labels, const CellRef& cell) {
+  const TensorPtr tensor = trace.tensor(cell.tensor);
+  if (!tensor || cell.tensor.gradient) return {};
+  const Id id = cell.tensor.id;
+  const double value = tensor->at(cell.index);
+  if (id == Id::concat) {
+    const TensorPtr heads = trace.tensor(Id::head_output);
+    if (!heads) return {};
+    const Index width = heads->shape().size(3), column = cell.index.back();
+    return fmt::format("Head {} wrote this for {}: it is column {} of its output.", column / width,
+                       quoted(labels.query, cell.index[1]), column % width);
+  }
+  if (id != Id::scores && id != Id::masked_scores && id != Id::attn_weights && id != Id::head_output)
+    return {};
+  const Index head = cell.index[1];
+  const std::string query = quoted(labels.query, cell.index[2]);
+  if (id == Id::head_output) {
+    if (is_frozen(trace, head)) return {};
+    return fmt::format(
+        "Column {} of head {}'s output for {}: the values of all keys, weighted by attention{}.",
+        cell.index[3], head, query, mixed_from(trace, labels, cell));
+  }
+  const std::string key = quoted(labels.key, cell.index[3]);
+  if (id == Id::scores) return score_meaning(*tensor, cell, head, query, key);
+  if (id == Id::attn_weights) {
+    return is_frozen(trace, head) ? std::string() : weight_meaning(value, head, query, key);
+  }
+  if (value != -std::numeric_limits<double>::infinity()) return {};
+  // In a row that is blocked from end to end the weights are NaN, or what the operator puts for them.
+  const TensorPtr weights = trace.tensor(Id::attn_weights);
+  return fmt::format("{} may not attend to {}: the mask blocks this pair{}.", query, key,
+                     weights && weights->at(cell.index) == 0.0 ? ", and its weight is 0" : "");
+}
+
+}  // namespace headwise

@@ -1,0 +1,250 @@
+#include "app/content/graph_layout.h"
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "core/trace/rules.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+// In units.
+constexpr double padding = 7.0;
+constexpr double least_padding = 4.0;
+constexpr double name_gap = 5.0;
+constexpr double widest_gap = 56.0;
+constexpr double narrowest_gap = 9.0;
+constexpr double one_line_height = 24.0;
+constexpr double two_line_height = 34.0;
+
+// The nodes, in the order of computation; parameters and given masks are not drawn.
+constexpr std::array drawn{Id::query,
+                           Id::key,
+                           Id::value,
+                           Id::q,
+                           Id::k,
+                           Id::v,
+                           Id::q_heads,
+                           Id::k_heads,
+                           Id::v_heads,
+                           Id::q_rotary,
+                           Id::k_rotary,
+                           Id::scores,
+                           Id::scaled_scores,
+                           Id::mask_bias,
+                           Id::masked_scores,
+                           Id::attn_weights,
+                           Id::dropped_weights,
+                           Id::head_output,
+                           Id::concat,
+                           Id::output,
+                           Id::residual_output,
+                           Id::layer_norm_output};
+
+double lane_of(Id id, bool one_input, bool shared_value) {
+  switch (id) {
+    case Id::query:
+      return one_input ? 0.0 : -1.0;
+    case Id::key:
+      return shared_value ? 0.5 : 0.0;
+    case Id::q:
+    case Id::q_heads:
+    case Id::q_rotary:
+      return -1.0;
+    case Id::value:
+    case Id::v:
+    case Id::v_heads:
+      return 1.0;
+    case Id::scores:
+    case Id::scaled_scores:
+    case Id::masked_scores:
+    case Id::attn_weights:
+    case Id::dropped_weights:
+      return -0.5;
+    case Id::mask_bias:
+      return 0.4;
+    default:
+      return 0.0;
+  }
+}
+
+// "8·12×16": leading axes joined by dots, without the batch, which all of them have.
+std::string sizes_text(const Tensor& tensor) {
+  std::vector<Index> sizes = tensor.shape().sizes();
+  if (sizes.size() > 2) sizes.erase(sizes.begin());
+  std::string text;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    if (i > 0) text += i + 1 == sizes.size() ? "×" : "·";
+    text += fmt::format("{}", sizes[i]);
+  }
+  return text;
+}
+
+// In self-attention key and value are the query itself: one node stands for them.
+Id node_of(const TraceTensors& t, Id id) {
+  if (id == Id::value && t.value == t.key) id = Id::key;
+  if (id == Id::value && t.value == t.query) id = Id::query;
+  if (id == Id::key && t.key == t.query) id = Id::query;
+  return id;
+}
+
+struct Builder {
+  const Trace& trace;
+  GraphLayout layout;
+
+  std::size_t find(Id id) const {
+    id = node_of(trace.tensors, id);
+    const auto found = std::ranges::find(layout.nodes, id, &GraphNode::id);
+    return static_cast<std::size_t>(found - layout.nodes.begin());
+  }
+
+  void add_nodes() {
+    const TraceTensors& t = trace.tensors;
+    const bool one_input = !t.key || t.key == t.query;
+    const bool shared_value = t.value == t.key;
+    for (const Id id : drawn) {
+      if (id == Id::dropped_weights && trace.options.dropout <= 0) continue;
+      const TensorPtr tensor = trace.tensor(id);
+      if (!tensor || node_of(t, id) != id) continue;
+      std::string name(tensor_entry(id).name);
+      if (id == Id::key && shared_value) name = "key, value";
+      GraphNode node;
+      node.id = id;
+      node.name = std::move(name);
+      node.sizes = sizes_text(*tensor);
+      node.lane = lane_of(id, one_input, shared_value);
+      layout.nodes.push_back(std::move(node));
+    }
+  }
+
+  void connect(Id from, Id to) {
+    // At p = 0 dropped_weights are attn_weights, and only those are drawn.
+    if (from == Id::dropped_weights && trace.options.dropout <= 0) from = Id::attn_weights;
+    const GraphEdge edge{find(from), find(to), from == Id::query && to == Id::residual_output};
+    if (edge.from >= layout.nodes.size() || edge.to >= layout.nodes.size() || edge.from == edge.to) return;
+    if (std::ranges::find(layout.edges, edge) == layout.edges.end()) layout.edges.push_back(edge);
+  }
+
+  void add_edges() {
+    for (const GraphNode& node : layout.nodes) {
+      for (const TensorName source : rule_sources(declared_rule(trace, {node.id})))
+        connect(source.id, node.id);
+    }
+    // Longest path from the left; nodes stand in the order of computation, so one pass over the targets is
+    // enough.
+    for (std::size_t to = 0; to < layout.nodes.size(); ++to) {
+      for (const GraphEdge& edge : layout.edges) {
+        if (edge.to == to) {
+          layout.nodes[to].column = std::max(layout.nodes[to].column, layout.nodes[edge.from].column + 1);
+        }
+      }
+    }
+    // What feeds only a later node stands just left of it: the merged masks beside the scaled scores.
+    const std::size_t mask = find(Id::mask_bias), masked = find(Id::masked_scores);
+    if (mask < layout.nodes.size() && masked < layout.nodes.size()) {
+      layout.nodes[mask].column = layout.nodes[masked].column - 1;
+    }
+  }
+};
+
+// Whose sizes are left out where room is short, the first ones first: they follow from those before.
+constexpr std::array known_sizes{
+    Id::masked_scores,
+    Id::scaled_scores,
+    Id::mask_bias,
+    Id::dropped_weights,
+    Id::residual_output,
+    Id::layer_norm_output,
+    Id::v,
+    Id::k,
+    Id::q,
+    Id::concat,
+    Id::head_output,
+    Id::attn_weights,
+    Id::v_heads,
+    Id::k_rotary,
+    Id::q_rotary,
+    Id::output,
+    Id::k_heads,
+    Id::key,
+    Id::value,
+    Id::q_heads,
+    Id::query,
+    Id::scores,
+};
+
+}  // namespace
+
+GraphLayout graph_layout(const Trace& trace, RectF area, double scale, const GraphTextWidth& text_width) {
+  Builder builder{trace, {}};
+  builder.add_nodes();
+  builder.add_edges();
+  GraphLayout layout = std::move(builder.layout);
+  if (layout.nodes.empty()) return layout;
+
+  const double u = scale;
+  const int columns = std::ranges::max(layout.nodes, {}, &GraphNode::column).column + 1;
+  std::vector<double> widths(static_cast<std::size_t>(columns), 0.0);
+  layout.padding = padding * u;
+  const auto measure = [&] {
+    std::ranges::fill(widths, 0.0);
+    double total = 0.0;
+    for (const GraphNode& node : layout.nodes) {
+      const double name = text_width(node.name, false);
+      const double sizes = node.sized ? text_width(node.sizes, true) : 0.0;
+      const double beside = node.sized ? name + name_gap * u + sizes : name;
+      double& width = widths[static_cast<std::size_t>(node.column)];
+      width = std::max(width,
+                       std::ceil((layout.two_lines ? std::max(name, sizes) : beside) + 2 * layout.padding));
+    }
+    for (const double width : widths) total += width;
+    return total;
+  };
+  // Sizes beside the names, else under them, else only where they are news, else none.
+  const double gaps = static_cast<double>(columns - 1);
+  const bool along_the_bottom = std::ranges::any_of(layout.edges, &GraphEdge::below);
+  if (along_the_bottom) {
+    // It leaves its node on the left and passes under all others.
+    area.x += 10.0 * u;
+    area.width -= 10.0 * u;
+  }
+  const double room = area.width - gaps * 11.0 * u;
+  double total = measure();
+  if (total > room && area.height >= 3.1 * two_line_height * u) {
+    layout.two_lines = true;
+    total = measure();
+  }
+  if (total > room) {
+    layout.padding = least_padding * u;
+    total = measure();
+  }
+  for (const Id id : known_sizes) {
+    if (total <= room) break;
+    for (GraphNode& node : layout.nodes) node.sized = node.sized && node.id != id;
+    total = measure();
+  }
+  const double gap =
+      columns > 1 ? std::clamp((area.width - total) / gaps, narrowest_gap * u, widest_gap * u) : 0.0;
+  layout.width = total + gaps * gap;
+
+  const double wanted = (layout.two_lines ? two_line_height : one_line_height) * u;
+  const double lanes_height = area.height - (along_the_bottom ? 8.0 * u : 0.0);
+  const double height = std::min(wanted, lanes_height / 3.1);
+  const double spacing = std::min((lanes_height - height) / 2.0, 40.0 * u);
+  const double middle = area.y + lanes_height / 2.0;
+  std::vector<double> xs{area.x};
+  for (const double width : widths) xs.push_back(xs.back() + width + gap);
+  for (GraphNode& node : layout.nodes) {
+    const auto column = static_cast<std::size_t>(node.column);
+    if (!node.sized) node.sizes.clear();
+    node.rect = {std::floor(xs[column]), std::floor(middle + node.lane * spacing - height / 2.0),
+                 widths[column], std::floor(height)};
+  }
+  return layout;
+}
+
+}  // namespace headwise

@@ -1,0 +1,51 @@
+// What moves while a tensor is made: read off the rule that it declares (core/trace/rules.h), so that no step
+// has a motion of its own. Pure functions of the trace; where it lies on the screen is stage_motion's.
+#pragma once
+
+#include <vector>
+
+#include "app/content/stage_content.h"
+#include "core/trace/cell_provenance.h"
+#include "core/trace/rules.h"
+
+namespace headwise {
+
+enum class Making {
+  blocks,  // cells as they are, in another place: split, join, copy
+  sweep,  // sums of products: each row of the left operand travels along the columns above and leaves its sums
+  morph,   // a function of the one cell: its number changes in place
+  fall,    // the mask falls onto the scores
+  settle,  // the softmax: row maximum, exp, and the row settling to 1
+};
+Making making_of(const Rule& rule);
+
+// Cells that move together: `from` in the tensor that the rule reads, `to` in its result.
+struct MovingBlock {
+  BoxRef from, to;
+};
+// The blocks of a result that is made of one source cell each, at one batch: one for each head where heads are
+// split or joined, else one. Together they cover the result exactly. Empty for a rule of another kind.
+std::vector<MovingBlock> moving_blocks(const Trace& trace, const Rule& rule, Index batch);
+
+// How far a sweep has come at t in [0,1]: rows before `row` are made, and in it the columns before `column`. The
+// first row takes its time, so that it can be followed; the others come row after row.
+struct SweepFront {
+  Index row = 0;
+  double column = 0.0;
+};
+SweepFront sweep_front(double t, Index rows, Index cols);
+
+// (1−t)·a + t·b, cell by cell, as a tensor of its own; infinities and NaN are those of the nearer side. a and b
+// have the same rows and columns.
+TensorPtr between(const MatrixView& a, const MatrixView& b, double t);
+// While `between` changes the colours: what is written in the cells are numbers that there are, those of a up to t = ½,
+// then those of b; they fade towards the middle. t in [0,1], opacity in [0,1].
+struct WrittenNumbers {
+  bool after = false;
+  double opacity = 1.0;
+};
+WrittenNumbers written_numbers(double t);
+// exp(x − row maximum): what the softmax divides. Blocked cells are 0.
+TensorPtr row_exponentials(const MatrixView& masked_scores);
+
+}  // namespace headwise

@@ -1,0 +1,381 @@
+#include "app/content/stage_content.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include "app/session/tensor_export.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+struct Colors {
+  ColorMap color_map;
+  ValueRange range;
+};
+
+// The name that a colour bar uses: q_heads are cut from q, one name is enough for both.
+std::string short_name(Id id) {
+  if (id == Id::q_heads) return "q";
+  if (id == Id::k_heads) return "k";
+  if (id == Id::v_heads) return "v";
+  return std::string(tensor_entry(id).name);
+}
+
+// The masks act on masked_scores and on all that is computed from them before the values come in.
+bool is_masked(Id id) {
+  return id == Id::masked_scores || id == Id::attn_weights || id == Id::dropped_weights ||
+         id == Id::mask_bias;
+}
+
+class Builder {
+ public:
+  Builder(const Trace& trace, const TokenLabels& labels, const Selection& selection, Theme theme,
+          ValueRanges& ranges)
+      : trace_(trace), labels_(labels), selection_(selection), theme_(theme), ranges_(ranges) {}
+
+  StageContent build() {
+    choose_picture();
+    if (!content_.nothing.empty()) return std::move(content_);
+    const StepPicture picture = *shown_picture(trace_, selection_);
+    turned_ = selection_.queries_as_columns && has_pairs(picture);
+    content_.result = part(picture.result, turned_, 0, 0);
+    if (turned_ && picture.left && picture.above && is_product(picture)) {
+      // (A·B)ᵀ = Bᵀ·Aᵀ: what stood above stands left.
+      content_.left = part(*picture.above, !picture.above_transposed, 0, 0);
+      content_.above = part(*picture.left, true, 0, 0);
+    } else {
+      if (picture.left) content_.left = part(*picture.left, turned_, 0, 0);
+      if (picture.above) {
+        content_.above = part(*picture.above, picture.above_transposed != turned_, picture.above_row_begin,
+                              picture.above_row_end);
+      }
+    }
+    say_what_is_empty();
+    if (!content_.nothing.empty()) return std::move(content_);
+    arrange(picture);
+    name_axes();
+    color(picture);
+    choose_heads(picture);
+    return std::move(content_);
+  }
+
+ private:
+  void choose_picture() {
+    content_.pictures = step_pictures(selection_.step, trace_);
+    if (selection_.tensor && trace_.tensor(*selection_.tensor)) {
+      const auto found = std::ranges::find(content_.pictures, *selection_.tensor, &StepPicture::result);
+      content_.picture = static_cast<std::size_t>(found - content_.pictures.begin());
+    } else if (content_.pictures.empty()) {
+      content_.nothing =
+          trace_.options.op == Op::scaled_dot_product_attention
+              ? "scaled_dot_product_attention has no such step: its inputs are split into heads already"
+              : "there is nothing to show here";
+    }
+  }
+
+  bool has_pairs(const StepPicture& picture) const {
+    for (const std::optional<Id>& id : {std::optional(picture.result), picture.left, picture.above}) {
+      const TensorPtr tensor = id ? trace_.tensor(*id) : nullptr;
+      if (tensor && is_pair_map(*tensor)) return true;
+    }
+    return false;
+  }
+
+  StagePart part(Id id, bool transposed, Index row_begin, Index row_end) const {
+    const StagePlace place{selection_.batch, selection_.head};
+    return {
+        *stage_matrix(trace_, {id}, place, transposed, row_begin, row_end), {}, 0, nullptr, nullptr, 0, 0};
+  }
+
+  // One sentence where a size is 0: the formulas still hold, there is only no cell to look at.
+  void say_what_is_empty() {
+    const Shape& shape = content_.result->matrix.view.tensor->shape();
+    for (const std::optional<StagePart>* operand : {&content_.result, &content_.left, &content_.above}) {
+      if (!*operand) continue;
+      const StageMatrix& matrix = (*operand)->matrix;
+      if (matrix.view.tensor->size() > 0) continue;
+      const Shape& empty = matrix.view.tensor->shape();
+      const auto axis = std::ranges::find(empty.axes(), 0, &Axis::size);
+      const std::string name = to_string(matrix.name);
+      content_.nothing = fmt::format("{} {} has no cells: {} is 0", name, empty.to_string(), axis->name);
+      if (shape.element_count() > 0) {
+        content_.nothing +=
+            fmt::format(". {} {} is an empty sum: 0 everywhere, plus the bias if there is one",
+                        to_string(content_.result->matrix.name), shape.to_string());
+      }
+      return;
+    }
+  }
+
+  void arrange(const StepPicture& picture) {
+    const MatrixView& result = content_.result->matrix.view;
+    // Nothing is aligned where the rows of an operand are not those of the result (appended rows of static_k
+    // …).
+    if (content_.left && content_.left->matrix.view.rows != result.rows) {
+      const bool appended = picture.result == Id::k || picture.result == Id::v;
+      if (!appended) content_.left.reset();
+    }
+    if (content_.above && content_.above->matrix.view.cols != result.cols) content_.above.reset();
+    const bool product = content_.left && content_.above && is_product(picture);
+    if (content_.left && !product) {
+      content_.cell_for_cell = content_.left->matrix.view.cols == result.cols;
+      content_.sign = sign_of(picture.result);
+      content_.row_figures = picture.result == Id::attn_weights && !turned_;
+      content_.col_figures = picture.result == Id::attn_weights && turned_;
+    }
+    add_bias(picture);
+  }
+
+  static bool is_product(const StepPicture& picture) {
+    return picture.above_transposed || picture.result == Id::head_output;
+  }
+
+  std::string sign_of(Id result) const {
+    const AttentionOptions& o = trace_.options;
+    switch (result) {
+      case Id::scaled_scores: {
+        const double scale =
+            o.scale.value_or(1.0 / std::sqrt(static_cast<double>(std::max<Index>(o.head_dim, 1))));
+        std::string text = fmt::format("× {:.4g}", scale / o.temperature);
+        if (o.softcap > 0) text += ", capped";
+        return text;
+      }
+      case Id::masked_scores:
+        if (!content_.above) return "no mask";
+        return o.mask_value ? "fill" : "+ mask";
+      case Id::residual_output:
+        return "+ query";
+      case Id::attn_weights:
+        return "softmax";
+      case Id::dropped_weights:
+        return "dropout";
+      case Id::attn_output_weights:
+        return content_.result->matrix.view.tensor->shape().rank() == 3 ? "mean" : "copy";
+      case Id::layer_norm_output:
+        return "norm";
+      case Id::q_heads:
+      case Id::k_heads:
+      case Id::v_heads:
+        return "cut";
+      case Id::q_rotary:
+      case Id::k_rotary:
+        return "turn";
+      case Id::concat:
+        return "join";
+      case Id::output:
+        return "copy";
+      default:
+        return "";
+    }
+  }
+
+  // The bias of a projection, as one row over the result's columns.
+  void add_bias(const StepPicture& picture) {
+    const AttentionOptions& o = trace_.options;
+    const Index width = content_.result->matrix.view.cols;
+    const Index q_rows = o.num_heads * o.head_dim, k_rows = o.num_kv_heads * o.head_dim;
+    Index begin = 0;
+    Id id = Id::in_proj_bias;
+    if (!content_.above) return;
+    if (picture.result == Id::output) {
+      id = Id::out_proj_bias;
+    } else if (picture.result == Id::k) {
+      begin = q_rows;
+    } else if (picture.result == Id::v) {
+      begin = q_rows + k_rows;
+    } else if (picture.result != Id::q) {
+      return;
+    }
+    const TensorPtr bias = trace_.tensor(id);
+    if (bias && bias->shape().rank() == 1 && bias->size() >= begin + width) {
+      content_.bias = part(id, false, begin, begin + width);
+    }
+  }
+
+  void name_axes() {
+    if (content_.above) content_.above->matrix.col_axis = content_.result->matrix.col_axis;
+    if (content_.bias) content_.bias->matrix.col_axis = content_.result->matrix.col_axis;
+    for (std::optional<StagePart>* each :
+         {&content_.result, &content_.left, &content_.above, &content_.bias}) {
+      if (!*each) continue;
+      StagePart& shown = **each;
+      const auto labels = [&](const std::string& axis, Index size) -> const std::vector<std::string>* {
+        const std::vector<std::string>* tokens = nullptr;
+        if (axis == "L") tokens = &labels_.query;
+        if (axis == "S" || axis == "S′") tokens = &labels_.key;
+        return tokens && static_cast<Index>(tokens->size()) >= size ? tokens : nullptr;
+      };
+      shown.row_labels = labels(shown.matrix.row_axis, shown.matrix.view.rows);
+      shown.col_labels = labels(shown.matrix.col_axis, shown.matrix.view.cols);
+      shown.row_block = head_block(trace_, shown.matrix.row_axis);
+      shown.col_block = head_block(trace_, shown.matrix.col_axis);
+    }
+  }
+
+  Colors colors_of(Id id) {
+    const TensorEntry& entry = tensor_entry(id);
+    const TensorPtr tensor = trace_.tensor(id);
+    const TensorPtr mask = is_masked(id) ? trace_.tensor(Id::mask_bias) : nullptr;
+    const double blocked_at = trace_.options.mask_value.value_or(-std::numeric_limits<double>::infinity());
+    ValueRange range = ranges_.of(tensor, selection_.batch, entry.probabilities, mask, blocked_at);
+    // Behind the gains of the heads, which change without head_output: what was seen at other gains still counts.
+    if (id == Id::concat || id == Id::output || id == Id::residual_output) {
+      range = ranges_.widest(trace_.tensors.head_output, static_cast<int>(id), selection_.batch, range);
+    }
+    return {entry.probabilities ? ColorMap::viridis : ColorMap::blue_orange, range};
+  }
+
+  // One bar for all the parts; its range covers them, its caption names them.
+  void share_bar(const std::vector<StagePart*>& parts) {
+    StageBar bar;
+    bool heads = false;
+    std::vector<std::string> names;
+    for (StagePart* shown : parts) {
+      const Colors colors = colors_of(shown->matrix.name.id);
+      bar.range = names.empty() ? colors.range : joined(bar.range, colors.range);
+      bar.color_map = colors.color_map;
+      heads = heads || head_count(trace_, shown->matrix.name) > 1;
+      const std::string name = short_name(shown->matrix.name.id);
+      if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+    bar.caption = fmt::format("{}{}", fmt::join(names, " and "), heads ? ", all heads" : "");
+    for (StagePart* shown : parts) {
+      shown->bar = content_.bars.size();
+      HeatmapSpec& spec = shown->spec;
+      spec.values = shown->matrix.view;
+      spec.color_map = bar.color_map;
+      spec.range = bar.range;
+      spec.range_note = bar.caption;
+      spec.theme = theme_;
+      set_mask(*shown);
+    }
+    // Masks that only block have one number to show, 0; a bar from 0 to 0 would say nothing.
+    if (names.size() == 1 && names[0] == "mask_bias" && bar.range == ValueRange{0.0, 0.0}) return;
+    content_.bars.push_back(std::move(bar));
+  }
+
+  void set_mask(StagePart& shown) const {
+    const TensorPtr mask = trace_.tensor(Id::mask_bias);
+    if (!mask || !is_masked(shown.matrix.name.id)) return;
+    const Index rank = shown.matrix.view.tensor->shape().rank();
+    if (!mask->shape().same_sizes(shown.matrix.view.tensor->shape()) || rank != 4) return;
+    shown.spec.mask = matrix_view(mask, shown.matrix.leading);
+    if (shown.matrix.transposed) shown.spec.mask = shown.spec.mask->transposed();
+    if (trace_.options.mask_value) shown.spec.blocked_at = *trace_.options.mask_value;
+  }
+
+  void color(const StepPicture& picture) {
+    StagePart* result = &*content_.result;
+    StagePart* left = content_.left ? &*content_.left : nullptr;
+    StagePart* above = content_.above ? &*content_.above : nullptr;
+    const auto same_kind = [](const StagePart* a, const StagePart* b) {
+      return tensor_entry(a->matrix.name.id).probabilities == tensor_entry(b->matrix.name.id).probabilities;
+    };
+    // The same number has the same colour wherever numbers are compared: q with k, before with after a map.
+    const bool is_map = left && !content_.sign.empty();
+    const bool result_shares = is_map && same_kind(left, result) && picture.result != Id::layer_norm_output;
+    std::vector<StagePart*> first;
+    if (left) first.push_back(left);
+    if (picture.result == Id::scores && above) first.push_back(above);
+    if (result_shares) first.push_back(result);
+    if (result_shares && picture.result == Id::residual_output && above) first.push_back(above);
+    if (!first.empty()) share_bar(first);
+    if (above && std::ranges::find(first, above) == first.end()) share_bar({above});
+    if (content_.bias) {
+      // Colours of its own would want a fourth bar for one row: it is added to the result, so it has the
+      // result's.
+      share_bar({result, &*content_.bias});
+    } else if (!result_shares) {
+      share_bar({result});
+    }
+  }
+
+  // Thumbnails are the step's own maps; behind the softmax, where those are no longer telling, the attention
+  // weights, by which a head is known.
+  void choose_heads(const StepPicture& picture) {
+    const auto per_head = [&](Id id) {
+      const TensorPtr tensor = trace_.tensor(id);
+      return tensor && tensor->shape().rank() == 4 && tensor->size() > 0;
+    };
+    const Id weights = trace_.options.dropout > 0 ? Id::dropped_weights : Id::attn_weights;
+    if (selection_.step >= Step::weighted_sum && per_head(weights)) {
+      content_.head_map = part(weights, selection_.queries_as_columns, 0, 0);
+    } else if (selection_.step == Step::scale && content_.left && per_head(content_.left->matrix.name.id)) {
+      // Scaled scores are pale in the colours of the scores: that is the point of the step, but no way to
+      // tell heads apart.
+      content_.head_map = content_.left;
+    } else if (per_head(picture.result)) {
+      content_.head_map = content_.result;
+    } else {
+      return;
+    }
+    content_.head_total = trace_.options.num_heads;
+    if (!content_.head_map->spec.values.tensor) color_heads();
+  }
+
+  // In the colours of the same tensor, where it stands on the stage too.
+  void color_heads() {
+    const Id id = content_.head_map->matrix.name.id;
+    const TensorPtr tensor = trace_.tensor(id);
+    for (const StagePart* shown : parts_of(content_)) {
+      if (shown->matrix.view.tensor != tensor) continue;
+      content_.head_map->spec = shown->spec;
+      content_.head_map->bar = shown->bar;
+      content_.head_map->spec.values = content_.head_map->matrix.view;
+      set_mask(*content_.head_map);
+      return;
+    }
+    share_bar({&*content_.head_map});
+  }
+
+  const Trace& trace_;
+  const TokenLabels& labels_;
+  const Selection& selection_;
+  Theme theme_;
+  ValueRanges& ranges_;
+  bool turned_ = false;  // queries stand as columns
+  StageContent content_;
+};
+
+}  // namespace
+
+std::optional<StepPicture> shown_picture(const Trace& trace, const Selection& selection) {
+  const std::vector<StepPicture> pictures = step_pictures(selection.step, trace);
+  if (selection.tensor && trace.tensor(*selection.tensor)) {
+    const auto found = std::ranges::find(pictures, *selection.tensor, &StepPicture::result);
+    if (found == pictures.end()) return StepPicture{*selection.tensor, {}, {}, false, 0, 0};
+    return *found;
+  }
+  if (pictures.empty()) return std::nullopt;
+  return pictures.front();
+}
+
+StageContent stage_content(const Trace& trace, const TokenLabels& labels, const Selection& selection,
+                           Theme theme, ValueRanges& ranges) {
+  return Builder(trace, labels, selection, theme, ranges).build();
+}
+
+StagePart part_at_head(const StagePart& part, const Trace& trace, Index batch, Index head) {
+  StagePart other = part;
+  const StageMatrix& matrix = part.matrix;
+  other.matrix = *stage_matrix(trace, matrix.name, {batch, head}, matrix.transposed);
+  other.spec.values = other.matrix.view;
+  if (part.spec.mask) {
+    other.spec.mask = matrix_view(part.spec.mask->tensor, other.matrix.leading);
+    if (matrix.transposed) other.spec.mask = other.spec.mask->transposed();
+  }
+  return other;
+}
+
+std::vector<const StagePart*> parts_of(const StageContent& content) {
+  std::vector<const StagePart*> parts;
+  for (const auto* part : {&content.left, &content.above, &content.bias, &content.result}) {
+    if (*part) parts.push_back(&**part);
+  }
+  return parts;
+}
+
+}  // namespace headwise

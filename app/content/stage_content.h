@@ -1,0 +1,59 @@
+// What the stage shows at a place: which matrices of which tensors, in which colours, with which labels. A
+// function of trace and selection, so it is tested without a window; where it all lies is stage_layout's.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "app/content/stage_matrix.h"
+#include "app/content/value_ranges.h"
+#include "app/session/selection.h"
+#include "core/scenario/scenario_inputs.h"
+
+namespace headwise {
+
+// A colour bar and, in words, every map that it speaks of.
+struct StageBar {
+  ColorMap color_map{};
+  ValueRange range;
+  std::string caption;  // "q and k, all heads"
+};
+
+struct StagePart {
+  StageMatrix matrix;
+  HeatmapSpec spec;  // values, mask, colours; names and labels are drawn by the stage
+  std::size_t bar = 0;
+  const std::vector<std::string>* row_labels = nullptr;  // of TokenLabels; null: plain indices
+  const std::vector<std::string>* col_labels = nullptr;
+  Index row_block = 0, col_block = 0;  // width of a head's block along an axis that joins heads; 0: none
+};
+
+struct StageContent {
+  std::vector<StepPicture> pictures;  // what the step has to show
+  std::size_t picture = 0;            // which of them this is; pictures.size() for a tensor by itself
+  std::string nothing;                // not empty: there is no cell to show, and why; all below is empty then
+  std::optional<StagePart> result, left, above, bias;
+  bool cell_for_cell = false;  // a map that is no product: operands have the result's shape
+  bool row_figures = false;    // the softmax: row maximum and Σ exp stand before the result,
+  bool col_figures = false;    // or over it, where queries are columns
+  std::string sign;            // between left operand and result where it is no product: "× 0.25"
+  std::vector<StageBar> bars;
+  std::optional<StagePart> head_map;  // the thumbnails are this part at each of the query heads
+  Index head_total = 0;               // how many thumbnails: every query head
+};
+
+// The picture that the stage shows: the one that makes the chosen tensor, or the tensor by itself where the
+// step has no such picture, or the step's main one. Null where there is nothing.
+std::optional<StepPicture> shown_picture(const Trace& trace, const Selection& selection);
+
+StageContent stage_content(const Trace& trace, const TokenLabels& labels, const Selection& selection,
+                           Theme theme, ValueRanges& ranges);
+
+// The map of `part` at another head, in the same colours.
+StagePart part_at_head(const StagePart& part, const Trace& trace, Index batch, Index head);
+
+// Every matrix that is drawn in the view of one head.
+std::vector<const StagePart*> parts_of(const StageContent& content);
+
+}  // namespace headwise

@@ -1,0 +1,39 @@
+// What the cell that is looked at lights up on the stage: itself, what it was made from, what it feeds.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "app/content/stage_matrix.h"
+#include "app/session/pointed.h"
+#include "app/session/selection.h"
+#include "core/trace/cell_reach.h"
+
+namespace headwise {
+
+enum class MarkKind { cell, pinned, source, consumer, pointed };
+
+struct StageMark {
+  BoxRef box;
+  MarkKind kind = MarkKind::cell;
+};
+
+// The cell that is looked at: under the mouse, else pinned; none where the trace has no such cell (any more).
+std::optional<CellRef> focused_cell(const Trace& trace, const Selection& selection);
+
+// Where a cell comes from and where it leads, in the names of what is drawn: without dropout, dropped_weights are
+// attn_weights, and only those are drawn.
+CellProvenance shown_provenance(const Trace& trace, const CellRef& cell);
+std::vector<BoxRef> shown_consumers(const Trace& trace, const CellRef& cell);
+
+// The cell under the mouse or, without one, the pinned cell, with its sources and consumers; the pinned cell
+// is marked in any case. Sources come first, so that the cell is drawn over them; what is `pointed` at by name comes
+// last. With a `reach` its boxes are the sources and the consumers: all the way, not only the next.
+std::vector<StageMark> stage_marks(const Trace& trace, const Selection& selection,
+                                   const Pointed* pointed = nullptr, const CellReach* reach = nullptr);
+
+// The one row (column) of a matrix that a mark singles out; null where there is none.
+std::optional<Index> marked_row(const StageMatrix& matrix, const std::vector<StageMark>& marks);
+std::optional<Index> marked_col(const StageMatrix& matrix, const std::vector<StageMark>& marks);
+
+}  // namespace headwise

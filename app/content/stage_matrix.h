@@ -1,0 +1,54 @@
+// A matrix on the stage: the last two axes of a tensor at fixed indices of the others, perhaps transposed,
+// perhaps only some of its rows. Knows the way from a drawn cell to the tensor's index and back.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/picture/cell_geometry.h"
+#include "core/picture/heatmap.h"
+#include "core/trace/cell_provenance.h"
+
+namespace headwise {
+
+struct StageMatrix {
+  TensorName name;
+  std::vector<Index> leading;  // indices of all axes but the last two (rank 1: none, and one row)
+  Index row_begin = 0;         // as stored: the first row that is shown
+  bool transposed = false;
+  MatrixView view;                 // as drawn
+  std::string row_axis, col_axis;  // as drawn: "L", "H·D"; empty for the one row of a tensor of rank 1
+};
+
+// Which part of a tensor is looked at. A tensor without such an axis ignores it; an axis of key/value heads
+// (G) is indexed by the group that serves `head`.
+struct StagePlace {
+  Index batch = 0, head = 0;
+};
+
+// How many maps the tensor has at one batch: H, G or 1.
+Index head_count(const Trace& trace, TensorName name);
+// The first query head that reads the i-th of these maps: i itself, or i·H/G.
+Index head_of_map(const Trace& trace, TensorName name, Index i);
+
+// Null where the trace does not have the tensor. row_begin, row_end count rows (rank 1: entries) as stored;
+// 0, 0: all.
+std::optional<StageMatrix> stage_matrix(const Trace& trace, TensorName name, StagePlace place,
+                                        bool transposed = false, Index row_begin = 0, Index row_end = 0);
+
+// Whether its rows are queries and its columns keys, or the other way round: scores … attn_weights, and their gradients.
+bool is_pair_map(const StageMatrix& matrix);
+
+CellRef cell_at(const StageMatrix& matrix, Index row, Index col);
+// The part of the box that this matrix shows; null where it shows none of it.
+std::optional<CellBox> drawn_box(const StageMatrix& matrix, const BoxRef& box);
+BoxRef box_of(const CellRef& cell);
+
+std::string matrix_name(const StageMatrix& matrix);   // "k_heads[0,3]ᵀ", "in_proj_weight[128:256]ᵀ"
+std::string matrix_sizes(const StageMatrix& matrix);  // "D×S 16×12"
+
+// Width of one head's block in an axis that joins heads ("H·D" → D, "G·Dv" → Dv); 0 for any other axis.
+Index head_block(const Trace& trace, const std::string& axis);
+
+}  // namespace headwise

@@ -1,0 +1,115 @@
+#include "app/inspector/inspector_prediction.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "app/content/cell_terms.h"
+#include "app/panels/named_text.h"
+#include "app/content/stage_marks.h"
+#include "app/stage/prediction_view.h"
+#include "app/platform/fonts.h"
+#include "app/session/word_predictions.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/ui_probe.h"
+#include "core/scenario/text_inputs.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::size_t most_others = 4;
+constexpr double least_told = 5e-3;
+
+std::string probability_text(double probability) {
+  return std::isnan(probability) ? "NaN" : fmt::format("{:.3f}", probability);
+}
+
+// Where the head that is looked at looks from this position.
+void draw_strongest_weight(const PanelContext& context, TextColumn& column, Index position) {
+  const TensorPtr& weights = context.trace.tensors.attn_weights;
+  const Selection& selection = context.selection;
+  if (!weights || weights->shape().rank() != 4 || position >= weights->shape().size(2)) return;
+  Index strongest = -1;
+  double most = -1.0;
+  for (Index key = 0; key < weights->shape().size(3); ++key) {
+    const double weight = weights->at({selection.batch, selection.head, position, key});
+    if (weight > most) {
+      most = weight;
+      strongest = key;
+    }
+  }
+  if (strongest < 0) return;
+  ImFont* font = context.fonts.sans;
+  column.row(fmt::format("head {} attends most to “{}”", selection.head,
+                         drawable_text(token_at(context.inputs.labels.key, strongest, "position"), font)),
+             probability_text(most));
+}
+
+}  // namespace
+
+bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) {
+  if (context.selection.view != StageView::prediction || !context.predictions ||
+      context.predictions->positions.empty())
+    return false;
+  const ModelInput& input = *context.predictions->of->inputs.model_input;
+  const bool says_next = input.model->encoder()->config().is_causal;
+  const Index position = predicted_position(context);
+  const PredictionChange& change = context.predictions->positions[static_cast<std::size_t>(position)];
+  ImFont* font = context.fonts.sans;
+  const auto word = [&](TokenId id) { return drawable_text(input.model->label(id), font); };
+
+  column.heading("THIS VIEW");
+  column.paragraph(fmt::format("The output of layer {}, as shown here, passes through the rest of the model "
+                               "to the words it predicts. “Untouched” is the same without your changes.",
+                               input.layer),
+                   context.palette.text_dim);
+  column.space(16);
+  const ImVec2 top = column.cursor();
+  const std::optional<CellRef> cell = focused_cell(context.trace, context.selection);
+  column.heading(!cell                              ? "THIS PREDICTION"
+                 : cell == context.selection.pinned ? "THIS PREDICTION: PINNED (ESC TO UNPIN)"
+                                                    : "THIS PREDICTION: UNDER THE MOUSE");
+  column.paragraph(
+      fmt::format("{} position {}, “{}”", says_next ? "After" : "At", position,
+                  drawable_text(token_at(context.inputs.labels.query, position, "position"), font)));
+  column.space(4);
+  if (change.before.empty() || change.now.empty()) return true;
+  const WordChange &before = change.before.front(), &now = change.now.front();
+  if (std::isnan(change.bits)) {
+    column.paragraph("The prediction is NaN: no word is more probable than another.",
+                     context.palette.warning);
+    return true;
+  }
+  column.row(fmt::format("untouched “{}”", word(before.id)), probability_text(before.before));
+  column.row(fmt::format("here “{}”", word(now.id)), probability_text(now.now));
+  column.space(4);
+  if (!has_changed(change)) {
+    column.paragraph("No change in this layer affects this word.", context.palette.text_dim);
+  } else if (before.id != now.id) {
+    column.paragraph(fmt::format("A different word: “{}” fell to {} and “{}” rose from {}.", word(before.id),
+                                 probability_text(before.now), word(now.id), probability_text(now.before)));
+  } else {
+    column.paragraph(now.now < now.before ? "The same word, with less certainty."
+                                          : "The same word, with no less certainty.");
+  }
+  if (has_changed(change)) {
+    column.row("changed by Σ p log₂(p/q)", fmt::format("{:.3f}", change.bits), "bits");
+  }
+  column.space(4);
+  std::size_t told = 0;
+  for (const WordChange& other : change.now) {
+    if (other.id == now.id || other.id == before.id) continue;
+    if (std::max(other.before, other.now) < least_told || told == most_others) continue;
+    if (told++ == 0) column.heading("OTHER WORDS, UNTOUCHED → HERE");
+    column.row(word(other.id),
+               fmt::format("{} → {}", probability_text(other.before), probability_text(other.now)));
+  }
+  column.space(8);
+  draw_strongest_weight(context, column, position);
+  ui_probe("inspector/prediction", top, {top.x + column.width(), column.cursor().y});
+  return true;
+}
+
+}  // namespace headwise

@@ -1,0 +1,129 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "app/setup/setup_rows.h"
+#include "app/session/frozen_heads.h"
+#include "app/session/head_gains.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+std::string bytes_text(double bytes) {
+  if (bytes < 1024.0) return fmt::format("{:.0f} B", bytes);
+  if (bytes < 1024.0 * 1024.0) return fmt::format("{:.1f} KiB", bytes / 1024.0);
+  return fmt::format("{:.1f} MiB", bytes / (1024.0 * 1024.0));
+}
+
+// What a decoder keeps of this layer between two tokens: k and v of every key, per key/value head.
+std::string cache_text(const Trace& trace) {
+  const TraceTensors& t = trace.tensors;
+  if (!t.k_heads || !t.v_heads) return "";
+  const auto numbers = static_cast<double>(t.k_heads->size() + t.v_heads->size());
+  const Shape& k = t.k_heads->shape();
+  return fmt::format("KV cache: N·S·G·(D + Dv) = {:.0f} numbers, {} in f16; {} query heads share each",
+                     numbers, bytes_text(2.0 * numbers),
+                     k.size(1) > 0 ? trace.options.num_heads / k.size(1) : 0);
+}
+
+// What all gains together do to the output.
+std::string gain_text(const TensorChange& change) {
+  if (change.mismatches > 0) return fmt::format("finite on one side only: {}", change.mismatches);
+  const std::optional<double> share = change.relative();
+  if (!share) return fmt::format("max |Δoutput|: {:.3g}", change.largest);
+  return fmt::format("‖Δoutput‖: {} of the output", percent_text(*share));
+}
+
+void draw_gain(SetupRows& rows) {
+  if (rows.scenario().op != Op::multi_head_attention) return;
+  const Index head = rows.context().selection.head;
+  double gain = head_gain_of(rows.scenario(), head);
+  const std::string name = fmt::format("gain of head {}", head);
+  const SliderResult moved =
+      slider_row(rows.widgets(),
+                 {"setup/gain", name, "",
+                  "This head's output is multiplied by its gain before concat: 0 mutes it, 1 leaves it "
+                  "unchanged, 2 doubles it. Choose the head on the stage. Double-click: back to 1."},
+                 gain, fmt::format("{:.2f}", gain), {.least = 0.0, .most = 2.0, .step = 0.05, .normal = 1.0});
+  if (moved.changed) {
+    // Hundredths: what is shown is what is computed with.
+    const GainEdit edit = set_head_gain(rows.scenario(), head, std::round(gain * 100.0) / 100.0);
+    rows.scenario() = edit.scenario;
+    rows.edited("setup/gain", edit.label, true);
+  }
+  rows.draw_errors("setup/gain", "");
+  // One line in any case: nothing moves under the mouse that drags the gain.
+  const auto change = rows.state().unmuted.change(rows.context().trace);
+  dim_text(rows.widgets(), change ? gain_text(*change) : "‖Δoutput‖: 0, every gain is 1");
+  if (change) ui_probe_item("setup/gain_effect");
+  tooltip(rows.widgets(), "how far the output is from the output with every gain at 1");
+}
+
+// Any operator has heads that can be held.
+void draw_freeze(SetupRows& rows) {
+  constexpr std::string_view states[]{"follow", "frozen"};
+  const Index head = rows.context().selection.head;
+  int chosen = is_frozen(rows.scenario(), head) ? 1 : 0;
+  const std::string name = fmt::format("weights of {}", head);
+  if (rows.choice({"setup/freeze", name, "",
+                   "Frozen: this head keeps its present attention weights A (L,S), whatever happens to its "
+                   "scores: head_output = A·V with the current V. Any further change in its output comes "
+                   "through the values, not the pattern. Mask, scale and dropout do not affect A."},
+                  states, chosen)) {
+    FreezeEdit edit = toggle_freeze(rows.scenario(), rows.context().trace, head);
+    if (!edit.label.empty()) {
+      rows.scenario() = std::move(edit.scenario);
+      rows.edited("setup/freeze", edit.label, false);
+    }
+  }
+  rows.draw_errors("setup/freeze", "");
+}
+
+void draw_groups(SetupRows& rows) {
+  AttentionSpec& a = rows.scenario().attention;
+  if (rows.scenario().op != Op::multi_head_attention) return;
+  const std::vector<std::int64_t> choices = group_choices(rows);
+  const std::int64_t now = a.num_kv_heads.value_or(a.num_heads);
+  if (choices.size() < 2) {
+    if (now != a.num_heads) dim_text(rows.widgets(), cache_text(rows.context().trace));
+    return;
+  }
+  const auto at = std::ranges::find(choices, now);
+  double stop = static_cast<double>(at == choices.end() ? choices.size() - 1
+                                                        : static_cast<std::size_t>(at - choices.begin()));
+  const char* kind = now == a.num_heads ? "MHA" : now == 1 ? "MQA" : "GQA";
+  const SliderResult moved = slider_row(
+      rows.widgets(),
+      {"setup/groups", "KV heads", kind,
+       "From one key/value head for all query heads (multi-query), through groups (grouped-query), to one "
+       "per query head (multi-head). Fewer of them mean fewer parameters and a smaller decoder cache."},
+      stop, std::to_string(now),
+      {.least = 0.0,
+       .most = static_cast<double>(choices.size() - 1),
+       .step = 1.0,
+       .stops = static_cast<int>(choices.size()),
+       .normal = static_cast<double>(choices.size() - 1)});
+  if (moved.changed) {
+    const std::int64_t chosen = choices[static_cast<std::size_t>(std::lround(stop))];
+    a.num_kv_heads.reset();
+    if (chosen != a.num_heads) a.num_kv_heads = chosen;
+    rows.edited("setup/groups", "key/value heads", true);
+  }
+  rows.draw_errors("setup/groups", "");
+  if (now != a.num_heads) dim_text(rows.widgets(), cache_text(rows.context().trace));
+}
+
+}  // namespace
+
+void draw_setup_head(SetupRows& rows) {
+  section_caption(rows.widgets(), "HEADS");
+  draw_gain(rows);
+  draw_freeze(rows);
+  draw_groups(rows);
+}
+
+}  // namespace headwise

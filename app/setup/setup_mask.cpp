@@ -1,0 +1,199 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "app/setup/setup_rows.h"
+#include "app/widgets/ui_probe.h"
+#include "core/scenario/mask_presets.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::array<std::string_view, 2> off_on{"off", "on"};
+constexpr std::array<std::string_view, 2> alignments{"top left", "bottom right"};
+constexpr std::array<std::string_view, 2> fully_masked{"NaN", "0"};
+constexpr std::array<std::string_view, 3> readings{"0, −∞", "True blocks", "True keeps"};
+
+// A name with numbers is typed in files only; here each preset comes with numbers that show what it does.
+void draw_preset(SetupRows& rows) {
+  MaskSpec& mask = rows.scenario().mask;
+  const TensorPtr k = rows.context().trace.tensors.k_heads;
+  const Index keys = k ? k->shape().size(2) : 0;
+  const bool painted = std::ranges::any_of(rows.scenario().edits,
+                                           [](const CellEdit& edit) { return edit.tensor == "attn_mask"; });
+  const std::string now = mask.preset.value_or(painted ? "painted" : "none");
+  const std::array<std::string_view, 2> labels{now, "…"};
+  int chosen = 0;
+  if (rows.choice({"setup/preset", "pattern", "",
+                   "A named mask, merged with the others: causal, a window, a prefix visible to all, "
+                   "separate documents, dilated, padding. In a file: mask.preset."},
+                  labels, chosen) &&
+      chosen == 1) {
+    ImGui::OpenPopup("mask presets");
+  }
+  if (ImGui::BeginPopup("mask presets")) {
+    const auto entry = [&](const std::optional<std::string>& preset, const std::string& what) {
+      if (ImGui::MenuItem(what.c_str(), nullptr, preset == mask.preset)) {
+        mask.preset = preset;
+        rows.edited("setup/preset", "mask pattern " + preset.value_or("none"), false);
+      }
+      ui_probe_item("setup/preset/" + preset.value_or("none"));
+    };
+    entry(std::nullopt, "none");
+    for (const MaskPresetEntry& each : mask_presets()) {
+      // Its numbers left out are its defaults; documents have none: two halves.
+      const std::string name(each.form.substr(0, each.form.find(':')));
+      const bool has_defaults = read_mask_preset(name, keys).preset.has_value();
+      entry(has_defaults ? name : fmt::format("{}:0,{}", name, std::max<Index>(keys / 2, 1)),
+            fmt::format("{}: {}", name, each.what));
+    }
+    ImGui::EndPopup();
+  }
+  rows.draw_errors("setup/preset", "");
+}
+
+void draw_alibi(SetupRows& rows) {
+  MaskSpec& mask = rows.scenario().mask;
+  if (!rows.rare("setup/alibi", mask.alibi)) return;
+  int alibi = mask.alibi ? 1 : 0;
+  if (rows.choice(
+          {"setup/alibi", "ALiBi", "",
+           "Attention with linear biases: −mₕ·(i − j) is added to the scores, with a separate slope for each "
+           "head, mₕ = 2^(−8(h+1)/H). Distance is penalised, so no position encoding is needed."},
+          off_on, alibi)) {
+    mask.alibi = alibi == 1;
+    rows.edited("setup/alibi", alibi == 1 ? "ALiBi on" : "ALiBi off", false);
+  }
+  rows.draw_errors("setup/alibi", "");
+  if (!mask.alibi) return;
+  std::optional<double> scale = mask.alibi_scale;
+  const FieldResult field = number_row(
+      rows.widgets(),
+      {"setup/alibi_scale", "ALiBi scale", "", "Multiplies every ALiBi bias. 1 in BLOOM, 1/√D in Falcon."},
+      scale, {.wrong = rows.is_wrong("setup/alibi_scale"), .required = true, .drag_step = 0.05});
+  if (field.changed && scale) {
+    mask.alibi_scale = *scale;
+    rows.edited("setup/alibi_scale", "ALiBi scale", true);
+  }
+  rows.draw_errors("setup/alibi_scale", field.error);
+}
+
+void draw_fill(SetupRows& rows) {
+  MaskSpec& mask = rows.scenario().mask;
+  if (!rows.rare("setup/fill", mask.value.has_value())) return;
+  rows.number({"setup/fill", "fill", "",
+               "What a blocked score becomes. Empty: −∞ is added, as in torch. A finite number replaces the "
+               "score, as in d2l (−1e6), the Annotated Transformer (−1e9) and Keras: a row whose keys are "
+               "all blocked then attends to all of them equally."},
+              mask.value, "−∞");
+}
+
+void draw_fully_masked_rows(SetupRows& rows) {
+  MaskSpec& mask = rows.scenario().mask;
+  if (!rows.rare("setup/fully_masked_rows", mask.fully_masked_rows.has_value())) return;
+  const FullyMaskedRows by_default =
+      rows.scenario().op == Op::multi_head_attention && rows.scenario().attention.need_weights
+          ? FullyMaskedRows::nan
+          : FullyMaskedRows::zero;
+  int row = mask.fully_masked_rows.value_or(by_default) == FullyMaskedRows::nan ? 0 : 1;
+  if (rows.choice(
+          {"setup/fully_masked_rows", "row with no key left", "",
+           "What softmax returns for a query whose keys are all blocked. NaN: torch.nn.MultiheadAttention "
+           "with need_weights. 0: F.scaled_dot_product_attention since 2.5, and ONNX."},
+          fully_masked, row)) {
+    mask.fully_masked_rows = row == 0 ? FullyMaskedRows::nan : FullyMaskedRows::zero;
+    rows.edited("setup/fully_masked_rows",
+                fmt::format("set rows with no key left to {}", row == 0 ? "NaN" : "0"), false);
+  }
+  rows.draw_errors("setup/fully_masked_rows", "");
+}
+
+void draw_convention(SetupRows& rows) {
+  const MaskConvention now = rows.context().selection.mask_convention;
+  if (!rows.rare("setup/mask_convention", now != MaskConvention::added)) return;
+  int reading = static_cast<int>(now);
+  if (rows.choice({"setup/mask_convention", "shown as", "",
+                   "How masks are written on the map, in the line of code and in Copy mask as booleans: as "
+                   "the numbers added to the scores, or as booleans. In torch.nn.MultiheadAttention True "
+                   "means blocked; in F.scaled_dot_product_attention, ONNX, Keras and Flax True means takes "
+                   "part. No result changes."},
+                  readings, reading)) {
+    Selection selection = rows.context().selection;
+    selection.mask_convention = static_cast<MaskConvention>(reading);
+    rows.look(std::move(selection));
+  }
+}
+
+}  // namespace
+
+void draw_setup_mask(SetupRows& rows) {
+  section_caption(rows.widgets(), "MASK");
+  MaskSpec& mask = rows.scenario().mask;
+  int causal = mask.is_causal ? 1 : 0;
+  if (rows.choice({"setup/causal", "causal", "",
+                   "On: query i sees only keys j ≤ i, so no token sees later ones. Blocked cells are hatched "
+                   "in this window. In torch.nn.MultiheadAttention True means blocked, in "
+                   "F.scaled_dot_product_attention True means takes part."},
+                  off_on, causal)) {
+    mask.is_causal = causal == 1;
+    rows.edited("setup/causal", fmt::format("causal mask {}", off_on[static_cast<std::size_t>(causal)]),
+                false);
+  }
+  rows.draw_errors("setup/causal", "");
+  if (mask.is_causal) {
+    int alignment = mask.causal_alignment == CausalAlignment::top_left ? 0 : 1;
+    if (rows.choice({"setup/alignment", "aligned", "",
+                     "Where the diagonal starts when L and S differ. Top left: j ≤ i. Bottom right: j ≤ i + "
+                     "S − L, so that the last query sees every key."},
+                    alignments, alignment)) {
+      mask.causal_alignment = alignment == 0 ? CausalAlignment::top_left : CausalAlignment::bottom_right;
+      rows.edited("setup/alignment",
+                  fmt::format("causal mask aligned {}", alignments[static_cast<std::size_t>(alignment)]),
+                  false);
+    }
+    rows.draw_errors("setup/alignment", "");
+  }
+
+  draw_preset(rows);
+
+  // One number for the whole batch; what a file says for each sequence or query by itself is kept until typed
+  // over.
+  std::optional<std::int64_t> valid_length;
+  std::string derived = rows.context().trace.tensors.k_heads
+                            ? std::to_string(rows.context().trace.tensors.k_heads->shape().size(2))
+                            : std::string();
+  if (mask.valid_lens && !mask.valid_lens_per_query && !mask.valid_lens->empty() &&
+      !mask.valid_lens->front().empty()) {
+    const std::vector<std::int64_t>& first = mask.valid_lens->front();
+    bool same = true;
+    for (const auto& lens : *mask.valid_lens) same = same && lens == first;
+    if (same) valid_length = first.front();
+  }
+  if (mask.valid_lens && !valid_length) derived = "varies";
+  rows.optional_integer(
+      {"setup/valid_length", "valid length", "",
+       "Padding: keys from this position on are blocked for every query (key_padding_mask; d2l's valid_lens: "
+       "key j takes part if j < length). Padded queries are not masked. Empty: all keys are valid."},
+      valid_length, derived, {.drag_least = 0, .drag_most = 4096});
+  if (rows.changed() && rows.state().edited_row == "setup/valid_length") {
+    mask.valid_lens_per_query = false;
+    mask.valid_lens.reset();
+    if (valid_length) {
+      mask.valid_lens.emplace(setup_list_size(rows.scenario().inputs.batch),
+                              std::vector<std::int64_t>{*valid_length});
+    }
+  }
+
+  rows.optional_integer({"setup/window", "window", "w",
+                         "Sliding window: query i sees the keys with |i − j| < w, itself included; with the "
+                         "causal mask, only itself and earlier keys. Empty: no window."},
+                        mask.sliding_window, "none", {.drag_least = 1, .drag_most = 4096});
+
+  draw_alibi(rows);
+  draw_fill(rows);
+  draw_fully_masked_rows(rows);
+  draw_convention(rows);
+}
+
+}  // namespace headwise

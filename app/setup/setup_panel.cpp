@@ -1,0 +1,106 @@
+#include "app/setup/setup_panel.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "app/panels/named_text.h"
+#include "app/setup/setup_rows.h"
+#include "app/setup/setup_settings.h"
+#include "app/widgets/button.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+#include "app/widgets/work_probe.h"
+#include "core/scenario/text_inputs.h"
+
+namespace headwise {
+namespace {
+
+// What the person should know of the numbers that are shown: fully masked rows, text that was cut.
+void draw_notes(const PanelContext& context) {
+  std::vector<std::string> notes = context.inputs.notes;
+  if (const ModelInput* const model = context.inputs.model_input.get()) {
+    const std::vector<std::string>& under_text = model->text.notices;  // setup_text.cpp
+    std::erase_if(notes, [&](const std::string& note) { return std::ranges::count(under_text, note) > 0; });
+  }
+  std::erase(notes, "num_heads: " + context.inputs.told_of_heads);  // setup_sizes.cpp
+  notes.insert(notes.end(), context.trace.warnings.begin(), context.trace.warnings.end());
+  if (notes.empty()) return;
+  section_caption(context.widgets(), "PLEASE NOTE");
+  constexpr std::size_t most = 3;
+  for (std::size_t i = 0; i < std::min(notes.size(), most); ++i) warning_line(context.widgets(), notes[i]);
+  if (notes.size() > most) dim_text(context.widgets(), fmt::format("… and {} more", notes.size() - most));
+}
+
+// What is not to be seen in any row: cells set by hand, pairs painted.
+void draw_edits(SetupRows& rows) {
+  const std::size_t count = rows.scenario().edits.size();
+  if (count == 0) return;
+  section_caption(rows.widgets(), "SET BY HAND");
+  constexpr std::array<std::string_view, 2> ways{"keep", "forget"};
+  int chosen = 0;
+  const std::string name = fmt::format("{} {}", count, count == 1 ? "cell" : "cells");
+  if (rows.choice({"setup/edits", name, "", "Numbers set by hand and painted pairs of the mask."}, ways,
+                  chosen)) {
+    rows.scenario().edits.clear();
+    rows.edited("setup/edits", "discard edits by hand", false);
+  }
+  rows.draw_errors("setup/edits", "");
+}
+
+// "6 more settings"
+void draw_more(SetupRows& rows) {
+  SetupState& state = rows.state();
+  if (!state.compact || (rows.left_out() == 0 && !state.all_rows)) return;
+  const std::string words =
+      state.all_rows ? "fewer settings" : fmt::format("{} more settings …", rows.left_out());
+  if (text_button(rows.widgets(), "setup/more", words, ButtonLook::plain)) {
+    state.all_rows = !state.all_rows;
+    state.kept_rows.clear();
+  }
+  ui_probe_item("setup/more");
+  tooltip(rows.widgets(),
+          "num_kv_heads and head_dim as numbers, ALiBi, what blocked scores and rows with no key left "
+          "become, how masks are written, softcap, clip_qkv, rotary base");
+}
+
+// A row that was asked for by name is there, whether it is rarely used or not.
+void go_to_wanted(const PanelContext& context, SetupState& state) {
+  if (!context.focus || !context.focus->enabled) return;  // what it was asked in is still closing
+  const std::string row = std::exchange(state.wanted_row, "");
+  if (row.empty()) return;
+  state.kept_rows.insert(row);
+  take_focus(*context.focus, setup_control(row));
+  context.focus->moved = true;
+}
+
+}  // namespace
+
+PanelAction draw_setup_panel(const PanelContext& context, SetupState& state) {
+  work_probe("setup");
+  const RowLettersInUse letters([&](ImVec2 at, std::string_view text) {
+    return draw_shape_text(context, ImGui::GetWindowDrawList(), context.fonts.sans, at,
+                           context.palette.text_dim, std::string(text));
+  });
+  constexpr float roomy_height = 860.0f;  // design units: from here on everything fits
+  state.compact = ImGui::GetWindowHeight() < roomy_height * context.scale;
+  go_to_wanted(context, state);
+  SetupRows rows(context, state);
+  draw_setup_text(rows);
+  draw_setup_parameters(rows);
+  draw_setup_head(rows);
+  draw_setup_sizes(rows);
+  draw_setup_mask(rows);
+  draw_setup_scale(rows);
+  draw_more(rows);
+  draw_edits(rows);
+  draw_notes(context);
+  return rows.take();
+}
+
+}  // namespace headwise

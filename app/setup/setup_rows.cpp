@@ -1,0 +1,110 @@
+#include "app/setup/setup_rows.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "app/widgets/focus_order.h"
+#include "app/widgets/text_field.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+#include "core/model/layers/head_choices.h"
+#include "core/scenario/layer_scenario.h"
+
+namespace headwise {
+
+void SetupRows::edited(const char* id, std::string label, bool continues) {
+  state_.edited_row = id;
+  action_.edit_label = std::move(label);
+  action_.edit_continues = continues;
+  changed_ = true;
+}
+
+void SetupRows::draw_errors(const char* id, const std::string& own) {
+  const std::string& told = own.empty() && is_wrong(id) ? context_.error : own;
+  if (told.empty()) return;
+  error_line(widgets_, told);
+  told_error_ = told;
+  if (told == state_.told_error) return;
+  // A new sentence is read whole, also where the panel ends in the middle of it.
+  const ImVec2 origin = ImGui::GetWindowPos();
+  const float foot = ImGui::GetItemRectMax().y + widgets_.px(6);
+  if (foot > origin.y + ImGui::GetWindowHeight()) ImGui::SetScrollFromPosY(foot - origin.y, 1.0f);
+}
+
+bool SetupRows::rare(const char* id, bool unusual) {
+  if (!state_.compact || state_.all_rows) return true;
+  // What is shown stays, so that no row goes away under the mouse that makes it usual again.
+  if (unusual || is_wrong(id)) state_.kept_rows.insert(id);
+  const bool kept = state_.kept_rows.contains(id);
+  if (!kept) ++left_out_;
+  return kept;
+}
+
+FieldResult SetupRows::integer(const RowLabel& label, std::int64_t& value, FieldOptions drag) {
+  std::optional<std::int64_t> typed = value;
+  drag.wrong = is_wrong(label.id);
+  drag.required = true;
+  const FieldResult field = integer_row(widgets_, label, typed, drag);
+  if (field.changed && typed) {
+    value = *typed;
+    edited(label.id, std::string(label.name), true);
+  }
+  draw_errors(label.id, field.error);
+  return field;
+}
+
+void SetupRows::optional_integer(const RowLabel& label, std::optional<std::int64_t>& value,
+                                 const std::string& derived, FieldOptions drag) {
+  drag.derived = derived;
+  drag.wrong = is_wrong(label.id);
+  const FieldResult field = integer_row(widgets_, label, value, drag);
+  if (field.changed) edited(label.id, std::string(label.name), true);
+  draw_errors(label.id, field.error);
+}
+
+void SetupRows::number(const RowLabel& label, std::optional<double>& value, const std::string& derived,
+                       FieldOptions drag) {
+  drag.derived = derived;
+  drag.wrong = is_wrong(label.id);
+  const FieldResult field = number_row(widgets_, label, value, drag);
+  if (field.changed) edited(label.id, std::string(label.name), true);
+  draw_errors(label.id, field.error);
+}
+
+void SetupRows::sentence(const RowLabel& label, std::string& text) {
+  const TextFieldResult field = text_field(
+      widgets_, label.id, text,
+      {.lines = 5, .enter_ends = true, .wrong = is_wrong(label.id), .placeholder = "type a sentence"});
+  ui_probe_item(label.id);
+  if (!field.focused) tooltip(widgets_, label.tooltip);  // it would cover what is typed
+  if (field.changed) edited(label.id, std::string(label.name), true);
+  if (field.entered && widgets_.focus) release_focus(*widgets_.focus);
+  draw_errors(label.id, "");
+}
+
+PanelAction SetupRows::take() {
+  state_.told_error = told_error_;
+  if (changed_) action_.scenario = std::move(edited_);
+  return std::move(action_);
+}
+
+std::size_t setup_list_size(std::int64_t size) {
+  return static_cast<std::size_t>(std::clamp<std::int64_t>(size, 1, 100'000));
+}
+
+std::vector<std::int64_t> divisors_of(std::int64_t number) {
+  std::vector<std::int64_t> all;
+  for (std::int64_t d = 1; d <= std::min<std::int64_t>(number, 4096); ++d)
+    if (number % d == 0) all.push_back(d);
+  return all;
+}
+
+std::vector<std::int64_t> group_choices(SetupRows& rows) {
+  const std::int64_t heads = rows.scenario().attention.num_heads;
+  const std::shared_ptr<const AttentionLayer>& layer = rows.context().inputs.layer;
+  if (layer && is_of_model(rows.scenario()))
+    if (const auto choice = choice_of_heads(*layer, heads)) return {choice->num_kv_heads};
+  return divisors_of(heads);
+}
+
+}  // namespace headwise

@@ -1,0 +1,84 @@
+// The rows of the setup: each shows a part of the Scenario, and asks for another one while it is typed or chosen.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "app/setup/setup_panel.h"
+#include "app/widgets/labelled_field.h"
+
+namespace headwise {
+
+// One frame of the setup. The sections change scenario() through its rows, and name what they changed.
+class SetupRows {
+ public:
+  SetupRows(const PanelContext& context, SetupState& state)
+      : context_(context), widgets_(context.widgets()), state_(state), edited_(context.scenario) {}
+
+  const PanelContext& context() const { return context_; }
+  const WidgetContext& widgets() const { return widgets_; }
+  SetupState& state() { return state_; }
+  Scenario& scenario() { return edited_; }  // as asked for, with what this frame changes
+  bool changed() const { return changed_; }
+
+  // The Scenario asked for last through this row has no trace.
+  bool is_wrong(const char* id) const { return !context_.error.empty() && state_.edited_row == id; }
+  // What this frame asks for, from the row `id`. `continues`: typing, which merges into one undo step.
+  void edited(const char* id, std::string label, bool continues);
+  // The sentence under a row: first of its own, then why its Scenario has no trace.
+  void draw_errors(const char* id, const std::string& own);
+
+  // Whether a row that is rarely used is to be drawn. `unusual`: it says something that the person should see.
+  bool rare(const char* id, bool unusual);
+  int left_out() const { return left_out_; }  // so far, in this frame
+
+  // Another place to look at; no edit.
+  void look(Selection selection) { action_.selection = std::move(selection); }
+
+  // These ask for their edit themselves. `drag`: its drag_step, drag_least and drag_stops say where a drag leads.
+  FieldResult integer(const RowLabel& label, std::int64_t& value, FieldOptions drag = {});
+  void optional_integer(const RowLabel& label, std::optional<std::int64_t>& value, const std::string& derived,
+                        FieldOptions drag = {});
+  void number(const RowLabel& label, std::optional<double>& value, const std::string& derived,
+              FieldOptions drag = {});
+  void sentence(const RowLabel& label, std::string& text);
+  // True where the choice changed; the caller then edits and names the edit.
+  bool choice(const RowLabel& label, std::span<const std::string_view> labels, int& chosen) {
+    return choice_row(widgets_, label, labels, chosen);
+  }
+
+  PanelAction take();
+
+ private:
+  const PanelContext& context_;
+  WidgetContext widgets_;
+  SetupState& state_;
+  Scenario edited_;
+  PanelAction action_;
+  bool changed_ = false;
+  int left_out_ = 0;
+  std::string told_error_;  // in this frame
+};
+
+// Up to 4096.
+std::vector<std::int64_t> divisors_of(std::int64_t number);
+// The numbers of key/value heads that there can be, from multi-query to multi-head: the divisors of H; of a layer of a model the one
+// that its k and v have rows for.
+std::vector<std::int64_t> group_choices(SetupRows& rows);
+
+// As many entries as a list for this size may have while somebody types the size.
+std::size_t setup_list_size(std::int64_t size);
+
+// The sections, from top to bottom.
+void draw_setup_text(SetupRows& rows);
+void draw_setup_head(SetupRows& rows);
+void draw_setup_parameters(SetupRows& rows);
+void draw_setup_sizes(SetupRows& rows);
+void draw_setup_mask(SetupRows& rows);
+void draw_setup_scale(SetupRows& rows);
+
+}  // namespace headwise

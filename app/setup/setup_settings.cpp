@@ -1,0 +1,119 @@
+#include "app/setup/setup_settings.h"
+
+#include <array>
+#include <string>
+
+#include "core/scenario/layer_scenario.h"
+
+namespace headwise {
+namespace {
+
+// What a row needs to be there at all.
+enum class Needs { nothing, model, text, key_text, no_text, other_keys, projections, groups, causal, alibi };
+
+struct Row {
+  SetupSetting setting;
+  Needs needs = Needs::nothing;
+};
+
+constexpr std::array<Row, 33> rows{{
+    {{"setup/text", "text", "your own sentence", "sentence words tokens type"}, Needs::text},
+    {{"setup/source", "inputs", "random numbers, or the words of a text", "random text"}},
+    {{"setup/positions", "positions", "sinusoidal positions in the embeddings", "positional encoding order"},
+     Needs::text},
+    {{"setup/attention", "attention", "self-attention, or cross-attention to a second sentence",
+      "self cross"}},
+    {{"setup/key_text", "key text", "the second sentence: keys and values", "cross"}, Needs::key_text},
+    {{"setup/parameters", "heads", "heads made by hand, or random parameters",
+      "hand-made random parameters"}},
+    {{"setup/layer", "layer", "which layer of the model is computed", "model block other"}, Needs::model},
+    {{"setup/layout", "in_proj as", "the projection packed, as 3 or as 3·H matrices", "packed layout"},
+     Needs::projections},
+    {{"setup/gain", "gain of the head", "the strength of the selected head", "mute strength"},
+     Needs::projections},
+    {{"setup/freeze", "weights of the head", "freeze the attention weights of the head", "freeze"}},
+    {{"setup/groups", "KV heads", "from multi-head over grouped to multi-query attention", "GQA MQA MHA"},
+     Needs::groups},
+    {{"setup/embed_dim", "embed_dim", "E, the width of the model", "d_model size"}},
+    {{"setup/num_heads", "num_heads", "H, the number of heads", "size number"}},
+    {{"setup/num_kv_heads", "num_kv_heads", "G, the number of key/value heads", "GQA MQA"}},
+    {{"setup/batch", "batch", "N, the number of sequences computed at once", "size"}},
+    {{"setup/query_length", "query length", "L, the number of query rows", "size tokens"}, Needs::no_text},
+    {{"setup/key_length", "key length", "S, the number of key and value rows", "size tokens"},
+     Needs::other_keys},
+    {{"setup/causal", "causal", "whether a token sees later tokens", "mask future autoregressive"}},
+    {{"setup/alignment", "aligned", "where the diagonal of the causal mask starts when L and S differ",
+      "mask"},
+     Needs::causal},
+    {{"setup/preset", "pattern", "a named mask", "mask preset prefix dilated documents"}},
+    {{"setup/valid_length", "valid length", "padding: keys from here on are blocked",
+      "valid_lens key_padding_mask mask"}},
+    {{"setup/window", "window", "a sliding window of keys", "mask local sliding"}},
+    {{"setup/alibi", "ALiBi", "linear biases that penalise distance", "mask slope bias"}},
+    {{"setup/alibi_scale", "ALiBi scale", "the factor of every ALiBi bias", "mask slope bias Falcon"},
+     Needs::alibi},
+    {{"setup/fill", "fill", "what a blocked score becomes", "mask -inf -1e9"}},
+    {{"setup/fully_masked_rows", "row with no key left", "NaN or 0 if every key is blocked",
+      "mask fully masked"}},
+    {{"setup/mask_convention", "masks shown as", "how masks are written: 0 and −∞, True blocks, True keeps",
+      "mask convention booleans True False"}},
+    {{"setup/scale", "scale", "the factor of every score", "sqrt divide 1/√D"}},
+    {{"setup/temperature", "temperature", "below 1 attention sharpens, above 1 it flattens", "sharp soft t"}},
+    {{"setup/softcap", "softcap", "scores never exceed ±c", "tanh cap Gemma"}},
+    {{"setup/clip_qkv", "clip_qkv", "q, k and v never exceed ±c", "clamp OLMo"}, Needs::projections},
+    {{"setup/rotary_base", "rotary base", "q and k rotated by their positions, as in Llama",
+      "RoPE rope_theta rotary position embedding"}},
+    {{"setup/dropout", "dropout", "the probability that an attention weight becomes 0", "p regularisation"}},
+}};
+
+bool has_row(Needs needs, const Scenario& scenario) {
+  const InputsSpec& in = scenario.inputs;
+  const bool text = in.source == InputSource::text;
+  const bool projections = scenario.op == Op::multi_head_attention;
+  switch (needs) {
+    case Needs::nothing:
+      return true;
+    case Needs::model:
+      return is_of_model(scenario);
+    case Needs::text:
+      return text;
+    case Needs::key_text:
+      return text && in.key_text;
+    case Needs::no_text:
+      return !text;
+    case Needs::other_keys:
+      return !text && !in.self_attention;
+    case Needs::projections:
+      return projections;
+    case Needs::groups:
+      return projections && scenario.attention.num_heads > 1 && !is_of_model(scenario);
+    case Needs::alibi:
+      return scenario.mask.alibi;
+    case Needs::causal:
+      return scenario.mask.is_causal;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<SetupSetting> setup_settings(const Scenario& scenario) {
+  std::vector<SetupSetting> there;
+  for (const Row& row : rows) {
+    if (has_row(row.needs, scenario)) there.push_back(row.setting);
+  }
+  return there;
+}
+
+ImGuiID setup_control(std::string_view id) {
+  const std::string name(id);
+  // The field of a text stands by itself, with no name beside it.
+  if (id == "setup/text" || id == "setup/key_text") return ImGui::GetID(name.c_str());
+  const bool slides = id == "setup/gain" || id == "setup/groups";
+  ImGui::PushID(name.c_str());
+  const ImGuiID control = ImGui::GetID(slides ? name.c_str() : "field");
+  ImGui::PopID();
+  return control;
+}
+
+}  // namespace headwise

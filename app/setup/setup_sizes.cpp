@@ -1,0 +1,119 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "app/setup/setup_rows.h"
+#include "app/widgets/ui_probe.h"
+#include "core/scenario/layer_scenario.h"
+
+namespace headwise {
+namespace {
+
+// Another number of sequences: new ones have the length that all others have. Lengths that differ stay as
+// they are, and the error tells.
+void fit_valid_lens(Scenario& scenario) {
+  MaskSpec& mask = scenario.mask;
+  if (!mask.valid_lens || mask.valid_lens->empty() || mask.valid_lens_per_query) return;
+  const std::vector<std::int64_t> first = mask.valid_lens->front();
+  const bool same = std::all_of(mask.valid_lens->begin(), mask.valid_lens->end(),
+                                [&](const auto& lens) { return lens == first; });
+  if (same) mask.valid_lens->resize(setup_list_size(scenario.inputs.batch), first);
+}
+
+// Of a layer of a model: the numbers that fit its arrays.
+std::vector<std::int64_t> heads_that_fit(const AttentionLayer& layer) {
+  std::vector<std::int64_t> all;
+  for (const HeadChoice& choice : head_choices(layer)) all.push_back(choice.num_heads);
+  return all;
+}
+
+// Where the number of heads of a trained layer comes from, if that is not as it was trained.
+void draw_told_of_heads(SetupRows& rows) {
+  const std::shared_ptr<const AttentionLayer>& layer = rows.context().inputs.layer;
+  if (!layer || !is_of_model(rows.scenario())) return;
+  const AttentionOptions& now = rows.context().trace.options;
+  if (layer->num_heads) {
+    if (rows.context().inputs.told_of_heads.empty()) return;
+    warning_line(rows.widgets(), rows.context().inputs.told_of_heads);
+  } else if (heads_are_assumed(rows.context().scenario, *layer)) {
+    warning_line(rows.widgets(),
+                 fmt::format("not in a config.json: assuming {} of {}", now.num_heads, now.head_dim));
+  } else {
+    dim_sentence(rows.widgets(),
+                 fmt::format("{} of {}, chosen by you: not in a config.json", now.num_heads, now.head_dim));
+  }
+  ui_probe_item("setup/told_of_heads");
+}
+
+}  // namespace
+
+void draw_setup_sizes(SetupRows& rows) {
+  section_caption(rows.widgets(), "SIZES");
+  AttentionSpec& a = rows.scenario().attention;
+  InputsSpec& in = rows.scenario().inputs;
+  const AttentionOptions& now = rows.context().trace.options;
+  // What a drag leads over must have a trace: widths that the heads divide, and the other way round.
+  const double width_step =
+      static_cast<double>(a.head_dim ? 1 : std::clamp<std::int64_t>(a.num_heads, 1, 1024));
+  rows.integer(
+      {"setup/embed_dim", "embed_dim", "E",
+       "The width of the model: the number of features per token. query is (N,L,E). Type it, or drag."},
+      a.embed_dim, {.drag_step = width_step, .drag_least = width_step, .drag_most = 4096});
+  const std::shared_ptr<const AttentionLayer>& layer = rows.context().inputs.layer;
+  const bool of_model = layer && is_of_model(rows.scenario());
+  const std::vector<std::int64_t> head_stops = of_model ? heads_that_fit(*layer) : divisors_of(a.embed_dim),
+                                  group_stops = group_choices(rows);
+  const FieldResult heads = rows.integer({"setup/num_heads", "num_heads", "H",
+                                          "The number of parallel heads. H must divide E; each gets D = E/H "
+                                          "columns. Type it, or drag through the divisors of E."},
+                                         a.num_heads, {.drag_least = 1, .drag_stops = head_stops});
+  if (!std::exchange(rows.state().typing_heads, heads.focused) || !heads.focused) {
+    rows.state().gains_before_typing = rows.context().scenario.head_gain;
+  }
+  if (heads.changed && of_model) {
+    if (!layer->num_heads) rows.scenario().origin.written.insert(num_heads_path);
+    if (const auto choice = choice_of_heads(*layer, a.num_heads)) set_heads(a, *choice);
+  }
+  draw_told_of_heads(rows);
+  if (heads.changed && rows.state().gains_before_typing) {
+    rows.scenario().head_gain = rows.state().gains_before_typing;
+    rows.scenario().head_gain->resize(setup_list_size(a.num_heads), 1.0);
+  }
+
+  // Where the slider of the heads says it, it is not said again.
+  const bool slides = rows.scenario().op == Op::multi_head_attention && group_stops.size() > 1;
+  if (!slides || rows.rare("setup/num_kv_heads", false)) {
+    rows.optional_integer({"setup/num_kv_heads", "num_kv_heads", "G",
+                           "The number of key/value heads; each serves H/G neighbouring query heads. G = H "
+                           "is multi-head, G = 1 multi-query attention. Empty: as many as num_heads."},
+                          a.num_kv_heads, std::to_string(a.num_heads),
+                          {.drag_least = 1, .drag_stops = group_stops});
+  }
+  if (rows.rare("setup/head_dim", a.head_dim.has_value())) {
+    std::optional<std::int64_t> head_dim;
+    integer_row(
+        rows.widgets(),
+        {"setup/head_dim", "head_dim", a.head_dim ? "D" : "D = E/H",
+         "The width of one head's q and k: embed_dim / num_heads, unless the scenario's file sets it."},
+        head_dim, {.derived = std::to_string(now.head_dim), .read_only = true});
+  }
+  const FieldResult batch = rows.integer(
+      {"setup/batch", "batch", "N", "The number of sequences computed at once. They do not see each other."},
+      in.batch, {.drag_least = 1, .drag_most = 64});
+  if (batch.changed) fit_valid_lens(rows.scenario());
+
+  if (in.source != InputSource::text) {
+    rows.integer({"setup/query_length", "query length", "L", "The number of query rows."}, in.query_length,
+                 {.drag_least = 1, .drag_most = 2048});
+    if (!in.self_attention) {
+      rows.optional_integer({"setup/key_length", "key length", "S",
+                             "The number of key and value rows. Empty: as many as the query."},
+                            in.key_length, std::to_string(in.query_length),
+                            {.drag_least = 1, .drag_most = 2048});
+    }
+  }
+}
+
+}  // namespace headwise

@@ -1,0 +1,78 @@
+#include <fmt/format.h>
+
+#include <array>
+
+#include "app/setup/setup_rows.h"
+#include "core/scenario/text_inputs.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::array<std::string_view, 2> off_on{"off", "on"};
+constexpr std::array<std::string_view, 2> input_sources{"random", "text"};
+constexpr std::array<std::string_view, 2> attention_kinds{"self", "cross"};
+
+}  // namespace
+
+void draw_setup_text(SetupRows& rows) {
+  section_caption(rows.widgets(), "TEXT");
+  InputsSpec& in = rows.scenario().inputs;
+  const bool text = in.source == InputSource::text;
+  if (text) {
+    rows.sentence({"setup/text", "text", "",
+                   "Your own sentence: words and punctuation become tokens, each one row of the query."},
+                  in.text);
+  }
+  if (const ModelInput* const model = rows.context().inputs.model_input.get())
+    for (const std::string& notice : model->text.notices) warning_line(rows.widgets(), notice);
+  int source = text ? 1 : in.source == InputSource::random ? 0 : -1;
+  if (rows.choice({"setup/source", "inputs", "",
+                   "Where query, key and value come from: seeded random numbers of variance 1, or the tokens "
+                   "of a text as seeded embeddings (N,L,E)."},
+                  input_sources, source)) {
+    in.source = source == 1 ? InputSource::text : InputSource::random;
+    if (in.source == InputSource::text && in.text.empty()) in.text = "The animal didn't cross the street";
+    rows.edited("setup/source", fmt::format("inputs from {}", source == 1 ? "text" : "random numbers"),
+                false);
+  }
+  rows.draw_errors("setup/source", "");
+
+  // What a model is given it makes itself: its own positions, and the same text for queries, keys and values.
+  if (rows.context().inputs.model_input && text && !in.key_text) {
+    rows.draw_errors("setup/positions", "");
+    rows.draw_errors("setup/attention", "");
+    return;
+  }
+  if (text) {
+    int positions = in.positions ? 1 : 0;
+    if (rows.choice({"setup/positions", "positions", "",
+                     "Sinusoidal positions in the embeddings. Without them attention ignores order: the same "
+                     "tokens in another order give the same rows in that order."},
+                    off_on, positions)) {
+      in.positions = positions == 1;
+      rows.edited("setup/positions", fmt::format("positions {}", off_on[static_cast<std::size_t>(positions)]),
+                  false);
+    }
+    rows.draw_errors("setup/positions", "");
+  }
+
+  const bool cross_now = text ? in.key_text.has_value() : !in.self_attention;
+  int cross = cross_now ? 1 : 0;
+  if (rows.choice({"setup/attention", "attention", "",
+                   "Self: queries, keys and values come from the same rows. Cross: keys and values come from "
+                   "a second sentence (S rows)."},
+                  attention_kinds, cross)) {
+    in.self_attention = cross == 0;
+    if (text && cross == 1) in.key_text = "The street was too wide";
+    if (cross == 0) in.key_text.reset();
+    rows.edited("setup/attention", cross == 1 ? "cross-attention" : "self-attention", false);
+  }
+  rows.draw_errors("setup/attention", "");
+  if (text && in.key_text) {
+    rows.sentence({"setup/key_text", "key text", "",
+                   "The second sentence: its tokens are the keys and values, S rows."},
+                  *in.key_text);
+  }
+}
+
+}  // namespace headwise

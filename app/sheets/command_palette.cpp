@@ -1,0 +1,168 @@
+#include "app/sheets/command_palette.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "app/panels/overlay.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/labelled_field.h"
+#include "app/widgets/text_edit.h"
+#include "app/widgets/text_field.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+// Design units
+constexpr float overlay_width = 720.0f;
+constexpr float row_height = 28.0f;
+constexpr int most_rows = 14;           // at once; the rest is scrolled to
+constexpr float outside_list = 190.0f;  // title, field, foot and margins, in a low window
+constexpr float name_width = 190.0f;    // the descriptions stand below each other
+
+float width_of(ImFont* font, std::string_view text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
+}
+
+// The name with the letters that were matched in bold; gives where it ends.
+float draw_name(const WidgetContext& context, ImVec2 at, const std::string& name,
+                const std::vector<std::size_t>& places) {
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const auto is_matched = [&](std::size_t byte) { return std::ranges::binary_search(places, byte); };
+  for (std::size_t begin = 0; begin < name.size();) {
+    const bool bold = is_matched(begin);
+    std::size_t end = next_character(name, begin);
+    while (end < name.size() && is_matched(end) == bold) end = next_character(name, end);
+    ImFont* font = bold ? context.fonts.bold : context.fonts.sans;
+    const std::string_view run = std::string_view(name).substr(begin, end - begin);
+    draw.AddText(font, font->FontSize, at, im_color(context.palette.text), run.data(),
+                 run.data() + run.size());
+    at.x += width_of(font, run);
+    begin = end;
+  }
+  return at.x;
+}
+
+// The line of one entry: its name, what it does as far as there is room, its keys at the right.
+void draw_entry(const WidgetContext& context, ImVec2 min, ImVec2 max, const PaletteEntry& entry,
+                const PaletteMatch& match, bool chosen) {
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  if (chosen) draw.AddRectFilled(min, max, im_color(context.palette.control), context.px(4));
+  const float padding = context.px(10), gap = context.px(14);
+  const auto top = [&](ImFont* font) { return std::round(0.5f * (min.y + max.y - font->FontSize)); };
+  const float name_end =
+      draw_name(context, {min.x + padding, top(context.fonts.sans)}, entry.name, match.places);
+  ImFont* small = context.fonts.small;
+  float right = max.x - padding;
+  const float keys_width = width_of(small, entry.keys);
+  if (!entry.keys.empty() && right - keys_width > name_end + gap) {
+    draw.AddText(small, small->FontSize, {std::round(right - keys_width), top(small)},
+                 im_color(context.palette.text), entry.keys.c_str());
+    right -= keys_width + gap;
+  }
+  const float left = std::max(name_end + gap, min.x + padding + context.px(name_width));
+  if (right - left < context.px(40)) return;
+  draw.AddText(small, small->FontSize, {std::round(left), top(small)}, im_color(context.palette.text_dim),
+               fitted_text(entry.what, small, right - left).c_str());
+}
+
+// The arrows go round; a page stops at the ends.
+void move_by_keys(CommandPaletteState& state, std::size_t page) {
+  if (state.matches.empty()) return;
+  const std::size_t count = state.matches.size(), last = count - 1, before = state.chosen;
+  if (key_pressed(Key::down)) state.chosen = (state.chosen + 1) % count;
+  if (key_pressed(Key::up)) state.chosen = (state.chosen + last) % count;
+  if (key_pressed(Key::page_down)) state.chosen = std::min(last, state.chosen + page);
+  if (key_pressed(Key::page_up)) state.chosen -= std::min(state.chosen, page);
+  if (state.chosen != before) state.scroll_to_chosen = true;
+}
+
+// True where an entry was clicked: it is the chosen one then.
+bool draw_list(const WidgetContext& context, CommandPaletteState& state, float row, float height) {
+  ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+  ImGui::BeginChild("entries", {0, height}, false, ImGuiWindowFlags_NoNav);
+  ui_probe("palette/list", ImGui::GetWindowPos(),
+           {ImGui::GetWindowPos().x + ImGui::GetWindowWidth(), ImGui::GetWindowPos().y + height});
+  bool clicked = false;
+  if (state.matches.empty()) {
+    ImGui::Dummy({1, context.px(8)});
+    dim_text(context, "no match: try other letters, or ask a question in your own words");
+    ui_probe_item("palette/nothing");
+  }
+  if (std::exchange(state.scroll_to_chosen, false)) {
+    const float top = static_cast<float>(state.chosen) * row;
+    ImGui::SetScrollY(std::clamp(ImGui::GetScrollY(), std::max(0.0f, top + row - height), top));
+  }
+  const ImVec2 moved = ImGui::GetIO().MouseDelta;
+  const float width = std::max(1.0f, ImGui::GetContentRegionAvail().x);
+  for (std::size_t i = 0; i < state.matches.size(); ++i) {
+    const PaletteMatch& match = state.matches[i];
+    const ImVec2 min = ImGui::GetCursorScreenPos();
+    ImGui::PushID(static_cast<int>(i));
+    const bool pressed = ImGui::InvisibleButton("entry", {width, row});
+    ImGui::PopID();
+    ui_probe_item("palette/entry", static_cast<int>(i));
+    // A mouse that lies still does not take the choice from the arrows.
+    if (pressed || (ImGui::IsItemHovered() && (moved.x != 0.0f || moved.y != 0.0f))) state.chosen = i;
+    clicked |= pressed;
+    if (ImGui::IsItemVisible()) {
+      draw_entry(context, min, {min.x + width, min.y + row}, state.entries[match.entry], match,
+                 i == state.chosen);
+    }
+  }
+  ImGui::EndChild();
+  ImGui::PopStyleVar(2);
+  return clicked;
+}
+
+}  // namespace
+
+void open_command_palette(CommandPaletteState& state, std::vector<PaletteEntry> entries, bool questions) {
+  state = {};
+  state.open = true;
+  state.questions = questions;
+  state.entries = std::move(entries);
+  state.matches = find_entries(state.entries, "");
+}
+
+std::optional<PaletteEntry> draw_command_palette(const WidgetContext& context, CommandPaletteState& state) {
+  if (!begin_overlay(context, "overlay/palette", state.questions ? "Ask a question" : "Commands", state.open,
+                     {.width = overlay_width}))
+    return {};
+  // A click on an entry, or beside the field, leaves the keyboard where it is.
+  const ImGuiID field_id = ImGui::GetID("query");
+  if (context.focus && context.focus->focused != field_id)
+    take_focus(*context.focus, field_id, state.query.size());
+  const float row = std::round(context.px(row_height));
+  const float room = ImGui::GetIO().DisplaySize.y - context.px(outside_list);
+  const int rows = std::clamp(static_cast<int>(room / row), 1, most_rows);
+  move_by_keys(state, static_cast<std::size_t>(rows));
+
+  const char* hint = state.questions ? "in your own words: why divide by sqrt, what does True mean …"
+                                     : "a few letters, or a question: undo, softmax, why divide by sqrt …";
+  const TextFieldResult field = text_field(context, "query", state.query, {.placeholder = hint});
+  ui_probe_item("palette/query");
+  if (field.changed) {
+    state.matches = find_entries(state.entries, state.query);
+    state.chosen = 0;
+    state.scroll_to_chosen = true;
+  }
+  ImGui::Dummy({1, context.px(2)});
+  const bool clicked = draw_list(context, state, row, row * static_cast<float>(rows));
+  ImGui::Dummy({1, context.px(2)});
+  dim_text(context, "↑ ↓ choose  ·  Enter runs  ·  Esc closes");
+  const bool accepted = state.open && (clicked || field.entered) && state.chosen < state.matches.size();
+  std::optional<PaletteEntry> entry;
+  if (accepted) {
+    entry = state.entries[state.matches[state.chosen].entry];
+    state.open = false;
+  }
+  end_overlay();
+  return entry;
+}
+
+}  // namespace headwise

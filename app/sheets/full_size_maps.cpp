@@ -1,0 +1,354 @@
+#include "app/sheets/full_size_maps.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/button.h"
+#include "app/widgets/color_bar.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/heatmap_plane.h"
+#include "app/widgets/heatmap_view.h"
+#include "app/widgets/labelled_field.h"
+#include "app/widgets/segmented_control.h"
+#include "app/widgets/slider.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+constexpr double closer_per_notch = 1.25, pan_per_press = 0.25;
+constexpr float told_left = 312.0f;  // design units
+
+// What a head was made for. The model of these sizes has no such heads, and the title says so.
+std::string name_of(const FullSizeResult& result, Index head) {
+  if (head < static_cast<Index>(result.inputs.heads.size()))
+    return fmt::format("{} hand-made: {}", head, result.inputs.heads[static_cast<std::size_t>(head)].name);
+  return fmt::format("{}", head);
+}
+
+// One range of colours for all parts that are shown together: from 0 to the largest of their numbers.
+void share_range(std::vector<MapPart>& parts) {
+  std::vector<HeatmapSpec> specs;
+  for (const MapPart& part : parts) specs.push_back(part.spec);
+  const ValueRange range = range_of(std::span<const HeatmapSpec>(specs), false, true);
+  for (MapPart& part : parts) part.spec.range = range;
+}
+
+// The maps as squares side by side, as large as they fit.
+struct Grid {
+  int columns = 1;
+  double side = 0.0, pitch_x = 0.0, pitch_y = 0.0;
+};
+
+Grid grid_of(Index count, const RectF& area, double title, double gap) {
+  Grid best;
+  for (int columns = 1; columns <= count; ++columns) {
+    const double rows = std::ceil(static_cast<double>(count) / columns);
+    const double side =
+        std::floor(std::min((area.width + gap) / columns - gap, (area.height + gap) / rows - gap - title));
+    if (side > best.side) best = {columns, side, side + gap, side + gap + title};
+  }
+  return best;
+}
+
+// Down to a thousandth of the largest.
+constexpr double decades = 3.0;
+
+ValueRange shown_range(const MapPart& part, double top) {
+  return {part.spec.range.lo, part.spec.range.lo + top * (part.spec.range.hi - part.spec.range.lo)};
+}
+
+HeatmapSpec shown_spec(const MapPart& part, double top) {
+  HeatmapSpec spec = part.spec;
+  spec.range = shown_range(part, top);
+  return spec;
+}
+
+void refresh(const FullSizeResult& result, FinerMaps& finer, FullSizeMapsState& state, double pixels,
+             Theme theme) {
+  // Before the pieces are fetched: a later one is another picture.
+  const std::uint64_t arrived = finer.arrived();
+  const bool same = state.of == result.number && state.pixels == pixels && state.theme == theme &&
+                    state.parts_zoom == state.zoom && state.parts_head == state.head &&
+                    state.parts_statistic == state.statistic && state.parts_arrived == arrived;
+  if (same && !state.parts.empty()) return;
+  const AttentionSizes& s = result.tiles->sizes();
+  state.of = result.number;
+  state.pixels = pixels;
+  state.theme = theme;
+  state.parts_zoom = state.zoom;
+  state.parts_head = state.head;
+  state.parts_statistic = state.statistic;
+  state.parts_arrived = arrived;
+  state.parts.clear();
+  if (state.head) {
+    state.parts.push_back(map_part(result, *state.head, visible_rows(state.zoom, s.queries, s.all_keys),
+                                   visible_cols(state.zoom, s.queries, s.all_keys), state.statistic, pixels,
+                                   theme, &finer));
+  } else {
+    // The pyramid has a block for every pixel, or nearly so: its bound is that of all heads.
+    finer.look_away();
+    for (Index h = 0; h < s.heads; ++h)
+      state.parts.push_back(
+          map_part(result, h, {0, s.queries}, {0, s.all_keys}, state.statistic, pixels, theme));
+  }
+  share_range(state.parts);
+}
+
+PlaneGeometry plane_of(const MapPart& part, double x, double y, double side) {
+  const double cells = static_cast<double>(std::max(part.spec.values.rows, part.spec.values.cols));
+  return plane_geometry({x, y, side * static_cast<double>(part.spec.values.cols) / cells,
+                         side * static_cast<double>(part.spec.values.rows) / cells},
+                        part.spec.values.rows, part.spec.values.cols);
+}
+
+ImVec2 near_corner(const PlaneGeometry& plane) {
+  return {static_cast<float>(plane.x), static_cast<float>(plane.y)};
+}
+ImVec2 far_corner(const PlaneGeometry& plane) {
+  return {static_cast<float>(plane.x + plane.width), static_cast<float>(plane.y + plane.height)};
+}
+
+void draw_all(const PanelContext& context, const FullSizeResult& result, FinerMaps& finer,
+              FullSizeMapsState& state, RectF area, std::string& told) {
+  const WidgetContext widgets = context.widgets();
+  ImFont* font = context.fonts.small;
+  const double title = 1.35 * font->FontSize;
+  const Grid grid = grid_of(result.tiles->sizes().heads, area, title, widgets.px(10));
+  if (grid.side < 8.0) return;
+  refresh(result, finer, state, grid.side, context.theme);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  std::vector<PlaneGeometry> geometry;
+  std::vector<HeatmapPlane> planes;
+  std::vector<HeatmapSpec> specs;
+  for (const MapPart& part : state.parts) specs.push_back(shown_spec(part, state.top));
+  for (std::size_t i = 0; i < state.parts.size(); ++i) {
+    const auto column = static_cast<double>(i % static_cast<std::size_t>(grid.columns));
+    const auto row = static_cast<double>(i / static_cast<std::size_t>(grid.columns));
+    geometry.push_back(plane_of(state.parts[i], area.x + column * grid.pitch_x,
+                                area.y + title + row * grid.pitch_y, grid.side));
+    planes.push_back({&specs[i], near_corner(geometry[i]), far_corner(geometry[i])});
+  }
+  draw_heatmap_planes(list, context.heatmaps, planes);
+  for (std::size_t i = 0; i < state.parts.size(); ++i) {
+    const MapPart& part = state.parts[i];
+    const PlaneGeometry& plane = geometry[i];
+    const std::string name = name_of(result, part.head);
+    ui_says("head " + name, near_corner(plane));
+    list->AddText(
+        font, font->FontSize,
+        {std::floor(near_corner(plane).x), std::floor(near_corner(plane).y - static_cast<float>(title))},
+        im_color(context.palette.text_dim), fitted_text(name, font, static_cast<float>(grid.side)).c_str());
+    ImGui::PushID(static_cast<int>(i));
+    ImGui::SetCursorScreenPos(near_corner(plane));
+    const bool pressed =
+        ImGui::InvisibleButton("map", {static_cast<float>(plane.width), static_cast<float>(plane.height)});
+    const bool focused = focus_stop(context.focus, ImGui::GetID("map"), FocusKeys::press);
+    ui_probe("full_size/map", static_cast<int>(i), near_corner(plane), far_corner(plane));
+    tooltip(widgets, "Head " + name + ": click to zoom in, from the whole map down to single cells.");
+    if (ImGui::IsItemHovered()) {
+      list->AddRect(near_corner(plane), far_corner(plane), im_color(context.palette.focus), 0.0f, 0,
+                    widgets.px(1.5f));
+      if (const auto cell = plane.cell_at(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y))
+        told = map_cell_text(result, part, cell->first, cell->second);
+    }
+    if (pressed || (focused && press_key_pressed())) {
+      state.head = part.head;
+      state.zoom = {};
+    }
+    ImGui::PopID();
+  }
+}
+
+// Wheel, drag and, with the focus, arrows and + −.
+void move_view(const PanelContext& context, FullSizeMapsState& state, const PlaneGeometry& plane,
+               const AttentionSizes& s, bool hovered, bool active, bool focused) {
+  const ImGuiIO& io = ImGui::GetIO();
+  const auto side = static_cast<float>(std::max(plane.width, plane.height));
+  if (hovered && io.MouseWheel != 0.0f)
+    state.zoom = zoomed(state.zoom, std::pow(closer_per_notch, io.MouseWheel),
+                        (io.MousePos.x - near_corner(plane).x) / side,
+                        (io.MousePos.y - near_corner(plane).y) / side, s.queries, s.all_keys);
+  if (active && (io.MouseDelta.x != 0.0f || io.MouseDelta.y != 0.0f))
+    state.zoom = moved(state.zoom, -io.MouseDelta.x / side, -io.MouseDelta.y / side, s.queries, s.all_keys);
+  if (!focused || !context.focus) return;
+  const double right = key_pressed(Key::right)  ? pan_per_press
+                       : key_pressed(Key::left) ? -pan_per_press
+                                                : 0.0;
+  const double down = key_pressed(Key::down) ? pan_per_press : key_pressed(Key::up) ? -pan_per_press : 0.0;
+  if (right != 0.0 || down != 0.0) state.zoom = moved(state.zoom, right, down, s.queries, s.all_keys);
+}
+
+void draw_one(const PanelContext& context, const FullSizeResult& result, FinerMaps& finer,
+              FullSizeMapsState& state, RectF area, std::string& told) {
+  const WidgetContext widgets = context.widgets();
+  const AttentionSizes& s = result.tiles->sizes();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const double left = widgets.px(84), below = widgets.px(58);
+  const double side = std::floor(std::min(area.width - left, area.height - below));
+  if (side < 16.0) return;
+  refresh(result, finer, state, side, context.theme);
+  const MapPart& part = state.parts.front();
+  const PlaneGeometry plane = plane_of(part, area.x + left, area.y, side);
+  const HeatmapSpec spec = shown_spec(part, state.top);
+  draw_heatmap_plane(list, context.heatmaps, spec, near_corner(plane), far_corner(plane));
+  if (part.block == 1) draw_cell_digits(widgets, list, plane, spec, true);
+
+  ImGui::SetCursorScreenPos(near_corner(plane));
+  ImGui::InvisibleButton("map", {static_cast<float>(plane.width), static_cast<float>(plane.height)});
+  const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
+  const bool focused = focus_stop(context.focus, ImGui::GetID("map"), FocusKeys::choose);
+  ui_probe("full_size/head", near_corner(plane), far_corner(plane));
+
+  std::optional<std::pair<Index, Index>> cell;
+  if (hovered) cell = plane.cell_at(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);
+  // Words where every one of them can be read, else numbers: of thinned words nobody knows how many are left out.
+  const bool words = part.block == 1 && static_cast<float>(plane.height) >=
+                                            widgets.px(closest_rows) * static_cast<float>(plane.rows);
+  const auto some = [&](const std::vector<std::string>& labels, const CellRange& range) {
+    std::vector<std::string> shown;
+    for (Index i = range.first; i < range.last; i += part.block)
+      shown.push_back(words && !label_of(labels, i).empty() ? label_of(labels, i) : fmt::format("{}", i));
+    return shown;
+  };
+  draw_row_labels(widgets, list, plane, some(result.inputs.labels.query, part.rows),
+                  cell ? std::optional(cell->first) : std::nullopt);
+  draw_column_labels(widgets, list, plane, some(result.inputs.labels.key, part.cols),
+                     cell ? std::optional(cell->second) : std::nullopt, 45.0f);
+  if (cell) {
+    const RectF box = plane.cell(cell->first, cell->second);
+    const auto x = static_cast<float>(box.x), y = static_cast<float>(box.y);
+    list->AddRect({x - 1, y - 1},
+                  {x + static_cast<float>(box.width) + 1, y + static_cast<float>(box.height) + 1},
+                  im_color(context.palette.focus), 0.0f, 0, std::max(1.0f, widgets.px(1.5f)));
+    told = map_cell_text(result, part, cell->first, cell->second);
+  }
+  move_view(context, state, plane, s, hovered, active, focused);
+}
+
+// "all heads   ‹ head 3 hand-made: itself ›   −  +   whole"
+void draw_way_back(const PanelContext& context, const FullSizeResult& result, FullSizeMapsState& state) {
+  const WidgetContext widgets = context.widgets();
+  const AttentionSizes& s = result.tiles->sizes();
+  const auto button = [&](const char* id, const char* label, const char* tip) {
+    const bool pressed = text_button(widgets, id, label, ButtonLook::filled);
+    ui_probe_item(fmt::format("full_size/{}", id));
+    tooltip(widgets, tip);
+    ImGui::SameLine(0.0f, widgets.px(6));
+    return pressed;
+  };
+  if (button("all", "all heads", "Back to all heads.")) {
+    state.head.reset();
+    return;
+  }
+  if (button("before", "‹", "Previous head.")) state.head = (*state.head + s.heads - 1) % s.heads;
+  if (button("after", "›", "Next head.")) state.head = (*state.head + 1) % s.heads;
+  if (button("closer", "+", "Zoom in. The mouse wheel zooms at the pointer."))
+    state.zoom = zoomed(state.zoom, 2.0, 0.5, 0.5, s.queries, s.all_keys);
+  if (button("farther", "−", "Zoom out."))
+    state.zoom = zoomed(state.zoom, 0.5, 0.5, 0.5, s.queries, s.all_keys);
+  if (button("whole", "whole", "Show the whole map of this head.")) state.zoom = {};
+  ImGui::AlignTextToFramePadding();
+  ImGui::TextUnformatted(
+      fitted_text("head " + name_of(result, *state.head), ImGui::GetFont(), widgets.px(170)).c_str());
+  ImGui::SameLine(0.0f, widgets.px(10));
+}
+
+// In one line, or where it is too long in two, the queries over the keys with their number.
+void draw_told(const PanelContext& context, const std::string& told, const RectF& area) {
+  constexpr std::string_view arrow = " → ";
+  ImFont* font = context.fonts.small;
+  const auto left = static_cast<float>(area.x), width = static_cast<float>(area.width);
+  const auto lower = static_cast<float>(area.y + area.height);
+  const auto line = [&](std::string_view text, float y) {
+    ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {left, y}, im_color(context.palette.text),
+                                        fitted_text(std::string(text), font, width).c_str());
+  };
+  const std::size_t half = told.find(arrow);
+  if (half == std::string::npos || fitted_text(told, font, width) == told) return line(told, lower);
+  line(std::string_view(told).substr(0, half), lower - 1.1f * font->FontSize);
+  line(std::string_view(told).substr(half + 1), lower);
+}
+
+// The weights of a query are 1 together: over thousands of keys most are small, and black in colours that end at 1. At some
+// times the average weight a head that spreads is seen, and one that does not is bright all the same.
+double first_top(Index keys) {
+  constexpr double averages = 32.0, steps = 4.0;  // of the slider in a decade
+  const double darker = std::log10(static_cast<double>(std::max<Index>(keys, 1)) / averages);
+  return std::pow(10.0, -std::clamp(std::round(steps * darker) / steps, 0.0, decades));
+}
+
+}  // namespace
+
+void draw_full_size_maps(const PanelContext& context, const FullSizeResult& result, FinerMaps& finer,
+                         FullSizeMapsState& state, RectF area) {
+  const WidgetContext widgets = context.widgets();
+  if (!state.top_is_chosen) state.top = first_top(result.tiles->sizes().all_keys);
+  ImGui::SetCursorScreenPos({static_cast<float>(area.x), static_cast<float>(area.y)});
+  if (state.head) draw_way_back(context, result, state);
+  if (!state.head) {
+    ImGui::AlignTextToFramePadding();
+    ImGui::TextUnformatted("Click a head to zoom in.");
+    ImGui::SameLine(0.0f, widgets.px(16));
+  }
+  const bool blocks = state.parts.empty() || state.parts.front().block > 1;
+  int statistic = static_cast<int>(state.statistic);
+  if (segmented_control(widgets, "statistic", block_statistic_names, statistic, {.enabled = blocks}))
+    state.statistic = static_cast<BlockStatistic>(statistic);
+  ui_probe_item("full_size/statistic");
+  tooltip(widgets,
+          blocks ? fmt::format("Each drawn cell stands for {0} × {0} weights: their largest, so that no "
+                               "spike is lost, their mean, or their least.",
+                               state.parts.empty() ? Index{1} : state.parts.front().block)
+                 : std::string("Every drawn cell is a single weight here, so there is nothing to choose."));
+  const double used = ImGui::GetItemRectMax().y - area.y + widgets.px(8), foot = widgets.px(48);
+  RectF maps{area.x, area.y + used, area.width, std::max(0.0, area.height - used - foot)};
+  std::string told;
+  if (state.head)
+    draw_one(context, result, finer, state, maps, told);
+  else
+    draw_all(context, result, finer, state, maps, told);
+  if (state.parts.empty()) return;
+
+  const MapPart& part = state.parts.front();
+  const double y = area.y + area.height - foot;
+  const std::string caption =
+      part.block > 1 ? fmt::format("attn_weights: {} of {} × {}",
+                                   block_statistic_names[static_cast<std::size_t>(state.statistic)],
+                                   part.block, part.block)
+                     : std::string("attn_weights");
+  const ValueRange range = shown_range(part, state.top);
+  draw_color_bar(widgets, ImGui::GetWindowDrawList(),
+                 {area.x, y + widgets.px(16), widgets.px(180), widgets.px(9)}, part.spec.color_map,
+                 context.theme, range, caption, widgets.px(300));
+  ImGui::SetCursorScreenPos(
+      {static_cast<float>(area.x) + widgets.px(200), static_cast<float>(y) + widgets.px(9)});
+  ImFont* small = context.fonts.small;
+  ImGui::GetWindowDrawList()->AddText(
+      small, small->FontSize,
+      {static_cast<float>(area.x) + widgets.px(200), static_cast<float>(y) - widgets.px(2)},
+      im_color(context.palette.text_dim), "brighter");
+  double darker = -std::log10(state.top);
+  if (slider(widgets, "top", darker,
+             {.least = 0.0, .most = decades, .step = 0.25, .normal = 0.0, .width = widgets.px(90)})
+          .changed) {
+    state.top = std::pow(10.0, -darker);
+    state.top_is_chosen = true;
+  }
+  ui_probe_item("full_size/top");
+  tooltip(widgets,
+          "Upper end of the colour range: further right, small weights become bright, and all weights above "
+          "the end look the same.");
+  draw_told(context, told,
+            {area.x + widgets.px(told_left), y, area.width - widgets.px(told_left), widgets.px(12)});
+  if (!told.empty())
+    ui_probe("full_size/told", {static_cast<float>(area.x), static_cast<float>(y)},
+             {static_cast<float>(area.x + area.width), static_cast<float>(y + foot)});
+}
+
+}  // namespace headwise

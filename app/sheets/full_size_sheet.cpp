@@ -1,0 +1,261 @@
+#include "app/sheets/full_size_sheet.h"
+
+#include <fmt/format.h>
+#include <imgui.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "app/panels/overlay.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/button.h"
+#include "app/widgets/labelled_field.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+#include "app/widgets/work_probe.h"
+#include "core/tensor/memory.h"
+
+namespace headwise {
+namespace {
+
+constexpr float sheet_width = 1480.0f, below_and_around = 88.0f, choices_width = 300.0f;  // design units
+constexpr float length_slider_left = 96.0f, length_slider_width = 150.0f;
+constexpr std::array<std::int64_t, 8> lengths{64, 128, 256, 512, 1024, 2048, 4096, 8192};
+constexpr std::int64_t longest = 32768;
+constexpr std::array<std::string_view, 2> masks{"off", "on"}, inputs{"random", "a sentence"};
+constexpr std::array<std::string_view, 3> backends{"fused", "gl", "reference"};  // as FullSizeBackend
+
+void draw_models(const PanelContext& context, FullSizeRequest& request) {
+  const WidgetContext widgets = context.widgets();
+  section_caption(widgets, "MODEL");
+  for (std::size_t i = 0; i < model_sizes().size(); ++i) {
+    const ModelSizes& model = model_sizes()[i];
+    ImGui::PushID(static_cast<int>(i));
+    const bool chosen = request.model == i;
+    if (text_button(widgets, "model", std::string(model.name),
+                    chosen ? ButtonLook::filled : ButtonLook::plain)) {
+      request.model = i;
+      request.length = model.length;
+      request.is_causal = model.is_causal;
+    }
+    ui_probe_item("full_size/model", static_cast<int>(i));
+    tooltip(widgets, fmt::format("embed_dim {}, {} heads of {}{}{}; {} tokens. {}", model.embed_dim,
+                                 model.num_heads, model.head_dim,
+                                 model.num_kv_heads < model.num_heads
+                                     ? fmt::format(", {} for keys and values", model.num_kv_heads)
+                                     : "",
+                                 model.is_causal ? ", causal" : "", model.length, model.source));
+    ImGui::PopID();
+    if (i % 2 == 0 && i + 1 < model_sizes().size()) ImGui::SameLine(widgets.px(choices_width * 0.5f));
+  }
+}
+
+// Where `length` stands among the stops, by their number: 1 between the second and the third is 1 to 2, as its logarithm.
+double place_of(std::int64_t length) {
+  const auto after = std::ranges::upper_bound(lengths, length);
+  if (after == lengths.begin()) return 0.0;
+  if (after == lengths.end()) return static_cast<double>(lengths.size() - 1);
+  const double least = static_cast<double>(*(after - 1)), most = static_cast<double>(*after);
+  return static_cast<double>(after - 1 - lengths.begin()) +
+         std::log(static_cast<double>(length) / least) / std::log(most / least);
+}
+
+// A field for any number, and a slider before it that goes from stop to stop.
+void draw_length(const WidgetContext& widgets, FullSizeRequest& request) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  std::optional<std::int64_t> length = request.length;
+  const FieldResult field = integer_row(
+      widgets, {"full_size/length", "length", "L = S", "The number of tokens. Drag sideways, or type."},
+      length, {.required = true, .least = 1, .drag_stops = lengths});
+  if (field.changed && length) request.length = std::min<std::int64_t>(*length, longest);
+  const ImVec2 below = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos({at.x + widgets.px(length_slider_left), at.y});
+  const Index own_length = model_sizes()[request.model].length;
+  const double normal = place_of(own_length);
+  double place = place_of(request.length);
+  const bool moved = slider(widgets, "length slider", place,
+                            {.least = 0.0,
+                             .most = static_cast<double>(lengths.size() - 1),
+                             .step = 1.0,
+                             .stops = static_cast<int>(lengths.size()),
+                             .normal = normal,
+                             .width = widgets.px(length_slider_width)})
+                         .changed;
+  if (moved)
+    request.length = place == normal ? own_length : lengths[static_cast<std::size_t>(std::lround(place))];
+  ui_probe_item("full_size/length_slider");
+  tooltip(widgets, "Moves in steps. Double-click: the length the model was built for.");
+  ImGui::SetCursorScreenPos(below);
+  if (!field.error.empty()) error_line(widgets, field.error);
+}
+
+void draw_choices(const PanelContext& context, FullSizeRequest& request) {
+  const WidgetContext widgets = context.widgets();
+  draw_models(context, request);
+  section_caption(widgets, "RUN");
+  draw_length(widgets, request);
+  int causal = request.is_causal ? 1 : 0;
+  if (choice_row(widgets,
+                 {"full_size/causal", "causal", "", "Query i sees only keys 0 … i, which halves the work."},
+                 masks, causal))
+    request.is_causal = causal == 1;
+  int source = request.hand_made ? 1 : 0;
+  if (choice_row(widgets,
+                 {"full_size/inputs", "tokens", "",
+                  "Random inputs and parameters, or a repeated sentence with the hand-made heads, whose "
+                  "patterns are visible. Both take equally long."},
+                 inputs, source))
+    request.hand_made = source == 1;
+  int backend = static_cast<int>(request.backend);
+  if (choice_row(widgets,
+                 {"full_size/backend", "backend", "",
+                  "fused: one pass over the keys; stores no weights. gl: the same in compute shaders on the "
+                  "GPU, in slices of a few milliseconds. reference: every tensor in memory, as on the stage; "
+                  "slower, and needs memory for L × S weights per head."},
+                 backends, backend))
+    request.backend = static_cast<FullSizeBackend>(backend);
+}
+
+void draw_progress(const WidgetContext& widgets, const Waiting& waiting) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = widgets.px(choices_width), height = std::max(2.0f, widgets.px(3));
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  list->AddRectFilled(at, {at.x + width, at.y + height}, im_color(widgets.palette.border));
+  list->AddRectFilled(at, {at.x + width * static_cast<float>(std::min(waiting.fraction, 1.0)), at.y + height},
+                      im_color(widgets.palette.bar));
+  ui_probe("full_size/progress", at, {at.x + width, at.y + height});
+  ImGui::Dummy({width, height + widgets.px(2)});
+  dim_text(widgets, fmt::format("{} · {:.0f} %", waiting.doing, 100.0 * waiting.fraction));
+  if (widgets.wake_after) *widgets.wake_after = std::min(*widgets.wake_after, seconds_between_words);
+}
+
+void draw_run(const PanelContext& context, FullSizeRuns& runs, const FullSizeState& state) {
+  const WidgetContext widgets = context.widgets();
+  ImGui::Dummy({1, widgets.px(6)});
+  if (runs.running()) {
+    if (text_button(widgets, "cancel", "Cancel")) runs.cancel();
+    ui_probe_item("full_size/cancel");
+    tooltip(widgets, "Stops the computation.");
+    ImGui::Dummy({1, widgets.px(4)});
+    draw_progress(widgets, runs.waiting());
+    return;
+  }
+  if (text_button(widgets, "run", "Run")) runs.start(state.request);
+  ui_probe_item("full_size/run");
+  tooltip(widgets, "Runs it in the background.");
+  const FullSizeResultPtr result = runs.result();
+  if (!result) return;
+  if (!result->error.empty()) return error_line(widgets, result->error);
+  if (result->forward.notice.empty()) {
+    section_caption(widgets, "MEASURED");
+  } else {
+    ImGui::Dummy({1, widgets.px(4)});
+    warning_line(widgets, result->forward.notice);
+    ui_probe_item("full_size/notice");
+    ImGui::Dummy({1, widgets.px(4)});
+  }
+  const ModelSizes& model = model_sizes()[result->request.model];
+  dim_text(widgets, fmt::format("{}, {} tokens{}", model.name, result->request.length,
+                                result->request.is_causal ? ", causal" : ""));
+  if (!result->forward.gpu.empty())
+    dim_text(widgets, fitted_text("on " + result->forward.gpu, ImGui::GetFont(), widgets.px(choices_width)));
+  for (const auto& [name, figure] : full_size_figures(*result)) {
+    const float y = ImGui::GetCursorScreenPos().y;
+    dim_text(widgets, name);
+    const float width = ImGui::CalcTextSize(figure.c_str()).x;
+    const float left = ImGui::GetWindowPos().x - ImGui::GetScrollX();
+    ImGui::GetWindowDrawList()->AddText({std::floor(left + widgets.px(choices_width) - width), y},
+                                        im_color(context.palette.text), figure.c_str());
+  }
+  ui_probe_item("full_size/figures");
+}
+
+std::string seconds_text(double seconds) {
+  return seconds < 1.0 ? fmt::format("{:.3g} ms", 1e3 * seconds) : fmt::format("{:.3g} s", seconds);
+}
+
+}  // namespace
+
+std::vector<std::pair<std::string, std::string>> full_size_figures(const FullSizeResult& result) {
+  const AttentionSizes& s = result.tiles->sizes();
+  const FullSizePasses& forward = result.forward;
+  const bool gl = forward.backend == FullSizeBackend::gl;
+  const double gflops = 2e-9 * result.multiply_adds / forward.seconds;
+  const Index stored = s.batch * s.heads * s.queries * s.all_keys * static_cast<Index>(sizeof(float));
+  const std::string pass = forward.kept_projections ? "pass (q, k, v cached)" : "forward pass";
+  std::vector<std::pair<std::string, std::string>> figures{
+      {forward.runs > 1 ? fmt::format("{}, median of {}", pass, forward.runs) : pass,
+       seconds_text(forward.seconds)},
+      {"multiply-adds", fmt::format("{:.3g} · 10⁹", 1e-9 * result.multiply_adds)},
+      {"speed", fmt::format("{:.0f} GFLOP/s", gflops)}};
+  const auto mib = [](double size) { return bytes_text(static_cast<Index>(size * 1024.0 * 1024.0)); };
+  if (gl) {
+    figures.emplace_back("longest slice · read back in", seconds_text(1e-3 * forward.longest_slice) + " · " +
+                                                             seconds_text(forward.read_seconds));
+    figures.emplace_back("GPU memory used", mib(forward.gpu_mib));
+  } else {
+    figures.emplace_back(
+        "of this machine's peak",
+        fmt::format("{:.0f} % of {:.0f}", 100.0 * gflops / forward.peak_gflops, forward.peak_gflops));
+    figures.emplace_back("memory used", mib(forward.extra_mib));
+  }
+  figures.emplace_back("all weights would need", bytes_text(stored));
+  figures.emplace_back("size of these maps · time",
+                       bytes_text(result.pyramid->bytes()) + " · " + seconds_text(result.map_seconds));
+  figures.emplace_back(fmt::format("max |Δ| to float64, {} rows", result.agreement.rows),
+                       fmt::format("{:.2g}", result.agreement.max_abs_diff));
+  return figures;
+}
+
+void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullSizeState& state) {
+  if (!state.open) {
+    runs.cancel();
+    runs.forget();
+    state.maps = {};
+    state.came = false;
+    return;
+  }
+  const WidgetContext widgets = context.widgets();
+  const ImVec2 display = ImGui::GetIO().DisplaySize;
+  // Who comes sees something: a size that takes a fraction of a second.
+  if (!std::exchange(state.came, true)) runs.start(state.request);
+  if (!begin_overlay(widgets, "overlay/full_size", "Full size", state.open,
+                     {.width = std::min(sheet_width, (display.x - widgets.px(40)) / context.scale),
+                      .closes_outside = false}))
+    return;
+  work_probe("full_size");
+  ImGui::PushFont(context.fonts.small);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float width = ImGui::GetContentRegionAvail().x;
+  // What lies below the title, with as much free above and below the sheet as the menus are high.
+  const float above = at.y - ImGui::GetWindowPos().y;
+  const float height =
+      std::floor(std::max(widgets.px(200), display.y - above - widgets.px(below_and_around)));
+  ImGui::BeginChild("choices", {widgets.px(choices_width + 14), height});
+  draw_choices(context, state.request);
+  draw_run(context, runs, state);
+  ImGui::EndChild();
+
+  const float left = widgets.px(choices_width + 34);
+  ImGui::SetCursorScreenPos({at.x + left, at.y});
+  ImGui::BeginChild("maps", {width - left, height}, false,
+                    ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse);
+  const FullSizeResultPtr result = runs.running() ? nullptr : runs.result();
+  if (result && result->error.empty()) {
+    const ImVec2 corner = ImGui::GetCursorScreenPos();
+    draw_full_size_maps(context, *result, runs.finer(), state.maps,
+                        {corner.x, corner.y, width - left, height});
+  } else if (!runs.running()) {
+    dim_sentence(widgets,
+                 "With a few tokens every weight can be drawn. Models attend over thousands: choose one, and "
+                 "run its attention at full size. No weights are stored. What you see is recomputed from q "
+                 "and k, from the maps of all heads down to a single number.");
+  }
+  ImGui::EndChild();
+  ImGui::PopFont();
+  end_overlay();
+}
+
+}  // namespace headwise

@@ -1,0 +1,22 @@
+// The view of all heads: the step's result at every head as a grid, in the same colours or each in its own, each with its
+// number.
+#pragma once
+
+#include "app/stage/head_colors.h"
+#include "app/stage/head_words.h"
+#include "app/panels/panel.h"
+#include "app/content/stage_content.h"
+
+namespace headwise {
+
+struct AllHeadsState {
+  HeadFigures figures;
+  HeadRanges ranges;  // where each head has colours of its own
+};
+
+// `under_mouse` is set to the cell that the mouse is over, if any. Over maps of queries and keys stand words on what the
+// head does, where they fit.
+PanelAction draw_all_heads(const PanelContext& context, AllHeadsState& state, const StageContent& content,
+                           RectF area, std::optional<CellRef>& under_mouse);
+
+}  // namespace headwise

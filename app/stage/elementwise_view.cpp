@@ -1,0 +1,369 @@
+#include "app/stage/elementwise_view.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/panels/named_text.h"
+#include "app/stage/axis_light.h"
+#include "app/stage/stage_cells.h"
+#include "app/stage/stage_drawing.h"
+#include "app/content/stage_marks.h"
+#include "app/stage/one_head_view.h"
+#include "app/platform/fonts.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/color_bar.h"
+#include "app/widgets/heatmap_plane.h"
+#include "app/widgets/heatmap_view.h"
+#include "core/picture/number_text.h"
+#include "app/widgets/segmented_control.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+float width_of(ImFont* font, const std::string& text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+}
+ImVec2 corner(const PlaneGeometry& p) {
+  return {static_cast<float>(p.x), static_cast<float>(p.y)};
+}
+ImVec2 far_corner(const PlaneGeometry& p) {
+  return {static_cast<float>(p.x + p.width), static_cast<float>(p.y + p.height)};
+}
+
+// A number a key, behind the products: what the sum becomes on its way to a weight.
+struct Figure {
+  Id id;
+  std::string caption;
+  RectF rect;
+};
+
+// The query that is looked at: that of the pinned cell, else the one chosen here.
+Index shown_query(const PanelContext& context, const ElementwiseState& state, Index queries) {
+  const auto& pinned = context.selection.pinned;
+  const bool has_query = pinned && !pinned->tensor.gradient && pinned->index.size() == 4 &&
+                         pinned->tensor.id != Id::k_heads && pinned->tensor.id != Id::k_rotary &&
+                         pinned->tensor.id != Id::v_heads;
+  return std::clamp<Index>(has_query ? pinned->index[2] : state.query, 0, queries - 1);
+}
+
+// "query ‹ › it": and what was chosen with it.
+float draw_query_choice(const PanelContext& context, ElementwiseState& state, Index query, Index queries,
+                        PanelAction& action, ImVec2 at) {
+  constexpr std::array<std::string_view, 2> ways{"‹", "›"};
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* sans = context.fonts.sans;
+  ImFont* bold = context.fonts.bold;
+  const float height = segmented_control_size(context.widgets(), ways).y;
+  const float y = std::round(at.y + 0.5f * (height - sans->FontSize));
+  list->AddText(sans, sans->FontSize, {at.x, y}, im_color(context.palette.text_dim), "query");
+  ImGui::SetCursorScreenPos({at.x + width_of(sans, "query") + 8 * context.scale, at.y});
+  int way = -1;
+  if (segmented_control(context.widgets(), "query", ways, way)) {
+    state.query = std::clamp<Index>(query + (way == 0 ? -1 : 1), 0, queries - 1);
+    // What is pinned goes along, else it would hold the query where it is.
+    if (context.selection.pinned) {
+      action.selection = context.selection;
+      action.selection->pinned.reset();
+    }
+  }
+  const ImVec2 min = ImGui::GetItemRectMin(), max = ImGui::GetItemRectMax();
+  ui_probe("stage/query/back", min, {0.5f * (min.x + max.x), max.y});
+  ui_probe("stage/query/forward", {0.5f * (min.x + max.x), min.y}, max);
+  const auto& names = context.inputs.labels.query;
+  const std::string name = query < static_cast<Index>(names.size()) ? names[static_cast<std::size_t>(query)]
+                                                                    : std::to_string(query);
+  list->AddText(bold, bold->FontSize, {max.x + 8 * context.scale, y}, im_color(context.palette.q),
+                name.c_str());
+  return height;
+}
+
+std::vector<Figure> figures_of(const PanelContext& context) {
+  const TraceTensors& t = context.trace.tensors;
+  const AttentionOptions& o = context.trace.options;
+  std::vector<Figure> figures{{Id::scores, "Σ = q·k", {}}};
+  figures.push_back(
+      {Id::scaled_scores, o.scale || o.temperature != 1.0 || o.softcap > 0 ? "scaled" : "÷ √D", {}});
+  if (t.mask_bias) figures.push_back({Id::masked_scores, "masked", {}});
+  figures.push_back({Id::attn_weights, "softmax", {}});
+  return figures;
+}
+
+class View {
+ public:
+  View(const PanelContext& context, const StageContent& scores, RectF area, double top, Index query)
+      : context_(context), q_(*scores.left), k_(*scores.above), area_(area), top_(top), query_(query) {
+    place();
+  }
+
+  // Wide enough for both planes and all figures.
+  bool fits() const { return fits_; }
+  void draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) const;
+
+ private:
+  void place();
+  void draw_strip() const;
+  void draw_figures(std::optional<CellRef>& under_mouse) const;
+  void draw_light(const TensorPtr& products) const;
+  StagePart part_of(Id id, Index row_begin = 0, Index row_end = 0) const;
+  void outline(const StagePart& part, const PlaneGeometry& plane, const std::vector<StageMark>& marks) const;
+  MatrixView keys() const { return k_.matrix.view.transposed(); }  // (S′,D): on the stage k stands as kᵀ
+  Index key_count() const { return keys().rows; }
+  CellRef cell(Id id, Index key) const {
+    return {{id}, {context_.selection.batch, context_.selection.head, query_, key}};
+  }
+
+  const PanelContext& context_;
+  const StagePart& q_;
+  const StagePart& k_;
+  RectF area_;
+  double top_;
+  Index query_;
+  PlaneGeometry strip_, strip_again_, keys_, products_;
+  std::vector<Figure> figures_;
+  bool fits_ = true;
+};
+
+void View::place() {
+  const double u = context_.scale;
+  const Index rows = std::max<Index>(key_count(), 1), width = std::max<Index>(keys().cols, 1);
+  const double labels = context_.inputs.labels.key.empty()
+                            ? 0.0
+                            : label_width(context_.widgets(), context_.inputs.labels.key, rows) + 10 * u;
+  figures_ = figures_of(context_);
+  const double figure = 62 * u, gap = 26 * u;
+  const double room = area_.width - labels - 2 * gap - figure * static_cast<double>(figures_.size());
+  fits_ = room >= 80 * u;
+  const double plane = std::max(40 * u, std::min(room / 2, 26 * u * static_cast<double>(width)));
+  const double strip_height = 22 * u, title = 22 * u;
+  const double y = top_ + title + strip_height + title;
+  const double height =
+      std::max(10 * u, std::min(area_.y + area_.height - y - 46 * u, 40 * u * static_cast<double>(rows)));
+  const double x = area_.x + labels;
+  strip_ = plane_geometry({x, top_ + title, plane, strip_height}, 1, width);
+  strip_again_ = plane_geometry({x + plane + gap, top_ + title, plane, strip_height}, 1, width);
+  keys_ = plane_geometry({x, y, plane, height}, rows, width);
+  products_ = plane_geometry({x + plane + gap, y, plane, height}, rows, width);
+  double at = x + 2 * plane + 2 * gap;
+  for (Figure& each : figures_) {
+    each.rect = {at, y, figure, height};
+    at += figure;
+  }
+}
+
+// The query's row, over the keys and again over the products: it is the same for every line.
+void View::draw_strip() const {
+  HeatmapSpec spec = q_.spec;
+  spec.mask.reset();
+  spec.values.offset = q_.matrix.view.flat(query_, 0);
+  spec.values.rows = 1;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_heatmap_plane(list, context_.heatmaps, spec, corner(strip_), far_corner(strip_));
+  draw_heatmap_plane(list, context_.heatmaps, spec, corner(strip_again_), far_corner(strip_again_));
+  for (const PlaneGeometry* plane : {&strip_, &strip_again_}) {
+    draw_cell_digits(context_.widgets(), list, *plane, spec, false);
+    list->AddRect(corner(*plane), far_corner(*plane), im_color(context_.palette.q), 0, 0, context_.scale);
+  }
+}
+
+// A matrix of the head that is looked at, as it is stored.
+StagePart View::part_of(Id id, Index row_begin, Index row_end) const {
+  const StagePlace place{context_.selection.batch, context_.selection.head};
+  return {
+      *stage_matrix(context_.trace, {id}, place, false, row_begin, row_end), {}, 0, nullptr, nullptr, 0, 0};
+}
+
+void View::outline(const StagePart& part, const PlaneGeometry& plane,
+                   const std::vector<StageMark>& marks) const {
+  const float thick = std::max(2.0f, std::round(2.0f * context_.palette.stroke * context_.scale));
+  for (const StageMark& mark : marks) {
+    const auto box = drawn_box(part.matrix, mark.box);
+    if (!box) continue;
+    const bool own =
+        mark.kind == MarkKind::cell || mark.kind == MarkKind::pinned || mark.kind == MarkKind::pointed;
+    const Rgba8 color = own ? context_.palette.focus : tensor_hue(context_.palette, part.matrix.name.id);
+    draw_box_outline(context_.widgets(), ImGui::GetWindowDrawList(), plane, *box,
+                     im_color(color, mark.kind == MarkKind::consumer ? 0.6f : 1.0f), thick);
+  }
+}
+
+// What is looked at and what is pointed at by name, and the axis of a letter, on every matrix of this view. Of queries
+// only one is shown: it stands where other matrices have N and H.
+void View::draw_light(const TensorPtr& products) const {
+  const std::vector<StageMark> marks =
+      stage_marks(context_.trace, context_.selection, context_.pointed, context_.reach);
+  const StagePart keys = part_of(k_.matrix.name.id);
+  outline(keys, keys_, marks);
+  draw_axis_light(context_, keys, keys_);
+  StagePart query = part_of(q_.matrix.name.id, query_, query_ + 1);
+  for (const PlaneGeometry* strip : {&strip_, &strip_again_}) outline(query, *strip, marks);
+  query.matrix.row_axis.clear();
+  query.matrix.leading.push_back(query_);
+  for (const PlaneGeometry* strip : {&strip_, &strip_again_}) draw_axis_light(context_, query, *strip);
+  StagePart product = keys;
+  product.matrix.view = matrix_view(products);
+  product.matrix.leading.clear();
+  draw_axis_light(context_, product, products_);
+  for (const Figure& figure : figures_) {
+    StagePart column = part_of(figure.id, query_, query_ + 1);
+    std::swap(column.matrix.row_axis, column.matrix.col_axis);
+    column.matrix.view = column.matrix.view.transposed();
+    column.matrix.transposed = true;
+    const PlaneGeometry plane = plane_geometry(figure.rect, key_count(), 1);
+    outline(column, plane, marks);
+    column.matrix.col_axis.clear();
+    column.matrix.leading.push_back(query_);
+    draw_axis_light(context_, column, plane);
+  }
+}
+
+void View::draw_figures(std::optional<CellRef>& under_mouse) const {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* mono = context_.fonts.mono_small;
+  ImFont* small = context_.fonts.small;
+  for (const Figure& figure : figures_) {
+    const PlaneGeometry rows = plane_geometry(figure.rect, key_count(), 1);
+    const auto right = static_cast<float>(figure.rect.x + figure.rect.width);
+    list->AddText(
+        small, small->FontSize,
+        {right - width_of(small, figure.caption), static_cast<float>(figure.rect.y) - small->FontSize - 5},
+        im_color(context_.palette.text_dim), figure.caption.c_str());
+    name_tensor(
+        context_, {figure.id},
+        {right - width_of(small, figure.caption), static_cast<float>(figure.rect.y) - small->FontSize - 6},
+        {right, static_cast<float>(figure.rect.y) - 2});
+    const TensorPtr tensor = context_.trace.tensor(figure.id);
+    const bool digits = static_cast<float>(rows.height) >= static_cast<float>(rows.rows) * mono->FontSize;
+    for (Index key = 0; key < key_count(); ++key) {
+      const double value = tensor->at(cell(figure.id, key).index);
+      const RectF box = rows.cell(key, 0);
+      if (figure.id == Id::attn_weights && std::isfinite(value)) {
+        const auto length =
+            static_cast<float>((box.width - 8 * context_.scale) * std::clamp(value, 0.0, 1.0));
+        const float y = static_cast<float>(box.y), bottom = static_cast<float>(box.y + box.height);
+        list->AddRectFilled({right - length, y + 1}, {right, bottom - 1},
+                            im_color(context_.palette.bar, 0.45f));
+      }
+      if (!digits) continue;
+      const std::string text =
+          figure.id == Id::attn_weights ? cell_number(value, 3, true) : decimal_text(value, 2);
+      list->AddText(mono, mono->FontSize,
+                    {std::floor(right - width_of(mono, text) - 2 * context_.scale),
+                     std::floor(static_cast<float>(box.y + box.height / 2) - mono->FontSize / 2)},
+                    im_color(context_.palette.text), text.c_str());
+    }
+    if (const auto hit = plane_cell_looked_at(context_, figure.caption, rows))
+      under_mouse = cell(figure.id, hit->first);
+    ui_probe(fmt::format("stage/figure/{}", tensor_entry(figure.id).name), corner(rows), far_corner(rows));
+  }
+}
+
+void View::draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) const {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const WidgetContext widgets = context_.widgets();
+  HeatmapSpec keys_spec = k_.spec;
+  keys_spec.mask.reset();
+  keys_spec.values = keys();
+  HeatmapSpec product_spec = keys_spec;
+  product_spec.values = matrix_view(products);
+  const MatrixView product_view = product_spec.values;
+  product_spec.range = range_of(std::span(&product_view, 1), true, false);
+  draw_heatmap_plane(list, context_.heatmaps, keys_spec, corner(keys_), far_corner(keys_));
+  draw_heatmap_plane(list, context_.heatmaps, product_spec, corner(products_), far_corner(products_));
+  draw_cell_digits(widgets, list, keys_, keys_spec, false, 5.0f);
+  draw_cell_digits(widgets, list, products_, product_spec, false, 5.0f);
+  draw_strip();
+  if (!context_.inputs.labels.key.empty()) {
+    draw_row_labels(widgets, list, keys_, context_.inputs.labels.key, std::nullopt);
+  }
+  ImFont* mono = context_.fonts.mono_small;
+  // With the sizes behind it where there is room; the name lights the tensor, the letters their axes.
+  const auto title = [&](const PlaneGeometry& over, const std::string& text, Rgba8 color,
+                         const std::string& shape = "", std::optional<Id> tensor = {}) {
+    const std::string fitted = fitted_text(text, mono, static_cast<float>(over.width));
+    const ImVec2 at(static_cast<float>(over.x), static_cast<float>(over.y) - mono->FontSize - 5);
+    list->AddText(mono, mono->FontSize, at, im_color(color), fitted.c_str());
+    const float end = at.x + width_of(mono, fitted);
+    if (tensor) name_tensor(context_, {*tensor}, {at.x, at.y - 1}, {end, at.y + mono->FontSize + 2});
+    const float gap = 7.0f * context_.scale;
+    if (!shape.empty() && end + gap + width_of(mono, shape) <= static_cast<float>(over.x + over.width))
+      draw_shape_text(context_, list, mono, {std::floor(end + gap), at.y}, context_.palette.text_dim, shape);
+  };
+  const Palette& palette = context_.palette;
+  const std::string key_axis = k_.matrix.col_axis;
+  const std::string keys_shape = fmt::format("{}×D {}×{}", key_axis, key_count(), keys().cols);
+  title(strip_, fmt::format("q: row {} of {}", query_, matrix_name(q_.matrix)), palette.q,
+        fmt::format("D {}", keys().cols), q_.matrix.name.id);
+  title(strip_again_, "q again, for every key", palette.q, "", q_.matrix.name.id);
+  title(keys_, "k: every key's row", palette.k, keys_shape, k_.matrix.name.id);
+  title(products_, "q ∘ k: number times number", palette.text, keys_shape);
+
+  if (const auto hit = plane_cell_looked_at(context_, "query", strip_))
+    under_mouse = cell_at(q_.matrix, query_, hit->second);
+  if (const auto hit = plane_cell_looked_at(context_, "keys", keys_))
+    under_mouse = cell_at(k_.matrix, hit->second, hit->first);
+  if (const auto hit = plane_cell_looked_at(context_, "products", products_))
+    under_mouse = cell(Id::scores, hit->first);
+  ui_probe("stage/keys", corner(keys_), far_corner(keys_));
+  ui_probe("stage/products", corner(products_), far_corner(products_));
+  draw_figures(under_mouse);
+  draw_light(products);
+
+  const double u = context_.scale, y = area_.y + area_.height - 26 * u;
+  const auto bar = [&](double x, const HeatmapSpec& spec, const std::string& caption) {
+    draw_color_bar(widgets, list, {x, y, 150 * u, 8 * u}, spec.color_map, context_.theme, spec.range, caption,
+                   static_cast<float>(products_.x - keys_.x));
+  };
+  bar(area_.x, keys_spec, "q and k, all heads");
+  bar(area_.x + 190 * u, product_spec, "q ∘ k, this query");
+}
+
+}  // namespace
+
+bool has_elementwise_view(const Trace& trace) {
+  const TraceTensors& t = trace.tensors;
+  return t.q_heads && t.k_heads && t.scores && t.scaled_scores && t.attn_weights && t.scores->size() > 0 &&
+         t.k_heads->size() > 0;
+}
+
+TensorPtr elementwise_products(const MatrixView& q, Index query, const MatrixView& k) {
+  Tensor products(Shape{{"S", k.rows}, {"D", k.cols}}, DType::f64);
+  for (Index key = 0; key < k.rows; ++key) {
+    for (Index d = 0; d < k.cols; ++d)
+      products.set_flat(key * k.cols + d, q.value(query, d) * k.value(key, d));
+  }
+  return std::make_shared<const Tensor>(std::move(products));
+}
+
+PanelAction draw_elementwise(const PanelContext& context, ElementwiseState& state, const StageContent& scores,
+                             RectF area, std::optional<CellRef>& under_mouse) {
+  PanelAction action;
+  const MatrixView& q = scores.left->matrix.view;
+  const MatrixView k = scores.above->matrix.view.transposed();
+  const Index query = shown_query(context, state, q.rows);
+  const float height = draw_query_choice(context, state, query, q.rows, action,
+                                         {static_cast<float>(area.x), static_cast<float>(area.y)});
+  if (state.products_of_q.lock() != q.tensor || state.products_of_k.lock() != k.tensor ||
+      state.products_q_offset != q.flat(query, 0) || state.products_k_offset != k.offset || !state.products) {
+    state.products = elementwise_products(q, query, k);
+    state.products_of_q = q.tensor;
+    state.products_of_k = k.tensor;
+    state.products_q_offset = q.flat(query, 0);
+    state.products_k_offset = k.offset;
+  }
+  const View view(context, scores, area, area.y + height + 8 * context.scale, query);
+  if (view.fits()) {
+    view.draw(state.products, under_mouse);
+  } else {
+    draw_stage_sentence(context, "make the window wider to see q ∘ k", area);
+  }
+  return action;
+}
+
+}  // namespace headwise

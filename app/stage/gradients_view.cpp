@@ -1,0 +1,266 @@
+#include "app/stage/gradients_view.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <span>
+
+#include "app/stage/head_thumbnails.h"
+#include "app/stage/stage_cells.h"
+#include "app/stage/stage_choice.h"
+#include "app/stage/stage_drawing.h"
+#include "app/content/gradient_layout.h"
+#include "app/stage/one_head_view.h"
+#include "app/platform/fonts.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/color_bar.h"
+#include "app/widgets/heatmap_view.h"
+#include "app/widgets/segmented_control.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+#include "core/trace/gradient_rules.h"
+#include "core/trace/why_absent.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::size_t most_ranges = 8;  // more than are on the stage at once
+
+ImVec2 corner(const PlaneGeometry& p) {
+  return {static_cast<float>(p.x), static_cast<float>(p.y)};
+}
+ImVec2 far_corner(const PlaneGeometry& p) {
+  return {static_cast<float>(p.x + p.width), static_cast<float>(p.y + p.height)};
+}
+
+StagePart as_stored(const StagePart& part) {
+  // A map of queries and keys is turned because somebody wants to see it so.
+  if (!part.matrix.transposed || is_pair_map(part.matrix)) return part;
+  StagePart stored = part;
+  stored.matrix.transposed = false;
+  stored.matrix.view = part.matrix.view.transposed();
+  std::swap(stored.matrix.row_axis, stored.matrix.col_axis);
+  std::swap(stored.row_labels, stored.col_labels);
+  std::swap(stored.row_block, stored.col_block);
+  stored.spec.values = stored.matrix.view;
+  if (stored.spec.mask) stored.spec.mask = stored.spec.mask->transposed();
+  return stored;
+}
+
+// "grad.scores, this head": the colours of a gradient are of the map that is shown, and of no other.
+std::string range_caption(const Trace& trace, const StageMatrix& matrix) {
+  const std::string name = to_string(matrix.name);
+  if (head_count(trace, matrix.name) > 1) return name + ", this head";
+  return matrix.view.tensor->shape().rank() > 2 ? name : matrix_name(matrix);
+}
+
+// A gradient ends at the mask: before it, blocked cells get nothing. Behind the softmax they are as any other.
+void set_mask(const Trace& trace, StagePart& part) {
+  using Id = TensorId;
+  const Id id = part.matrix.name.id;
+  const TensorPtr mask = trace.tensor(Id::mask_bias);
+  part.spec.mask.reset();
+  part.spec.blocked_at = trace.options.mask_value.value_or(-std::numeric_limits<double>::infinity());
+  if (id != Id::masked_scores && id != Id::scaled_scores && id != Id::scores) return;
+  if (mask && mask->shape().same_sizes(part.matrix.view.tensor->shape()))
+    part.spec.mask = matrix_view(mask, part.matrix.leading);
+  if (part.spec.mask && part.matrix.transposed) part.spec.mask = part.spec.mask->transposed();
+}
+
+std::optional<StagePart> gradient_of(const Trace& trace, const StagePart& value, GradientRanges& ranges) {
+  const TensorPtr gradient = trace.tensor({value.matrix.name.id, true});
+  if (!gradient) return std::nullopt;
+  StagePart part = value;
+  part.matrix.name.gradient = true;
+  part.matrix.view.tensor = gradient;  // a gradient has the shape of its tensor
+  part.spec.values = part.matrix.view;
+  part.spec.color_map = ColorMap::blue_orange;
+  part.spec.range = ranges.of(part.matrix.view);
+  set_mask(trace, part);
+  part.spec.range_note = range_caption(trace, part.matrix);
+  return part;
+}
+
+PairShape shape_of(const PanelContext& context, const StagePart& part) {
+  const WidgetContext widgets = context.widgets();
+  PairShape shape{part.matrix.view.rows, part.matrix.view.cols, 0, 0};
+  shape.row_label_width = row_label_width(context, part, shape.rows);
+  if (part.col_labels) shape.col_label_width = label_width(widgets, *part.col_labels, shape.cols);
+  return shape;
+}
+
+// The same cell of the other of the two planes is marked too.
+void mark_twin(const PanelContext& context, std::vector<StageMark>& marks) {
+  std::optional<CellRef> cell = focused_cell(context.trace, context.selection);
+  if (!cell) return;
+  cell->tensor.gradient = !cell->tensor.gradient;
+  marks.push_back({box_of(*cell), MarkKind::pinned});
+}
+
+// "loss: | Σ output | first cell | random |  loss = Σ output": the line over the planes, and its height.
+float draw_loss_choice(const PanelContext& context, PanelAction& action, ImVec2 at, float width) {
+  constexpr std::array<std::string_view, 4> names{"Σ output", "first cell", "random", "given"};
+  const TensorPtr& given = context.inputs.grad_output;
+  constexpr std::array<std::string_view, 4> short_names{"Σ", "first", "±", "given"};
+  const std::size_t count = given ? 4 : 3;
+  const bool fits = segmented_control_size(context.widgets(), std::span(names).first(count)).x <= width;
+  const std::span choices = std::span(fits ? names : short_names).first(count);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* sans = context.fonts.sans;
+  const ImVec2 size = segmented_control_size(context.widgets(), choices);
+  const float y = std::round(at.y + 0.5f * (size.y - sans->FontSize)), end = at.x + width;
+  const auto write = [&](const std::string& text) {
+    const std::string fitted = fitted_text(text, sans, std::max(0.0f, end - at.x));
+    list->AddText(sans, sans->FontSize, {at.x, y}, im_color(context.palette.text_dim), fitted.c_str());
+    at.x += sans->CalcTextSizeA(sans->FontSize, FLT_MAX, 0.0f, fitted.c_str()).x + 8 * context.scale;
+  };
+  if (size.x + 60 * context.scale < width) write("loss");
+  ImGui::SetCursorScreenPos(at);
+  const Loss loss = resolved_loss(context.selection.loss, context.trace, given);
+  int chosen = static_cast<int>(loss);
+  if (stage_choice(context, "loss", choices, chosen, end - at.x)) {
+    action.selection = context.selection;
+    action.selection->loss = static_cast<Loss>(chosen);
+  }
+  tooltip(context.widgets(), "the scalar that is differentiated: d(loss)/d(each cell)");
+  at.x = ImGui::GetItemRectMax().x + 12 * context.scale;
+  if (at.x < end) write(loss_text(loss, context.trace));
+  return size.y;
+}
+
+// "grad.k_heads, this head": where that is too long, the name alone.
+std::string short_caption(const PanelContext& context, const std::string& caption, float room) {
+  ImFont* small = context.fonts.small;
+  const bool fits = small->CalcTextSizeA(small->FontSize, FLT_MAX, 0.0f, caption.c_str()).x <= room;
+  return fits ? caption : caption.substr(0, caption.find(','));
+}
+
+struct Drawn {
+  std::string name;  // "stage/result", "stage/grad/result"
+  const StagePart* part;
+  PlaneGeometry plane;
+  RectF bar;
+  bool gradient, col_labels, slanted;
+  float room;  // of title and caption, to the right
+};
+
+std::vector<Drawn> planes_of(const std::vector<GradientPair>& pairs, const GradientLayout& layout,
+                             const RectF& area, double scale, double label_room) {
+  std::vector<Drawn> planes;
+  for (std::size_t i = 0; i < layout.pairs.size(); ++i) {
+    const GradientPair& pair = pairs[i];
+    const PairPlace& place = layout.pairs[i];
+    const auto add = [&](const std::string& name, const StagePart& part, const RectF& rect, const RectF& bar,
+                         double end) {
+      planes.push_back({name, &part, plane_geometry(rect, part.matrix.view.rows, part.matrix.view.cols), bar,
+                        part.matrix.name.gradient, place.col_labels, place.slanted,
+                        static_cast<float>(end - rect.x - 8 * scale)});
+    };
+    // The first pair has a line of its own.
+    const bool last = i == 0 || i + 1 == layout.pairs.size();
+    add("stage/" + pair.place, pair.value, place.value, place.value_bar, place.gradient.x);
+    if (pair.gradient) {
+      add("stage/grad/" + pair.place, *pair.gradient, place.gradient, place.gradient_bar,
+          last ? area.x + area.width + 8 * scale : layout.pairs[i + 1].value.x - label_room);
+    }
+  }
+  return planes;
+}
+
+}  // namespace
+
+ValueRange GradientRanges::of(const MatrixView& view) {
+  MatrixView place = view;
+  place.tensor.reset();
+  const auto same = [&](const Entry& e) {
+    return e.tensor.lock() == view.tensor && e.place.offset == place.offset && e.place.rows == place.rows &&
+           e.place.cols == place.cols;
+  };
+  if (const auto found = std::ranges::find_if(entries_, same); found != entries_.end()) return found->range;
+  if (entries_.size() >= most_ranges) entries_.erase(entries_.begin());
+  entries_.push_back({view.tensor, place, range_of(std::span(&view, 1), true, false)});
+  return entries_.back().range;
+}
+
+std::vector<GradientPair> gradient_pairs(const Trace& trace, const StageContent& content,
+                                         GradientRanges& ranges) {
+  std::vector<GradientPair> pairs;
+  const auto add = [&](const char* place, const std::optional<StagePart>& part) {
+    if (!part || part->matrix.view.tensor->size() == 0) return;
+    GradientPair pair{place, as_stored(*part), {}, ""};
+    pair.gradient = gradient_of(trace, pair.value, ranges);
+    if (!pair.gradient) pair.absent = why_absent(trace, {part->matrix.name.id, true});
+    pairs.push_back(std::move(pair));
+  };
+  add("result", content.result);
+  add("left", content.left);
+  add("above", content.above);
+  return pairs;
+}
+
+PanelAction draw_gradients(const PanelContext& context, GradientsState& state, const StageContent& content,
+                           RectF area, std::optional<CellRef>& under_mouse) {
+  PanelAction action;
+  const float line =
+      draw_loss_choice(context, action, {static_cast<float>(area.x), static_cast<float>(area.y)},
+                       static_cast<float>(area.width));
+  const double used = line + 8 * context.scale;
+  area.y += used;
+  area.height = std::max(0.0, area.height - used);
+  if (!has_backward_pass(context.trace)) {
+    draw_stage_sentence(context, std::string(context.no_gradients), area);
+    return action;
+  }
+  const std::vector<GradientPair> pairs = gradient_pairs(context.trace, content, state.ranges);
+  std::vector<PairShape> shapes;
+  for (const GradientPair& pair : pairs) shapes.push_back(shape_of(context, pair.value));
+  const GradientLayout layout = gradient_layout(shapes, area, context.scale);
+  if (layout.pairs.empty()) {
+    draw_stage_sentence(context, "make the window larger to see the gradients", area);
+    return action;
+  }
+  // Over the labels of the next pair stands whose they are.
+  ImFont* small = context.fonts.small;
+  const double label_room =
+      static_cast<double>(small->CalcTextSizeA(small->FontSize, FLT_MAX, 0.0f, "query ↓").x) +
+      8 * context.scale;
+  const std::vector<Drawn> drawn = planes_of(pairs, layout, area, context.scale, label_room);
+  std::vector<StageMark> marks =
+      stage_marks(context.trace, context.selection, context.pointed, context.reach);
+  mark_twin(context, marks);
+
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  std::vector<HeatmapPlane> planes;
+  for (const Drawn& each : drawn)
+    planes.push_back({&each.part->spec, corner(each.plane), far_corner(each.plane)});
+  draw_heatmap_planes(list, context.heatmaps, planes);
+  std::optional<Index> head;
+  for (const Drawn& each : drawn) {
+    ui_probe(each.name, corner(each.plane), far_corner(each.plane));
+    draw_part_overlay(context, *each.part, each.plane, marks);
+    draw_part_title(context, *each.part, each.plane, each.room);
+    if (!each.gradient)
+      draw_part_row_labels(context, *each.part, each.plane, marked_row(each.part->matrix, marks));
+    if (each.col_labels) {
+      const auto clicked = draw_part_column_labels(context, *each.part, each.plane, marks, each.slanted);
+      if (clicked) head = clicked;
+    }
+    if (const auto cell = cell_looked_at(context, each.name, *each.part, each.plane)) under_mouse = cell;
+    if (each.bar.height > 0) {
+      const HeatmapSpec& spec = each.part->spec;
+      draw_color_bar(context.widgets(), list, each.bar, spec.color_map, context.theme, spec.range,
+                     short_caption(context, spec.range_note, each.room), each.room);
+    }
+  }
+  for (std::size_t i = 0; i < layout.pairs.size(); ++i) {
+    if (!pairs[i].gradient) draw_stage_sentence(context, pairs[i].absent, layout.pairs[i].gradient);
+  }
+  if (head) action.selection = looking_at_head(context, *head);
+  return action;
+}
+
+}  // namespace headwise

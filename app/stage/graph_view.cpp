@@ -1,0 +1,173 @@
+#include "app/stage/graph_view.h"
+
+#include <imgui.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "app/content/graph_layout.h"
+#include "app/panels/named_text.h"
+#include "app/content/reach_words.h"
+#include "app/content/stage_content.h"
+#include "app/stage/stage_drawing.h"
+#include "app/platform/fonts.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+#include "app/widgets/work_probe.h"
+
+namespace headwise {
+namespace {
+
+float width_of(ImFont* font, std::string_view text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
+}
+
+// From the right side of one node to the left side of the next: level, down or up in the gap before it,
+// level.
+void draw_edge(const PanelContext& context, const GraphNode& from, const GraphNode& to, bool below,
+               float bottom, float shift) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float u = context.scale;
+  const ImU32 color = im_color(context.palette.text_faint);
+  const ImVec2 begin(static_cast<float>(from.rect.x + from.rect.width) + shift,
+                     std::floor(static_cast<float>(from.rect.y + from.rect.height / 2)) + 0.5f);
+  const ImVec2 end(static_cast<float>(to.rect.x) + shift,
+                   std::floor(static_cast<float>(to.rect.y + to.rect.height / 2)) + 0.5f);
+  if (below) {
+    const float left = static_cast<float>(from.rect.x) + shift;
+    const ImVec2 up(end.x + static_cast<float>(to.rect.width) / 2,
+                    static_cast<float>(to.rect.y + to.rect.height));
+    const ImVec2 path[] = {ImVec2(left, begin.y), ImVec2(left - 6 * u, begin.y), ImVec2(left - 6 * u, bottom),
+                           ImVec2(up.x, bottom), up};
+    list->AddPolyline(path, 5, color, ImDrawFlags_None, u);
+    return;
+  }
+  const float turn = std::min(11.0f * u, (end.x - begin.x));
+  const ImVec2 path[] = {begin, ImVec2(end.x - turn, begin.y), end};
+  list->AddPolyline(path, 3, color, ImDrawFlags_None, u);
+}
+
+// How much of the node's tensor the way of the cell takes in; empty where there is no such way, or none of it.
+std::string reach_of_node(const PanelContext& context, TensorId id) {
+  if (!context.reach) return "";
+  const bool gradient = context.reach->cell.tensor.gradient;
+  const TensorName name = first_name(context.trace, {id});
+  if (first_name(context.trace, context.reach->cell.tensor) == name) return "1 cell";
+  for (const std::vector<BoxRef>* boxes : {&context.reach->back, &context.reach->forward}) {
+    std::string words = reach_words(context.trace, *boxes, name, true);
+    if (words.empty() && gradient) words = reach_words(context.trace, *boxes, {id, true}, true);
+    if (!words.empty()) return words;
+  }
+  return "";
+}
+
+bool is_pointed_at(const PanelContext& context, TensorId id) {
+  const TensorName name = first_name(context.trace, {id});
+  if (!context.pointed) return false;
+  for (const Axis& axis : context.trace.tensor(id)->shape().axes()) {
+    if (!context.pointed->axis.empty() && axis_has_letter(axis.name, context.pointed->axis)) return true;
+  }
+  return std::ranges::any_of(context.pointed->boxes, [&](const BoxRef& box) {
+    return first_name(context.trace, {box.tensor.id}) == name;
+  });
+}
+
+}  // namespace
+
+PanelAction draw_graph(const PanelContext& context, GraphState& state) {
+  work_probe("graph");
+  PanelAction action;
+  const ImVec2 origin = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
+  ImFont* small = context.fonts.small;
+  ImFont* mono = context.fonts.mono_small;
+  const GraphLayout layout =
+      graph_layout(context.trace, {origin.x, origin.y, size.x, size.y}, context.scale,
+                   [&](std::string_view text, bool sizes) { return width_of(sizes ? mono : small, text); });
+
+  const float overflow = std::max(0.0f, static_cast<float>(layout.width) - size.x);
+  if (ImGui::IsWindowHovered() && overflow > 0.0f)
+    state.scroll -= ImGui::GetIO().MouseWheel * 60.0f * context.scale;
+  state.scroll = std::clamp(state.scroll, 0.0f, overflow);
+  const float shift = -state.scroll;
+
+  const std::optional<StepPicture> shown = shown_picture(context.trace, context.selection);
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float bottom = std::floor(origin.y + size.y) - 1.5f;
+  for (const GraphEdge& edge : layout.edges) {
+    draw_edge(context, layout.nodes[edge.from], layout.nodes[edge.to], edge.below, bottom, shift);
+  }
+  const WidgetContext widgets = context.widgets();
+  for (std::size_t i = 0; i < layout.nodes.size(); ++i) {
+    const GraphNode& node = layout.nodes[i];
+    const ImVec2 min(static_cast<float>(node.rect.x) + shift, static_cast<float>(node.rect.y));
+    const ImVec2 max(min.x + static_cast<float>(node.rect.width),
+                     min.y + static_cast<float>(node.rect.height));
+    ImGui::SetCursorScreenPos(min);
+    ImGui::PushID(static_cast<int>(i));
+    bool pressed = ImGui::InvisibleButton("node", ImVec2(max.x - min.x, max.y - min.y));
+    const bool focused = focus_stop(context.focus, ImGui::GetID("node"), FocusKeys::press);
+    const bool hovered = ImGui::IsItemHovered() || focused;
+    if (focused && press_key_pressed()) pressed = true;
+    if (focused && context.focus->moved) {  // what is scrolled out at the sides comes into sight
+      const float left = origin.x - min.x, right = max.x - (origin.x + size.x);
+      state.scroll += left > 0.0f ? -left : std::max(0.0f, right);
+    }
+    const std::string reach = reach_of_node(context, node.id);
+    tooltip(widgets, std::string(tensor_entry(node.id).what) + "  " +
+                         context.trace.tensor(node.id)->shape().to_string() +
+                         (reach.empty() ? "" : "\non this number's path: " + reach));
+    if (hovered) point_at_tensor(context, {node.id});
+    ImGui::PopID();
+    ui_probe("graph/" + std::string(tensor_entry(node.id).name), min, max);
+    const bool present =
+        shown && first_name(context.trace, {shown->result}) == first_name(context.trace, {node.id});
+    const Palette& palette = context.palette;
+    const bool lit = is_pointed_at(context, node.id);
+    const float rounding = 3.0f * context.scale;
+    list->AddRectFilled(min, max, im_color(present ? palette.control : palette.field), rounding);
+    list->AddRect(min, max,
+                  im_color(present   ? palette.focus
+                           : lit     ? palette.text
+                           : hovered ? palette.text_faint
+                                     : palette.border),
+                  rounding, 0, std::max(1.0f, std::round((present ? 1.5f : 1.0f) * context.scale)));
+    // Along the way of a number, sizes give way to how much of the tensor is on it; the rest steps back.
+    const float ink = context.reach && reach.empty() ? 0.4f : 1.0f;
+    const std::string& sizes = reach.empty() ? node.sizes : reach;
+    const Rgba8 sizes_hue = reach.empty() ? palette.text_dim : palette.focus;
+    if (!reach.empty()) {
+      list->AddRectFilled({min.x, max.y - 2.0f * context.scale}, max, im_color(tensor_hue(palette, node.id)),
+                          rounding);
+    }
+    const Rgba8 color = tensor_hue(palette, node.id);
+    const float x = min.x + static_cast<float>(layout.padding);
+    const float middle = (min.y + max.y) / 2;
+    ImFont* font = small;
+    if (layout.two_lines && !node.sizes.empty()) {
+      list->AddText(font, font->FontSize, ImVec2(x, std::floor(middle - font->FontSize - 1.0f)),
+                    im_color(color, ink), node.name.c_str());
+      list->AddText(mono, mono->FontSize, ImVec2(x, std::floor(middle + 1.0f)), im_color(sizes_hue, ink),
+                    fitted_text(sizes, mono, max.x - x).c_str());
+    } else {
+      list->AddText(font, font->FontSize, ImVec2(x, std::floor(middle - font->FontSize / 2)),
+                    im_color(color, ink), node.name.c_str());
+      list->AddText(
+          mono, mono->FontSize,
+          ImVec2(x + width_of(font, node.name) + 5.0f * context.scale,
+                 std::floor(middle - mono->FontSize / 2)),
+          im_color(sizes_hue, ink),
+          fitted_text(sizes, mono, max.x - x - width_of(font, node.name) - 5.0f * context.scale).c_str());
+    }
+    if (pressed) {
+      action.selection = context.selection;
+      action.selection->step = step_of(node.id);
+      action.selection->tensor = node.id;
+    }
+  }
+  return action;
+}
+
+}  // namespace headwise

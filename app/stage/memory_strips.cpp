@@ -1,0 +1,318 @@
+#include "app/stage/memory_strips.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+
+#include "app/stage/stage_drawing.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+#include "core/answers/operation_counts.h"
+
+namespace headwise {
+namespace {
+
+constexpr float lane_units = 13.0f, mark_units = 4.0f;
+constexpr float least_block_units = 2.0f;  // of the floats of one head that lie together
+
+float width_of(ImFont* font, const std::string& text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+}
+
+float caption_height(const PanelContext& context) {
+  return std::round(context.fonts.small->FontSize * 1.25f);
+}
+float lane_height(const PanelContext& context) {
+  return std::round((lane_units + 2 * mark_units + 5.0f) * context.scale);
+}
+float cells_height(const PanelContext& context) {
+  return std::round(context.fonts.mono_small->FontSize * 1.5f);
+}
+
+// One of a few, from dark to light.
+Rgba8 head_color(const PanelContext& context, Index which, Index count) {
+  return color_at(static_cast<double>(which) + 0.5, {0.0, static_cast<double>(count)},
+                  color_table(ColorMap::viridis, context.theme));
+}
+
+// Of a turned k every float is of the one head: the keys have to be told apart.
+bool colored_by_key(const MemoryScene& scene) {
+  return scene.matrix.transposed;
+}
+
+class Strips {
+ public:
+  Strips(const PanelContext& context, MemoryStripState& state, const MemoryScene& scene, RectF area)
+      : context_(context), state_(state), scene_(scene), area_(area), list_(ImGui::GetWindowDrawList()) {
+    block_ = block_length();
+    const auto most = static_cast<Index>(area.width / (least_block_units * context.scale));
+    count_ = std::min(scene.floats(), std::max<Index>(1, most) * block_);
+  }
+
+  std::optional<Index> draw(const MemoryStripParts& parts, const MarkedFloats& marked,
+                            std::optional<Index> wrong_float, std::optional<Index>& under);
+
+ private:
+  // Floats in a row that are of one head: those of the axis that lies next to each other.
+  Index block_length() const {
+    if (scene_.order.heads > 0 && scene_.order.head_width > 1) return scene_.order.head_width;
+    const auto& axes = scene_.order.states.back().layout.axes();
+    const auto inner =
+        std::ranges::find_if(axes, [](const StridedAxis& a) { return a.stride == 1 && a.size > 1; });
+    Index length = inner == axes.end() ? 1 : inner->size;
+    // The last state may have joined the heads into one axis again.
+    const auto& before = scene_.order.states[scene_.order.head_state].layout.axes();
+    for (const StridedAxis& axis : before) {
+      if (axis.stride == 1 && axis.size > 1) length = std::min(length, axis.size);
+    }
+    return length;
+  }
+  // The float of the first memory that lies at a place of this one.
+  Index float_at(std::size_t memory, Index place) const {
+    const std::size_t state = scene_.last_in(memory);
+    return float_of(scene_.order.states, state, scene_.order.states[state].layout.index_of(place));
+  }
+  Index place_in(std::size_t memory, Index first_float) const {
+    return place_of(scene_.order.states, scene_.last_in(memory), first_float);
+  }
+  float x_of(Index place) const {
+    return static_cast<float>(area_.x + area_.width * static_cast<double>(place - begin_) /
+                                            static_cast<double>(count_));
+  }
+  void keep_in_sight();
+  std::optional<Index> caption(const MarkedFloats& marked, float y) const;
+  void lane(std::size_t memory, const MarkedFloats& marked, std::optional<Index> wrong_float, float y,
+            std::optional<Index>& under) const;
+  void marks(std::size_t memory, const std::vector<Index>& floats, float y, Rgba8 color) const;
+  void cells(float y, std::optional<Index> wrong_float, std::optional<Index>& under) const;
+
+  const PanelContext& context_;
+  MemoryStripState& state_;
+  const MemoryScene& scene_;
+  RectF area_;
+  ImDrawList* list_;
+  Index block_ = 1, count_ = 1, begin_ = 0;
+};
+
+// What is shown moves along with the float that is looked at, but not away from the mouse.
+void Strips::keep_in_sight() {
+  const Index last = scene_.floats() - count_;
+  if (!state_.hovered) {
+    state_.middle = scene_.first_float;
+    if (scene_.first_float < state_.lane_begin || scene_.first_float >= state_.lane_begin + count_)
+      state_.lane_begin = (scene_.first_float - count_ / 2) / block_ * block_;
+  }
+  begin_ = state_.lane_begin = std::clamp<Index>(state_.lane_begin, 0, std::max<Index>(last, 0));
+}
+
+// What the lane is, and the colours of the heads.
+std::optional<Index> Strips::caption(const MarkedFloats& marked, float y) const {
+  ImFont* small = context_.fonts.small;
+  ImFont* mono = context_.fonts.mono_small;
+  const Palette& palette = context_.palette;
+  const float u = context_.scale, right = static_cast<float>(area_.x + area_.width);
+  const std::string& source = scene_.order.states.front().code;
+  const bool part = count_ < scene_.floats();
+  std::string text =
+      part ? fmt::format("floats {} to {} of {}'s {}", begin_, begin_ + count_ - 1, source,
+                         count_text(scene_.floats()))
+           : fmt::format("{}'s memory: {} floats in a row", source, count_text(scene_.floats()));
+  std::optional<Index> clicked;
+  float end = right;
+  const Index heads = scene_.order.heads;
+  const float chip = std::round(small->FontSize * 1.15f);
+  const float all = chip * static_cast<float>(heads);
+  if (heads > 1 && all + width_of(small, "head ") <= 0.45f * static_cast<float>(area_.width)) {
+    float x = std::floor(right - all);
+    end = x - width_of(small, "head ") - 8.0f * u;
+    list_->AddText(small, small->FontSize, {end + 4.0f * u, y}, im_color(palette.text_dim), "head");
+    const Index sharing = std::max<Index>(1, context_.trace.options.num_heads / heads);
+    for (Index head = 0; head < heads; ++head) {
+      const ImVec2 min(x, y), max(x + chip - u, y + chip - 2 * u);
+      const Rgba8 color = colored_by_key(scene_) ? palette.control : head_color(context_, head, heads);
+      list_->AddRectFilled(min, max, im_color(color));
+      const std::string number = std::to_string(head);
+      const float size = number.size() < 2 ? mono->FontSize : 0.8f * mono->FontSize;
+      const ImVec2 extent = mono->CalcTextSizeA(size, FLT_MAX, 0.0f, number.c_str());
+      list_->AddText(
+          mono, size,
+          {std::floor(0.5f * (min.x + max.x - extent.x)), std::floor(0.5f * (min.y + max.y - extent.y))},
+          im_color(ink_on(color)), number.c_str());
+      if (head == scene_.map)
+        list_->AddRect({min.x - 1, min.y - 1}, {max.x + 1, max.y + 1}, im_color(palette.focus), 0, 0,
+                       std::max(1.0f, u));
+      if (!context_.picture) {
+        ImGui::SetCursorScreenPos(min);
+        ImGui::PushID(static_cast<int>(head));
+        if (ImGui::InvisibleButton("head", {chip, chip})) clicked = head * sharing;
+        ImGui::PopID();
+        tooltip(context_.widgets(), "the colour of this head's floats; click to show the head");
+        ui_probe(fmt::format("stage/memory/head/{}", head), min, max);
+      }
+      x += chip;
+    }
+  }
+  float x = static_cast<float>(area_.x);
+  const auto write = [&](const std::string& words, Rgba8 color) {
+    const std::string fitted = fitted_text(words, small, end - x);
+    list_->AddText(small, small->FontSize, {x, y}, im_color(color), fitted.c_str());
+    x += width_of(small, fitted) + 12.0f * u;
+  };
+  write(text, palette.text_dim);
+  if (!marked.right.empty()) write("▔ " + marked.what, palette.text);
+  if (!marked.wrong.empty()) write("▁ what the wrong view reads", palette.warning);
+  return clicked;
+}
+
+// Bars over or under the lane, one for floats that lie together.
+void Strips::marks(std::size_t memory, const std::vector<Index>& floats, float y, Rgba8 color) const {
+  std::vector<Index> places;
+  places.reserve(floats.size());
+  for (const Index each : floats) places.push_back(place_in(memory, each));
+  std::ranges::sort(places);
+  const float height = std::round((mark_units - 1.0f) * context_.scale),
+              least = std::max(1.0f, std::round(1.5f * context_.scale));
+  for (std::size_t i = 0; i < places.size();) {
+    std::size_t end = i + 1;
+    while (end < places.size() && places[end] == places[end - 1] + 1) ++end;
+    const Index first = std::max(places[i], begin_), last = std::min(places[end - 1] + 1, begin_ + count_);
+    if (first < last) {
+      const float left = std::floor(x_of(first));
+      list_->AddRectFilled(
+          {left, y},
+          {std::max(left + least, std::floor(x_of(last)) - (last - first > 1 ? 1.0f : 0.0f)), y + height},
+          im_color(color));
+    }
+    i = end;
+  }
+}
+
+void Strips::lane(std::size_t memory, const MarkedFloats& marked, std::optional<Index> wrong_float, float y,
+                  std::optional<Index>& under) const {
+  const Palette& palette = context_.palette;
+  const float u = context_.scale, mark = std::round(mark_units * u), height = std::round(lane_units * u);
+  const float top = y + mark, bottom = top + height;
+  // Neighbours of one colour are one rectangle.
+  const auto color_of = [&](Index place) { return memory_color(context_, scene_, float_at(memory, place)); };
+  for (Index place = begin_; place < begin_ + count_;) {
+    const Rgba8 color = color_of(place);
+    Index end = std::min(begin_ + count_, (place / block_ + 1) * block_);
+    while (end < begin_ + count_ && color_of(end) == color) end = std::min(begin_ + count_, end + block_);
+    const float left = std::floor(x_of(place)), right = std::floor(x_of(end));
+    list_->AddRectFilled({left, top},
+                         {std::max(left + 1.0f, right - (right - left > 4 ? 1.0f : 0.0f)), bottom},
+                         im_color(color));
+    place = end;
+  }
+  marks(memory, marked.right, y, palette.focus);
+  if (memory == 0) marks(memory, marked.wrong, bottom + std::round(u), palette.warning);
+  const auto needle = [&](Index first_float, Rgba8 color) {
+    const Index place = place_in(memory, first_float);
+    if (place < begin_ || place >= begin_ + count_) return;
+    const float half = std::max(1.0f, std::round(u));
+    const float x = std::floor(x_of(place) + 0.5f * (x_of(place + 1) - x_of(place)));
+    list_->AddRectFilled({x - half - 1, y - 1}, {x + half + 1, bottom + mark + 1}, im_color(palette.panel));
+    list_->AddRectFilled({x - half, y}, {x + half, bottom + mark}, im_color(color));
+  };
+  if (wrong_float && memory == 0) needle(*wrong_float, palette.warning);
+  needle(scene_.first_float, palette.focus);
+  const ImVec2 min(static_cast<float>(area_.x), y),
+      max(static_cast<float>(area_.x + area_.width), bottom + mark);
+  ui_probe(fmt::format("stage/memory/lane/{}", memory), min, max);
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (ImGui::IsWindowHovered() && mouse.x >= min.x && mouse.x < max.x && mouse.y >= min.y &&
+      mouse.y < max.y) {
+    const auto place =
+        begin_ + static_cast<Index>((mouse.x - min.x) / (max.x - min.x) * static_cast<float>(count_));
+    under = float_at(memory, std::clamp<Index>(place, begin_, begin_ + count_ - 1));
+  }
+}
+
+// The floats around the one that is looked at, large enough for their offsets.
+void Strips::cells(float y, std::optional<Index> wrong_float, std::optional<Index>& under) const {
+  ImFont* mono = context_.fonts.mono_small;
+  const float u = context_.scale, height = cells_height(context_);
+  const float width = width_of(mono, std::to_string(scene_.floats() - 1)) + 7.0f * u;
+  const Index count = std::min(scene_.floats(), std::max<Index>(1, static_cast<Index>(area_.width / width)));
+  const Index first = std::clamp<Index>(state_.middle - count / 2, 0, scene_.floats() - count);
+  const float begin = static_cast<float>(area_.x);
+  const auto left_of = [&](Index i) { return std::floor(begin + width * static_cast<float>(i - first)); };
+  const auto outline = [&](Index which, Rgba8 color) {
+    if (which < first || which >= first + count) return;
+    list_->AddRect({left_of(which) - u, y - u}, {left_of(which + 1), y + height + u}, im_color(color), 0, 0,
+                   std::max(2.0f, std::round(2 * u)));
+  };
+  for (Index i = first; i < first + count; ++i) {
+    const Rgba8 color = memory_color(context_, scene_, i);
+    list_->AddRectFilled({left_of(i), y}, {left_of(i + 1) - 1.0f, y + height}, im_color(color));
+    const std::string text = std::to_string(i);
+    list_->AddText(mono, mono->FontSize,
+                   {std::floor(0.5f * (left_of(i) + left_of(i + 1) - 1.0f - width_of(mono, text))),
+                    std::floor(y + 0.5f * (height - mono->FontSize))},
+                   im_color(ink_on(color)), text.c_str());
+  }
+  if (wrong_float) outline(*wrong_float, context_.palette.warning);
+  outline(scene_.first_float, context_.palette.focus);
+  const ImVec2 min(begin, y), max(left_of(first + count), y + height);
+  ui_probe("stage/memory/floats", min, max);
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (ImGui::IsWindowHovered() && mouse.x >= min.x && mouse.x < max.x && mouse.y >= min.y && mouse.y < max.y)
+    under =
+        std::clamp<Index>(first + static_cast<Index>((mouse.x - begin) / width), first, first + count - 1);
+}
+
+std::optional<Index> Strips::draw(const MemoryStripParts& parts, const MarkedFloats& marked,
+                                  std::optional<Index> wrong_float, std::optional<Index>& under) {
+  keep_in_sight();
+  auto y = static_cast<float>(area_.y);
+  const std::optional<Index> clicked = caption(marked, y);
+  y += caption_height(context_);
+  for (std::size_t memory = 0; memory < parts.lanes; ++memory) {
+    if (memory > 0) {
+      ImFont* small = context_.fonts.small;
+      list_->AddText(small, small->FontSize, {static_cast<float>(area_.x), y},
+                     im_color(context_.palette.text_dim),
+                     fitted_text("the copy: the same floats in a different order", small,
+                                 static_cast<float>(area_.width))
+                         .c_str());
+      y += caption_height(context_);
+    }
+    lane(memory, marked, wrong_float, y, under);
+    y += lane_height(context_);
+  }
+  if (parts.floats) cells(y + 2.0f * context_.scale, wrong_float, under);
+  state_.hovered = under.has_value();
+  return clicked;
+}
+
+}  // namespace
+
+Rgba8 memory_color(const PanelContext& context, const MemoryScene& scene, Index first_float) {
+  const Rgba8 neutral = context.palette.control;
+  const std::optional<Index> head = head_of_float(scene.order, first_float);
+  if (!head) return neutral;
+  const std::vector<Index> own = scene.cell_of_float(first_float).index;
+  const bool batched = scene.matrix.view.tensor->shape().name(0) == "N" && !scene.matrix.leading.empty();
+  if (batched && own[0] != scene.matrix.leading[0]) return neutral;
+  if (!colored_by_key(scene)) return head_color(context, *head, scene.order.heads);
+  return *head == scene.map ? head_color(context, own[2], scene.matrix.view.cols) : neutral;
+}
+
+float memory_strips_height(const PanelContext& context, const MemoryStripParts& parts) {
+  if (parts.lanes == 0) return 0.0f;
+  return static_cast<float>(parts.lanes) * (caption_height(context) + lane_height(context)) +
+         (parts.floats ? cells_height(context) : 0.0f) + 4.0f * context.scale;
+}
+
+std::optional<Index> draw_memory_strips(const PanelContext& context, MemoryStripState& state,
+                                        const MemoryScene& scene, const MemoryStripParts& parts,
+                                        const MarkedFloats& marked, std::optional<Index> wrong_float,
+                                        RectF area, std::optional<Index>& under) {
+  if (parts.lanes == 0) return std::nullopt;
+  return Strips(context, state, scene, area).draw(parts, marked, wrong_float, under);
+}
+
+}  // namespace headwise

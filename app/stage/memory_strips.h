@@ -1,0 +1,43 @@
+// The memory of a tensor as what it is, one row of floats: all of it, coloured by head, and enlarged around the float that
+// is looked at.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "app/content/memory_scene.h"
+#include "app/panels/panel.h"
+
+namespace headwise {
+
+// The colour of a float: of its head, or, where k is turned, of its key; a neutral one for floats that no head or key of
+// what is shown has.
+Rgba8 memory_color(const PanelContext& context, const MemoryScene& scene, Index first_float);
+
+struct MemoryStripState {
+  bool hovered = false;  // in the last frame: what the strips show then stays where it is
+  Index middle = 0;      // of the enlarged floats
+  Index lane_begin = 0;  // the first float of the lanes, where they have no room for all
+};
+
+// Floats that are to be found in the memory again.
+struct MarkedFloats {
+  std::string what;                 // "q_heads[0,1]", "row 3"
+  std::vector<Index> right, wrong;  // in the first memory
+};
+
+// What of it there is room for: one lane a memory, the first memory's first; the enlarged floats.
+struct MemoryStripParts {
+  std::size_t lanes = 0;
+  bool floats = true;
+};
+
+// A caption, then a lane for every memory.
+float memory_strips_height(const PanelContext& context, const MemoryStripParts& parts);
+// Sets `under` to the float that the mouse is over, counted in the first memory. Gives the head whose colour was clicked.
+std::optional<Index> draw_memory_strips(const PanelContext& context, MemoryStripState& state,
+                                        const MemoryScene& scene, const MemoryStripParts& parts,
+                                        const MarkedFloats& marked, std::optional<Index> wrong_float,
+                                        RectF area, std::optional<Index>& under);
+
+}  // namespace headwise

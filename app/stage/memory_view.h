@@ -1,0 +1,29 @@
+// The view of memory order: which float lies where after view and transpose. The operations as a table, the matrix that they
+// make as cells that show their offset, beside it the reading that would take the wrong floats, and under both the memory
+// itself as one row of floats.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/stage/memory_reading.h"
+#include "app/content/memory_scene.h"
+#include "app/stage/memory_strips.h"
+#include "app/panels/panel.h"
+
+namespace headwise {
+
+struct MemoryViewState {
+  MemoryWindow window;
+  // What it was made from, kept until another is shown.
+  std::weak_ptr<const Tensor> window_of;
+  std::string window_key;
+  MemoryStripState strips;
+};
+
+// `under_mouse` is set to the cell whose float the mouse is over, if any.
+PanelAction draw_memory(const PanelContext& context, MemoryViewState& state, const MemoryScene& scene,
+                        RectF area, std::optional<CellRef>& under_mouse);
+
+}  // namespace headwise

@@ -1,0 +1,43 @@
+// The view of one head: the product (or map) of the step with its operands around it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/stage/head_colors.h"
+#include "app/panels/panel.h"
+#include "app/content/softmax_figures.h"
+#include "app/content/stage_content.h"
+#include "app/content/stage_layout.h"
+#include "core/picture/color_bar.h"
+
+namespace headwise {
+
+// Row maximum and Σ exp of the head that is shown, kept until another is.
+struct OneHeadState {
+  SoftmaxFigures figures;
+  std::weak_ptr<const Tensor> figures_of;
+  Index figures_offset = -1;
+
+  // What the marks in the cells of the result mean, kept likewise.
+  std::vector<LegendEntry> legend;
+  std::weak_ptr<const Tensor> legend_of;
+  Index legend_offset = -1;
+  Theme legend_theme = Theme::dark;
+
+  HeadRanges head_ranges;  // of the thumbnails
+};
+
+// Where everything lies; in a small window first the thumbnails give way, then the colour bars.
+StageLayout one_head_layout(const PanelContext& context, const StageContent& content, const RectF& area);
+
+// `before`: the content of the step before, while context.motion is on its way from there; else null.
+// `under_mouse` is set to the cell that the mouse is over, if any.
+PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, const StageContent& content,
+                          const StageContent* before, RectF area, std::optional<CellRef>& under_mouse);
+
+// A sentence in the middle of the area, where there is no matrix to show.
+void draw_stage_sentence(const PanelContext& context, const std::string& sentence, RectF area);
+
+}  // namespace headwise

@@ -1,0 +1,367 @@
+#include "app/stage/prediction_view.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cfloat>
+#include <cmath>
+
+#include "app/content/cell_terms.h"
+#include "app/stage/head_thumbnails.h"
+#include "app/panels/named_text.h"
+#include "app/stage/stage_cells.h"
+#include "app/content/stage_marks.h"
+#include "app/stage/one_head_view.h"
+#include "app/stage/thumbnail_marks.h"
+#include "app/platform/fonts.h"
+#include "app/session/word_predictions.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/text_layout.h"
+#include "app/widgets/ui_probe.h"
+#include "core/scenario/text_inputs.h"
+
+namespace headwise {
+namespace {
+
+constexpr double heads_units = 92.0, side_units = 56.0;    // the strip of thumbnails, and the side of one
+constexpr double low_heads_units = 62.0, low_side = 30.0;  // where there is little height
+constexpr double least_details = 120.0;  // under the list, where they have no room beside it
+constexpr float row_units = 24.0f, least_row_units = 19.0f;
+constexpr double least_told = 5e-4;  // a less probable word would be told as 0.000
+constexpr double told_bits = 5e-4;   // less than what is told of it is no change
+
+float width_of(ImFont* font, const std::string& text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+}
+
+bool says_another_word(const PredictionChange& change) {
+  return !change.before.empty() && !change.now.empty() && change.before[0].id != change.now[0].id;
+}
+
+// That of the query whose weight, score … is looked at, or of a row of the output.
+std::optional<Index> position_looked_at(const PanelContext& context) {
+  const std::optional<CellRef> cell = focused_cell(context.trace, context.selection);
+  if (!cell || cell->tensor.gradient) return std::nullopt;
+  const TensorPtr tensor = context.trace.tensor(cell->tensor);
+  for (Index axis = 0; tensor && axis < tensor->shape().rank(); ++axis) {
+    const Index position = cell->index[static_cast<std::size_t>(axis)];
+    if (tensor->shape().axes()[static_cast<std::size_t>(axis)].name == "L" &&
+        position < std::ssize(context.predictions->positions))
+      return position;
+  }
+  return std::nullopt;
+}
+
+class View {
+ public:
+  View(const PanelContext& context, const StageContent& weights, const WordPredictions& predictions)
+      : context_(context),
+        weights_(weights),
+        predictions_(predictions),
+        input_(*predictions.of->inputs.model_input),
+        says_next_(input_.model->encoder()->config().is_causal),
+        list_(ImGui::GetWindowDrawList()) {}
+
+  PanelAction draw(PredictionState& state, RectF area, std::optional<CellRef>& under_mouse);
+
+ private:
+  float u() const { return context_.scale; }
+  Index length() const { return static_cast<Index>(predictions_.positions.size()); }
+  const PredictionChange& at(Index position) const {
+    return predictions_.positions[static_cast<std::size_t>(position)];
+  }
+  std::string word(TokenId id, ImFont* font) const { return drawable_text(input_.model->label(id), font); }
+  std::string token(Index position, ImFont* font) const {
+    return drawable_text(token_at(context_.inputs.labels.query, position, "position"), font);
+  }
+  double summary(RectF area, bool low) const;
+  void word_and_probability(float x, float y, float room, const WordChange& word, double probability,
+                            Rgba8 color) const;
+  void row(Index position, const RectF& line, bool chosen) const;
+  void details(Index position, RectF area) const;
+
+  const PanelContext& context_;
+  const StageContent& weights_;
+  const WordPredictions& predictions_;
+  const ModelInput& input_;
+  bool says_next_;
+  ImDrawList* list_;
+};
+
+// Two sentences over the list, the second alone where there is little height; how high they are.
+double View::summary(RectF area, bool low) const {
+  ImFont* font = context_.fonts.sans;
+  const auto width = static_cast<float>(area.width);
+  float y = static_cast<float>(area.y);
+  const auto sentence = [&](const std::string& text, Rgba8 color, std::string_view probe) {
+    const ImVec2 from(static_cast<float>(area.x), y);
+    float wide = 0.0f;
+    for (const TextLine& line : text_layouts().of(text, *font, width)) {
+      const char* const begin = text.data() + line.begin;
+      const char* const end = text.data() + line.end;
+      list_->AddText(font, font->FontSize, {from.x, y}, im_color(color), begin, end);
+      wide = std::max(wide, font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, begin, end).x);
+      y += 1.2f * font->FontSize;
+    }
+    ui_probe(probe, from, {from.x + wide, y});
+    y += 0.2f * font->FontSize;
+  };
+  if (!low) {
+    sentence(says_next_ ? "The word the model expects after each token."
+                        : "The word the model predicts at each position, and its probability.",
+             context_.palette.text, "prediction/what");
+  }
+  Index changed = 0, other_word = 0, most = 0, no_number = 0;
+  for (Index i = 0; i < length(); ++i) {
+    no_number += std::isnan(at(i).bits) ? 1 : 0;
+    changed += has_changed(at(i)) ? 1 : 0;
+    other_word += says_another_word(at(i)) ? 1 : 0;
+    if (at(i).bits > at(most).bits) most = i;
+  }
+  const std::string told =
+      no_number > 0 ? fmt::format("At {} of {} positions the prediction is NaN, so no word can be chosen.",
+                                  no_number, length())
+      : changed == 0
+          ? fmt::format("You have not changed layer {}: mute a head, or change its mask, to see the effect.",
+                        input_.layer)
+          : fmt::format("Changed at {} of {} positions, another word at {}; most at “{}”, by {:.2f} bits.",
+                        changed, length(), other_word, token(most, font), at(most).bits);
+  sentence(told, changed == 0 ? context_.palette.text_dim : context_.palette.text, "prediction/told");
+  return static_cast<double>(y) - area.y + 0.5 * static_cast<double>(font->FontSize);
+}
+
+void View::word_and_probability(float x, float y, float room, const WordChange& of, double probability,
+                                Rgba8 color) const {
+  ImFont* font = context_.fonts.sans;
+  ImFont* mono = context_.fonts.mono_small;
+  const bool is_number = !std::isnan(probability);  // else all words are alike, and the first is none
+  const std::string number = is_number ? fmt::format("{:.3f}", probability) : "NaN";
+  const float number_room = width_of(mono, "0.000") + 8 * u();
+  const std::string text = is_number ? fitted_text(word(of.id, font), font, room - number_room) : "–";
+  list_->AddText(font, font->FontSize, {std::floor(x), std::floor(y - 0.5f * font->FontSize)},
+                 im_color(color), text.c_str());
+  list_->AddText(mono, mono->FontSize,
+                 {std::floor(x + room - width_of(mono, number)), std::floor(y - 0.5f * mono->FontSize)},
+                 im_color(context_.palette.text_dim), number.c_str());
+}
+
+void View::row(Index position, const RectF& line, bool chosen) const {
+  const PredictionChange& change = at(position);
+  const Palette& palette = context_.palette;
+  const ImVec2 min(static_cast<float>(line.x), static_cast<float>(line.y)),
+      max(static_cast<float>(line.x + line.width), static_cast<float>(line.y + line.height));
+  if (chosen)
+    list_->AddRectFilled({min.x - 4 * u(), min.y + 1}, {max.x, max.y - 1}, im_color(palette.control),
+                         4 * u());
+  const float y = 0.5f * (min.y + max.y), width = max.x - min.x, gap = 14 * u();
+  const float token_room = 0.24f * width, side = 0.5f * (width - token_room - 2 * gap);
+  ImFont* font = context_.fonts.sans;
+  list_->AddText(font, font->FontSize, {min.x, std::floor(y - 0.5f * font->FontSize)},
+                 im_color(chosen ? palette.focus : palette.text_dim),
+                 fitted_text(token(position, font), font, token_room).c_str());
+  ui_probe("prediction/row", static_cast<int>(position), min, max);
+  if (change.before.empty() || change.now.empty()) return;
+  word_and_probability(min.x + token_room + gap, y, side, change.before[0], change.before[0].before,
+                       palette.text_dim);
+  const bool other = says_another_word(change);
+  word_and_probability(min.x + token_room + 2 * gap + side, y, side - 6 * u(), change.now[0],
+                       change.now[0].now,
+                       other                 ? palette.focus
+                       : has_changed(change) ? palette.text
+                                             : palette.text_dim);
+}
+
+// The likely words of one position, most probable now first, with a bar for each side.
+void View::details(Index position, RectF area) const {
+  const PredictionChange& change = at(position);
+  const Palette& palette = context_.palette;
+  ImFont* font = context_.fonts.sans;
+  ImFont* small = context_.fonts.small;
+  ImFont* mono = context_.fonts.mono_small;
+  const auto x = static_cast<float>(area.x), width = static_cast<float>(area.width);
+  auto y = static_cast<float>(area.y);
+  const std::string title =
+      fitted_text(fmt::format("{} “{}”", says_next_ ? "behind" : "at", token(position, context_.fonts.bold)),
+                  context_.fonts.bold, width);
+  list_->AddText(context_.fonts.bold, font->FontSize, {x, y}, im_color(palette.focus), title.c_str());
+  ui_probe("prediction/position", {x, y}, {x + width, y + font->FontSize});
+  y += font->FontSize * 1.5f;
+  const float number_room = width_of(mono, "0.000"), word_room = 0.36f * width;
+  const float bar = x + word_room + 8 * u(), bar_room = width - word_room - number_room - 16 * u();
+  const bool both = has_changed(change);
+  const auto key = [&](float& at_x, const char* text, Rgba8 color) {
+    list_->AddRectFilled({at_x, y + 0.2f * small->FontSize}, {at_x + 10 * u(), y + 0.8f * small->FontSize},
+                         im_color(color));
+    at_x += 15 * u();
+    list_->AddText(small, small->FontSize, {at_x, y}, im_color(palette.text_dim), text);
+    at_x += width_of(small, text) + 14 * u();
+  };
+  float key_x = x;
+  key(key_x, "untouched", palette.text_faint);
+  if (both) key(key_x, "now", palette.bar);
+  y += small->FontSize * 1.8f;
+
+  std::vector<WordChange> words = change.now;
+  for (const WordChange& word : change.before) {
+    if (std::ranges::find(words, word.id, &WordChange::id) == words.end()) words.push_back(word);
+  }
+  const auto is_told = [](const WordChange& word) {
+    return word.before >= least_told || word.now >= least_told;
+  };
+  std::erase_if(words, [&](const WordChange& word) { return !is_told(word); });  // NaN is not
+  // One that has become unlikely is told where it was likely.
+  std::ranges::stable_sort(words, std::greater{},
+                           [](const WordChange& word) { return std::max(word.before, word.now); });
+  const float pitch = (both ? 2.1f : 1.55f) * font->FontSize;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (y + pitch > static_cast<float>(area.y + area.height)) break;
+    const WordChange& word = words[i];
+    const float middle = y + 0.5f * pitch;
+    list_->AddText(font, font->FontSize, {x, std::floor(middle - 0.5f * font->FontSize)},
+                   im_color(palette.text), fitted_text(this->word(word.id, font), font, word_room).c_str());
+    const auto side = [&](float bar_y, float height, double probability, Rgba8 color, Rgba8 ink) {
+      if (probability > 0.0)
+        list_->AddRectFilled(
+            {bar, bar_y}, {bar + std::max(1.0f, bar_room * static_cast<float>(probability)), bar_y + height},
+            im_color(color));
+      const std::string number = fmt::format("{:.3f}", probability);
+      list_->AddText(mono, mono->FontSize,
+                     {std::floor(x + width - width_of(mono, number)),
+                      std::floor(bar_y + 0.5f * (height - mono->FontSize))},
+                     im_color(ink), number.c_str());
+    };
+    const float height = 0.42f * font->FontSize;
+    if (both) {
+      side(middle - 0.5f * mono->FontSize - 0.5f * height, height, word.before, palette.text_faint,
+           palette.text_dim);
+      side(middle + 0.5f * mono->FontSize - 0.5f * height, height, word.now, palette.bar, palette.text);
+    } else {
+      side(middle - 0.5f * height, height, word.before, palette.text_faint, palette.text_dim);
+    }
+    ui_probe("prediction/word", static_cast<int>(i), {x, y}, {x + width, y + pitch});
+    y += pitch;
+  }
+}
+
+PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef>& under_mouse) {
+  PanelAction action;
+  const bool low = area.height < 3.6 * heads_units * u();
+  const double strip = low ? low_heads_units : heads_units;
+  if (weights_.head_map && area.height > 3.2 * strip * u()) {
+    const HeadGrid grid = head_grid(weights_.head_total, {area.x, area.y, area.width, strip * u()}, u(),
+                                    (low ? low_side : side_units) * u());
+    const std::vector<StagePart> thumbnails = thumbnail_parts(context_, weights_, state.head_ranges);
+    std::vector<HeatmapPlane> planes;
+    add_thumbnail_planes(grid, thumbnails, planes);
+    draw_heatmap_planes(list_, context_.heatmaps, planes);
+    action = draw_head_thumbnails(context_, grid, thumbnails);
+    draw_thumbnail_marks(context_, grid, thumbnails);
+    const double used = (strip + 8.0) * u();
+    area = {area.x, area.y + used, area.width, area.height - used};
+  }
+  const double head = summary(area, low);
+  area = {area.x, area.y + head, area.width, area.height - head};
+
+  const bool beside = area.width > 460.0 * u();
+  const double list_width = beside ? std::floor(0.56 * area.width) : area.width;
+  ImFont* small = context_.fonts.small;
+  const auto caption = [&](double x, const char* text) {
+    list_->AddText(small, small->FontSize, {static_cast<float>(x), static_cast<float>(area.y)},
+                   im_color(context_.palette.text_dim), text);
+  };
+  const double gap = 14 * u(), token_room = 0.24 * list_width,
+               side = 0.5 * (list_width - token_room - 2 * gap);
+  caption(area.x, says_next_ ? "behind" : "token");
+  caption(area.x + token_room + gap, "untouched");
+  caption(area.x + token_room + 2 * gap + side, fmt::format("with layer {} as shown", input_.layer).c_str());
+  const double top = area.y + 1.7 * small->FontSize, height = area.y + area.height - top;
+
+  const double pitch =
+      std::clamp(height / static_cast<double>(length()), static_cast<double>(least_row_units * u()),
+                 static_cast<double>(row_units * u()));
+  // Where not all have room, a line under them says which there are, partly in what the panel leaves free at its edge.
+  const bool all = static_cast<Index>(height / pitch) >= length();
+  const double room = all ? height : height - 0.5 * static_cast<double>(small->FontSize);
+  const Index rows = std::clamp<Index>(static_cast<Index>(room / pitch), 1, length());
+  const RectF lines{area.x, top, list_width, pitch * static_cast<double>(rows)};
+  const std::optional<Index> looked_at = position_looked_at(context_);
+  if (looked_at && looked_at != state.wanted &&
+      (*looked_at < state.first_row || *looked_at >= state.first_row + rows))
+    state.first_row = *looked_at - rows / 2;
+  state.wanted = looked_at;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  const bool over = ImGui::IsWindowHovered() && mouse.x >= lines.x && mouse.x < lines.x + lines.width &&
+                    mouse.y >= lines.y && mouse.y < lines.y + lines.height;
+  if (over) state.first_row -= static_cast<Index>(std::lround(3.0f * ImGui::GetIO().MouseWheel));
+  state.first_row = std::clamp<Index>(state.first_row, 0, length() - rows);
+
+  std::optional<Index> reached = line_reached(context_, "positions", lines, rows);
+  if (over && !keys_decide(context_)) reached = static_cast<Index>((mouse.y - lines.y) / pitch);
+  const Index chosen =
+      reached ? state.first_row + std::min(*reached, rows - 1) : predicted_position(context_);
+  if (reached && weights_.result && chosen < weights_.result->matrix.view.rows) {
+    const MatrixView& view = weights_.result->matrix.view;
+    Index strongest = 0;
+    for (Index j = 1; j < view.cols; ++j)
+      if (view.value(chosen, j) > view.value(chosen, strongest)) strongest = j;
+    if (view.cols > 0) under_mouse = cell_at(weights_.result->matrix, chosen, strongest);
+  }
+  for (Index i = 0; i < rows; ++i) {
+    const Index position = state.first_row + i;
+    row(position, {lines.x, lines.y + pitch * static_cast<double>(i), lines.width, pitch},
+        position == chosen);
+  }
+  if (rows < length()) {
+    const std::string more =
+        fmt::format("{} to {} of {} positions", state.first_row, state.first_row + rows - 1, length());
+    list_->AddText(small, small->FontSize,
+                   {static_cast<float>(lines.x), static_cast<float>(lines.y + lines.height + 2.0 * u())},
+                   im_color(context_.palette.text_dim), more.c_str());
+  }
+  if (beside)
+    details(chosen,
+            {area.x + list_width + 24 * u(), area.y, area.width - list_width - 24 * u(), area.height});
+  const double under = lines.y + lines.height + 24.0 * u();
+  if (!beside && area.y + area.height - under >= least_details * u())
+    details(chosen, {area.x, under, area.width, area.y + area.height - under});
+  return action;
+}
+
+}  // namespace
+
+bool has_changed(const PredictionChange& change) {
+  return !(change.bits < told_bits);  // NaN has
+}
+
+Index predicted_position(const PanelContext& context) {
+  const ModelInput& input = *context.predictions->of->inputs.model_input;
+  const std::optional<Index> looked_at = position_looked_at(context);
+  return looked_at ? *looked_at
+                   : telling_position(*context.predictions, input.model->encoder()->config().is_causal);
+}
+
+Index telling_position(const WordPredictions& predictions, bool says_next) {
+  const std::vector<PredictionChange>& all = predictions.positions;
+  const auto most =
+      std::ranges::max_element(all, {}, [](const PredictionChange& change) { return change.bits; });
+  if (most != all.end() && most->bits >= told_bits) return most - all.begin();
+  const ModelText& text = predictions.of->inputs.model_input->text;
+  for (std::size_t i = 0; !says_next && i < all.size() && i < text.ids.size(); ++i)
+    if (!text.special[i] && !all[i].before.empty() && all[i].before[0].id != text.ids[i])
+      return static_cast<Index>(i);
+  return static_cast<Index>(all.size()) - 1;
+}
+
+PanelAction draw_prediction(const PanelContext& context, PredictionState& state, const StageContent& weights,
+                            RectF area, std::optional<CellRef>& under_mouse) {
+  const WordPredictions* const predictions = context.predictions;
+  if (!predictions || predictions->positions.empty()) {
+    draw_stage_sentence(context, predictions ? predictions->why : std::string(context.no_predictions), area);
+    return {};
+  }
+  return View(context, weights, *predictions).draw(state, area, under_mouse);
+}
+
+}  // namespace headwise

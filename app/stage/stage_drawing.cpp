@@ -1,0 +1,350 @@
+#include "app/stage/stage_drawing.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+
+#include "app/stage/mask_convention.h"
+#include "app/panels/named_text.h"
+#include "app/stage/axis_light.h"
+#include "app/content/stage_layout.h"
+#include "app/platform/fonts.h"
+#include "app/session/head_gains.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/heatmap_view.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+#include "core/scenario/embeddings.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+float width_of(ImFont* font, const std::string& text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+}
+
+// Which of q, k and v a matrix belongs to; 0 for none. The three parts of in_proj_weight are told apart by
+// their rows.
+char family(const PanelContext& context, const StageMatrix& matrix) {
+  const AttentionOptions& o = context.trace.options;
+  if (matrix.name.id == Id::in_proj_weight || matrix.name.id == Id::in_proj_bias) {
+    const Index q_rows = o.num_heads * o.head_dim, k_rows = o.num_kv_heads * o.head_dim;
+    const bool part = !matrix.transposed && matrix.view.rows < matrix.view.tensor->shape().size(0);
+    if (matrix.transposed || matrix.view.rows == 1 || part) {
+      return matrix.row_begin < q_rows ? 'q' : matrix.row_begin < q_rows + k_rows ? 'k' : 'v';
+    }
+    return 0;
+  }
+  switch (matrix.name.id) {
+    case Id::q:
+    case Id::q_heads:
+    case Id::q_rotary:
+    case Id::q_proj_weight:
+      return 'q';
+    case Id::k:
+    case Id::k_heads:
+    case Id::k_rotary:
+    case Id::k_proj_weight:
+    case Id::bias_k:
+    case Id::static_k:
+      return 'k';
+    case Id::v:
+    case Id::v_heads:
+    case Id::v_proj_weight:
+    case Id::bias_v:
+    case Id::static_v:
+      return 'v';
+    default:
+      return 0;
+  }
+}
+
+Rgba8 hue_of(const Palette& palette, char family) {
+  return family == 'q' ? palette.q : family == 'k' ? palette.k : family == 'v' ? palette.v : palette.focus;
+}
+
+// "d 0 … 15"
+std::string axis_caption(const std::string& axis, Index count) {
+  std::string name = axis.empty() ? "index" : axis;
+  if (name == "D" || name == "Dv" || name == "E" || name == "L")
+    name[0] = static_cast<char>(std::tolower(name[0]));
+  return count == 1 ? fmt::format("{} 0", name) : fmt::format("{} 0 … {}", name, count - 1);
+}
+
+// "query ↓", "key →": whose tokens the labels are, as files say it.
+std::string axis_title(const std::string& axis, const char* arrow) {
+  const char* name = axis == "L" ? "query" : axis == "S" || axis == "S′" ? "key" : "";
+  return *name != 0 ? fmt::format("{} {}", name, arrow) : "";
+}
+
+// Under the embedding of a text: which of its columns tell the word and which tell its place. False where the matrix is
+// none, or has no room for the words.
+bool draw_embedding_groups(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
+                           float y) {
+  const Id id = part.matrix.name.id;
+  const bool input = id == Id::query || id == Id::key || id == Id::value;
+  if (!input || part.matrix.name.gradient || part.matrix.transposed ||
+      context.scenario.inputs.source != InputSource::text || context.inputs.model_input)
+    return false;
+  const EmbeddingLayout layout = embedding_layout(plane.cols);
+  if (layout.position_column() <= 0 || layout.position_column() >= plane.cols) return false;
+  const std::string word = fmt::format("e 0 … {}: token encoding", layout.position_column() - 1);
+  // The pair of the constant column, the last one, knows no place.
+  const Index end_of_place = plane.cols - 2 * layout.constant_pairs;
+  const std::string place =
+      fmt::format("{} … {}: {}{}", layout.position_column(), end_of_place - 1,
+                  context.scenario.inputs.positions ? "sine and cosine of position" : "0, positions are off",
+                  layout.constant_pairs > 0 ? "; then 0, 1" : "");
+  ImFont* font = context.fonts.mono_small;
+  const auto half =
+      static_cast<float>(plane.rect({0, 1, layout.position_column(), layout.position_column() + 1}).x);
+  const float begin = static_cast<float>(plane.x), end = static_cast<float>(plane.x + plane.width);
+  if (begin + width_of(font, word) > half - 6.0f * context.scale || half + width_of(font, place) > end)
+    return false;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const ImU32 ink = im_color(context.palette.text_dim);
+  list->AddText(font, font->FontSize, ImVec2(begin, y), ink, word.c_str());
+  list->AddText(font, font->FontSize, ImVec2(std::floor(half), y), ink, place.c_str());
+  list->AddLine(ImVec2(std::floor(half) - 2.5f, static_cast<float>(plane.y)),
+                ImVec2(std::floor(half) - 2.5f, y + font->FontSize), ink, context.scale);
+  return true;
+}
+
+// The label of a column stays bright under a spotlight. A slanted one is covered by steps along it, so that its neighbours
+// stay dim.
+void light_column_label(const PanelContext& context, const PlaneGeometry& plane,
+                        const std::vector<std::string>& labels, Index column, bool slanted) {
+  const double u = context.scale, height = context.fonts.bold->FontSize;
+  const RectF cell = plane.cell(plane.rows - 1, column);
+  const double x = cell.x + 0.5 * cell.width, y = plane.y + plane.height + 4.0 * u;
+  const std::vector<std::string> own{labels[static_cast<std::size_t>(column)]};
+  const double width = label_width(context.widgets(), own, 1);
+  if (!slanted) {
+    context.lit->push_back({x - 0.5 * width - 2 * u, y - 2 * u, width + 4 * u, height + 4 * u});
+    return;
+  }
+  const double angle = label_slant_degrees * std::numbers::pi / 180.0, step = 3.0 * u;
+  for (double along = 0.0; along < width; along += step) {
+    const double middle_x = x - 3 * u + along * std::cos(angle),
+                 middle_y = y + 4 * u + along * std::sin(angle);
+    context.lit->push_back(
+        {middle_x - 0.35 * height, middle_y - 0.5 * height, 0.7 * height + step, height + 0.2 * step});
+  }
+}
+
+std::optional<Index> chosen_block(const PanelContext& context, Index block, Index size) {
+  if (block <= 0) return std::nullopt;
+  const Index blocks = size / block;
+  if (blocks <= 1) return std::nullopt;
+  // k and v have a block per key/value head; several query heads share one.
+  const Index per_block = std::max<Index>(1, context.trace.options.num_heads / blocks);
+  return std::min(context.selection.head / per_block, blocks - 1);
+}
+
+}  // namespace
+
+Rgba8 tensor_hue(const Palette& palette, TensorId id) {
+  switch (id) {
+    case Id::q:
+    case Id::q_heads:
+    case Id::q_rotary:
+    case Id::q_proj_weight:
+      return palette.q;
+    case Id::k:
+    case Id::k_heads:
+    case Id::k_rotary:
+    case Id::k_proj_weight:
+    case Id::bias_k:
+    case Id::static_k:
+      return palette.k;
+    case Id::v:
+    case Id::v_heads:
+    case Id::v_proj_weight:
+    case Id::bias_v:
+    case Id::static_v:
+      return palette.v;
+    default:
+      return palette.text;
+  }
+}
+
+void draw_part_title(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
+                     float width, const std::string& sign) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Palette& palette = context.palette;
+  const float baseline = std::floor(static_cast<float>(plane.y) - 7.0f * context.scale);
+  float x = static_cast<float>(plane.x);
+  const float end = x + width;
+  const auto write = [&](ImFont* font, Rgba8 color, const std::string& text, float gap) {
+    const float room = end - x;
+    if (room <= 0.0f) return;
+    const std::string fitted = fitted_text(text, font, room);
+    if (fitted == "…") return;
+    list->AddText(font, font->FontSize, ImVec2(std::floor(x), std::floor(baseline - font->Ascent)),
+                  im_color(color), fitted.c_str());
+    x += width_of(font, fitted) + gap * context.scale;
+  };
+  if (!sign.empty()) write(context.fonts.mono, palette.text_dim, sign, 6);
+  const char letter = family(context, part.matrix);
+  const bool weight = tensor_entry(part.matrix.name.id).role == TensorRole::parameter;
+  const std::string symbol =
+      letter == 0 ? std::string()
+                  : fmt::format("{}{}{}", part.matrix.name.gradient ? "∂" : "", weight ? "W_" : "", letter);
+  // In a narrow place the symbol gives way to the name, then the name's indices: the head stands above.
+  ImFont* bold = context.fonts.bold;
+  std::string name = matrix_name(part.matrix);
+  const std::string sizes = matrix_sizes(part.matrix), bare = to_string(part.matrix.name);
+  const float symbol_width = symbol.empty() ? 0.0f : width_of(bold, symbol) + 7 * context.scale;
+  const auto fits = [&](float before, const std::string& text) {
+    return before + width_of(context.fonts.mono_small, text) <= end - x;
+  };
+  const bool with_symbol = fits(symbol_width, name) || (!fits(0.0f, name) && fits(symbol_width, bare));
+  if (!fits(with_symbol ? symbol_width : 0.0f, name)) name = bare;
+  if (with_symbol && !symbol.empty()) write(bold, hue_of(palette, letter), symbol, 7);
+  write(context.fonts.mono_small, with_symbol || letter == 0 ? palette.text : hue_of(palette, letter), name,
+        7);
+  const TraceTensors& t = context.trace.tensors;
+  if (part.matrix.name == TensorName{Id::dropped_weights} && t.dropped_weights == t.attn_weights) {
+    write(context.fonts.mono_small, palette.text_dim, "= attn_weights", 7);
+  }
+  ImFont* mono = context.fonts.mono_small;
+  const float top = std::floor(baseline - mono->Ascent);
+  name_tensor(context, part.matrix.name, {static_cast<float>(plane.x), top},
+              {std::min(x, end), baseline + 3.0f});
+  // Sizes are left out rather than cut: half a size would be a wrong one.
+  if (width_of(mono, sizes) <= end - x)
+    draw_shape_text(context, list, mono, ImVec2(std::floor(x), top), palette.text_dim, sizes);
+  if (!part.col_labels) return;
+  ImFont* small = context.fonts.small;
+  const std::string columns = axis_title(part.matrix.col_axis, "→");
+  const float columns_width = width_of(small, columns);
+  const float columns_x = std::min(static_cast<float>(plane.x + plane.width), end) - columns_width;
+  if (columns_x > x + width_of(mono, sizes) + 10.0f * context.scale)
+    list->AddText(small, small->FontSize, ImVec2(std::floor(columns_x), std::floor(baseline - small->Ascent)),
+                  im_color(palette.text_dim), columns.c_str());
+}
+
+void draw_part_overlay(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
+                       const std::vector<StageMark>& marks, bool operand) {
+  const WidgetContext widgets = context.widgets();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_column_blocks(widgets, list, plane, part.col_block);
+  draw_row_blocks(widgets, list, plane, part.row_block);
+  const bool probabilities = !part.matrix.name.gradient && tensor_entry(part.matrix.name.id).probabilities;
+  const bool letters = draw_mask_letters(widgets, list, part, plane, context.selection.mask_convention);
+  if (!letters) draw_minus_infinities(widgets, list, part, plane);
+  if (!letters && draw_cell_digits(widgets, list, plane, part.spec, probabilities, operand ? 5.0f : 2.0f)) {
+    ui_probe("digits/" + to_string(part.matrix.name),
+             {static_cast<float>(plane.x), static_cast<float>(plane.y)},
+             {static_cast<float>(plane.x + plane.width), static_cast<float>(plane.y + plane.height)});
+  }
+
+  const float stroke = context.palette.stroke * context.scale;
+  const float thin = std::max(1.0f, std::round(stroke));
+  const float thick = std::max(2.0f, std::round(2.0f * stroke));
+  const Rgba8 hue = hue_of(context.palette, family(context, part.matrix));
+  if (const auto block = chosen_block(context, part.col_block, plane.cols)) {
+    const CellBox box{0, plane.rows, *block * part.col_block, (*block + 1) * part.col_block};
+    draw_box_outline(widgets, list, plane, box, im_color(hue), thin);
+  }
+  if (const auto block = chosen_block(context, part.row_block, plane.rows)) {
+    const CellBox box{*block * part.row_block, (*block + 1) * part.row_block, 0, plane.cols};
+    draw_box_outline(widgets, list, plane, box, im_color(hue), thin);
+  }
+  for (const StageMark& mark : marks) {
+    const auto box = drawn_box(part.matrix, mark.box);
+    if (!box) continue;
+    const bool pointed = mark.kind == MarkKind::pointed;
+    const bool own = mark.kind == MarkKind::cell || mark.kind == MarkKind::pinned || pointed;
+    const ImU32 color =
+        own ? im_color(context.palette.focus) : im_color(hue, mark.kind == MarkKind::consumer ? 0.6f : 1.0f);
+    draw_box_outline(widgets, list, plane, *box, color, mark.kind == MarkKind::consumer ? thin : thick);
+    if (context.lit && mark.kind != MarkKind::consumer) {
+      const RectF lit = plane.rect(*box);
+      context.lit->push_back({lit.x - thick, lit.y - thick, lit.width + 2 * thick, lit.height + 2 * thick});
+    }
+  }
+  draw_axis_light(context, part, plane);
+}
+
+double row_label_width(const PanelContext& context, const StagePart& part, Index rows) {
+  if (!part.row_labels) return 0.0;
+  const double title = width_of(context.fonts.small, axis_title(part.matrix.row_axis, "↓"));
+  return std::max<double>(label_width(context.widgets(), *part.row_labels, rows), title);
+}
+
+void draw_part_row_labels(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
+                          std::optional<Index> chosen) {
+  if (!part.row_labels) return;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_row_labels(context.widgets(), list, plane, *part.row_labels, chosen);
+  // Over the labels, in the line of the matrix's title.
+  ImFont* small = context.fonts.small;
+  const std::string rows = axis_title(part.matrix.row_axis, "↓");
+  const ImVec2 title(static_cast<float>(plane.x) - 8.0f * context.scale - width_of(small, rows),
+                     static_cast<float>(plane.y) - 7.0f * context.scale - small->Ascent);
+  if (title.x >= ImGui::GetWindowPos().x)
+    list->AddText(small, small->FontSize, ImVec2(std::floor(title.x), std::floor(title.y)),
+                  im_color(context.palette.text_dim), rows.c_str());
+  if (context.lit && chosen) {
+    const RectF row = plane.rect({*chosen, *chosen + 1, 0, 1});
+    const double width = label_width(context.widgets(), *part.row_labels, plane.rows) + 12.0 * context.scale;
+    const double height = std::max<double>(row.height, 1.2 * context.fonts.bold->FontSize);
+    context.lit->push_back({plane.x - width, row.y + 0.5 * (row.height - height), width, height});
+  }
+}
+
+std::optional<Index> draw_part_column_labels(const PanelContext& context, const StagePart& part,
+                                             const PlaneGeometry& plane, const std::vector<StageMark>& marks,
+                                             bool slanted) {
+  const WidgetContext widgets = context.widgets();
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (part.col_labels) {
+    const std::optional<Index> chosen = marked_col(part.matrix, marks);
+    draw_column_labels(widgets, list, plane, *part.col_labels, chosen,
+                       slanted ? static_cast<float>(label_slant_degrees) : 0.0f);
+    if (context.lit && chosen) light_column_label(context, plane, *part.col_labels, *chosen, slanted);
+    return std::nullopt;
+  }
+  ImFont* font = context.fonts.mono_small;
+  const float y = static_cast<float>(plane.y + plane.height) + 4.0f * context.scale;
+  const Rgba8 dim = context.palette.text_dim;
+  const Index blocks = part.col_block > 0 ? plane.cols / part.col_block : 0;
+  const float block_width = blocks > 0 ? static_cast<float>(plane.width) / static_cast<float>(blocks) : 0.0f;
+  if (draw_embedding_groups(context, part, plane, y)) return std::nullopt;
+  if (blocks <= 1 || block_width < width_of(font, "95 ")) {
+    const std::string caption = axis_caption(part.matrix.col_axis, plane.cols);
+    list->AddText(font, font->FontSize, ImVec2(static_cast<float>(plane.x), y), im_color(dim),
+                  caption.c_str());
+    return std::nullopt;
+  }
+  std::optional<Index> clicked;
+  const auto chosen = chosen_block(context, part.col_block, plane.cols);
+  const Index sharing = std::max<Index>(1, context.trace.options.num_heads / blocks);
+  ImGui::PushID(plane.x);
+  for (Index block = 0; block < blocks; ++block) {
+    const std::string number = fmt::format("{}", block);
+    const std::string text = block_width >= width_of(font, "head 95 ") ? "head " + number : number;
+    const float left = static_cast<float>(plane.x) + static_cast<float>(block) * block_width;
+    ImGui::SetCursorScreenPos(ImVec2(left, y - 2.0f * context.scale));
+    ImGui::PushID(static_cast<int>(block));
+    if (ImGui::InvisibleButton("block", ImVec2(block_width, font->FontSize + 4.0f * context.scale))) {
+      clicked = block * sharing;
+    }
+    tooltip(widgets, "show this head");
+    const bool bright = block == chosen || ImGui::IsItemHovered();
+    ImGui::PopID();
+    list->AddText(font, font->FontSize,
+                  ImVec2(std::floor(left + (block_width - width_of(font, text)) / 2), y),
+                  im_color(bright ? context.palette.text : dim), text.c_str());
+  }
+  ImGui::PopID();
+  return clicked;
+}
+
+}  // namespace headwise

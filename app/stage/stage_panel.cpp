@@ -1,0 +1,213 @@
+#include "app/stage/stage_panel.h"
+
+#include <imgui.h>
+
+#include <cmath>
+#include <optional>
+
+#include "app/stage/spotlight.h"
+#include "app/stage/all_heads_view.h"
+#include "app/stage/stage_cells.h"
+#include "app/stage/stage_header.h"
+#include "app/session/cell_editing.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+
+namespace {
+
+// One picture goes into the ground, the next one comes out of it.
+void fade(const PanelContext& context, const RectF& area) {
+  const double hidden = 1.0 - std::abs(2.0 * context.motion - 1.0);
+  ImGui::GetWindowDrawList()->AddRectFilled(
+      {static_cast<float>(area.x), static_cast<float>(area.y)},
+      {static_cast<float>(area.x + area.width), static_cast<float>(area.y + area.height)},
+      im_color(context.palette.panel, static_cast<float>(hidden)));
+}
+
+// A stroke of the brush over the maps of the mask step. What its first pair becomes, all others become too.
+void paint(const PanelContext& context, MaskBrush& brush, const std::optional<CellRef>& under_mouse,
+           PanelAction& action) {
+  if (!cell_held(context)) {
+    brush.painting = false;
+    brush.before.reset();
+  }
+  const bool on_map = under_mouse && !under_mouse->tensor.gradient && under_mouse->index.size() == 4;
+  if (!on_map || !painting_refusal(context.trace).empty()) return;
+  const Index query = under_mouse->index[2], key = under_mouse->index[3];
+  const Index batch = context.selection.batch, head = context.selection.head;
+  if (cell_pressed(context)) {
+    brush.painting = true;
+    brush.plain = !context.trace.tensors.mask_bias;
+    brush.blocks = !is_painted(context.trace, batch, head, query, key);
+    brush.from_query = query;
+    brush.from_key = key;
+    brush.before = context.scenario;
+  }
+  if (!brush.painting) return;
+  auto shape = static_cast<BrushShape>(brush.shape - 1);
+  if (context.selection.queries_as_columns) {  // a row of the picture is a key then
+    shape = shape == BrushShape::row      ? BrushShape::column
+            : shape == BrushShape::column ? BrushShape::row
+                                          : shape;
+  }
+  // A fast stroke skips pairs between two frames: it paints all that lie on its way from the last one.
+  const auto stroke = [&] {
+    Scenario scenario = context.scenario;
+    const Index rows = query - brush.from_query, columns = key - brush.from_key;
+    const Index steps = std::max<Index>({std::abs(rows), std::abs(columns), 1});
+    for (Index i = 1; i <= steps; ++i) {
+      const auto part = [&](Index all) {
+        return static_cast<Index>(std::lround(static_cast<double>(all * i) / static_cast<double>(steps)));
+      };
+      scenario = with_painted(scenario, context.trace, batch, head, brush.from_query + part(rows),
+                              brush.from_key + part(columns), shape, brush.blocks);
+    }
+    brush.from_query = query;
+    brush.from_key = key;
+    return scenario;
+  };
+  // A rectangle is what lies between where it began and the mouse: pairs that it has left again are as before.
+  Scenario painted = shape == BrushShape::box && brush.before
+                         ? with_painted_box(*brush.before, context.trace, batch, head,
+                                            {brush.from_query, brush.from_key, query, key}, brush.blocks)
+                         : stroke();
+  if (painted == context.scenario) return;
+  action.scenario = std::move(painted);
+  action.edit_label = "paint the mask";
+  action.edit_continues = true;
+}
+
+// A cell that the arrows have reached is looked at still when Tab goes on to what the inspector says of it.
+bool stays_looked_at(const PanelContext& context, const StageState& state) {
+  return state.by_keys && context.focus && context.focus->focused != 0 && !context.focus->mouse_moved;
+}
+
+// The mouse lies still since the pin, or the place that it is looked at in, was changed elsewhere.
+void watch_mouse(const Selection& now, StageState& state) {
+  Selection place = now;
+  place.hovered.reset();
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (place != state.place && place.pinned) state.mouse_at_rest = mouse;
+  state.place = std::move(place);
+  const auto& rest = state.mouse_at_rest;
+  if (rest && (rest->x != mouse.x || rest->y != mouse.y)) state.mouse_at_rest.reset();
+}
+
+// In the view of all heads, over what is no head's own: its height.
+double draw_no_heads_note(const PanelContext& context, const RectF& area) {
+  const bool split = context.selection.step >= Step::split_heads;
+  const std::string note =
+      split ? "This tensor belongs to all heads: the Concat step has put them side by side."
+            : "These tensors belong to no head yet: the Split heads step comes later.";
+  ImFont* font = context.fonts.sans;
+  const ImVec2 at(static_cast<float>(area.x), static_cast<float>(area.y));
+  const auto width = static_cast<float>(area.width);
+  const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, note.c_str());
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
+                                      note.c_str(), nullptr, width);
+  ui_probe("stage/no_heads", at, {at.x + size.x, at.y + size.y});
+  return size.y + 6.0 * context.scale;
+}
+
+}  // namespace
+
+PanelAction draw_stage(const PanelContext& given, StageState& state) {
+  watch_mouse(given.selection, state);
+  std::vector<RectF> lit;
+  PanelContext context = given;
+  if (given.selection.spotlight) context.lit = &lit;
+  const ImVec2 origin = ImGui::GetCursorScreenPos(), available = ImGui::GetContentRegionAvail();
+  const auto content_at = [&](const Selection& place) {
+    return stage_content(context.trace, context.inputs.labels, place, context.theme, state.ranges);
+  };
+  // On its way from the step before, the picture of that one is there too.
+  const bool of_the_step =
+      context.selection.view == StageView::one_head || context.selection.view == StageView::all_heads;
+  const bool moving = of_the_step && context.motion < 1.0 && context.selection.step != Step::inputs;
+  Selection place_before = context.selection;
+  if (moving) place_before.step = static_cast<Step>(static_cast<int>(context.selection.step) - 1);
+  const bool fades = moving && (context.reduce_motion || context.selection.view != StageView::one_head ||
+                                context.selection.queries_as_columns);
+  StageContent content = content_at(fades && context.motion < 0.5 ? place_before : context.selection);
+  if (state.brush.painting && state.brush.plain) content.above.reset();
+  std::optional<StageContent> before;
+  if (moving && !fades) before = content_at(place_before);
+  Selection selection = draw_stage_header(context, content, state.brush.shape);
+
+  const double top = ImGui::GetCursorScreenPos().y + 12.0 * context.scale;
+  RectF area{origin.x, top, available.x, std::max(0.0, origin.y + available.y - top)};
+  PanelAction action;
+  std::optional<CellRef> under_mouse;
+  const bool room = area.width > 120 * context.scale && area.height > 120 * context.scale;
+  const auto content_of_step = [&](Step step) {
+    Selection place = selection;
+    place.step = step;
+    place.tensor.reset();
+    place.queries_as_columns = false;  // views that have queries and keys where they want them
+    return content_at(place);
+  };
+  const bool no_text = context.scenario.inputs.source == InputSource::text && context.trace.tensors.query &&
+                       context.trace.tensors.query->size() == 0;
+  if (!room) {
+    draw_stage_sentence(context, "make the window larger to see the matrices", area);
+  } else if (no_text) {
+    draw_stage_sentence(context, "type a sentence", area);
+  } else if (selection.view == StageView::tokens && has_tokens_view(context.trace)) {
+    action = draw_tokens(context, state.tokens, content_of_step(Step::softmax), area, under_mouse);
+  } else if (selection.view == StageView::elementwise && has_elementwise_view(context.trace)) {
+    action = draw_elementwise(context, state.elementwise, content_of_step(Step::scores), area, under_mouse);
+  } else if (selection.view == StageView::prediction) {
+    action = draw_prediction(context, state.prediction, content_of_step(Step::softmax), area, under_mouse);
+  } else if (!content.nothing.empty()) {
+    draw_stage_sentence(context, content.nothing, area);
+  } else if (selection.view == StageView::gradients) {
+    action = draw_gradients(context, state.gradients, content, area, under_mouse);
+  } else if (selection.view == StageView::compare) {
+    action = draw_compare(context, state.compare, content, state.ranges, area, under_mouse);
+  } else if (selection.view == StageView::memory) {
+    if (const auto scene = memory_scene(context.trace, selection, context.scenario.inputs.batch_first))
+      action = draw_memory(context, state.memory, *scene, area, under_mouse);
+  } else if (selection.view == StageView::all_heads && content.result->matrix.leading.size() == 2) {
+    action = draw_all_heads(context, state.all_heads, content, area, under_mouse);
+  } else {
+    if (selection.view == StageView::all_heads) {
+      const double note = draw_no_heads_note(context, area);
+      area = {area.x, area.y + note, area.width, std::max(0.0, area.height - note)};
+    }
+    action = draw_one_head(context, state.one_head, content, before ? &*before : nullptr, area, under_mouse);
+  }
+  if (fades) fade(context, area);
+  draw_spotlight(context, area, lit);
+
+  // The mouse: a preview while it is over a cell, a pin where it is pressed. Other panels preview cells too,
+  // so only what the stage has set is taken back by it.
+  if (action.selection) {
+    action.selection->step = selection.step;
+    selection = *action.selection;
+  }
+  if (cell_pressed(context)) state.mouse_at_rest.reset();
+  if (state.mouse_at_rest && !keys_decide(context)) under_mouse.reset();
+  const bool paints =
+      state.brush.shape > 0 && selection.step == Step::mask && selection.view == StageView::one_head;
+  if (paints) paint(context, state.brush, under_mouse, action);
+  if (under_mouse) {
+    selection.hovered = under_mouse;
+    if (!paints && cell_pressed(context)) {
+      const bool let_go = selection.pinned == under_mouse;
+      selection.pinned = let_go ? std::nullopt : under_mouse;
+    }
+  } else if (state.hovering && !stays_looked_at(context, state)) {
+    selection.hovered.reset();
+  }
+  state.hovering = under_mouse || (state.hovering && selection.hovered);
+  state.by_keys = under_mouse ? keys_decide(context) : state.by_keys && state.hovering;
+  // What the stage itself pins is under the mouse.
+  state.place = selection;
+  state.place.hovered.reset();
+  if (selection != context.selection) action.selection = std::move(selection);
+  return action;
+}
+
+}  // namespace headwise

@@ -1,0 +1,204 @@
+#include "app/stage/step_bar.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "app/content/motion.h"
+#include "app/session/commands.h"
+#include "app/widgets/button.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+// Room that each step takes beside its name, in design units: as much as there is, between these. 6/10 of it
+// lie around the name, the rest between two steps.
+constexpr float most_room = 34.0f, least_room = 10.0f, share_around = 0.6f;
+
+float text_width(ImFont* font, std::string_view text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
+}
+
+std::string tooltip_of(CommandId id) {
+  const CommandEntry& entry = command_entry(id);
+  return fmt::format("{} ({})", entry.what, all_keys_text(id));
+}
+
+void draw_buttons(const PanelContext& context, const StepBarState& state, float height, PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  const float side = std::round(widgets.px(26));
+  const float y = ImGui::GetCursorPosY() + std::round(0.5f * (height - side));
+  const struct {
+    const char* id;
+    ButtonSign sign;
+    const char* label;
+    CommandId command;
+    bool enabled;
+  } buttons[] = {
+      {"step_bar/back", ButtonSign::back, "", CommandId::previous_step,
+       context.selection.step != Step::inputs},
+      {"step_bar/play", state.playing ? ButtonSign::pause : ButtonSign::play,
+       state.playing ? "pause" : "play", CommandId::play, true},
+      {"step_bar/forward", ButtonSign::forward, "", CommandId::next_step,
+       context.selection.step != Step::output},
+  };
+  for (const auto& button : buttons) {
+    ImGui::SetCursorPosY(y);
+    if (sign_button(widgets, button.id, button.sign, side, button.label, button.enabled))
+      action.command = button.command;
+    ui_probe_item(button.id);
+    tooltip(widgets, tooltip_of(button.command));
+    ImGui::SameLine(0, widgets.px(2));
+  }
+}
+
+struct Chips {
+  std::vector<float> left;  // edges, and last the right edge of all
+  float padding, separator;
+};
+
+// The chosen name is bold, which is wider; the steps keep their places all the same.
+Chips place_chips(const WidgetContext& widgets, float available) {
+  const auto count = static_cast<float>(step_entries().size());
+  float names = 0.0f;
+  for (const StepEntry& entry : step_entries())
+    names += std::ceil(text_width(widgets.fonts.bold, entry.name));
+  const float room = std::clamp((available - names) / count, widgets.px(least_room), widgets.px(most_room));
+  Chips chips{{0.0f}, std::floor(0.5f * share_around * room), std::floor((1.0f - share_around) * room)};
+  for (const StepEntry& entry : step_entries()) {
+    const float name = std::ceil(text_width(widgets.fonts.bold, entry.name));
+    chips.left.push_back(chips.left.back() + name + 2 * chips.padding + chips.separator);
+  }
+  return chips;
+}
+
+// The arrows go through a twentieth of a step, Page Up and Page Down to where the next one is made.
+void slide_by_keys(double now, double last, PanelAction& action) {
+  constexpr double little = 0.05;
+  std::optional<double> to;
+  if (key_pressed(Key::left)) to = now - little;
+  if (key_pressed(Key::right)) to = now + little;
+  if (key_pressed(Key::page_up)) to = std::ceil(now) - 1.0;
+  if (key_pressed(Key::page_down)) to = std::floor(now) + 1.0;
+  if (key_pressed(Key::home)) to = 0.0;
+  if (key_pressed(Key::end)) to = last;
+  if (to) action.timeline = std::clamp(*to, 0.0, last);
+}
+
+// Under the names, from the middle of the first to that of the last: how far the walk has come. Dragged, it
+// stands still where it is held.
+void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origin, float height,
+                   PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  const Palette& palette = context.palette;
+  std::vector<float> middle;
+  for (std::size_t i = 0; i + 1 < chips.left.size(); ++i)
+    middle.push_back(origin.x + 0.5f * (chips.left[i] + chips.left[i + 1] - chips.separator));
+  const float y = std::round(origin.y + height - widgets.px(3)), reach = widgets.px(5);
+  const auto x_at = [&](double position) {
+    const auto i = std::min(static_cast<std::size_t>(position), middle.size() - 2);
+    return middle[i] + (middle[i + 1] - middle[i]) * static_cast<float>(position - static_cast<double>(i));
+  };
+  const auto position_at = [&](float x) {
+    const auto next = std::ranges::upper_bound(middle, x);
+    if (next == middle.begin()) return 0.0;
+    if (next == middle.end()) return static_cast<double>(middle.size() - 1);
+    const auto i = static_cast<std::size_t>(next - middle.begin() - 1);
+    return static_cast<double>(i) + static_cast<double>((x - middle[i]) / (middle[i + 1] - middle[i]));
+  };
+  ImGui::SetCursorScreenPos({middle.front() - reach, y - reach});
+  ImGui::InvisibleButton("timeline", {middle.back() - middle.front() + 2 * reach, reach + widgets.px(3)});
+  const bool held = ImGui::IsItemActive(), hovered = ImGui::IsItemHovered();
+  ui_probe_item("step_bar/timeline");
+  tooltip(widgets, "drag, or use the arrows, to move back and forth through the animation at any speed");
+  const bool focused = focus_stop(context.focus, ImGui::GetID("timeline"), FocusKeys::slide);
+  if (held) action.timeline = position_at(ImGui::GetIO().MousePos.x);
+  const double now = timeline_position(context.selection.step, context.motion);
+  if (focused) slide_by_keys(now, static_cast<double>(middle.size() - 1), action);
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  const float thick = widgets.px(2);
+  draw.AddLine({middle.front(), y}, {middle.back(), y}, im_color(palette.border), thick);
+  draw.AddLine({middle.front(), y}, {x_at(now), y}, im_color(palette.text_faint), thick);
+  draw.AddCircleFilled({x_at(now), y}, widgets.px(held || hovered ? 4.5f : 3.5f),
+                       im_color(held || hovered ? palette.focus : palette.text_dim));
+}
+
+}  // namespace
+
+PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
+  PanelAction action;
+  const WidgetContext widgets = context.widgets();
+  const Palette& palette = context.palette;
+  const float height = ImGui::GetContentRegionAvail().y;
+  draw_buttons(context, state, height, action);
+
+  ImGui::SameLine(0, widgets.px(14));
+  const ImVec2 origin{ImGui::GetCursorScreenPos().x,
+                      ImGui::GetWindowPos().y + ImGui::GetWindowContentRegionMin().y};
+  const float available = std::max(1.0f, ImGui::GetContentRegionAvail().x);
+  const Chips chips = place_chips(widgets, available);
+  const std::vector<float>& left = chips.left;
+  const auto current = static_cast<std::size_t>(context.selection.step);
+  // Where they do not all fit, the current one stays in the middle.
+  float shift = 0.0f;
+  if (left.back() > available) {
+    shift = std::clamp(0.5f * (left[current] + left[current + 1]) - 0.5f * available, 0.0f,
+                       left.back() - available);
+  }
+
+  ImDrawList& draw = *ImGui::GetWindowDrawList();
+  draw.PushClipRect({origin.x, origin.y}, {origin.x + available, origin.y + height}, true);
+  const float chip_height = std::round(widgets.px(26));
+  const float top = origin.y + std::round(0.5f * (height - chip_height));
+  for (const StepEntry& entry : step_entries()) {
+    const auto i = static_cast<std::size_t>(entry.step);
+    const ImVec2 min{std::round(origin.x + left[i] - shift), top};
+    const ImVec2 max{std::round(origin.x + left[i + 1] - chips.separator - shift), top + chip_height};
+    if (max.x < origin.x || min.x > origin.x + available) continue;
+    ImGui::PushID(static_cast<int>(i));
+    ImGui::SetCursorScreenPos(min);
+    const bool pressed = ImGui::InvisibleButton("step", {std::max(1.0f, max.x - min.x), chip_height});
+    const bool focused = focus_stop(context.focus, ImGui::GetID("step"), FocusKeys::press);
+    const bool hovered = ImGui::IsItemHovered();
+    if (pressed || (focused && press_key_pressed())) {
+      Selection selection = context.selection;
+      selection.step = entry.step;
+      selection.tensor.reset();
+      action.selection = selection;
+    }
+    ui_probe_item("step_bar/step", static_cast<int>(i));
+    tooltip(widgets, entry.question);
+    ImGui::PopID();
+
+    const bool on = i == current;
+    if (on || hovered) {
+      draw.AddRectFilled(min, max, im_color(on ? palette.control : palette.control_hover), widgets.px(6));
+    }
+    ImFont* font = on ? context.fonts.bold : context.fonts.sans;
+    const float size = context.fonts.sans->FontSize;
+    const float width =
+        font->CalcTextSizeA(size, FLT_MAX, 0.0f, entry.name.data(), entry.name.data() + entry.name.size()).x;
+    const Rgba8 ink = on ? palette.focus : i < current ? palette.text : palette.text_dim;
+    draw.AddText(font, size,
+                 {std::round(0.5f * (min.x + max.x - width)), std::round(0.5f * (min.y + max.y - size))},
+                 im_color(ink), entry.name.data(), entry.name.data() + entry.name.size());
+    if (i + 1 < step_entries().size()) {
+      const std::string_view sign = "›";
+      const float sign_width = text_width(context.fonts.sans, sign);
+      draw.AddText(context.fonts.sans, size,
+                   {std::round(max.x + 0.5f * (chips.separator - sign_width)),
+                    std::round(0.5f * (min.y + max.y - size))},
+                   im_color(palette.text_faint), sign.data(), sign.data() + sign.size());
+    }
+  }
+  draw.PopClipRect();
+  if (left.back() <= available) draw_timeline(context, chips, origin, height, action);
+  return action;
+}
+
+}  // namespace headwise

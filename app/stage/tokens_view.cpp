@@ -1,0 +1,372 @@
+#include "app/stage/tokens_view.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "app/content/cell_terms.h"
+#include "app/stage/head_thumbnails.h"
+#include "app/panels/named_text.h"
+#include "app/stage/axis_light.h"
+#include "app/stage/stage_cells.h"
+#include "app/stage/stage_choice.h"
+#include "app/content/stage_layout.h"
+#include "app/stage/thumbnail_marks.h"
+#include "app/platform/fonts.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/heatmap_plane.h"
+#include "core/picture/number_text.h"
+#include "app/widgets/segmented_control.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+#include "app/widgets/work_probe.h"
+#include "core/answers/head_statistics.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::array<double, 4> shares{0.5, 0.8, 0.95, 1.0};
+// More are no picture any more; and software GL fills 40 frames a second of these at 1600×1000.
+constexpr Index most_lines = 1000;
+constexpr double widest_pitch_units = 34.0;
+// Up to so many lines each is as dark as its weight; of more only the strong ones are, or they would make one dark sheet.
+constexpr double few_lines = 120.0;
+constexpr Index few_tokens = 32;           // of more, only the strongest half is shown at first
+constexpr double least_pitch_units = 7.0;  // closer tokens take the place of the thumbnails
+constexpr float smallest_label = 0.8f;     // of the usual text
+
+// The share that is shown: what was chosen, else by how many tokens there are.
+int share_of(const TokensState& state, const MatrixView& weights) {
+  if (state.share) return *state.share;
+  return std::max(weights.rows, weights.cols) > few_tokens ? 0 : 1;
+}
+
+float width_of(ImFont* font, const std::string& text) {
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+}
+
+// One column of tokens; token i is centred at y(i).
+struct Column {
+  const std::vector<std::string>* labels = nullptr;
+  Index count = 0;
+  float x = 0.0f;  // where lines begin or end
+  float top = 0.0f, pitch = 1.0f;
+  bool right = false;
+
+  float y(Index i) const { return top + (static_cast<float>(i) + 0.5f) * pitch; }
+  float bottom() const { return top + static_cast<float>(count) * pitch; }
+  std::optional<Index> token_at(ImVec2 mouse, float reach) const {
+    const bool beside =
+        right ? mouse.x >= x - 8 && mouse.x <= x + reach : mouse.x <= x + 8 && mouse.x >= x - reach;
+    const auto i = static_cast<Index>(std::floor((mouse.y - top) / pitch));
+    if (!beside || i < 0 || i >= count) return std::nullopt;
+    return i;
+  }
+};
+
+// "lines for the strongest | 50 % | 80 % … of the attention that each | query gives | key gets |": the line over
+// the tokens, and its height. In a narrow stage the words are left out, then it takes two lines.
+float draw_choices(const PanelContext& context, TokensState& state, int share, ImVec2 at, float width) {
+  constexpr std::array<std::string_view, 4> share_names{"50 %", "80 %", "95 %", "all"};
+  constexpr std::array<std::string_view, 2> ways{"query gives", "key gets"};
+  const std::string before = "lines for the strongest", between = "of the attention that each";
+  ImFont* font = context.fonts.small;
+  const float gap = 8.0f * context.scale;
+  const ImVec2 share_size = segmented_control_size(context.widgets(), share_names);
+  const float controls = share_size.x + gap + segmented_control_size(context.widgets(), ways).x;
+  const bool words = controls + width_of(font, before) + width_of(font, between) + 2 * gap <= width;
+  const auto write = [&](const std::string& text) {
+    if (!words) return;
+    ImGui::GetWindowDrawList()->AddText(font, font->FontSize,
+                                        {at.x, std::round(at.y + 0.5f * (share_size.y - font->FontSize))},
+                                        im_color(context.palette.text_dim), text.c_str());
+    at.x += width_of(font, text) + gap;
+  };
+  const ImVec2 origin = at;
+  write(before);
+  ImGui::SetCursorScreenPos(at);
+  constexpr std::array<std::string_view, 4> short_names{"50", "80", "95", "all"};
+  if (stage_choice(context, "share", share_size.x > width ? short_names : share_names, share, width))
+    state.share = share;
+  tooltip(context.widgets(), "draws the strongest lines until they cover this share of the attention");
+  at.x = ImGui::GetItemRectMax().x + gap;
+  write(between);
+  if (controls > width) at = {origin.x, origin.y + share_size.y + gap};
+  ImGui::SetCursorScreenPos(at);
+  int way = state.per_key ? 1 : 0;
+  stage_choice(context, "direction", ways, way, width);
+  tooltip(context.widgets(), "whether the share is counted per query (its row sums to 1) or per key");
+  state.per_key = way == 1;
+  return at.y + share_size.y - origin.y;
+}
+
+void draw_labels(const PanelContext& context, const Column& column, std::optional<Index> chosen, float room) {
+  ImFont* font = context.fonts.sans;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  // Where they would touch they are smaller, then every second, third … is left out.
+  const float size =
+      std::round(font->FontSize * std::clamp(column.pitch / (1.1f * font->FontSize), smallest_label, 1.0f));
+  Index every = 1;
+  for (const Index step : {1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000}) {
+    every = step;
+    if (column.pitch * static_cast<float>(step) >= size * 1.05f) break;
+  }
+  for (Index i = 0; i < column.count; ++i) {
+    if (i % every != 0 && i != chosen) continue;
+    ImFont* face = i == chosen ? context.fonts.bold : font;
+    const std::string text =
+        fitted_text(column.labels && i < static_cast<Index>(column.labels->size())
+                        ? drawable_text((*column.labels)[static_cast<std::size_t>(i)], face)
+                        : std::to_string(i),
+                    face, room * font->FontSize / size);
+    const float gap = 8.0f * context.scale;
+    const float x =
+        column.right ? column.x + gap : column.x - gap - width_of(face, text) * size / font->FontSize;
+    list->AddText(face, size, {std::floor(x), std::floor(column.y(i) - 0.5f * size)},
+                  im_color(!chosen || i == chosen ? context.palette.text : context.palette.text_dim),
+                  text.c_str());
+  }
+}
+
+// Which row or column of the map is looked at: by the mouse, else by what is pinned.
+struct Focus {
+  std::optional<Index> query, key;
+};
+
+// A pinned score or weight looks at its query, and so does a number of q.
+Focus pinned_focus(const PanelContext& context) {
+  const auto& pinned = context.selection.pinned;
+  if (!pinned || pinned->tensor.gradient || pinned->index.size() != 4) return {};
+  constexpr TensorId of_queries[]{TensorId::q_heads,        TensorId::q_rotary,      TensorId::scores,
+                                  TensorId::scaled_scores,  TensorId::masked_scores, TensorId::attn_weights,
+                                  TensorId::dropped_weights};
+  if (std::ranges::find(of_queries, pinned->tensor.id) == std::end(of_queries)) return {};
+  return {pinned->index[2], std::nullopt};
+}
+
+void draw_lines(const PanelContext& context, const TokensState& state, const Column& queries,
+                const Column& keys, const Focus& focus) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Palette& palette = context.palette;
+  ImFont* mono = context.fonts.mono_small;
+  const float bow = 0.4f * (keys.x - queries.x);
+  const bool focused = focus.query || focus.key;
+  const auto count = static_cast<double>(state.lines.lines.size());
+  const auto crowd = static_cast<float>(1.0 - std::sqrt(std::min(1.0, few_lines / std::max(count, 1.0))));
+  const auto strongest =
+      state.lines.lines.empty() ? 1.0f : static_cast<float>(std::min(state.lines.lines.back().weight, 1.0));
+  for (const bool bright : {false, true}) {
+    for (const AttentionLine& line : state.lines.lines) {
+      const bool own = !focused || line.query == focus.query || line.key == focus.key;
+      if (own != bright) continue;
+      const ImVec2 from{queries.x, queries.y(line.query)}, to{keys.x, keys.y(line.key)};
+      const auto weight = static_cast<float>(std::min(line.weight, 1.0));
+      const float alone = focused && own ? 0.0f : crowd;
+      const float contrast = 1.0f - alone + alone * weight / strongest;
+      const float opacity = std::max(0.06f * (1.0f - 0.7f * alone), weight * contrast) * (own ? 1.0f : 0.15f);
+      const Rgba8 color = !focused || !own ? palette.text : focus.query ? palette.q : palette.k;
+      list->AddBezierCubic(from, {from.x + bow, from.y}, {to.x - bow, to.y}, to, im_color(color, opacity),
+                           (0.75f + 2.5f * weight) * context.scale * (1.0f - 0.4f * alone));
+    }
+  }
+  if (!focused) return;
+  const Column& other = focus.query ? keys : queries;
+  for (const AttentionLine& line : state.lines.lines) {
+    if (focus.query ? line.query != focus.query : line.key != focus.key) continue;
+    if (other.pitch < mono->FontSize && line.weight < 0.1) continue;
+    const std::string number = cell_number(line.weight, 2, true);
+    const float y = other.y(focus.query ? line.key : line.query) - 0.5f * mono->FontSize;
+    const float gap = 10.0f * context.scale;
+    const float x = other.right ? other.x - gap - width_of(mono, number) : other.x + gap;
+    const ImVec2 at{std::floor(x), std::floor(y)};
+    list->AddRectFilled({at.x - 2, at.y}, {at.x + width_of(mono, number) + 2, at.y + mono->FontSize},
+                        im_color(palette.panel, 0.85f));
+    list->AddText(mono, mono->FontSize, at, im_color(palette.text), number.c_str());
+  }
+}
+
+// The axis whose letter is pointed at, along its tokens; N and H stand round the lines. What is pointed at by name is
+// framed: the weights are the lines, q and k the tokens.
+void draw_light(const PanelContext& context, const StagePart& map, const Column& queries, const Column& keys,
+                float room) {
+  if (!context.pointed) return;
+  const auto plane_of = [](const Column& column, float width) {
+    return plane_geometry({column.x, column.top, width, column.bottom() - column.top}, column.count, 1);
+  };
+  const PlaneGeometry lines = plane_of(queries, keys.x - queries.x), asked = plane_of(keys, room);
+  StagePart along = map;
+  along.matrix.col_axis.clear();
+  along.row_block = along.col_block = 0;
+  draw_axis_light(context, along, lines);
+  along.matrix.row_axis = map.matrix.col_axis;
+  along.matrix.leading.clear();
+  draw_axis_light(context, along, asked);
+
+  const float thick = std::max(1.0f, std::round(1.5f * context.scale));
+  const auto frame = [&](float x, float width, const Column& column) {
+    ImGui::GetWindowDrawList()->AddRect({x, column.top}, {x + width, column.bottom()},
+                                        im_color(context.palette.focus), 0.0f, 0, thick);
+  };
+  for (const BoxRef& box : context.pointed->boxes) {
+    const TensorName name = first_name(context.trace, box.tensor);
+    if (name.gradient) continue;
+    if (name == first_name(context.trace, map.matrix.name)) frame(queries.x, keys.x - queries.x, queries);
+    if (name.id == TensorId::q || name.id == TensorId::q_heads || name.id == TensorId::q_rotary)
+      frame(queries.x - room, room, queries);
+    if (name.id == TensorId::k || name.id == TensorId::k_heads || name.id == TensorId::k_rotary)
+      frame(keys.x, room, keys);
+  }
+}
+
+// Of the head that is looked at: a logarithm for each of its weights, too much for every frame.
+const HeadStatistics& statistics_of(const PanelContext& context) {
+  struct Known {
+    std::weak_ptr<const Tensor> weights;
+    Index batch = -1, head = -1;
+    HeadStatistics statistics;
+  };
+  static Known known;
+  const TensorPtr& weights = context.trace.tensors.attn_weights;
+  const Selection& at = context.selection;
+  if (!weights || known.weights.lock() != weights || known.batch != at.batch || known.head != at.head) {
+    work_probe("head statistics");
+    known = {weights, at.batch, at.head, head_statistics(context.trace, at.batch, at.head)};
+  }
+  return known.statistics;
+}
+
+std::string statistics_text(const PanelContext& context) {
+  const HeadStatistics& s = statistics_of(context);
+  if (s.rows == 0) return "no row of this head is finite";
+  const std::string pair =
+      s.query < 0
+          ? ""
+          : fmt::format(" · strongest {} → {} {}", token_at(context.inputs.labels.query, s.query, ""),
+                        token_at(context.inputs.labels.key, s.key, ""), cell_number(s.strongest, 2, true));
+  return fmt::format("entropy {:.2f} of {:.2f} nats · {:.1f} tokens away on average{}", s.entropy,
+                     s.most_entropy, s.distance, pair);
+}
+
+Index strongest_partner(const MatrixView& weights, Index row, bool of_key) {
+  const MatrixView view = of_key ? weights.transposed() : weights;
+  Index best = 0;
+  for (Index j = 1; j < view.cols; ++j) {
+    if (view.value(row, j) > view.value(row, best)) best = j;
+  }
+  return best;
+}
+
+}  // namespace
+
+bool has_tokens_view(const Trace& trace) {
+  return trace.tensors.attn_weights && trace.tensors.attn_weights->size() > 0;
+}
+
+PanelAction draw_tokens(const PanelContext& context, TokensState& state, const StageContent& weights,
+                        RectF area, std::optional<CellRef>& under_mouse) {
+  PanelAction action;
+  const float u = context.scale;
+  const StagePart& map = *weights.result;
+  const MatrixView& view = map.matrix.view;
+  double top = area.y;
+  // The heads, as thumbnails in one row, where there is room for both.
+  const double strip = 92.0 * u;
+  const Index longest = std::max<Index>({view.rows, view.cols, 1});
+  const double crowded = (area.height - strip - 70.0 * u) / static_cast<double>(longest);
+  if (weights.head_map && area.height > 3.2 * strip && crowded >= least_pitch_units * u) {
+    const HeadGrid grid = head_grid(weights.head_total, {area.x, area.y, area.width, strip}, u, 56.0 * u);
+    const std::vector<StagePart> thumbnails = thumbnail_parts(context, weights, state.head_ranges);
+    std::vector<HeatmapPlane> planes;
+    add_thumbnail_planes(grid, thumbnails, planes);
+    draw_heatmap_planes(ImGui::GetWindowDrawList(), context.heatmaps, planes);
+    action = draw_head_thumbnails(context, grid, thumbnails);
+    draw_thumbnail_marks(context, grid, thumbnails);
+    top += strip + 6.0 * u;
+  }
+  const ImVec2 corner{static_cast<float>(area.x), static_cast<float>(top)};
+  top +=
+      draw_choices(context, state, share_of(state, view), corner, static_cast<float>(area.width)) + 6.0 * u;
+  ImFont* small = context.fonts.small;
+  const int share = share_of(state, view);
+  if (state.lines_of.lock() != view.tensor || state.lines_offset != view.offset ||
+      state.lines_share != share || state.lines_per_key != state.per_key) {
+    state.lines = attention_lines(view, shares[static_cast<std::size_t>(share)], state.per_key, most_lines);
+    state.lines_of = view.tensor;
+    state.lines_offset = view.offset;
+    state.lines_share = share;
+    state.lines_per_key = state.per_key;
+  }
+  std::string statistics = statistics_text(context);
+  if (state.lines.left_out > 0)
+    statistics = fmt::format("{} weaker lines hidden · {}", state.lines.left_out, statistics);
+  statistics = fitted_text(statistics, small, static_cast<float>(area.width));
+  ImGui::GetWindowDrawList()->AddText(small, small->FontSize, {corner.x, static_cast<float>(top)},
+                                      im_color(context.palette.text_dim), statistics.c_str());
+  top += small->FontSize + 12.0 * u;
+
+  const float label_room = std::min(0.25f * static_cast<float>(area.width), 150.0f * u);
+  const auto height = static_cast<float>(std::max(1.0, area.y + area.height - top - 16.0 * u));
+  const float pitch =
+      std::min(height / static_cast<float>(longest), static_cast<float>(widest_pitch_units) * u);
+  const float span =
+      std::clamp(static_cast<float>(area.width) - 2 * label_room - 16 * u, 60.0f * u, 460.0f * u);
+  const float left = static_cast<float>(area.x) + label_room;
+  const Column queries{&context.inputs.labels.query,     view.rows, left,
+                       static_cast<float>(top) + 14 * u, pitch,     false};
+  const Column keys{&context.inputs.labels.key,       view.cols, left + span,
+                    static_cast<float>(top) + 14 * u, pitch,     true};
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const auto caption = [&](const Column& column, const char* text, Rgba8 color) {
+    const float x = column.right ? column.x + 8 * u : column.x - 8 * u - width_of(context.fonts.bold, text);
+    list->AddText(context.fonts.bold, small->FontSize, {std::floor(x), static_cast<float>(top) - 4 * u},
+                  im_color(color), text);
+  };
+  caption(queries, "queries", context.palette.q);
+  caption(keys, "keys", context.palette.k);
+  // Their number, between the captions, as their letter.
+  ImFont* mono = context.fonts.mono_small;
+  const auto size = [&](const std::string& axis, Index count, float x, bool ends) {
+    const std::string text = fmt::format("{} {}", axis, count);
+    draw_shape_text(context, list, mono,
+                    {std::floor(ends ? x - width_of(mono, text) : x), static_cast<float>(top) - 4 * u},
+                    context.palette.text_dim, text, true);
+  };
+  if (span > 110.0f * u) {
+    size(map.matrix.row_axis, view.rows, queries.x + 8 * u, false);
+    size(map.matrix.col_axis, view.cols, keys.x - 8 * u, true);
+  }
+
+  Focus focus = pinned_focus(context);
+  const auto labels_of = [&](const Column& column) {
+    const float x = column.right ? column.x : column.x - label_room;
+    return RectF{x, column.top, label_room, column.bottom() - column.top};
+  };
+  auto query = line_reached(context, "queries", labels_of(queries), queries.count),
+       key = line_reached(context, "keys", labels_of(keys), keys.count);
+  if (!keys_decide(context) && ImGui::IsWindowHovered()) {
+    query = queries.token_at(ImGui::GetIO().MousePos, label_room);
+    key = keys.token_at(ImGui::GetIO().MousePos, label_room);
+  }
+  const auto pair = [&](Index i, Index j) { under_mouse = cell_at(map.matrix, i, j); };
+  if (query) {
+    focus = {query, std::nullopt};
+    pair(*query, strongest_partner(view, *query, false));
+  } else if (key && focus.query) {
+    pair(*focus.query, *key);
+  } else if (key) {
+    focus = {std::nullopt, key};
+    pair(strongest_partner(view, *key, true), *key);
+  }
+  draw_lines(context, state, queries, keys, focus);
+  draw_labels(context, queries, focus.query, label_room - 8 * u);
+  draw_labels(context, keys, focus.key, label_room - 8 * u);
+  draw_light(context, map, queries, keys, label_room);
+  ui_probe("stage/queries", {left - label_room, queries.top}, {left, queries.bottom()});
+  ui_probe("stage/keys", {left + span, keys.top}, {left + span + label_room, keys.bottom()});
+  return action;
+}
+
+}  // namespace headwise

@@ -1,0 +1,258 @@
+#include "app/window/caption_panel.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/session/commands.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/button.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/labelled_field.h"
+#include "app/widgets/text_field.h"
+#include "app/widgets/text_layout.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+// Design units
+constexpr float padding_x = 18, padding_y = 10, side_width = 176, widest_text = 1060;
+constexpr float least_height = 96, most_height = 260, writing_height = 152;
+constexpr int caption_lines = 3;  // of the field in which a caption is typed
+constexpr float ask_gap = 6, answer_height = 34;
+constexpr double low_window = 640;     // as the window of a beam is, 1280×720 with its larger text
+constexpr float most_large_lines = 3;  // of words in large type, in a low window
+constexpr const char* changed_in_picture = "You changed this page.";
+constexpr const char* answer_hint = "show the answer";
+
+float wrap_of(float scale, double panel_width) {
+  return std::max(static_cast<float>(panel_width) - (side_width + 2 * padding_x) * scale, 80 * scale);
+}
+
+float text_height(ImFont* font, float wrap, const std::string& text) {
+  if (text.empty()) return 0.0f;
+  return font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, with_line_breaks(text, font, wrap).c_str()).y;
+}
+
+void put_text(ImFont* font, Rgba8 ink, float wrap, const std::string& text) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float height = text_height(font, wrap, text);
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(ink),
+                                      with_line_breaks(text, font, wrap).c_str(), nullptr, wrap);
+  ImGui::Dummy({wrap, height});
+}
+
+std::string tooltip_of(CommandId id) {
+  const CommandEntry& entry = command_entry(id);
+  const std::string keys = all_keys_text(id);
+  return keys.empty() ? std::string(entry.what) : fmt::format("{} ({})", entry.what, keys);
+}
+
+void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  const Fonts& fonts = context.fonts;
+  const std::string title = walk.playlist.title.empty() ? "playlist" : walk.playlist.title;
+  if (walk.edits_words) {
+    if (text_field(widgets, "lesson", walk.playlist.title,
+                   {.width = widgets.px(side_width - 24), .small = true, .placeholder = "playlist title"})
+            .changed)
+      walk.changed = true;
+    ui_probe_item("caption/playlist_title");
+  } else {
+    put_text(fonts.small, context.palette.text_dim, widgets.px(side_width - 16),
+             fitted_text(title, fonts.small, widgets.px(side_width - 16)));
+  }
+  put_text(fonts.bold, context.palette.text, widgets.px(side_width),
+           fmt::format("page {} of {}", *walk.page + 1, walk.playlist.pages.size()));
+  ImGui::Dummy({1, widgets.px(4)});
+  const float side = std::round(widgets.px(26));
+  const auto step = [&](const char* id, ButtonSign sign, CommandId command, bool enabled) {
+    if (sign_button(widgets, id, sign, side, "", enabled)) action.command = command;
+    ui_probe_item(id);
+    tooltip(widgets, tooltip_of(command));
+    ImGui::SameLine(0, widgets.px(2));
+  };
+  step("caption/back", ButtonSign::back, CommandId::previous_page, *walk.page > 0);
+  step("caption/forward", ButtonSign::forward, CommandId::next_page,
+       *walk.page + 1 < walk.playlist.pages.size());
+  if (text_button(widgets, "caption/edit", walk.edits_words ? "done" : "edit", ButtonLook::plain)) {
+    // Numbers in braces that cannot be read are better known now than in front of a class.
+    walk.words_problem = walk.edits_words ? page_problem(*walk.shown(), context.trace) : "";
+    if (walk.words_problem.empty()) walk.edits_words = !walk.edits_words;
+  }
+  ui_probe_item("caption/edit");
+  tooltip(widgets, "edit the title, question and caption of this page; “Save playlist…” saves them");
+  ImGui::SameLine(0, widgets.px(2));
+  if (text_button(widgets, "caption/leave", "leave", ButtonLook::plain))
+    action.command = CommandId::walk_playlist;
+  ui_probe_item("caption/leave");
+  tooltip(widgets, "back to your own scenario (Esc)");
+}
+
+// In a low window the stage needs the room that long words would take in large type.
+ImFont* words_font(const Fonts& fonts, float scale, float wrap, double window_height,
+                   const PlaylistWalk& walk) {
+  if (!answer_replaces_question(scale, window_height)) return fonts.caption;
+  const float longest = std::max(text_height(fonts.caption, wrap, walk.words.ask),
+                                 text_height(fonts.caption, wrap, walk.words.caption));
+  return longest > most_large_lines * fonts.caption->FontSize + 1.0f ? fonts.sans : fonts.caption;
+}
+
+// In the place of a claim that no longer holds.
+void draw_restore_link(const PanelContext& context, PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  ImGui::AlignTextToFramePadding();
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImFont* font = context.fonts.sans;
+  const float width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, page_changed_text).x;
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {at.x, at.y + ImGui::GetStyle().FramePadding.y},
+                                      im_color(context.palette.text_dim), page_changed_text);
+  ImGui::SetCursorScreenPos({at.x + width + widgets.px(4), at.y});
+  if (text_button(widgets, "caption/restore", page_restore_text, ButtonLook::filled))
+    action.command = CommandId::restore_page;
+  ui_probe_item("caption/restore");
+  tooltip(widgets, tooltip_of(CommandId::restore_page));
+}
+
+// The question, if the page asks one, and the caption that answers it.
+void draw_words(const PanelContext& context, const PlaylistWalk& walk, float wrap, PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  const PlaylistPage& page = *walk.shown();
+  const float gap = ImGui::GetStyle().ItemSpacing.y;
+  ImFont* font = words_font(context.fonts, context.scale, wrap, ImGui::GetIO().DisplaySize.y, walk);
+  const bool asks = !walk.words.ask.empty() &&
+                    !(walk.answered && answer_replaces_question(context.scale, ImGui::GetIO().DisplaySize.y));
+  if (!page.title.empty()) {
+    put_text(context.fonts.title, context.palette.text, wrap, page.title);
+    ImGui::Dummy({1, widgets.px(6) - gap});
+  }
+  if (asks) {
+    put_text(font, walk.answered ? context.palette.text_dim : context.palette.text, wrap, walk.words.ask);
+    ui_probe_item("caption/ask");
+    ImGui::Dummy({1, widgets.px(ask_gap) - gap});
+  }
+  if (walk.answered) {
+    put_text(font, context.palette.text, wrap, walk.words.caption);
+    ui_probe_item("caption/words");
+  } else {
+    if (text_button(widgets, "caption/answer", answer_hint, ButtonLook::plain))
+      action.command = CommandId::next_page;
+    ui_probe_item("caption/answer");
+    tooltip(widgets, fmt::format("think first; then press this, or {}, to see it",
+                                 first_key_text(CommandId::next_page)));
+  }
+  if (walk.words.changed(walk.answered)) draw_restore_link(context, action);
+}
+
+void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
+  const WidgetContext widgets = context.widgets();
+  PlaylistPage& page = walk.playlist.pages[*walk.page];
+  if (!std::exchange(walk.words_have_focus, true) && context.focus)
+    take_focus(*context.focus, ImGui::GetID("caption"), page.caption.size());
+  const auto field = [&](const char* id, std::string& text, int lines, const char* placeholder) {
+    if (text_field(widgets, id, text, {.width = wrap, .lines = lines, .placeholder = placeholder}).changed) {
+      walk.changed = true;
+      walk.words_problem.clear();
+    }
+  };
+  field("title", page.title, 1, "a heading (optional)");
+  ui_probe_item("caption/title");
+  tooltip(widgets, "title: a heading above the text");
+  field("ask", page.ask, 1, "a question to think about first (optional)");
+  ui_probe_item("caption/question");
+  tooltip(widgets, "ask: a question; the caption, its answer, appears when Page Down is pressed again");
+  field("caption", page.caption, caption_lines,
+        "the text of this page; {max scores[0,0,2,:]} shows a live number");
+  ui_probe_item("caption/text");
+  tooltip(
+      widgets,
+      "caption: plain text. Braces hold live numbers: {scores[0,0,8,1]}, {sum …}, {mean …}, {max …}, {E}");
+  if (!walk.words_problem.empty()) error_line(widgets, walk.words_problem);
+}
+
+}  // namespace
+
+float caption_words_height(const Fonts& fonts, float scale, float width, const PlaylistWalk& walk) {
+  float height = 0.0f;
+  const auto add = [&](ImFont* font, const std::string& text) {
+    if (text.empty()) return;
+    height += text_height(font, width, text) + (height > 0.0f ? std::round(ask_gap * scale) : 0.0f);
+  };
+  add(fonts.title, walk.shown()->title);
+  add(fonts.caption, walk.words.ask);
+  add(fonts.caption, walk.words.caption);
+  if (walk.words.changed(true)) add(fonts.caption, changed_in_picture);
+  return height;
+}
+
+void draw_caption_words(const PanelContext& context, float width, const PlaylistWalk& walk) {
+  ImVec2 at = ImGui::GetCursorScreenPos();
+  const auto put = [&](ImFont* font, Rgba8 ink, const std::string& text) {
+    if (text.empty()) return;
+    ImGui::SetCursorScreenPos(at);
+    put_text(font, ink, width, text);
+    at.y += text_height(font, width, text) + std::round(ask_gap * context.scale);
+  };
+  put(context.fonts.title, context.palette.text, walk.shown()->title);
+  put(context.fonts.caption, context.palette.text_dim, walk.words.ask);
+  put(context.fonts.caption, context.palette.text, walk.words.caption);
+  if (walk.words.changed(true)) put(context.fonts.caption, context.palette.text_dim, changed_in_picture);
+}
+
+bool answer_replaces_question(float scale, double window_height) {
+  return window_height < low_window * scale;
+}
+
+double caption_height(const Fonts& fonts, float scale, double window_width, double window_height,
+                      const PlaylistWalk& walk) {
+  const PlaylistPage* page = walk.shown();
+  if (!page) return 0.0;
+  if (walk.edits_words)
+    return std::round((walk.words_problem.empty() ? writing_height : writing_height + 24) * scale);
+  const float wrap = std::min(wrap_of(scale, window_width - 24 * scale), widest_text * scale);
+  float height = text_height(fonts.title, wrap, page->title) + 2 * padding_y * scale + 2;
+  const float spacing = ImGui::GetStyle().ItemSpacing.y;  // ImGui's own, below each text
+  ImFont* font = words_font(fonts, scale, wrap, window_height, walk);
+  const float answer = text_height(font, wrap, walk.words.caption);
+  const float question =
+      walk.words.ask.empty() ? 0.0f : text_height(font, wrap, walk.words.ask) + ask_gap * scale + spacing;
+  if (answer_replaces_question(scale, window_height)) {
+    height += std::max(answer, question > 0.0f ? question + answer_height * scale : 0.0f);
+  } else {
+    height += answer + question;
+  }
+  if (walk.words.changed(walk.answered)) height += answer_height * scale;
+  if (!page->title.empty()) height += 6 * scale + spacing;
+  return std::round(std::clamp(height, least_height * scale, most_height * scale));
+}
+
+PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk) {
+  PanelAction action;
+  if (!walk.page) return action;
+  const WidgetContext widgets = context.widgets();
+  const float side = std::round(widgets.px(side_width));
+  ImGui::BeginGroup();
+  draw_side(context, walk, action);
+  ImGui::EndGroup();
+
+  const float left = ImGui::GetWindowContentRegionMin().x + side;
+  ImGui::SetCursorPos({left, ImGui::GetWindowContentRegionMin().y});
+  const float wrap = std::min(ImGui::GetContentRegionAvail().x, widgets.px(widest_text));
+  if (wrap < widgets.px(60)) return action;
+  ImGui::BeginGroup();
+  if (!walk.edits_words) walk.words_have_focus = false;
+  if (walk.edits_words) {
+    write_words(context, walk, wrap);
+  } else {
+    draw_words(context, walk, wrap, action);
+  }
+  ImGui::EndGroup();
+  return action;
+}
+
+}  // namespace headwise

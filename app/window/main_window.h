@@ -1,0 +1,54 @@
+// The window's frame function: menu, steps, setup, stage, inspector and graph, put together.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "app/stage/graph_view.h"
+#include "app/stage/stage_panel.h"
+#include "app/window/window_layout.h"
+#include "app/window/window_state.h"
+#include "app/platform/frame_function.h"
+#include "app/render/heatmap_renderer.h"
+
+namespace headwise {
+
+class MainWindow {
+ public:
+  // Needs a current GL context, here and in every frame. Throws Error where `first` has no trace. `wake` is called
+  // from another thread when a computation in the background is done and a frame is wanted.
+  explicit MainWindow(const Scenario& first, const std::function<void()>& wake = {}) : state_(first, wake) {}
+
+  // One frame, between ImGui::NewFrame and ImGui::Render.
+  FrameResult frame(const FrameInput& input, const Fonts& fonts, float scale);
+
+  // What the panels of the last frame spoke of; null before the first.
+  const ComputationPtr& shown() const { return shown_; }
+
+  const WindowState& state() const { return state_; }
+  WindowState& state() { return state_; }
+
+ private:
+  bool overlay_open() const;
+  bool menu_open() const;  // or any other of ImGui's own lists
+  void take_keys();
+  void take_results();  // what the background has finished
+  void play(double seconds, double& wake_after);
+  void take_dropped(const FrameInput& input);
+  void draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale, double& wake_after);
+  void draw_overlays(const Fonts& fonts, float scale, double& wake_after);
+
+  WindowState state_;
+  ComputationPtr shown_;
+  ComputationPtr told_;                     // whose text was told to be too long, where it is
+  std::optional<std::size_t> walked_page_;  // of the last frame
+  std::string logged_;                      // the lasting error that was written to the log last
+  HeatmapRenderer heatmaps_;
+  StageState stage_;
+  GraphState graph_;
+  std::vector<GroundRect> grounds_;  // of the panels of this frame
+};
+
+}  // namespace headwise

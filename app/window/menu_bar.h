@@ -1,0 +1,30 @@
+// The menus, made from the command table, and at the right the operator and its sizes.
+#pragma once
+
+#include <span>
+
+#include "app/panels/panel.h"
+
+namespace headwise {
+
+struct FirstSteps;  // app/window/first_steps.h
+
+struct MenuBarInfo {
+  std::string undo_label, redo_label;  // empty: nothing to undo or redo
+  bool playing = false;
+  bool full_screen = false;
+  bool walking = false;  // through a playlist
+  std::span<const std::string> recent_files = {};
+  bool has_playlist = false;  // at hand, walked or not
+  int* to_open =
+      nullptr;  // the menu that the keyboard opens in this frame, else −1; the arrows set the next one
+  const FirstSteps* first_steps = nullptr;  // what was done of them; null: they are not said
+};
+
+// Fills the menu bar of the current window.
+PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info);
+
+// "E 128 · H 8 · D 16 · L 12": G, S and N too where they are not H, L and 1.
+std::string sizes_text(const Trace& trace);
+
+}  // namespace headwise

@@ -1,0 +1,141 @@
+#include "app/window/playlist_making.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "app/session/kept_work.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+PlaylistPage page_of(const WindowState& window) {
+  const Selection& selection = window.selection;
+  PlaylistPage page;
+  page.scenario = std::make_shared<const Scenario>(window.session.traced_scenario());
+  page.step = selection.step;
+  page.view = selection.view;
+  page.batch = selection.batch;
+  page.head = selection.head;
+  page.tensor = selection.tensor;
+  page.pin = selection.pinned;
+  page.spotlight = selection.spotlight && selection.pinned;
+  if (selection.step == Step::mask && selection.mask_convention != MaskConvention::added)
+    page.masks_as = selection.mask_convention;
+  if (selection.view == StageView::compare && selection.compare_with != CompareWith::pinned)
+    page.beside = selection.compare_with;
+  return page;
+}
+
+void begin_own(PlaylistWalk& walk) {
+  walk.playlist = {};
+  walk.path.clear();
+  walk.from_program = walk.changed = false;
+}
+
+}  // namespace
+
+void add_page(WindowState& window) {
+  PlaylistWalk& walk = window.walk;
+  if (!walk.page && walk.from_program && !walk.changed) begin_own(walk);
+  std::vector<PlaylistPage>& pages = walk.playlist.pages;
+  if (pages.size() >= Playlist::most_pages) {
+    window.notices.complain(fmt::format("A playlist has at most {} pages.", Playlist::most_pages));
+    return;
+  }
+  const std::size_t place = walk.page ? *walk.page + 1 : pages.size();
+  pages.insert(pages.begin() + static_cast<std::ptrdiff_t>(place), page_of(window));
+  walk.changed = true;
+  if (walk.page) {
+    walk.page = place;
+    walk.edits_words = true;
+    if (walk.from_program) {
+      walk.from_program = false;
+      window.notices.say("You are now editing a copy of the lesson; “Save playlist…” saves it.");
+    }
+    return;
+  }
+  window.notices.say(
+      fmt::format("Added as page {} of {} playlist. “Walk through playlist” shows it and lets you write "
+                  "captions; “Save playlist…” saves it.",
+                  pages.size(), pages.size() == 1 ? "a new" : "the"));
+}
+
+void remove_page(WindowState& window) {
+  PlaylistWalk& walk = window.walk;
+  std::vector<PlaylistPage>& pages = walk.playlist.pages;
+  if (!walk.page) {
+    window.notices.say("Walk to the page you want to remove.");
+    return;
+  }
+  const std::size_t place = *walk.page;
+  walk.changed = true;
+  if (pages.size() == 1) leave_walk(window);
+  pages.erase(pages.begin() + static_cast<std::ptrdiff_t>(place));
+  if (walk.page) show_page(window, std::min(place, pages.size() - 1));
+}
+
+void move_page(WindowState& window, int by) {
+  PlaylistWalk& walk = window.walk;
+  std::vector<PlaylistPage>& pages = walk.playlist.pages;
+  if (!walk.page) {
+    window.notices.say("Walk to the page you want to move.");
+    return;
+  }
+  const auto to = static_cast<std::ptrdiff_t>(*walk.page) + by;
+  if (to < 0 || to >= static_cast<std::ptrdiff_t>(pages.size())) return;
+  std::swap(pages[*walk.page], pages[static_cast<std::size_t>(to)]);
+  walk.page = static_cast<std::size_t>(to);
+  walk.changed = true;
+}
+
+void new_playlist(WindowState& window) {
+  Playlist playlist;
+  playlist.pages.push_back(page_of(window));
+  leave_walk(window);
+  start_walk(window, std::move(playlist));
+  PlaylistWalk& walk = window.walk;
+  walk.from_program = false;
+  walk.changed = walk.edits_words = true;
+}
+
+void reopen_playlist(WindowState& window) {
+  try {
+    std::optional<Playlist> playlist = kept_playlist(window.kept_folder);
+    if (!playlist) {
+      window.notices.say("There is no unsaved playlist.");
+      return;
+    }
+    start_walk(window, *std::move(playlist));
+    window.walk.from_program = false;
+    window.walk.changed = true;
+  } catch (const Error& error) {
+    window.notices.complain(error.what());
+  }
+}
+
+void reopen_scenario(WindowState& window) {
+  try {
+    const std::optional<Scenario> scenario = kept_scenario(window.kept_folder);
+    if (!scenario) {
+      window.notices.say("There is no earlier session to reopen.");
+      return;
+    }
+    leave_walk(window);
+    window.setup.edited_row.clear();
+    window.session.open(*scenario, "reopen last session");
+    window.selection = selection_within(window.selection, window.session.trace());
+  } catch (const Error& error) {
+    window.notices.complain(error.what());
+  }
+}
+
+void keep_what_is_left(const WindowState& window) {
+  const PlaylistWalk& walk = window.walk;
+  if (walk.changed && !walk.playlist.pages.empty()) keep_playlist(window.kept_folder, walk.playlist);
+  const History& history = walk.own_history ? *walk.own_history : window.session.history();
+  if (history.can_undo()) keep_scenario(window.kept_folder, history.current());
+}
+
+}  // namespace headwise

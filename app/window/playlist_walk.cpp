@@ -1,0 +1,211 @@
+#include "app/window/playlist_walk.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/window/window_state.h"
+#include "app/session/commands.h"
+#include "app/session/kept_work.h"
+
+namespace headwise {
+namespace {
+
+// Where the page stands: a page that asks may stand elsewhere until it answers, with nothing pinned.
+Selection selection_of(const PlaylistPage& page, bool answered) {
+  Selection selection;
+  selection.batch = page.batch;
+  selection.head = page.head;
+  if (!answered && page.asks_elsewhere()) {
+    selection.step = page.ask_step.value_or(page.step);
+    selection.view = page.ask_view.value_or(page.view);
+    return selection;
+  }
+  selection.step = page.step;
+  selection.view = page.view;
+  selection.tensor = page.tensor;
+  selection.pinned = page.pin;
+  selection.spotlight = page.spotlight;
+  if (page.beside) selection.compare_with = *page.beside;
+  return selection;
+}
+
+// What the page sets, else what the person had set before a page did.
+template <class Choice>
+Choice taken(const std::optional<Choice>& of_page, Choice now, std::optional<Choice>& own) {
+  if (of_page) {
+    if (!own) own = now;
+    return *of_page;
+  }
+  return std::exchange(own, std::nullopt).value_or(now);
+}
+
+std::string label_of(std::size_t page) {
+  return fmt::format("page {}", page + 1);
+}
+
+void take_place(WindowState& window) {
+  PlaylistWalk& walk = window.walk;
+  if (!walk.arrival || window.session.computing()) return;
+  const PlaylistWalk::Arrival arrival = *std::exchange(walk.arrival, std::nullopt);
+  walk.told_on_arrival = window.session.last_edit();
+  // A scenario without a trace is told by the session; the last good picture stays.
+  if (!window.session.error().empty()) return;
+  const Step from = window.selection.step;
+  const bool same_picture = window.selection.view == arrival.selection.view;
+  Selection place = arrival.selection;
+  // How the person likes to see things is part of few pages.
+  const PlaylistPage nothing_set;
+  const PlaylistPage& page = walk.page ? *walk.shown() : nothing_set;
+  place.compare_with = taken(page.beside, window.selection.compare_with, walk.own_compare_with);
+  place.mask_convention = taken(page.masks_as, window.selection.mask_convention, walk.own_masks_as);
+  place.queries_as_columns = window.selection.queries_as_columns;
+  place.colors_by_head = window.selection.colors_by_head;
+  window.selection = selection_within(place, window.session.trace());
+  skip_motion(window.motion);
+  if (same_picture && walk.page && window.selection.step != from)
+    begin_motion(window.motion, from, window.selection.step);
+  if (!arrival.page) return;
+  const std::string problem = page_problem(*arrival.page, window.session.trace());
+  if (!problem.empty()) window.notices.complain(fmt::format("Page {}: {}", *walk.page + 1, problem));
+}
+
+// Numbers that take long are not computed between two frames.
+void refresh_words(const Session& session, PlaylistWalk& walk) {
+  const PlaylistPage* page = walk.shown();
+  PlaylistWalk::Words& words = walk.words;
+  if (!page) {
+    words = {};
+    return;
+  }
+  const TracePtr trace = session.trace_ptr();
+  // On the way to a page the trace is still that of the one before.
+  if (walk.arrival && session.computing()) {
+    words = {};
+    if (!page->ask.empty()) words.ask = "…";
+    words.caption = "…";
+    return;
+  }
+  if (words.trace == trace && words.ask_written == page->ask && words.caption_written == page->caption)
+    return;
+  const LiveAnswers answers =
+      computes_at_once(session.traced_scenario()) ? LiveAnswers::all : LiveAnswers::quick;
+  words.trace = trace;
+  words.ask_written = page->ask;
+  words.caption_written = page->caption;
+  static_cast<PageWords&>(words) =
+      page_words(*page, session.traced_scenario(), session.inputs(), *trace, answers);
+}
+
+// Pages of the person's own that make room for others; true where they had to be kept.
+bool keep_unsaved(const WindowState& window) {
+  const PlaylistWalk& walk = window.walk;
+  return walk.changed && !walk.playlist.pages.empty() && keep_playlist(window.kept_folder, walk.playlist);
+}
+
+// From where the page asked, its own place is walked into.
+void answer(WindowState& window) {
+  PlaylistWalk& walk = window.walk;
+  walk.answered = true;
+  const PlaylistPage& page = *walk.shown();
+  if (!page.asks_elsewhere()) return;
+  if (!walk.arrival) walk.arrival.emplace();
+  walk.arrival->selection = selection_of(page, true);
+  arrive(window);
+}
+
+}  // namespace
+
+void arrive(WindowState& window) {
+  take_place(window);
+  refresh_words(window.session, window.walk);
+}
+
+void show_page(WindowState& window, std::size_t page, bool answered) {
+  PlaylistWalk& walk = window.walk;
+  walk.page = page;
+  walk.edits_words = false;
+  walk.words_problem.clear();
+  window.notices.dismiss_all();  // what was said of the page before
+  const PlaylistPage& shown = walk.playlist.pages[page];
+  walk.answered = answered || shown.ask.empty();
+  window.setup.edited_row.clear();
+  window.session.open(*shown.scenario, label_of(page));
+  walk.arrival = PlaylistWalk::Arrival{selection_of(shown, walk.answered), "", shown};
+  arrive(window);
+}
+
+std::string told_of_last_edit(const WindowState& window) {
+  const PlaylistWalk& walk = window.walk;
+  const std::string& told = window.session.last_edit();
+  return walk.page && (walk.arrival || told == walk.told_on_arrival) ? "" : told;
+}
+
+void start_walk(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {
+  PlaylistWalk& walk = window.walk;
+  const bool kept = !(playlist == walk.playlist) && keep_unsaved(window);
+  if (!walk.page) {
+    walk.own_history = window.session.history();
+    walk.own_selection = window.selection;
+  }
+  walk.from_program = path.empty();
+  walk.playlist = std::move(playlist);
+  walk.path = path;
+  walk.changed = false;
+  window.steps.playing = false;
+  show_page(window, std::min(page, walk.playlist.pages.size() - 1));
+  if (kept) {
+    window.notices.say(fmt::format("Your playlist was not saved. “{}” in the Teach menu brings it back.",
+                                   command_entry(CommandId::reopen_playlist).name));
+  }
+}
+
+void walk_pages(WindowState& window, int by) {
+  PlaylistWalk& walk = window.walk;
+  if (!walk.page) return;
+  if (by > 0 && !walk.answered) {
+    answer(window);
+    return;
+  }
+  const auto last = static_cast<std::ptrdiff_t>(walk.playlist.pages.size()) - 1;
+  const auto here = static_cast<std::ptrdiff_t>(*walk.page);
+  const auto next = std::clamp<std::ptrdiff_t>(here + by, 0, last);
+  if (next == here) {
+    window.notices.say(by > 0 ? "This is the last page. Esc returns to your own scenario."
+                              : "This is the first page.");
+    return;
+  }
+  show_page(window, static_cast<std::size_t>(next), by < 0);  // who goes back has seen the answer
+}
+
+void leave_walk(WindowState& window) {
+  PlaylistWalk& walk = window.walk;
+  if (!walk.page) return;
+  walk.page.reset();
+  walk.edits_words = false;
+  window.setup.edited_row.clear();
+  window.session.return_to(*std::exchange(walk.own_history, std::nullopt), "leave the playlist");
+  walk.arrival = PlaylistWalk::Arrival{walk.own_selection, "", std::nullopt};
+  arrive(window);
+}
+
+void restore_page(WindowState& window) {
+  if (window.walk.page) show_page(window, *window.walk.page, window.walk.answered);
+}
+
+void toggle_walk(WindowState& window) {
+  PlaylistWalk& walk = window.walk;
+  if (walk.page) {
+    leave_walk(window);
+  } else if (walk.playlist.pages.empty()) {
+    window.notices.say("There is no playlist yet. Open one, or start one with “Add page”.");
+  } else {
+    const bool changed = walk.changed, from_program = walk.from_program;
+    start_walk(window, walk.playlist, walk.path);
+    walk.changed = changed;
+    walk.from_program = from_program;
+  }
+}
+
+}  // namespace headwise

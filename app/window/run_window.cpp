@@ -1,0 +1,87 @@
+#include "app/window/run_window.h"
+
+#include <fmt/format.h>
+
+#include <future>
+
+#include "app/window/main_window.h"
+#include "app/window/playlist_making.h"
+#include "app/window/window_files.h"
+#include "app/platform/event_loop.h"
+#include "app/session/error_log.h"
+#include "app/session/recent_files.h"
+#include "core/playlist/lessons.h"
+#include "core/scenario/presets.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+constexpr int first_width = 1600, first_height = 1000;  // design units
+
+}  // namespace
+
+int run_window(const WindowOptions& options) {
+  const Scenario welcome = preset_scenario("welcome");
+  std::optional<Playlist> playlist;
+  if (options.path && is_playlist_file(*options.path)) playlist = read_playlist_file(*options.path);
+  const bool opens_scenario = options.path && !playlist;
+  const Scenario asked = opens_scenario   ? scenario_of_file(*options.path)
+                         : options.preset ? preset_scenario(*options.preset)
+                                          : welcome;
+  // What takes long is computed behind the window; the welcome scenario is there meanwhile.
+  const bool at_once = computes_at_once(asked);
+  const LoadedSettings loaded = load_settings(settings_path());
+  // The fonts are drawn while the display is opened: each takes a good part of the time to the first picture. Another
+  // scale of the display is seen when there is a window, and then they are drawn again.
+  auto drawn_fonts = std::async(std::launch::async, [scale = loaded.settings.font_scale] {
+    return std::make_shared<FontAtlas>(scale);
+  });
+  if (at_once) compute(asked, nullptr);
+
+  Window window("Headwise", first_width, first_height);
+  ImGuiLifetime imgui(drawn_fonts.get());
+  MainWindow main_window(at_once ? asked : welcome, Window::wake);
+  WindowState& state = main_window.state();
+  if (!options.path && !options.lesson) {
+    const Preset& preset = preset_named(options.preset.value_or("welcome"));
+    state.selection = look_at(preset, state.selection);
+    state.opened_on_result = preset.weight.has_value();
+  }
+  state.settings_file = settings_path();
+  state.settings = loaded.settings;
+  if (const std::string folder = state_folder(); !folder.empty())
+    state.notices.log = ErrorLog(folder + "/errors.log");
+  state.kept_folder = state_folder();
+  state.recent_file = recent_files_path();
+  state.recent_files = load_recent_files(state.recent_file);
+  if (options.path) remember_file(state, *options.path);
+  if (!loaded.notice.empty()) state.notices.complain(loaded.notice);
+  if (opens_scenario) {
+    state.scenario_path = *options.path;
+    tell_of_opened(state, asked);
+  }
+  if (playlist) start_walk(state, *std::move(playlist), *options.path);
+  if (options.lesson) start_walk(state, lesson_playlist(*options.lesson));
+  if (!at_once) state.session.open(asked, "open " + *options.path);
+  const FrameFunction frame = [&](const FrameInput& input, const Fonts& fonts, float scale) {
+    return main_window.frame(input, fonts, scale);
+  };
+  try {
+    run_event_loop(window, imgui, frame, loaded.settings.font_scale);
+    keep_what_is_left(state);
+  } catch (const std::exception& error) {
+    // Whatever ended the window, what was in it is not lost.
+    state.notices.log.write(error.what());
+    const std::string rescued = rescue_scenario(
+        state.session.error().empty() ? state.session.scenario() : state.session.traced_scenario());
+    const auto* known = dynamic_cast<const Error*>(&error);
+    if (rescued.empty() || !known) throw;
+    throw Error(known->status(), {.where = "",
+                                  .what = error.what(),
+                                  .remedy = fmt::format("the window's contents are saved in {}", rescued)});
+  }
+  return 0;
+}
+
+}  // namespace headwise

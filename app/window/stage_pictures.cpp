@@ -1,0 +1,173 @@
+#include "app/window/stage_pictures.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/window/caption_panel.h"
+#include "app/window/looked_at.h"
+#include "app/widgets/draw_data_svg.h"
+#include "app/widgets/plane_recording.h"
+#include "app/widgets/style.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+// A picture is as large as these units, whatever its pixels; more of them make it sharper.
+constexpr double units_wide = 1000, units_high = 580;
+constexpr float smallest_scale = 0.25f, largest_scale = 6.0f;
+constexpr float margin = 26, gap = 16, frame_room = 5;  // design units
+constexpr double highest_caption = 0.4;                 // of the picture
+
+// 25 pictures a second, a little slower than on the screen: an audience sees it for the first time.
+constexpr int milliseconds_each = 40, milliseconds_before = 500, milliseconds_after = 2000;
+
+float picture_scale(int width, int height, Theme theme) {
+  const double fits = std::min(width / units_wide, height / units_high);
+  return std::clamp(static_cast<float>(fits) * std::sqrt(palette_of(theme).text_size), smallest_scale,
+                    largest_scale);
+}
+
+// No test may take what stands on a picture for what stands in the window.
+class WithoutProbes {
+ public:
+  WithoutProbes() : before_(ui_probes()) { set_ui_probes(nullptr); }
+  ~WithoutProbes() { set_ui_probes(before_); }
+  WithoutProbes(const WithoutProbes&) = delete;
+  WithoutProbes& operator=(const WithoutProbes&) = delete;
+
+ private:
+  UiProbes* before_;
+};
+
+template <class T>
+class Restored {
+ public:
+  explicit Restored(T& value) : value_(value), before_(value) {}
+  ~Restored() { value_ = std::move(before_); }
+  Restored(const Restored&) = delete;
+  Restored& operator=(const Restored&) = delete;
+
+ private:
+  T& value_;
+  T before_;
+};
+
+}  // namespace
+
+std::string no_motion(const Selection& selection, const Trace& trace) {
+  if (selection.step == Step::inputs) return "The inputs are the first step: nothing moves into them.";
+  if (selection.view != StageView::one_head && selection.view != StageView::all_heads)
+    return "Only the views One head and All heads are animated.";
+  return step_pictures(selection.step, trace).empty() ? "This step has nothing to show." : "";
+}
+
+StagePictures::StagePictures(int width, int height, Theme theme)
+    : theme_(theme), surface_(width, height, picture_scale(width, height, theme)) {}
+
+void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
+  LookedAt looked(window);
+  looked.selection.hovered.reset();
+  looked.add_gradients(window);
+  looked.add_other_side(window);
+  looked.add_predictions(window);
+  double wake_after = 0.0;
+  PanelContext context = looked.context(window, heatmaps_, fonts, scale, wake_after);
+  context.picture = true;
+  context.focus = nullptr;
+  context.pointed = nullptr;
+  context.pointing = nullptr;
+  apply_style(context.palette, scale);
+
+  const auto px = [scale](float units) { return std::round(units * scale); };
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  const float width = size.x - 2 * px(margin);
+  float caption = window.walk.page ? caption_words_height(fonts, scale, width, window.walk) : 0.0f;
+  caption = std::min(caption, static_cast<float>(highest_caption) * size.y);
+  const float stage_height = size.y - 2 * px(margin) - (caption > 0.0f ? caption + px(gap) : 0.0f);
+  constexpr ImGuiWindowFlags bare = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+                                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBackground |
+                                    ImGuiWindowFlags_NoNav;
+  ImGui::SetNextWindowPos({0, 0});
+  ImGui::SetNextWindowSize(size);
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
+  ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0f);
+  ImGui::Begin("picture", nullptr, bare);
+  if (width >= 1 && stage_height >= 1) {
+    // What frames a map at the edge of the stage stands a little outside of it.
+    const float frame = px(frame_room);
+    ImGui::SetCursorScreenPos({px(margin) - frame, px(margin) - frame});
+    ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {frame, frame});
+    ImGui::BeginChild("stage", {width + 2 * frame, stage_height + 2 * frame}, false,
+                      bare | ImGuiWindowFlags_AlwaysUseWindowPadding);
+    ImGui::PopStyleVar();
+    draw_stage(context, stage_);
+    ImGui::EndChild();
+  }
+  if (caption > 0.0f) {
+    ImGui::SetCursorScreenPos({px(margin), size.y - px(margin) - caption});
+    ImGui::BeginChild("caption", {width, caption}, false, bare);
+    draw_caption_words(context, width, window.walk);
+    ImGui::EndChild();
+  }
+  ImGui::End();
+  ImGui::PopStyleVar(2);
+  // What is still being computed is there in the frames that follow.
+  window.gradients.finish();
+  window.other_sides.finish();
+  window.predictions.finish();
+}
+
+Image StagePictures::image(WindowState& window) {
+  const WithoutProbes no_probes;
+  const Restored theme(window.settings.theme);
+  window.settings.theme = theme_;
+  return surface_.image([&](const Fonts& fonts, float scale) { draw(window, fonts, scale); },
+                        im_vec4(palette_of(theme_).panel));
+}
+
+std::string StagePictures::svg(WindowState& window) {
+  const WithoutProbes no_probes;
+  const Restored theme(window.settings.theme);
+  window.settings.theme = theme_;
+  PlaneRecording recording;
+  record_planes(&recording);
+  std::string text;
+  const auto draw_recorded = [&](const Fonts& fonts, float scale) {
+    recording.batches.clear();
+    draw(window, fonts, scale);
+  };
+  try {
+    surface_.shapes(draw_recorded, [&](const ImDrawData& data, const Fonts& fonts) {
+      text = draw_data_svg(data, fonts, recording, palette_of(theme_).panel);
+    });
+  } catch (...) {
+    record_planes(nullptr);
+    throw;
+  }
+  record_planes(nullptr);
+  return text;
+}
+
+int StagePictures::motion_count(const WindowState& window) {
+  return no_motion(window.selection, window.session.trace()).empty() ? most_motion_pictures : 1;
+}
+
+void StagePictures::add_motion_picture(WindowState& window, int which, AnimatedPng& animation) {
+  const Restored before(window.motion);
+  const int last = motion_count(window) - 1;
+  window.motion = {};
+  if (which < last) window.motion = {static_cast<double>(which) / last, false};
+  animation.add(image(window), which == last ? milliseconds_after
+                               : which == 0  ? milliseconds_before
+                                             : milliseconds_each);
+}
+
+std::vector<std::uint8_t> StagePictures::motion(WindowState& window) {
+  AnimatedPng animation;
+  for (int which = 0; which < motion_count(window); ++which) add_motion_picture(window, which, animation);
+  return animation.finish();
+}
+
+}  // namespace headwise

@@ -1,0 +1,47 @@
+// The stage as it goes on a slide: alone, without controls, its caption under it, in type that fills the picture.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "app/stage/stage_panel.h"
+#include "app/window/window_state.h"
+#include "app/platform/picture_surface.h"
+#include "app/render/heatmap_renderer.h"
+#include "core/picture/animated_png.h"
+
+namespace headwise {
+
+class StagePictures {
+ public:
+  static constexpr int usual_width = 1920, usual_height = 1080;
+  static constexpr int least_side = 160, largest_side = 8192;
+
+  // Pixels, each in [least_side, largest_side]. Needs a current GL context, here and in every call.
+  StagePictures(int width, int height, Theme theme);
+
+  // Of what the window shows now; what is still computed for it is waited for.
+  Image image(WindowState& window);
+  // The same as an SVG with text as text.
+  std::string svg(WindowState& window);
+  // The way into the step that is shown, as an animated PNG; where there is none (no_motion), one picture.
+  std::vector<std::uint8_t> motion(WindowState& window);
+  // The same, picture by picture: `which` from 0 to motion_count() − 1, into one animation.
+  static constexpr int most_motion_pictures = 33;
+  static int motion_count(const WindowState& window);
+  void add_motion_picture(WindowState& window, int which, AnimatedPng& animation);
+
+ private:
+  void draw(WindowState& window, const Fonts& fonts, float scale);
+
+  Theme theme_;
+  PictureSurface surface_;
+  HeatmapRenderer heatmaps_;
+  StageState stage_;
+};
+
+// Why nothing moves on the way into this step, a sentence; empty where something does.
+std::string no_motion(const Selection& selection, const Trace& trace);
+
+}  // namespace headwise

@@ -1,0 +1,16 @@
+// What each command of the table does.
+#pragma once
+
+#include "app/window/window_state.h"
+#include "app/session/commands.h"
+
+namespace headwise {
+
+void perform(WindowState& window, CommandCall call);
+// What was chosen in the command palette: a command, a step to go to, a view of the stage, a brush, a preset to open …
+void perform(WindowState& window, const PaletteEntry& entry);
+
+// An edit, or a new place to look at, as a panel asks for it. `from_setup`: an error sentence stands in the setup.
+void take_action(WindowState& window, const PanelAction& action, bool from_setup);
+
+}  // namespace headwise

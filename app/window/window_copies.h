@@ -1,0 +1,22 @@
+// What the commands put into the clipboard; each says in a notice what that was, or why it was nothing.
+#pragma once
+
+#include "app/window/window_state.h"
+
+namespace headwise {
+
+// The number of the cell that is pinned or under the mouse.
+void copy_value(WindowState& window);
+
+// The result of the step at this head, or the tensor that was chosen in the graph.
+enum class MapText { table, numpy_array };
+void copy_map(WindowState& window, MapText text);
+
+// All masks of the head that is looked at, as one boolean array. True means what was chosen in the setup, else what the
+// operator's own attn_mask means by it.
+void copy_mask(WindowState& window);
+
+// The whole scenario as one Python program, in the style that the inspector shows.
+void copy_program(WindowState& window);
+
+}  // namespace headwise

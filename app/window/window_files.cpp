@@ -1,0 +1,319 @@
+#include "app/window/window_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "app/window/window_pictures.h"
+#include "app/session/commands.h"
+#include "app/session/recent_files.h"
+#include "core/code/program.h"
+#include "core/files/array_files.h"
+#include "core/files/file_paths.h"
+#include "core/model/layers/layer_rows.h"
+#include "core/model/transformer/text_model.h"
+#include "core/scenario/layer_scenario.h"
+#include "core/scenario/run_record.h"
+#include "core/scenario/scenario_json.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+namespace fs = std::filesystem;
+
+void open_scenario(WindowState& window, const std::string& path) {
+  if (is_playlist_file(path)) {
+    start_walk(window, read_playlist_file(path), path);
+    remember_file(window, path);
+    return;
+  }
+  const Scenario scenario = scenario_of_file(path);
+  window.walk.page.reset();  // what is opened is the person's own
+  window.walk.own_history.reset();
+  window.setup.edited_row.clear();
+  window.session.open(scenario, "open " + fs::path(path).filename().string());
+  window.selection = selection_within(window.selection, window.session.trace());
+  window.scenario_path = path;
+  remember_file(window, path);
+  tell_of_opened(window, scenario);
+}
+
+// The arrays of a program must not take the place of those that the scenario reads.
+void check_not_read(const Scenario& scenario, const fs::path& arrays) {
+  for (const std::optional<std::string>& file :
+       {scenario.inputs.file, scenario.parameters.file, scenario.mask.file}) {
+    std::error_code missing;
+    if (file && fs::equivalent(fs::path(scenario.origin.folder) / *file, arrays, missing)) {
+      throw Error(ExitStatus::usage,
+                  {.where = arrays.string(),
+                   .what = "the program's arrays would overwrite a file that the scenario reads",
+                   .remedy = "choose another name"});
+    }
+  }
+}
+
+void save_program(WindowState& window, const std::string& path) {
+  if (!path.ends_with(".py")) {
+    throw Error(ExitStatus::usage,
+                {.where = path, .what = "the name of a Python program must end in .py", .remedy = ""});
+  }
+  const Trace& trace = window.session.trace();
+  const bool beside = program_array_bytes(trace) > largest_carried_bytes;
+  if (beside) check_not_read(window.session.traced_scenario(), fs::path(path).replace_extension(".npz"));
+  write_program(path, trace, window.inspector.code.style);
+  window.program_path = path;
+  window.notices.say(fmt::format("Saved {}{}", path, beside ? ", its arrays in an .npz beside it" : ""));
+}
+
+// What is asked for has no result: its file could not be opened.
+std::string unsaved_sentence(const Session& session) {
+  return fmt::format("Not saved: {}. Fix it, or undo it with {}, and save again.", session.error(),
+                     first_key_text(CommandId::undo));
+}
+
+// The tensor that the stage shows: chosen in the graph, else the result of the step.
+std::optional<TensorId> tensor_under_focus(const WindowState& window) {
+  const Selection& selection = window.selection;
+  if (selection.tensor) return selection.tensor;
+  const std::vector<StepPicture> pictures = step_pictures(selection.step, window.session.trace());
+  if (pictures.empty()) return std::nullopt;
+  return pictures.front().result;
+}
+
+}  // namespace
+
+std::string rescue_scenario(const Scenario& scenario) {
+  const std::string folder = state_folder();
+  if (folder.empty()) return "";
+  const std::string path = folder + "/rescued.json";
+  try {
+    fs::create_directories(folder);
+    write_scenario_file(scenario, path);
+    return path;
+  } catch (const std::exception&) {
+    return "";
+  }
+}
+
+std::string working_folder() {
+  std::error_code error;
+  const std::string folder = fs::current_path(error).string();
+  return error || folder.ends_with('/') ? folder : folder + "/";
+}
+
+// A list that cannot be kept is no reason to complain about a file that was opened.
+void remember_file(WindowState& window, const std::string& path) {
+  if (is_builtin(path)) return;  // the presets have them
+  window.recent_files = with_recent_file(std::move(window.recent_files), path);
+  try {
+    save_recent_files(window.recent_file, window.recent_files);
+  } catch (const Error&) {
+  }
+}
+
+namespace {
+
+// What a model does not tell, or what the operator is not all of.
+std::string layer_sentence(const Scenario& scenario) {
+  const std::string path = path_from(scenario.origin.folder, *scenario.parameters.file);
+  const std::shared_ptr<const TextModel> model = TextModel::open(path);
+  const AttentionLayers& layers = model->layers();
+  const bool text = scenario.inputs.source == InputSource::text, reads_text = model->no_text().empty();
+  const bool says_words = reads_text && model->encoder()->no_words().empty();
+  const AttentionLayer& layer = layers.layers[static_cast<std::size_t>(scenario.parameters.layer)];
+  std::string told = fmt::format(
+      "{}: layer {} of {}, {}{}. Its parameters are the model's; {}. Choose other layers under PARAMETERS.",
+      model_name(path), scenario.parameters.layer, layers.layers.size(), layer.family->name,
+      layer.name.empty() ? "" : fmt::format(" ({})", layer.name),
+      !text        ? "the inputs are random"
+      : says_words ? "the inputs are what it computes from the text; the Prediction view shows its words"
+      : reads_text ? "the inputs are what it computes from the text"
+                   : "the tokens are embedded without it");
+  if (const std::string count = told_of_layer_count(model->files(), layers); !count.empty())
+    told += fmt::format(" {}.", count);
+  if (reads_text && !text) told += " Set inputs to text to run your own words through the model.";
+  if (heads_are_assumed(scenario, layer)) {
+    told += fmt::format(
+        " No config.json gives the number of heads: {} are assumed. Set num_heads to the right number.",
+        scenario.attention.num_heads);
+  }
+  return told;
+}
+
+// Says what was taken from arrays, and what they cannot tell.
+void tell_of_arrays(WindowState& window, const Scenario& scenario) {
+  if (is_of_model(scenario)) return window.notices.say(layer_sentence(scenario));
+  if (is_array_file(window.scenario_path) && is_run_file(window.scenario_path))
+    return window.notices.say(
+        fmt::format("This is the run that wrote {}.", fs::path(window.scenario_path).filename().string()));
+  if (scenario.inputs.source != InputSource::file) return;
+  const bool parameters = scenario.parameters.source == ParameterSource::file;
+  window.notices.say(fmt::format(
+      "Taken from {}: the inputs{}{}. {}", fs::path(*scenario.inputs.file).filename().string(),
+      parameters ? ", the parameters" : "", scenario.mask.file ? ", the masks" : "",
+      parameters ? "Arrays do not record the scale, a causal mask and other options; the defaults are used."
+                 : "It contains no parameters (in_proj_weight, out_proj.weight), so they are random."));
+}
+
+}  // namespace
+
+void tell_of_opened(WindowState& window, const Scenario& scenario) {
+  window.heads_question = {};
+  if (is_of_model(scenario))
+    ask_heads(window.heads_question, scenario, path_from(scenario.origin.folder, *scenario.parameters.file));
+  if (!window.heads_question.open) tell_of_arrays(window, scenario);
+}
+
+void take_heads(WindowState& window, const std::optional<HeadChoice>& heads) {
+  Scenario scenario = window.heads_question.scenario;
+  if (heads) {
+    set_heads(scenario.attention, *heads);
+    scenario.origin.written.insert(num_heads_path);
+    window.session.edit(scenario, "num_heads");
+  }
+  tell_of_arrays(window, scenario);
+}
+
+void ask_for_scenario(WindowState& window, FileDialogPurpose purpose) {
+  if (purpose == FileDialogPurpose::save_scenario && !window.session.error().empty())
+    return window.notices.complain(unsaved_sentence(window.session));
+  // A model is no place to save to.
+  const bool of_model = names_model(window.scenario_path);
+  const std::string known =
+      window.scenario_path.empty() || of_model ? working_folder() : window.scenario_path;
+  const bool saves = purpose == FileDialogPurpose::save_scenario;
+  std::string offered = saves ? known : folder_of(known);
+  if (saves && offered.ends_with('/')) offered += "scenario.json";
+  // Nor is a file of arrays.
+  if (saves && is_array_file(offered)) offered = fs::path(offered).replace_extension(".json").string();
+  open_file_dialog(window.files, purpose, offered);
+  window.files.own = window.scenario_path;
+}
+
+void ask_for_program(WindowState& window) {
+  std::string offered = window.program_path;
+  if (offered.empty()) {
+    const fs::path scenario = window.scenario_path;
+    offered = scenario.empty() || names_model(window.scenario_path)
+                  ? working_folder() + "attention.py"
+                  : folder_of(expanded_path(window.scenario_path)) + scenario.stem().string() + ".py";
+  }
+  open_file_dialog(window.files, FileDialogPurpose::save_program, offered);
+  window.files.own = window.program_path;
+  window.files.arrays_beside = program_array_bytes(window.session.trace()) > largest_carried_bytes;
+}
+
+void ask_for_playlist(WindowState& window) {
+  if (window.walk.playlist.pages.empty()) {
+    window.notices.say("There is no playlist to save yet. Start one with “Add page”.");
+    return;
+  }
+  const std::string path = window.walk.path.empty() ? working_folder() + "playlist.json" : window.walk.path;
+  open_file_dialog(window.files, FileDialogPurpose::save_playlist, path);
+  window.files.own = window.walk.path;
+}
+
+TensorName name_to_export(const WindowState& window, TensorId id) {
+  const TensorName gradient{id, true};
+  const bool shown = window.selection.view == StageView::gradients;
+  return shown && window.trace_at_hand().tensor(gradient) ? gradient : TensorName{id};
+}
+
+void ask_for_export(WindowState& window) {
+  const std::optional<TensorId> id = tensor_under_focus(window);
+  const TensorPtr tensor = id ? window.session.trace().tensor(*id) : nullptr;
+  if (!tensor) {
+    window.notices.say("This step has no picture to export.");
+    return;
+  }
+  const Selection& selection = window.selection;
+  const Trace& trace = window.trace_at_hand();
+  const TensorName shown = name_to_export(window, *id);
+  ExportDialogState& dialog = window.export_dialog;
+  TensorExport before = dialog.what;
+  if (dialog.path.empty()) before.range_kind = ExportRange::shared;  // at first the colours are the stage's
+  const std::string folder = dialog.path.empty() ? working_folder() : folder_of(dialog.path);
+  dialog = {};
+  dialog.open = dialog.appearing = true;
+  // Colours stay as they were chosen the last time; what is exported follows the stage.
+  dialog.what = before;
+  dialog.what.tensor = shown;
+  dialog.what.batch = selection.batch;
+  dialog.what.queries_as_columns = selection.queries_as_columns;
+  dialog.head = export_head_of(trace, shown, selection.head);
+  dialog.has_heads = export_head_count(trace, shown) > 1;
+  TensorExport one = dialog.what, all_heads = dialog.what;
+  one.head = dialog.head;
+  all_heads.head.reset();
+  dialog.title = export_title(trace, one);
+  dialog.title_of_all = export_title(trace, all_heads);
+  const bool all = dialog.has_heads && selection.view == StageView::all_heads;
+  dialog.what.head = all ? std::nullopt : std::optional(dialog.head);
+  std::string name = to_string(shown);
+  if (dialog.has_heads) name += all ? "-heads" : fmt::format("-head-{}", dialog.head);
+  dialog.path = folder + name + ".png";
+}
+
+void open_file(WindowState& window, const std::string& path) {
+  try {
+    open_scenario(window, path);
+  } catch (const std::exception& error) {
+    window.notices.complain(error.what());
+  }
+}
+
+void accept_file(WindowState& window, const std::string& path) {
+  FileDialogState& dialog = window.files;
+  try {
+    switch (dialog.purpose) {
+      case FileDialogPurpose::open_scenario:
+        open_scenario(window, path);
+        break;
+      case FileDialogPurpose::save_scenario:
+        if (!window.session.error().empty())
+          throw Error(ExitStatus::usage, {.where = "", .what = unsaved_sentence(window.session)});
+        write_scenario_file(window.session.scenario(), path);
+        window.scenario_path = path;
+        remember_file(window, path);
+        window.notices.say("Saved " + path);
+        break;
+      case FileDialogPurpose::save_program:
+        save_program(window, path);
+        break;
+      case FileDialogPurpose::save_stage_picture:
+        save_stage_picture(window, path);
+        break;
+      case FileDialogPurpose::save_motion:
+        save_motion(window, path);
+        break;
+      case FileDialogPurpose::save_playlist:
+        write_playlist_file(window.walk.playlist, path);
+        window.walk.path = path;
+        window.walk.changed = window.walk.from_program = false;
+        remember_file(window, path);
+        window.notices.say("Saved " + path);
+        break;
+    }
+    dialog.open = false;
+  } catch (const Error& error) {
+    dialog.error = error.what();
+    window.notices.log.write(dialog.error);
+  }
+}
+
+void accept_export(WindowState& window) {
+  ExportDialogState& dialog = window.export_dialog;
+  const std::string path = expanded_path(dialog.path);
+  try {
+    export_tensor(window.trace_at_hand(), window.session.inputs().labels, dialog.what, path);
+    dialog.open = false;
+    window.notices.say(fmt::format("Exported {} to {}", to_string(dialog.what.tensor), path));
+  } catch (const Error& error) {
+    dialog.error = error.what();
+    window.notices.log.write(dialog.error);
+  }
+}
+
+}  // namespace headwise

@@ -1,0 +1,318 @@
+// Heads that are split, repeated, ordered or joined otherwise than ours.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <utility>
+
+#include "core/attention/heads.h"
+#include "core/attention/scaled_dot_product_attention.h"
+#include "core/trace/attention_sizes.h"
+#include "core/compare/program_variants.h"
+#include "core/compare/tensor_fill.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+using Axes = std::array<int, 4>;
+
+// The cells of x with its axes in another order, row by row, under `out`, a shape of as many cells.
+Tensor laid_out(const Tensor& x, const Axes& axes, const Shape& out) {
+  std::vector<Axis> order;
+  for (const int axis : axes) order.push_back(x.shape().axes()[static_cast<std::size_t>(axis)]);
+  const Cells cell(x);
+  const Tensor moved = filled4(Shape(std::move(order)), [&](Index a, Index b, Index c, Index d) {
+    std::array<Index, 4> at{};
+    const std::array<Index, 4> index{a, b, c, d};
+    for (std::size_t i = 0; i < 4; ++i) at[static_cast<std::size_t>(axes[i])] = index[i];
+    return cell(at[0], at[1], at[2], at[3]);
+  });
+  return moved.reshaped(out);
+}
+
+std::string letters(const Axes& axes, const std::array<const char*, 4>& names) {
+  std::vector<std::string> text;
+  for (const int axis : axes) text.emplace_back(names[static_cast<std::size_t>(axis)]);
+  return fmt::format("({})", fmt::join(text, ","));
+}
+
+// q (N,L,H·D) as (N,H,L,D) by a view of its numbers in this order of (N,L,H,D).
+StageChange split_by_view(Id heads, Id joined, const Axes& axes) {
+  return {heads, [joined, axes](const Trace& so_far) {
+            const Tensor& x = *so_far.tensor(joined);
+            const bool queries = joined == Id::q;
+            const Index count = queries ? so_far.options.num_heads : so_far.options.num_kv_heads;
+            const Shape& s = x.shape();
+            const Shape apart{s.axes()[0], s.axes()[1], {"H", count}, {"D", s.size(2) / count}};
+            return laid_out(x.reshaped(apart), axes,
+                            Shape{s.axes()[0],
+                                  {queries ? "H" : "G", count},
+                                  s.axes()[1],
+                                  {joined == Id::v ? "Dv" : "D", s.size(2) / count}});
+          }};
+}
+
+StageChange merged_by_view(const Axes& axes) {
+  return {Id::concat, [axes](const Trace& so_far) {
+            const Tensor& x = *so_far.tensors.head_output;
+            return laid_out(x, axes, so_far.tensors.concat->shape());
+          }};
+}
+
+void add_views(const AttentionInputs& inputs, ProgramVariants& variants) {
+  if (inputs.options.op != Op::multi_head_attention || !inputs.options.head_gain.empty()) return;
+  const std::array<const char*, 4> split_names{"N", "L", "H", "D"}, merge_names{"N", "H", "L", "Dv"};
+  const auto split_all = [](const Axes& axes) {
+    return std::vector<StageChange>{split_by_view(Id::q_heads, Id::q, axes),
+                                    split_by_view(Id::k_heads, Id::k, axes),
+                                    split_by_view(Id::v_heads, Id::v, axes)};
+  };
+  constexpr Axes as_stored{0, 1, 2, 3};
+  const std::array<std::pair<const char*, std::pair<Id, Id>>, 3> single{
+      {{"q", {Id::q_heads, Id::q}}, {"k", {Id::k_heads, Id::k}}, {"v", {Id::v_heads, Id::v}}}};
+  variants.push_back({"q, k and v are split into heads by a view (N,H,L,D) of (N,L,H,D), without a transpose",
+                      "",
+                      {},
+                      split_all(as_stored)});
+  auto both = split_all(as_stored);
+  both.push_back(merged_by_view(as_stored));
+  variants.push_back({"the heads are split and joined by views, without a transpose", "", {}, both});
+  variants.push_back({"the heads are joined by a view of (N,H,L,Dv), without a transpose",
+                      "",
+                      {},
+                      {merged_by_view(as_stored)}});
+  for (const auto& [name, ids] : single)
+    variants.push_back({fmt::format("{} is split into heads by a view, without a transpose", name),
+                        "",
+                        {},
+                        {split_by_view(ids.first, ids.second, as_stored)}});
+  auto strided = split_all(as_stored);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const auto [heads, joined] = single[i].second;
+    strided[i] = {
+        heads, [joined = joined](const Trace& so_far) {
+          const Tensor& x = *so_far.tensor(joined);
+          const Index count = joined == Id::q ? so_far.options.num_heads : so_far.options.num_kv_heads;
+          const Cells cell(x);
+          const Shape& s = x.shape();
+          return filled4(Shape{s.axes()[0], {"H", count}, s.axes()[1], {"D", s.size(2) / count}},
+                         [&](Index n, Index h, Index l, Index d) { return cell(n, l, d * count + h); });
+        }};
+  }
+  const StageChange strided_merge = merged_by_view({0, 2, 3, 1});  // (N,L,Dv,H)
+  variants.push_back({"a head owns every H-th column, where ours owns D neighbouring ones: (D,H), not (H,D)",
+                      "",
+                      {},
+                      {strided[0], strided[1], strided[2], strided_merge}});
+  variants.push_back(
+      {"q, k and v are split as (D,H), every H-th column one head, and joined as (H,D)", "", {}, strided});
+  Axes axes{0, 1, 2, 3};
+  while (std::ranges::next_permutation(axes).found) {
+    if (axes != Axes{0, 2, 1, 3}) {
+      const std::string text = letters(axes, split_names);
+      variants.push_back(
+          {fmt::format("q, k and v are split into heads by a view of {}, where ours is (N,H,L,D)", text),
+           "",
+           {},
+           split_all(axes)});
+      variants.push_back({fmt::format("the heads are joined by a view of {}, where ours is (N,L,H,Dv)",
+                                      letters(axes, merge_names)),
+                          "",
+                          {},
+                          {merged_by_view(axes)}});
+    }
+  }
+}
+
+// Key/value heads, repeated otherwise.
+void add_copies(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const AttentionSizes sizes = attention_sizes(inputs);
+  const Index heads = sizes.heads, kv_heads = sizes.kv_heads;
+  if (heads == kv_heads || kv_heads == 0) return;
+  const auto scores_with = [](std::function<Tensor(const Tensor&)> copies) {
+    return StageChange{Id::scores, [copies = std::move(copies)](const Trace& so_far) {
+                         const TraceTensors& t = so_far.tensors;
+                         return attention_scores(*queries_of_scores(t), copies(*keys_of_scores(t)),
+                                                 t.scores->shape());
+                       }};
+  };
+  const auto output_with = [](std::function<Tensor(const Tensor&)> copies) {
+    return StageChange{Id::head_output, [copies = std::move(copies)](const Trace& so_far) {
+                         return weighted_sum(*so_far.tensors.dropped_weights,
+                                             copies(*so_far.tensors.v_heads));
+                       }};
+  };
+  const auto tiled = [heads](const Tensor& x) { return tile_kv(x, heads); };
+  const auto first = [heads](const Tensor& x) {
+    return filled4(Shape{x.shape().axes()[0], {"H", heads}, x.shape().axes()[2], x.shape().axes()[3]},
+                   [&, cell = Cells(x)](Index n, Index, Index s, Index d) { return cell(n, 0, s, d); });
+  };
+  const auto backwards = [heads, kv_heads](const Tensor& x) {
+    return filled4(Shape{x.shape().axes()[0], {"H", heads}, x.shape().axes()[2], x.shape().axes()[3]},
+                   [&, cell = Cells(x)](Index n, Index h, Index s, Index d) {
+                     return cell(n, kv_heads - 1 - kv_head_of(h, heads, kv_heads), s, d);
+                   });
+  };
+  constexpr const char* how = "tiled (query head h reads head h % G), not repeated in place (h // (H/G))";
+  constexpr HeadCopy apart = HeadCopy::every_gth, near = HeadCopy::neighbours;
+  if (kv_heads > 1) {
+    variants.push_back({fmt::format("key/value heads are {}", how),
+                        "",
+                        {},
+                        {scores_with(tiled), output_with(tiled)},
+                        {apart, apart}});
+    variants.push_back(
+        {fmt::format("the heads of v alone are {}", how), "", {}, {output_with(tiled)}, {near, apart}});
+    variants.push_back(
+        {fmt::format("the heads of k alone are {}", how), "", {}, {scores_with(tiled)}, {apart, near}});
+    variants.push_back({"every query head reads the first key/value head",
+                        "",
+                        {},
+                        {scores_with(first), output_with(first)}});
+    variants.push_back({"the key/value heads are read in the reverse order",
+                        "",
+                        {},
+                        {scores_with(backwards), output_with(backwards)}});
+  }
+}
+
+// The heads of a (N,H,L,W) tensor in another order.
+Tensor reordered(const Tensor& x, const std::vector<Index>& source) {
+  const Cells cell(x);
+  return filled4(x.shape(), [&](Index n, Index h, Index l, Index d) {
+    return cell(n, source[static_cast<std::size_t>(h)], l, d);
+  });
+}
+
+void add_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const AttentionSizes sizes = attention_sizes(inputs);
+  const Index heads = sizes.heads;
+  if (heads < 2 || inputs.options.op != Op::multi_head_attention) return;
+  const auto add = [&](std::string text, std::vector<Index> source) {
+    const StageChange merged{Id::concat, [source](const Trace& so_far) {
+                               const TraceTensors& t = so_far.tensors;
+                               return merge_heads(reordered(*t.head_output, source), t.head_gain.get(),
+                                                  "H·Dv");
+                             }};
+    variants.push_back({std::move(text), "", {}, {merged}});
+  };
+  // Every order of a few heads; of many, those that a mistake makes.
+  constexpr Index all_orders = 5;
+  std::vector<Index> order(static_cast<std::size_t>(heads));
+  std::iota(order.begin(), order.end(), Index{0});
+  const auto text = [&](const std::vector<Index>& source) {
+    return fmt::format("the heads are joined in the order {}", fmt::join(source, ", "));
+  };
+  if (heads <= all_orders) {
+    while (std::ranges::next_permutation(order).found) add(text(order), order);
+    return;
+  }
+  std::vector<std::vector<Index>> orders;
+  orders.emplace_back(order.rbegin(), order.rend());
+  for (const Index by : {Index{1}, heads - 1, heads / 2}) {
+    std::vector<Index> turned;
+    for (Index h = 0; h < heads; ++h) turned.push_back((h + by) % heads);
+    orders.push_back(std::move(turned));
+  }
+  for (Index groups = 2; groups < heads; ++groups) {  // (H/G,G) for (G,H/G)
+    if (heads % groups != 0) continue;
+    std::vector<Index> source;
+    for (Index h = 0; h < heads; ++h) source.push_back(h % groups * (heads / groups) + h / groups);
+    orders.push_back(std::move(source));
+  }
+  for (Index a = 0; a < heads; ++a) {
+    for (Index b = a + 1; b < heads; ++b) {
+      std::vector<Index> swapped = order;
+      std::swap(swapped[static_cast<std::size_t>(a)], swapped[static_cast<std::size_t>(b)]);
+      orders.push_back(std::move(swapped));
+    }
+  }
+  for (const std::vector<Index>& source : orders) add(text(source), source);
+}
+
+// A loop over the heads that ends one too early, or begins one too late.
+void add_missing_heads(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const Index heads = attention_sizes(inputs).heads;
+  if (heads < 2) return;
+  for (const Index missing : {heads - 1, Index{0}})
+    variants.push_back({fmt::format("head {} is left out: its columns are 0", missing),
+                        "",
+                        {},
+                        {{Id::head_output, [missing](const Trace& so_far) {
+                            const Tensor& own = *so_far.tensors.head_output;
+                            const Cells cell(own);
+                            return filled4(own.shape(), [&](Index n, Index h, Index l, Index d) {
+                              return h == missing ? 0.0 : cell(n, h, l, d);
+                            });
+                          }}}});
+}
+
+// One batch or one head in the place of all.
+void add_shared(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const AttentionSizes sizes = attention_sizes(inputs);
+  const auto add = [&](std::string text, std::vector<Id> ids, auto cell_of) {
+    ProgramVariant variant{std::move(text)};
+    for (const Id id : ids) {
+      variant.stages.push_back({id, [id, cell_of](const Trace& so_far) {
+                                  const Tensor& x = *so_far.tensor(id);
+                                  const Cells cell(x);
+                                  return filled4(x.shape(), [&](Index n, Index h, Index t, Index d) {
+                                    return cell_of(cell, x.shape(), n, h, t, d);
+                                  });
+                                }});
+    }
+    variants.push_back(std::move(variant));
+  };
+  const bool turned = inputs.options.rotary_base || !inputs.options.rotary_inverse_frequencies.empty();
+  const Id keys = turned ? Id::k_rotary : Id::k_heads;
+  if (sizes.batch > 1) {
+    add("keys and values of the first batch are used for all", {keys, Id::v_heads},
+        [](const Cells& cell, const Shape&, Index, Index h, Index t, Index d) { return cell(0, h, t, d); });
+    add("keys and values of the batches are taken in the reverse order", {keys, Id::v_heads},
+        [](const Cells& cell, const Shape& s, Index n, Index h, Index t, Index d) {
+          return cell(s.size(0) - 1 - n, h, t, d);
+        });
+    add("the values of the batches are taken in the reverse order", {Id::v_heads},
+        [](const Cells& cell, const Shape& s, Index n, Index h, Index t, Index d) {
+          return cell(s.size(0) - 1 - n, h, t, d);
+        });
+    add("the weights of the first batch are used for all", {Id::attn_weights},
+        [](const Cells& cell, const Shape&, Index, Index h, Index t, Index d) { return cell(0, h, t, d); });
+  }
+  if (sizes.heads > 1) {
+    add("the weights of the first head are used in all", {Id::attn_weights},
+        [](const Cells& cell, const Shape&, Index n, Index, Index t, Index d) { return cell(n, 0, t, d); });
+    add("the weights are averaged over the heads before they weigh the values", {Id::dropped_weights},
+        [](const Cells& cell, const Shape& s, Index n, Index, Index t, Index d) {
+          double sum = 0.0;
+          for (Index h = 0; h < s.size(1); ++h) sum += cell(n, h, t, d);
+          return sum / static_cast<double>(s.size(1));
+        });
+  }
+  add("the values stand in the reverse order of the keys", {Id::v_heads},
+      [](const Cells& cell, const Shape& s, Index n, Index h, Index t, Index d) {
+        return cell(n, h, s.size(2) - 1 - t, d);
+      });
+  for (const Index by : {Index{1}, Index{-1}}) {
+    add(by > 0 ? "the values are one position late: key s has the value of s − 1"
+               : "the values are one position early: key s has the value of s + 1",
+        {Id::v_heads}, [by](const Cells& cell, const Shape& s, Index n, Index h, Index t, Index d) {
+          return cell(n, h, (t - by + s.size(2)) % s.size(2), d);
+        });
+  }
+}
+
+}  // namespace
+
+void add_head_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
+  add_copies(inputs, variants);
+  add_views(inputs, variants);
+  add_orders(inputs, variants);
+  add_missing_heads(inputs, variants);
+  add_shared(inputs, variants);
+}
+
+}  // namespace headwise

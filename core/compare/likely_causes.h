@@ -1,0 +1,46 @@
+// Why another program's tensors differ from ours, where computing can tell: the change of our numbers, or of our
+// computation, after which the two agree. Nothing is guessed, and there is one rule: a cause is named only where, with it,
+// every array of theirs agrees in every cell. What explains some of the arrays and leaves others is not named, for it
+// misleads: a mask that is applied after the softmax looks like no mask until the weights are reached.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/compare/array_compare.h"
+
+namespace headwise {
+
+struct LikelyCause {
+  std::string text;    // "theirs equals ours times 0.5 = 1/√D"
+  std::string remedy;  // what makes ours do the same: "--set attention.scale=1"; often empty
+};
+
+// What the whole is computed from and with; each variant (core/compare/program_variants.h) is one run more.
+struct VariantSearch {
+  const AttentionInputs& inputs;
+  const Trace& ours;  // made from them
+  TensorPtr grad_output;
+  const std::vector<StoredTensor>& theirs;
+  ArrayComparisonOptions options;
+};
+
+// Above this size of a trace variants are not run: some hundreds of runs would take too long.
+inline constexpr Index variant_bytes_limit = Index{32} << 20;
+
+// All causes of the differences, the best first; and facts about theirs that hold whether or not they explain all of it.
+struct Findings {
+  std::vector<LikelyCause> causes;
+  std::vector<std::string> facts;  // "every number of theirs is a bf16 number …"
+};
+Findings likely_causes(const VariantSearch& search, const ArrayComparison& comparison);
+
+// The parts of it. The variants under which everything agrees; where one alone does not do, with a number that is
+// searched for, or two at once.
+std::vector<LikelyCause> causes_in_variants(const VariantSearch& search, const ArrayComparison& comparison);
+
+// Our numbers of this tensor, or of another one, arranged, scaled or rounded differently. `array` differs and
+// has been read; the other arrays are not looked at. A tensor above 2^20 cells is not searched.
+std::vector<LikelyCause> causes_in_numbers(const Trace& ours, const ComparedArray& array);
+
+}  // namespace headwise

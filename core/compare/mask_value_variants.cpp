@@ -1,0 +1,141 @@
+// Masks that block the right cells, with something other than −inf before the softmax.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "core/attention/softmax.h"
+#include "core/trace/attention_sizes.h"
+#include "core/compare/mask_patterns.h"
+#include "core/compare/tensor_fill.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+bool is_blocked(double bias) {
+  return std::isinf(bias) && bias < 0;
+}
+
+// masked_scores with value(scaled score, bias, how many masks block) in every cell.
+template <class Value>
+StageChange masked_as(const Value& value) {
+  return {Id::masked_scores, [value](const Trace& so_far) {
+            const Tensor &scores = *so_far.tensors.scaled_scores, &bias = *so_far.tensors.mask_bias;
+            Tensor result = scores;
+            for (Index i = 0; i < result.size(); ++i) result.set_flat(i, value(scores.flat(i), bias.flat(i)));
+            return result;
+          }};
+}
+
+// A row's weights divided by their sum; where that is 0 they stay.
+Tensor renormalised(Tensor weights) {
+  const Index keys = weights.shape().size(3);
+  const std::span<double> cells = weights.values<double>();
+  for (std::size_t row = 0; row + static_cast<std::size_t>(keys) <= cells.size() && keys > 0;
+       row += static_cast<std::size_t>(keys)) {
+    double sum = 0.0;
+    for (const double cell : cells.subspan(row, static_cast<std::size_t>(keys))) sum += cell;
+    if (sum == 0.0) continue;
+    for (double& cell : cells.subspan(row, static_cast<std::size_t>(keys))) cell /= sum;
+  }
+  return weights;
+}
+
+Tensor without_blocked(const Tensor& weights, const Tensor& bias, bool again) {
+  Tensor result = weights;
+  for (Index i = 0; i < result.size(); ++i)
+    if (is_blocked(bias.flat(i))) result.set_flat(i, 0.0);
+  return again ? renormalised(std::move(result)) : result;
+}
+
+// The mask takes weights away after the softmax.
+void add_after_softmax(ProgramVariants& variants) {
+  const auto softmax_of = [](Id scores, bool again) {
+    return [scores, again](const Trace& so_far) {
+      const Tensor weights = softmax(*so_far.tensor(scores), so_far.options.fully_masked_rows);
+      return without_blocked(weights, *so_far.tensors.mask_bias, again);
+    };
+  };
+  const StageChange unmasked{Id::masked_scores,
+                             [](const Trace& so_far) { return *so_far.tensors.scaled_scores; }};
+  const auto add = [&](bool again, const char* text) {
+    ProgramVariant variant{text};
+    variant.stages = {unmasked, {Id::attn_weights, softmax_of(Id::scaled_scores, again)}};
+    variants.push_back(std::move(variant));
+    ProgramVariant late{text};  // attn_weights are kept as the softmax made them
+    late.stages = {unmasked, {Id::dropped_weights, [again](const Trace& so_far) {
+                                return without_blocked(*so_far.tensors.attn_weights,
+                                                       *so_far.tensors.mask_bias, again);
+                              }}};
+    variants.push_back(std::move(late));
+  };
+  add(false,
+      "the mask is applied after the softmax: blocked weights are set to 0, and the row's sum is below 1");
+  add(true, "the mask is applied after the softmax, and each row is divided by what is left of its sum");
+}
+
+}  // namespace
+
+void add_mask_value_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const AttentionOptions& o = inputs.options;
+  const TraceTensors& t = inputs.tensors;
+  if (!t.attn_mask && !t.key_padding_mask && !t.valid_lens && !o.is_causal && !o.sliding_window && !o.alibi)
+    return;
+  const auto add = [&](std::string text, std::vector<StageChange> stages) {
+    variants.push_back({std::move(text), "", {}, std::move(stages)});
+  };
+  const double scale =
+      o.scale.value_or(1.0 / std::sqrt(static_cast<double>(resolved_options(inputs).head_dim)));
+  for (const double value :
+       {-1e9, -1e4, -1e5, -1e6, -65504.0, -1e30, -static_cast<double>(std::numeric_limits<float>::max()),
+        -100.0, -1000.0, -10.0, -1.0, 1.0}) {
+    add(fmt::format("{:g} is added to blocked cells", value), {masked_as([value](double score, double bias) {
+          return is_blocked(bias) ? score + value : score + bias;
+        })});
+  }
+  for (const double value : {-1e9, -1e4, -1e5, -1e6, -100.0, -1000.0}) {
+    add(fmt::format("blocked cells are filled with {:g} before the scores are scaled", value),
+        {masked_as([value, scale](double score, double bias) {
+          return is_blocked(bias) ? value * scale : score + bias;
+        })});
+  }
+  for (const double value :
+       {0.0, 1e-9, -1e-9, 1e9, -1.0, -10.0, -50.0, -100.0, -1000.0, -1e7, -1e8, -1e10, -1e12, -1e20, -1e30}) {
+    if (!o.mask_value)
+      variants.push_back({fmt::format("blocked cells are filled with {:g}", value),
+                          fmt::format("--set mask.value={:.9g}", value),
+                          [value](AttentionInputs& other) { other.options.mask_value = value; }});
+  }
+  add("the scores are multiplied by the mask, so that a blocked score becomes 0",
+      {masked_as([](double score, double bias) { return is_blocked(bias) ? 0.0 : score + bias; })});
+  add("the scores are multiplied by attn_mask, not added to it",
+      {masked_as([](double score, double bias) { return is_blocked(bias) ? bias : score * bias; })});
+  add("what a mask adds is divided by √D along with the scores",
+      {masked_as(
+          [scale](double score, double bias) { return is_blocked(bias) ? bias : score + bias * scale; })});
+  add("what a mask adds (a bias, ALiBi) is subtracted: the sign is opposite",
+      {masked_as([](double score, double bias) { return is_blocked(bias) ? bias : score - bias; })});
+  add("masks are applied to the last query alone",
+      {{Id::masked_scores, [](const Trace& so_far) {
+          const Tensor &scores = *so_far.tensors.scaled_scores, &masked = *so_far.tensors.masked_scores;
+          const Index last = scores.shape().size(2) - 1;
+          const Cells before(scores), after(masked);
+          return filled4(scores.shape(), [&](Index n, Index h, Index l, Index s) {
+            return l == last ? after(n, h, l, s) : before(n, h, l, s);
+          });
+        }}});
+  add("masks are applied in the first head alone",
+      {{Id::masked_scores, [](const Trace& so_far) {
+          const Tensor &scores = *so_far.tensors.scaled_scores, &masked = *so_far.tensors.masked_scores;
+          const Cells before(scores), after(masked);
+          return filled4(scores.shape(), [&](Index n, Index h, Index l, Index s) {
+            return h == 0 ? after(n, h, l, s) : before(n, h, l, s);
+          });
+        }}});
+  add_after_softmax(variants);
+}
+
+}  // namespace headwise

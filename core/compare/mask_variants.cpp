@@ -1,0 +1,262 @@
+// Masks that block other cells than ours: one key too far, transposed, inverted, applied to the queries.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <utility>
+
+#include "core/attention/attention_mask.h"
+#include "core/trace/attention_sizes.h"
+#include "core/compare/mask_patterns.h"
+#include "core/compare/tensor_fill.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+using Change = std::function<void(AttentionInputs&)>;
+
+bool is_blocked(double bias) {
+  return std::isinf(bias) && bias < 0;
+}
+
+TensorPtr inverted(const Tensor& mask) {
+  Tensor result = mask;
+  for (Index i = 0; i < result.size(); ++i) result.set_flat(i, result.flat(i) == 0.0 ? 1.0 : 0.0);
+  return shared_tensor(std::move(result));
+}
+
+// The mask_bias that `choice` alone would make of these inputs.
+Tensor bias_of(const AttentionInputs& inputs, const MaskChoice& choice) {
+  Trace trace;
+  trace.options = resolved_options(inputs);
+  trace.tensors = inputs.tensors;
+  return merged_masks(trace, choice);
+}
+
+// Whether attn_mask is nothing but a causal mask written out, of this alignment.
+bool is_causal_mask(const AttentionInputs& inputs, CausalAlignment alignment) {
+  if (!inputs.tensors.attn_mask) return false;
+  AttentionInputs causal = inputs;
+  causal.tensors.attn_mask = nullptr;
+  causal.options.is_causal = true;
+  causal.options.sliding_window.reset();
+  causal.options.alibi = false;
+  causal.options.causal_alignment = alignment;
+  return identical(bias_of(inputs, {true, false, false}), bias_of(causal, {false, false, true}));
+}
+
+// Triangles other than the causal one, in its place.
+void add_triangles(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const AttentionOptions& o = inputs.options;
+  const AttentionSizes sizes = attention_sizes(inputs);
+  if (sizes.queries < 2 || sizes.keys < 2) return;
+  std::optional<CausalAlignment> written;  // in attn_mask
+  for (const CausalAlignment alignment : {CausalAlignment::top_left, CausalAlignment::bottom_right})
+    if (!written && is_causal_mask(inputs, alignment)) written = alignment;
+  const bool ours = o.is_causal || written;
+  const std::string mask = ours ? "the causal mask" : "there is a causal mask that";
+  const MaskChoice others{!written, true, true};
+  for (const CausalAlignment alignment : {CausalAlignment::top_left, CausalAlignment::bottom_right}) {
+    const Index offset = causal_offset(alignment, sizes.queries, sizes.keys);
+    const CausalAlignment own = written.value_or(o.causal_alignment);
+    if (alignment != own && sizes.queries == sizes.keys) continue;
+    const std::string where = alignment == own                         ? ""
+                              : alignment == CausalAlignment::top_left ? ", aligned at the top left"
+                                                                       : ", aligned at the bottom right";
+    const auto add = [&](const char* what, Blocks blocks) {
+      ProgramVariant variant{fmt::format("{} {}{}", mask, what, where), "",
+                             [](AttentionInputs& other) { other.options.is_causal = false; }};
+      variant.stages.push_back(blocked_where(others, std::move(blocks)));
+      add_with_row_answers(o, variant, variants);
+    };
+    add("blocks one key too many, the query's own position (it keeps j < i, not j ≤ i)",
+        [=](Index, Index, Index l, Index s) { return s >= l + offset; });
+    add("leaves one key too many, the next position (it keeps j ≤ i + 1, not j ≤ i)",
+        [=](Index, Index, Index l, Index s) { return s > l + offset + 1; });
+    add("is transposed: it blocks the keys behind a query, not those ahead",
+        [=](Index, Index, Index l, Index s) { return s < l + offset; });
+    add("is inverted: it blocks what it should keep, and keeps what it should block",
+        [=](Index, Index, Index l, Index s) { return s <= l + offset; });
+    if (written && alignment != own)
+      add("is aligned elsewhere", [=](Index, Index, Index l, Index s) { return s > l + offset; });
+  }
+}
+
+// attn_mask as a whole: transposed, a key or a query off.
+void add_attn_mask(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const TraceTensors& t = inputs.tensors;
+  if (!t.attn_mask) return;
+  const AttentionSizes sizes = attention_sizes(inputs);
+  const Index queries = sizes.queries, keys = sizes.keys;
+  const auto add = [&](const char* text,
+                       const std::function<double(const Cells&, Index, Index, Index, Index)>& cell) {
+    ProgramVariant variant{text};
+    variant.stages.push_back({Id::mask_bias, [cell, keys](const Trace& so_far) {
+                                const Tensor own = merged_masks(so_far, {true, false, false});
+                                const Tensor rest = merged_masks(so_far, {false, true, true});
+                                const Cells of_own(own), of_rest(rest);
+                                return filled4(own.shape(), [&](Index n, Index h, Index l, Index s) {
+                                  return of_rest(n, h, l, s) + (s < keys ? cell(of_own, n, h, l, s) : 0.0);
+                                });
+                              }});
+    add_with_row_answers(inputs.options, variant, variants);
+  };
+  if (queries == keys && queries > 1)
+    add("attn_mask is transposed",
+        [](const Cells& m, Index n, Index h, Index l, Index s) { return m(n, h, s, l); });
+  add("attn_mask is applied one key too far to the right",
+      [](const Cells& m, Index n, Index h, Index l, Index s) { return m(n, h, l, s > 0 ? s - 1 : 0); });
+  add("attn_mask is applied one key too far to the left",
+      [keys](const Cells& m, Index n, Index h, Index l, Index s) {
+        return m(n, h, l, s + 1 < keys ? s + 1 : s);
+      });
+  if (sizes.batch > 1)
+    add("attn_mask of the first batch is used for all",
+        [](const Cells& m, Index, Index h, Index l, Index s) { return m(0, h, l, s); });
+  if (sizes.heads > 1)
+    add("attn_mask of the first head is used for all",
+        [](const Cells& m, Index n, Index, Index l, Index s) { return m(n, 0, l, s); });
+}
+
+// The padding mask, by key, in another role.
+void add_padding(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const TraceTensors& t = inputs.tensors;
+  if (!t.key_padding_mask && !t.valid_lens) return;
+  const AttentionSizes sizes = attention_sizes(inputs);
+  const Index queries = sizes.queries, keys = sizes.keys, batch = sizes.batch, heads = sizes.heads;
+  if (batch == 0 || heads == 0 || queries == 0) return;
+  const auto bias = std::make_shared<const Tensor>(bias_of(inputs, {false, true, false}));
+  const auto pads = [bias](Index n, Index s) { return is_blocked(Cells(*bias)(n, 0, 0, s)); };
+  const std::string name = t.key_padding_mask ? "key_padding_mask" : "valid_lens";
+  const auto add = [&](const std::string& text, Blocks blocks) {
+    ProgramVariant variant{name + " " + text};
+    variant.stages.push_back(blocked_where({true, false, true}, std::move(blocks)));
+    add_with_row_answers(inputs.options, variant, variants);
+  };
+  if (queries == keys) {
+    add("is applied to the queries (axis L), not to the keys (axis S)",
+        [pads](Index n, Index, Index l, Index) { return pads(n, l); });
+    add("is applied to the queries (axis L), too, not to the keys (axis S) alone",
+        [pads](Index n, Index, Index l, Index s) { return pads(n, l) || pads(n, s); });
+    add("blocks only where query and key are both padding",
+        [pads](Index n, Index, Index l, Index s) { return pads(n, l) && pads(n, s); });
+    const auto zeroed = [&](const char* what, std::vector<Id> stages, bool keys_too) {
+      ProgramVariant variant{name + what};
+      if (!keys_too)
+        variant.stages.push_back(
+            blocked_where({true, false, true}, [](Index, Index, Index, Index) { return false; }));
+      for (const Id id : stages) {
+        variant.stages.push_back({id, [id, pads](const Trace& so_far) {
+                                    const Tensor& own = *so_far.tensor(id);
+                                    const Cells cell(own);
+                                    if (own.shape().rank() == 3)
+                                      return filled3(own.shape(), [&](Index n, Index l, Index e) {
+                                        return pads(n, l) ? 0.0 : cell(n, l, e);
+                                      });
+                                    return filled4(own.shape(), [&](Index n, Index h, Index l, Index s) {
+                                      return pads(n, l) ? 0.0 : cell(n, h, l, s);
+                                    });
+                                  }});
+      }
+      variants.push_back(std::move(variant));
+    };
+    zeroed(" also sets the weights of padded queries to 0", {Id::attn_weights}, true);
+    zeroed(" also sets the output of padded queries to 0", {Id::output}, true);
+    zeroed(" sets the weights of padded queries to 0 and is not applied to the keys", {Id::attn_weights},
+           false);
+    zeroed(" sets the output of padded queries to 0 and is not applied to the keys", {Id::output}, false);
+  }
+  add("is read from the other end: padding on the left is taken for padding on the right",
+      [pads, keys](Index n, Index, Index, Index s) { return s < keys && pads(n, keys - 1 - s); });
+  add("is one key too long: the last key that is not padding is blocked, too",
+      [pads, keys](Index n, Index, Index, Index s) {
+        return pads(n, s) || (s + 1 < keys && pads(n, s + 1));
+      });
+  add("is one key too short: the first key that is padding is kept",
+      [pads](Index n, Index, Index, Index s) { return pads(n, s) && (s == 0 || pads(n, s - 1)); });
+  if (batch == 1) return;
+  add("of the first batch is used for all", [pads](Index, Index, Index, Index s) { return pads(0, s); });
+  add("of the batches is taken in the reverse order",
+      [pads, batch](Index n, Index, Index, Index s) { return pads(batch - 1 - n, s); });
+  if (heads > 1)
+    add("is tiled over the heads, so that slice n·H + h gets the padding of batch (n·H + h) % N",
+        [pads, heads, batch](Index n, Index h, Index, Index s) { return pads((n * heads + h) % batch, s); });
+}
+
+// True and False exchanged, in one mask or in all.
+void add_inversions(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const auto invert = [&](const char* name, TensorPtr TraceTensors::*member) {
+    const TensorPtr& mask = inputs.tensors.*member;
+    if (!mask || mask->dtype() != DType::boolean) return;
+    ProgramVariant variant{
+        fmt::format("True and False of {} have the opposite meaning", name), "",
+        [member](AttentionInputs& other) { other.tensors.*member = inverted(*(other.tensors.*member)); }};
+    add_with_row_answers(inputs.options, variant, variants);
+  };
+  invert("attn_mask", &TraceTensors::attn_mask);
+  invert("key_padding_mask", &TraceTensors::key_padding_mask);
+  if (inputs.tensors.attn_mask && inputs.tensors.key_padding_mask &&
+      inputs.tensors.attn_mask->dtype() == DType::boolean &&
+      inputs.tensors.key_padding_mask->dtype() == DType::boolean) {
+    ProgramVariant variant{"True and False of both attn_mask and key_padding_mask have the opposite meaning",
+                           "", [](AttentionInputs& other) {
+                             TraceTensors& t = other.tensors;
+                             t.attn_mask = inverted(*t.attn_mask);
+                             t.key_padding_mask = inverted(*t.key_padding_mask);
+                           }};
+    add_with_row_answers(inputs.options, variant, variants);
+  }
+  const AttentionOptions& o = inputs.options;
+  const bool any = inputs.tensors.attn_mask || inputs.tensors.key_padding_mask || inputs.tensors.valid_lens ||
+                   o.is_causal || o.sliding_window;
+  if (!any) return;
+  ProgramVariant variant{
+      "the masks are inverted as a whole: what ours blocks is kept, and what ours keeps blocked"};
+  variant.stages.push_back({Id::mask_bias, [](const Trace& so_far) {
+                              const Tensor bias = merged_masks(so_far, {});
+                              return mapped_cells(bias, [](double cell) {
+                                return is_blocked(cell) ? 0.0 : -std::numeric_limits<double>::infinity();
+                              });
+                            }});
+  add_with_row_answers(o, variant, variants);
+}
+
+// Blocked only where each of several masks blocks.
+void add_conjunction(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const TraceTensors& t = inputs.tensors;
+  const bool by_position = inputs.options.is_causal || inputs.options.sliding_window;
+  const std::vector<std::pair<bool, MaskChoice>> kinds{
+      {t.attn_mask != nullptr, {true, false, false}},
+      {t.key_padding_mask || t.valid_lens, {false, true, false}},
+      {by_position, {false, false, true}}};
+  std::vector<MaskChoice> present;
+  for (const auto& [there, choice] : kinds)
+    if (there) present.push_back(choice);
+  if (present.size() < 2) return;
+  ProgramVariant variant{"a cell is blocked only where every mask blocks it, not where any does"};
+  variant.stages.push_back({Id::mask_bias, [present](const Trace& so_far) {
+                              std::vector<Tensor> each;
+                              for (const MaskChoice& choice : present)
+                                each.push_back(merged_masks(so_far, choice));
+                              Tensor result = each.front();
+                              for (Index i = 0; i < result.size(); ++i) {
+                                bool blocked = true;
+                                for (const Tensor& one : each) blocked = blocked && is_blocked(one.flat(i));
+                                result.set_flat(i, blocked ? -std::numeric_limits<double>::infinity() : 0.0);
+                              }
+                              return result;
+                            }});
+  add_with_row_answers(inputs.options, variant, variants);
+}
+
+}  // namespace
+
+void add_mask_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
+  add_triangles(inputs, variants);
+  add_attn_mask(inputs, variants);
+  add_padding(inputs, variants);
+  add_inversions(inputs, variants);
+  add_conjunction(inputs, variants);
+}
+
+}  // namespace headwise

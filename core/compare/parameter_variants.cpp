@@ -1,0 +1,262 @@
+// Parameters that are used in another way: left out, transposed, in another order.
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "core/trace/attention_sizes.h"
+#include "core/compare/program_variants.h"
+#include "core/compare/tensor_blocks.h"
+#include "core/compare/tensor_fill.h"
+
+namespace headwise {
+namespace {
+
+using Change = std::function<void(AttentionInputs&)>;
+
+// W_q, W_k, W_v by themselves and the rows of in_proj_bias that belong to each, so that one of the three can be changed.
+struct Parts {
+  std::array<TensorPtr TraceTensors::*, 3> weights{&TraceTensors::q_proj_weight, &TraceTensors::k_proj_weight,
+                                                   &TraceTensors::v_proj_weight};
+  std::array<Index, 4> first_rows{};  // of q, k, v and the end
+
+  explicit Parts(const AttentionOptions& o)
+      : first_rows{0, o.num_heads * o.head_dim, (o.num_heads + o.num_kv_heads) * o.head_dim,
+                   (o.num_heads + o.num_kv_heads) * o.head_dim + o.num_kv_heads * o.v_head_dim} {}
+  Index rows(std::size_t part) const { return first_rows[part + 1] - first_rows[part]; }
+
+  std::vector<Index> rows_of(std::size_t part) const {
+    std::vector<Index> rows;
+    for (Index row = first_rows[part]; row < first_rows[part + 1]; ++row) rows.push_back(row);
+    return rows;
+  }
+
+  void separate(AttentionInputs& inputs) const {
+    TraceTensors& t = inputs.tensors;
+    if (!t.in_proj_weight) return;
+    for (std::size_t part = 0; part < 3; ++part)
+      t.*weights[part] = with_blocks(*t.in_proj_weight, 1, rows_of(part));
+    t.in_proj_weight = nullptr;
+  }
+};
+
+constexpr std::array<const char*, 3> letters{"q", "k", "v"};
+
+Tensor with_zero_rows(const Tensor& bias, Index first, Index end) {
+  Tensor result = bias;
+  for (Index row = first; row < end; ++row) result.set_flat(row, 0.0);
+  return result;
+}
+
+// The parts of another projection's rows and bias: `from[p]` is what stands for part p.
+Change parts_taken(const Parts& parts, const std::array<std::size_t, 3>& from) {
+  return [parts, from](AttentionInputs& other) {
+    parts.separate(other);
+    TraceTensors& t = other.tensors;
+    const std::array<TensorPtr, 3> own{t.q_proj_weight, t.k_proj_weight, t.v_proj_weight};
+    std::vector<Index> bias_rows;
+    for (std::size_t part = 0; part < 3; ++part) {
+      t.*parts.weights[part] = own[from[part]];
+      const std::vector<Index> rows = parts.rows_of(from[part]);
+      bias_rows.insert(bias_rows.end(), rows.begin(), rows.end());
+    }
+    if (t.in_proj_bias) t.in_proj_bias = with_blocks(*t.in_proj_bias, 1, bias_rows);
+  };
+}
+
+void add_single_parts(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const TraceTensors& t = inputs.tensors;
+  const Parts parts(inputs.options);
+  for (std::size_t part = 0; part < 3; ++part) {
+    if (t.in_proj_bias)
+      variants.push_back({fmt::format("the bias of {} is not added", letters[part]), "",
+                          [parts, part](AttentionInputs& other) {
+                            other.tensors.in_proj_bias = shared_tensor(
+                                with_zero_rows(*other.tensors.in_proj_bias, parts.first_rows[part],
+                                               parts.first_rows[part + 1]));
+                          }});
+    if (t.in_proj_weight && parts.rows(part) > 1)
+      variants.push_back({fmt::format("W_{} is used as [in,out], x·W where ours is x·Wᵀ", letters[part]), "",
+                          [parts, part](AttentionInputs& other) {
+                            parts.separate(other);
+                            TensorPtr& weight = other.tensors.*parts.weights[part];
+                            weight = read_as_in_out(*weight);
+                          }});
+  }
+  const auto width = [&](std::size_t part) {
+    const TensorPtr& weight = t.in_proj_weight ? t.in_proj_weight : t.*parts.weights[part];
+    return weight ? weight->shape().size(1) : 0;
+  };
+  const auto alike = [&](std::size_t a, std::size_t b) {
+    return parts.rows(a) == parts.rows(b) && width(a) == width(b) && parts.rows(a) > 0;
+  };
+  const bool packed_orders =
+      t.in_proj_weight && parts.rows(0) == parts.rows(1) && parts.rows(1) == parts.rows(2);
+  for (std::size_t a = 0; a < 3; ++a) {
+    for (std::size_t b = 0; b < 3; ++b) {
+      if (a == b || !alike(a, b)) continue;
+      std::array<std::size_t, 3> from{0, 1, 2};
+      if (a < b && !packed_orders) {  // else told as an order of the rows of in_proj_weight
+        std::swap(from[a], from[b]);
+        variants.push_back({fmt::format("the projections of {} and {} are exchanged", letters[a], letters[b]),
+                            "", parts_taken(parts, from)});
+      }
+      from = {0, 1, 2};
+      from[a] = b;
+      variants.push_back({fmt::format("{} is projected with the matrix of {}", letters[a], letters[b]), "",
+                          parts_taken(parts, from)});
+    }
+  }
+}
+
+// One of the three has the matrix, or the bias, of another, and the rest of its own.
+void add_halves_of_parts(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const TraceTensors& t = inputs.tensors;
+  if (!t.in_proj_bias) return;
+  const Parts parts(inputs.options);
+  const bool one_input = t.query == t.key && t.key == t.value;
+  for (std::size_t a = 0; a < 3; ++a) {
+    for (std::size_t b = 0; b < 3; ++b) {
+      if (a == b || parts.rows(a) != parts.rows(b) || parts.rows(a) == 0) continue;
+      if (one_input)
+        variants.push_back(
+            {fmt::format("{} is projected with the matrix of {} and its own bias", letters[a], letters[b]),
+             "", [parts, a, b](AttentionInputs& other) {
+               parts.separate(other);
+               other.tensors.*parts.weights[a] = other.tensors.*parts.weights[b];
+             }});
+      std::array<std::size_t, 3> from{0, 1, 2};
+      from[a] = b;
+      variants.push_back({fmt::format("the bias of {} is added to {}", letters[b], letters[a]), "",
+                          [parts, from](AttentionInputs& other) {
+                            std::vector<Index> rows;
+                            for (const std::size_t part : from) {
+                              const std::vector<Index> own = parts.rows_of(part);
+                              rows.insert(rows.end(), own.begin(), own.end());
+                            }
+                            other.tensors.in_proj_bias = with_blocks(*other.tensors.in_proj_bias, 1, rows);
+                          }});
+    }
+  }
+}
+
+void add_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const AttentionOptions& o = inputs.options;
+  const TraceTensors& t = inputs.tensors;
+  const Index rows = o.num_heads * o.head_dim;
+  if (!t.in_proj_weight || o.num_heads != o.num_kv_heads || o.head_dim != o.v_head_dim) return;
+  const auto reorder = [](Index block, std::vector<Index> source) {
+    return [block, source = std::move(source)](AttentionInputs& other) {
+      for (TensorPtr* packed : {&other.tensors.in_proj_weight, &other.tensors.in_proj_bias})
+        if (*packed) *packed = with_blocks(**packed, block, source);
+    };
+  };
+  // Where q, k and v are to be found in theirs.
+  constexpr std::array<std::pair<const char*, std::array<Index, 3>>, 5> orders{{{"q, v, k", {0, 2, 1}},
+                                                                                {"k, q, v", {1, 0, 2}},
+                                                                                {"v, q, k", {1, 2, 0}},
+                                                                                {"k, v, q", {2, 0, 1}},
+                                                                                {"v, k, q", {2, 1, 0}}}};
+  for (const auto& [text, source] : orders) {
+    variants.push_back(
+        {fmt::format("the rows of in_proj_weight are taken in the order {}, not q, k, v", text), "",
+         reorder(rows, {source.begin(), source.end()})});
+  }
+  if (o.num_heads == 1) return;
+  std::vector<Index> by_head,
+      by_column;  // block (part, h) of ours from block (h, part); row (p,h,d) from (d,h,p)
+  for (Index part = 0; part < 3; ++part) {
+    for (Index h = 0; h < o.num_heads; ++h) by_head.push_back(h * 3 + part);
+    for (Index row = 0; row < rows; ++row) by_column.push_back(row * 3 + part);
+  }
+  variants.push_back({"the rows of in_proj_weight are taken as [H,3,D], head by head, not as [3,H,D]", "",
+                      reorder(o.head_dim, by_head)});
+  variants.push_back(
+      {"the rows of in_proj_weight are taken as [H,D,3], not as [3,H,D]", "", reorder(1, by_column)});
+}
+
+// What the projections are applied to.
+void add_sources(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const TraceTensors& t = inputs.tensors;
+  constexpr std::array<std::pair<const char*, TensorPtr TraceTensors::*>, 3> given{
+      {{"query", &TraceTensors::query}, {"key", &TraceTensors::key}, {"value", &TraceTensors::value}}};
+  for (const auto& [name, member] : given) {
+    for (const auto& [other_name, source] : given) {
+      const TensorPtr &own = t.*member, &other = t.*source;
+      if (!own || !other || own == other || !own->shape().same_sizes(other->shape())) continue;
+      variants.push_back({fmt::format("{} is used in the place of {}", other_name, name), "",
+                          [member = member, source = source](AttentionInputs& inputs_of_theirs) {
+                            TraceTensors& u = inputs_of_theirs.tensors;
+                            u.*member = shared_tensor((u.*source)->reshaped((u.*member)->shape()));
+                          }});
+    }
+  }
+  if (t.query && t.key && t.value && t.key != t.query && t.query->shape().same_sizes(t.key->shape()) &&
+      t.query->shape().same_sizes(t.value->shape())) {
+    variants.push_back(
+        {"it is self-attention: keys and values are made of query, too", "",
+         [](AttentionInputs& other) { other.tensors.key = other.tensors.value = other.tensors.query; }});
+  }
+}
+
+}  // namespace
+
+void add_parameter_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
+  if (inputs.options.op != Op::multi_head_attention) return;
+  const TraceTensors& t = inputs.tensors;
+  const auto add = [&](bool applies, std::string text, Change change) {
+    if (applies) variants.push_back({std::move(text), "", std::move(change)});
+  };
+  const auto without = [&](const TensorPtr& tensor, const char* text,
+                           std::function<void(TraceTensors&)> drop) {
+    add(tensor != nullptr, text, [drop](AttentionInputs& other) { drop(other.tensors); });
+  };
+  without(t.in_proj_bias, "in_proj_bias is not added", [](TraceTensors& u) { u.in_proj_bias = nullptr; });
+  without(t.out_proj_bias, "out_proj.bias is not added", [](TraceTensors& u) { u.out_proj_bias = nullptr; });
+  without(t.in_proj_bias, "no bias is added, neither in_proj_bias nor out_proj.bias",
+          [](TraceTensors& u) { u.in_proj_bias = u.out_proj_bias = nullptr; });
+  without(t.bias_k, "bias_k and bias_v are not appended",
+          [](TraceTensors& u) { u.bias_k = u.bias_v = nullptr; });
+  const auto transposed = [&](const char* name, TensorPtr TraceTensors::*member) {
+    add(is_stack_of_squares(t.*member), fmt::format("{} is used as [in,out], x·W where ours is x·Wᵀ", name),
+        [member](AttentionInputs& other) {
+          other.tensors.*member = transposed_squares(*(other.tensors.*member));
+        });
+    const bool square = t.*member && (t.*member)->shape().size(0) == (t.*member)->shape().size(1);
+    add(t.*member && !square && (t.*member)->shape().size(1) > 1,
+        fmt::format("the numbers of {} are read as [in,out]", name), [member](AttentionInputs& other) {
+          other.tensors.*member = read_as_in_out(*(other.tensors.*member));
+        });
+  };
+  transposed("in_proj_weight", &TraceTensors::in_proj_weight);
+  transposed("q_proj_weight", &TraceTensors::q_proj_weight);
+  transposed("k_proj_weight", &TraceTensors::k_proj_weight);
+  transposed("v_proj_weight", &TraceTensors::v_proj_weight);
+  transposed("out_proj.weight", &TraceTensors::out_proj_weight);
+  const auto squares = [&](bool output_too) {
+    return [output_too](AttentionInputs& other) {
+      TraceTensors& u = other.tensors;
+      for (TensorPtr* weight : {&u.in_proj_weight, &u.q_proj_weight, &u.k_proj_weight, &u.v_proj_weight})
+        if (*weight) *weight = transposed_squares(**weight);
+      if (output_too) u.out_proj_weight = transposed_squares(*u.out_proj_weight);
+    };
+  };
+  const bool separate = is_stack_of_squares(t.q_proj_weight) && is_stack_of_squares(t.k_proj_weight) &&
+                        is_stack_of_squares(t.v_proj_weight);
+  const bool inward = is_stack_of_squares(t.in_proj_weight) || separate;
+  add(inward && is_stack_of_squares(t.out_proj_weight),
+      "all projections are used as [in,out], x·W where ours is x·Wᵀ", squares(true));
+  add(separate, "W_q, W_k and W_v are used as [in,out], x·W where ours is x·Wᵀ", squares(false));
+  add(t.key != t.value && t.key && t.value && t.key->shape().same_sizes(t.value->shape()),
+      "key and value are exchanged", [](AttentionInputs& other) {
+        const Tensor key = *other.tensors.key;
+        other.tensors.key = shared_tensor(other.tensors.value->reshaped(key.shape()));
+        other.tensors.value = shared_tensor(key.reshaped(other.tensors.value->shape()));
+      });
+  add_orders(inputs, variants);
+  add_single_parts(inputs, variants);
+  add_halves_of_parts(inputs, variants);
+  add_sources(inputs, variants);
+}
+
+}  // namespace headwise

@@ -1,0 +1,262 @@
+// Rotary positions that are applied otherwise than ours: another sign, other positions, other pairs, other tensors.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include "core/attention/heads.h"
+#include "core/attention/rotary_embedding.h"
+#include "core/trace/attention_sizes.h"
+#include "core/compare/program_variants.h"
+#include "core/compare/tensor_fill.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+enum class Pairs { halves, neighbours, halves_by_neighbour_angles };
+
+// How a program turns the columns of a head: by which angles, which columns together, in which direction.
+struct Turn {
+  std::vector<double> frequencies;
+  Pairs pairs = Pairs::halves;
+  double sine = 1.0;  // −1: the other way round
+  double first_half =
+      -1.0;  // the sign of sin θ in the first of the two columns, usually the opposite of the second's
+  std::function<double(Index h, Index t)> position;
+};
+
+// x (N,H,T,D), turned.
+Tensor turned(const Tensor& x, const Turn& turn) {
+  const auto pairs = static_cast<Index>(turn.frequencies.size());
+  const Cells cell(x);
+  return filled4(x.shape(), [&](Index n, Index h, Index t, Index d) {
+    if (d >= 2 * pairs) return cell(n, h, t, d);
+    const bool neighbours = turn.pairs == Pairs::neighbours;
+    const Index j = neighbours ? d / 2 : d % pairs;
+    const bool first = neighbours ? d % 2 == 0 : d < pairs;
+    const Index other = neighbours ? (first ? d + 1 : d - 1) : (first ? d + pairs : d - pairs);
+    // repeat_interleave of the angles beside rotate_half: column d has the angle of pair d/2.
+    const Index angle_of = turn.pairs == Pairs::halves_by_neighbour_angles ? d / 2 : j;
+    const double angle = turn.position(h, t) * turn.frequencies[static_cast<std::size_t>(angle_of)];
+    const double sign = first ? turn.first_half : 1.0;
+    return cell(n, h, t, d) * std::cos(angle) + turn.sine * sign * cell(n, h, t, other) * std::sin(angle);
+  });
+}
+
+struct RotaryPlan {
+  std::vector<double> frequencies;
+  Index first_query = 0, queries = 0, keys = 0;
+  Turn usual(bool of_queries) const {
+    const double first = of_queries ? static_cast<double>(first_query) : 0.0;
+    return {frequencies, Pairs::halves, 1.0, -1.0,
+            [first](Index, Index t) { return first + static_cast<double>(t); }};
+  }
+};
+
+StageChange queries_turned(const Turn& turn) {
+  return {Id::q_rotary, [turn](const Trace& so_far) { return turned(*so_far.tensors.q_heads, turn); }};
+}
+StageChange keys_turned(const Turn& turn) {
+  return {Id::k_rotary, [turn](const Trace& so_far) { return turned(*so_far.tensors.k_heads, turn); }};
+}
+
+// The same change of the turn for queries and keys, for queries alone and for keys alone.
+void add_turns(const RotaryPlan& plan, const std::string& text,
+               const std::function<void(Turn&, bool of_queries)>& change, ProgramVariants& variants) {
+  for (const auto& [who, queries, keys] :
+       {std::tuple{"", true, true}, std::tuple{", in q alone", true, false},
+        std::tuple{", in k alone", false, true}}) {
+    ProgramVariant variant{text + who};
+    for (const bool of_queries : {true, false}) {
+      if (!(of_queries ? queries : keys)) continue;
+      Turn turn = plan.usual(of_queries);
+      change(turn, of_queries);
+      variant.stages.push_back(of_queries ? queries_turned(turn) : keys_turned(turn));
+    }
+    variants.push_back(std::move(variant));
+  }
+}
+
+void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
+  const auto pairs = static_cast<double>(plan.frequencies.size());
+  add_turns(
+      plan, "the rotary turn goes the other way: the sign of sin θ is opposite",
+      [](Turn& turn, bool) { turn.sine = -1.0; }, variants);
+  if (pairs > 1) {
+    add_turns(
+        plan,
+        "rotary position embedding turns neighbouring columns (2j, 2j + 1) together, not halves (j, j + D/2)",
+        [](Turn& turn, bool) { turn.pairs = Pairs::neighbours; }, variants);
+    add_turns(
+        plan,
+        "the rotary angles are laid out for neighbouring columns (θ0, θ0, θ1, θ1, …) while halves are turned",
+        [](Turn& turn, bool) { turn.pairs = Pairs::halves_by_neighbour_angles; }, variants);
+  }
+  for (const double by : {1.0, -1.0, 2.0}) {
+    add_turns(
+        plan, fmt::format("rotary positions are counted from {}, not from 0", by),
+        [by](Turn& turn, bool) {
+          turn.position = [own = turn.position, by](Index h, Index t) { return own(h, t) + by; };
+        },
+        variants);
+  }
+  add_turns(
+      plan, "the rotary turn lacks the minus of rotate_half: both columns of a pair add sin θ",
+      [](Turn& turn, bool) { turn.first_half = 1.0; }, variants);
+  add_turns(
+      plan, "the rotary positions count the heads, not the tokens",
+      [](Turn& turn, bool) { turn.position = [](Index h, Index) { return static_cast<double>(h); }; },
+      variants);
+  add_turns(
+      plan, "the rotary positions run backwards",
+      [plan](Turn& turn, bool of_queries) {
+        const auto last = static_cast<double>((of_queries ? plan.queries : plan.keys) - 1);
+        turn.position = [last](Index, Index t) { return last - static_cast<double>(t); };
+      },
+      variants);
+  add_turns(
+      plan, "every token has the same rotary position",
+      [](Turn& turn, bool) { turn.position = [](Index, Index) { return 1.0; }; }, variants);
+  for (const double factor : {2.0, 0.5, 0.25, 0.125}) {
+    add_turns(
+        plan, fmt::format("rotary positions are multiplied by {:g}", factor),
+        [factor](Turn& turn, bool) {
+          for (double& frequency : turn.frequencies) frequency *= factor;
+        },
+        variants);
+  }
+  if (pairs > 1) {
+    add_turns(
+        plan, "the rotary frequencies stand in the reverse order",
+        [](Turn& turn, bool) {
+          turn.frequencies = {turn.frequencies.rbegin(), turn.frequencies.rend()};
+        },
+        variants);
+    add_turns(
+        plan, "the exponent of the rotary frequencies lacks its 2: base^(−j/D), not base^(−2j/D)",
+        [](Turn& turn, bool) {
+          for (double& frequency : turn.frequencies) frequency = std::sqrt(frequency);
+        },
+        variants);
+    add_turns(
+        plan, "the exponent of the rotary frequencies is doubled: base^(−4j/D), not base^(−2j/D)",
+        [](Turn& turn, bool) {
+          for (double& frequency : turn.frequencies) frequency *= frequency;
+        },
+        variants);
+  }
+}
+
+// As partial_rotary_factor does: the first columns of a head alone, by the frequencies of so many columns.
+void add_partial(const RotaryPlan& plan, const AttentionOptions& o, ProgramVariants& variants) {
+  if (!o.rotary_base) return;
+  for (const Index part : {Index{2}, Index{4}}) {
+    if (o.head_dim % (2 * part) != 0) continue;
+    const Index width = o.head_dim / part;
+    add_turns(
+        plan,
+        fmt::format("only the first {} of {} columns of a head are turned by their positions", width,
+                    o.head_dim),
+        [width, base = *o.rotary_base](Turn& turn, bool) {
+          turn.frequencies = rotary_inverse_frequencies(width, base);
+        },
+        variants);
+  }
+}
+
+// Which tensors are turned, and how often.
+void add_targets(const RotaryPlan& plan, ProgramVariants& variants) {
+  const auto as_heads = [](Id id, Id heads) {
+    return StageChange{id, [heads](const Trace& so_far) { return *so_far.tensor(heads); }};
+  };
+  variants.push_back({"q alone is turned by its positions (rotary), k is not",
+                      "",
+                      {},
+                      {as_heads(Id::k_rotary, Id::k_heads)}});
+  variants.push_back({"k alone is turned by its positions (rotary), q is not",
+                      "",
+                      {},
+                      {as_heads(Id::q_rotary, Id::q_heads)}});
+  // Of programs that return q and k all the same.
+  variants.push_back({"q and k are not turned by their positions",
+                      "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
+                      {},
+                      {as_heads(Id::q_rotary, Id::q_heads), as_heads(Id::k_rotary, Id::k_heads)}});
+  const Turn of_keys = plan.usual(false);
+  const auto values = [of_keys](const Trace& so_far) { return turned(*so_far.tensors.v_heads, of_keys); };
+  for (const bool only_values : {false, true}) {
+    ProgramVariant variant{only_values ? "v alone is turned by its positions (rotary), q and k are not"
+                                       : "v is turned by its positions (rotary), too"};
+    if (only_values)
+      variant.stages = {as_heads(Id::q_rotary, Id::q_heads), as_heads(Id::k_rotary, Id::k_heads)};
+    variant.stages.push_back({Id::v_heads, values});
+    variants.push_back(std::move(variant));
+  }
+  ProgramVariant twice{"q and k are turned by their positions twice (rotary)"};
+  const auto again = [](Id id, const Turn& turn) {
+    return StageChange{id, [id, turn](const Trace& so_far) { return turned(*so_far.tensor(id), turn); }};
+  };
+  twice.stages = {again(Id::q_rotary, plan.usual(true)), again(Id::k_rotary, plan.usual(false))};
+  variants.push_back(std::move(twice));
+}
+
+// Turned over the whole width, before the split: the frequencies of E columns, not of D.
+void add_before_split(const AttentionInputs& inputs, const AttentionOptions& o, ProgramVariants& variants) {
+  if (o.op != Op::multi_head_attention || o.num_heads == 1 || !o.rotary_base) return;
+  const double base = *o.rotary_base;
+  const AttentionSizes sizes = attention_sizes(inputs);
+  const auto joined = [base](Id rotary, Id x, Index first) {
+    return StageChange{rotary, [base, x, first](const Trace& so_far) {
+                         const Tensor& rows = *so_far.tensor(x);
+                         const Index width = rows.shape().size(2);
+                         const Tensor whole =
+                             rotary_embedding(rows, rotary_inverse_frequencies(width, base), first);
+                         const Index heads = width / so_far.options.head_dim;
+                         return split_heads(whole, heads, x == Id::q ? "H" : "G", "D");
+                       }};
+  };
+  ProgramVariant variant{
+      "q and k are turned by their positions over their whole width, before they are split into heads"};
+  variant.stages = {joined(Id::q_rotary, Id::q, rotary_first_query(o, sizes.queries, sizes.keys)),
+                    joined(Id::k_rotary, Id::k, 0)};
+  variants.push_back(std::move(variant));
+}
+
+}  // namespace
+
+void add_rotary_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
+  const AttentionOptions o = resolved_options(inputs);
+  const TraceTensors& t = inputs.tensors;
+  const auto with_base = [](std::optional<double> base) {
+    return [base](AttentionInputs& other) {
+      other.options.rotary_base = base;
+      other.options.rotary_inverse_frequencies.clear();
+    };
+  };
+  if (has_rotary_embedding(o)) {
+    variants.push_back({"q and k are not turned by their positions",
+                        "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
+                        with_base(std::nullopt)});
+    const AttentionSizes sizes = attention_sizes(inputs);
+    const RotaryPlan plan{rotary_inverse_frequencies(o), rotary_first_query(o, sizes.queries, sizes.keys),
+                          sizes.queries, sizes.keys};
+    add_conventions(plan, variants);
+    add_targets(plan, variants);
+    add_partial(plan, o, variants);
+    add_before_split(inputs, o, variants);
+  }
+  if (o.head_dim == 0 || o.head_dim % 2 != 0 || o.add_zero_attn || t.bias_k || t.static_k) return;
+  for (const double base : {1e4, 5e5, 1e6, 1e5, 1e3, 100.0}) {
+    if (o.rotary_base == base) continue;
+    const char* no_list =
+        o.rotary_inverse_frequencies.empty() ? "" : " --set attention.rotary_inverse_frequencies=null";
+    variants.push_back({fmt::format("q and k are turned by their positions (rotary, base {:g})", base),
+                        fmt::format("--set attention.rotary_base={:.0f}{}", base, no_list), with_base(base)});
+  }
+}
+
+}  // namespace headwise

@@ -1,0 +1,64 @@
+// Tensors made cell by cell, in f64: what the variants of a program (core/compare/program_variants.h) are written with.
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "core/tensor/tensor.h"
+
+namespace headwise {
+
+// Returns the tensor whose cell [i,j,k] is value(i,j,k); `shape` has rank 3.
+template <class Value>
+Tensor filled3(Shape shape, const Value& value) {
+  Tensor result(std::move(shape), DType::f64);
+  double* cell = result.values<double>().data();
+  const Shape& s = result.shape();
+  for (Index i = 0; i < s.size(0); ++i)
+    for (Index j = 0; j < s.size(1); ++j)
+      for (Index k = 0; k < s.size(2); ++k) *cell++ = value(i, j, k);
+  return result;
+}
+
+// Returns the tensor whose cell [n,h,i,j] is value(n,h,i,j); `shape` has rank 4.
+template <class Value>
+Tensor filled4(Shape shape, const Value& value) {
+  Tensor result(std::move(shape), DType::f64);
+  double* cell = result.values<double>().data();
+  const Shape& s = result.shape();
+  for (Index n = 0; n < s.size(0); ++n)
+    for (Index h = 0; h < s.size(1); ++h)
+      for (Index i = 0; i < s.size(2); ++i)
+        for (Index j = 0; j < s.size(3); ++j) *cell++ = value(n, h, i, j);
+  return result;
+}
+
+// Reads an f64 tensor of rank 3 or 4 by its indices.
+class Cells {
+ public:
+  explicit Cells(const Tensor& tensor) : cells_(tensor.values<double>().data()), shape_(tensor.shape()) {}
+  double operator()(Index i, Index j, Index k) const {
+    return cells_[(i * shape_.size(1) + j) * shape_.size(2) + k];
+  }
+  double operator()(Index n, Index h, Index i, Index j) const {
+    return cells_[((n * shape_.size(1) + h) * shape_.size(2) + i) * shape_.size(3) + j];
+  }
+
+ private:
+  const double* cells_;
+  const Shape& shape_;
+};
+
+// Returns the f64 tensor with value(cell) in the place of each cell.
+template <class Value>
+Tensor mapped_cells(const Tensor& tensor, const Value& value) {
+  Tensor result = tensor;
+  for (double& cell : result.values<double>()) cell = value(cell);
+  return result;
+}
+
+inline TensorPtr shared_tensor(Tensor tensor) {
+  return std::make_shared<const Tensor>(std::move(tensor));
+}
+
+}  // namespace headwise

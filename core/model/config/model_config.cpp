@@ -1,0 +1,189 @@
+#include "core/model/config/model_config.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <initializer_list>
+#include <nlohmann/json.hpp>
+
+#include "core/files/file_paths.h"
+#include "core/files/reachable.h"
+#include "core/model/files/model_json.h"
+#include "core/model/config/model_types.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+// May be lists, with an entry for each stage: Swin's, SegFormer's.
+constexpr std::array<const char*, 2> heads_by_stage_keys{"num_heads", "num_attention_heads"};
+constexpr Index most = Index{1} << 32;  // of any size, so that products of two stay far from overflow
+
+Index whole_size(const nlohmann::json& value, const std::string& where) {
+  const bool whole = value.is_number_unsigned() && value.get<std::uint64_t>() >= 1 &&
+                     value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most);
+  if (!whole) {
+    throw Error(ExitStatus::input, {where, "this is not a size", one_line(value.dump(), 80),
+                                    fmt::format("a whole number from 1 to {}", most), ""});
+  }
+  return value.get<Index>();
+}
+
+// The first of the keys that is there and not null.
+std::optional<Index> size_under(const nlohmann::json& config, std::initializer_list<const char*> keys,
+                                const std::string& path) {
+  for (const char* key : keys) {
+    const auto at = config.find(key);
+    if (at == config.end() || at->is_null()) continue;
+    if (at->is_array() && !at->empty() &&
+        std::ranges::find(heads_by_stage_keys, std::string_view(key)) != heads_by_stage_keys.end())
+      continue;
+    return whole_size(*at, fmt::format("{}: {}", path, key));
+  }
+  return std::nullopt;
+}
+
+// "clip_text_model" of the model type "clip" and the part "text_config" that names no type of its own.
+std::string part_type(const std::string& whole, const std::string& part) {
+  const std::string kind = part.ends_with("_config") ? part.substr(0, part.size() - 7) : part;
+  for (const std::string& name : {whole + "_" + kind + "_model", whole + "_" + kind})
+    if (find_model_type(name)) return name;
+  return "";
+}
+
+// A model in config.json that stands inside of another: "text_config", "encoder".
+bool is_part(const std::string& key, const nlohmann::json& value) {
+  if (!value.is_object()) return false;
+  return key.ends_with("_config") ? key != "quantization_config"
+                                  : value.contains("model_type") && !value["model_type"].is_null();
+}
+
+std::shared_ptr<const ModelConfig> config_of(std::shared_ptr<const nlohmann::json> settings,
+                                             const std::string& where, const std::string& whole_type = {}) {
+  const nlohmann::json& json = *settings;
+  const auto of = [&](std::initializer_list<const char*> keys) { return size_under(json, keys, where); };
+  auto made = std::make_shared<ModelConfig>();
+  ModelConfig& config = *made;
+  config.where = where;
+  config.whole_type = whole_type;
+  if (const auto type = json.find("model_type"); type != json.end() && type->is_string())
+    config.model_type = type->get<std::string>();
+  config.embed_dim = of({"hidden_size", "n_embd", "d_model", "dim"});
+  // LXMERT counts three stacks in one object, and a head of 0 columns is none: neither is needed to compute a layer.
+  const auto unless_odd = [&](std::initializer_list<const char*> keys, auto odd) -> std::optional<Index> {
+    for (const char* key : keys) {
+      const auto at = json.find(key);
+      if (at == json.end() || at->is_null()) continue;
+      if (!odd(*at)) break;
+      config.not_sizes.push_back(
+          fmt::format("{}: {} = {} is not a size and is ignored", where, key, one_line(at->dump(), 80)));
+      return std::nullopt;
+    }
+    return of(keys);
+  };
+  config.num_layers = unless_odd({"num_hidden_layers", "n_layer", "n_layers", "num_layers"},
+                                 [](const nlohmann::json& size) { return size.is_object(); });
+  config.num_heads = of({"num_attention_heads", "n_head", "n_heads", "num_heads", "attention_heads"});
+  config.num_kv_heads = of({"num_key_value_heads"});
+  if (const ModelType* const type = find_model_type(config.model_type); type && !whole_type.empty()) {
+    if (!config.num_heads && type->usual_heads > 0) {
+      config.num_heads = type->usual_heads;
+      if (!config.num_kv_heads && type->usual_kv_heads > 0) config.num_kv_heads = type->usual_kv_heads;
+    }
+  }
+  config.head_dim = unless_odd({"head_dim", "d_kv"}, [](const nlohmann::json& size) {
+    return size.is_number_unsigned() && size.get<std::uint64_t>() == 0;
+  });
+  config.encoder_heads = of({"encoder_attention_heads"});
+  config.decoder_heads = of({"decoder_attention_heads"});
+  for (const char* key : heads_by_stage_keys)
+    if (const auto stages = json.find(key);
+        stages != json.end() && stages->is_array() && config.heads_by_stage.empty())
+      for (const nlohmann::json& heads : *stages)
+        config.heads_by_stage.push_back(whole_size(heads, fmt::format("{}: {}", where, key)));
+  config.rotary = read_model_rotary(json, where);
+  for (const auto& [key, value] : json.items()) {
+    if (!is_part(key, value)) continue;
+    auto part = std::make_shared<nlohmann::json>(value);
+    if (!part->contains("model_type")) {
+      const std::string type = part_type(config.model_type, key);
+      if (!type.empty()) (*part)["model_type"] = type;
+    }
+    config.parts.emplace_back(
+        key, config_of(std::move(part), fmt::format("{}: {}", where, key), config.model_type));
+  }
+  config.settings = std::move(settings);
+  return made;
+}
+
+// Words of a layer's name by which it belongs to a part of the model.
+struct PartWords {
+  std::string_view part;
+  std::initializer_list<std::string_view> words;
+};
+const std::initializer_list<PartWords> part_words{
+    {"vision_config", {"vision", "visual", "image", "video"}},
+    {"image_config", {"image"}},
+    {"multimodal_config", {"multimodal"}},
+    {"text_config", {"text", "language"}},
+    {"audio_config", {"audio", "speech"}},
+    {"qformer_config", {"qformer"}},
+    {"encoder", {"encoder."}},
+    {"decoder", {"decoder."}},
+    {"text_encoder", {"text_encoder"}},
+    {"audio_encoder", {"audio_encoder"}},
+};
+
+// The language model of a model that sees pictures needs no word: "model.layers.0", "transformer.h.0". What stands between two
+// parts has one: "model.connector.layers.0".
+bool needs_no_word(std::string_view layer_name) {
+  constexpr std::array<std::string_view, 9> wrappers{"model.",    "base_model.", "transformer.",
+                                                     "gpt_neox.", "bert.",       "roberta.",
+                                                     "encoder.",  "decoder.",    "lm."};
+  constexpr std::array<std::string_view, 4> stacks{"layers.", "layer.", "h.", "block."};
+  for (bool stripped = true; stripped;) {
+    stripped = false;
+    for (const std::string_view wrapper : wrappers) {
+      if (!layer_name.starts_with(wrapper)) continue;
+      layer_name.remove_prefix(wrapper.size());
+      stripped = true;
+    }
+  }
+  return std::ranges::any_of(stacks, [&](std::string_view stack) { return layer_name.starts_with(stack); });
+}
+
+}  // namespace
+
+std::shared_ptr<const ModelConfig> read_model_config(const std::string& folder) {
+  const std::string path = (std::filesystem::path(folder) / "config.json").string();
+  require_reachable(path);
+  if (!is_there(path)) return nullptr;
+  return config_of(std::make_shared<const nlohmann::json>(read_model_json(path)), path);
+}
+
+std::shared_ptr<const ModelConfig> part_of_layer(const std::shared_ptr<const ModelConfig>& config,
+                                                 const std::string& layer_name) {
+  if (!config || config->parts.empty()) return config;
+  const auto part_named = [&](std::string_view name) -> std::shared_ptr<const ModelConfig> {
+    for (const auto& [key, part] : config->parts)
+      if (key == name) return part;
+    return nullptr;
+  };
+  const std::string name = layer_name + ".";
+  for (const PartWords& words : part_words) {
+    const bool named = std::ranges::any_of(words.words, [&](std::string_view word) {
+      // "encoder." and "decoder." begin the names of their models; elsewhere they are stacks of one model.
+      return word.ends_with('.') ? name.starts_with(word) : name.find(word) != std::string::npos;
+    });
+    if (!named) continue;
+    if (auto part = part_named(words.part)) return part;
+  }
+  const bool has_sizes = config->num_heads || config->encoder_heads || !config->heads_by_stage.empty();
+  if (const auto text = part_named("text_config"); text && !has_sizes && needs_no_word(layer_name))
+    return text;
+  return config;
+}
+
+}  // namespace headwise

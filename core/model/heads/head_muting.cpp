@@ -1,0 +1,149 @@
+#include "core/model/heads/head_muting.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "core/model/transformer/predictions.h"
+#include "core/tensor/error.h"
+#include "core/tensor/progress.h"
+#include "core/tensor/task_threads.h"
+
+namespace headwise {
+namespace {
+
+// Numbers of a block of predictions: 8 MiB, or one row.
+constexpr Index most_at_once = 2 << 20;
+// The untouched prediction is kept where it has no more numbers than this, 128 MiB; else it is made again for each head.
+constexpr Index most_kept = 32 << 20;
+// Two exponentials and what is around them, in multiply-adds.
+constexpr double work_per_word = 40.0;
+
+struct Prediction : WordDistribution {
+  TokenId top = 0;  // the most probable word
+  explicit Prediction(std::span<const float> row)
+      : WordDistribution(row), top(static_cast<TokenId>(std::ranges::max_element(row) - row.begin())) {}
+};
+
+struct Change {
+  bool counts = false;
+  double bits = 0.0;
+  TokenId before = 0, after = 0;
+  double before_probability = 0.0, after_probability = 0.0;
+};
+
+Change change_of(const Prediction& before, const Prediction& after) {
+  const double bits = divergence_bits(before, after);
+  if (!std::isfinite(bits)) return {};
+  return {.counts = true,
+          .bits = bits,
+          .before = before.top,
+          .after = after.top,
+          .before_probability = std::exp(before.log_probability(before.top)),
+          .after_probability = std::exp(after.log_probability(after.top))};
+}
+
+std::span<const float> row_of(const Tensor& logits, Index row) {
+  const auto words = static_cast<std::size_t>(logits.shape().size(1));
+  return logits.values<float>().subspan(static_cast<std::size_t>(row) * words, words);
+}
+
+// The predictions of the untouched model, some rows at a time.
+class Untouched {
+ public:
+  Untouched(const Encoder& encoder, TensorPtr last_hidden)
+      : encoder_(encoder), last_hidden_(std::move(last_hidden)), length_(last_hidden_->shape().size(1)) {
+    const Index words = encoder.config().vocabulary;
+    rows_ = std::clamp<Index>(most_at_once / std::max<Index>(words, 1), 1, std::max<Index>(length_, 1));
+    keeps_ = length_ <= most_kept / std::max<Index>(words, 1);
+  }
+  Index length() const { return length_; }
+  Index rows_at_once() const { return rows_; }
+  TensorPtr logits(Index first, Index rows) {
+    if (!keeps_) return encoder_.logits(*last_hidden_, first, rows);
+    if (first == static_cast<Index>(kept_.size()) * rows_)
+      kept_.push_back(encoder_.logits(*last_hidden_, first, rows));
+    return kept_[static_cast<std::size_t>(first / rows_)];
+  }
+
+ private:
+  const Encoder& encoder_;
+  TensorPtr last_hidden_;
+  Index length_, rows_ = 1;
+  bool keeps_ = false;
+  std::vector<TensorPtr> kept_;  // blocks from row 0 on
+};
+
+void take(MutedHead& head, Index position, const Change& change) {
+  if (!change.counts) return;
+  ++head.positions;
+  head.bits += change.bits;
+  if (change.before != change.after) ++head.words_changed;
+  if (head.position >= 0 && change.bits <= head.largest_bits) return;
+  head.position = position;
+  head.largest_bits = change.bits;
+  head.before = change.before;
+  head.after = change.after;
+  head.before_probability = change.before_probability;
+  head.after_probability = change.after_probability;
+}
+
+void compare(const Encoder& encoder, Untouched& untouched, const Tensor& last_hidden,
+             const std::vector<char>& position_counts, MutedHead& head) {
+  for (Index first = 0; first < untouched.length(); first += untouched.rows_at_once()) {
+    const Index rows = std::min(untouched.rows_at_once(), untouched.length() - first);
+    const TensorPtr before = untouched.logits(first, rows), after = encoder.logits(last_hidden, first, rows);
+    std::vector<Change> changes(static_cast<std::size_t>(rows));
+    for_ranges(rows, work_per_word * static_cast<double>(before->shape().size(1)), [&](Index from, Index to) {
+      for (Index row = from; row < to; ++row) {
+        if (!position_counts[static_cast<std::size_t>(first + row)]) continue;
+        changes[static_cast<std::size_t>(row)] =
+            change_of(Prediction(row_of(*before, row)), Prediction(row_of(*after, row)));
+      }
+    });
+    for (Index row = 0; row < rows; ++row) take(head, first + row, changes[static_cast<std::size_t>(row)]);
+  }
+  if (head.positions > 0) head.bits /= static_cast<double>(head.positions);
+}
+
+}  // namespace
+
+HeadMuting mute_each_head(const Encoder& encoder, std::span<const ScoredToken> tokens) {
+  const EncoderConfig& config = encoder.config();
+  if (!encoder.no_words().empty()) {
+    throw Error(ExitStatus::input,
+                {.where = "muting a head changes no prediction, because this model predicts no words",
+                 .what = encoder.no_words(),
+                 .remedy = "use a model with a word prediction head"});
+  }
+  std::vector<TokenId> ids;
+  std::vector<char> position_counts;
+  for (const ScoredToken& token : tokens) {
+    ids.push_back(token.id);
+    position_counts.push_back(config.is_causal || token.of_text ? 1 : 0);
+  }
+  const Index steps = config.num_layers * config.num_heads + 1;
+  std::optional<ProgressPart> part(std::in_place, 0.0, 1.0 / static_cast<double>(steps), "heads");
+  const Encoder::Pass pass = encoder.run(ids);
+  Untouched untouched(encoder, pass.last_hidden);
+  HeadMuting muting;
+  for (Index layer = 0; layer < config.num_layers; ++layer) {
+    const Tensor& input = *pass.layer_inputs[static_cast<std::size_t>(layer)];
+    for (Index head = 0; head < config.num_heads; ++head) {
+      const auto done = static_cast<double>(muting.heads.size() + 1);
+      part.emplace(done / static_cast<double>(steps), (done + 1.0) / static_cast<double>(steps), "heads");
+      std::vector<double> gains(static_cast<std::size_t>(config.num_heads), 1.0);
+      gains[static_cast<std::size_t>(head)] = 0.0;
+      const TensorPtr output = encoder.attention_output(layer, input, gains);
+      const TensorPtr last_hidden = encoder.continue_from(pass, layer, *output);
+      MutedHead muted;
+      muted.layer = layer;
+      muted.head = head;
+      compare(encoder, untouched, *last_hidden, position_counts, muted);
+      muting.heads.push_back(muted);
+    }
+  }
+  return muting;
+}
+
+}  // namespace headwise

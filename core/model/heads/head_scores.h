@@ -1,0 +1,88 @@
+// What a head looks at, measured on one attention map: scores that say which of some hundred heads are worth looking at.
+//
+// A map is (L,S) with S = L: token i attends to token j with weight p[i,j], row i to the keys that it sees: all, those up to
+// itself where the attention is causal, of these the last w where it has a sliding window of w. Every score is a mean over
+// queries. A query counts where it stands for a part of the text (not [CLS], [SEP], <s> and the like, which a tokenizer puts
+// around it), sees two keys or more (with one, its weight of 1 says nothing), its row is finite and not all zero, and the
+// target that the score asks for is among the keys that it sees. Of such a query the score is the weight on the target,
+// summed where there are several:
+//
+//   previous token   j = i − 1                                                 Voita et al. 2019, Clark et al. 2019
+//   next token       j = i + 1; never where the attention is causal             Clark et al. 2019
+//   itself           j = i: the diagonal, the token's own place                 Kovaleva et al. 2019
+//   same word        every other j whose token has the same id, not itself      duplicate-token heads, Wang et al. 2022
+//   first token      j = 0, of queries i ≥ 1: where heads rest                  Xiao et al. 2023 (attention sinks)
+//   induction        every j + 1 < i with token j the same as token i: what     Elhage et al. 2021; Olsson et al. 2022, who
+//                    came after it before                                       call it the prefix matching score
+//   punctuation      every j that is a punctuation mark                         Clark et al. 2019
+//   entropy          −Σ p log₂ p of the row over log₂ of the keys that it sees: 0 all on one key, 1 all alike
+//
+// What a head that looks at all keys alike would have is given beside each (`uniform`): in a short text a "previous token"
+// of 0.3 may be chance. Special and unknown tokens are the same word as no other; a word that the tokenizer cuts is as many
+// tokens, each compared by itself.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/model/tokenizer/tokenizer.h"
+#include "core/tensor/tensor.h"
+
+namespace headwise {
+
+enum class HeadScore {
+  previous_token,
+  next_token,
+  itself,
+  same_word,
+  first_token,
+  induction,
+  punctuation,
+  entropy,
+};
+inline constexpr std::size_t head_score_count = 8;
+
+struct HeadScoreWords {
+  std::string_view id;    // "previous_token", as in files
+  std::string_view name;  // "previous token"
+  std::string_view what;  // one sentence
+};
+const HeadScoreWords& head_score_words(HeadScore score);
+
+struct ScoredToken {
+  TokenId id = 0;
+  bool of_text = true;       // false: put around the text; as a query it does not count
+  bool is_word = true;       // false: special or unknown, the same as no other token
+  bool punctuation = false;  // nothing but marks, a space before them aside
+};
+std::vector<ScoredToken> scored_tokens(std::span<const EncodedToken> tokens);
+
+// Which keys a query sees.
+struct SeenKeys {
+  bool is_causal = false;
+  std::optional<Index> sliding_window = std::nullopt;  // > 0: keys j with |i − j| < window, itself counted
+};
+
+struct MeasuredScore {
+  std::optional<double>
+      value;             // 0 … 1; none where no query counts: no word comes again, the map is NaN, L = 1
+  double uniform = 0.0;  // what weights that are all alike would have, over the same queries
+  Index queries = 0;     // that count
+};
+
+struct HeadScores {
+  std::array<MeasuredScore, head_score_count> scores;  // by HeadScore
+  std::optional<double> entropy_bits;  // mean of −Σ p log₂ p, over the queries of `entropy`
+  Index left_out = 0;                  // queries of the text whose row is not finite, or all zero
+  const MeasuredScore& operator[](HeadScore score) const { return scores[static_cast<std::size_t>(score)]; }
+};
+
+// Of attn_weights[batch, head], (N,H,L,S) in f32 or f64, with a token for each of the L = S places. In time O(L²).
+// Throws Error(usage) where there is no such map, it is not square, or the tokens are more or fewer than its rows.
+HeadScores head_scores(const Tensor& attn_weights, Index batch, Index head,
+                       std::span<const ScoredToken> tokens, const SeenKeys& seen);
+
+}  // namespace headwise

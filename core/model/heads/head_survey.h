@@ -1,0 +1,30 @@
+// What every head of a model looks at in one text: its scores (core/model/heads/head_scores.h) and a small picture of its map.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/model/transformer/transformer.h"
+#include "core/model/heads/head_scores.h"
+
+namespace headwise {
+
+struct SurveyedHead {
+  Index layer = 0, head = 0;
+  HeadScores scores;
+};
+
+struct HeadSurvey {
+  Index num_layers = 0, num_heads = 0, length = 0;
+  std::vector<SurveyedHead> heads;  // layer by layer: head h of layer l is number l·num_heads + h
+  // Of each layer (H,R,R), R = ⌈L / block⌉ ≤ most_picture_side: the largest weight of each block of cells.
+  std::vector<TensorPtr> pictures;
+  Index block = 1;
+};
+inline constexpr Index most_picture_side = 64;
+
+// The model reads the tokens once; the weights of one layer are in memory at a time. Tells how far it has come
+// (core/tensor/progress.h). Throws Error(input) where the model does not take these tokens, Error(memory), Error(cancelled).
+HeadSurvey survey_heads(const Encoder& encoder, std::span<const ScoredToken> tokens);
+
+}  // namespace headwise

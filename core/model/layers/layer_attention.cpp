@@ -1,0 +1,347 @@
+#include "core/model/layers/layer_attention.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "core/model/config/attention_settings.h"
+#include "core/model/config/config_settings.h"
+#include "core/model/config/model_types.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr double most = 1e15;  // of a scale, a softcap, a bound: far from overflow
+constexpr Index most_window = Index{1} << 40, most_blocks = Index{1} << 16;
+
+// All that one layer's attention is read from.
+struct Reading {
+  const AttentionLayer& layer;
+  const ConfigSettings& settings;
+  const ModelType& type;
+  LayerAttention& attention;
+
+  bool reads(unsigned group) const { return (type.reads & group) != 0; }
+  void tell(std::string sentence) const { attention.warnings.push_back(std::move(sentence)); }
+
+  // The entry of this layer in a list with one for each layer; null where there is no list.
+  const Json& of_layer(const char* key) const {
+    static const Json none;
+    const Json& list = settings.at(key);
+    if (list.is_null()) return none;
+    if (!list.is_array()) settings.refuse(key, list, "a list with an entry for each layer");
+    if (layer.number >= static_cast<Index>(list.size()))
+      settings.refuse(key, list, fmt::format("an entry for layer {}", layer.number));
+    return list[static_cast<std::size_t>(layer.number)];
+  }
+};
+
+double head_dim(const AttentionLayer& layer) {
+  return static_cast<double>(layer.q_rows / *layer.num_heads);
+}
+
+// In the self-attention of a decoder, seen by its name; cross-attention sees all of the encoder's tokens.
+bool is_in_decoder(const std::string& name) {
+  return name.starts_with("decoder") || name.find(".decoder") != std::string::npos;
+}
+
+void read_sees(const Reading& read) {
+  bool causal = read.type.sees == Sees::past;
+  if (read.type.sees == Sees::past_in_decoder) causal = is_in_decoder(read.layer.name);
+  if (read.type.sees == Sees::past_if_is_decoder) causal = read.settings.flag("is_decoder", false);
+  read.attention.is_causal = causal && !read.layer.is_cross;
+}
+
+void read_scale(const Reading& read) {
+  std::optional<double>& scale = read.attention.scale;
+  if (!read.layer.family->scales) scale = 1.0;
+  if (read.reads(reads::multiplier) ||
+      (read.reads(reads::written_multiplier) && read.settings.has("attention_multiplier")))
+    scale = read.settings.number("attention_multiplier", 1.0, most);
+  if (read.reads(reads::query_scalar))
+    scale = 1.0 / std::sqrt(read.settings.number("query_pre_attn_scalar", 256.0, most));
+  if (read.reads(reads::gpt2_scale)) {
+    const bool by_width = read.settings.flag("scale_attn_weights", true);
+    const bool by_layer = read.settings.flag("scale_attn_by_inverse_layer_idx", false);
+    if (!by_width) scale = 1.0;
+    if (by_layer && !read.layer.is_cross) {
+      scale =
+          scale.value_or(1.0 / std::sqrt(head_dim(read.layer))) / static_cast<double>(read.layer.number + 1);
+    }
+  }
+  // Written out, 1/√D is still 1/√D.
+  if (scale && *scale == 1.0 / std::sqrt(head_dim(read.layer))) scale.reset();
+  if (read.reads(reads::softcap)) {
+    const Json& cap = read.settings.at("attn_logit_softcapping");
+    const bool written = read.settings.json().contains("attn_logit_softcapping");
+    read.attention.softcap =
+        cap.is_null() && written ? 0.0 : read.settings.number("attn_logit_softcapping", 50.0, most);
+  }
+  if (read.reads(reads::clip) && read.settings.has("clip_qkv"))
+    read.attention.clip_qkv = read.settings.number("clip_qkv", 1.0, most);
+}
+
+// Whether the layer is of those with a window, where a model has both kinds.
+bool has_window(const Reading& read) {
+  const Json& kind = read.of_layer("layer_types");
+  const std::string word = kind.is_string() ? kind.get<std::string>() : "";
+  if (word == "sliding_attention") return true;
+  if (word == "full_attention") return false;
+  if (!kind.is_null()) {
+    read.tell(fmt::format("config.json: layer_types[{}] = {} is not computed", read.layer.number,
+                          one_line(kind.dump(), 40)));
+    return false;
+  }
+  if (read.type.name == "gemma2") return read.layer.number % 2 == 0;
+  // Cohere 2 before layer_types: each fourth layer sees everything.
+  if (read.reads(reads::rope_in_windows)) {
+    const Index pattern = read.settings.whole("sliding_window_pattern", 4, most_window);
+    return pattern == 0 || (read.layer.number + 1) % pattern != 0;
+  }
+  // Qwen2's first layers see everything.
+  const Index first = read.settings.whole(
+      "max_window_layers", read.reads(reads::window_switch) ? read.type.first_windowed : 0, most_window);
+  return read.layer.number >= first;
+}
+
+// GPT-Neo: "global" or "local" for each layer, written out or as [[["global", "local"], 12]], which repeats.
+std::string kind_of_gpt_neo(const Reading& read) {
+  const Json& written = read.of_layer("attention_layers");
+  if (written.is_string()) return written.get<std::string>();
+  const Json& types = read.settings.at("attention_types");
+  Index first = 0;
+  for (const Json& part : types.is_array() ? types : Json::array()) {
+    if (!part.is_array() || part.size() != 2 || !part[0].is_array() || part[0].empty() ||
+        !part[1].is_number_unsigned())
+      break;
+    const auto period = static_cast<Index>(part[0].size());
+    const Index inner = read.layer.number - first;
+    const auto times = part[1].get<std::uint64_t>();
+    if (static_cast<std::uint64_t>(inner / period) < times) {
+      const Json& kind = part[0][static_cast<std::size_t>(inner % period)];
+      return kind.is_string() ? kind.get<std::string>() : "";
+    }
+    first += period * static_cast<Index>(times);
+  }
+  return types.is_null() ? read.layer.number % 2 == 0 ? "global" : "local" : "";
+}
+
+void read_local_window(const Reading& read) {
+  if (!read.reads(reads::local_windows)) return;
+  const std::string kind = kind_of_gpt_neo(read);
+  const Index window = read.settings.whole("window_size", 256, most_window);
+  if (kind == "local" && window > 0)
+    read.attention.sliding_window = window;
+  else if (kind != "global")
+    read.tell("config.json: attention_types does not determine whether this layer has a window");
+}
+
+void read_window(const Reading& read) {
+  if (!read.reads(reads::window) || read.layer.is_cross) return;
+  if (!read.settings.flag("use_sliding_window", !read.reads(reads::window_switch)) || !has_window(read))
+    return;
+  // What is not written is none, but for the two types that have one unless null is written.
+  const bool usual = read.reads(reads::window_by_default) && !read.settings.json().contains("sliding_window");
+  const Index window = read.settings.whole("sliding_window", usual ? 4096 : 0, most_window);
+  if (window > 0) read.attention.sliding_window = window;
+}
+
+// BigBird looks at blocks only in texts that are longer than all that a block sees; in shorter ones its models see everything.
+void read_block_sparse(const Reading& read) {
+  if (!read.reads(reads::block_sparse) || read.layer.is_cross) return;
+  const bool in_decoder = read.type.sees == Sees::past_in_decoder && is_in_decoder(read.layer.name);
+  if (in_decoder || read.settings.text("attention_type", "block_sparse") == "original_full") return;
+  const Index block = read.settings.whole("block_size", 64, most_window),
+              random = read.settings.whole("num_random_blocks", 3, most_blocks);
+  read.attention.limits.push_back(
+      {(5 + 2 * random) * block,
+       fmt::format("config.json: attention_type = \"block_sparse\": beyond {} tokens the model sees only "
+                   "some blocks, but here each token sees all",
+                   (5 + 2 * random) * block)});
+}
+
+void read_rotary(const Reading& read) {
+  // Cohere 2 turns in the layers with a window alone.
+  if (read.reads(reads::rope_in_windows) && !read.attention.sliding_window) return;
+  if (read.reads(reads::no_rope)) {
+    const Json& turned = read.of_layer("no_rope_layers");
+    const Index interval = read.settings.whole("no_rope_layer_interval", 4, most_window);
+    const bool skipped = turned.is_null() ? interval > 0 && (read.layer.number + 1) % interval == 0
+                                          : (turned.is_number() && turned.get<double>() == 0.0) ||
+                                                (turned.is_boolean() && !turned.get<bool>());
+    if (skipped) return;
+  }
+  const Json& kind = read.of_layer("layer_types");
+  ModelRotary rotary = read_model_rotary(read.settings.json(), read.settings.where(),
+                                         kind.is_string() ? kind.get<std::string>() : "");
+  if (!read.reads(reads::partial_rope))
+    rotary.share = 1.0;  // the setting is there and the model passes it by
+  if (read.reads(reads::rotary_dim)) {
+    // Null turns all columns by the frequencies of a wider head, which GPT-J's own code does not get through.
+    const Index width = read.settings.whole("rotary_dim", 64, most_window);
+    rotary.share = static_cast<double>(width) / head_dim(read.layer);
+    if (width < 2 || rotary.share > 1.0 || read.settings.at("rotary_dim").is_null())
+      return read.tell(
+          fmt::format("rotary positions are left out: config.json: rotary_dim = {} of {} columns",
+                      one_line(read.settings.at("rotary_dim").dump(), 40), head_dim(read.layer)));
+  }
+  read.attention.turns_neighbours = read.type.positions == InnerPositions::rotary_neighbours;
+  if (!rotary.not_understood.empty())
+    read.tell(fmt::format("this model's rotary positions are not computed: {}", rotary.not_understood));
+  if (rotary.most_positions)
+    read.attention.limits.push_back(
+        {*rotary.most_positions,
+         fmt::format("rope_scaling dynamic: beyond {} tokens the model rotates by other frequencies",
+                     *rotary.most_positions)});
+  if (rotary_width(rotary, read.layer.q_rows / *read.layer.num_heads) > 0)
+    read.attention.rotary = std::move(rotary);
+  else
+    read.tell(
+        fmt::format("rotary positions are left out: they rotate pairs of columns, and a share of {:g} of {} "
+                    "columns is not an even number",
+                    rotary.share, head_dim(read.layer)));
+}
+
+// Falcon rounds the slopes, and their products with positions, to bfloat16, whose numbers have 8 significant bits: of slopes that are
+// powers of two nothing is lost up to position 256.
+void tell_of_rounded_alibi(const Reading& read) {
+  const Index heads = *read.layer.num_heads;
+  const bool powers_of_two = 8 % heads == 0;
+  std::string sentence = "the model rounds ALiBi's biases to bfloat16, but here they are not rounded";
+  if (powers_of_two)
+    read.attention.limits.push_back({257, std::move(sentence)});
+  else
+    read.tell(std::move(sentence));
+}
+
+void read_positions(const Reading& read) {
+  if (read.layer.is_cross) return;
+  const std::string kind = read.settings.text("position_embedding_type", "absolute");
+  const bool rotary_kind = kind == "rotary" && read.type.positions == InnerPositions::as_position_type;
+  // Relative ones have a tensor of their own where they are computed; sinusoidal ones are added to the embeddings.
+  const bool by_tensor = kind.starts_with("relative_key") || kind == "sinusoidal";
+  if (read.reads(reads::position_type) && kind != "absolute" && !rotary_kind && !by_tensor)
+    read.tell(fmt::format("config.json: position_embedding_type = {} is not computed", one_line(kind, 40)));
+  switch (read.type.positions) {
+    case InnerPositions::none:
+      return;
+    case InnerPositions::rotary:
+    case InnerPositions::rotary_neighbours:
+      return read_rotary(read);
+    case InnerPositions::as_position_type:
+      if (rotary_kind) read_rotary(read);
+      return;
+    case InnerPositions::alibi:
+      read.attention.alibi = true;
+      return;
+    case InnerPositions::alibi_or_rotary:
+      if (!read.settings.flag("alibi", false)) return read_rotary(read);
+      read.attention.alibi = true;
+      read.attention.alibi_scale = 1.0 / std::sqrt(head_dim(read.layer));
+      return tell_of_rounded_alibi(read);
+    case InnerPositions::relative:
+      read.tell("relative_attention_bias is left out: its bias for each distance is not computed");
+      return;
+  }
+}
+
+// A type for what is known by the names of tensors alone.
+ModelType type_of_family(const ModelFamily& family) {
+  ModelType type;
+  type.sees = family.is_causal ? Sees::past : Sees::all_tokens;
+  if (family.positions == "rotary") type.positions = InnerPositions::rotary;
+  if (family.positions == "ALiBi") type.positions = InnerPositions::alibi;
+  if (family.positions == "relative") type.positions = InnerPositions::relative;
+  if (family.positions == "rotary") type.reads = reads::rope | reads::window | reads::partial_rope;
+  return type;
+}
+
+// Of models that are published with a config.json: without one the names of tensors are all that there is.
+bool needs_config(const ModelFamily& family) {
+  return !family.positions.empty() || family.name == "GPT-2" || family.name.starts_with("BART") ||
+         family.name.starts_with("OPT") || family.name.starts_with("T5");
+}
+
+std::string told_of_type(const AttentionLayer& layer, const ModelType* type) {
+  if (layer.config) {
+    const std::string& whole = layer.config->whole_type;
+    if (!whole.empty() && !is_composite_type(whole) && !find_model_type(whole))
+      return fmt::format(
+          "config.json: model_type = \"{}\" is not known: how it uses the attention of its parts is not "
+          "computed",
+          one_line(whole, 40));
+  }
+  if (type) return std::string(type->not_computed);
+  const std::string_view family = layer.family->name;
+  if (layer.config && layer.config->model_type.empty() && !layer.config->whole_type.empty()) {
+    return fmt::format(
+        "{}: there is no model_type: the layer is computed like {}'s, going by the names of its tensors",
+        layer.config->where.substr(layer.config->where.rfind('/') + 1), family);
+  }
+  if (!layer.config) {
+    return needs_config(*layer.family) ? fmt::format(
+                                             "no config.json gives the kind of model: the layer is computed "
+                                             "like {}'s, going by the names of its tensors",
+                                             family)
+                                       : "";
+  }
+  const bool named = !layer.config->model_type.empty();
+  if (!named && !needs_config(*layer.family)) return "";
+  return fmt::format(
+      "config.json: {}: the layer is computed like {}'s, going by the names of its tensors",
+      named ? fmt::format("model_type = \"{}\" is not known", one_line(layer.config->model_type, 40))
+            : "there is no model_type",
+      family);
+}
+
+// By what their names are behind the layer's own: "self_attn.q_norm.weight".
+std::string told_of_tensors(const AttentionLayer& layer) {
+  constexpr std::size_t most_names = 4;
+  const std::size_t before = layer.name.empty() ? 0 : layer.name.size() + 1,
+                    count = layer.unused_tensors.size();
+  std::vector<std::string> names;
+  for (const std::string& tensor : layer.unused_tensors)
+    if (names.size() < most_names) names.push_back(tensor.substr(before));
+  std::string text = fmt::format("{}", fmt::join(names, ", "));
+  if (names.size() < count) text += fmt::format(" and {} more", count - names.size());
+  return count == 1 ? text + " is not used: its effect in this layer is not computed"
+                    : text + " are not used: their effect in this layer is not computed";
+}
+
+}  // namespace
+
+LayerAttention layer_attention(const AttentionLayer& layer) {
+  LayerAttention attention;
+  const ModelType* const known = layer.config ? find_model_type(layer.config->model_type) : nullptr;
+  ModelType type = known ? *known : type_of_family(*layer.family);
+  if (!known && layer.name.find("encoder.") != std::string::npos) type.sees = Sees::all_tokens;
+  const ConfigSettings settings(
+      layer.config ? layer.config->settings : std::make_shared<const Json>(Json::object()),
+      layer.config ? layer.config->where : "", "the setting is wrong");
+  const Reading read{layer, settings, type, attention};
+  if (std::string told = told_of_type(layer, known); !told.empty()) read.tell(std::move(told));
+  read_sees(read);
+  read_scale(read);
+  read_window(read);
+  read_local_window(read);
+  read_block_sparse(read);
+  read_positions(read);
+  if (const Json& bias = settings.at("attention_bias");
+      layer.has_bias && bias.is_boolean() && !bias.get<bool>())
+    read.tell(
+        "config.json: attention_bias = false, but this layer has biases: they are added here, while the "
+        "model ignores them");
+  if (layer.config)
+    for (std::string& told : settings_not_computed(settings.json(), known, type.reads))
+      read.tell(std::move(told));
+  if (!layer.unused_tensors.empty()) read.tell(told_of_tensors(layer));
+  return attention;
+}
+
+}  // namespace headwise

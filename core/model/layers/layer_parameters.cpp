@@ -1,0 +1,224 @@
+#include "core/model/layers/layer_parameters.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "core/model/layers/layer_attention.h"
+#include "core/tensor/error.h"
+#include "core/tensor/float_dispatch.h"
+
+namespace headwise {
+namespace {
+
+using Parameters = std::map<std::string, TensorPtr>;
+
+[[noreturn]] void fail(const ModelFiles& files, const AttentionLayer& layer, const std::string& problem) {
+  throw Error(ExitStatus::input,
+              {layer.name.empty() ? files.path() : fmt::format("{}: {}", files.path(), layer.name),
+               "this layer cannot be computed: " + problem, "", "",
+               fmt::format("headwise info {} shows what is there", files.path())});
+}
+
+// An array that has to have these sizes, in f32 or f64.
+TensorPtr checked(const ModelFiles& files, const AttentionLayer& layer, const std::string& name,
+                  const std::vector<Index>& sizes) {
+  const ArrayInfo* const info = files.find(name);
+  if (!info) fail(files, layer, name + " is missing");
+  if (info->sizes != sizes) {
+    fail(files, layer,
+         fmt::format("{} is ({}) instead of ({})", name, fmt::join(info->sizes, ","), fmt::join(sizes, ",")));
+  }
+  TensorPtr tensor = files.read(name);
+  if (tensor->dtype() == DType::f32 || tensor->dtype() == DType::f64) return tensor;
+  fail(files, layer, fmt::format("{} has numbers of type {}", name, info->stored_dtype));
+}
+
+TensorPtr zeros(Index size) {
+  return std::make_shared<const Tensor>(Shape{{"out", size}}, DType::f32);
+}
+
+// A matrix (rows, columns) or, with columns 0, a vector, whose number (r, c) is number place(r, c) of `from`.
+template <class Place>
+TensorPtr rearranged(const Tensor& from, Index rows, Index columns, Place place) {
+  Tensor to = Tensor::unwritten(columns > 0 ? Shape{{"out", rows}, {"in", columns}} : Shape{{"out", rows}},
+                                from.dtype());
+  dispatch_float(from.dtype(), [&]<class T>() {
+    const auto source = from.values<T>();
+    const auto target = to.values<T>();
+    const Index width = std::max<Index>(columns, 1);
+    for (Index r = 0; r < rows; ++r)
+      for (Index c = 0; c < width; ++c)
+        target[static_cast<std::size_t>(r * width + c)] = source[static_cast<std::size_t>(place(r, c))];
+  });
+  return std::make_shared<const Tensor>(std::move(to));
+}
+
+// The array with q, k and v as rows of q, then of k, then of v; `columns` 0: their biases.
+TensorPtr in_rows(const AttentionLayer& layer, const TensorPtr& packed, Index columns) {
+  const Index rows = layer.packed_rows;
+  switch (layer.layout) {
+    case AttentionLayout::packed_in:
+      if (columns == 0) return packed;
+      return rearranged(*packed, rows, columns, [&](Index r, Index c) { return c * rows + r; });
+    case AttentionLayout::interleaved: {
+      const Index width = layer.q_rows / *layer.num_heads, step = std::max<Index>(columns, 1);
+      return rearranged(*packed, rows, columns, [&](Index r, Index c) {
+        const Index which = r / layer.q_rows, h = r % layer.q_rows / width;
+        return ((h * 3 + which) * width + r % width) * step + c;
+      });
+    }
+    case AttentionLayout::grouped: {
+      const Index width = layer.k_rows / *layer.num_kv_heads, step = std::max<Index>(columns, 1);
+      const Index served = *layer.num_heads / *layer.num_kv_heads;  // query heads of each key/value head
+      return rearranged(*packed, rows, columns, [&](Index r, Index c) {
+        const bool is_q = r < layer.q_rows;
+        const Index inner = is_q ? r : (r - layer.q_rows) % layer.k_rows, head = inner / width;
+        const Index group = is_q ? head / served : head;
+        const Index place = is_q ? head % served : served + (r - layer.q_rows) / layer.k_rows;
+        return ((group * (served + 2) + place) * width + inner % width) * step + c;
+      });
+    }
+    default:
+      return packed;
+  }
+}
+
+void read_packed(const ModelFiles& files, const AttentionLayer& layer, Parameters& parameters) {
+  const std::string_view stem = layer.family->qkv;
+  const Index rows = layer.packed_rows, E = layer.query_width;
+  const bool inverted = layer.layout == AttentionLayout::packed_in;
+  parameters["in_proj_weight"] = in_rows(layer,
+                                         checked(files, layer, layer_array(layer, stem, "weight"),
+                                                 inverted ? std::vector{E, rows} : std::vector{rows, E}),
+                                         E);
+  if (!layer.has_bias) return;
+  const std::string bias = layer_array(layer, stem, "bias");
+  parameters["in_proj_bias"] =
+      files.find(bias) ? in_rows(layer, checked(files, layer, bias, {rows}), 0) : zeros(rows);
+}
+
+TensorPtr joined(const std::vector<TensorPtr>& parts) {
+  Index size = 0;
+  DType dtype = DType::f32;
+  for (const TensorPtr& part : parts) {
+    size += part->size();
+    if (part->dtype() == DType::f64) dtype = DType::f64;
+  }
+  Tensor all = Tensor::unwritten(Shape{{"out", size}}, dtype);
+  Index at = 0;
+  for (const TensorPtr& part : parts)
+    for (Index i = 0; i < part->size(); ++i) all.set_flat(at++, part->flat(i));
+  return std::make_shared<const Tensor>(std::move(all));
+}
+
+// GPT-2's cross-attention: Conv1D, columns of q in one array and of k, then v in the other.
+void read_queries_in(const ModelFiles& files, const AttentionLayer& layer, Parameters& parameters) {
+  const auto put = [&](const char* name, const TensorPtr& array, Index first, Index rows, Index width,
+                       Index columns) {
+    parameters[name] =
+        rearranged(*array, rows, width, [=](Index r, Index c) { return c * columns + first + r; });
+  };
+  const Index Q = layer.q_rows, K = layer.k_rows, E = layer.query_width, W = layer.key_width;
+  const std::string_view q = layer.family->q, kv = layer.family->kv;
+  const TensorPtr both = checked(files, layer, layer_array(layer, kv, "weight"), {W, 2 * K});
+  put("q_proj_weight", checked(files, layer, layer_array(layer, q, "weight"), {E, Q}), 0, Q, E, Q);
+  put("k_proj_weight", both, 0, K, W, 2 * K);
+  put("v_proj_weight", both, K, K, W, 2 * K);
+  if (!layer.has_bias) return;
+  const auto bias = [&](std::string_view stem, Index rows) {
+    const std::string name = layer_array(layer, stem, "bias");
+    return files.find(name) ? checked(files, layer, name, {rows}) : zeros(rows);
+  };
+  parameters["in_proj_bias"] = joined({bias(q, Q), bias(kv, 2 * K)});
+}
+
+void read_separate(const ModelFiles& files, const AttentionLayer& layer, Parameters& parameters) {
+  const ModelFamily& family = *layer.family;
+  constexpr std::array names{"q_proj_weight", "k_proj_weight", "v_proj_weight"};
+  const std::array stems{family.q, family.k, family.v};
+  const std::array rows{layer.q_rows, layer.k_rows, layer.v_rows};
+  const std::array widths{layer.query_width, layer.key_width, layer.key_width};
+  std::vector<TensorPtr> biases(stems.size());
+  for (std::size_t i = 0; i < stems.size(); ++i) {
+    parameters[names[i]] =
+        checked(files, layer, layer_array(layer, stems[i], "weight"), {rows[i], widths[i]});
+    const std::string bias = layer_array(layer, stems[i], "bias");
+    biases[i] = files.find(bias) ? checked(files, layer, bias, {rows[i]}) : zeros(rows[i]);
+  }
+  if (!layer.has_bias) return;
+  const std::string joint = family.joint_bias.empty() ? "" : layer_array(layer, family.joint_bias, "bias");
+  parameters["in_proj_bias"] = !joint.empty() && files.find(joint)
+                                   ? checked(files, layer, joint, {rows[0] + rows[1] + rows[2]})
+                                   : joined(biases);
+}
+
+void read_output(const ModelFiles& files, const AttentionLayer& layer, Parameters& parameters) {
+  const std::string_view stem = layer.family->output;
+  const Index E = layer.query_width, width = layer.v_rows / *layer.num_kv_heads * *layer.num_heads;
+  const std::string name = layer_array(layer, stem, "weight");
+  if (layer.layout == AttentionLayout::packed_in || layer.layout == AttentionLayout::queries_in) {
+    parameters["out_proj.weight"] = rearranged(*checked(files, layer, name, {width, E}), E, width,
+                                               [&](Index r, Index c) { return c * E + r; });
+  } else {
+    parameters["out_proj.weight"] = checked(files, layer, name, {E, width});
+  }
+  if (!layer.has_bias) return;
+  const std::string bias = layer_array(layer, stem, "bias");
+  parameters["out_proj.bias"] = files.find(bias) ? checked(files, layer, bias, {E}) : zeros(E);
+}
+
+// How many pairs of columns of each head turn together as neighbours, 2j and 2j + 1; 0 where none do.
+Index neighbouring_pairs(const AttentionLayer& layer) {
+  const LayerAttention attention = layer_attention(layer);
+  if (!attention.turns_neighbours || !attention.rotary) return 0;
+  return rotary_width(*attention.rotary, layer.q_rows / *layer.num_heads) / 2;
+}
+
+// The rows of q and k in the order in which column j turns together with j + pairs: what comes out of attention is the same, as both
+// are put in the same order.
+void turn_halves(const AttentionLayer& layer, Index pairs, Parameters& parameters) {
+  const Index D = layer.q_rows / *layer.num_heads, turned = layer.q_rows + layer.k_rows;
+  const auto source = [=](Index row) {
+    const Index column = row % D;
+    if (column >= 2 * pairs) return row;
+    return row - column + (column < pairs ? 2 * column : 2 * (column - pairs) + 1);
+  };
+  for (const char* name : {"q_proj_weight", "k_proj_weight", "in_proj_weight"}) {
+    const auto at = parameters.find(name);
+    if (at == parameters.end()) continue;
+    const Index width = name[0] == 'k' ? layer.key_width : layer.query_width;
+    const Index rows = at->second->size() / width;
+    at->second = rearranged(*at->second, rows, width,
+                            [=](Index r, Index c) { return (r < turned ? source(r) : r) * width + c; });
+  }
+  if (const auto bias = parameters.find("in_proj_bias"); bias != parameters.end())
+    bias->second = rearranged(*bias->second, bias->second->size(), 0,
+                              [=](Index r, Index) { return r < turned ? source(r) : r; });
+}
+
+}  // namespace
+
+Parameters read_layer_parameters(const ModelFiles& files, const AttentionLayer& layer) {
+  if (const std::string problem = layer_problem(layer); !problem.empty()) fail(files, layer, problem);
+  Parameters parameters;
+  if (layer.packed_rows > 0) {
+    read_packed(files, layer, parameters);
+  } else if (layer.layout == AttentionLayout::queries_in) {
+    read_queries_in(files, layer, parameters);
+  } else {
+    read_separate(files, layer, parameters);
+  }
+  if (const Index pairs = neighbouring_pairs(layer); pairs > 0) turn_halves(layer, pairs, parameters);
+  read_output(files, layer, parameters);
+  if (layer.has_bias_kv) {
+    const Index widths[]{layer.k_rows, layer.v_rows};
+    for (const char* name : {"bias_k", "bias_v"}) {
+      const std::string array = layer.name.empty() ? name : layer.name + "." + name;
+      parameters[name] = checked(files, layer, array, {1, 1, widths[name[5] == 'v']});
+    }
+  }
+  return parameters;
+}
+
+}  // namespace headwise

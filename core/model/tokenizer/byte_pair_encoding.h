@@ -1,0 +1,44 @@
+// Byte-level byte-pair encoding (Sennrich et al. 2016; over bytes as GPT-2 has it, Radford et al. 2019): each byte is a
+// character of a printable alphabet, each word a row of them, and the pair that stands first in the list of merges is
+// joined until none is left.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/model/tokenizer/byte_pair_split.h"
+#include "core/model/tokenizer/tokenizer.h"
+
+namespace headwise {
+
+// The step that turns bytes into the alphabet; it may split, too.
+struct ByteLevelStep {
+  bool add_prefix_space = false;  // before what does not begin with a space
+  SplitPattern split = SplitPattern::gpt2;
+};
+
+struct BytePairOptions {
+  bool nfc = false;                  // the text is brought to NFC first (Qwen2, GPT-NeoX)
+  std::vector<SplitPattern> splits;  // one after the other, before `byte_level`
+  ByteLevelStep byte_level;
+  bool ignore_merges =
+      false;              // a word that is in the vocabulary is its token, whatever the merges say (Llama 3)
+  std::string unk_token;  // for a byte that the vocabulary does not have; "": the byte is left out
+  bool fuse_unk = false;  // one for several such bytes in a row
+};
+
+// merges[i] joins two pieces; the first has the lowest rank. A byte that the vocabulary lacks is left out where there is no
+// unk_token, as `tokenizers` does. Throws Error(input), beginning with `where`: a merge of pieces, or one that makes a piece,
+// that the vocabulary does not have; no unk_token in it.
+std::unique_ptr<TokenizerModel> make_byte_level_bpe(
+    std::shared_ptr<const TokenizerVocabulary> vocabulary,
+    const std::vector<std::pair<std::string, std::string>>& merges, const BytePairOptions& options,
+    const std::string& where);
+
+// The printable character that stands for a byte: itself from ! to ~ and from ¡ to ÿ without the soft hyphen, the others
+// from U+0100 on. Space is Ġ.
+std::int32_t byte_level_character(unsigned char byte);
+
+}  // namespace headwise

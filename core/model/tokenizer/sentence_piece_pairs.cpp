@@ -1,0 +1,166 @@
+#include "core/model/tokenizer/sentence_piece_pairs.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <optional>
+
+#include "core/model/tokenizer/byte_pair_merging.h"
+#include "core/model/tokenizer/unicode_text.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::string_view space_mark = "\xE2\x96\x81";  // ▁
+
+std::string byte_piece(int byte) {
+  return fmt::format("<0x{:02X}>", byte);
+}
+
+// The byte that "<0xE2>" stands for, or −1.
+int byte_of(std::string_view piece) {
+  constexpr std::string_view digits = "0123456789ABCDEF";
+  if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return -1;
+  const std::size_t high = digits.find(piece[3]), low = digits.find(piece[4]);
+  if (high == std::string_view::npos || low == std::string_view::npos) return -1;
+  return static_cast<int>(16 * high + low);
+}
+
+class SentencePiecePairs : public TokenizerModel {
+ public:
+  SentencePiecePairs(std::shared_ptr<const TokenizerVocabulary> vocabulary,
+                     const std::vector<std::pair<std::string, std::string>>& merges,
+                     const SentencePieceOptions& options, const std::string& where);
+
+  std::string kind() const override { return "SentencePiece BPE"; }
+  AlignedText normalised(const AlignedText& text) const override;
+  void encode(const AlignedText& text, std::size_t begin, std::size_t end,
+              std::vector<EncodedToken>& into) const override;
+  std::string decode(std::span<const std::string_view> pieces) const override;
+
+ private:
+  std::vector<PairSymbol> symbols_of(std::string_view text) const;
+  bool append_bytes(std::vector<PairSymbol>& symbols, std::string_view text, std::size_t begin,
+                    std::size_t end) const;
+
+  std::shared_ptr<const TokenizerVocabulary> vocabulary_;
+  SentencePieceOptions options_;
+  PairMerges merges_;
+  std::array<std::optional<TokenId>, 256> byte_ids_;
+  std::optional<TokenId> unknown_;
+};
+
+SentencePiecePairs::SentencePiecePairs(std::shared_ptr<const TokenizerVocabulary> vocabulary,
+                                       const std::vector<std::pair<std::string, std::string>>& merges,
+                                       const SentencePieceOptions& options, const std::string& where)
+    : vocabulary_(std::move(vocabulary)), options_(options), merges_(*vocabulary_, merges, where) {
+  for (int byte = 0; options_.byte_fallback && byte < 256; ++byte)
+    byte_ids_[static_cast<std::size_t>(byte)] = vocabulary_->find_own(byte_piece(byte));
+  if (options_.unk_token.empty()) return;
+  unknown_ = vocabulary_->find_own(options_.unk_token);
+  if (!unknown_) {
+    throw Error(ExitStatus::input, {.where = where,
+                                    .what = "the vocabulary has no unk_token",
+                                    .got = fmt::format("'{}'", options_.unk_token),
+                                    .expected = "a piece of the vocabulary"});
+  }
+}
+
+// The marks of spaces: here, and not in encode, so that added tokens of the normalised text are found behind them.
+AlignedText SentencePiecePairs::normalised(const AlignedText& text) const {
+  if (options_.space_before != SpaceBefore::every_section) return text;
+  const std::string_view bytes = text.text();
+  AlignedText marked;
+  if (bytes.empty()) return marked;
+  const std::uint32_t start = text.origin(0, 1).begin;
+  marked.append(space_mark, {start, start});
+  for (std::size_t at = 0; at < bytes.size(); ++at)
+    marked.append(bytes[at] == ' ' ? space_mark : bytes.substr(at, 1), text.origin(at, at + 1));
+  return marked;
+}
+
+void SentencePiecePairs::encode(const AlignedText& text, std::size_t begin, std::size_t end,
+                                std::vector<EncodedToken>& into) const {
+  if (begin == end) return;
+  AlignedText marked;
+  const std::string_view bytes = text.text().substr(begin, end - begin);
+  const std::uint32_t start = text.origin(begin, begin + 1).begin;
+  const bool at_first = options_.space_before == SpaceBefore::first_word && start == 0;
+  if ((at_first || options_.space_before == SpaceBefore::every_word) && bytes[0] != ' ' &&
+      !bytes.starts_with(space_mark))
+    marked.append(space_mark, {start, start});
+  for (std::size_t at = 0; at < bytes.size(); ++at)
+    marked.append(bytes[at] == ' ' ? space_mark : bytes.substr(at, 1),
+                  text.origin(begin + at, begin + at + 1));
+  const std::string_view row = marked.text();
+  std::vector<PairSymbol> symbols;
+  if (const auto whole = options_.ignore_merges ? vocabulary_->find_own(row) : std::nullopt) {
+    append_symbol(symbols, *whole, 0, row.size(), false);
+  } else {
+    symbols = symbols_of(row);
+    merges_.merge(symbols);
+  }
+  constexpr std::size_t none = PairSymbol::no_symbol;
+  for (std::size_t i = symbols.empty() ? none : 0; i != none; i = symbols[i].next) {
+    const ByteRange range = marked.origin(symbols[i].begin, symbols[i].end);
+    into.push_back({symbols[i].id, vocabulary_->piece(symbols[i].id), range.begin, range.end, false,
+                    symbols[i].unknown});
+  }
+}
+
+// Whether all bytes of [begin, end) have a piece, which then stand behind the last symbol.
+bool SentencePiecePairs::append_bytes(std::vector<PairSymbol>& symbols, std::string_view text,
+                                      std::size_t begin, std::size_t end) const {
+  const auto id_at = [&](std::size_t at) { return byte_ids_[static_cast<unsigned char>(text[at])]; };
+  for (std::size_t at = begin; at < end; ++at)
+    if (!id_at(at)) return false;
+  for (std::size_t at = begin; at < end; ++at) append_symbol(symbols, *id_at(at), at, at + 1, false);
+  return true;
+}
+
+std::vector<PairSymbol> SentencePiecePairs::symbols_of(std::string_view text) const {
+  std::vector<PairSymbol> symbols;
+  symbols.reserve(text.size());
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t next = at + code_point_at(text, at).bytes;
+    if (const auto id = vocabulary_->find_own(text.substr(at, next - at))) {
+      append_symbol(symbols, *id, at, next, false);
+    } else if (!append_bytes(symbols, text, at, next) && unknown_) {
+      if (options_.fuse_unk && !symbols.empty() && symbols.back().unknown)
+        symbols.back().end = next;
+      else
+        append_symbol(symbols, *unknown_, at, next, true);
+    }
+    at = next;
+  }
+  return symbols;
+}
+
+std::string SentencePiecePairs::decode(std::span<const std::string_view> pieces) const {
+  std::string text;
+  for (const std::string_view piece : pieces) {
+    if (const int byte = options_.byte_fallback ? byte_of(piece) : -1; byte >= 0) {
+      text.push_back(static_cast<char>(byte));
+      continue;
+    }
+    for (std::size_t at = 0; at < piece.size();) {
+      const bool is_mark = piece.substr(at).starts_with(space_mark);
+      text.push_back(is_mark ? ' ' : piece[at]);
+      at += is_mark ? space_mark.size() : 1;
+    }
+  }
+  if (options_.strip_space && text.starts_with(' ')) text.erase(0, 1);
+  return text;
+}
+
+}  // namespace
+
+std::unique_ptr<TokenizerModel> make_sentence_piece_pairs(
+    std::shared_ptr<const TokenizerVocabulary> vocabulary,
+    const std::vector<std::pair<std::string, std::string>>& merges, const SentencePieceOptions& options,
+    const std::string& where) {
+  return std::make_unique<SentencePiecePairs>(std::move(vocabulary), merges, options, where);
+}
+
+}  // namespace headwise

@@ -1,0 +1,285 @@
+#include "core/model/tokenizer/tokenizer_files.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <unordered_map>
+
+#include "core/files/file_paths.h"
+#include "core/files/input_file.h"
+#include "core/model/tokenizer/byte_pair_encoding.h"
+#include "core/model/files/model_json.h"
+#include "core/model/tokenizer/tokenizer_from_json.h"
+#include "core/model/tokenizer/tokenizer_json.h"
+#include "core/model/tokenizer/word_list.h"
+#include "core/model/tokenizer/word_piece.h"
+#include "core/tensor/error.h"
+#include "core/tensor/memory.h"
+
+namespace fs = std::filesystem;
+
+namespace headwise {
+namespace {
+
+using Json = nlohmann::json;
+
+// Twice the largest there are.
+constexpr std::uint64_t most_bytes = 64 * 1024 * 1024;
+
+constexpr std::array word_piece_classes{"BertTokenizer",       "DistilBertTokenizer", "ElectraTokenizer",
+                                        "MobileBertTokenizer", "LxmertTokenizer",     "ConvBertTokenizer"};
+constexpr std::array roberta_classes{"RobertaTokenizer", "BartTokenizer", "LongformerTokenizer"};
+constexpr std::array gpt2_classes{"GPT2Tokenizer", "GPTNeoXTokenizer", "CodeGenTokenizer"};
+
+[[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,
+                       const std::string& expected, const std::string& remedy = "") {
+  throw Error(ExitStatus::input,
+              {.where = where, .what = what, .got = got, .expected = expected, .remedy = remedy});
+}
+
+std::string read_file(const std::string& path) {
+  std::error_code ignored;
+  const char* const expected = path.ends_with(".json") ? "a JSON file" : "a text file";
+  if (is_folder(path)) fail(path, "there is no tokenizer to read", "a folder", expected);
+  if (fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) == 0)
+    fail(path, "there is no tokenizer to read", "an empty file", expected);
+  const InputFile file(path);
+  if (file.size() > most_bytes) {
+    fail(path, "it is too large for a tokenizer", bytes_text(static_cast<Index>(file.size())),
+         bytes_text(static_cast<Index>(most_bytes)) + " at most");
+  }
+  return file.read_text(0, file.size());
+}
+
+// The lines, without their ends (\n or \r\n); what stands behind the last \n is a line where it is not empty.
+template <class Sink>
+void for_each_line(std::string_view text, const Sink& sink) {
+  while (!text.empty()) {
+    const std::size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    sink(line);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+  }
+}
+
+// tokenizer_config.json beside the vocabulary; null where there is none.
+Json read_config(const fs::path& folder) {
+  const fs::path path = folder / "tokenizer_config.json";
+  if (!is_there(path)) return {};
+  return parse_tokenizer_json(read_file(path), VocabularyPlace::nowhere, path).settings;
+}
+
+// tokenizer_class without the "Fast" that says which of two programs of equal result; "" where there is none.
+std::string tokenizer_class(const Json& config, const std::string& where) {
+  std::string name = json_text(config, "tokenizer_class", "", where);
+  if (name.ends_with("Fast")) name.resize(name.size() - 4);
+  return name;
+}
+
+// A special token's text: "[CLS]", or {"content": "[CLS]", …}.
+std::string special_token(const Json& config, const char* key, const std::string& fallback,
+                          const std::string& where) {
+  const Json& value = json_member(config, key);
+  return value.is_object() ? json_text(value, "content", fallback, where)
+                           : json_text(config, key, fallback, where);
+}
+
+void add_special(std::vector<AddedToken>& tokens, const std::string& content,
+                 const TokenizerVocabulary& vocabulary) {
+  const std::optional<TokenId> id = content.empty() ? std::nullopt : vocabulary.find(content);
+  if (!id || std::ranges::any_of(tokens, [&](const AddedToken& token) { return token.id == *id; })) return;
+  tokens.push_back({.id = *id, .content = content});
+}
+
+std::vector<VocabularyEntry> read_word_list(const std::string& path) {
+  const std::string text = read_file(path);
+  std::vector<std::string> lines;
+  for_each_line(text, [&](std::string_view line) {
+    if (static_cast<std::int64_t>(lines.size()) >= most_token_ids)
+      fail(path, "there are too many lines", fmt::format("more than {}", most_token_ids),
+           "one piece per line");
+    lines.emplace_back(line);
+  });
+  std::unordered_map<std::string_view, std::size_t> last;
+  for (std::size_t i = 0; i < lines.size(); ++i) last[lines[i]] = i;
+  std::vector<VocabularyEntry> entries;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    // An empty line has an id, but nothing is found there.
+    if (!lines[i].empty() && last[lines[i]] == i)
+      entries.emplace_back(lines[i], static_cast<std::int64_t>(i));
+  }
+  return entries;
+}
+
+Tokenizer from_word_list(const fs::path& path) {
+  const std::string where = path;
+  const Json config = read_config(path.parent_path());
+  const std::string name = tokenizer_class(config, where);
+  if (!name.empty() && std::ranges::find(word_piece_classes, name) == word_piece_classes.end()) {
+    fail(where, "this tokenizer_class is unknown for a vocab.txt", name, "BertTokenizer or one like it",
+         "put the model's tokenizer.json next to it");
+  }
+  const auto vocabulary = std::make_shared<const TokenizerVocabulary>(read_word_list(path),
+                                                                      std::vector<VocabularyEntry>{}, where);
+  constexpr const char* end_of_text = "<|endoftext|>";
+  if (name.empty() && vocabulary->find(end_of_text) && !vocabulary->find("[CLS]")) {
+    std::vector<AddedToken> added;
+    const std::string unknown = special_token(config, "unk_token", "[UNK]", where);
+    for (const std::string& content : {std::string(end_of_text), unknown})
+      add_special(added, content, *vocabulary);
+    return {vocabulary,
+            make_word_list(vocabulary, unknown, where),
+            std::move(added),
+            {*vocabulary->find(end_of_text)},
+            {}};
+  }
+  WordPieceOptions options;
+  options.lowercase = json_flag(config, "do_lower_case", true, where);
+  options.strip_accents = json_flag(config, "strip_accents", options.lowercase, where);
+  options.handle_chinese_chars = json_flag(config, "tokenize_chinese_chars", true, where);
+  options.unk_token = special_token(config, "unk_token", "[UNK]", where);
+  const std::string cls = special_token(config, "cls_token", "[CLS]", where);
+  const std::string sep = special_token(config, "sep_token", "[SEP]", where);
+  std::vector<AddedToken> added;
+  for (const std::string& content :
+       {options.unk_token, cls, sep, special_token(config, "pad_token", "[PAD]", where),
+        special_token(config, "mask_token", "[MASK]", where)}) {
+    add_special(added, content, *vocabulary);
+  }
+  std::vector<TokenId> prefix, suffix;
+  if (const auto first = vocabulary->find(cls), last = vocabulary->find(sep); first && last) {
+    prefix = {*first};
+    suffix = {*last};
+  }
+  auto model = make_word_piece(vocabulary, options, where);
+  return {vocabulary, std::move(model), std::move(added), std::move(prefix), std::move(suffix)};
+}
+
+std::vector<std::pair<std::string, std::string>> read_merges(const std::string& path) {
+  const std::string text = read_file(path);
+  std::vector<std::pair<std::string, std::string>> merges;
+  for_each_line(text, [&](std::string_view line) {
+    if (line.empty() || (merges.empty() && line.starts_with("#version"))) return;
+    merges.push_back(parse_merge(line, fmt::format("{}: merge {}", path, merges.size())));
+    if (merges.back().second.ends_with("</w>"))
+      fail(path, "this kind of tokenizer is not supported",
+           "BPE with the end of words marked </w> (GPT, CLIP)", "byte-level BPE as GPT-2 has it");
+  });
+  return merges;
+}
+
+// As config.json beside the vocabulary has it.
+bool is_of_opt(const fs::path& folder) {
+  const fs::path path = folder / "config.json";
+  if (!is_there(path)) return false;
+  const Json config = read_model_json(path);
+  return json_member(config, "model_type") == "opt";
+}
+
+// Tokens that tokenizer_config.json adds behind the vocabulary: {"151643": {"content": …}, …}.
+std::vector<AddedToken> read_added_tokens(const Json& config, const std::string& where) {
+  std::vector<AddedToken> added;
+  const Json& decoder = json_member(config, "added_tokens_decoder");
+  if (decoder.is_null()) return added;
+  if (!decoder.is_object())
+    fail(where, "added_tokens_decoder is damaged", decoder.type_name(), "{ID: {content}}");
+  for (const auto& [key, entry] : decoder.items()) {
+    const bool number = !key.empty() && key.size() <= 6 &&
+                        std::ranges::all_of(key, [](char c) { return c >= '0' && c <= '9'; });
+    if (!number) fail(where, "an id of added_tokens_decoder is not a number", key, "0 to 999999");
+    added.push_back(read_added_token(entry, static_cast<TokenId>(std::stol(key)), where));
+  }
+  return added;
+}
+
+Tokenizer from_merges(const fs::path& folder) {
+  const std::string where = folder / "vocab.json";
+  const Json config = read_config(folder);
+  const std::string name = tokenizer_class(config, where);
+  const auto is_one_of = [&name](const auto& names) { return std::ranges::find(names, name) != names.end(); };
+  const bool qwen2 = name == "Qwen2Tokenizer";
+  if (!name.empty() && !is_one_of(roberta_classes) && !qwen2 && !is_one_of(gpt2_classes)) {
+    fail(where, "this tokenizer_class is unknown for vocab.json and merges.txt", name,
+         "GPT2Tokenizer, RobertaTokenizer or Qwen2Tokenizer", "put the model's tokenizer.json next to it");
+  }
+  std::vector<AddedToken> added = read_added_tokens(config, where);
+  const auto vocabulary = std::make_shared<const TokenizerVocabulary>(
+      parse_tokenizer_json(read_file(where), VocabularyPlace::top, where).vocabulary, entries_of(added),
+      where);
+  // Files that do not say it: RoBERTa's vocabulary has its special tokens, and not GPT-2's. OPT's is the same.
+  const bool opt = name.empty() && is_of_opt(folder);
+  if (opt && json_member(config, "add_bos_token").is_null()) {
+    fail(where, "it is unknown what this OPT model puts before a text", "no add_bos_token",
+         "a tokenizer_config.json with bos_token and add_bos_token", "download it with the model");
+  }
+  const bool roberta = is_one_of(roberta_classes) ||
+                       (name.empty() && !opt && vocabulary->find("<s>") && vocabulary->find("</s>") &&
+                        vocabulary->find("<mask>") && !vocabulary->find("<|endoftext|>"));
+  const char* usual = roberta ? "</s>" : "<|endoftext|>";
+  if (roberta) {  // its mask takes the space before it
+    const auto mask = vocabulary->find("<mask>");
+    if (mask && std::ranges::none_of(added, [&](const AddedToken& token) { return token.id == *mask; }))
+      added.push_back({.id = *mask, .content = "<mask>", .lstrip = true});
+  }
+  for (const char* key :
+       {"eos_token", "bos_token", "unk_token", "sep_token", "cls_token", "pad_token", "mask_token"})
+    add_special(added, special_token(config, key, usual, where), *vocabulary);
+  BytePairOptions options;
+  options.byte_level.add_prefix_space = json_flag(config, "add_prefix_space", false, where);
+  std::vector<TokenId> prefix, suffix;
+  if (roberta) {
+    for (const char* content : {"<s>", "<pad>", "<unk>"}) add_special(added, content, *vocabulary);
+    const auto first = vocabulary->find("<s>"), last = vocabulary->find("</s>");
+    if (!first || !last) fail(where, "the vocabulary of a RoBERTa is damaged", "no <s> and </s>", "both");
+    prefix = {*first};
+    suffix = {*last};
+  }
+  if (json_flag(config, "add_bos_token", false, where)) {
+    const auto bos = vocabulary->find(special_token(config, "bos_token", usual, where));
+    if (!bos) fail(where, "add_bos_token is set, but the vocabulary has no bos_token", "", "a piece of it");
+    prefix = {*bos};
+  }
+  options.nfc = qwen2 || name == "GPTNeoXTokenizer";
+  if (qwen2) {
+    options.splits = {SplitPattern::qwen2};
+    options.byte_level.split = SplitPattern::none;
+  }
+  auto model = make_byte_level_bpe(vocabulary, read_merges(folder / "merges.txt"), options, where);
+  return {vocabulary, std::move(model), std::move(added), std::move(prefix), std::move(suffix)};
+}
+
+[[noreturn]] void refuse_sentence_piece(const std::string& path) {
+  fail(path, "SentencePiece models are not read directly", "", "a tokenizer.json made from it",
+       "in Python, in the model's folder: from transformers import AutoTokenizer; "
+       "AutoTokenizer.from_pretrained('.').save_pretrained('.')");
+}
+
+}  // namespace
+
+Tokenizer load_tokenizer(const std::string& path) {
+  const fs::path given(path);
+  if (!is_folder(path)) {
+    if (given.extension() == ".model") refuse_sentence_piece(path);
+    if (given.filename() == "vocab.json" || given.filename() == "merges.txt")
+      return from_merges(given.parent_path());
+    if (given.extension() == ".txt") return from_word_list(given);
+    return tokenizer_from_json(read_file(path), path);
+  }
+  const auto has = [&](const char* name) { return is_there(given / name); };
+  if (has("tokenizer.json")) {
+    const std::string json = given / "tokenizer.json";
+    return tokenizer_from_json(read_file(json), json);
+  }
+  if (has("vocab.txt")) return from_word_list(given / "vocab.txt");
+  if (has("vocab.json") && has("merges.txt")) return from_merges(given);
+  for (const char* name : {"tokenizer.model", "spiece.model", "sentencepiece.bpe.model"}) {
+    if (has(name)) refuse_sentence_piece(given / name);
+  }
+  fail(path, "there is no tokenizer in this folder", "",
+       "tokenizer.json, vocab.txt, or vocab.json and merges.txt", "download one of these with the model");
+}
+
+}  // namespace headwise

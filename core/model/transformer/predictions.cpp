@@ -1,0 +1,90 @@
+#include "core/model/transformer/predictions.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <numeric>
+
+#include "core/tensor/progress.h"
+
+namespace headwise {
+namespace {
+
+constexpr Index most_logits = Index{1} << 24;  // 64 MiB at a time
+
+}  // namespace
+
+void visit_logits(const Encoder& encoder, const Tensor& last_hidden,
+                  const std::function<void(Index row, std::span<const float> logits)>& body) {
+  const Index length = last_hidden.shape().size(1), V = encoder.config().vocabulary;
+  const Index at_once = std::max<Index>(1, most_logits / V);
+  for (Index first = 0; first < length; first += at_once) {
+    const Index count = std::min(at_once, length - first);
+    const ProgressPart part(static_cast<double>(first) / static_cast<double>(length),
+                            static_cast<double>(first + count) / static_cast<double>(length));
+    const TensorPtr logits = encoder.logits(last_hidden, first, count);
+    for (Index row = 0; row < count; ++row) {
+      body(first + row,
+           logits->values<float>().subspan(static_cast<std::size_t>(row * V), static_cast<std::size_t>(V)));
+    }
+  }
+}
+
+double log_sum_exp(std::span<const float> logits) {
+  const double largest = *std::ranges::max_element(logits);
+  double sum = 0.0;
+  for (const float logit : logits) sum += std::exp(static_cast<double>(logit) - largest);
+  return largest + std::log(sum);
+}
+
+WordDistribution::WordDistribution(std::span<const float> row) : logits(row), log_sum(log_sum_exp(row)) {}
+
+double divergence_bits(const WordDistribution& p, const WordDistribution& q) {
+  double nats = 0.0;
+  for (TokenId id = 0; id < static_cast<TokenId>(p.logits.size()); ++id) {
+    const double log_p = p.log_probability(id), probability = std::exp(log_p);
+    if (probability > 0.0 || std::isnan(probability)) nats += probability * (log_p - q.log_probability(id));
+  }
+  // Rounding may leave a little less than nothing.
+  return nats < 0.0 ? 0.0 : nats / std::numbers::ln2;
+}
+
+std::vector<PredictedWord> top_words(std::span<const float> logits, Index k) {
+  std::vector<TokenId> ids(logits.size());
+  std::iota(ids.begin(), ids.end(), TokenId{0});
+  const auto logit = [&](TokenId id) { return logits[static_cast<std::size_t>(id)]; };
+  // NaN stands behind every number, so that the order is one.
+  const auto before = [&](TokenId a, TokenId b) {
+    const float of_a = logit(a), of_b = logit(b);
+    if (std::isnan(of_a) || std::isnan(of_b)) return std::isnan(of_b) && (!std::isnan(of_a) || a < b);
+    return of_a != of_b ? of_a > of_b : a < b;
+  };
+  const auto count =
+      static_cast<std::ptrdiff_t>(std::min<std::size_t>(static_cast<std::size_t>(k), ids.size()));
+  std::ranges::partial_sort(ids, ids.begin() + count, before);
+  const double log_sum = log_sum_exp(logits);
+  std::vector<PredictedWord> words;
+  for (const TokenId id : std::span(ids).first(static_cast<std::size_t>(count)))
+    words.push_back({id, std::exp(static_cast<double>(logit(id)) - log_sum)});
+  return words;
+}
+
+std::vector<std::vector<PredictedWord>> top_words(const Encoder& encoder, const Tensor& last_hidden,
+                                                  Index k) {
+  std::vector<std::vector<PredictedWord>> all;
+  visit_logits(encoder, last_hidden,
+               [&](Index, std::span<const float> logits) { all.push_back(top_words(logits, k)); });
+  return all;
+}
+
+std::vector<double> word_probabilities(const Encoder& encoder, const Tensor& last_hidden,
+                                       std::span<const TokenId> ids) {
+  std::vector<double> all;
+  visit_logits(encoder, last_hidden, [&](Index row, std::span<const float> logits) {
+    const auto id = static_cast<std::size_t>(ids[static_cast<std::size_t>(row)]);
+    all.push_back(std::exp(static_cast<double>(logits[id]) - log_sum_exp(logits)));
+  });
+  return all;
+}
+
+}  // namespace headwise

@@ -1,0 +1,152 @@
+#include "core/model/transformer/text_model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <mutex>
+
+#include "core/model/files/model_state.h"
+#include "core/model/tokenizer/tokenizer_files.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::size_t most_words_told = 8;
+
+// Models that somebody may still hold, by path; the last one is held here too, so that an edit does not open it again.
+struct OpenModels {
+  struct Entry {
+    std::string path;
+    FileState state;
+    std::weak_ptr<const TextModel> model;
+  };
+  std::mutex mutex;
+  std::vector<Entry> entries;
+  std::shared_ptr<const TextModel> last;
+};
+
+OpenModels& open_models() {
+  static OpenModels models;
+  return models;
+}
+
+// The words that are not in the vocabulary, each once.
+std::string unknown_words(const std::vector<EncodedToken>& tokens, const std::string& text) {
+  std::vector<std::string> words;
+  std::string piece;
+  for (const EncodedToken& token : tokens) {
+    if (!token.unknown || token.special) continue;
+    piece = token.piece;
+    const std::string word = one_line(text.substr(token.begin, token.end - token.begin), 40);
+    if (std::ranges::find(words, word) == words.end()) words.push_back(word);
+  }
+  if (words.empty()) return "";
+  const std::size_t told = std::min(words.size(), most_words_told);
+  std::string names;
+  for (std::size_t i = 0; i < told; ++i) names += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", words[i]);
+  if (told < words.size()) names += fmt::format(" and {} more", words.size() - told);
+  return fmt::format("not in the model's vocabulary, so read as {}: {}", piece, names);
+}
+
+// Cuts to `most` tokens, what is put behind every text staying; what is told of it.
+std::string cut(std::vector<EncodedToken>& tokens, std::size_t most) {
+  if (tokens.size() <= most) return "";
+  const std::size_t all = tokens.size();
+  std::size_t behind = 0;
+  while (behind < most && tokens[all - 1 - behind].special &&
+         tokens[all - 1 - behind].begin == tokens[all - 1 - behind].end)
+    ++behind;
+  tokens.erase(tokens.begin() + static_cast<std::ptrdiff_t>(most - behind),
+               tokens.end() - static_cast<std::ptrdiff_t>(behind));
+  const std::size_t left_out = all - most;
+  return fmt::format(
+      "the text has {} tokens, but the model has positions for only {}: {} left out at its end", all, most,
+      left_out == 1 ? "the last one is" : fmt::format("the last {} are", left_out));
+}
+
+// Fewer of a vocabulary are what models are padded by, to a round number, and no text ever has.
+constexpr Index told_share = 256;
+
+// Words of the model that its tokenizer has no text for, where they are more than padding.
+std::string words_without_text(const Tokenizer& tokenizer, Index vocabulary) {
+  Index nameless = 0, first = -1;
+  for (Index id = 0; id < vocabulary; ++id) {
+    if (tokenizer.vocabulary().contains(static_cast<TokenId>(id))) continue;
+    if (first < 0) first = id;
+    ++nameless;
+  }
+  if (nameless <= vocabulary / told_share) return "";
+  return fmt::format(
+      "the tokenizer has no text for {} of the model's {} words: they are shown by number, for example #{}",
+      nameless, vocabulary, first);
+}
+
+}  // namespace
+
+std::shared_ptr<const TextModel> TextModel::open(const std::string& path) {
+  OpenModels& models = open_models();
+  std::filesystem::path normal = std::filesystem::absolute(path).lexically_normal();
+  if (!normal.has_filename()) normal = normal.parent_path();  // "models/sentences/"
+  const std::string absolute = normal.string();
+  const FileState state = model_state(path);
+  const std::lock_guard lock(models.mutex);
+  std::erase_if(models.entries, [](const OpenModels::Entry& entry) { return entry.model.expired(); });
+  for (const OpenModels::Entry& entry : models.entries) {
+    if (entry.path == absolute && entry.state == state)
+      if (const auto model = entry.model.lock()) return models.last = model;
+  }
+  models.last = nullptr;  // before the next takes its memory
+  std::shared_ptr<const TextModel> model(new TextModel(path));
+  std::erase_if(models.entries, [&](const OpenModels::Entry& entry) { return entry.path == absolute; });
+  models.entries.push_back({absolute, state, model});
+  return models.last = model;
+}
+
+TextModel::TextModel(const std::string& path)
+    : files_(std::make_shared<const ModelFiles>(path)), layers_(find_attention_layers(*files_)) {
+  try {
+    encoder_ = Encoder::open(files_, layers_);
+  } catch (const Error& error) {
+    if (error.status() != ExitStatus::input) throw;
+    no_encoder_ = error.what();
+  }
+  try {
+    tokenizer_.emplace(load_tokenizer(files_->folder()));
+  } catch (const Error& error) {
+    if (error.status() != ExitStatus::input) throw;
+    no_tokenizer_ = error.what();
+  }
+  if (encoder_ && tokenizer_)
+    nameless_words_ = words_without_text(*tokenizer_, encoder_->config().vocabulary);
+}
+
+ModelText TextModel::read(const std::string& text) const {
+  if (!no_text().empty())
+    throw Error(ExitStatus::input, {files_->path(), "this model cannot read text", no_text(), "", ""});
+  std::vector<EncodedToken> tokens = tokenizer_->encode(text);
+  ModelText read;
+  const std::string told_cut = cut(tokens, static_cast<std::size_t>(encoder_->config().max_positions));
+  if (!told_cut.empty()) read.notices.push_back(told_cut);
+  if (std::string told = unknown_words(tokens, text); !told.empty()) read.notices.push_back(std::move(told));
+  for (const EncodedToken& token : tokens) {
+    read.ids.push_back(token.id);
+    read.labels.push_back(label(token.id));
+    read.special.push_back(token.special);
+  }
+  read.tokens = std::move(tokens);
+  return read;
+}
+
+std::string TextModel::label(TokenId id) const {
+  if (!tokenizer_ || !tokenizer_->vocabulary().contains(id)) return fmt::format("#{}", id);
+  if (tokenizer_->kind() != "byte-level BPE" || tokenizer_->is_special(id))
+    return one_line(tokenizer_->vocabulary().piece(id));
+  std::string marked;
+  for (const char c : tokenizer_->decode(std::span(&id, 1), SpecialTokens::add))
+    marked += c == ' ' ? "·" : std::string(1, c);
+  return one_line(marked);
+}
+
+}  // namespace headwise

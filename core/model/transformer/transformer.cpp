@@ -1,0 +1,238 @@
+#include "core/model/transformer/transformer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "core/tensor/cancellation.h"
+#include "core/tensor/error.h"
+#include "core/tensor/memory.h"
+#include "core/tensor/progress.h"
+
+namespace headwise {
+namespace {
+
+// Of the memory that is free when the model is opened, what its weights may keep.
+constexpr Index kept_share = 4;
+
+TensorPtr as_tensor(const Rows& x, const char* width = "E") {
+  Tensor tensor = Tensor::unwritten(Shape{{"N", 1}, {"L", x.rows()}, {width, x.cols()}}, DType::f32);
+  matrix<float>(tensor) = x;
+  return std::make_shared<const Tensor>(std::move(tensor));
+}
+
+// (1,L,E) in f32 or f64.
+Rows as_rows(const Tensor& tensor, Index width, const char* what) {
+  const Shape& shape = tensor.shape();
+  if (shape.rank() != 3 || shape.size(0) != 1 || shape.size(2) != width) {
+    throw Error(ExitStatus::input,
+                {what, "it does not fit the model", shape.sizes_text(), fmt::format("(1,L,{})", width), ""});
+  }
+  if (tensor.dtype() == DType::f64) return matrix<double>(tensor).cast<float>();
+  return matrix<float>(tensor);
+}
+
+// How many blocks from the first on are there, at most as many as config.json says; `missing` says what is of the next, where it says
+// more or the file has more. Throws Error(input) where none is.
+Index whole_blocks(const EncoderConfig& config, const ModelFiles& files,
+                   const std::vector<AttentionLayer>& layers, std::string& missing) {
+  Index whole = 0;
+  for (const AttentionLayer& layer : layers) {
+    if (whole == config.num_layers) return whole;
+    const std::string name = fmt::format("{}{}{}", config.root, config.names->blocks, whole);
+    try {
+      if (layer.name != name)
+        throw Error(ExitStatus::input, {files.path() + ": " + name, "this block is missing", "", "", ""});
+      check_block(config, files, layer);
+    } catch (const Error& error) {
+      if (whole == 0 || error.status() != ExitStatus::input) throw;
+      missing = error.what();
+      return whole;
+    }
+    ++whole;
+  }
+  if (whole < config.num_layers) {
+    missing = fmt::format("{}: {}{}{} is missing, but config.json gives {}", files.path(), config.root,
+                          config.names->blocks, whole, config.num_layers);
+  }
+  return whole;
+}
+
+}  // namespace
+
+std::shared_ptr<const Encoder> Encoder::open(std::shared_ptr<const ModelFiles> files,
+                                             const AttentionLayers& layers, std::optional<Index> kept_bytes) {
+  EncoderConfig config = read_encoder_config(*files, layers);
+  std::string missing;
+  config.num_layers = whole_blocks(config, *files, layers.layers, missing);
+  auto share = std::make_shared<WeightShare>(kept_bytes.value_or(available_memory() / kept_share));
+  return std::shared_ptr<const Encoder>(
+      new Encoder(std::move(config), std::move(files), layers.layers, std::move(share), missing));
+}
+
+Encoder::Encoder(EncoderConfig config, std::shared_ptr<const ModelFiles> files,
+                 std::vector<AttentionLayer> layers, std::shared_ptr<WeightShare> share,
+                 const std::string& missing)
+    : config_(std::move(config)),
+      files_(std::move(files)),
+      layers_(std::move(layers)),
+      share_(std::move(share)),
+      embeddings_(config_, files_, share_),
+      no_words_(missing),
+      blocks_(layers_.size()) {
+  if (!missing.empty()) return;
+  try {
+    if (config_.has_final_norm)
+      final_norm_ = read_norm(config_, *files_, config_.root + std::string(config_.names->final_norm),
+                              config_.embed_dim);
+    head_ = WordHead::open(config_, files_, share_, embeddings_.words());
+  } catch (const Error& error) {
+    if (error.status() != ExitStatus::input) throw;
+    no_words_ = error.what();
+  }
+}
+
+std::shared_ptr<const EncoderBlock> Encoder::block(Index layer) const {
+  check_cancelled();
+  if (layer < 0 || layer >= config_.num_layers) {
+    throw Error(ExitStatus::usage, {files_->path(), "the model has no such layer", fmt::format("{}", layer),
+                                    fmt::format("0 to {}", config_.num_layers - 1), ""});
+  }
+  const std::lock_guard lock(mutex_);
+  std::shared_ptr<const EncoderBlock>& kept = blocks_[static_cast<std::size_t>(layer)];
+  if (kept) return kept;
+  auto read = std::make_shared<const EncoderBlock>(
+      read_block(config_, *files_, layers_[static_cast<std::size_t>(layer)]));
+  if (share_->take(read->bytes)) kept = read;
+  return read;
+}
+
+void Encoder::check_ids(std::span<const TokenId> ids) const {
+  if (static_cast<Index>(ids.size()) > config_.max_positions) {
+    throw Error(ExitStatus::input, {files_->path(), "the text is longer than the model's positions",
+                                    fmt::format("{} tokens", ids.size()),
+                                    fmt::format("at most {}", config_.max_positions), "a shorter text"});
+  }
+  const auto outside =
+      std::ranges::find_if(ids, [&](TokenId id) { return id < 0 || id >= config_.vocabulary; });
+  if (outside == ids.end()) return;
+  throw Error(ExitStatus::input,
+              {files_->path(), "the tokenizer gives an id without an embedding in the model",
+               fmt::format("{}", *outside), fmt::format("0 to {}", config_.vocabulary - 1),
+               "the tokenizer that belongs to this model"});
+}
+
+void Encoder::require_memory_for(Index length, Index layers, bool weights) const {
+  const std::string what = "the text in the model";
+  // Hidden states and inputs of the layers, and what a block needs at a time.
+  const Index widths = 2 * (layers + 1) * config_.embed_dim + 3 * config_.feed_forward_dim +
+                       3 * config_.num_heads * (config_.head_dim + config_.v_head_dim);
+  Index numbers = checked_multiply(length, widths, what);
+  if (weights)
+    numbers += checked_multiply(checked_multiply(length, length, what), layers * config_.num_heads, what);
+  require_memory(checked_multiply(numbers, sizeof(float), what), what);
+}
+
+TensorPtr Encoder::finished(const Rows& x) const {
+  return as_tensor(final_norm_ ? normalised(*final_norm_, x) : x);
+}
+
+Encoder::Pass Encoder::run(std::span<const TokenId> ids, const RunOptions& options) const {
+  check_ids(ids);
+  const Index layers = options.layers < 0 ? config_.num_layers : std::min(options.layers, config_.num_layers);
+  const auto L = static_cast<Index>(ids.size());
+  require_memory_for(L, layers, options.keep_weights);
+  Pass pass;
+  pass.ids.assign(ids.begin(), ids.end());
+  Rows x = embeddings_.rows(ids);
+  pass.hidden_states.push_back(as_tensor(x));
+  for (Index layer = 0; layer < layers; ++layer) {
+    const ProgressPart part = slice_of_work(layer, layers);
+    const auto at = static_cast<std::size_t>(layer);
+    const std::shared_ptr<const EncoderBlock> block = this->block(layer);
+    const Rows input = attention_input(config_, *block, x);
+    pass.layer_inputs.push_back(config_.norm_place == NormPlace::before ? as_tensor(input)
+                                                                        : pass.hidden_states.back());
+    std::optional<Tensor> weights;
+    if (options.keep_weights)
+      weights = Tensor::unwritten(Shape{{"N", 1}, {"H", config_.num_heads}, {"L", L}, {"S", L}}, DType::f32);
+    const std::vector<double> gains =
+        at < options.head_gains.size() ? options.head_gains[at] : std::vector<double>{};
+    const Rows attended = headwise::attention_output(config_, *block, input, gains,
+                                                     weights ? weights->values<float>().data() : nullptr);
+    x = after_attention(config_, *block, x, attended);
+    pass.hidden_states.push_back(as_tensor(x));
+    if (weights) pass.attn_weights.push_back(std::make_shared<const Tensor>(std::move(*weights)));
+  }
+  if (layers == config_.num_layers) pass.last_hidden = finished(x);
+  return pass;
+}
+
+TensorPtr Encoder::layer_input(Index layer, const Tensor& hidden_state) const {
+  const Rows x = as_rows(hidden_state, config_.embed_dim, "hidden_state");
+  const bool is_there = layer >= 0 && layer < config_.num_layers;
+  std::unique_lock lock(mutex_);
+  if (is_there &&
+      !blocks_[static_cast<std::size_t>(layer)]) {  // of a block that is not kept, the norm alone is read
+    lock.unlock();
+    if (config_.norm_place != NormPlace::before) return as_tensor(x);
+    const std::string norm =
+        fmt::format("{}.{}", layers_[static_cast<std::size_t>(layer)].name, config_.names->attention_norm);
+    return as_tensor(normalised(read_norm(config_, *files_, norm, config_.embed_dim), x));
+  }
+  lock.unlock();
+  return as_tensor(attention_input(config_, *block(layer), x));
+}
+
+TensorPtr Encoder::attn_weights(Index layer, const Tensor& layer_input) const {
+  const Rows input = as_rows(layer_input, config_.embed_dim, "the input of a layer");
+  const Index L = input.rows();
+  const Index numbers =
+      checked_multiply(checked_multiply(L, L, "attn_weights"), config_.num_heads, "attn_weights");
+  require_memory(checked_multiply(numbers, sizeof(float), "attn_weights"), "attn_weights");
+  Tensor weights =
+      Tensor::unwritten(Shape{{"N", 1}, {"H", config_.num_heads}, {"L", L}, {"S", L}}, DType::f32);
+  headwise::attention_output(config_, *block(layer), input, {}, weights.values<float>().data());
+  return std::make_shared<const Tensor>(std::move(weights));
+}
+
+TensorPtr Encoder::attention_output(Index layer, const Tensor& layer_input,
+                                    std::span<const double> head_gains) const {
+  const Rows input = as_rows(layer_input, config_.embed_dim, "the input of a layer");
+  return as_tensor(headwise::attention_output(config_, *block(layer), input, head_gains, nullptr));
+}
+
+TensorPtr Encoder::continue_from(const Tensor& hidden_state, Index layer,
+                                 const Tensor& attention_output) const {
+  const Rows attended = as_rows(attention_output, config_.embed_dim, "attention_output");
+  Rows x = as_rows(hidden_state, config_.embed_dim, "hidden_state");
+  if (attended.rows() != x.rows()) {
+    throw Error(ExitStatus::input,
+                {"attention_output", "it belongs to another text", fmt::format("{} tokens", attended.rows()),
+                 fmt::format("{}", x.rows()), ""});
+  }
+  x = after_attention(config_, *block(layer), x, attended);
+  for (Index later = layer + 1; later < config_.num_layers; ++later) {
+    const ProgressPart part = slice_of_work(later - layer - 1, config_.num_layers - layer - 1);
+    const std::shared_ptr<const EncoderBlock> block = this->block(later);
+    const Rows input = attention_input(config_, *block, x);
+    x = after_attention(config_, *block, x, headwise::attention_output(config_, *block, input, {}, nullptr));
+  }
+  return finished(x);
+}
+
+TensorPtr Encoder::logits(const Tensor& last_hidden, Index first_row, Index rows) const {
+  if (!head_) {
+    throw Error(ExitStatus::input, {files_->path(), "there are no words to predict", no_words_, "", ""});
+  }
+  const Index V = config_.vocabulary;
+  require_memory(checked_multiply(checked_multiply(rows, V, "the logits"), 2 * sizeof(float), "the logits"),
+                 "the logits");
+  const Rows x = as_rows(last_hidden, config_.embed_dim, "last_hidden");
+  const Rows made = head_->logits(x.middleRows(first_row, rows));
+  Tensor tensor = Tensor::unwritten(Shape{{"L", rows}, {"V", V}}, DType::f32);
+  matrix<float>(tensor) = made;
+  return std::make_shared<const Tensor>(std::move(tensor));
+}
+
+}  // namespace headwise

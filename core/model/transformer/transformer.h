@@ -1,0 +1,98 @@
+// The transformer around attention: what feeds any layer of a model its true input, and carries its output on to the words
+// that the model predicts. BERT-like, GPT-2-like and Llama-like models, GPT-NeoX, OPT and BLOOM (Devlin et al. 2018; Radford
+// et al. 2019; Touvron et al. 2023; Black et al. 2022; Zhang et al. 2022; Le Scao et al. 2022), in f32, as Hugging Face's
+// transformers computes them without dropout.
+//
+//   ids ─► embeddings ─► block 0 ─► … ─► block num_layers−1 ─► final norm ─► last_hidden ─► logits
+//                         └ attention of layer 0: layer_inputs[0] ─► attn_weights[0], output
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/model/transformer/transformer_block.h"
+#include "core/model/transformer/token_embeddings.h"
+#include "core/model/transformer/lm_head.h"
+
+namespace headwise {
+
+// Immutable once made: its functions may be called by several threads at a time. What it does not keep of the
+// weights is read again each time. All functions look at the
+// caller's cancellation (core/tensor/cancellation.h) between layers and within products, and say how far they are
+// (core/tensor/progress.h). They throw Error(cancelled), Error(memory), and Error(input) where a file can no longer be read.
+class Encoder {
+ public:
+  // Throws Error(input), one sentence: what of the arrays or of config.json is missing or not computed here; where only
+  // later blocks or the head lack something, it opens as far as it goes. Layers are those
+  // of find_attention_layers: layer l of the encoder is layers.layers[l].
+  // kept_bytes: how much of the weights may be kept; nothing: a quarter of the memory that is free.
+  static std::shared_ptr<const Encoder> open(std::shared_ptr<const ModelFiles> files,
+                                             const AttentionLayers& layers,
+                                             std::optional<Index> kept_bytes = std::nullopt);
+
+  // num_layers are the blocks that are there: of a model that lacks an array in block 5, the five before it.
+  const EncoderConfig& config() const { return config_; }
+  // Why the model predicts no words, a sentence: it has no head, or an array of it or of a block is missing; empty where it does.
+  const std::string& no_words() const { return no_words_; }
+
+  struct Pass {  // of one text, L tokens
+    std::vector<TokenId> ids;
+    std::vector<TensorPtr> hidden_states;  // layers+1 of (1,L,E): [0] the embeddings, [l+1] after block l
+    std::vector<TensorPtr> layer_inputs;   // layers of (1,L,E): what the attention of layer l is given
+    std::vector<TensorPtr> attn_weights;   // layers of (1,H,L,S), S = L; empty where they are not wanted
+    TensorPtr last_hidden;                 // (1,L,E) after the final norm; null where layers are left out
+  };
+  struct RunOptions {
+    bool keep_weights = false;
+    Index layers = -1;  // blocks that are run, the first ones; −1: all
+    std::vector<std::vector<double>> head_gains =
+        {};  // [layer][head]: factor of the head's output; empty: all 1
+  };
+  // Refuses ids that the vocabulary does not have and more than max_positions of them: Error(input).
+  Pass run(std::span<const TokenId> ids, const RunOptions& options) const;
+  Pass run(std::span<const TokenId> ids) const { return run(ids, RunOptions{}); }
+
+  // What the attention of `layer` is given where its block is given hidden_state: hidden_states[layer], (1,L,E) → (1,L,E).
+  TensorPtr layer_input(Index layer, const Tensor& hidden_state) const;
+
+  // The maps of `layer` alone: what it is given (1,L,E) → attn_weights (1,H,L,S), S = L.
+  TensorPtr attn_weights(Index layer, const Tensor& layer_input) const;
+
+  // The attention of `layer` alone: (1,L,E) → (1,L,E), PyTorch's attn_output. head_gains: one per head, or none.
+  TensorPtr attention_output(Index layer, const Tensor& layer_input,
+                             std::span<const double> head_gains = {}) const;
+
+  // The rest of the model where the attention of `layer` put out `attention_output` (1,L,E), f32 or f64, instead of its own:
+  // last_hidden. hidden_state is hidden_states[layer]; a pass must hold it.
+  TensorPtr continue_from(const Tensor& hidden_state, Index layer, const Tensor& attention_output) const;
+  TensorPtr continue_from(const Pass& pass, Index layer, const Tensor& attention_output) const {
+    return continue_from(*pass.hidden_states.at(static_cast<std::size_t>(layer)), layer, attention_output);
+  }
+
+  // Rows [first_row, first_row + rows) of last_hidden (1,L,E) → (rows,V). Throws Error(input) with no_words().
+  TensorPtr logits(const Tensor& last_hidden, Index first_row, Index rows) const;
+
+ private:
+  Encoder(EncoderConfig config, std::shared_ptr<const ModelFiles> files, std::vector<AttentionLayer> layers,
+          std::shared_ptr<WeightShare> share, const std::string& missing);
+  std::shared_ptr<const EncoderBlock> block(Index layer) const;
+  TensorPtr finished(const Rows& x) const;
+  void check_ids(std::span<const TokenId> ids) const;
+  void require_memory_for(Index length, Index layers, bool weights) const;
+
+  EncoderConfig config_;
+  std::shared_ptr<const ModelFiles> files_;
+  std::vector<AttentionLayer> layers_;
+  std::shared_ptr<WeightShare> share_;
+  TokenEmbeddings embeddings_;
+  std::optional<Normalisation> final_norm_;
+  std::string no_words_;
+  std::unique_ptr<const WordHead> head_;  // null: no_words_ says why
+  mutable std::mutex mutex_;
+  mutable std::vector<std::shared_ptr<const EncoderBlock>> blocks_;  // null: not kept
+};
+
+}  // namespace headwise

@@ -1,0 +1,61 @@
+#include "core/model/transformer/transformer_attention.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/attention/alibi.h"
+#include "core/attention/heads.h"
+#include "core/tensor/task_threads.h"
+
+namespace headwise {
+namespace {
+
+// Query rows of a task: their scores against 4096 keys are half a MiB.
+constexpr Index rows_at_once = 32;
+constexpr double least_shared_work = 2e5;  // in multiply-adds
+
+// Of a row of scores, those of keys [first, end) become weights, the others 0.
+void softmax_row(Eigen::Ref<Eigen::RowVectorXd> row, Index first, Index end) {
+  row.head(first).setZero();
+  row.tail(row.size() - end).setZero();
+  auto seen = row.segment(first, end - first);
+  const double largest = seen.maxCoeff<Eigen::PropagateNaN>();
+  seen = (seen.array() - largest).exp();
+  seen /= seen.sum();
+}
+
+}  // namespace
+
+Rows attend(const EncoderHeads& layout, const Rows& q, const Rows& k, const Rows& v,
+            std::span<const double> gains, float* attn_weights) {
+  const Index L = q.rows(), H = layout.heads, D = layout.head_dim, Dv = layout.v_head_dim;
+  Rows concat(L, H * Dv);
+  const Index blocks = (L + rows_at_once - 1) / rows_at_once;
+  const double scale = 1.0 / std::sqrt(static_cast<double>(D));
+  const double work = static_cast<double>(H * L) * static_cast<double>(L * (D + Dv));
+  run_tasks(H * blocks, work < least_shared_work ? 1 : available_threads(), [&](Index task, int) {
+    const Index h = task / blocks, g = kv_head_of(h, H, layout.kv_heads);
+    const Index first = task % blocks * rows_at_once, count = std::min(rows_at_once, L - first);
+    const Index keys = layout.is_causal ? first + count : L;
+    RowMatrix<double> exact =
+        blockwise_product(q.block(first, h * D, count, D), k.block(0, g * D, keys, D).transpose()) * scale;
+    for (Index r = 0; r < count; ++r) {
+      const Index i = first + r, window = layout.sliding_window.value_or(L);
+      for (Index j = 0; j < keys && !layout.alibi_slopes.empty(); ++j)
+        exact(r, j) += alibi_bias(layout.alibi_slopes[static_cast<std::size_t>(h)], i - j, layout.is_causal);
+      const Index end = layout.is_causal ? i + 1 : std::min(keys, i + std::min(window, L));
+      softmax_row(exact.row(r), std::max<Index>(0, i - std::min(window, L) + 1), end);
+    }
+    const Rows weights = exact.cast<float>();
+    const double gain = gains.empty() ? 1.0 : gains[static_cast<std::size_t>(h)];
+    concat.block(first, h * Dv, count, Dv) =
+        (blockwise_product(weights, v.block(0, g * Dv, keys, Dv)) * gain).cast<float>();
+    if (!attn_weights) return;
+    MatrixMap<float> kept(attn_weights + (h * L + first) * L, count, L);
+    kept.leftCols(keys) = weights;
+    kept.rightCols(L - keys).setZero();
+  });
+  return concat;
+}
+
+}  // namespace headwise

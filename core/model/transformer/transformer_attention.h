@@ -1,0 +1,25 @@
+// The attention of one layer of an encoder, row by row: what core/attention computes stage by stage, without keeping the
+// stages. softmax(q·kᵀ/√D + ALiBi, causal where the model is)·v for each head, in f32.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/model/transformer/transformer_linear.h"
+
+namespace headwise {
+
+struct EncoderHeads {
+  Index heads = 0, kv_heads = 0, head_dim = 0, v_head_dim = 0;  // H, G, D, Dv
+  bool is_causal = false;
+  std::optional<Index> sliding_window;    // query i sees keys j with |i − j| < it
+  std::vector<double> alibi_slopes = {};  // of each head (core/attention/alibi.h); empty: none
+};
+
+// q (L,H·D), k (L,G·D), v (L,G·Dv) → concat (L,H·Dv). Head h is multiplied by gains[h]; no gains: all 1. attn_weights: null, or
+// place for H·L·L numbers. Throws Error(cancelled).
+Rows attend(const EncoderHeads& layout, const Rows& q, const Rows& k, const Rows& v,
+            std::span<const double> gains, float* attn_weights);
+
+}  // namespace headwise

@@ -1,0 +1,259 @@
+#include "core/model/transformer/transformer_config.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/attention/alibi.h"
+#include "core/model/config/config_settings.h"
+#include "core/model/layers/layer_attention.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+using Json = nlohmann::json;
+
+constexpr const char* layer_remedy = "a layer's real parameters can still be used, with other inputs";
+constexpr Index most_positions = Index{1} << 24;
+constexpr Index most_layers = Index{1} << 24;
+
+[[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,
+                       const std::string& expected) {
+  throw Error(ExitStatus::input, {where, what, got, expected, layer_remedy});
+}
+
+using Settings = ConfigSettings;
+
+bool is_gated(const EncoderNames& names) {
+  return names.gate_is_in_feed_in || !names.feed_gate.empty();
+}
+
+Activation read_activation(const Settings& settings, Activation usual) {
+  const char* key = "hidden_act";
+  for (const char* other : {"activation_function", "activation"})
+    if (settings.at(key).is_null()) key = other;
+  if (settings.at(key).is_null()) return usual;
+  const std::string name = settings.text(key, "");
+  if (name == "gelu" || name == "gelu_python") return Activation::gelu;
+  if (name == "gelu_new" || name == "gelu_pytorch_tanh" || name == "gelu_fast" || name == "gelu_accurate")
+    return Activation::gelu_tanh;
+  if (name == "quick_gelu") return Activation::quick_gelu;
+  if (name == "relu") return Activation::relu;
+  if (name == "silu" || name == "swish") return Activation::silu;
+  settings.refuse(key, name, "gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, relu or silu");
+}
+
+// Settings that change what is computed, and that nothing here computes.
+void refuse_other_settings(const Settings& settings) {
+  const auto only = [&](const char* key, bool wanted) {
+    if (settings.flag(key, wanted) != wanted) settings.refuse(key, !wanted, wanted ? "true" : "false");
+  };
+  only("is_decoder", false);
+  only("scale_attn_weights", true);
+  only("scale_attn_by_inverse_layer_idx", false);
+  only("add_cross_attention", false);
+  only("layer_norm_elementwise_affine", true);
+  only("apply_residual_connection_post_layernorm", false);
+  const Json& kinds = settings.at("layer_types");
+  if (kinds.is_array() && std::ranges::any_of(kinds, [&](const Json& kind) { return kind != kinds[0]; }))
+    settings.refuse("layer_types", kinds, "layers of one kind");
+  const Index full_layers = settings.whole("max_window_layers", 0, most_layers);
+  if (settings.flag("use_sliding_window", false) && !kinds.is_array() && full_layers > 0)
+    settings.refuse("max_window_layers", full_layers, "0, a window in every layer");
+}
+
+// "bert." of "bert.encoder.layer.0".
+std::string root_of(const ModelFiles& files, const AttentionLayer& first, const EncoderNames& names) {
+  const std::string ending = std::string(names.blocks) + "0";
+  if (!first.name.ends_with(ending) ||
+      (first.name.size() > ending.size() && first.name[first.name.size() - ending.size() - 1] != '.')) {
+    fail(files.path(), "the layers' names are not those of this family",
+         fmt::format("{} ({})", first.name, first.family->name), ending);
+  }
+  return first.name.substr(0, first.name.size() - ending.size());
+}
+
+const std::vector<Index>& matrix_sizes(const ModelFiles& files, const std::string& name) {
+  const ArrayInfo* const info = files.find(name);
+  if (!info) fail(files.path(), "an array of the encoder is missing", "", name);
+  if (info->sizes.size() != 2 || info->sizes[0] == 0 || info->sizes[1] == 0) {
+    fail(files.path() + ": " + name, "an array has the wrong shape",
+         fmt::format("({})", fmt::join(info->sizes, ",")), "a matrix");
+  }
+  return info->sizes;
+}
+
+void read_sizes(EncoderConfig& config, const ModelFiles& files, const AttentionLayers& layers) {
+  const AttentionLayer& first = layers.layers.front();
+  if (const std::string problem = layer_problem(first); !problem.empty())
+    fail(files.path() + ": " + first.name, "this layer cannot be computed: " + problem, "", "");
+  const ModelConfig& model = *layers.config;
+  config.embed_dim = first.query_width;
+  config.num_heads = *first.num_heads;
+  config.num_kv_heads = *first.num_kv_heads;
+  config.head_dim = first.q_rows / config.num_heads;
+  config.v_head_dim = first.v_rows / config.num_kv_heads;
+  const LayerAttention attention = layer_attention(first);
+  config.is_causal = attention.is_causal;
+  config.sliding_window = attention.sliding_window;
+  const auto agree = [&](const char* what, const std::optional<Index>& said, Index there) {
+    if (said && *said != there) {
+      fail(files.path(), "config.json and the arrays disagree",
+           fmt::format("{} = {} in config.json", what, *said),
+           fmt::format("{}, as in the arrays of {}", there, first.name));
+    }
+  };
+  agree("hidden_size", model.embed_dim, config.embed_dim);
+  agree("head_dim", model.head_dim, config.head_dim);
+  config.num_layers = model.num_layers.value_or(static_cast<Index>(layers.layers.size()));
+  const std::vector<Index>& words =
+      matrix_sizes(files, config.root + std::string(config.names->word_embeddings));
+  config.vocabulary = words[0];
+  const std::string_view projection = config.names->embedding_projection;
+  const bool projected =
+      !projection.empty() && files.find(fmt::format("{}{}weight", config.root, projection)) != nullptr;
+  const bool any_width = projected || !config.names->word_projection.empty();
+  config.word_width = any_width ? words[1] : config.embed_dim;
+  const std::vector<Index>& feed = matrix_sizes(
+      files, fmt::format("{}{}0.{}weight", config.root, config.names->blocks, config.names->feed_in));
+  config.feed_forward_dim = feed[config.names->conv1d ? 1 : 0] / (config.names->gate_is_in_feed_in ? 2 : 1);
+}
+
+// Positions that attention sees: `inside` of the family's layers.
+void read_positions_inside(EncoderConfig& config, const Settings& settings, std::string_view inside,
+                           const ModelRotary& rotary) {
+  if (inside == "ALiBi") {
+    config.positions = PositionKind::alibi;
+    config.alibi_slopes = alibi_slopes(config.num_heads);
+    config.max_positions = settings.whole("seq_length", 2048, most_positions);
+    return;
+  }
+  config.positions = PositionKind::rotary;
+  if (!rotary.not_understood.empty())
+    fail(settings.where(), "these rotary positions are not computed", rotary.not_understood, "");
+  config.rotary_inverse_frequencies = rotary_inverse_frequencies(rotary, config.head_dim);
+  if (config.rotary_inverse_frequencies.empty()) {
+    fail(settings.where(), "rotary positions rotate pairs of columns",
+         fmt::format("{:g} of a head's {}", rotary.share, config.head_dim), "an even number of columns");
+  }
+  config.max_positions = settings.whole("max_position_embeddings", 2048, most_positions);
+}
+
+void read_positions(EncoderConfig& config, const Settings& settings, const ModelFiles& files,
+                    const std::string& type) {
+  const EncoderNames& names = *config.names;
+  config.first_position = names.first_position;
+  const std::string kind = settings.text("position_embedding_type", "absolute");
+  if (kind == "sinusoidal") {
+    config.positions = PositionKind::sinusoidal;
+    config.max_positions = settings.whole("max_position_embeddings", 512, most_positions);
+    return;
+  }
+  if (kind != "absolute") settings.refuse("position_embedding_type", kind, "absolute or sinusoidal");
+  if (type == "roberta" || type == "xlm-roberta" || type == "camembert") {
+    config.padding_id = settings.whole("pad_token_id", 1, most_positions);
+    config.first_position = *config.padding_id + 1;
+  }
+  const Index rows = matrix_sizes(files, config.root + std::string(names.position_embeddings))[0];
+  if (rows <= config.first_position) {
+    fail(files.path() + ": " + config.root + std::string(names.position_embeddings),
+         "there is no row for a position", fmt::format("{} rows", rows),
+         fmt::format("more than {}", config.first_position));
+  }
+  config.max_positions = rows - config.first_position;
+}
+
+// Where the norms and the biases of the blocks are, and how their two parts follow on each other.
+void read_block_kind(EncoderConfig& config, const Settings& settings) {
+  constexpr double most_epsilon = 1.0;
+  const EncoderNames& names = *config.names;
+  config.activation = read_activation(settings, names.activation);
+  config.norm = names.norm;
+  config.norm_epsilon = settings.number(names.epsilon_key, names.epsilon, most_epsilon);
+  const bool before = !names.final_norm.empty() && settings.flag(names.norm_before_key, true);
+  config.norm_place = before ? NormPlace::before : NormPlace::after;
+  config.has_final_norm = before && !settings.flag(names.no_final_norm_key, false);
+  config.is_parallel = !names.parallel_key.empty() && settings.flag(names.parallel_key, true);
+  const Biases usual = names.has_bias ? Biases::all : Biases::as_in_file;
+  const bool any = settings.flag(names.bias_key, true);
+  config.feed_forward_biases = any ? usual : Biases::none;
+  config.attention_biases = any && settings.flag(names.attention_bias_key, true) ? usual : Biases::none;
+}
+
+}  // namespace
+
+EncoderConfig read_encoder_config(const ModelFiles& files, const AttentionLayers& layers) {
+  if (layers.layers.empty()) fail(files.path(), "no attention layer was recognised in this model", "", "");
+  const AttentionLayer& first = layers.layers.front();
+  EncoderConfig config;
+  config.names = find_encoder_names(first.family->name);
+  if (!config.names) {
+    fail(files.path(), "the blocks of this family are not computed", std::string(first.family->name),
+         "BERT, DistilBERT, GPT-2, Llama, GPT-NeoX, OPT, BLOOM or Phi-3");
+  }
+  if (!layers.config) {
+    fail(files.path(), "there is no config.json next to the model", "",
+         "one that gives the number of heads and the kind of blocks");
+  }
+  const Settings settings(layers.config->settings, layers.config->where, "the encoder does not compute this",
+                          layer_remedy);
+  const std::string type = settings.text("model_type", "");
+  if (!type.empty() && std::ranges::find(config.names->model_types, type) == config.names->model_types.end())
+    settings.refuse("model_type", type, fmt::format("{}", fmt::join(config.names->model_types, ", ")));
+  config.root = root_of(files, first, *config.names);
+  for (const AttentionLayer& layer : layers.layers) {
+    const std::string blocks = config.root + std::string(config.names->blocks);
+    if (layer.family != first.family || !layer.name.starts_with(blocks)) {
+      fail(files.path(), "the layers are not a single stack of blocks of one kind",
+           fmt::format("{} ({})", layer.name, layer.family->name), blocks + "…");
+    }
+  }
+  refuse_other_settings(settings);
+  read_sizes(config, files, layers);
+  if (config.names->position_embeddings.empty()) {
+    read_positions_inside(config, settings, first.family->positions,
+                          layer_attention(first).rotary.value_or(layers.config->rotary));
+  } else {
+    read_positions(config, settings, files, type);
+  }
+  read_block_kind(config, settings);
+  const Json& tie = settings.at("tie_word_embeddings");
+  if (!tie.is_null()) config.tie_word_embeddings = settings.flag("tie_word_embeddings", true);
+  return config;
+}
+
+const char* activation_name(Activation activation) {
+  switch (activation) {
+    case Activation::gelu:
+      return "GELU";
+    case Activation::gelu_tanh:
+      return "GELU (tanh)";
+    case Activation::quick_gelu:
+      return "quick GELU";
+    case Activation::relu:
+      return "ReLU";
+    case Activation::silu:
+      return "SiLU";
+  }
+  return "";
+}
+
+std::string blocks_text(const EncoderConfig& config) {
+  const char* const norm = config.norm == NormKind::rms_norm ? "RMSNorm" : "LayerNorm";
+  const char* const positions = config.positions == PositionKind::rotary       ? "rotary"
+                                : config.positions == PositionKind::alibi      ? "ALiBi"
+                                : config.positions == PositionKind::sinusoidal ? "sinusoidal"
+                                                                               : "learned";
+  return fmt::format("{}-{} blocks{}, {}{}, {} positions (at most {} tokens)",
+                     config.norm_place == NormPlace::before ? "pre" : "post", norm,
+                     config.is_parallel ? ", both parts side by side" : "",
+                     activation_name(config.activation), is_gated(*config.names) ? " gated" : "", positions,
+                     config.max_positions);
+}
+
+}  // namespace headwise

@@ -1,0 +1,12 @@
+// The masks' part of check_attention_inputs (core/reference/reference_backend.h).
+#pragma once
+
+#include "core/trace/attention_sizes.h"
+#include "core/trace/refusals.h"
+
+namespace headwise {
+
+// attn_mask, key_padding_mask and valid_lens against the sizes; their types have been checked.
+void check_masks(const AttentionInputs& inputs, const AttentionSizes& sizes, Refusals& refusals);
+
+}  // namespace headwise

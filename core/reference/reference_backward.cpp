@@ -1,0 +1,392 @@
+#include <array>
+#include <functional>
+
+#include "core/attention/add_and_norm.h"
+#include "core/attention/add_and_norm_backward.h"
+#include "core/attention/attention_mask_backward.h"
+#include "core/attention/dropout.h"
+#include "core/attention/frozen_heads.h"
+#include "core/attention/heads.h"
+#include "core/attention/clip.h"
+#include "core/attention/heads_backward.h"
+#include "core/attention/in_projection.h"
+#include "core/attention/in_projection_backward.h"
+#include "core/attention/linear_backward.h"
+#include "core/attention/rotary_embedding.h"
+#include "core/attention/scaled_dot_product_attention_backward.h"
+#include "core/tensor/memory.h"
+#include "core/tensor/progress.h"
+#include "core/trace/attention_sizes.h"
+#include "core/trace/grad_output.h"
+#include "core/reference/reference_backend.h"
+#include "core/reference/rounded_trace.h"
+#include "core/reference/stage_cache.h"
+
+namespace headwise {
+namespace {
+
+TensorPtr kept(Tensor tensor) {
+  return std::make_shared<const Tensor>(std::move(tensor));
+}
+
+bool is_float(const TensorPtr& tensor) {
+  return tensor && (tensor->dtype() == DType::f32 || tensor->dtype() == DType::f64);
+}
+
+Index gradient_bytes(const Trace& forward) {
+  Index bytes = 0;
+  for (const TensorEntry& entry : tensor_entries()) {
+    const TensorPtr tensor = forward.tensor(entry.id);
+    if (is_float(tensor)) bytes += static_cast<Index>(tensor->bytes());
+  }
+  return bytes;
+}
+
+// Whether the gradients of `previous` are likely to be shared, for the most part: then each new one asks for
+// its own memory.
+bool shares_with(const Trace& forward, const Trace* previous) {
+  return previous && previous->grad.scores && previous->dtype == forward.dtype &&
+         previous->grad.scores->shape() == forward.tensors.scores->shape();
+}
+
+// Each function takes the gradient on from what it makes to what it read, in the reverse order of
+// computation.
+class Backward {
+ public:
+  Backward(Trace& trace, const Trace* previous)
+      : t_(trace.tensors),
+        o_(trace.options),
+        sizes_(attention_sizes(o_, t_)),
+        dtype_(trace.dtype),
+        g_(trace.grad),
+        sharing_(trace, previous, StageSharing::Pass::backward) {}
+
+  void add_and_norm();
+  void merge_and_project();
+  void scaled_dot_product_attention();
+  void project();
+
+ private:
+  // One of q, k and v, on the way back to what it was projected from; `replaced`: static_k stands for it.
+  struct Way {
+    Projection which;
+    TensorPtr grad_rows;  // (N,L,H·D) or (N,S′,…), with the rows that were appended
+    TensorPtr x, own_weight;
+    bool replaced;
+  };
+
+  // A gradient has the shape of its tensor; with that, S and the sources' own shapes every other size is
+  // told. `choices` are what else it depends on.
+  void stage(TensorId id, std::vector<TensorPtr> sources, const std::function<Tensor()>& make,
+             std::vector<double> choices = {});
+  void weights();
+  void mask();
+  void turn();
+  TensorPtr projected_rows(const Way& way);  // (N,S,…): without the appended ones
+  LinearRows weight_rows(const Way& way) const;
+  Tensor input_gradient(const Way& way);
+  void appended_rows();
+  void project_parameters(const std::array<Way, 3>& ways);
+  void project_inputs(const std::array<Way, 3>& ways);
+
+  const TraceTensors& t_;
+  const AttentionOptions& o_;
+  const AttentionSizes sizes_;
+  const DType dtype_;
+  TraceTensors& g_;
+  StageSharing sharing_;
+  std::array<TensorPtr, 3> projected_rows_;  // of q, k, v; made when first asked for
+};
+
+void Backward::stage(TensorId id, std::vector<TensorPtr> sources, const std::function<Tensor()>& make,
+                     std::vector<double> choices) {
+  choices.push_back(static_cast<double>(dtype_));
+  choices.push_back(static_cast<double>(sizes_.keys));
+  for (const Index size : (t_.*(tensor_entry(id).member))->shape().sizes()) {
+    choices.push_back(static_cast<double>(size));
+  }
+  sharing_.stage(id, {std::move(choices), std::move(sources)}, make);
+}
+
+void Backward::add_and_norm() {
+  if (t_.layer_norm_output) {
+    const TensorId sum = t_.residual_output ? TensorId::residual_output : TensorId::output;
+    const TensorPtr& x = t_.residual_output ? t_.residual_output : t_.output;
+    stage(sum, {g_.layer_norm_output, x}, [&] { return layer_norm_gradient(*g_.layer_norm_output, *x); });
+  }
+  if (t_.residual_output) g_.output = g_.residual_output;
+}
+
+void Backward::merge_and_project() {
+  stage(TensorId::concat, {g_.output, t_.out_proj_weight},
+        [&] { return linear_input_gradient(*g_.output, {t_.out_proj_weight.get()}, t_.concat->shape()); });
+  stage(TensorId::out_proj_weight, {g_.output, t_.concat}, [&] {
+    Tensor gradient(t_.out_proj_weight->shape(), dtype_);
+    linear_weight_gradient(*g_.output, *t_.concat, gradient, 0);
+    return gradient;
+  });
+  if (t_.out_proj_bias) {
+    stage(TensorId::out_proj_bias, {g_.output}, [&] {
+      Tensor gradient(t_.out_proj_bias->shape(), dtype_);
+      linear_bias_gradient(*g_.output, gradient, 0);
+      return gradient;
+    });
+  }
+  stage(TensorId::head_output, {g_.concat, t_.head_gain},
+        [&] { return merge_heads_gradient(*g_.concat, t_.head_gain.get(), t_.head_output->shape()); });
+  if (t_.head_gain) {
+    stage(TensorId::head_gain, {g_.concat, t_.head_output},
+          [&] { return head_gain_gradient(*g_.concat, *t_.head_output, t_.head_gain->shape()); });
+  }
+}
+
+void Backward::mask() {
+  // Both are addends of the masked score. Only a score that was filled lets nothing through.
+  g_.scaled_scores = g_.masked_scores;
+  if (!t_.mask_bias) return;
+  if (o_.mask_value) {
+    g_.scaled_scores = nullptr;
+    stage(TensorId::scaled_scores, {g_.masked_scores, t_.mask_bias},
+          [&] { return mask_scores_gradient(*g_.masked_scores, *t_.mask_bias, o_.mask_value); });
+  }
+  g_.mask_bias = g_.scaled_scores;
+  if (is_float(t_.attn_mask)) {
+    stage(TensorId::attn_mask, {g_.mask_bias},
+          [&] { return attn_mask_gradient(o_.op, *g_.mask_bias, t_.attn_mask->shape(), sizes_.keys); },
+          {static_cast<double>(o_.op)});
+  }
+  if (is_float(t_.key_padding_mask)) {
+    stage(TensorId::key_padding_mask, {g_.mask_bias},
+          [&] { return key_padding_mask_gradient(*g_.mask_bias, t_.key_padding_mask->shape()); });
+  }
+}
+
+// Back through dropout and softmax. The weights of frozen heads are a constant that neither has touched.
+void Backward::weights() {
+  const std::vector<Index>& frozen = o_.frozen_heads;
+  const bool all_frozen = static_cast<Index>(frozen.size()) == sizes_.heads;
+  const auto choices_and_heads = [&](std::vector<double> choices) {
+    for (const Index head : frozen) choices.push_back(static_cast<double>(head));
+    return choices;
+  };
+  if (o_.dropout == 0.0 || all_frozen) {
+    g_.attn_weights = g_.dropped_weights;
+  } else {
+    stage(
+        TensorId::attn_weights, {g_.dropped_weights},
+        [&] {
+          Tensor gradient = dropout(*g_.dropped_weights, o_.dropout, o_.dropout_seed);
+          if (frozen.empty()) return gradient;
+          return with_heads_of(std::move(gradient), *g_.dropped_weights, frozen);
+        },
+        choices_and_heads({o_.dropout, static_cast<double>(o_.dropout_seed & 0xFFFFFFFFu),
+                           static_cast<double>(o_.dropout_seed >> 32)}));
+  }
+  if (all_frozen) {
+    stage(TensorId::masked_scores, {}, [&] { return Tensor(t_.masked_scores->shape(), dtype_); });
+    return;
+  }
+  stage(
+      TensorId::masked_scores, {g_.attn_weights, t_.attn_weights},
+      [&] {
+        Tensor gradient = softmax_gradient(*g_.attn_weights, *t_.attn_weights);
+        if (frozen.empty()) return gradient;
+        return with_zero_heads(std::move(gradient), frozen);
+      },
+      choices_and_heads({}));
+}
+
+void Backward::scaled_dot_product_attention() {
+  stage(TensorId::dropped_weights, {g_.head_output, t_.v_heads}, [&] {
+    return weighted_sum_weights_gradient(*g_.head_output, *t_.v_heads, t_.attn_weights->shape());
+  });
+  stage(TensorId::v_heads, {g_.head_output, t_.dropped_weights}, [&] {
+    return weighted_sum_values_gradient(*g_.head_output, *t_.dropped_weights, t_.v_heads->shape());
+  });
+  weights();
+  mask();
+  const ScoreScale scale = score_scale(o_);
+  stage(TensorId::scores, {g_.scaled_scores, scale.softcap > 0.0 ? t_.scores : nullptr},
+        [&] { return scale_scores_gradient(*g_.scaled_scores, *t_.scores, scale); },
+        {scale.scale, scale.temperature, scale.softcap});
+  const TensorPtr &q = queries_of_scores(t_), &k = keys_of_scores(t_);
+  stage(t_.q_rotary ? TensorId::q_rotary : TensorId::q_heads, {g_.scores, k},
+        [&] { return attention_scores_query_gradient(*g_.scores, *k, q->shape()); });
+  stage(t_.k_rotary ? TensorId::k_rotary : TensorId::k_heads, {g_.scores, q},
+        [&] { return attention_scores_key_gradient(*g_.scores, *q, k->shape()); });
+  turn();
+}
+
+// Back to before the rows were turned by their positions.
+void Backward::turn() {
+  const std::vector<double> frequencies = rotary_inverse_frequencies(o_);
+  if (frequencies.empty()) return;
+  const auto back = [&](TensorId id, const TensorPtr& gradient, Index first_position) {
+    std::vector<double> choices{static_cast<double>(first_position)};
+    choices.insert(choices.end(), frequencies.begin(), frequencies.end());
+    stage(
+        id, {gradient}, [&] { return rotary_embedding_gradient(*gradient, frequencies, first_position); },
+        std::move(choices));
+  };
+  back(TensorId::q_heads, g_.q_rotary, rotary_first_query(o_, sizes_.queries, sizes_.keys));
+  back(TensorId::k_heads, g_.k_rotary, 0);
+}
+
+TensorPtr Backward::projected_rows(const Way& way) {
+  if (way.which == Projection::q || sizes_.all_keys == sizes_.keys) return way.grad_rows;
+  TensorPtr& rows = projected_rows_[static_cast<std::size_t>(way.which)];
+  if (!rows) rows = kept(leading_rows(*way.grad_rows, sizes_.keys));
+  return rows;
+}
+
+LinearRows Backward::weight_rows(const Way& way) const {
+  return in_projection_rows(way.which, o_, t_.in_proj_weight.get(), way.own_weight.get(),
+                            t_.in_proj_bias.get());
+}
+
+Tensor Backward::input_gradient(const Way& way) {
+  if (way.replaced) return Tensor(way.x->shape(), dtype_);
+  return linear_input_gradient(*projected_rows(way), weight_rows(way), way.x->shape());
+}
+
+// Through the rows that were appended, and static_k and static_v.
+void Backward::appended_rows() {
+  if (t_.bias_k) {
+    stage(TensorId::bias_k, {g_.k},
+          [&] { return bias_row_gradient(*g_.k, sizes_.keys, t_.bias_k->shape()); });
+  }
+  if (t_.bias_v) {
+    stage(TensorId::bias_v, {g_.v},
+          [&] { return bias_row_gradient(*g_.v, sizes_.keys, t_.bias_v->shape()); });
+  }
+}
+
+// One tensor for all three where the parameters are packed, one for each where not; the bias is always
+// packed.
+void Backward::project_parameters(const std::array<Way, 3>& ways) {
+  std::vector<TensorPtr> weight_sources, bias_sources;
+  for (const Way& way : ways) {
+    weight_sources.push_back(way.replaced ? nullptr : way.grad_rows);
+    weight_sources.push_back(way.replaced ? nullptr : way.x);
+    bias_sources.push_back(way.replaced ? nullptr : way.grad_rows);
+  }
+  if (t_.in_proj_weight) {
+    stage(TensorId::in_proj_weight, weight_sources, [&] {
+      Tensor gradient(t_.in_proj_weight->shape(), dtype_);
+      for (std::size_t i = 0; i < ways.size(); ++i) {
+        const Way& way = ways[i];
+        const ProgressPart part = slice_of_work(static_cast<Index>(i), std::ssize(ways));
+        if (!way.replaced)
+          linear_weight_gradient(*projected_rows(way), *way.x, gradient, weight_rows(way).first_weight_row);
+      }
+      return gradient;
+    });
+  }
+  constexpr std::array own_weights{TensorId::q_proj_weight, TensorId::k_proj_weight, TensorId::v_proj_weight};
+  for (std::size_t i = 0; i < ways.size(); ++i) {
+    const Way& way = ways[i];
+    if (!way.own_weight) continue;
+    stage(own_weights[i], {weight_sources[2 * i], weight_sources[2 * i + 1]}, [&] {
+      Tensor gradient(way.own_weight->shape(), dtype_);
+      if (!way.replaced) linear_weight_gradient(*projected_rows(way), *way.x, gradient, 0);
+      return gradient;
+    });
+  }
+  if (t_.in_proj_bias) {
+    stage(TensorId::in_proj_bias, bias_sources, [&] {
+      Tensor gradient(t_.in_proj_bias->shape(), dtype_);
+      for (const Way& way : ways) {
+        if (!way.replaced)
+          linear_bias_gradient(*projected_rows(way), gradient, weight_rows(way).first_bias_entry);
+      }
+      return gradient;
+    });
+  }
+}
+
+// What flows back along several ways adds up.
+void Backward::project_inputs(const std::array<Way, 3>& ways) {
+  const bool is_self_attention = t_.key == t_.query && t_.value == t_.query;
+  const auto sources_of = [&](const Way& way) -> std::vector<TensorPtr> {
+    if (way.replaced) return {nullptr, nullptr};
+    return {way.grad_rows, way.own_weight ? way.own_weight : t_.in_proj_weight};
+  };
+  std::vector<TensorPtr> sources = sources_of(ways[0]);
+  sources.push_back(g_.residual_output);
+  if (is_self_attention) {
+    for (const Way* way : {&ways[1], &ways[2]}) {
+      for (TensorPtr& source : sources_of(*way)) sources.push_back(std::move(source));
+    }
+  }
+  stage(TensorId::query, std::move(sources), [&] {
+    const Index count = is_self_attention ? 3 : 1;
+    const auto of_way = [&](Index i) {
+      const ProgressPart part = slice_of_work(i, count);
+      return input_gradient(ways[static_cast<std::size_t>(i)]);
+    };
+    Tensor sum = of_way(0);
+    if (g_.residual_output) sum = add_residual(sum, *g_.residual_output);
+    for (Index i = 1; i < count; ++i) sum = add_residual(sum, of_way(i));
+    return sum;
+  });
+  if (is_self_attention) return;
+  stage(TensorId::key, sources_of(ways[1]), [&] { return input_gradient(ways[1]); });
+  stage(TensorId::value, sources_of(ways[2]), [&] { return input_gradient(ways[2]); });
+}
+
+void Backward::project() {
+  // Where numbers were clipped, their gradient stops.
+  const auto join = [&](TensorId id, const TensorPtr& heads, const TensorPtr& joined, const char* axis) {
+    stage(id, {heads, o_.clip_qkv ? joined : nullptr},
+          [&] {
+            Tensor gradient = merge_heads(*heads, nullptr, axis);
+            return o_.clip_qkv ? clip_gradient(gradient, *joined, *o_.clip_qkv) : gradient;
+          },
+          {o_.clip_qkv.value_or(0.0)});
+  };
+  join(TensorId::q, g_.q_heads, t_.q, "H·D");
+  join(TensorId::k, g_.k_heads, t_.k, "G·D");
+  join(TensorId::v, g_.v_heads, t_.v, "G·Dv");
+  const std::array<Way, 3> ways{
+      Way{Projection::q, g_.q, t_.query, t_.q_proj_weight, false},
+      Way{Projection::k, g_.k, t_.key, t_.k_proj_weight, t_.static_k != nullptr},
+      Way{Projection::v, g_.v, t_.value, t_.v_proj_weight, t_.static_v != nullptr},
+  };
+  appended_rows();
+  if (t_.static_k) {
+    stage(TensorId::static_k, {g_.k},
+          [&] { return split_heads(*projected_rows(ways[1]), sizes_.kv_heads, "G", "D"); });
+  }
+  if (t_.static_v) {
+    stage(TensorId::static_v, {g_.v},
+          [&] { return split_heads(*projected_rows(ways[2]), sizes_.kv_heads, "G", "Dv"); });
+  }
+  project_parameters(ways);
+  project_inputs(ways);
+}
+
+}  // namespace
+
+TracePtr reference_backward(const Trace& forward, const TensorPtr& grad_output, const Trace* previous) {
+  const TensorPtr last = resolved_grad_output(forward, grad_output, previous);
+  if (!shares_with(forward, previous)) require_memory(gradient_bytes(forward), "the gradients");
+  if (TracePtr trace = rounded_backward(forward, last, previous)) return trace;
+  const auto trace = std::make_shared<Trace>(forward);
+  trace->grad = TraceTensors{};
+  trace->gradient_stages.clear();
+  trace->computed_gradients.clear();
+  trace->grad.*(tensor_entry(last_output(trace->tensors)).member) = last;
+  Backward backward(*trace, previous);
+  if (trace->options.op == Op::multi_head_attention) {
+    backward.add_and_norm();
+    backward.merge_and_project();
+    backward.scaled_dot_product_attention();
+    backward.project();
+  } else {
+    trace->grad.head_output = trace->grad.output;
+    backward.scaled_dot_product_attention();
+  }
+  return trace;
+}
+
+}  // namespace headwise

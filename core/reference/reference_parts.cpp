@@ -1,0 +1,368 @@
+#include "core/reference/reference_parts.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <optional>
+
+#include "core/attention/attention_mask.h"
+#include "core/attention/average_weights.h"
+#include "core/attention/dropout.h"
+#include "core/attention/frozen_heads.h"
+#include "core/attention/rotary_embedding.h"
+#include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/softmax.h"
+#include "core/tensor/cancellation.h"
+#include "core/tensor/float_dispatch.h"
+#include "core/tensor/memory.h"
+#include "core/tensor/progress.h"
+#include "core/reference/reference_backend.h"
+#include "core/reference/reference_stages.h"
+#include "core/trace/trace_warnings.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+// Up to 128 MiB an f32 trace is rounded from an exact one (rounded_trace.h), as a whole.
+constexpr Index most_whole_bytes = Index{128} << 20;
+// 32 Mi cells: a block of f32 is 128 MiB, and its products are large enough to keep the threads busy.
+constexpr Index cells_of_block = Index{1} << 25;
+constexpr Index blocks_at_once = 5;  // scores, scaled, masked, weights, dropped
+
+constexpr std::initializer_list<Id> before_pairs{Id::q,       Id::k,       Id::v,        Id::q_heads,
+                                                 Id::k_heads, Id::v_heads, Id::q_rotary, Id::k_rotary};
+constexpr std::initializer_list<Id> maps{Id::scores,        Id::scaled_scores, Id::mask_bias,
+                                         Id::masked_scores, Id::attn_weights,  Id::dropped_weights};
+constexpr std::initializer_list<Id> before_softmax{Id::scores, Id::scaled_scores, Id::mask_bias,
+                                                   Id::masked_scores};
+constexpr std::initializer_list<Id> of_weights{Id::attn_weights, Id::dropped_weights,
+                                               Id::attn_output_weights};
+
+bool is_one_of(Id id, std::initializer_list<Id> ids) {
+  return std::ranges::find(ids, id) != ids.end();
+}
+
+// What the needed tensors ask of the pass.
+struct Wanted {
+  std::vector<TensorName> names;
+
+  bool has(Id id) const { return std::ranges::find(names, TensorName{id}) != names.end(); }
+  template <class Test>
+  bool any(Test test) const {
+    return std::ranges::any_of(names, [&](TensorName name) {
+      return tensor_entry(name.id).role == TensorRole::intermediate && test(name.id);
+    });
+  }
+  bool pairs() const {
+    return any([](Id id) { return !is_one_of(id, before_pairs); });
+  }
+  bool softmax() const {
+    return any([](Id id) { return !is_one_of(id, before_pairs) && !is_one_of(id, before_softmax); });
+  }
+  bool head_output() const {
+    return any([](Id id) {
+      return !is_one_of(id, before_pairs) && !is_one_of(id, before_softmax) && !is_one_of(id, of_weights);
+    });
+  }
+};
+
+// Rows [first, first + count) of all heads of one batch entry: x (N,H,L,W) → (1,H,count,W). And the way back.
+template <class T>
+void copy_rows(const Tensor& from, Index n, Index first, Tensor& rows) {
+  const Shape &all = from.shape(), &part = rows.shape();
+  const Index heads = all.size(1), length = all.size(2), width = all.size(3), count = part.size(2);
+  for (Index h = 0; h < heads; ++h)
+    std::copy_n(from.values<T>().begin() + ((n * heads + h) * length + first) * width, count * width,
+                rows.values<T>().begin() + h * count * width);
+}
+template <class T>
+void put_rows(const Tensor& rows, Index n, Index first, Tensor& to) {
+  const Shape &all = to.shape(), &part = rows.shape();
+  const Index heads = all.size(1), length = all.size(2), width = all.size(3), count = part.size(2);
+  for (Index h = 0; h < heads; ++h)
+    std::copy_n(rows.values<T>().begin() + h * count * width, count * width,
+                to.values<T>().begin() + ((n * heads + h) * length + first) * width);
+}
+
+Tensor rows_of(const Tensor& x, Index n, Index first, Index count) {
+  std::vector<Axis> axes = x.shape().axes();
+  axes[0].size = 1;
+  axes[2].size = count;
+  Tensor rows = Tensor::unwritten(Shape(std::move(axes)), x.dtype());
+  if (x.dtype() == DType::f64)
+    copy_rows<double>(x, n, first, rows);
+  else
+    copy_rows<float>(x, n, first, rows);
+  return rows;
+}
+
+// A tensor that is filled row by row, where somebody needs it.
+class Kept {
+ public:
+  Kept(bool wanted, const Shape& shape, DType dtype) {
+    if (wanted) tensor_ = std::make_shared<Tensor>(Tensor::unwritten(shape, dtype));
+  }
+  void put(const Tensor& rows, Index n, Index first) const {
+    if (!tensor_) return;
+    if (rows.dtype() == DType::f64)
+      put_rows<double>(rows, n, first, *tensor_);
+    else
+      put_rows<float>(rows, n, first, *tensor_);
+  }
+  TensorPtr tensor() const { return tensor_; }
+
+ private:
+  std::shared_ptr<Tensor> tensor_;
+};
+
+// From q_heads, k_heads and v_heads to head_output, a block of queries at a time.
+class BlockedAttention {
+ public:
+  BlockedAttention(Trace& trace, const Wanted& wanted, const AttentionSizes& sizes, Index block_cells)
+      : trace_(trace),
+        wanted_(wanted),
+        s_(sizes),
+        options_(trace.options),
+        softmax_(wanted.softmax()),
+        all_frozen_(static_cast<Index>(options_.frozen_heads.size()) == sizes.heads),
+        drops_(options_.dropout > 0.0 && !all_frozen_),
+        rows_(std::clamp<Index>(block_cells / std::max<Index>(1, sizes.heads * sizes.all_keys), 1,
+                                std::max<Index>(1, sizes.queries))),
+        masked_(has_any_mask(options_, {trace.tensors.attn_mask.get(), trace.tensors.key_padding_mask.get(),
+                                        trace.tensors.valid_lens.get()})) {}
+
+  void run() {
+    require_memory(bytes(), "the trace");
+    make_mask_bias();
+    const Shape map = s_.scores_shape();
+    // Where a stage changes nothing the two names hold the same tensor.
+    const auto kept = [&](bool wanted) { return Kept(wanted, map, trace_.dtype); };
+    const auto either = [&](Id id, bool same, Id other) {
+      return wanted_.has(id) || (same && wanted_.has(other));
+    };
+    const bool whole_weights = returns_weights() && !returns_mean();
+    const Kept scores = kept(wanted_.has(Id::scores)),
+               scaled = kept(either(Id::scaled_scores, !masked_, Id::masked_scores)),
+               masked = kept(masked_ && wanted_.has(Id::masked_scores)),
+               weights =
+                   kept(either(Id::attn_weights, !drops_, Id::dropped_weights) || (!drops_ && whole_weights)),
+               dropped = kept(drops_ && (wanted_.has(Id::dropped_weights) || whole_weights));
+    const Kept output(wanted_.head_output(),
+                      Shape{{"N", s_.batch}, {"H", s_.heads}, {"L", s_.queries}, {"Dv", s_.v_head_dim}},
+                      trace_.dtype);
+    const Kept mean(returns_mean(),
+                    Shape{{"N", s_.batch}, {"1", 1}, {"L", s_.queries}, {s_.key_axis(), s_.all_keys}},
+                    trace_.dtype);
+    TraceTensors& t = trace_.tensors;
+    const TensorPtr &q = t.q_rotary ? t.q_rotary : t.q_heads, &k = t.k_rotary ? t.k_rotary : t.k_heads;
+    const Index blocks = (s_.queries + rows_ - 1) / rows_;
+    for (Index n = 0; n < s_.batch; ++n) {
+      const Tensor keys = rows_of(*k, n, 0, s_.all_keys), values = rows_of(*t.v_heads, n, 0, s_.all_keys);
+      for (Index first = 0; first < s_.queries; first += rows_) {
+        check_cancelled();
+        const ProgressPart part = slice_of_work(n * blocks + first / rows_, s_.batch * blocks);
+        const Index count = std::min(rows_, s_.queries - first);
+        const Shape block{{"N", 1}, {"H", s_.heads}, {"L", count}, {s_.key_axis(), s_.all_keys}};
+        Tensor x = attention_scores(rows_of(*q, n, first, count), keys, block);
+        scores.put(x, n, first);
+        x = scale_scores(x, score_scale(options_));
+        scaled.put(x, n, first);
+        if (masked_) {
+          x = mask_scores(x, bias_rows(n, first, count), options_.mask_value);
+          masked.put(x, n, first);
+        }
+        if (!softmax_) continue;
+        collect_blocked_rows(x, n, first);
+        x = weights_of(x, n, first);
+        weights.put(x, n, first);
+        if (drops_) {
+          x = dropped_of(x, n, first);
+          dropped.put(x, n, first);
+        }
+        if (output.tensor()) output.put(weighted_sum(x, values), n, first);
+        if (mean.tensor())
+          mean.put(average_over_heads(x).reshaped({{"N", 1}, {"1", 1}, {"L", count}, block.axes()[3]}), n,
+                   first);
+      }
+    }
+    t.scores = scores.tensor();
+    t.scaled_scores = scaled.tensor();
+    t.masked_scores = masked_ ? masked.tensor() : t.scaled_scores;
+    t.attn_weights = weights.tensor();
+    t.dropped_weights = drops_ ? dropped.tensor() : t.attn_weights;
+    t.head_output = output.tensor();
+    if (wanted_.has(Id::mask_bias)) t.mask_bias = bias_;
+    if (mean.tensor()) {
+      t.attn_output_weights = std::make_shared<const Tensor>(
+          mean.tensor()->reshaped({{"N", s_.batch}, {"L", s_.queries}, {s_.key_axis(), s_.all_keys}}));
+    } else if (whole_weights) {
+      t.attn_output_weights = t.dropped_weights;
+    }
+    std::ranges::sort(blocked_rows_);
+  }
+
+  const std::vector<Index>& blocked_rows() const { return blocked_rows_; }
+
+ private:
+  // Whether attn_output_weights are wanted, as the module returns them: the mean over the heads, or all of them.
+  bool returns_weights() const {
+    return wanted_.has(Id::attn_output_weights) && options_.op == Op::multi_head_attention &&
+           options_.need_weights;
+  }
+  bool returns_mean() const { return returns_weights() && options_.average_attn_weights; }
+
+  // What is kept, and what a block needs at a time.
+  Index bytes() const {
+    const Index map = s_.scores_shape().element_count();
+    Index kept = 0;
+    for (const Id id : maps) {
+      const bool same = (id == Id::masked_scores && !masked_) || (id == Id::dropped_weights && !drops_);
+      kept += wanted_.has(id) && !same ? 1 : 0;
+    }
+    if (masked_ && !wanted_.has(Id::mask_bias) && by_head()) ++kept;
+    const Index cells = checked_multiply(kept, map, "the trace") +
+                        (masked_ && !by_head() ? map / std::max<Index>(1, s_.heads) : 0) +
+                        blocks_at_once * rows_ * s_.heads * s_.all_keys +
+                        s_.batch * s_.queries * s_.heads * s_.v_head_dim;
+    return checked_multiply(cells, static_cast<Index>(dtype_bytes(trace_.dtype)), "the trace");
+  }
+
+  // Whether the masks block one head and not another.
+  bool by_head() const {
+    const TensorPtr& mask = trace_.tensors.attn_mask;
+    return options_.alibi || (mask && mask->shape().rank() > 2) || wanted_.has(Id::mask_bias);
+  }
+
+  void make_mask_bias() {
+    if (!masked_) return;
+    const TraceTensors& t = trace_.tensors;
+    std::vector<Axis> axes = s_.scores_shape().axes();
+    if (!by_head()) axes[1].size = 1;
+    const ProgressPart part(0.0, 0.1, "mask_bias");
+    bias_ = std::make_shared<const Tensor>(
+        merge_masks(options_, {t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()},
+                    Shape(std::move(axes)), s_.keys, trace_.dtype));
+  }
+
+  // The rows of mask_bias for every head, those that all heads have in common over and over.
+  Tensor bias_rows(Index n, Index first, Index count) const {
+    Tensor rows = rows_of(*bias_, n, first, count);
+    if (rows.shape().size(1) == s_.heads) return rows;
+    std::vector<Axis> axes = rows.shape().axes();
+    axes[1].size = s_.heads;
+    Tensor all = Tensor::unwritten(Shape(std::move(axes)), rows.dtype());
+    dispatch_float(rows.dtype(), [&]<class T>() {
+      for (Index h = 0; h < s_.heads; ++h)
+        std::ranges::copy(rows.values<T>(), all.values<T>().begin() + h * rows.size());
+    });
+    return all;
+  }
+
+  // Rows of the whole map, counted as fully_masked_rows counts them.
+  void collect_blocked_rows(const Tensor& masked, Index n, Index first) {
+    const Index count = masked.shape().size(2);
+    for (const Index row : fully_masked_rows(masked))
+      blocked_rows_.push_back((n * s_.heads + row / count) * s_.queries + first + row % count);
+  }
+
+  Tensor weights_of(const Tensor& masked, Index n, Index first) const {
+    const std::vector<Index>& frozen = options_.frozen_heads;
+    Tensor weights =
+        all_frozen_ ? Tensor(masked.shape(), masked.dtype()) : softmax(masked, options_.fully_masked_rows);
+    if (frozen.empty()) return weights;
+    return with_frozen_heads(std::move(weights), held_rows(n, first, masked.shape().size(2)), frozen);
+  }
+
+  Tensor dropped_of(const Tensor& weights, Index n, Index first) const {
+    Tensor dropped = Tensor::unwritten(weights.shape(), weights.dtype());
+    const Index cells = weights.size() / std::max<Index>(1, s_.heads);
+    for (Index h = 0; h < s_.heads; ++h) {
+      const Index from = ((n * s_.heads + h) * s_.queries + first) * s_.all_keys;
+      drop_cells(weights, dropped, h * cells, cells, options_.dropout, options_.dropout_seed, from);
+    }
+    if (options_.frozen_heads.empty()) return dropped;
+    return with_frozen_heads(std::move(dropped), held_rows(n, first, weights.shape().size(2)),
+                             options_.frozen_heads);
+  }
+
+  Tensor held_rows(Index n, Index first, Index count) const {
+    return rows_of(*trace_.tensors.frozen_weights, n, first, count);
+  }
+
+  Trace& trace_;
+  const Wanted& wanted_;
+  const AttentionSizes& s_;
+  const AttentionOptions& options_;
+  const bool softmax_, all_frozen_, drops_;
+  const Index rows_;  // of a block
+  const bool masked_;
+  TensorPtr bias_;  // (N,H,L,S′), or (N,1,L,S′) where all heads have the same
+  std::vector<Index> blocked_rows_;
+};
+
+bool has_gradient(const std::vector<TensorName>& needed) {
+  return std::ranges::any_of(needed, &TensorName::gradient);
+}
+
+}  // namespace
+
+TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<TensorName>& needed) {
+  return reference_forward_of(inputs, needed, most_whole_bytes, cells_of_block);
+}
+
+TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<TensorName>& needed,
+                              Index whole_bytes, Index block_cells) {
+  check_attention_inputs(inputs);
+  if (needed.empty() || has_gradient(needed) || reference_trace_bytes(inputs) <= whole_bytes)
+    return reference_forward(inputs);
+  using namespace reference_stages;
+  const Wanted wanted{needed};
+  const AttentionSizes sizes = attention_sizes(inputs);
+  const bool module = inputs.options.op == Op::multi_head_attention;
+  const auto trace = std::make_shared<Trace>();
+  trace->options = resolved_options(inputs);
+  trace->dtype = inputs.dtype;
+  trace->tensors = inputs.tensors;
+  TraceTensors& t = trace->tensors;
+  StageSharing sharing(*trace, nullptr);
+  // The pairs are nearly all of the work.
+  std::optional<ProgressPart> part(std::in_place, 0.0, 0.05);
+  if (module) {
+    t.head_gain = head_gain_tensor(inputs, nullptr);
+    project(t, trace->options, sizes, sharing);
+    split(t, trace->options, sizes, sharing);
+  } else {
+    take_as_heads(t);
+  }
+  turn(t, trace->options, sizes, sharing);
+  BlockedAttention attention(*trace, wanted, sizes, block_cells);
+  part.emplace(0.05, 0.95, "attn_weights");
+  if (wanted.pairs()) attention.run();
+  part.emplace(0.95, 1.0);
+  if (module && wanted.head_output()) {
+    merge_and_project(t, sizes, sharing);
+    add_and_norm(t, trace->options, sharing);
+  } else if (!module) {
+    t.output = t.head_output;
+  }
+  trace->warnings = trace_warnings(*trace, attention.blocked_rows(), sizes.scores_shape());
+  return trace;
+}
+
+Index needed_maps(const std::vector<TensorName>& needed) {
+  const Wanted wanted{needed};
+  return std::ranges::count_if(maps, [&](Id id) {
+    const bool may_be_same = id == Id::masked_scores || id == Id::dropped_weights || id == Id::mask_bias;
+    return wanted.has(id) && !may_be_same;
+  });
+}
+
+bool needs_only_inputs(const std::vector<TensorName>& needed) {
+  return !needed.empty() && std::ranges::all_of(needed, [](TensorName name) {
+    const bool input = name.id == Id::query || name.id == Id::key || name.id == Id::value;
+    return !name.gradient && (input || tensor_entry(name.id).role == TensorRole::mask);
+  });
+}
+
+}  // namespace headwise

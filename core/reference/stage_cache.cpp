@@ -1,0 +1,45 @@
+#include "core/reference/stage_cache.h"
+
+#include <optional>
+
+#include "core/tensor/cancellation.h"
+#include "core/tensor/progress.h"
+
+namespace headwise {
+
+void StageSharing::stage(TensorId id, StageKey key, const std::function<Tensor()>& make) {
+  stage(id, std::move(key), make, nullptr);
+}
+
+void StageSharing::stage(TensorId id, StageKey key, const std::function<Tensor()>& make,
+                         const Beside& beside) {
+  if (!shares_) shares_ = stage_shares(trace_.options, trace_.tensors, backward_);
+  const auto share = shares_->find(id);
+  std::optional<ProgressPart> part;
+  if (share != shares_->end())
+    part.emplace(share->second.from, share->second.to, tensor_entry(id).name.data());
+  TensorPtr& slot = (backward_ ? trace_.grad : trace_.tensors).*(tensor_entry(id).member);
+  TensorPtr before;
+  if (previous_) {
+    const auto& stages = backward_ ? previous_->gradient_stages : previous_->stages;
+    const auto earlier = stages.find(id);
+    if (earlier != stages.end()) {
+      before = previous_->tensor({id, backward_});
+      if (earlier->second == key) {
+        slot = before;
+      } else if (before && beside) {
+        check_cancelled();
+        slot = beside(earlier->second, before);
+      }
+    }
+  }
+  const bool shared = slot && slot == before;
+  if (!shared) {
+    check_cancelled();
+    if (!slot) slot = std::make_shared<const Tensor>(make());
+    (backward_ ? trace_.computed_gradients : trace_.computed).push_back(id);
+  }
+  (backward_ ? trace_.gradient_stages : trace_.stages).insert_or_assign(id, std::move(key));
+}
+
+}  // namespace headwise

@@ -1,0 +1,114 @@
+// What a number says in words, held against the numbers of the trace.
+#include "app/content/cell_meaning.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "core/scenario/presets.h"
+#include "tests/app/stage/stage_trace.h"
+
+using namespace headwise;
+using Id = TensorId;
+
+namespace {
+
+std::string meaning(const TracedScenario& given, Id id, const std::vector<Index>& index) {
+  return cell_meaning(*given.trace, given.inputs.labels, {{id}, index});
+}
+
+bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TracedScenario sentence(std::initializer_list<std::string> settings = {}) {
+  Scenario scenario = preset_scenario("hand_made");
+  for (const std::string& setting : settings) scenario = with_setting(scenario, setting);
+  TracedScenario result{scenario, make_scenario_inputs(scenario, DType::f32), nullptr};
+  result.trace = reference_forward(result.inputs.attention);
+  return result;
+}
+
+// The words at rows 1 and 5 of "The animal didn't cross the street because it was too tired"; "the" stands in it once.
+constexpr Index animal = 1, the = 5;
+
+}  // namespace
+
+TEST_CASE("a weight is told as the share of attention that it is") {
+  const TracedScenario given = sentence();
+  const double weight = given.trace->tensor(Id::attn_weights)->at({0, 0, animal, the});
+  const std::string text = meaning(given, Id::attn_weights, {0, 0, animal, the});
+  CHECK(says(text, "In head 0, “animal” gives "));
+  CHECK(says(text, " of its attention to “the”"));
+  const std::size_t begin = text.find("gives ") + 6;
+  if (weight >= 1e-4) {
+    CHECK(std::abs(std::stod(text.substr(begin)) - 100.0 * weight) < 0.051);
+  } else {
+    CHECK(text.substr(begin, 4) == "less");
+  }
+}
+
+TEST_CASE("a score is told by its place in its row") {
+  const TracedScenario given = sentence();
+  const TensorPtr scores = given.trace->tensor(Id::scores);
+  const Index keys = scores->shape().size(3);
+  int best = 0, second = 0;
+  for (Index key = 0; key < keys; ++key) {
+    const std::string text = meaning(given, Id::scores, {0, 5, animal, key});
+    Index larger = 0;
+    for (Index other = 0; other < keys; ++other)
+      larger += scores->at({0, 5, animal, other}) > scores->at({0, 5, animal, key});
+    CHECK(says(text, ": the best match of the 12") == (larger == 0));
+    CHECK(says(text, "the 2nd best match") == (larger == 1));
+    CHECK(says(text, "the 11th best match") == (larger == 10));
+    best += larger == 0, second += larger == 1;
+  }
+  CHECK(best >= 1);
+  CHECK(second >= 1);
+}
+
+TEST_CASE("a blocked pair is said to be blocked, and its weight 0 only where it is") {
+  const TracedScenario causal = sentence({"mask.is_causal=true"});
+  CHECK(meaning(causal, Id::masked_scores, {0, 0, animal, the}) ==
+        "“animal” may not attend to “the”: the mask blocks this pair, and its weight is 0.");
+  CHECK(meaning(causal, Id::masked_scores, {0, 0, the, animal}).empty());
+  // No key is left for any query.
+  const TracedScenario nothing = sentence({"mask.valid_lens=[0]"});
+  REQUIRE(nothing.trace->tensor(Id::masked_scores)->at({0, 0, 0, 0}) ==
+          -std::numeric_limits<double>::infinity());
+  const bool nan = std::isnan(nothing.trace->tensor(Id::attn_weights)->at({0, 0, 0, 0}));
+  CHECK(says(meaning(nothing, Id::masked_scores, {0, 0, 0, 0}), "weight is 0") == !nan);
+  if (nan) CHECK(meaning(nothing, Id::attn_weights, {0, 0, 0, 0}).empty());
+}
+
+TEST_CASE("an output of a head names the key that most of it comes from, where that can be said") {
+  const TracedScenario given = sentence();
+  const TensorPtr weights = given.trace->tensor(Id::attn_weights);
+  Index most = 0;
+  for (Index key = 1; key < weights->shape().size(3); ++key)
+    if (weights->at({0, 0, the, key}) > weights->at({0, 0, the, most})) most = key;
+  const std::string text = meaning(given, Id::head_output, {0, 0, the, 3});
+  CHECK(says(text, "Column 3 of head 0's output for “the”"));
+  CHECK(says(text, "most of all “" + given.inputs.labels.key[static_cast<std::size_t>(most)] + "”"));
+  CHECK_FALSE(
+      says(meaning(sentence({"attention.dropout=0.5"}), Id::head_output, {0, 0, the, 3}), "most of all"));
+}
+
+TEST_CASE("a column of concat is told by the head that wrote it, also where v is narrower than q and k") {
+  const TracedScenario given = traced({"attention.v_head_dim=2"});
+  REQUIRE(given.trace->tensor(Id::concat)->shape().size(2) == 6);
+  CHECK(says(meaning(given, Id::concat, {0, 0, 5}), "Head 2 wrote this"));
+  CHECK(says(meaning(given, Id::concat, {0, 0, 5}), "column 1 of its output"));
+  CHECK(meaning(sentence(), Id::concat, {0, animal, 17}) ==
+        "Head 1 wrote this for “animal”: it is column 1 of its output.");
+}
+
+TEST_CASE("where there is nothing to say beyond the formula, nothing is said") {
+  const TracedScenario given = sentence();
+  CHECK(meaning(given, Id::in_proj_weight, {0, 0}).empty());
+  CHECK(meaning(given, Id::query, {0, 0, 0}).empty());
+  CHECK(
+      cell_meaning(*reference_backward(*given.trace), given.inputs.labels, {{Id::scores, true}, {0, 0, 0, 0}})
+          .empty());
+}

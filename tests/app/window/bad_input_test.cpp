@@ -1,0 +1,205 @@
+// What nobody should do, and somebody will: the last good picture stays, and one sentence says what happened.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+
+#include "app/window/window_files.h"
+#include "app/session/error_log.h"
+#include "core/scenario/scenario_json.h"
+#include "core/scenario/tokens.h"
+#include "core/tensor/error.h"
+#include "tests/app/window_bench.h"
+#include "tests/core/files/temporary_folder.h"
+
+using namespace headwise;
+
+namespace {
+
+std::string words(int count) {
+  std::string text;
+  for (int i = 0; i < count; ++i) text += "word ";
+  return text;
+}
+
+bool has_notice(const WindowBench& bench, std::string_view part) {
+  for (const Notice& notice : bench.window->state().notices.notices)
+    if (notice.text.find(part) != std::string::npos) return true;
+  return false;
+}
+
+}  // namespace
+
+TEST_CASE("whatever is dropped that is no scenario: one sentence says so, in a notice and in the log") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  NoticesState& notices = bench.window->state().notices;
+  notices.log = ErrorLog(folder.file("state/headwise/errors.log"));
+  const TracePtr before = bench.session().trace_ptr();
+  const std::pair<std::string, std::string_view> cases[] = {
+      {folder.file(""), "old.pt"},  // a folder whose only arrays are in a pickle
+      {folder.with_file("newer.json", R"({"headwise": 2})"), "written by a newer Headwise"},
+      {folder.with_file("broken.json", R"({"headwise": 1, "attention": )"), "this is not JSON"},
+      {folder.with_file("old.pt", "\x80\x02}q\x01."), "safetensors"},
+      {folder.with_file("words.txt", "words"), "Headwise cannot read this kind of file"},
+      {folder.with_file("nothing", ""), "nothing"},
+      {folder.file("missing.json"), "missing.json"}};
+  for (const auto& [path, part] : cases) {
+    CAPTURE(path);
+    notices.dismiss_all();
+    bench.ui->push(FilesDropped{{path}});
+    bench.ui->run_frames(2);
+    CHECK(bench.session().trace_ptr() == before);
+    REQUIRE(notices.notices.size() == 1);
+    const std::string sentence = notices.notices.front().text;
+    CAPTURE(sentence);
+    CHECK(notices.notices.front().error);
+    CHECK(sentence.find(part) != std::string::npos);
+    CHECK(content_of(notices.log.path()).find(part) != std::string::npos);
+  }
+}
+
+TEST_CASE("of several files that are dropped the first is opened, and that is said") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  const std::string first =
+      folder.with_file("first.json", R"({"headwise": 1, "inputs": {"query_length": 3}})");
+  bench.ui->push(FilesDropped{{first, folder.file("second.json")}});
+  bench.ui->run_frames(2);
+  CHECK(bench.scenario().inputs.query_length == 3);
+  CHECK(has_notice(bench, "2 files were dropped; only the first was opened."));
+}
+
+TEST_CASE("a text that would not fit is shown as far as it fits, which is said, and keeps all its bytes") {
+  Scenario scenario;
+  scenario.inputs.source = InputSource::text;
+  scenario.inputs.text = words(100000);
+  const std::optional<Shortened> shortened = shortened_to_fit(scenario);
+  REQUIRE(shortened);
+  const Index kept = token_count(shortened->scenario.inputs.text);
+  CHECK(estimated_trace_bytes(scenario, kept, kept) <= static_cast<double>(most_trace_bytes));
+  CHECK(estimated_trace_bytes(scenario, kept + 1, kept + 1) > 0.4 * static_cast<double>(most_trace_bytes));
+  CHECK(shortened->note.ends_with("of 100,000 tokens."));
+  scenario.inputs.text = words(300);
+  CHECK_FALSE(shortened_to_fit(scenario));
+  CHECK(shortened_to_fit(scenario, 1 << 20));
+  CHECK_FALSE(shortened_to_fit(scenario, 64));  // not one token: the error says what is too large
+}
+
+TEST_CASE(
+    "a trace of a shortened text belongs to the whole text, says how much is shown, and edits go on from "
+    "it") {
+  Scenario scenario;
+  scenario.attention.embed_dim = 8;
+  scenario.attention.num_heads = 1;
+  scenario.inputs.source = InputSource::text;
+  scenario.inputs.text = words(1200);
+  const Index room = Index{1} << 20;
+  const ComputationPtr computed = compute(scenario, nullptr, room);
+  CHECK(computed->scenario == scenario);
+  REQUIRE(computed->shortened);
+  const Index shown = computed->trace->tensors.query->shape().size(1);
+  CHECK(shown > 100);
+  CHECK(shown < 1200);
+  CHECK(computed->inputs.notes.front() == computed->shortened->note);
+  CHECK(computed->shortened->note.ends_with("of 1,200 tokens."));
+  scenario.mask.is_causal = true;
+  const ComputationPtr edited = compute(scenario, computed.get(), room);
+  CHECK(edited->trace->tensors.query == computed->trace->tensors.query);
+  CHECK(edited->trace->tensors.attn_weights->at({0, 0, 0, 1}) == 0.0);
+}
+
+TEST_CASE("the first tokens of a text are its beginning, whole tokens only") {
+  CHECK(first_tokens("It didn't  rain.", 0).empty());
+  CHECK(first_tokens("It didn't  rain.", 2) == "It did");
+  CHECK(first_tokens("It didn't  rain.", 4) == "It didn't  rain");
+  CHECK(first_tokens("It didn't  rain.", 99) == "It didn't  rain.");
+  CHECK(first_tokens("  ", 3).empty());
+}
+
+TEST_CASE("without a text the stage asks for a sentence, and every view takes it") {
+  Scenario scenario = preset_scenario("hand_made");
+  scenario.inputs.text = "";
+  WindowBench bench = open_window(1000, 700, scenario);
+  if (!bench.ui) return;
+  for (int view = 0; view < stage_view_count; ++view) {
+    for (int step = 0; step < step_count; ++step) {
+      bench.ui->key("Right");
+      bench.ui->run_frames(2);
+    }
+    bench.ui->key("Home");
+    bench.ui->key("A");
+  }
+  CHECK(bench.session().error().empty());
+  CHECK_FALSE(bench.ui->has("stage/result"));
+}
+
+TEST_CASE("odd texts are drawn in a window of any size, and keep their bytes") {
+  const std::string odd[] = {
+      "\xf0\x9f\x91\xa8\xe2\x80\x8d\xf0\x9f\x91\xa9\xe2\x80\x8d\xf0\x9f\x91\xa7 \xf0\x9f\x98\x80",
+      "\xd7\xa9\xd7\x9c\xd7\x95\xd7\x9d \xd8\xb3\xd9\x84\xd8\xa7\xd9\x85",
+      "\xe6\xb3\xa8\xe6\x84\x8f\xe5\x8a\x9b\xe6\x9c\xba\xe5\x88\xb6",
+      "e\xcc\x81\xcc\x82\xcc\x83 \xff\xfe \xc0\x80 \x01\x7f", std::string(3000, 'x')};
+  for (const std::string& text : odd) {
+    Scenario scenario = preset_scenario("hand_made");
+    scenario.inputs.text = text;
+    WindowBench bench = open_window(700, 500, scenario);
+    if (!bench.ui) return;
+    bench.ui->click("setup/text");
+    bench.ui->key("End");
+    bench.ui->resize(1, 1);
+    bench.ui->resize(3, 900);
+    bench.ui->resize(700, 500);
+    CHECK(bench.scenario().inputs.text == text);
+    CHECK(bench.session().error().empty());
+  }
+}
+
+TEST_CASE("what was in a window that ends before its time is kept, and can be opened again") {
+  const TemporaryFolder folder;
+  const char* before = std::getenv("XDG_STATE_HOME");
+  const std::string kept = before == nullptr ? "" : before;
+  setenv("XDG_STATE_HOME", folder.file("state").c_str(), 1);
+  Scenario scenario = preset_scenario("hand_made");
+  scenario.mask.is_causal = true;
+  const std::string path = rescue_scenario(scenario);
+  CHECK(path == folder.file("state/headwise/rescued.json"));
+  CHECK(read_scenario_file(path).mask.is_causal);
+  // A folder that cannot be made.
+  setenv("XDG_STATE_HOME", "/dev/null/x", 1);
+  CHECK(rescue_scenario(scenario).empty());
+  ErrorLog("/dev/null/x/errors.log").write("nobody sees this");
+  if (before == nullptr) {
+    unsetenv("XDG_STATE_HOME");
+  } else {
+    setenv("XDG_STATE_HOME", kept.c_str(), 1);
+  }
+}
+
+TEST_CASE("the log has one line an error, and keeps to its size") {
+  const TemporaryFolder folder;
+  const ErrorLog log(folder.file("logs/errors.log"));
+  log.write("first\nline");
+  log.write("second");
+  const std::string content = content_of(log.path());
+  CHECK(std::count(content.begin(), content.end(), '\n') == 2);
+  CHECK(content.find("first\\nline") != std::string::npos);
+  CHECK(content[4] == '-');
+  for (int i = 0; i < 3000; ++i) log.write(std::string(10000, 'x'));
+  CHECK(std::filesystem::file_size(log.path()) <= ErrorLog::largest_bytes + 64);
+  CHECK(std::filesystem::file_size(log.path() + ".old") <= ErrorLog::largest_bytes + 64);
+}
+
+TEST_CASE("the menu says where the log is") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.window->state().notices.log = ErrorLog("/tmp/somewhere/errors.log");
+  bench.ui->key("Ctrl+Shift+P");
+  bench.ui->type("error log");
+  bench.ui->key("Enter");
+  CHECK(has_notice(bench, "/tmp/somewhere/errors.log"));
+}

@@ -1,0 +1,174 @@
+// The view Compare in the window: a pinned scenario and ready-made ones beside the present, with one cursor.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "app/content/compare_layout.h"
+#include "core/picture/cell_geometry.h"
+#include "core/scenario/scenario_json.h"
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+RectF cell_of(const WindowBench& bench, const char* plane, Index rows, Index cols, Index row, Index col) {
+  const UiRect rect = bench.ui->rect(plane);
+  return plane_geometry({rect.min.x, rect.min.y, rect.max.x - rect.min.x, rect.max.y - rect.min.y}, rows,
+                        cols)
+      .cell(row, col);
+}
+
+void move_to_cell(const WindowBench& bench, const char* plane, Index row, Index col) {
+  const RectF cell = cell_of(bench, plane, 12, 12, row, col);
+  bench.ui->move_to(cell.x + cell.width / 2, cell.y + cell.height / 2);
+}
+
+// Whether the pixel left of the cell's middle edge differs: an outline is drawn around it.
+bool outlined(const WindowBench& bench, const Image& still, const char* plane, Index row, Index col) {
+  const RectF cell = cell_of(bench, plane, 12, 12, row, col);
+  const int x = static_cast<int>(cell.x) - 1, y = static_cast<int>(cell.y + cell.height / 2);
+  const auto at = static_cast<std::size_t>((static_cast<Index>(y) * still.width + x) * 4);
+  const Rgba8 now = bench.ui->pixel(x, y);
+  return now.r != still.rgba[at] || now.g != still.rgba[at + 1] || now.b != still.rgba[at + 2];
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a pinned scenario stands beside the present one, and a cell of any map lights the same cell in all") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  bench.ui->click("step_bar/step/6");
+  bench.ui->click("stage/view/Compare");
+  // Until something is pinned there is something to compare with.
+  CHECK(bench.selection().compare_with == CompareWith::one_wide_head);
+  bench.window->state().other_sides.finish();
+  bench.ui->run_frames(2);
+  CHECK(bench.ui->has("stage/other"));
+  const int begun = bench.window->state().other_sides.begun();
+  bench.ui->key("P");
+  REQUIRE(bench.ui->has("stage/difference"));
+  bench.ui->key("C");
+  bench.ui->run_frames(3);
+  CHECK(bench.window->state().other_sides.begun() == begun);
+  bench.ui->move_to("panel/graph");
+  const Image still = bench.ui->pixels();
+  for (const char* plane : {"stage/other", "stage/result", "stage/difference"}) {
+    move_to_cell(bench, plane, 7, 4);
+    CHECK(bench.selection().hovered == CellRef{{TensorId::attn_weights}, {0, 0, 7, 4}});
+    CHECK(bench.ui->has("stage/compare/values"));
+    for (const char* each : {"stage/other", "stage/result", "stage/difference"})
+      CHECK(outlined(bench, still, each, 7, 4));
+  }
+  move_to_cell(bench, "stage/other", 3, 3);
+  const RectF cell = cell_of(bench, "stage/other", 12, 12, 3, 3);
+  bench.ui->click(cell.x + cell.width / 2, cell.y + cell.height / 2);
+  CHECK(bench.selection().pinned == CellRef{{TensorId::attn_weights}, {0, 0, 3, 3}});
+}
+
+TEST_CASE("the difference on the screen has the colour of now − pinned") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  bench.ui->click("step_bar/step/8");
+  bench.ui->key("End");
+  bench.ui->key("P");
+  const TensorPtr before = bench.trace().tensors.output;
+  bench.ui->key("M");
+  bench.ui->click("stage/view/Compare");
+  bench.ui->move_to("panel/graph");
+  const TensorPtr after = bench.trace().tensors.output;
+  double most = 0.0;
+  for (Index i = 0; i < after->size(); ++i) most = std::max(most, std::abs(after->flat(i) - before->flat(i)));
+  REQUIRE(most > 0.0);
+  Index checked = 0;
+  for (Index i = 0; i < after->size(); i += 7) {
+    const RectF cell = cell_of(bench, "stage/difference", 12, 128, i / 128, i % 128);
+    const Rgba8 drawn =
+        bench.ui->pixel(static_cast<int>(cell.x + cell.width / 2), static_cast<int>(cell.y) + 1);
+    const Rgba8 expected = color_at(after->flat(i) - before->flat(i), {-most, most},
+                                    color_table(ColorMap::blue_orange, Theme::dark));
+    const bool near = std::abs(drawn.r - expected.r) <= 1 && std::abs(drawn.g - expected.g) <= 1 &&
+                      std::abs(drawn.b - expected.b) <= 1;
+    if (!near) FAIL_CHECK("cell " << i / 128 << "," << i % 128 << " has another colour");
+    ++checked;
+  }
+  CHECK(checked > 200);
+}
+
+TEST_CASE("ready-made comparisons are computed while the view is shown, and not before or after") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  const auto begun = [&] { return bench.window->state().other_sides.begun(); };
+  bench.ui->click("step_bar/step/6");
+  bench.ui->key("C");
+  CHECK(begun() == 0);
+  bench.ui->click("stage/view/Compare");
+  bench.ui->run_frames(3);
+  CHECK(begun() == 1);  // one wide head comes first
+  for (const char* with : {"packed", "one wide head", "as 3", "as 3·H", "no scale", "no mask"}) {
+    const int before = begun();
+    bench.ui->click(fmt::format("stage/beside/{}", with));
+    bench.ui->run_frames(3);
+    INFO(with);
+    CHECK(begun() == before + 1);
+    CHECK(bench.ui->has("stage/difference"));
+  }
+  const int shown = begun();
+  bench.ui->key("C");  // an edit: the other side follows
+  bench.ui->run_frames(3);
+  CHECK(begun() == shown + 1);
+  bench.ui->click("stage/view/One head");
+  bench.ui->key("C");
+  bench.ui->run_frames(3);
+  CHECK(begun() == shown + 1);
+}
+
+TEST_CASE("shapes that differ are shown side by side, without a difference and without a crash at any step") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  bench.ui->key("P");
+  bench.ui->click("stage/view/Compare");
+  Scenario other = bench.scenario();
+  other.inputs.text = "Two words more";
+  other.attention.num_heads = 4;
+  bench.window->state().session.edit(other, "another");
+  bench.ui->run_frames(3);
+  for (int step = 0; step < step_count; ++step) {
+    bench.ui->click(fmt::format("step_bar/step/{}", step));
+    bench.ui->run_frames(2);
+    INFO(step);
+    CHECK(bench.ui->has("stage/other"));
+    CHECK(bench.ui->has("stage/result"));
+    CHECK_FALSE(bench.ui->has("stage/difference"));
+    const UiRect there = bench.ui->rect("stage/other");
+    bench.ui->move_to(there.max.x - 2, there.max.y - 2);  // a cell that the present map does not have
+    CHECK(bench.ui->has("stage/compare/values"));
+  }
+  for (const auto& [width, height] : {std::pair(640, 400), std::pair(300, 200), std::pair(1, 1)}) {
+    bench.ui->resize(width, height);
+    bench.ui->run_frames(2);
+  }
+}
+
+TEST_CASE("maps of a comparison stay inside their area, in one size, and wide ones lie under each other") {
+  const RectF area{10, 20, 600, 400};
+  for (const Index cols : {Index{1}, Index{12}, Index{128}, Index{4096}}) {
+    const std::vector<CompareShape> shapes(3, CompareShape{12, cols, 60, cols == 12 ? 50.0 : 0.0});
+    const CompareLayout layout = compare_layout(shapes, area, 1.0);
+    INFO(cols);
+    REQUIRE(layout.places.size() == 3);
+    CHECK(layout.stacked == (cols > 12));
+    for (const ComparePlace& place : layout.places) {
+      CHECK(place.map.x >= area.x);
+      CHECK(place.map.y >= area.y);
+      CHECK(place.map.x + place.map.width <= area.x + area.width + 0.01);
+      CHECK(place.map.y + place.map.height <= area.y + area.height + 0.01);
+      CHECK(place.map.width == doctest::Approx(layout.places[0].map.width));
+      CHECK(place.map.height == doctest::Approx(layout.places[0].map.height));
+    }
+  }
+  CHECK(compare_layout(std::vector<CompareShape>(3, CompareShape{12, 12, 0, 0}), {0, 0, 40, 30}, 1.0)
+            .places.empty());
+}

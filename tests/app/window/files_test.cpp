@@ -1,0 +1,301 @@
+// Files through the window: export, save, open, drop, and what cannot be read or written.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "app/window/window_files.h"
+#include "core/files/array_files.h"
+#include "core/model/transformer/text_model.h"
+#include "core/scenario/layer_scenario.h"
+#include "core/scenario/scenario_json.h"
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Folder {
+  Folder() : path(fs::temp_directory_path() / ("headwise-window-" + std::to_string(::getpid()))) {
+    fs::create_directories(path);
+  }
+  ~Folder() { fs::remove_all(path); }
+  std::string file(const std::string& name) const { return (path / name).string(); }
+  fs::path path;
+};
+
+std::string content_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+void replace_text(WindowBench& bench, std::string_view field, std::string_view text) {
+  bench.ui->click(field);
+  bench.ui->key("Ctrl+A");
+  bench.ui->type(text);
+}
+
+}  // namespace
+
+TEST_CASE("Ctrl+E writes the picture under focus to the file that is named") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->click("step_bar/step/6");
+  bench.ui->key("2");
+  for (const char* name : {"weights.npy", "weights.csv", "weights.png", "weights.svg"}) {
+    bench.ui->key("Ctrl+E");
+    REQUIRE(bench.ui->has("overlay/export"));
+    bench.ui->key("Ctrl+A");
+    bench.ui->type(folder.file(name));
+    bench.ui->key("Enter");
+    CAPTURE(name);
+    CHECK_FALSE(bench.window->state().export_dialog.open);
+    CHECK(fs::exists(folder.file(name)));
+    REQUIRE_FALSE(bench.window->state().notices.notices.empty());
+    CHECK(bench.window->state().notices.notices.back().text.find(name) != std::string::npos);
+  }
+  const std::vector<NamedTensor> arrays = read_array_file(folder.file("weights.npy"));
+  REQUIRE(arrays.size() == 1);
+  const Tensor& weights = *bench.trace().tensors.attn_weights;
+  REQUIRE(arrays[0].tensor->size() == 144);
+  for (Index i = 0; i < 144; ++i) CHECK(arrays[0].tensor->flat(i) == weights.flat(2 * 144 + i));
+  CHECK(content_of(folder.file("weights.png")).substr(1, 3) == "PNG");
+  CHECK(content_of(folder.file("weights.svg")).find("animal") != std::string::npos);
+  CHECK(content_of(folder.file("weights.csv")).find("animal") != std::string::npos);
+}
+
+TEST_CASE("what cannot be exported is told in the dialog, which stays") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("Ctrl+E");
+  for (const char* name : {"/no/such/folder/picture.png", "picture.gif", "picture"}) {
+    replace_text(bench, "export/path", name);
+    bench.ui->click("export/accept");
+    CAPTURE(name);
+    CHECK(bench.window->state().export_dialog.open);
+    CHECK_FALSE(bench.window->state().export_dialog.error.empty());
+    CHECK(bench.ui->has("error"));
+  }
+  bench.ui->click("export/cancel");
+  CHECK_FALSE(bench.window->state().export_dialog.open);
+  bench.ui->run_frames(2);
+  CHECK_FALSE(bench.ui->has("overlay/export"));
+}
+
+TEST_CASE("the export takes what the stage shows: all heads, or a tensor chosen in the graph") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->click("step_bar/step/3");
+  bench.ui->key("A");
+  bench.ui->key("Ctrl+E");
+  CHECK_FALSE(bench.window->state().export_dialog.what.head.has_value());
+  CHECK(bench.window->state().export_dialog.path.ends_with("/scores-heads.png"));
+  bench.ui->key("Escape");
+  bench.window->state().selection.tensor = TensorId::concat;
+  bench.ui->run_frames(2);
+  bench.ui->key("Ctrl+E");
+  CHECK(bench.window->state().export_dialog.path.ends_with("/concat.png"));
+}
+
+TEST_CASE("a scenario is saved, changed, and opened again as it was") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("C");
+  const Scenario saved = bench.scenario();
+  bench.ui->key("Ctrl+S");
+  bench.ui->key("Ctrl+A");
+  bench.ui->type(folder.file("mine"));
+  bench.ui->key("Enter");
+  REQUIRE(fs::exists(folder.file("mine.json")));
+  CHECK(read_scenario_file(folder.file("mine.json")) == saved);
+  bench.ui->key("C");
+  bench.ui->key("M");
+  CHECK_FALSE(bench.scenario() == saved);
+  bench.ui->key("Ctrl+O");
+  REQUIRE(bench.ui->has("file_dialog/entry/0"));
+  bench.ui->click("file_dialog/entry/0");
+  bench.ui->click("file_dialog/accept");
+  CHECK(bench.scenario() == saved);
+  CHECK(bench.trace().options.is_causal);
+  bench.ui->key("Ctrl+Z");
+  CHECK_FALSE(bench.scenario() == saved);
+}
+
+TEST_CASE("a file that is no scenario is told and changes nothing") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  const Scenario before = bench.scenario();
+  std::ofstream(folder.file("broken.json")) << "{ \"headwise\": 1, ";
+  std::ofstream(folder.file("key.json")) << "{ \"headwise\": 1, \"attention\": { \"num_head\": 4 } }";
+  std::ofstream(folder.file("model.pt")) << "PK\x03\x04";
+  for (const char* name : {"broken.json", "key.json", "model.pt", "missing.json", ""}) {
+    bench.window->state().notices.dismiss_all();
+    bench.ui->push(FilesDropped{{folder.file(name)}});
+    bench.ui->run_frames(3);
+    CAPTURE(name);
+    CHECK(bench.scenario() == before);
+    REQUIRE(bench.window->state().notices.notices.size() == 1);
+    CHECK(bench.window->state().notices.notices[0].error);
+    CHECK(bench.ui->has("notice/0"));
+  }
+  bench.ui->key("Ctrl+O");
+  replace_text(bench, "file_dialog/path", folder.file("key.json"));
+  bench.ui->key("Enter");
+  CHECK(bench.window->state().files.open);
+  CHECK(bench.window->state().files.error.find("num_heads") != std::string::npos);
+}
+
+TEST_CASE("a scenario that is dropped is opened, and an impossible one is told over the stage") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  std::ofstream(folder.file("small.json"))
+      << "{ \"headwise\": 1, \"attention\": { \"embed_dim\": 16, \"num_heads\": 2 } }";
+  std::ofstream(folder.file("odd.json"))
+      << "{ \"headwise\": 1, \"attention\": { \"embed_dim\": 16, \"num_heads\": 3 } }";
+  bench.ui->key("7");
+  bench.ui->push(FilesDropped{{folder.file("small.json")}});
+  bench.ui->run_frames(3);
+  CHECK(bench.trace().options.num_heads == 2);
+  CHECK(bench.selection().head == 1);
+  bench.ui->push(FilesDropped{{folder.file("odd.json")}});
+  bench.ui->run_frames(3);
+  CHECK(bench.trace().options.num_heads == 2);
+  CHECK(bench.ui->has("notice/lasting"));
+}
+
+TEST_CASE("the theme and the size of the text are remembered") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.window->state().settings_file = folder.file("config/headwise/settings.json");
+  bench.ui->key("T");
+  bench.ui->key("Ctrl+=");
+  const LoadedSettings loaded = load_settings(folder.file("config/headwise/settings.json"));
+  CHECK(loaded.settings.theme == Theme::light);
+  CHECK(loaded.settings.font_scale == doctest::Approx(1.125));
+  CHECK(loaded.notice.empty());
+}
+
+TEST_CASE("a notice goes by itself after a while") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("Ctrl+C");  // there is no cell to copy
+  CHECK(bench.ui->has("notice/0"));
+  CHECK(bench.ui->result().wake_after < 10.0);
+  bench.ui->run_frames(8, 1.0);
+  CHECK_FALSE(bench.ui->has("notice/0"));
+  CHECK(std::isinf(bench.ui->result().wake_after));
+}
+
+TEST_CASE("files that were opened stand in the menu, and one that is gone cannot be chosen") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.window->state().recent_file = folder.file("state/recent.json");
+  for (const char* name : {"first.json", "second.json"}) {
+    std::ofstream(folder.file(name))
+        << R"({ "headwise": 1, "attention": { "embed_dim": 16, "num_heads": 2 } })";
+    bench.ui->push(FilesDropped{{folder.file(name)}});
+    bench.ui->run_frames(3);
+  }
+  CHECK(bench.window->state().recent_files ==
+        std::vector<std::string>{folder.file("second.json"), folder.file("first.json")});
+  CHECK(fs::exists(folder.file("state/recent.json")));
+  fs::remove(folder.file("second.json"));
+  bench.ui->key("M");
+  const Scenario edited = bench.scenario();
+  bench.ui->click("menu/File");
+  bench.ui->move_to("menu/Open recent");
+  bench.ui->run_frames(30);
+  REQUIRE(bench.ui->has("menu/recent/1"));
+  bench.ui->click("menu/recent/0");
+  CHECK(bench.scenario() == edited);
+  bench.ui->click("menu/recent/1");
+  CHECK_FALSE(bench.scenario() == edited);
+}
+
+TEST_CASE("a file of arrays that holds the parameters too gives the numbers that it was written with") {
+  const Folder folder;
+  WindowBench bench = open_window(1280, 800);
+  if (!bench.ui) return;
+  const TracePtr before = bench.session().trace_ptr();
+  std::vector<NamedTensor> arrays;
+  for (const TensorEntry& entry : tensor_entries())
+    if (const TensorPtr tensor = before->tensor(entry.id))
+      arrays.push_back({std::string(entry.name), tensor, ""});
+  const std::string path = folder.file("trace.npz");
+  write_npz(path, arrays);
+  open_file(bench.window->state(), path);
+  CHECK(bench.scenario().parameters.source == ParameterSource::file);
+  CHECK(bench.scenario().attention.num_heads == 8);
+  REQUIRE(bench.session().error().empty());
+  CHECK(identical(*bench.trace().tensors.scores, *before->tensors.scores));
+  CHECK(bench.window->state().notices.notices.back().text.find("the parameters") != std::string::npos);
+
+  write_npz(folder.file("inputs.npz"), {{"query", before->tensors.query, ""}});
+  open_file(bench.window->state(), folder.file("inputs.npz"));
+  CHECK(bench.scenario().parameters.source == ParameterSource::random);
+  CHECK(bench.window->state().notices.notices.back().text.find("they are random") != std::string::npos);
+}
+
+TEST_CASE("a folder with a model opens on its first layer, and the setup goes to the others") {
+  const Folder folder;
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  fs::create_directories(folder.file("model"));
+  std::vector<NamedTensor> arrays;
+  for (int layer = 0; layer < 2; ++layer) {
+    for (const char* name : {"query", "key", "value"}) {
+      Tensor weight(Shape{{"out", 8}, {"in", 8}}, DType::f32);
+      weight.set_flat(0, 1.0 + layer);
+      arrays.push_back({"encoder.layer." + std::to_string(layer) + ".attention.self." + name + ".weight",
+                        std::make_shared<const Tensor>(std::move(weight)), ""});
+    }
+    arrays.push_back({"encoder.layer." + std::to_string(layer) + ".attention.output.dense.weight",
+                      std::make_shared<const Tensor>(Shape{{"out", 8}, {"in", 8}}, DType::f32), ""});
+  }
+  write_safetensors(folder.file("model/model.safetensors"), arrays);
+  std::ofstream(folder.file("model/config.json")) << R"({"num_attention_heads":2})";
+
+  bench.ui->push(FilesDropped{{folder.file("model")}});
+  bench.ui->run_frames(3);
+  REQUIRE(bench.session().error().empty());
+  CHECK(bench.scenario().parameters.source == ParameterSource::model);
+  CHECK(bench.scenario().attention.num_heads == 2);
+  CHECK(bench.trace().tensors.q_proj_weight->flat(0) == 1.0);
+  const std::string told = bench.window->state().notices.notices.back().text;
+  CHECK(told.find("layer 0 of 2, BERT (encoder.layer.0)") != std::string::npos);
+  CHECK(told.find("inputs are random") != std::string::npos);
+
+  Scenario next = bench.scenario();
+  next.parameters.layer = 1;
+  bench.window->state().session.edit(next, "layer 1");
+  bench.ui->run_frames(3);
+  CHECK(bench.trace().tensors.q_proj_weight->flat(0) == 2.0);
+  CHECK(bench.ui->has("setup/layer"));
+}
+
+TEST_CASE("words that a model does not know are told right under the text") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  Scenario scenario = layer_scenario("builtin:sentences", TextModel::open("builtin:sentences")->layers(), 1);
+  scenario.inputs.source = InputSource::text;
+  scenario.inputs.text = "the animal was too tired .";
+  bench.window->state().session.edit(scenario, "a model");
+  bench.ui->run_frames(3);
+  REQUIRE(bench.session().error().empty());
+  const float without = bench.ui->rect("setup/source").min.y;
+  scenario.inputs.text = "the animal was too zeppelin .";
+  bench.window->state().session.edit(scenario, "a word");
+  bench.ui->run_frames(3);
+  CHECK(bench.session().inputs().notes.size() == 1);
+  CHECK(bench.ui->rect("setup/source").min.y > without + 10.0f);
+}

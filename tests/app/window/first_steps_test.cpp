@@ -1,0 +1,149 @@
+// What someone who has never seen the window is told, and that it goes once it was done.
+#include <doctest/doctest.h>
+
+#include "app/content/stage_content.h"
+#include "app/session/head_gains.h"
+#include "app/widgets/axis_labels.h"
+#include "core/scenario/presets.h"
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+
+TEST_CASE("the window says what to do first until it was done, and a command says it again") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  CHECK(bench.ui->has("first_steps"));
+  bench.ui->key("Right");
+  CHECK(bench.window->state().first_steps.stepped);
+  CHECK_FALSE(bench.window->state().first_steps.pinned);
+  bench.ui->run_until_still();
+  bench.ui->click("stage/result");
+  CHECK(bench.window->state().first_steps.pointed);
+  CHECK(bench.window->state().first_steps.pinned);
+  CHECK(bench.ui->has("first_steps"));
+  bench.ui->key("C");
+  bench.ui->key("M");
+  CHECK(bench.ui->has("first_steps"));  // an edit, but no sentence
+  bench.ui->click("setup/text");
+  bench.ui->type("s");
+  bench.ui->key("Escape");
+  bench.ui->run_frames(2);
+  CHECK_FALSE(bench.ui->has("first_steps"));
+  CHECK_FALSE(bench.window->state().settings.first_steps);
+  bench.ui->click("menu/Help");
+  bench.ui->click("menu/First steps");
+  bench.ui->move_to(2, 500);
+  CHECK(bench.ui->has("first_steps"));
+}
+
+TEST_CASE("the first steps say where to ask, and let the operator's name go for it") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  CHECK(bench.ui->has("first_steps/questions"));
+}
+
+TEST_CASE("a window too narrow for the first steps leaves them out") {
+  WindowBench bench = open_window(640, 700);
+  if (!bench.ui) return;
+  CHECK_FALSE(bench.ui->has("first_steps"));
+}
+
+TEST_CASE("a character without a picture is named by its number") {
+  WindowBench bench = open_window(640, 480);
+  if (!bench.ui) return;
+  const ImFont* font = bench.ui->fonts().sans;
+  CHECK(drawable_text("street", font) == "street");
+  CHECK(drawable_text("😀", font) == "U+1F600");
+  CHECK(drawable_text("a😀b", font) == "a U+1F600b");
+  CHECK(drawable_text("été", font) == "été");
+  CHECK(drawable_text("", font).empty());
+  CHECK(drawable_text("❤️", font).find("U+FE0F") == std::string::npos);
+}
+
+TEST_CASE("a head that is heard alone keeps the colours of all of them") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  ValueRanges ranges;
+  const auto range_of_concat = [&] {
+    Selection place;
+    place.step = Step::concat;
+    return stage_content(bench.trace(), bench.session().inputs().labels, place, Theme::dark, ranges)
+        .result->spec.range;
+  };
+  bench.window->state().selection.step = Step::concat;
+  bench.window->state().selection.head = 6;
+  const ValueRange before = range_of_concat();
+  bench.ui->key("S");
+  CHECK(head_gain_of(bench.scenario(), 0) == 0.0);
+  CHECK(range_of_concat() == before);
+  bench.ui->key("S");
+  CHECK(range_of_concat() == before);
+}
+
+TEST_CASE(
+    "a preset that names a weight is looked at where it shows what it is about, and Space plays what leads "
+    "there") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  WindowState& state = bench.window->state();
+  for (const Preset& preset : presets()) {
+    CAPTURE(preset.name);
+    state.session.open(preset_scenario(preset.name), "open");
+    state.session.finish();
+    const Selection look = look_at(preset, {});
+    CHECK(look.head == preset.head);
+    CHECK(look.step == (preset.weight ? Step::softmax : Step::inputs));
+    CHECK(selection_within(look, state.session.trace()) == look);
+    if (!preset.weight) continue;
+    // The largest weight of its row by far.
+    REQUIRE(look.pinned);
+    const auto& at = look.pinned->index;
+    const Tensor& weights = *state.session.trace().tensors.attn_weights;
+    const Index keys = weights.shape().size(3);
+    CHECK(weights.flat(((at[0] * weights.shape().size(1) + at[1]) * weights.shape().size(2) + at[2]) * keys +
+                       at[3]) > 0.9);
+  }
+  const Preset& welcome = presets().front();
+  state.session.open(preset_scenario(welcome.name), "open");
+  state.session.finish();
+  state.selection = look_at(welcome, state.selection);
+  state.opened_on_result = true;
+  bench.ui->run_frames(2);
+  bench.ui->key("Space");
+  CHECK(state.steps.playing);
+  CHECK(state.selection.step == Step::inputs);
+  for (int i = 0; i < 8; ++i) bench.ui->run_frames(1, seconds_per_step);
+  CHECK(state.selection.step > Step::project);
+  CHECK_FALSE(state.opened_on_result);
+}
+
+TEST_CASE("Space walks gradients backwards, from the output to the inputs") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  Selection& selection = bench.window->state().selection;
+  selection.view = StageView::gradients;
+  selection.step = Step::output;
+  bench.ui->run_frames(2);
+  bench.ui->key("Space");
+  CHECK(bench.window->state().steps.playing);
+  bench.ui->run_frames(2, seconds_per_step);
+  CHECK(bench.selection().step < Step::output);
+  for (int i = 0; i < 24; ++i) bench.ui->run_frames(1, seconds_per_step);
+  CHECK(bench.selection().step == Step::inputs);
+  CHECK_FALSE(bench.window->state().steps.playing);
+}
+
+TEST_CASE("blocked cells are explained beside the colours") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  bench.window->state().selection.step = Step::mask;
+  bench.ui->run_frames(2);
+  CHECK_FALSE(bench.ui->has("stage/legend/blocked: −∞"));
+  bench.ui->key("C");
+  bench.ui->run_until_still();
+  CHECK(bench.ui->has("stage/legend/blocked: −∞"));
+  CHECK(bench.ui->has("digits/−∞"));  // in the cells of mask_bias
+  bench.window->state().selection.step = Step::softmax;
+  bench.ui->run_until_still();
+  CHECK(bench.ui->has("stage/legend/blocked"));  // their weight is 0
+}

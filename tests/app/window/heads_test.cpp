@@ -1,0 +1,212 @@
+// The sliders of the heads: the answer follows while they are dragged, and a drag is one step of undo.
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/window/window_commands.h"
+#include "app/session/head_gains.h"
+#include "app/session/unmuted_output.h"
+#include "core/scenario/scenario_json.h"
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+// Of a map, in the light theme: the farther from the ground, the less.
+int least_blue(const Image& image, const UiRect& map) {
+  int least = 255;
+  for (int y = static_cast<int>(map.min.y) + 2; y < static_cast<int>(map.max.y) - 2; ++y) {
+    for (int x = static_cast<int>(map.min.x) + 2; x < static_cast<int>(map.max.x) - 2; ++x) {
+      const std::size_t at = 4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) +
+                                  static_cast<std::size_t>(x));
+      least = std::min(least, static_cast<int>(image.rgba[at + 2]));
+    }
+  }
+  return least;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "the gain of the head that is looked at is dragged, the output follows, undo takes the whole drag back") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  bench.ui->key("3");
+  const TensorPtr before = bench.trace().tensors.output;
+  const TensorPtr weights = bench.trace().tensors.attn_weights;
+  const UiRect track = bench.ui->rect("setup/gain");
+  const float y = 0.5f * (track.min.y + track.max.y);
+  bench.ui->drag(0.5f * (track.min.x + track.max.x), y, track.min.x + 1, y);
+  CHECK(head_gain_of(bench.scenario(), 3) == 0.0);
+  CHECK(head_gain_of(bench.scenario(), 2) == 1.0);
+  CHECK(bench.trace().tensors.output != before);
+  CHECK(bench.trace().tensors.attn_weights == weights);  // only what depends on it is computed
+  bench.ui->key("Ctrl+Z");
+  CHECK(head_gain_of(bench.scenario(), 3) == 1.0);
+  CHECK_FALSE(bench.scenario().head_gain);
+}
+
+TEST_CASE("a gain can be above 1, and a double click makes it 1 again") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  const UiRect track = bench.ui->rect("setup/gain");
+  const float y = 0.5f * (track.min.y + track.max.y);
+  bench.ui->drag(0.5f * (track.min.x + track.max.x), y, track.max.x - 1, y);
+  CHECK(head_gain_of(bench.scenario(), 0) == 2.0);
+  bench.ui->double_click("setup/gain");
+  CHECK(head_gain_of(bench.scenario(), 0) == 1.0);
+}
+
+TEST_CASE("key/value heads go over the divisors of H, from one for all to one each") {
+  Scenario scenario = preset_scenario("random");
+  scenario.attention.num_heads = 8;
+  scenario.attention.embed_dim = 64;
+  WindowBench bench = open_window(1600, 1000, scenario);
+  if (!bench.ui) return;
+  const UiRect track = bench.ui->rect("setup/groups");
+  const float y = 0.5f * (track.min.y + track.max.y);
+  bench.ui->drag(track.max.x - 6, y, track.min.x + 1, y);
+  REQUIRE(bench.scenario().attention.num_kv_heads);
+  CHECK(*bench.scenario().attention.num_kv_heads == 1);
+  CHECK(bench.trace().tensors.k_heads->shape().size(1) == 1);
+  bench.ui->drag(track.min.x + 6, y, track.min.x + 0.35f * (track.max.x - track.min.x), y);
+  CHECK(*bench.scenario().attention.num_kv_heads == 2);
+  bench.ui->drag(track.min.x + 6, y, track.max.x - 1, y);
+  CHECK_FALSE(bench.scenario().attention.num_kv_heads);
+}
+
+TEST_CASE("temperature and softcap are typed, and the weights answer") {
+  WindowBench bench = open_window(1600, 1400);
+  if (!bench.ui) return;
+  const double sharp = bench.trace().tensors.attn_weights->at({0, 0, 5, 4});
+  bench.ui->click("setup/temperature");
+  bench.ui->key("Ctrl+A");
+  bench.ui->type("20");
+  CHECK(bench.scenario().attention.temperature == 20.0);
+  CHECK(bench.trace().tensors.attn_weights->at({0, 0, 5, 4}) < sharp);
+  bench.ui->click("setup/softcap");
+  bench.ui->key("Ctrl+A");
+  bench.ui->type("2");
+  const TensorPtr scaled = bench.trace().tensors.scaled_scores;
+  for (Index i = 0; i < scaled->size(); ++i) CHECK(std::abs(scaled->flat(i)) <= 2.0);
+}
+
+TEST_CASE("a rotary base is typed, and q and k are turned; empty again, they are not") {
+  WindowBench bench = open_window(1600, 1400);
+  if (!bench.ui) return;
+  CHECK_FALSE(bench.trace().tensors.q_rotary);
+  bench.ui->click("setup/rotary_base");
+  bench.ui->key("Ctrl+A");
+  bench.ui->type("10000");
+  CHECK(bench.scenario().attention.rotary_base == 10000.0);
+  REQUIRE(bench.trace().tensors.q_rotary);
+  CHECK_FALSE(identical(*bench.trace().tensors.q_rotary, *bench.trace().tensors.q_heads));
+  bench.ui->key("Ctrl+A");
+  bench.ui->key("Delete");
+  CHECK_FALSE(bench.scenario().attention.rotary_base);
+  CHECK_FALSE(bench.trace().tensors.q_rotary);
+}
+
+TEST_CASE("a base that is typed stands in the place of frequencies from a file") {
+  Scenario scenario = preset_scenario("random");
+  scenario.attention.rotary_inverse_frequencies = std::vector<double>{0.5};
+  WindowBench bench = open_window(1600, 1400, scenario);
+  if (!bench.ui) return;
+  REQUIRE(bench.trace().tensors.q_rotary);
+  bench.ui->click("setup/rotary_base");
+  bench.ui->key("Ctrl+A");
+  bench.ui->type("50");
+  CHECK(bench.scenario().attention.rotary_base == 50.0);
+  CHECK_FALSE(bench.scenario().attention.rotary_inverse_frequencies);
+}
+
+TEST_CASE("what the gains do is held against the output with every gain 1, computed once for a whole drag") {
+  const Scenario plain = preset_scenario("hand_made");
+  const ComputationPtr all = compute(plain, nullptr);
+  UnmutedOutput unmuted;
+  CHECK_FALSE(unmuted.change(*all->trace));
+  ComputationPtr now = all;
+  for (const double gain : {0.9, 0.5, 0.25, 0.0}) {
+    now = compute(set_head_gain(plain, 3, gain).scenario, now.get());
+    const auto change = unmuted.change(*now->trace);
+    REQUIRE(change);
+    CHECK(change->largest ==
+          doctest::Approx(tensor_change(all->trace->tensors.output, now->trace->tensors.output).largest)
+              .epsilon(1e-5));
+    CHECK(change->relative() > 0.0);
+  }
+  CHECK(unmuted.computed() == 1);
+  now = compute(with_setting(now->scenario, "mask.is_causal=true"), now.get());
+  CHECK(unmuted.change(*now->trace));
+  CHECK(unmuted.computed() == 2);
+}
+
+TEST_CASE("while a gain is dragged the setup says what all gains do to the output") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  CHECK_FALSE(bench.ui->has("setup/gain_effect"));
+  const UiRect track = bench.ui->rect("setup/gain");
+  const float y = 0.5f * (track.min.y + track.max.y);
+  bench.ui->drag(0.5f * (track.min.x + track.max.x), y, track.min.x + 1, y);
+  CHECK(bench.ui->has("setup/gain_effect"));
+  bench.ui->double_click("setup/gain");
+  CHECK_FALSE(bench.ui->has("setup/gain_effect"));
+}
+
+TEST_CASE(
+    "the maps of all heads have one range of colours, or each its own, and what holds stands over them") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  bench.window->state().selection.step = Step::scores;
+  bench.window->state().selection.view = StageView::all_heads;
+  bench.ui->run_until_still();
+  const auto darkest = [&](int head) {
+    return least_blue(bench.ui->pixels(), bench.ui->rect(fmt::format("stage/map/{}", head)));
+  };
+  bench.window->state().settings.theme = Theme::light;
+  bench.ui->run_until_still();
+  const UiRect before = bench.ui->rect("stage/map/6");
+  const int pale = darkest(6), strong = darkest(0);
+  CHECK(strong < pale);
+  bench.ui->click("stage/colors/each head");
+  bench.ui->run_until_still();
+  CHECK(bench.ui->rect("stage/map/6").min.y > before.min.y);  // the range stands over it
+  CHECK(darkest(6) < pale - 60);
+  bench.ui->click("stage/colors/all heads");
+  bench.ui->run_until_still();
+  CHECK(darkest(6) == pale);
+}
+
+TEST_CASE("beside a loud head the thumbnails of the others show their patterns, each in its own colours") {
+  Scenario scenario = preset_scenario("hand_made");
+  WindowBench bench = open_window(1600, 1000, scenario);
+  if (!bench.ui) return;
+  bench.window->state().settings.theme = Theme::light;
+  bench.window->state().selection.step = Step::scores;
+  for (const StageView view : {StageView::one_head, StageView::tokens}) {
+    bench.window->state().selection.view = view;
+    bench.ui->move_to(2, 2);
+    bench.ui->run_until_still();
+    const auto darkest = [&] { return least_blue(bench.ui->pixels(), bench.ui->rect("heads/thumbnail/6")); };
+    const int pale = darkest();
+    bench.ui->click("stage/colors/each head");
+    bench.ui->move_to(2, 2);
+    bench.ui->run_until_still();
+    CHECK(bench.selection().colors_by_head);
+    CAPTURE(static_cast<int>(view));
+    CHECK(std::abs(darkest() - pale) > 40);
+    bench.ui->click("stage/colors/all heads");
+    bench.ui->move_to(2, 2);
+    bench.ui->run_until_still();
+    CHECK(darkest() == pale);
+  }
+  // One choice for all views, and one of the commands.
+  perform(bench.window->state(), {CommandId::colors_by_head});
+  bench.window->state().selection.view = StageView::all_heads;
+  bench.ui->run_until_still();
+  CHECK(bench.selection().colors_by_head);
+  CHECK(bench.ui->has("stage/colors/each head"));
+}

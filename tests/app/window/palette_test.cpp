@@ -1,0 +1,317 @@
+// The command palette, driven as a person would: what it lists, how it is chosen from, and what is done then.
+#include <doctest/doctest.h>
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "app/window/window_commands.h"
+#include "tests/app/palette_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+// All that a command can change, but for what goes by in time.
+struct Situation {
+  Scenario scenario;
+  Selection selection;
+  Settings settings;
+  std::string rest;
+  friend bool operator==(const Situation&, const Situation&) = default;
+};
+
+Situation situation(const WindowBench& bench) {
+  const WindowState& w = bench.window->state();
+  std::string notices;
+  for (const Notice& notice : w.notices.notices) notices += notice.text + "; ";
+  const char* clipboard = ImGui::GetClipboardText();
+  return {bench.scenario(), bench.selection(), w.settings,
+          fmt::format("keys {} about {} compare {} full size {} heads {} files {} export {} palette {} "
+                      "playing {} full {} quit {} "
+                      "path {} notices {} clipboard {}",
+                      w.help.keys, w.help.about, w.comparison.open, w.full_size.open, w.heads.open,
+                      w.files.open, w.export_dialog.open, w.palette.open, w.steps.playing, w.full_screen,
+                      w.quit, w.files.path, notices, clipboard ? clipboard : "")};
+}
+
+// The same place for every command: something to copy, to let go, to take back and to do again.
+void prepare(WindowBench& bench) {
+  WindowState& window = bench.window->state();
+  window.notices.dismiss_all();
+  window.help = {};
+  window.palette.open = false;
+  window.full_size.open = window.heads.open = window.comparison.open = window.files.open =
+      window.export_dialog.open = false;
+  window.full_screen = window.quit = window.steps.playing = false;
+  window.settings = {};
+  window.session.edit(preset_scenario("hand_made"), "begin again");
+  window.selection = {};
+  window.selection.step = Step::scores;
+  window.selection.head = 4;
+  for (const CommandId id : {CommandId::toggle_mute, CommandId::toggle_causal, CommandId::undo})
+    perform(window, {id});
+  window.selection.pinned = CellRef{{TensorId::scores}, {0, 4, 2, 3}};
+  ImGui::SetClipboardText("");
+  bench.ui->run_frames(2);
+}
+
+// Where each command leads, by itself or by its name in the palette.
+std::vector<Situation> after_each_command(bool by_name) {
+  std::vector<Situation> all;
+  WindowBench bench = open_window(640, 480);
+  if (!bench.ui) return all;
+  for (const CommandEntry& entry : command_entries()) {
+    // These two open the palette itself.
+    if (entry.key_count > 1 || entry.id == CommandId::find_by_name || entry.id == CommandId::ask_question)
+      continue;
+    CAPTURE(entry.name);
+    prepare(bench);
+    if (by_name) {
+      ask_for(bench, entry.name);
+      REQUIRE(palette(bench).open);
+      REQUIRE_FALSE(palette(bench).matches.empty());
+      CHECK(listed(bench).front() == entry.name);
+      bench.ui->key("Enter");
+      CHECK_FALSE(palette(bench).open);
+    } else {
+      perform(bench.window->state(), {entry.id});
+      bench.ui->run_frames(2);
+    }
+    all.push_back(situation(bench));
+  }
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("every command does the same by its name as by itself") {
+  const std::vector<Situation> by_name = after_each_command(true), by_itself = after_each_command(false);
+  REQUIRE(by_name.size() == by_itself.size());
+  for (std::size_t i = 0; i < by_name.size(); ++i) {
+    CAPTURE(i);
+    CHECK(by_name[i].rest == by_itself[i].rest);
+    CHECK(by_name[i] == by_itself[i]);
+  }
+}
+
+TEST_CASE("the palette lists every command with its keys, every step, view, preset and head") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("Ctrl+Shift+P");
+  REQUIRE(bench.ui->has("overlay/palette"));
+  std::set<std::string> names;
+  for (const std::string& name : listed(bench)) CHECK(names.insert(name).second);
+  for (const CommandEntry& entry : command_entries())
+    if (entry.key_count == 1) CHECK_MESSAGE(names.contains(std::string(entry.name)), entry.name);
+  for (const StepEntry& step : step_entries())
+    CHECK_MESSAGE(names.contains("Go to " + std::string(step.name)), step.name);
+  for (const Preset& preset : presets())
+    CHECK_MESSAGE(names.contains("Open " + std::string(preset.name)), preset.name);
+  for (const std::string_view view : stage_view_names)
+    CHECK_MESSAGE(names.contains("View: " + std::string(view)), view);
+  CHECK(names.contains("Head 7"));
+  CHECK_FALSE(names.contains("Head 8"));
+  for (const PaletteEntry& entry : palette(bench).entries)
+    if (entry.name == "Redo") CHECK(entry.keys == "Ctrl+Y or Ctrl+Shift+Z");
+}
+
+TEST_CASE("a few letters, the arrows and Enter go to a step, open a preset, look at a head") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  ask_for(bench, "go softm");
+  CHECK(listed(bench).front() == "Go to Softmax");
+  bench.ui->key("Enter");
+  CHECK(bench.selection().step == Step::softmax);
+  ask_for(bench, "view tok");
+  bench.ui->key("Enter");
+  CHECK(bench.selection().view == StageView::tokens);
+  ask_for(bench, "open causal");
+  bench.ui->key("Enter");
+  CHECK(bench.scenario() == preset_scenario("causal"));
+  CHECK(bench.selection().step == Step::softmax);
+  bench.ui->key("Ctrl+Z");
+  CHECK(bench.scenario() == preset_scenario("hand_made"));
+  ask_for(bench, "head");
+  const std::vector<std::string> names = listed(bench);
+  REQUIRE(names.size() > 3);
+  CHECK(palette(bench).chosen == 0);
+  for (int i = 0; i < 3; ++i) bench.ui->key("Down");
+  bench.ui->key("Up");
+  CHECK(palette(bench).chosen == 2);
+  bench.ui->type(" 3");
+  CHECK(palette(bench).chosen == 0);
+  CHECK(listed(bench).front() == "Head 3");
+  bench.ui->key("Enter");
+  CHECK(bench.selection().head == 3);
+}
+
+TEST_CASE("the choice goes round at the ends, and is scrolled to") {
+  WindowBench bench = open_window(900, 600);
+  if (!bench.ui) return;
+  bench.ui->key("Ctrl+Shift+P");
+  const std::size_t count = palette(bench).matches.size();
+  const auto is_seen = [&](std::size_t i) {
+    const UiRect list = bench.ui->rect("palette/list"),
+                 entry = bench.ui->rect(fmt::format("palette/entry/{}", i));
+    return entry.min.y >= list.min.y - 0.5f && entry.max.y <= list.max.y + 0.5f;
+  };
+  CHECK(is_seen(0));
+  CHECK_FALSE(is_seen(count - 1));
+  bench.ui->key("Up");
+  CHECK(palette(bench).chosen == count - 1);
+  CHECK(is_seen(count - 1));
+  bench.ui->key("Down");
+  CHECK(palette(bench).chosen == 0);
+  CHECK(is_seen(0));
+  bench.ui->key("PageDown");
+  CHECK(palette(bench).chosen > 5);
+  CHECK(is_seen(palette(bench).chosen));
+  bench.ui->key("PageUp");
+  CHECK(palette(bench).chosen == 0);
+}
+
+TEST_CASE("a click does the entry under the mouse, a click beside the palette does nothing") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  ask_for(bench, "go to");
+  const std::vector<std::string> names = listed(bench);
+  REQUIRE(names.size() >= 10);
+  const auto place = std::find(names.begin(), names.end(), "Go to Concat") - names.begin();
+  bench.ui->move_to("palette/query");
+  bench.ui->move_to(fmt::format("palette/entry/{}", place));
+  CHECK(palette(bench).chosen == static_cast<std::size_t>(place));
+  CHECK(bench.selection().step == Step::inputs);
+  bench.ui->click(fmt::format("palette/entry/{}", place));
+  CHECK_FALSE(palette(bench).open);
+  CHECK(bench.selection().step == Step::concat);
+  bench.ui->key("Ctrl+Shift+P");
+  const Situation before = situation(bench);
+  bench.ui->click(4, 500);
+  CHECK_FALSE(palette(bench).open);
+  bench.ui->key("Ctrl+Shift+P");
+  bench.ui->key("Ctrl+Shift+P");
+  CHECK_FALSE(palette(bench).open);
+  bench.ui->key("Ctrl+Shift+P");
+  CHECK(situation(bench) == before);
+}
+
+TEST_CASE(
+    "painted pairs are cleared by name, numbers set by hand are forgotten, and the setup says painted") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  Scenario edited = bench.scenario();
+  edited.edits = {{"attn_mask", {0, 1}, 1.0}, {"query", {0, 0, 0}, 0.5}};
+  bench.window->state().session.edit(edited, "by hand");
+  bench.ui->run_frames(2);
+  CHECK(bench.ui->has("setup/preset/painted"));
+  ask_for(bench, "clear mask");
+  CHECK(listed(bench).front() == "Clear painted mask");
+  bench.ui->key("Enter");
+  CHECK(bench.scenario().edits.size() == 1);
+  CHECK_FALSE(bench.ui->has("setup/preset/painted"));
+  ask_for(bench, "discard edits");
+  CHECK(listed(bench).front() == "Discard edits by hand");
+  bench.ui->key("Enter");
+  CHECK(bench.scenario().edits.empty());
+  for (int i = 0; i < 2; ++i) bench.ui->key("Ctrl+Z");
+  CHECK(bench.scenario() == edited);
+}
+
+TEST_CASE("the Help menu takes a question") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  bench.ui->click("menu/Help");
+  bench.ui->click("menu/Ask a question…");
+  bench.ui->run_frames(2);
+  REQUIRE(palette(bench).open);
+  CHECK(palette(bench).entries.size() == question_entries().size());
+  bench.ui->type("why divide by sqrt");
+  bench.ui->key("Enter");
+  bench.ui->run_frames(2);
+  REQUIRE(bench.window->state().walk.page);
+  CHECK(bench.window->state().walk.shown()->title.starts_with("Why divide by √d_k"));
+}
+
+TEST_CASE("what is no command is told, and Enter does nothing then") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  ask_for(bench, "qqzz");
+  CHECK(palette(bench).matches.empty());
+  CHECK(bench.ui->has("palette/nothing"));
+  const Situation before = situation(bench);
+  bench.ui->key("Enter");
+  bench.ui->key("Down");
+  bench.ui->key("PageUp");
+  CHECK(situation(bench) == before);
+  CHECK(palette(bench).open);
+  for (int i = 0; i < 4; ++i) bench.ui->key("Backspace");
+  CHECK_FALSE(bench.ui->has("palette/nothing"));
+  CHECK(palette(bench).matches.size() == palette(bench).entries.size());
+  bench.ui->key("Escape");
+  CHECK_FALSE(palette(bench).open);
+  bench.ui->run_frames(2);
+  CHECK_FALSE(bench.ui->has("overlay/palette"));
+}
+
+TEST_CASE("while the palette is open, its keys go nowhere else") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  prepare(bench);
+  bench.ui->click("setup/embed_dim");
+  bench.ui->key("Ctrl+Shift+P");
+  REQUIRE(palette(bench).open);
+  const Situation before = situation(bench);
+  for (const char* key : {"M", "C", "S", "T", "A", "I", "7", "Right", "PageDown", "Home", "End", "Space",
+                          "F1", "Ctrl+Z", "Ctrl+E", "Ctrl+O", "Tab", "Shift+Tab"}) {
+    CAPTURE(key);
+    bench.ui->key(key);
+    CHECK(situation(bench) == before);
+  }
+  bench.ui->type("mcsta 7");
+  CHECK(palette(bench).query == "mcsta 7");
+  CHECK(situation(bench) == before);
+  bench.ui->key("Escape");
+  CHECK_FALSE(palette(bench).open);
+  CHECK(bench.selection().pinned == before.selection.pinned);
+  bench.ui->key("Escape");  // the field has its focus again
+  bench.ui->key("Right");
+  CHECK(bench.selection().step == Step::scale);
+}
+
+TEST_CASE("a dialog that was chosen by name waits for an Enter of its own") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  ask_for(bench, "save scenario");
+  bench.ui->key("Enter");
+  CHECK(bench.window->state().files.open);
+  CHECK(bench.ui->has("overlay/file"));
+  CHECK(bench.window->state().files.error.empty());
+  CHECK(bench.window->state().scenario_path.empty());
+  bench.ui->key("Escape");
+  CHECK_FALSE(bench.window->state().files.open);
+}
+
+TEST_CASE("the palette stays inside a small window, and survives one of a pixel") {
+  WindowBench bench = open_window(900, 600);
+  if (!bench.ui) return;
+  for (const auto& [width, height] : {std::pair{1280, 720}, {640, 400}, {320, 240}}) {
+    bench.ui->resize(width, height);
+    bench.ui->key("Ctrl+Shift+P");
+    bench.ui->run_frames(2);
+    const UiRect overlay = bench.ui->rect("overlay/palette");
+    CAPTURE(width);
+    CHECK(overlay.min.x >= 0.0f);
+    CHECK(overlay.min.y >= 0.0f);
+    CHECK(overlay.max.x <= static_cast<float>(width));
+    CHECK(overlay.max.y <= static_cast<float>(height));
+    bench.ui->key("Escape");
+  }
+  bench.ui->key("Ctrl+Shift+P");
+  bench.ui->resize(1, 1);
+  bench.ui->type("softmax");
+  bench.ui->key("Enter");
+  CHECK(bench.selection().step == Step::softmax);
+}

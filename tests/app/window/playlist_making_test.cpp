@@ -1,0 +1,201 @@
+// Making a playlist in the window: nothing that a person has written is lost.
+#include "app/window/playlist_making.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "app/window/window_commands.h"
+#include "core/playlist/lessons.h"
+#include "core/scenario/scenario_json.h"
+#include "tests/app/window_bench.h"
+#include "tests/core/files/temporary_folder.h"
+
+using namespace headwise;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void command(WindowBench& bench, CommandId id) {
+  perform(bench.window->state(), CommandCall{id});
+  bench.ui->run_frames(3);
+}
+
+void type_path(WindowBench& bench, const std::string& path) {
+  bench.ui->key("Ctrl+A");
+  bench.ui->type(path);
+  bench.ui->key("Enter");
+}
+
+}  // namespace
+
+TEST_CASE(
+    "title, question and caption of a page are typed where they stand, and so is the playlist's title") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  PlaylistWalk& walk = bench.window->state().walk;
+  command(bench, CommandId::new_playlist);
+  bench.ui->type("cam {max scores[0,0,2,:]}");
+  REQUIRE(walk.page);
+  CHECK(walk.playlist.pages[0].caption == "cam {max scores[0,0,2,:]}");
+  CHECK(bench.scenario() == preset_scenario("hand_made"));  // no letter of it was a command
+  bench.ui->click("caption/title");
+  bench.ui->type("Heading");
+  bench.ui->click("caption/question");
+  bench.ui->type("Which?");
+  bench.ui->click("caption/playlist_title");
+  bench.ui->type("Mine");
+  CHECK(walk.playlist.pages[0].title == "Heading");
+  CHECK(walk.playlist.pages[0].ask == "Which?");
+  CHECK(walk.playlist.title == "Mine");
+  CHECK(bench.ui->rect("caption/text").max.y <= bench.ui->rect("panel/caption").max.y);
+  bench.ui->click("caption/edit");
+  CHECK_FALSE(walk.edits_words);
+  CHECK(bench.ui->has("caption/words"));
+}
+
+TEST_CASE("a number that cannot be read keeps the page open, and says why") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  PlaylistWalk& walk = bench.window->state().walk;
+  command(bench, CommandId::new_playlist);
+  bench.ui->type("{max nonsense[0]}");
+  bench.ui->click("caption/edit");
+  CHECK(walk.edits_words);
+  CHECK(bench.ui->has("error"));
+  CHECK(walk.words_problem.find("nonsense") != std::string::npos);
+  bench.ui->click("caption/text");
+  bench.ui->key("Ctrl+A");
+  bench.ui->type("better");
+  CHECK_FALSE(bench.ui->has("error"));
+  bench.ui->click("caption/edit");
+  CHECK_FALSE(walk.edits_words);
+}
+
+TEST_CASE("pages of one's own are no part of the lesson that was looked at before") {
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  WindowState& state = bench.window->state();
+  start_walk(state, lesson_playlist("questions"));
+  bench.ui->run_frames(2);
+  bench.ui->key("Escape");
+  command(bench, CommandId::add_page);
+  CHECK(state.walk.playlist.pages.size() == 1);
+  command(bench, CommandId::add_page);
+  CHECK(state.walk.playlist.pages.size() == 2);
+  CHECK(state.walk.path.empty());
+}
+
+TEST_CASE("a page that is added to a lesson while it is shown makes a copy of the lesson, and says so") {
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  WindowState& state = bench.window->state();
+  start_walk(state, lesson_playlist("break_it"));
+  const std::size_t pages = state.walk.playlist.pages.size();
+  command(bench, CommandId::add_page);
+  CHECK(state.walk.playlist.pages.size() == pages + 1);
+  CHECK(state.walk.page == 1);
+  CHECK(state.walk.edits_words);
+  REQUIRE(state.notices.notices.size() == 1);
+  CHECK(state.notices.notices[0].text.find("copy") != std::string::npos);
+  CHECK(lesson_playlist("break_it").pages.size() == pages);
+}
+
+TEST_CASE("pages change places, and stay within the playlist") {
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  WindowState& state = bench.window->state();
+  start_walk(state, lesson_playlist("break_it"));
+  const Playlist before = state.walk.playlist;
+  command(bench, CommandId::page_earlier);
+  CHECK(state.walk.playlist == before);
+  command(bench, CommandId::page_later);
+  CHECK(state.walk.page == 1);
+  CHECK(state.walk.playlist.pages[1] == before.pages[0]);
+  CHECK(state.walk.playlist.pages[0] == before.pages[1]);
+  CHECK(state.walk.changed);
+}
+
+TEST_CASE("pages that were not saved are kept when others take their place, and come back") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  WindowState& state = bench.window->state();
+  state.kept_folder = folder.file("state");
+  command(bench, CommandId::new_playlist);
+  bench.ui->type("mine");
+  bench.ui->key("Escape");
+  bench.ui->key("Escape");
+  const Playlist mine = state.walk.playlist;
+  start_walk(state, lesson_playlist("first_walk"));
+  bench.ui->run_frames(2);
+  REQUIRE(state.notices.notices.size() == 1);
+  CHECK(state.notices.notices[0].text.find("Reopen unsaved playlist") != std::string::npos);
+  command(bench, CommandId::reopen_playlist);
+  CHECK(state.walk.playlist == mine);
+  CHECK(state.walk.changed);
+}
+
+TEST_CASE("what is in the window when it is closed can be reopened the next time") {
+  const TemporaryFolder folder;
+  {
+    WindowBench bench = open_window(1280, 900);
+    if (!bench.ui) return;
+    bench.window->state().kept_folder = folder.file("state");
+    keep_what_is_left(bench.window->state());
+    CHECK_FALSE(fs::exists(folder.file("state")));  // nothing was done
+    bench.ui->key("C");
+    start_walk(bench.window->state(), lesson_playlist("questions"));
+    keep_what_is_left(bench.window->state());
+  }
+  WindowBench bench = open_window(1280, 900);
+  bench.window->state().kept_folder = folder.file("state");
+  command(bench, CommandId::reopen_scenario);
+  CHECK(bench.scenario().mask.is_causal);
+  bench.ui->key("Ctrl+Z");
+  CHECK(bench.scenario() == preset_scenario("hand_made"));
+  command(bench, CommandId::reopen_playlist);  // the lesson is in the program: it was not kept
+  CHECK_FALSE(bench.window->state().walk.page);
+  CHECK(bench.window->state().notices.notices.size() == 1);
+}
+
+TEST_CASE("a file that exists is replaced at the second word only, and a name must end as its kind does") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  const FileDialogState& dialog = bench.window->state().files;
+  const std::string readme = folder.with_file("README.md", "words");
+  const std::string other = folder.with_file("other.json", "{}");
+  bench.ui->key("Ctrl+S");
+  type_path(bench, readme);
+  CHECK(dialog.open);
+  CHECK(dialog.error.find(".json") != std::string::npos);
+  CHECK(fs::file_size(readme) == 5);
+  type_path(bench, other);
+  CHECK(dialog.open);
+  CHECK(fs::file_size(other) == 2);
+  bench.ui->click("file_dialog/accept");
+  CHECK_FALSE(dialog.open);
+  CHECK(read_scenario_file(other) == bench.scenario());
+  // It is the file at hand now: saving again asks nothing.
+  bench.ui->key("C");
+  bench.ui->key("Ctrl+S");
+  bench.ui->key("Enter");
+  CHECK_FALSE(dialog.open);
+  CHECK(read_scenario_file(other).mask.is_causal);
+}
+
+TEST_CASE("an export over a file that exists asks first") {
+  const TemporaryFolder folder;
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  const std::string picture = folder.with_file("picture.csv", "old");
+  bench.ui->key("Ctrl+E");
+  type_path(bench, picture);
+  CHECK(bench.window->state().export_dialog.open);
+  CHECK(fs::file_size(picture) == 3);
+  bench.ui->key("Enter");
+  CHECK_FALSE(bench.window->state().export_dialog.open);
+  CHECK(fs::file_size(picture) > 3);
+}

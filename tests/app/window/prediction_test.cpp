@@ -1,0 +1,137 @@
+// The view Prediction: what the model says, and how a muted head changes it.
+#include <doctest/doctest.h>
+
+#include "app/stage/prediction_view.h"
+#include "app/session/head_gains.h"
+#include "core/scenario/scenario_json.h"
+#include "core/scenario/text_inputs.h"
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+WindowBench open_prediction(const Scenario& scenario, int width = 1600, int height = 1000) {
+  WindowBench bench = open_window(width, height, scenario);
+  if (!bench.ui) return bench;
+  bench.window->state().selection.view = StageView::prediction;
+  bench.ui->run_frames(2);
+  return bench;
+}
+
+const WordPredictions& predictions(WindowBench& bench) {
+  return *bench.window->state().predictions.of(bench.session().computation(), 0);
+}
+
+}  // namespace
+
+TEST_CASE("muting a head by its dot changes the words in the next frame, and unmuting brings them back") {
+  WindowBench bench = open_prediction(preset_scenario("welcome"));
+  if (!bench.ui) return;
+  CHECK(predictions(bench).positions[9].now[0].now > 0.9);
+  bench.ui->click("heads/dot/7");
+  CHECK(head_gain_of(bench.scenario(), 7) == 0.0);
+  CHECK(predictions(bench).positions[9].before[0].now < 0.2);
+  CHECK(telling_position(predictions(bench), false) == 9);
+  bench.ui->click("heads/dot/7");
+  CHECK(predictions(bench).positions[9].now[0].now > 0.9);
+}
+
+TEST_CASE("a click on a position pins its strongest weight, and its words are told") {
+  WindowBench bench = open_prediction(preset_scenario("welcome"));
+  if (!bench.ui) return;
+  bench.window->state().selection.head = 7;
+  bench.ui->click("prediction/row/9");
+  REQUIRE(bench.selection().pinned);
+  CHECK(bench.selection().pinned->tensor == TensorName{TensorId::attn_weights});
+  CHECK(bench.selection().pinned->index == std::vector<Index>{0, 7, 9, 2});  // it → animal
+}
+
+TEST_CASE("every position has its row, at both sizes of the window") {
+  for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}}) {
+    WindowBench bench = open_prediction(preset_scenario("welcome"), width, height);
+    if (!bench.ui) return;
+    CAPTURE(width);
+    CHECK(bench.ui->has("prediction/row/0"));
+    CHECK(bench.ui->has("prediction/row/9"));
+    CHECK(bench.ui->has("prediction/word/0"));
+    CHECK(bench.ui->has("prediction/told"));
+    const UiRect stage = bench.ui->rect("panel/stage"), word = bench.ui->rect("prediction/word/0");
+    CHECK(word.max.x <= stage.max.x);
+  }
+}
+
+TEST_CASE("where no model predicts, the view says what to do") {
+  WindowBench bench = open_prediction(preset_scenario("hand_made"));
+  if (!bench.ui) return;
+  CHECK_FALSE(bench.ui->has("prediction/row/0"));
+  CHECK(predictions(bench).why.find("trained model") != std::string::npos);
+}
+
+TEST_CASE("a text that grows keeps the view alive, and a word that the model does not know is told") {
+  WindowBench bench = open_prediction(preset_scenario("welcome"));
+  if (!bench.ui) return;
+  Scenario scenario = bench.scenario();
+  scenario.inputs.text = "the elephant did not cross the street because it was too tired .";
+  bench.window->state().session.edit(scenario, "text", false);
+  bench.ui->run_frames(2);
+  CHECK(bench.session().inputs().notes.size() == 1);
+  CHECK(bench.session().inputs().notes[0].find("elephant") != std::string::npos);
+  for (int i = 0; i < 12; ++i) scenario.inputs.text += " and the animal";
+  bench.window->state().session.edit(scenario, "text", false);
+  bench.ui->run_frames(2);
+  CHECK(predictions(bench).positions.size() <= 48);
+  CHECK(bench.ui->has("prediction/row/0"));
+  scenario.inputs.text.clear();
+  bench.window->state().session.edit(scenario, "text", false);
+  bench.ui->run_frames(2);
+  CHECK(bench.session().error().empty());
+}
+
+TEST_CASE(
+    "with a model open the setup names it and its layers, and leaves out what the model decides itself") {
+  WindowBench bench = open_window(1600, 1000, preset_scenario("welcome"));
+  if (!bench.ui) return;
+  CHECK(bench.ui->has("setup/model"));
+  CHECK(bench.ui->has("setup/layer"));
+  CHECK_FALSE(bench.ui->has("setup/positions"));
+  CHECK_FALSE(bench.ui->has("setup/attention"));
+  // Random parameters and back to the model's.
+  bench.ui->click("setup/parameters/random");
+  CHECK(bench.scenario().parameters.source == ParameterSource::random);
+  CHECK(bench.ui->has("setup/positions"));
+  bench.ui->click("setup/parameters/model");
+  CHECK(bench.scenario().parameters.source == ParameterSource::model);
+  CHECK(bench.session().error().empty());
+}
+
+TEST_CASE("the inspector speaks of the word that the model says at the position that is looked at") {
+  for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}}) {
+    WindowBench bench = open_prediction(preset_scenario("welcome"), width, height);
+    if (!bench.ui) return;
+    CHECK(bench.ui->has("inspector/prediction"));
+    CHECK_FALSE(bench.ui->has("inspector/terms"));
+    bench.ui->move_to("prediction/row/9");
+    CHECK(bench.ui->has("inspector/prediction"));
+    CHECK_FALSE(bench.ui->has("inspector/terms"));
+    const UiRect panel = bench.ui->rect("panel/inspector");
+    CHECK(bench.ui->rect("inspector/prediction").max.x <= panel.max.x);
+  }
+}
+
+TEST_CASE("in a small window the sentences of the view wrap, and its heads can still be muted") {
+  for (const auto& [width, height] : {std::pair{640, 720}, {640, 480}}) {
+    WindowBench bench = open_prediction(preset_scenario("welcome"), width, height);
+    if (!bench.ui) return;
+    CAPTURE(height);
+    const UiRect stage = bench.ui->rect("panel/stage");
+    REQUIRE(bench.ui->has("heads/dot/7"));
+    CHECK(bench.ui->rect("heads/dot/7").max.x <= stage.max.x);
+    const UiRect told = bench.ui->rect("prediction/told");
+    CHECK(told.max.x <= stage.max.x);
+    CHECK(told.max.y - told.min.y > 20.0f);  // more than one line
+    CHECK(bench.ui->has("prediction/row/3"));
+    bench.ui->click("heads/dot/7");
+    CHECK(head_gain_of(bench.scenario(), 7) == 0.0);
+  }
+}

@@ -1,0 +1,163 @@
+// The window at every size, scale and theme.
+#include <doctest/doctest.h>
+
+#include <random>
+
+#include "app/window/window_layout.h"
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+bool overlap(const RectF& a, const RectF& b) {
+  return a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height &&
+         a.width * a.height > 0 && b.width * b.height > 0;
+}
+
+}  // namespace
+
+TEST_CASE("panels never overlap, never leave the window and are never of negative size") {
+  for (double scale : {0.75, 1.0, 1.5, 3.0}) {
+    for (double width = 1; width < 2600; width = width * 1.3 + 1) {
+      for (double height = 1; height < 1600; height = height * 1.4 + 1) {
+        const WindowLayout layout = window_layout(width, height, scale);
+        const RectF panels[] = {layout.menu,      layout.steps, layout.setup, layout.stage,
+                                layout.inspector, layout.graph, layout.status};
+        for (const RectF& a : panels) {
+          CHECK(a.width >= 0);
+          CHECK(a.height >= 0);
+          CHECK(a.x + a.width <= width);
+          CHECK(a.y + a.height <= height);
+          for (const RectF& b : panels) CHECK((&a == &b || !overlap(a, b)));
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("at 1600 by 1000 the panels have the proportions of the design") {
+  const WindowLayout layout = window_layout(1600, 1000, 1.0);
+  CHECK(layout.setup.width == 256);
+  CHECK(layout.inspector.width == 384);
+  CHECK(layout.stage.x == 278);
+  CHECK(layout.stage.width == 916);
+  CHECK(layout.graph.height == 112);
+  CHECK(window_layout(3200, 2000, 2.0).stage.width == 2 * 916);
+}
+
+TEST_CASE("from 900 by 600 up every panel is there") {
+  for (const auto& [width, height] : {std::pair{900.0, 600.0}, {1280.0, 720.0}, {1920.0, 1080.0}}) {
+    const WindowLayout layout = window_layout(width, height, 1.0);
+    for (const RectF& panel : {layout.setup, layout.inspector, layout.graph}) CHECK(panel.width > 100);
+    CHECK(layout.stage.width >= 360);
+    CHECK(layout.stage.height >= 300);
+  }
+}
+
+TEST_CASE("larger type and narrower windows take the panels before the stage") {
+  for (const double scale : {1.0, 1.25, 1.5, 1.75, 2.0, 2.5, 3.0}) {
+    const WindowLayout layout = window_layout(1280, 720, scale);
+    CAPTURE(scale);
+    CHECK(layout.stage.width >= 360 * scale);
+  }
+  for (double width = 620; width <= 1280; width += 20) {
+    const WindowLayout layout = window_layout(width, 720, 1.0);
+    CAPTURE(width);
+    CHECK(layout.stage.width >= 360);
+    CHECK((layout.inspector.width == 0 || layout.setup.width > 0));
+  }
+}
+
+TEST_CASE("a class sees the numbers of twelve tokens at 1280 by 720, from Scores to Weighted sum") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  const std::pair<Step, const char*> shown[] = {{Step::scores, "digits/scores"},
+                                                {Step::scale, "digits/scaled_scores"},
+                                                {Step::mask, "digits/masked_scores"},
+                                                {Step::softmax, "digits/attn_weights"},
+                                                {Step::weighted_sum, "digits/head_output"}};
+  for (const auto& [step, digits] : shown) {
+    bench.window->state().selection.step = step;
+    bench.ui->run_frames(3);
+    CAPTURE(digits);
+    CHECK(bench.ui->has(digits));
+  }
+}
+
+TEST_CASE("a window of a pixel, of a strip and of a stamp draws and takes keys") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  bench.ui->move_to(5, 5);
+  // The line of first steps has ticked the keys that this presses.
+  bench.ui->key("Right");
+  bench.ui->key("Home");
+  const Image before = bench.ui->pixels();
+  for (const auto& [width, height] :
+       {std::pair{1, 1}, {200, 100}, {1, 900}, {2000, 1}, {63, 47}, {1600, 1000}}) {
+    bench.ui->resize(width, height);
+    bench.ui->key("Right");
+    bench.ui->key("F1");
+    bench.ui->key("Escape");
+    bench.ui->key("Ctrl+E");
+    bench.ui->key("Escape");
+  }
+  CHECK(bench.selection().step == Step::softmax);
+  bench.ui->key("Home");
+  CHECK(bench.ui->pixels().rgba == before.rgba);
+}
+
+TEST_CASE("a storm of sizes, steps and scales leaves the window whole") {
+  WindowBench bench = open_window(900, 600);
+  if (!bench.ui) return;
+  std::mt19937 random(7);
+  const auto between = [&](int low, int high) { return std::uniform_int_distribution(low, high)(random); };
+  for (int i = 0; i < 60; ++i) {
+    bench.ui->push(WindowResized{between(1, 1900), between(1, 1100)});
+    if (i % 5 == 0) bench.ui->push(ScaleChanged{0.75f + 0.25f * static_cast<float>(between(0, 5))});
+    bench.ui->push(MouseMoved{static_cast<double>(between(0, 1900)), static_cast<double>(between(0, 1100))});
+    bench.ui->run_frames(1);
+    if (i % 3 == 0) bench.ui->key("Right");
+    if (i % 7 == 0) bench.ui->key("Home");
+  }
+  bench.ui->push(ScaleChanged{1.0f});
+  bench.ui->resize(1600, 1000);
+  CHECK(bench.session().error().empty());
+  CHECK(bench.ui->has("panel/stage"));
+}
+
+TEST_CASE("the theme changes chrome and data, and back to the very same picture") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  const Image dark = bench.ui->pixels();
+  const Rgba8 ground = palette_of(Theme::dark).window;
+  CHECK(bench.ui->pixel(3, 995) == ground);
+  bench.ui->key("T");
+  CHECK(bench.window->state().settings.theme == Theme::light);
+  CHECK(bench.ui->pixel(3, 995) == palette_of(Theme::light).window);
+  bench.ui->key("T");
+  bench.ui->key("T");
+  CHECK(bench.ui->pixels().rgba == dark.rgba);
+}
+
+TEST_CASE("text is made larger and smaller within its bounds") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->key("Ctrl+=");
+  CHECK(bench.window->state().settings.font_scale == doctest::Approx(1.125));
+  CHECK(bench.ui->result().font_scale == doctest::Approx(1.125));
+  for (int i = 0; i < 30; ++i) bench.ui->key("Ctrl+-");
+  CHECK(bench.window->state().settings.font_scale == Settings::smallest_font_scale);
+  bench.ui->key("Ctrl+0");
+  CHECK(bench.window->state().settings.font_scale == 1.0f);
+}
+
+TEST_CASE("tooltips appear after the mouse has rested, and ask for that frame") {
+  WindowBench bench = open_window();
+  if (!bench.ui) return;
+  bench.ui->move_to("setup/embed_dim");
+  const Image before = bench.ui->pixels();
+  CHECK(bench.ui->result().wake_after < 1.0);
+  bench.ui->run_frames(3, 0.3);
+  CHECK(bench.ui->pixels().rgba != before.rgba);
+}

@@ -1,0 +1,130 @@
+// The stage alone, as it is projected, and the spotlight.
+#include <doctest/doctest.h>
+
+#include "app/stage/spotlight.h"
+#include "app/window/window_layout.h"
+#include "tests/app/window_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+double area(const std::vector<RectF>& rectangles) {
+  double sum = 0.0;
+  for (const RectF& r : rectangles) sum += r.width * r.height;
+  return sum;
+}
+
+int brightness(Rgba8 c) {
+  return c.r + c.g + c.b;
+}
+
+}  // namespace
+
+TEST_CASE("F leaves the steps and the stage, F11 on the whole screen, and Escape brings everything back") {
+  WindowBench bench = open_window(1600, 900);
+  if (!bench.ui) return;
+  const double width_before = bench.ui->rect("panel/stage").max.x - bench.ui->rect("panel/stage").min.x;
+  bench.ui->key("F");
+  for (const char* hidden : {"panel/setup", "panel/inspector", "panel/graph", "panel/status", "menu/File"})
+    CHECK_FALSE(bench.ui->has(hidden));
+  CHECK(bench.ui->has("panel/steps"));
+  CHECK(bench.ui->rect("panel/stage").max.x - bench.ui->rect("panel/stage").min.x > 1.5 * width_before);
+  CHECK_FALSE(bench.ui->result().full_screen);
+  CHECK(bench.ui->result().font_scale == doctest::Approx(1.5));
+
+  bench.ui->key("PageDown");
+  CHECK(bench.selection().step == Step::project);
+  bench.ui->key("4");
+  CHECK(bench.selection().head == 4);
+  bench.ui->key("Escape");
+  CHECK(bench.ui->has("panel/setup"));
+  CHECK(bench.ui->result().font_scale == doctest::Approx(1.0));
+
+  bench.ui->key("F11");
+  CHECK(bench.ui->result().full_screen);
+  CHECK_FALSE(bench.ui->has("panel/setup"));
+  bench.ui->key("F11");
+  CHECK_FALSE(bench.ui->result().full_screen);
+  CHECK(bench.ui->has("panel/inspector"));
+}
+
+TEST_CASE("type grows with the window where the stage is alone, and never below its usual size") {
+  CHECK(stage_only_scale(1280, 720, 1.0) == 1.125);
+  CHECK(stage_only_scale(1920, 1080, 1.0) == 1.75);
+  CHECK(stage_only_scale(3840, 2160, 2.0) == 3.625);
+  CHECK(stage_only_scale(400, 300, 1.0) == 1.0);
+  CHECK(stage_only_scale(400, 300, 2.0) == 2.0);
+  for (const double width : {1.0, 300.0, 1600.0}) {
+    const WindowLayout layout = window_layout(width, 600, 1.0, {.stage_only = true, .caption_height = 100});
+    CHECK(layout.menu.height == 0.0);
+    CHECK(layout.setup.width == 0.0);
+    CHECK(layout.stage.width <= width);
+    CHECK(layout.caption.y >= layout.stage.y + layout.stage.height);
+    CHECK(layout.caption.y + layout.caption.height <= 600.0);
+  }
+}
+
+TEST_CASE("what no rectangle covers is cut into rectangles that cover the rest exactly") {
+  const RectF all{0, 0, 100, 100};
+  CHECK(area(outside_of(all, {})) == 10000.0);
+  CHECK(area(outside_of(all, {{10, 10, 20, 20}})) == 9600.0);
+  CHECK(area(outside_of(all, {{10, 10, 20, 20}, {20, 20, 20, 20}})) == 10000.0 - 800.0 + 100.0);
+  CHECK(area(outside_of(all, {{-50, 40, 300, 5}})) == 9500.0);
+  CHECK(area(outside_of(all, {{-10, -10, 200, 200}})) == 0.0);
+  CHECK(area(outside_of(all, {{200, 200, 10, 10}})) == 10000.0);
+}
+
+TEST_CASE(
+    "the spotlight dims the stage but for the pinned cell and the row and column that it was made from") {
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  bench.ui->key("Right");
+  bench.ui->key("Right");
+  bench.ui->key("Right");
+  bench.ui->run_until_still();
+  Selection& selection = bench.window->state().selection;
+  selection.pinned = CellRef{{TensorId::scores}, {0, 0, 8, 7}};
+  bench.ui->move_to(2, 2);
+  bench.ui->run_frames(3);
+  const UiRect map = bench.ui->rect("stage/result"), left = bench.ui->rect("stage/left");
+  const auto at = [](const UiRect& r, double col, double row, double cols, double rows) {
+    return std::pair{static_cast<int>(r.min.x + (col + 0.5) / cols * (r.max.x - r.min.x)),
+                     static_cast<int>(r.min.y + (row + 0.12) / rows * (r.max.y - r.min.y)) + 3};
+  };
+  const auto [cell_x, cell_y] = at(map, 7, 8, 12, 12);
+  const auto [other_x, other_y] = at(map, 4, 4, 12, 12);
+  const auto [row_x, row_y] = at(left, 5, 8, 16, 12);
+  const Rgba8 cell = bench.ui->pixel(cell_x, cell_y), other = bench.ui->pixel(other_x, other_y),
+              row = bench.ui->pixel(row_x, row_y);
+  bench.ui->key("L");
+  CHECK(selection.spotlight);
+  CHECK(bench.ui->pixel(cell_x, cell_y) == cell);
+  CHECK(bench.ui->pixel(row_x, row_y) == row);
+  CHECK(brightness(bench.ui->pixel(other_x, other_y)) < brightness(other));
+  // Under the map the label of its column stays as bright as without, and another's does not.
+  const auto brightest_under = [&](int column) {
+    const auto [x, unused] = at(map, column, 0, 12, 12);
+    double most = 0.0;
+    for (int y = static_cast<int>(map.max.y) + 3; y < static_cast<int>(map.max.y) + 14; ++y) {
+      for (int dx = -5; dx <= 5; ++dx)
+        most = std::max(most, static_cast<double>(brightness(bench.ui->pixel(x + dx, y))));
+    }
+    return most;
+  };
+  CHECK(brightest_under(7) > 1.8 * brightest_under(3));
+  bench.ui->key("L");
+  CHECK(bench.ui->pixel(other_x, other_y) == other);
+}
+
+TEST_CASE("the projector theme is white, its type is larger, and T comes round to dark again") {
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  bench.ui->key("T");
+  bench.ui->key("T");
+  CHECK(bench.window->state().settings.theme == Theme::projector);
+  CHECK(bench.ui->pixel(3, 895) == Rgba8{255, 255, 255});
+  CHECK(bench.ui->result().font_scale == doctest::Approx(1.2));
+  bench.ui->key("T");
+  CHECK(bench.window->state().settings.theme == Theme::dark);
+}

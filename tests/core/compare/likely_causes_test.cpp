@@ -1,0 +1,301 @@
+#include "core/compare/likely_causes.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+
+#include "core/attention/heads.h"
+#include "core/attention/softmax.h"
+#include "core/compare/program_variants.h"
+#include "core/reference/reference_backend.h"
+#include "core/compare/retraced.h"
+#include "tests/core/attention/random_inputs.h"
+
+using namespace headwise;
+using namespace headwise::test;
+using Id = TensorId;
+
+namespace {
+
+std::string texts(const std::vector<LikelyCause>& causes) {
+  std::string all;
+  for (const LikelyCause& cause : causes) all += cause.text + "\n";
+  return all;
+}
+
+TensorPtr shared(Tensor tensor) {
+  return std::make_shared<const Tensor>(std::move(tensor));
+}
+
+std::string causes_of(const Trace& trace, Id id, Tensor theirs, const std::string& type = "f64") {
+  const ArrayComparison comparison =
+      compare_arrays(trace, {{to_string(TensorName{id}), shared(std::move(theirs)), type}}, {});
+  const ComparedArray* first = comparison.first_difference();
+  REQUIRE(first != nullptr);
+  return texts(causes_in_numbers(trace, *first));
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+Tensor mapped(const Tensor& tensor, const std::function<double(double)>& change) {
+  Tensor result = tensor;
+  for (Index i = 0; i < result.size(); ++i) result.set_flat(i, change(result.flat(i)));
+  return result;
+}
+
+// Another program computed `changed`; its output, weights and scores are held against ours.
+std::string causes_when(const AttentionInputs& inputs, const AttentionInputs& changed,
+                        const std::vector<Id>& written = {Id::output}) {
+  const TracePtr ours = reference_forward(inputs);
+  const TracePtr other = reference_forward(changed);
+  std::vector<StoredTensor> theirs;
+  for (const Id id : written) theirs.push_back({to_string(TensorName{id}), other->tensor(id), "f64"});
+  const ArrayComparison comparison = compare_arrays(*ours, theirs, {});
+  REQUIRE(comparison.first_difference() != nullptr);
+  return texts(causes_in_variants({inputs, *ours, nullptr, theirs, {}}, comparison));
+}
+
+AttentionInputs inputs_with_masks() {
+  AttentionInputs inputs = random_inputs(small_options(), {2, 6, 6});
+  auto mask = std::make_shared<Tensor>(Shape{{"L", 6}, {"S", 6}}, DType::boolean);
+  for (Index l = 0; l < 6; ++l) {
+    for (Index s = l + 1; s < 6; ++s) mask->set_flat(l * 6 + s, 1);
+  }
+  mask->set_flat(2 * 6, 1);
+  inputs.tensors.attn_mask = mask;
+  auto padding = std::make_shared<Tensor>(Shape{{"N", 2}, {"S", 6}}, DType::boolean);
+  padding->set_flat(11, 1);
+  inputs.tensors.key_padding_mask = padding;
+  return inputs;
+}
+
+}  // namespace
+
+TEST_CASE("another tensor of ours under this name is recognised") {
+  const TracePtr trace = reference_forward(random_inputs(small_options()));
+  CHECK(has(causes_of(*trace, Id::scores, *trace->tensors.scaled_scores), "theirs equals our scaled_scores"));
+}
+
+TEST_CASE("a constant factor is named by what it is made of") {
+  const TracePtr trace = reference_forward(random_inputs(small_options(2, 2, 9)));
+  const Tensor& scores = *trace->tensors.scores;
+  CHECK(has(causes_of(*trace, Id::scores, mapped(scores, [](double x) { return x * 9; })), "times 9 = D"));
+  CHECK(
+      has(causes_of(*trace, Id::scores, mapped(scores, [](double x) { return x * 0.7; })), "times 0.7, in"));
+  CHECK(has(causes_of(*trace, Id::scores, mapped(scores, [](double x) { return -x; })), "opposite sign"));
+  CHECK(has(causes_of(*trace, Id::scores, mapped(scores, [](double) { return 0.0; })), "0 everywhere"));
+}
+
+TEST_CASE("a factor that leaves one cell behind is not named") {
+  const TracePtr trace = reference_forward(random_inputs(small_options()));
+  Tensor theirs = mapped(*trace->tensors.scores, [](double x) { return 2 * x; });
+  theirs.set_flat(5, theirs.flat(5) + 0.01);
+  CHECK(causes_of(*trace, Id::scores, theirs).empty());
+}
+
+TEST_CASE("a view in place of a transpose is recognised, before and after the heads") {
+  const TracePtr trace = reference_forward(random_inputs(small_options(4, 4, 3), {2, 4, 4}));
+  CHECK(has(causes_of(*trace, Id::q_heads, trace->tensors.q->reshaped(trace->tensors.q_heads->shape())),
+            "theirs lies as (N,L,H,D) where ours is (N,H,L,D): a transpose is missing"));
+  CHECK(
+      has(causes_of(*trace, Id::concat, trace->tensors.head_output->reshaped(trace->tensors.concat->shape())),
+          "theirs lies as (N,H,L,Dv) where ours is (N,L,H,Dv): a view or reshape"));
+}
+
+TEST_CASE("where N = L an output of the other layout is told by its numbers") {
+  const TracePtr trace = reference_forward(random_inputs(small_options(), {3, 3, 5}));
+  Tensor theirs = *trace->tensors.output;
+  for (Index i = 0; i < theirs.size(); ++i) {
+    const auto at = theirs.shape().index_of(i);
+    theirs.set_flat(i, trace->tensors.output->at({at[1], at[0], at[2]}));
+  }
+  CHECK(has(causes_of(*trace, Id::output, theirs),
+            "lies as (L,N,E) where ours is (N,L,E): is inputs.batch_first false"));
+}
+
+TEST_CASE("heads that own every H-th column are recognised") {
+  const TracePtr trace = reference_forward(random_inputs(small_options(4, 4, 3)));
+  Tensor theirs = *trace->tensors.q_heads;
+  for (Index i = 0; i < theirs.size(); ++i) {
+    const auto at = theirs.shape().index_of(i);
+    theirs.set_flat(i, trace->tensors.q->at({at[0], at[2], at[3] * 4 + at[1]}));
+  }
+  CHECK(has(causes_of(*trace, Id::q_heads, theirs), "every H-th column"));
+}
+
+TEST_CASE("a softmax over the wrong axis or without its sum is recognised") {
+  const TracePtr trace = reference_forward(random_inputs(small_options()));
+  const Tensor& scores = *trace->tensors.masked_scores;
+  Tensor columns = scores;
+  for (Index i = 0; i < columns.size(); ++i) {
+    const auto at = scores.shape().index_of(i);
+    double sum = 0;
+    for (Index l = 0; l < 4; ++l) sum += std::exp(scores.at({at[0], at[1], l, at[3]}));
+    columns.set_flat(i, std::exp(scores.flat(i)) / sum);
+  }
+  CHECK(has(causes_of(*trace, Id::attn_weights, columns), "over the queries"));
+  Tensor heads = scores;
+  for (Index i = 0; i < heads.size(); ++i) {
+    const auto at = scores.shape().index_of(i);
+    double sum = 0;
+    for (Index h = 0; h < 4; ++h) sum += std::exp(scores.at({at[0], h, at[2], at[3]}));
+    heads.set_flat(i, std::exp(scores.flat(i)) / sum);
+  }
+  CHECK(has(causes_of(*trace, Id::attn_weights, heads), "over the heads"));
+  CHECK(has(causes_of(*trace, Id::attn_weights, mapped(scores, [](double x) { return std::exp(x); })),
+            "not divided by its sum"));
+}
+
+TEST_CASE("tiled heads are told from repeated ones, in the copies and in what is computed from them") {
+  const AttentionInputs inputs = random_inputs(small_options(4, 2));
+  const TracePtr trace = reference_forward(inputs);
+  Tensor tiled = repeat_kv(*trace->tensors.k_heads, 4);
+  for (Index i = 0; i < tiled.size(); ++i) {
+    const auto at = tiled.shape().index_of(i);
+    tiled.set_flat(i, trace->tensors.k_heads->at({at[0], at[1] % 2, at[2], at[3]}));
+  }
+  CHECK(has(causes_of(*trace, Id::k_heads, tiled), "h % G"));
+  Tensor scores = *trace->tensors.scores;
+  for (Index i = 0; i < scores.size(); ++i) {
+    const auto at = scores.shape().index_of(i);
+    double sum = 0;
+    for (Index d = 0; d < 3; ++d)
+      sum += trace->tensors.q_heads->at({at[0], at[1], at[2], d}) *
+             trace->tensors.k_heads->at({at[0], at[1] % 2, at[3], d});
+    scores.set_flat(i, sum);
+  }
+  const std::vector<StoredTensor> theirs{{"k_heads", trace->tensors.k_heads, "f64"},
+                                         {"scores", shared(scores), "f64"}};
+  const ArrayComparison comparison = compare_arrays(*trace, theirs, {});
+  CHECK(has(texts(causes_in_variants({inputs, *trace, nullptr, theirs, {}}, comparison)), "h % G"));
+}
+
+TEST_CASE("what a mask is filled with, or adds, is read off the blocked cells") {
+  const TracePtr trace = reference_forward(inputs_with_masks());
+  const auto filled = [&](const Tensor& tensor, double value) {
+    return mapped(tensor, [value](double x) { return std::isinf(x) ? value : x; });
+  };
+  CHECK(
+      has(causes_of(*trace, Id::mask_bias, filled(*trace->tensors.mask_bias, -12345)), "blocks with -12345"));
+  CHECK(has(causes_of(*trace, Id::masked_scores, filled(*trace->tensors.masked_scores, -777)),
+            "blocks with -777"));
+  Tensor added = *trace->tensors.masked_scores;
+  for (Index i = 0; i < added.size(); ++i) {
+    if (std::isinf(added.flat(i))) added.set_flat(i, trace->tensors.scaled_scores->flat(i) - 1e4);
+  }
+  CHECK(has(causes_of(*trace, Id::masked_scores, added), "adds -10000"));
+}
+
+TEST_CASE("numbers beyond f16 and fractions cut off are recognised") {
+  AttentionInputs inputs = random_inputs(small_options());
+  inputs.tensors.query = shared(mapped(*inputs.tensors.query, [](double x) { return x * 1e4; }));
+  const TracePtr trace = reference_forward(inputs);
+  const Tensor half = mapped(*trace->tensors.scores,
+                             [](double x) { return std::abs(x) > 65504 ? std::copysign(INFINITY, x) : x; });
+  CHECK(has(causes_of(*trace, Id::scores, half, "f16"), "beyond f16"));
+  Tensor whole(trace->tensors.scores->shape(), DType::i64);
+  for (Index i = 0; i < whole.size(); ++i) whole.set_flat(i, std::trunc(trace->tensors.scores->flat(i)));
+  CHECK(has(causes_of(*trace, Id::scores, whole, "i32"), "fractions are cut off"));
+}
+
+TEST_CASE("weights that are dropped, the others larger by one factor, are dropout") {
+  const TracePtr trace = reference_forward(random_inputs(small_options()));
+  const auto dropped = [&](double factor, double odd) {
+    Tensor weights = trace->tensors.attn_weights->converted(DType::f64);
+    for (Index i = 0; i < weights.size(); ++i)
+      weights.set_flat(i, i % 7 == 3 ? 0.0 : weights.flat(i) * (i == 5 ? odd : factor));
+    return causes_of(*trace, Id::attn_weights, weights);
+  };
+  CHECK(has(dropped(1.25, 1.25), "= 1/(1 − 0.2)"));
+  CHECK_FALSE(has(dropped(1.25, 1.3), "drops weights"));
+  CHECK_FALSE(has(dropped(0.8, 0.8), "drops weights"));
+}
+
+TEST_CASE("from the output alone an option is found that makes ours agree") {
+  const AttentionInputs inputs = inputs_with_masks();
+  const auto found = [&](const char* part, const std::function<void(AttentionInputs&)>& change) {
+    CAPTURE(part);
+    AttentionInputs changed = inputs;
+    change(changed);
+    const std::string causes = causes_when(inputs, changed);
+    CAPTURE(causes);
+    CHECK(has(causes, part));
+    CHECK(has(causes, "then everything agrees"));
+  };
+  found("not scaled", [](AttentionInputs& i) { i.options.scale = 1.0; });
+  found("1/D", [](AttentionInputs& i) { i.options.scale = 1.0 / 3; });
+  found("key_padding_mask is not applied", [](AttentionInputs& i) { i.tensors.key_padding_mask = nullptr; });
+  found("attn_mask is not applied", [](AttentionInputs& i) { i.tensors.attn_mask = nullptr; });
+  found("no mask is applied at all",
+        [](AttentionInputs& i) { i.tensors.attn_mask = i.tensors.key_padding_mask = nullptr; });
+  found("in_proj_bias is not added", [](AttentionInputs& i) { i.tensors.in_proj_bias = nullptr; });
+  found("out_proj.bias is not added", [](AttentionInputs& i) { i.tensors.out_proj_bias = nullptr; });
+  found("a row of zeros is appended", [](AttentionInputs& i) { i.options.add_zero_attn = true; });
+  found("key and value are exchanged", [](AttentionInputs& i) { std::swap(i.tensors.key, i.tensors.value); });
+}
+
+TEST_CASE("every variant is named where another program is that variant") {
+  AttentionInputs inputs = inputs_with_masks();
+  inputs.options.is_causal = inputs.options.alibi = true;
+  inputs.options.sliding_window = 3;
+  inputs.options.softcap = 2.0;
+  inputs.options.temperature = 0.5;
+  inputs.options.head_gain = {1, 2, 3, 4};
+  inputs.options.dropout = 0.25;
+  inputs.options.causal_alignment = CausalAlignment::bottom_right;
+  const TracePtr ours = reference_forward(inputs);
+  const Trace wide = widened_trace(*ours);
+  std::size_t told = 0;
+  const std::vector<ProgramVariant> variants = program_variants(inputs);
+  CHECK(variants.size() > 300);
+  for (std::size_t i = 0; i < variants.size();
+       i += 13) {  // each is a search of its own; every thirteenth will do
+    const ProgramVariant& variant = variants[i];
+    CAPTURE(variant.text);
+    AttentionInputs changed = inputs;
+    if (variant.change) variant.change(changed);
+    const Trace base = variant.change ? *reference_forward(changed) : wide;
+    const auto to_the_end = [](TensorId, const Trace&, const std::vector<TensorPtr>&) { return true; };
+    const Trace other = retraced(base, variant.stages, to_the_end);
+    const std::vector<StoredTensor> theirs{{"output", other.tensors.output, "f64"}};
+    const ArrayComparison comparison = compare_arrays(*ours, theirs, {});
+    if (comparison.first_difference() == nullptr) continue;  // no row of these is fully masked, say
+    CHECK(has(texts(causes_in_variants({inputs, *ours, nullptr, theirs, {}}, comparison)), variant.text));
+    ++told;
+  }
+  CHECK(told > 20);
+}
+
+TEST_CASE("two faults at once are no single cause, and none is named") {
+  const AttentionInputs inputs = inputs_with_masks();
+  AttentionInputs changed = inputs;
+  changed.options.scale = 1.0;
+  changed.tensors.in_proj_bias = nullptr;
+  CHECK(causes_when(inputs, changed).empty());
+}
+
+TEST_CASE("a cause upstream is not named where the tensors before the difference agree with ours") {
+  const AttentionInputs inputs = inputs_with_masks();
+  const TracePtr ours = reference_forward(inputs);
+  AttentionInputs changed = inputs;
+  changed.options.scale = 1.0;
+  const TracePtr other = reference_forward(changed);
+  // Their scaled_scores are ours; only their output is that of unscaled scores.
+  const std::vector<StoredTensor> theirs{{"scaled_scores", ours->tensors.scaled_scores, "f64"},
+                                         {"output", other->tensors.output, "f64"}};
+  const ArrayComparison comparison = compare_arrays(*ours, theirs, {});
+  CHECK(causes_in_variants({inputs, *ours, nullptr, theirs, {}}, comparison).empty());
+}
+
+TEST_CASE("an input that differs is no matter of options") {
+  const AttentionInputs inputs = inputs_with_masks();
+  const TracePtr ours = reference_forward(inputs);
+  const std::vector<StoredTensor> theirs{
+      {"query", random_tensor(inputs.tensors.query->shape(), "other"), "f64"}};
+  const ArrayComparison comparison = compare_arrays(*ours, theirs, {});
+  REQUIRE(comparison.first_difference() != nullptr);
+  CHECK(causes_in_variants({inputs, *ours, nullptr, theirs, {}}, comparison).empty());
+}

@@ -1,0 +1,321 @@
+// Programs that are wrong in one thing: each is called what it is, and none what another is.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "core/attention/heads.h"
+#include "core/attention/rotary_embedding.h"
+#include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/softmax.h"
+#include "core/compare/likely_causes.h"
+#include "core/compare/narrow_types.h"
+#include "core/reference/reference_backend.h"
+#include "core/compare/retraced.h"
+#include "core/compare/tensor_fill.h"
+#include "tests/core/attention/random_inputs.h"
+
+using namespace headwise;
+using namespace headwise::test;
+using Id = TensorId;
+
+namespace {
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr Index length = 5;
+
+struct WrongProgram {
+  const char* named;  // a part of its name, and of no other's
+  AttentionInputs inputs;
+  std::vector<StageChange> mistake;
+};
+
+AttentionInputs self_attention(const AttentionOptions& options) {
+  AttentionInputs inputs = random_inputs(options, {2, length, length});
+  inputs.tensors.key = inputs.tensors.value = inputs.tensors.query;
+  return inputs;
+}
+
+AttentionInputs plain() {
+  return self_attention(small_options(4, 4, 4));
+}
+
+AttentionInputs causal() {
+  AttentionInputs inputs = plain();
+  inputs.options.is_causal = true;
+  inputs.options.fully_masked_rows = FullyMaskedRows::zero;
+  return inputs;
+}
+
+AttentionInputs padded() {
+  AttentionInputs inputs = plain();
+  auto padding = std::make_shared<Tensor>(Shape{{"N", 2}, {"S", length}}, DType::boolean);
+  padding->set_flat(length - 1, 1);
+  padding->set_flat(2 * length - 1, 1);
+  padding->set_flat(2 * length - 2, 1);
+  inputs.tensors.key_padding_mask = padding;
+  return inputs;
+}
+
+AttentionInputs rotary() {
+  AttentionInputs inputs = plain();
+  inputs.options.rotary_base = 100.0;
+  return inputs;
+}
+
+bool pads(const Trace& t, Index n, Index s) {
+  return t.tensors.key_padding_mask->at({n, s}) != 0.0;
+}
+
+StageChange blocked(const std::function<bool(const Trace&, Index n, Index l, Index s)>& blocks) {
+  return {Id::mask_bias, [blocks](const Trace& t) {
+            return filled4(t.tensors.scores->shape(), [&](Index n, Index, Index l, Index s) {
+              return blocks(t, n, l, s) ? -infinity : 0.0;
+            });
+          }};
+}
+
+StageChange turned(Id rotary_heads, Id heads, double direction, Index first) {
+  return {rotary_heads, [=](const Trace& t) {
+            std::vector<double> frequencies = rotary_inverse_frequencies(t.options);
+            for (double& frequency : frequencies) frequency *= direction;
+            return rotary_embedding(*t.tensor(heads), frequencies, first);
+          }};
+}
+
+StageChange changed(Id stage, const std::function<double(const Cells&, Index, Index, Index, Index)>& cell) {
+  return {stage, [=](const Trace& t) {
+            const Cells own(*t.tensor(stage));
+            return filled4(t.tensor(stage)->shape(),
+                           [&](Index n, Index h, Index i, Index j) { return cell(own, n, h, i, j); });
+          }};
+}
+
+StageChange mapped(Id stage, const std::function<double(double)>& change) {
+  return {stage, [=](const Trace& t) { return mapped_cells(*t.tensor(stage), change); }};
+}
+
+std::vector<WrongProgram> wrong_programs() {
+  std::vector<WrongProgram> all;
+  const auto add = [&](const char* named, AttentionInputs inputs, std::vector<StageChange> mistake) {
+    all.push_back({named, std::move(inputs), std::move(mistake)});
+  };
+  add("own position (it keeps j < i", causal(),
+      {blocked([](const Trace&, Index, Index l, Index s) { return s >= l; })});
+  add("the next position (it keeps j ≤ i + 1", causal(),
+      {blocked([](const Trace&, Index, Index l, Index s) { return s > l + 1; })});
+  add("the causal mask is transposed", causal(),
+      {blocked([](const Trace&, Index, Index l, Index s) { return s < l; })});
+  add("the causal mask is inverted", causal(),
+      {blocked([](const Trace&, Index, Index l, Index s) { return s <= l; })});
+  add("applied to the queries (axis L), not", padded(),
+      {blocked([](const Trace& t, Index n, Index l, Index) { return pads(t, n, l); })});
+  add("applied to the queries (axis L), too", padded(),
+      {blocked([](const Trace& t, Index n, Index l, Index s) { return pads(t, n, l) || pads(t, n, s); })});
+  add("applied after the softmax: blocked", causal(),
+      {{Id::masked_scores, [](const Trace& t) { return *t.tensors.scaled_scores; }},
+       changed(Id::attn_weights, [](const Cells& p, Index n, Index h, Index l, Index s) {
+         return s > l ? 0.0 : p(n, h, l, s);
+       })});
+  add("blocked cells are filled with -3.5", causal(),
+      {mapped(Id::masked_scores, [](double x) { return std::isinf(x) ? -3.5 : x; })});
+  add("the sign of sin θ is opposite; then", rotary(),
+      {turned(Id::q_rotary, Id::q_heads, -1, 0), turned(Id::k_rotary, Id::k_heads, -1, 0)});
+  add("q alone is turned", rotary(), {{Id::k_rotary, [](const Trace& t) { return *t.tensors.k_heads; }}});
+  add("counted from 1, not from 0, in q alone", rotary(), {turned(Id::q_rotary, Id::q_heads, 1, 1)});
+  add("v is turned by its positions (rotary), too", rotary(), {turned(Id::v_heads, Id::v_heads, 1, 0)});
+  AttentionInputs grouped = self_attention(small_options(4, 2, 4));
+  add("the heads of v alone are tiled", grouped, {{Id::head_output, [](const Trace& t) {
+                                                     return weighted_sum(*t.tensors.dropped_weights,
+                                                                         tile_kv(*t.tensors.v_heads, 4));
+                                                   }}});
+  add("the heads of k alone are tiled", grouped, {{Id::scores, [](const Trace& t) {
+                                                     return attention_scores(*t.tensors.q_heads,
+                                                                             tile_kv(*t.tensors.k_heads, 4),
+                                                                             t.tensors.scores->shape());
+                                                   }}});
+  add("the weights are transposed", plain(),
+      {changed(Id::attn_weights,
+               [](const Cells& p, Index n, Index h, Index l, Index s) { return p(n, h, s, l); })});
+  add("joined in the order 2, 0, 3, 1", plain(),
+      {{Id::concat, [](const Trace& t) {
+          constexpr Index order[] = {2, 0, 3, 1};
+          const Cells own(*t.tensors.head_output);
+          return filled3(t.tensors.concat->shape(),
+                         [&](Index n, Index l, Index c) { return own(n, order[c / 4], l, c % 4); });
+        }}});
+  add("joined by a view of (N,H,L,Dv), without", plain(),
+      {{Id::concat,
+        [](const Trace& t) { return t.tensors.head_output->reshaped(t.tensors.concat->shape()); }}});
+  add("the residual is in the output", plain(), {{Id::output, [](const Trace& t) {
+                                                    Tensor sum = *t.tensors.output;
+                                                    for (Index i = 0; i < sum.size(); ++i)
+                                                      sum.set_flat(i, sum.flat(i) + t.tensors.query->flat(i));
+                                                    return sum;
+                                                  }}});
+  AttentionInputs with_residual = plain();
+  with_residual.options.residual = true;
+  add("the residual is left out", with_residual,
+      {{Id::residual_output, [](const Trace& t) { return *t.tensors.output; }}});
+  add("capped by 1.7·tanh", plain(),
+      {mapped(Id::scaled_scores, [](double x) { return 1.7 * std::tanh(x / 1.7); })});
+  add("the scores are scaled by 0.37", plain(),
+      {mapped(Id::scaled_scores, [](double x) { return x * 2 * 0.37; })});
+  add("1 is added to the sum of the softmax: exp(score)", plain(),
+      {{Id::attn_weights, [](const Trace& t) {
+          const Cells x(*t.tensors.masked_scores);
+          return filled4(t.tensors.scores->shape(), [&](Index n, Index h, Index l, Index s) {
+            double sum = 1.0;
+            for (Index j = 0; j < length; ++j) sum += std::exp(x(n, h, l, j));
+            return std::exp(x(n, h, l, s)) / sum;
+          });
+        }}});
+  add("the softmax runs over the queries", plain(),
+      {{Id::attn_weights, [](const Trace& t) {
+          const Cells x(*t.tensors.masked_scores);
+          return filled4(t.tensors.scores->shape(), [&](Index n, Index h, Index l, Index s) {
+            double sum = 0.0;
+            for (Index j = 0; j < length; ++j) sum += std::exp(x(n, h, j, s));
+            return std::exp(x(n, h, l, s)) / sum;
+          });
+        }}});
+  add("k stands in the place of v", plain(),
+      {{Id::head_output,
+        [](const Trace& t) { return weighted_sum(*t.tensors.dropped_weights, *t.tensors.k_heads); }}});
+  return all;
+}
+
+const std::vector<Id> everything{Id::q_heads,       Id::k_heads,       Id::v_heads,        Id::scores,
+                                 Id::scaled_scores, Id::masked_scores, Id::attn_weights,   Id::head_output,
+                                 Id::concat,        Id::output,        Id::residual_output};
+
+std::vector<StoredTensor> written(const AttentionInputs& inputs, const std::vector<StageChange>& mistake,
+                                  const std::vector<Id>& ids) {
+  const TracePtr right = reference_forward(inputs);
+  const auto to_the_end = [](Id, const Trace&, const std::vector<TensorPtr>&) { return true; };
+  const Trace wrong = retraced(*right, mistake, to_the_end);
+  std::vector<StoredTensor> arrays;
+  for (const Id id : ids)
+    if (right->tensor(id) && wrong.tensor(id))
+      arrays.push_back({to_string(TensorName{id}), wrong.tensor(id), "f64"});
+  return arrays;
+}
+
+std::string found(const AttentionInputs& inputs, const std::vector<StoredTensor>& theirs) {
+  const TracePtr ours = reference_forward(inputs);
+  const ArrayComparison comparison = compare_arrays(*ours, theirs, {});
+  REQUIRE(comparison.first_difference() != nullptr);
+  const Findings findings = likely_causes({inputs, *ours, nullptr, theirs, {}}, comparison);
+  std::string all;
+  for (const LikelyCause& cause : findings.causes) all += cause.text + "\n";
+  for (const std::string& fact : findings.facts) all += "fact: " + fact + "\n";
+  return all;
+}
+
+bool has(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "each wrong program is called what it is, from its output and from all of its tensors, and nothing "
+    "else") {
+  const std::vector<WrongProgram> programs = wrong_programs();
+  for (const WrongProgram& program : programs) {
+    CAPTURE(program.named);
+    const Id last = program.inputs.options.residual ? Id::residual_output : Id::output;
+    for (const std::vector<Id>& ids : {std::vector<Id>{last}, everything}) {
+      const std::string causes = found(program.inputs, written(program.inputs, program.mistake, ids));
+      CAPTURE(causes);
+      CHECK(has(causes, program.named));
+      for (const WrongProgram& other : programs)
+        if (other.named != program.named) CHECK_FALSE(has(causes, other.named));
+    }
+  }
+}
+
+TEST_CASE("noise is no cause, whether it is small or large and wherever it begins") {
+  const AttentionInputs inputs = causal();
+  for (const Id from : {Id::scores, Id::attn_weights, Id::concat, Id::output}) {
+    for (const double size : {1e-6, 1e-3, 0.3}) {
+      const StageChange noise{
+          from, [=](const Trace& t) {
+            Tensor result = *t.tensor(from);
+            const CounterRandom random(11, "noise");
+            for (Index i = 0; i < result.size(); ++i)
+              result.set_flat(i, result.flat(i) + size * random.normal(static_cast<std::uint64_t>(i)));
+            return result;
+          }};
+      CAPTURE(to_string(TensorName{from}));
+      CAPTURE(size);
+      CHECK(found(inputs, written(inputs, {noise}, everything)) == "");
+      CHECK(found(inputs, written(inputs, {noise}, {Id::output})) == "");
+    }
+  }
+}
+
+TEST_CASE(
+    "a cause that explains some tensors and leaves others is named with what explains the others, or not at "
+    "all") {
+  const AttentionInputs inputs = causal();
+  const StageChange unscaled{Id::scaled_scores, [](const Trace& t) { return *t.tensors.scores; }};
+  const StageChange reversed{Id::concat, [](const Trace& t) {
+                               const Cells own(*t.tensors.head_output);
+                               return filled3(t.tensors.concat->shape(), [&](Index n, Index l, Index c) {
+                                 return own(n, 3 - c / 4, l, c % 4);
+                               });
+                             }};
+  const std::string both = found(inputs, written(inputs, {unscaled, reversed}, everything));
+  CAPTURE(both);
+  CHECK(has(both, "not scaled"));
+  CHECK(has(both, "and the heads are joined in the order 3, 2, 1, 0; then everything agrees"));
+  const StageChange odd{Id::output, [](const Trace& t) {
+                          return mapped_cells(*t.tensors.output, [](double x) { return std::sin(x); });
+                        }};
+  CHECK(found(inputs, written(inputs, {unscaled, odd}, everything)) == "");
+}
+
+TEST_CASE("numbers of a 16-bit type that were stored as a wider one are told by their digits") {
+  const AttentionInputs inputs = plain();
+  for (const NarrowType& type : {bf16, f16}) {
+    CAPTURE(type.name);
+    std::vector<StoredTensor> theirs = written(inputs, {}, everything);
+    for (StoredTensor& array : theirs)
+      array.tensor =
+          shared_tensor(mapped_cells(*array.tensor, [&](double x) { return rounded_to(type, x); }));
+    const std::string causes = found(inputs, theirs);
+    CAPTURE(causes);
+    CHECK(has(causes, std::string("every number of theirs is a") +
+                          (std::string(type.name) == "f16" ? "n " : " ") + type.name));
+    CHECK(has(causes, "everything agrees"));
+    // One number with more digits, and it is not so.
+    Tensor spoilt = *theirs.back().tensor;
+    spoilt.set_flat(3, spoilt.flat(3) * 1.0001);
+    theirs.back().tensor = shared_tensor(spoilt);
+    CHECK_FALSE(has(found(inputs, theirs), "every number"));
+  }
+}
+
+TEST_CASE("a mistake is named behind the rounding to a 16-bit type, too") {
+  const AttentionInputs inputs = causal();
+  const StageChange unscaled{Id::scaled_scores, [](const Trace& t) { return *t.tensors.scores; }};
+  std::vector<StoredTensor> theirs = written(inputs, {unscaled}, everything);
+  for (StoredTensor& array : theirs)
+    array.tensor = shared_tensor(mapped_cells(*array.tensor, [](double x) { return rounded_to(bf16, x); }));
+  const std::string causes = found(inputs, theirs);
+  CAPTURE(causes);
+  CHECK(has(causes, "every number of theirs is a bf16 number"));
+  CHECK(has(causes, "not scaled"));
+}
+
+TEST_CASE("rounding to the 16-bit types is that of IEEE 754, ties to even") {
+  CHECK(rounded_to(bf16, 1.0 + 1.0 / 256) == 1.0);
+  CHECK(rounded_to(bf16, 1.0 + 3.0 / 256) == 1.0 + 4.0 / 256);
+  CHECK(rounded_to(f16, 1.0 + 1.0 / 2048) == 1.0);
+  CHECK(rounded_to(f16, 65519.0) == 65504.0);
+  CHECK(rounded_to(f16, 65520.0) == infinity);
+  CHECK(rounded_to(f16, 3e-8) == std::ldexp(1.0, -24) * 1.0);
+  CHECK(rounded_to(bf16, -infinity) == -infinity);
+}

@@ -1,0 +1,154 @@
+#include "core/model/files/model_files.h"
+
+#include <doctest/doctest.h>
+
+#include <filesystem>
+
+#include "core/tensor/error.h"
+#include "tests/core/model/written_model.h"
+
+using namespace headwise;
+using namespace headwise::test;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_refused(const std::string& path, const std::string& part) {
+  try {
+    ModelFiles files(path);
+    FAIL("it was opened");
+  } catch (const Error& error) {
+    CHECK(error.status() == ExitStatus::input);
+    CHECK_MESSAGE(std::string(error.what()).find(part) != std::string::npos, std::string(error.what()));
+    CHECK(std::string(error.what()).find('\n') == std::string::npos);
+  }
+}
+
+// A file with the header of a safetensors file and no bytes on the disk behind it.
+void write_hole(const std::string& path, std::uint64_t gigabytes) {
+  const std::uint64_t bytes = gigabytes << 30;
+  std::string json = R"({"big":{"dtype":"F32","shape":[)" + std::to_string(bytes / 4096) +
+                     R"(,1024],"data_offsets":[0,)" + std::to_string(bytes) + "]}}";
+  const std::uint64_t length = json.size();
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(&length), 8) << json;
+  file.close();
+  fs::resize_file(path, 8 + length + bytes);
+}
+
+}  // namespace
+
+TEST_CASE("a folder opens by its model.safetensors, its only file of arrays, or that file itself") {
+  const TemporaryFolder folder;
+  write_safetensors(folder.file("weights.safetensors"), counted_arrays({{"a", {2, 3}}, {"b", {4}}}));
+  for (const std::string& path : {folder.file(""), folder.file("weights.safetensors")}) {
+    const ModelFiles files(path);
+    CHECK(files.arrays().size() == 2);
+    CHECK(files.is_one_file());
+    CHECK(files.read("b")->flat(3) == 10003.0);
+    CHECK(files.find("c") == nullptr);
+    CHECK_THROWS_WITH(files.read("c"), doctest::Contains("lacks an array: got c"));
+  }
+  write_safetensors(folder.file("second.safetensors"), {});
+  check_refused(folder.file(""), "several files of arrays and no index");
+  write_safetensors(folder.file("model.safetensors"), counted_arrays({{"c", {1}}}));
+  CHECK(ModelFiles(folder.file("")).find("c") != nullptr);
+}
+
+TEST_CASE("rows of an array are read by themselves, from npz too, and none beyond its last") {
+  const TemporaryFolder folder;
+  const std::vector<NamedTensor> arrays = counted_arrays({{"x", {5, 4}}});
+  write_safetensors(folder.file("a.safetensors"), arrays);
+  write_npz(folder.file("a.npz"), arrays);
+  for (const char* name : {"a.safetensors", "a.npz"}) {
+    const ModelFiles files(folder.file(name));
+    const TensorPtr rows = files.read_rows("x", 3, 2);
+    REQUIRE(rows->shape().sizes() == std::vector<Index>{2, 4});
+    for (Index i = 0; i < 8; ++i) CHECK(rows->flat(i) == static_cast<double>(12 + i));
+    CHECK(files.read_rows("x", 5, 0)->size() == 0);
+    CHECK(files.read("x")->size() == 20);
+    CHECK_THROWS_WITH(files.read_rows("x", 4, 2), doctest::Contains("no such rows"));
+    CHECK_THROWS_WITH(files.read_rows("x", -1, 2), doctest::Contains("no such rows"));
+    CHECK_THROWS_WITH(files.read_rows("x", 1, INT64_MAX), doctest::Contains("no such rows"));
+  }
+}
+
+TEST_CASE("a model in parts is one model; what is missing is told and the rest opens") {
+  const TemporaryFolder folder;
+  write_safetensors(folder.file("m-1.safetensors"), counted_arrays({{"a", {2}}, {"b", {3}}}));
+  write_safetensors(folder.file("m-2.safetensors"), counted_arrays({{"c", {4}}}));
+  folder.with_file("model.safetensors.index.json", R"({"metadata":{"total_size":9},"weight_map":{
+      "a":"m-1.safetensors","b":"m-1.safetensors","c":"m-2.safetensors","d":"m-3.safetensors","e":"m-2.safetensors"}})");
+  for (const std::string& path : {folder.file(""), folder.file("model.safetensors.index.json")}) {
+    const ModelFiles files(path);
+    CHECK(files.file_count() == 2);
+    CHECK(files.missing_files() == std::vector<std::string>{"m-3.safetensors"});
+    CHECK(files.arrays().size() == 3);
+    CHECK(files.read("b")->flat(2) == 10002.0);
+    CHECK(files.read("c")->size() == 4);
+    CHECK(files.find("e") == nullptr);  // the part is there, and has no such array
+  }
+}
+
+TEST_CASE("an index that is no index, or that points out of its folder, is refused in one line") {
+  for (const auto& [index, part] : std::vector<std::pair<std::string, std::string>>{
+           {"{}", "no weight_map"},
+           {R"({"weight_map":[]})", "array"},
+           {R"({"weight_map":{"a":"../other.safetensors"}})", "names no file next to it"},
+           {R"({"weight_map":{"a":"/etc/passwd"}})", "names no file next to it"},
+           {R"({"weight_map":{"a":""}})", "names no file next to it"},
+           {R"({"weight_map":{"a":7}})", "names no file next to it"},
+           {R"({"weight_map":{"a":"x.safetensors","a":"y.safetensors"}})", "twice"},
+           {R"({"weight_map":{"a":"config.json"}})", "config.json"},
+           {"[1,2]", "not a JSON object"},
+           {std::string("{}\0{", 4), "a zero byte"},
+           {"{\"a\":[0" +
+                [] {
+                  std::string more;
+                  for (int i = 0; i < 2'100'000; ++i) more += ",0,0";
+                  return more;
+                }() +
+                "]}",
+            "too large"},
+           {"{\"weight_map\":", "index.json: line 1, column 15: this is not JSON: got syntax error"},
+           {"{\"a\": NaN}", "line 1, column 7: this is not JSON"},
+           {"{\"a\": 1e400}", "a number is out of range: got number overflow parsing '1e400'"},
+           {std::string(100, '['), "nested too deeply"},
+           {"{\"a\":" + std::string(1000, '[') + std::string(1000, ']') + "}", "nested too deeply"},
+       }) {
+    const TemporaryFolder folder;
+    folder.with_file("config.json", "{}");
+    folder.with_file("model.safetensors.index.json", index);
+    check_refused(folder.file(""), part);
+  }
+}
+
+TEST_CASE("a folder without a model says what it looked for, and how a pickle is converted") {
+  const TemporaryFolder folder;
+  check_refused(folder.file(""), "the folder has no model");
+  folder.with_file("pytorch_model.bin", "\x80\x02}q");
+  check_refused(folder.file(""), "save_file");
+}
+
+TEST_CASE("a folder with a model in files that are not read says how that one is converted") {
+  const auto check = [](const std::vector<std::string>& names, const std::string& part) {
+    const TemporaryFolder folder;
+    for (const std::string& name : names) folder.with_file(name, "x");
+    check_refused(folder.file(""), part);
+  };
+  check({"optimizer.bin", "pytorch_model.bin", "training_args.bin"}, "torch.load('pytorch_model.bin'");
+  check({"pytorch_model-00001-of-00002.bin", "pytorch_model-00002-of-00002.bin"}, "pytorch_model-*.bin");
+  check({"tiny.Q4_K_M.gguf"}, "gguf_file='tiny.Q4_K_M.gguf'");
+  check({"model.onnx"}, "onnx.load('model.onnx')");
+  check({"tf_model.h5"}, "from_tf=True");
+}
+
+TEST_CASE("a file larger than the memory opens, and rows of it are read") {
+  const TemporaryFolder folder;
+  write_hole(folder.file("model.safetensors"), 300);
+  const ModelFiles files(folder.file(""));
+  CHECK(files.find("big")->bytes == Index{300} << 30);
+  CHECK(files.read_rows("big", 70'000'000, 2)->flat(5) == 0.0);
+  CHECK_THROWS_AS(files.read("big"), Error);  // refused before memory is taken
+}

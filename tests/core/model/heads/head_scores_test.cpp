@@ -1,0 +1,279 @@
+#include "core/model/heads/head_scores.h"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "core/tensor/error.h"
+#include "core/tensor/random.h"
+
+using namespace headwise;
+
+namespace {
+
+// A map of one head, (1,1,L,L).
+Tensor map_of(Index length, const std::function<double(Index, Index)>& weight, DType dtype = DType::f64) {
+  Tensor map({{"N", 1}, {"H", 1}, {"L", length}, {"S", length}}, dtype);
+  for (Index i = 0; i < length; ++i)
+    for (Index j = 0; j < length; ++j) map.set_flat(i * length + j, weight(i, j));
+  return map;
+}
+
+// A token for each letter: the same letter the same word; ',' and '.' are marks, '^' and '$' stand round the text, '?' is
+// unknown.
+std::vector<ScoredToken> letters(const std::string& text) {
+  std::vector<ScoredToken> tokens;
+  for (const char c : text) {
+    const bool around = c == '^' || c == '$';
+    tokens.push_back(
+        {.id = c, .of_text = !around, .is_word = !around && c != '?', .punctuation = c == ',' || c == '.'});
+  }
+  return tokens;
+}
+
+HeadScores of(const Tensor& map, const std::string& text, const SeenKeys& seen = {}) {
+  return head_scores(map, 0, 0, letters(text), seen);
+}
+
+Tensor uniform(Index length, bool is_causal) {
+  return map_of(length, [=](Index i, Index j) {
+    if (!is_causal) return 1.0 / static_cast<double>(length);
+    return j <= i ? 1.0 / static_cast<double>(i + 1) : 0.0;
+  });
+}
+
+}  // namespace
+
+TEST_CASE("a head that looks at its own place has itself and first token as they are, and no entropy") {
+  const HeadScores head = of(map_of(4, [](Index i, Index j) { return i == j ? 1.0 : 0.0; }), "abcd");
+  CHECK(head[HeadScore::itself].value == 1.0);
+  CHECK(head[HeadScore::itself].queries == 4);
+  CHECK(head[HeadScore::itself].uniform == 0.25);
+  CHECK(head[HeadScore::previous_token].value == 0.0);
+  CHECK(head[HeadScore::previous_token].queries == 3);
+  CHECK(head[HeadScore::next_token].value == 0.0);
+  // The first token's look at itself is no look at the first token.
+  CHECK(head[HeadScore::first_token].value == 0.0);
+  CHECK(head[HeadScore::first_token].queries == 3);
+  CHECK(head[HeadScore::entropy].value == 0.0);
+  CHECK(head.entropy_bits == 0.0);
+}
+
+TEST_CASE("what a text does not have has no score, which is not 0") {
+  const HeadScores head = of(uniform(4, false), "abcd");
+  CHECK_FALSE(head[HeadScore::same_word].value.has_value());
+  CHECK_FALSE(head[HeadScore::induction].value.has_value());
+  CHECK_FALSE(head[HeadScore::punctuation].value.has_value());
+  CHECK(head[HeadScore::punctuation].queries == 0);
+}
+
+TEST_CASE("a causal head of the token before is measured from the first query that has one") {
+  const HeadScores head =
+      of(map_of(5, [](Index i, Index j) { return j == std::max<Index>(i - 1, 0) ? 1.0 : 0.0; }), "abcde",
+         {true});
+  CHECK(head[HeadScore::previous_token].value == 1.0);
+  CHECK(head[HeadScore::previous_token].queries == 4);
+  CHECK_FALSE(head[HeadScore::next_token].value.has_value());  // nobody sees it
+  CHECK(head[HeadScore::itself].value == 0.0);
+  CHECK(head[HeadScore::itself].queries == 4);  // query 0 sees itself alone, and has no choice
+  CHECK(head[HeadScore::first_token].value == 0.25);
+  CHECK(head[HeadScore::entropy].value == 0.0);
+}
+
+TEST_CASE("a head of the token after has that score and no other") {
+  const HeadScores head =
+      of(map_of(4, [](Index i, Index j) { return j == std::min<Index>(i + 1, 3) ? 1.0 : 0.0; }), "abcd");
+  CHECK(head[HeadScore::next_token].value == 1.0);
+  CHECK(head[HeadScore::next_token].queries == 3);
+  CHECK(head[HeadScore::previous_token].value == 0.0);
+  CHECK(head[HeadScore::itself].value == 0.25);
+}
+
+TEST_CASE("weights that are all alike have the scores that are told as uniform, and all the entropy") {
+  for (const bool is_causal : {false, true}) {
+    CAPTURE(is_causal);
+    const HeadScores head = of(uniform(9, is_causal), "^ab,abca$", {is_causal});
+    for (std::size_t i = 0; i < head_score_count; ++i) {
+      CAPTURE(head_score_words(static_cast<HeadScore>(i)).name);
+      if (is_causal && static_cast<HeadScore>(i) == HeadScore::next_token) {
+        CHECK_FALSE(head.scores[i].value.has_value());
+        continue;
+      }
+      REQUIRE(head.scores[i].value.has_value());
+      CHECK(*head.scores[i].value == doctest::Approx(head.scores[i].uniform));
+    }
+    CHECK(head[HeadScore::entropy].uniform == 1.0);
+  }
+  const HeadScores bits = of(uniform(8, false), "abcdefgh");
+  CHECK(*bits.entropy_bits == doctest::Approx(3.0));
+}
+
+TEST_CASE("an induction head looks at what came after the same word before") {
+  // a b c a b c: 3 → 1, 4 → 2, 5 → 3; the others rest on the first token.
+  const HeadScores head =
+      of(map_of(6, [](Index i, Index j) { return j == (i < 3 ? 0 : i - 2) ? 1.0 : 0.0; }), "abcabc", {true});
+  CHECK(head[HeadScore::induction].value == 1.0);
+  CHECK(head[HeadScore::induction].queries == 3);
+  CHECK(head[HeadScore::induction].uniform == doctest::Approx((1.0 / 4 + 1.0 / 5 + 1.0 / 6) / 3));
+  CHECK(head[HeadScore::same_word].value == 0.0);
+  CHECK(head[HeadScore::same_word].queries == 3);
+  CHECK(head[HeadScore::first_token].value == doctest::Approx(2.0 / 5.0));
+}
+
+TEST_CASE("induction takes every earlier place of the word, and never the token's own") {
+  // a x a y a: the last looks 0.5 at x and 0.25 at y. "aa": what came after the first a is the second itself.
+  const HeadScores several = of(map_of(5,
+                                       [](Index i, Index j) {
+                                         if (i != 4) return j == 0 ? 1.0 : 0.0;
+                                         return j == 1 ? 0.5 : j == 3 ? 0.25 : j == 4 ? 0.25 : 0.0;
+                                       }),
+                                "axaya", {true});
+  CHECK(several[HeadScore::induction].queries == 2);  // queries 2 and 4
+  CHECK(several[HeadScore::induction].value == doctest::Approx(0.75 / 2));
+  CHECK_FALSE(of(uniform(2, true), "aa", {true})[HeadScore::induction].value.has_value());
+}
+
+TEST_CASE("the same word is looked for before and behind, itself left out") {
+  // Without a mask the first a sees the second.
+  const auto map = map_of(4, [](Index i, Index j) { return j == (i + 2) % 4 ? 1.0 : 0.0; });
+  const HeadScores head = of(map, "abab");
+  CHECK(head[HeadScore::same_word].value == 1.0);
+  CHECK(head[HeadScore::same_word].queries == 4);
+  CHECK(head[HeadScore::same_word].uniform == 0.25);
+  CHECK(head[HeadScore::itself].value == 0.0);
+}
+
+TEST_CASE("what stands round the text asks nothing, but is looked at") {
+  const auto first = map_of(5, [](Index i, Index j) { return j == (i == 0 || i == 4 ? 2 : 0) ? 1.0 : 0.0; });
+  const HeadScores head = of(first, "^a,a$");
+  CHECK(head[HeadScore::first_token].value == 1.0);
+  CHECK(head[HeadScore::first_token].queries == 3);
+  CHECK(head[HeadScore::punctuation].value == 0.0);
+  CHECK(head[HeadScore::punctuation].queries == 3);
+  CHECK(head[HeadScore::entropy].queries == 3);
+}
+
+TEST_CASE("unknown tokens are the same word as no other, as special ones are") {
+  const HeadScores head = of(uniform(6, false), "^a?b?$");
+  CHECK_FALSE(head[HeadScore::same_word].value.has_value());
+  CHECK_FALSE(head[HeadScore::induction].value.has_value());
+  CHECK(head[HeadScore::entropy].queries == 4);
+}
+
+TEST_CASE("punctuation adds up over all marks") {
+  const HeadScores head = of(
+      map_of(4, [](Index, Index j) { return j == 1   ? 0.5
+                                            : j == 3 ? 0.25
+                                            : j == 0 ? 0.25
+                                                     : 0.0; }), "a,b.");
+  CHECK(head[HeadScore::punctuation].value == doctest::Approx(0.75));
+  CHECK(head[HeadScore::punctuation].uniform == doctest::Approx(0.5));
+}
+
+TEST_CASE("a map of NaN, one of zeros and one token have no scores") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (const double value : {nan, 0.0, std::numeric_limits<double>::infinity()}) {
+    const HeadScores head = of(map_of(3, [=](Index, Index) { return value; }), "a,a");
+    for (const MeasuredScore& score : head.scores) CHECK_FALSE(score.value.has_value());
+    CHECK_FALSE(head.entropy_bits.has_value());
+    CHECK(head.left_out == 3);
+  }
+  const HeadScores one = of(uniform(1, false), "a");
+  for (const MeasuredScore& score : one.scores) CHECK_FALSE(score.value.has_value());
+  CHECK(one.left_out == 0);
+  const HeadScores none = of(map_of(0, [](Index, Index) { return 0.0; }), "");
+  for (const MeasuredScore& score : none.scores) CHECK_FALSE(score.value.has_value());
+}
+
+TEST_CASE("one row of NaN is left out, and the others count") {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const HeadScores head =
+      of(map_of(3, [=](Index i, Index j) { return i == 1   ? nan
+                                                  : i == j ? 1.0
+                                                           : 0.0; }), "abc");
+  CHECK(head.left_out == 1);
+  CHECK(head[HeadScore::itself].value == 1.0);
+  CHECK(head[HeadScore::itself].queries == 2);
+}
+
+TEST_CASE("a sliding window hides what lies further away, and what is hidden is no target") {
+  // A window of 2, causal: a query sees itself and the one before; of a b a, nobody sees its word before.
+  const SeenKeys seen{true, 2};
+  const auto map =
+      map_of(4, [](Index i, Index j) { return j == i || j == i - 1 ? (i == 0 ? 1.0 : 0.5) : 0.0; });
+  const HeadScores head = of(map, "abab", seen);
+  CHECK(head[HeadScore::previous_token].value == 0.5);
+  CHECK(head[HeadScore::previous_token].uniform == 0.5);
+  CHECK(head[HeadScore::entropy].value == doctest::Approx(1.0));
+  CHECK_FALSE(head[HeadScore::same_word].value.has_value());
+  CHECK(head[HeadScore::first_token].queries == 1);
+  // What came after b before, at 2, is seen by the second b, at 3; what came after a, at 1, by the second a.
+  CHECK(head[HeadScore::induction].value == 0.5);
+  CHECK(head[HeadScore::induction].queries == 2);
+}
+
+TEST_CASE("every score of any map lies between 0 and 1, in f32 as in f64") {
+  const std::string text = "^ab,ab.ca?b$";
+  const auto length = static_cast<Index>(text.size());
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const CounterRandom random(seed, "map");
+    std::vector<std::vector<double>> rows;
+    for (Index i = 0; i < length; ++i) {
+      std::vector<double> row;
+      double sum = 0.0;
+      for (Index j = 0; j < length; ++j) {
+        row.push_back(j <= i ? std::exp(6.0 * random.uniform(static_cast<std::uint64_t>(i * length + j)))
+                             : 0.0);
+        sum += row.back();
+      }
+      for (double& p : row) p /= sum;
+      rows.push_back(row);
+    }
+    const auto at = [&](Index i, Index j) {
+      return rows[static_cast<std::size_t>(i)][static_cast<std::size_t>(j)];
+    };
+    const HeadScores exact = of(map_of(length, at), text, {true});
+    const HeadScores single = of(map_of(length, at, DType::f32), text, {true});
+    for (std::size_t i = 0; i < head_score_count; ++i) {
+      if (static_cast<HeadScore>(i) == HeadScore::next_token) continue;
+      REQUIRE(exact.scores[i].value.has_value());
+      CHECK(*exact.scores[i].value >= 0.0);
+      CHECK(*exact.scores[i].value <= 1.0);
+      CHECK(*single.scores[i].value == doctest::Approx(*exact.scores[i].value).epsilon(1e-5));
+    }
+  }
+}
+
+TEST_CASE("what a tokenizer makes is told apart: text, words, marks") {
+  const std::vector<EncodedToken> tokens{{2, "[CLS]", 0, 0, true, false}, {7, "cat", 0, 3, false, false},
+                                         {8, ",", 3, 4, false, false},    {9, "Ġ\"", 4, 6, false, false},
+                                         {1, "[UNK]", 6, 9, false, true}, {4, "[MASK]", 9, 15, true, false},
+                                         {5, "##s", 15, 16, false, false}};
+  const std::vector<ScoredToken> scored = scored_tokens(tokens);
+  CHECK_FALSE(scored[0].of_text);
+  CHECK_FALSE(scored[0].is_word);
+  CHECK(scored[1].of_text);
+  CHECK(scored[1].is_word);
+  CHECK_FALSE(scored[1].punctuation);
+  CHECK(scored[2].punctuation);
+  CHECK(scored[3].punctuation);
+  CHECK(scored[4].of_text);
+  CHECK_FALSE(scored[4].is_word);
+  CHECK_FALSE(scored[4].punctuation);
+  CHECK(scored[5].of_text);  // written in the text: it asks as any other
+  CHECK_FALSE(scored[5].is_word);
+  CHECK_FALSE(scored[5].punctuation);
+  CHECK_FALSE(scored[6].punctuation);
+}
+
+TEST_CASE("a map that is not of these tokens is refused") {
+  CHECK_THROWS_AS(of(uniform(3, false), "ab"), Error);
+  CHECK_THROWS_AS(head_scores(uniform(3, false), 0, 1, letters("abc"), {}), Error);
+  CHECK_THROWS_AS(head_scores(uniform(3, false), 1, 0, letters("abc"), {}), Error);
+  const Tensor whole({{"N", 1}, {"H", 1}, {"L", 2}, {"S", 2}}, DType::i64);
+  CHECK_THROWS_AS(head_scores(whole, 0, 0, letters("ab"), {}), Error);
+}

@@ -1,0 +1,257 @@
+#include <doctest/doctest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "core/files/array_files.h"
+#include "core/model/transformer/transformer.h"
+#include "core/tensor/error.h"
+#include "core/tensor/random.h"
+#include "tests/core/files/temporary_folder.h"
+#include "tests/core/model/written_model.h"
+
+using namespace headwise;
+using namespace headwise::test;
+
+namespace {
+
+using Json = nlohmann::json;
+
+const std::string golden_folder = HEADWISE_SOURCE_DIR "/tests/golden/models/";
+
+Json config_of(const std::string& name) {
+  return Json::parse(content_of(golden_folder + name + "/config.json"));
+}
+
+std::map<std::string, std::vector<Index>> shapes_of(const std::string& name) {
+  std::map<std::string, std::vector<Index>> shapes;
+  const ModelFiles files(golden_folder + name);
+  for (const auto& [array, info] : files.arrays()) shapes[array] = info.sizes;
+  return shapes;
+}
+
+std::shared_ptr<const Encoder> open(const std::string& path) {
+  const auto files = std::make_shared<const ModelFiles>(path);
+  return Encoder::open(files, find_attention_layers(*files));
+}
+
+// The one line that says what is wrong with the model, or why it predicts no words; "" where it is whole.
+std::string refusal(const std::map<std::string, std::vector<Index>>& shapes, const std::string& config) {
+  const TemporaryFolder folder;
+  write_model(folder, shapes, config);
+  try {
+    return open(folder.file(""))->no_words();
+  } catch (const Error& error) {
+    CHECK(error.status() == ExitStatus::input);
+    const std::string line = error.what();
+    CHECK(line.find('\n') == std::string::npos);
+    return line;
+  }
+}
+
+std::string refusal_of_config(const std::string& name, const char* key, const Json& value) {
+  Json config = config_of(name);
+  config[key] = value;
+  return refusal(shapes_of(name), config.dump());
+}
+
+void check_contains(const std::string& line, const std::string& part) {
+  CAPTURE(line);
+  CAPTURE(part);
+  CHECK(line.find(part) != std::string::npos);
+}
+
+}  // namespace
+
+TEST_CASE("a small model opens as it is, and not with any of its arrays missing or of another shape") {
+  for (const std::string name : {"bert", "roberta", "electra", "distilbert", "gpt2", "llama", "qwen2",
+                                 "gpt_neox", "gpt_neox_serial", "opt", "opt_post", "bloom", "phi3"}) {
+    CAPTURE(name);
+    const auto shapes = shapes_of(name);
+    const std::string config = config_of(name).dump();
+    CHECK(refusal(shapes, config) == "");
+    for (const auto& [array, sizes] : shapes) {
+      CAPTURE(array);
+      const auto has = [&](const char* part) { return array.find(part) != std::string::npos; };
+      if (has("attn.bias") || has("attention.bias") || has("masked_bias") || has("inv_freq") || has("pooler"))
+        continue;  // not read
+      auto changed = shapes;
+      changed[array].back() += 1;
+      CHECK(refusal(changed, config) != "");
+      if (has("token_type") || (array.ends_with("bias") && name == "qwen2")) continue;  // may be missing
+      auto fewer = shapes;
+      fewer.erase(array);
+      CHECK(refusal(fewer, config) != "");
+    }
+  }
+}
+
+TEST_CASE("a block that lacks an array names it with the shape that it should have") {
+  auto shapes = shapes_of("bert");
+  shapes.erase("bert.encoder.layer.1.output.dense.weight");
+  check_contains(refusal(shapes, config_of("bert").dump()), "bert.encoder.layer.1.output.dense.weight");
+  check_contains(refusal(shapes, config_of("bert").dump()), "(16,28)");
+  shapes = shapes_of("gpt2");
+  shapes["transformer.ln_f.weight"] = {17};
+  const std::string line = refusal(shapes, config_of("gpt2").dump());
+  check_contains(line, "transformer.ln_f.weight");
+  check_contains(line, "(17)");
+  check_contains(line, "(16)");
+}
+
+TEST_CASE("an array in a block that would change the result, and that nothing here computes with, is named") {
+  auto shapes = shapes_of("llama");
+  shapes["model.layers.1.self_attn.q_norm.weight"] = {6};
+  check_contains(refusal(shapes, config_of("llama").dump()), "model.layers.1.self_attn.q_norm.weight");
+}
+
+TEST_CASE("biases that config.json denies are refused, and needed where it does not") {
+  const std::string attention_bias = "gpt_neox.layers.0.attention.dense.bias";
+  check_contains(refusal_of_config("gpt_neox", "attention_bias", false), attention_bias);
+  check_contains(refusal_of_config("gpt_neox_serial", "attention_bias", true),
+                 "gpt_neox.layers.0.attention.query_key_value.bias");
+  check_contains(refusal_of_config("opt", "enable_bias", false), "model.decoder.layers.0.fc1.bias");
+  auto shapes = shapes_of("opt");
+  std::erase_if(shapes, [](const auto& array) {
+    return array.first.ends_with("bias") && array.first.find("norm") == std::string::npos;
+  });
+  CHECK(refusal(shapes, config_of("opt").dump()) != "");
+  Json config = config_of("opt");
+  config["enable_bias"] = false;
+  CHECK(refusal(shapes, config.dump()) == "");
+}
+
+TEST_CASE("words that are narrower than the model need the projections of OPT") {
+  auto shapes = shapes_of("opt_post");
+  shapes.erase("decoder.project_in.weight");
+  check_contains(refusal(shapes, config_of("opt_post").dump()), "decoder.project_in.weight");
+  shapes = shapes_of("opt_post");
+  shapes.erase("decoder.project_out.weight");
+  check_contains(refusal(shapes, config_of("opt_post").dump()), "decoder.project_out.weight");
+}
+
+TEST_CASE("settings of config.json that are computed otherwise are named with their value") {
+  check_contains(refusal_of_config("bert", "position_embedding_type", "relative_key"), "relative_key");
+  check_contains(refusal_of_config("bert", "is_decoder", true), "is_decoder");
+  check_contains(refusal_of_config("bert", "hidden_act", "mish"), "mish");
+  check_contains(refusal_of_config("bert", "model_type", "deberta"), "deberta");
+  check_contains(refusal_of_config("gpt2", "scale_attn_by_inverse_layer_idx", true),
+                 "scale_attn_by_inverse_layer_idx");
+  check_contains(refusal_of_config("llama", "model_type", "gemma"), "gemma");
+  check_contains(refusal_of_config("llama", "rope_scaling", Json{{"rope_type", "yarn"}, {"factor", 2.0}}),
+                 "yarn");
+  check_contains(refusal_of_config("llama", "head_dim", 8), "head_dim");
+  check_contains(refusal_of_config("qwen2", "layer_types", Json{"full_attention", "sliding_attention"}),
+                 "layer_types");
+  check_contains(refusal_of_config("opt", "layer_norm_elementwise_affine", false),
+                 "layer_norm_elementwise_affine");
+  check_contains(refusal_of_config("opt", "do_layer_norm_before", "no"), "do_layer_norm_before");
+  check_contains(refusal_of_config("opt", "model_type", "xglm"), "xglm");
+  check_contains(refusal_of_config("bloom", "apply_residual_connection_post_layernorm", true),
+                 "apply_residual_connection_post_layernorm");
+  check_contains(refusal_of_config("bloom", "model_type", "falcon"), "falcon");
+  check_contains(refusal_of_config("phi3", "rope_scaling", Json{{"type", "longrope"}}), "longrope");
+  check_contains(refusal_of_config("gpt_neox", "model_type", "gpt_neox_japanese"), "gpt_neox_japanese");
+  check_contains(refusal_of_config("gpt_neox", "rope_scaling", Json{{"rope_type", "yarn"}}), "yarn");
+  check_contains(refusal_of_config("gpt_neox", "rotary_pct", 0.4), "0.4 of a head's 8");
+}
+
+TEST_CASE("blocks beyond those that config.json counts are no part of the model") {
+  Json config = config_of("bert");
+  config["num_hidden_layers"] = 1;
+  const TemporaryFolder folder;
+  write_model(folder, shapes_of("bert"), config.dump());
+  const std::shared_ptr<const Encoder> encoder = open(folder.file(""));
+  CHECK(encoder->config().num_layers == 1);
+  CHECK(encoder->no_words().empty());
+}
+
+TEST_CASE("hostile numbers in config.json are one clear sentence") {
+  for (const char* key : {"num_hidden_layers", "hidden_size", "num_attention_heads"}) {
+    for (const Json& value : {Json(-1), Json(0), Json(1e18), Json(2.5), Json("two"), Json(Json::array())})
+      check_contains(refusal_of_config("bert", key, value), key);
+  }
+  check_contains(refusal_of_config("bert", "num_hidden_layers", 1'000'000'000), "1000000000");
+  check_contains(refusal_of_config("bert", "hidden_size", 32), "hidden_size");
+  for (const Json& value : {Json(-1e-5), Json(0), Json("small"), Json(1e300)})
+    check_contains(refusal_of_config("bert", "layer_norm_eps", value), "layer_norm_eps");
+  check_contains(refusal_of_config("roberta", "pad_token_id", 1'000'000), "position_embeddings");
+  check_contains(refusal_of_config("roberta", "pad_token_id", -3), "pad_token_id");
+  check_contains(refusal_of_config("llama", "rope_theta", -5), "rope_theta");
+  check_contains(refusal_of_config("llama", "max_position_embeddings", 1e30), "max_position_embeddings");
+}
+
+TEST_CASE("without config.json, or with layers of two kinds, there is no encoder") {
+  check_contains(refusal(shapes_of("bert"), ""), "config.json");
+  auto shapes = shapes_of("gpt2");
+  for (const auto& [name, sizes] : shapes_of("bert")) shapes["x" + name] = sizes;
+  check_contains(refusal(shapes, config_of("gpt2").dump()), "not a single stack of blocks");
+  shapes = shapes_of("bert");
+  std::map<std::string, std::vector<Index>> without_first;
+  for (const auto& [name, sizes] : shapes)
+    if (name.find("layer.0.") == std::string::npos) without_first[name] = sizes;
+  CHECK(refusal(without_first, config_of("bert").dump()) != "");
+}
+
+TEST_CASE("ids outside the vocabulary and texts that are too long are refused before anything is computed") {
+  const auto encoder = open(golden_folder + "bert");
+  CHECK_THROWS_WITH_AS(encoder->run(std::vector<TokenId>{3, 40}), doctest::Contains("0 to 39"), Error);
+  CHECK_THROWS_WITH_AS(encoder->run(std::vector<TokenId>{-1}), doctest::Contains("-1"), Error);
+  CHECK_THROWS_WITH_AS(encoder->run(std::vector<TokenId>(13, 1)), doctest::Contains("at most 12"), Error);
+  CHECK(encoder->run(std::vector<TokenId>{}).last_hidden->shape().sizes() == std::vector<Index>{1, 0, 16});
+}
+
+TEST_CASE("a model without a head opens, and says that there are no words to predict") {
+  const auto encoder = open(golden_folder + "bert_without_words");
+  CHECK(encoder->no_words().find("cls.predictions.transform.dense.weight") != std::string::npos);
+  const Encoder::Pass pass = encoder->run(std::vector<TokenId>{1, 2});
+  CHECK_THROWS_WITH_AS(encoder->logits(*pass.last_hidden, 0, 2), doctest::Contains("no words to predict"),
+                       Error);
+}
+
+TEST_CASE("a model that lacks a part of its second block runs its first one, and says what is missing") {
+  const auto whole = open(golden_folder + "gpt2");
+  const TemporaryFolder folder;
+  std::vector<NamedTensor> arrays = read_array_file(golden_folder + "gpt2/model.safetensors");
+  std::erase_if(arrays, [](const NamedTensor& array) { return array.name == "transformer.h.1.ln_2.bias"; });
+  write_safetensors(folder.file("model.safetensors"), arrays);
+  folder.with_file("config.json", config_of("gpt2").dump());
+  const auto encoder = open(folder.file(""));
+  CHECK(encoder->config().num_layers == 1);
+  CHECK(encoder->no_words().find("transformer.h.1.ln_2.bias") != std::string::npos);
+  const std::vector<TokenId> ids{3, 17, 4};
+  CHECK(identical(*encoder->run(ids).hidden_states[1], *whole->run(ids).hidden_states[1]));
+  CHECK_THROWS_WITH_AS(encoder->layer_input(1, *encoder->run(ids).hidden_states[1]),
+                       doctest::Contains("no such layer"), Error);
+}
+
+TEST_CASE("any damage to config.json opens or is refused in one line") {
+  const std::string config = content_of(golden_folder + "llama/config.json");
+  const auto shapes = shapes_of("llama");
+  const TemporaryFolder folder;
+  write_model(folder, shapes, config);
+  const CounterRandom random(7, "damage");
+  int refused = 0;
+  for (std::uint64_t round = 0; round < 400; ++round) {
+    std::string damaged = config;
+    const auto count = 1 + static_cast<std::uint64_t>(random.uniform(round * 100) * 3.0);
+    for (std::uint64_t i = 0; i < count; ++i) {
+      const auto at = static_cast<std::size_t>(random.uniform(round * 100 + 3 * i + 1) *
+                                               static_cast<double>(damaged.size()));
+      const char replacements[] = "0123456789-.eE\"{}[],: ntf\x80";
+      const auto which = static_cast<std::size_t>(random.uniform(round * 100 + 3 * i + 2) * 26.0);
+      damaged[at] = replacements[which];
+    }
+    CAPTURE(damaged);
+    folder.with_file("config.json", damaged);
+    try {
+      const auto encoder = open(folder.file(""));
+      encoder->run(std::vector<TokenId>{1, 2, 3});
+    } catch (const Error& error) {
+      ++refused;
+      CHECK(error.status() == ExitStatus::input);
+      CHECK(std::string(error.what()).find('\n') == std::string::npos);
+    }
+  }
+  CHECK(refused > 100);
+}

@@ -1,0 +1,213 @@
+#include <doctest/doctest.h>
+
+#include <functional>
+#include <limits>
+
+#include "core/tensor/error.h"
+#include "core/reference/reference_backend.h"
+#include "tests/core/attention/random_inputs.h"
+
+using namespace headwise;
+using namespace headwise::test;
+
+namespace {
+
+constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+
+// The error line of inputs with one thing wrong; N=2, L=4, S=6, E=12, H=4, D=3.
+std::string refusal(const std::function<void(AttentionInputs&)>& spoil) {
+  AttentionInputs inputs = random_inputs(small_options());
+  spoil(inputs);
+  try {
+    check_attention_inputs(inputs);
+  } catch (const Error& error) {
+    CHECK(error.status() == ExitStatus::input);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TensorPtr array(Shape shape, DType dtype = DType::f64) {
+  return zeros(std::move(shape), dtype);
+}
+
+AttentionInputs heads_inputs() {
+  AttentionInputs inputs;
+  inputs.options.op = Op::scaled_dot_product_attention;
+  inputs.dtype = DType::f64;
+  inputs.tensors.query = array({{"N", 2}, {"H", 4}, {"L", 3}, {"D", 5}});
+  inputs.tensors.key = array({{"N", 2}, {"G", 2}, {"S", 6}, {"D", 5}});
+  inputs.tensors.value = array({{"N", 2}, {"G", 2}, {"S", 6}, {"Dv", 7}});
+  return inputs;
+}
+
+std::string heads_refusal(const std::function<void(AttentionInputs&)>& spoil) {
+  AttentionInputs inputs = heads_inputs();
+  spoil(inputs);
+  try {
+    check_attention_inputs(inputs);
+  } catch (const Error& error) {
+    CHECK(error.status() == ExitStatus::input);
+    return error.what();
+  }
+  return "accepted";
+}
+
+}  // namespace
+
+TEST_CASE("inputs that agree are accepted") {
+  CHECK(refusal([](AttentionInputs&) {}) == "accepted");
+  CHECK(heads_refusal([](AttentionInputs&) {}) == "accepted");
+}
+
+TEST_CASE("a wrong shape is told with both shapes and the likely cause") {
+  CHECK(refusal([](AttentionInputs& i) {
+          i.tensors.key_padding_mask = array({{"S", 6}, {"N", 2}}, DType::boolean);
+        }) == "key_padding_mask: the shape disagrees: got (6,2); expected (N,S) = (2,6); transposed?");
+  CHECK(refusal([](AttentionInputs& i) {
+          i.tensors.key = array({{"S", 6}, {"N", 2}, {"kdim", 12}});
+        }) ==
+        "key: key and query have different batch sizes: got (6,2,12); expected (N,S,kdim) = (2,S,12); "
+        "is the batch axis the second one? the trace wants it first");
+  CHECK(refusal([](AttentionInputs& i) {
+          i.tensors.value = array({{"N", 2}, {"S", 5}, {"vdim", 12}});
+        }) ==
+        "value: the shape disagrees: got (2,5,12); expected (N,S,vdim) = (2,6,12); key and value have the "
+        "same length");
+  CHECK(
+      refusal([](AttentionInputs& i) {
+        i.tensors.query = array({{"L", 4}, {"E", 12}});
+      }) ==
+      "query: the number of axes disagrees: got (4,12); expected (N,L,E); an unbatched input has N = 1 here");
+  CHECK(refusal([](AttentionInputs& i) {
+          i.tensors.attn_mask = array({{"S", 6}, {"L", 4}}, DType::boolean);
+        }) ==
+        "attn_mask: the shape disagrees: got (6,4); expected (L,S) = (4,6) or (N·H,L,S) = (8,4,6); "
+        "transposed?");
+  CHECK(refusal([](AttentionInputs& i) {
+          i.tensors.in_proj_weight = array({{"a", 12}, {"b", 36}});
+        }) ==
+        "in_proj_weight: the shape disagrees: got (12,36); expected (H·D+G·D+G·Dv,E) = (36,12); transposed?");
+}
+
+TEST_CASE("every array is held against the sizes") {
+  const auto wrong = [](TensorPtr TraceTensors::*member) {
+    return refusal([member](AttentionInputs& i) {
+      i.tensors.*member = array({{"a", 1}, {"b", 2}, {"c", 3}, {"d", 4}});
+    });
+  };
+  for (const TensorEntry& entry : tensor_entries()) {
+    if (entry.role == TensorRole::intermediate) continue;
+    const std::string line = wrong(entry.member);
+    CHECK_MESSAGE(line != "accepted", entry.name);
+  }
+}
+
+TEST_CASE("types are checked") {
+  CHECK(refusal([](AttentionInputs& i) {
+          i.tensors.query = array({{"N", 2}, {"L", 4}, {"E", 12}}, DType::f32);
+        }) == "query: the type is not that of the trace: got f32; expected f64; convert it first");
+  CHECK(refusal([](AttentionInputs& i) {
+          i.tensors.attn_mask = array({{"L", 4}, {"S", 6}}, DType::i64);
+        }).find("bool, f32 or f64") != std::string::npos);
+  CHECK(refusal([](AttentionInputs& i) {
+          i.tensors.valid_lens = array({{"N", 2}}, DType::f64);
+        }).find("i64") != std::string::npos);
+  CHECK(refusal([](AttentionInputs& i) {
+          i.tensors.scores = array({{"N", 2}});
+        }).find("computed") != std::string::npos);
+  CHECK(refusal([](AttentionInputs& i) { i.dtype = DType::boolean; }).find("f32 or f64") !=
+        std::string::npos);
+}
+
+TEST_CASE("options that exclude each other are named together") {
+  const Shape rows{{"G·D", 12}};
+  const Shape heads{{"N", 2}, {"G", 4}, {"S", 6}, {"D", 3}};
+  CHECK(
+      refusal([&](AttentionInputs& i) { i.tensors.bias_k = array(rows); }) ==
+      "bias_k: bias_k and bias_v come together: got bias_k alone; expected both or neither; give bias_v too");
+  CHECK(refusal([&](AttentionInputs& i) {
+          i.tensors.bias_k = i.tensors.bias_v = array(rows);
+          i.tensors.static_k = array(heads);
+        }).find("bias_k, bias_v and static_k") != std::string::npos);
+  CHECK(refusal([](AttentionInputs& i) {
+          i.tensors.q_proj_weight = array({{"H·D", 12}, {"E", 12}});
+        }).find("in_proj_weight beside q_proj_weight") != std::string::npos);
+  CHECK(refusal([](AttentionInputs& i) { i.options.num_kv_heads = 3; }) ==
+        "num_heads: key/value heads must serve equal numbers of query heads: got num_heads = 4, num_kv_heads "
+        "= 3; "
+        "expected num_kv_heads a divisor of 4");
+  CHECK(refusal([](AttentionInputs& i) {
+          i.options.kdim = 7;
+          i.tensors.key = array({{"N", 2}, {"S", 6}, {"kdim", 7}});
+        }).find("kdim = 7") != std::string::npos);
+  CHECK(refusal([](AttentionInputs& i) { i.tensors.in_proj_weight = nullptr; }).find("q_proj_weight") !=
+        std::string::npos);
+  CHECK(refusal([](AttentionInputs& i) { i.tensors.out_proj_weight = nullptr; }).find("out_proj.weight") !=
+        std::string::npos);
+}
+
+TEST_CASE("numbers out of range are refused") {
+  const auto option = [](const std::function<void(AttentionOptions&)>& set) {
+    return refusal([&](AttentionInputs& i) { set(i.options); });
+  };
+  CHECK(option([](AttentionOptions& o) { o.dropout = 1.5; }) ==
+        "dropout: a probability is out of range: got 1.5; expected 0 to 1");
+  CHECK(option([](AttentionOptions& o) { o.dropout = nan; }).starts_with("dropout"));
+  CHECK(option([](AttentionOptions& o) { o.scale = nan; }).starts_with("scale"));
+  CHECK(option([](AttentionOptions& o) { o.temperature = 0.0; }).starts_with("temperature"));
+  CHECK(option([](AttentionOptions& o) { o.temperature = nan; }).starts_with("temperature"));
+  CHECK(option([](AttentionOptions& o) { o.softcap = -1.0; }).starts_with("softcap"));
+  CHECK(option([](AttentionOptions& o) {
+          o.mask_value = -std::numeric_limits<double>::infinity();
+        }).starts_with("mask.value"));
+  CHECK(option([](AttentionOptions& o) { o.sliding_window = 0; }).starts_with("sliding_window"));
+  CHECK(option([](AttentionOptions& o) { o.head_dim = 0; }).starts_with("head_dim"));
+  CHECK(option([](AttentionOptions& o) { o.num_heads = -4; }).starts_with("num_heads"));
+  CHECK(option([](AttentionOptions& o) { o.head_gain = {1.0}; }).starts_with("heads.gain"));
+  CHECK(option([](AttentionOptions& o) { o.scale = -1.0; }) == "accepted");
+  CHECK(refusal([](AttentionInputs& i) {
+          i.tensors.valid_lens =
+              std::make_shared<const Tensor>(Shape{{"N", 2}}, std::vector<std::int64_t>{3, 7});
+        }) == "valid_lens: a length is out of range: got 7 at cell 1; expected 0 to S = 6");
+}
+
+TEST_CASE("a mask value that f32 cannot hold is refused there: it would block instead of fill") {
+  AttentionInputs inputs = random_inputs(small_options(), {}, DType::f32);
+  inputs.options.mask_value = -1e39;
+  CHECK_THROWS_AS(check_attention_inputs(inputs), Error);
+  inputs.options.mask_value = -1e38;
+  check_attention_inputs(inputs);
+  CHECK(refusal([](AttentionInputs& i) { i.options.mask_value = -1e39; }) == "accepted");
+}
+
+TEST_CASE("scaled dot-product attention takes arrays of heads and masks that broadcast, and nothing else") {
+  CHECK(heads_refusal([](AttentionInputs& i) {
+          i.tensors.key = array({{"N", 2}, {"G", 3}, {"S", 6}, {"D", 5}});
+        }).find("num_kv_heads = 3") != std::string::npos);
+  CHECK(heads_refusal([](AttentionInputs& i) {
+          i.tensors.key = array({{"N", 2}, {"G", 2}, {"S", 6}, {"D", 4}});
+        }).starts_with("key"));
+  CHECK(heads_refusal([](AttentionInputs& i) {
+          i.tensors.out_proj_weight = array({{"E", 1}, {"E", 1}});
+        }).starts_with("out_proj.weight"));
+  CHECK(
+      heads_refusal([](AttentionInputs& i) { i.options.add_zero_attn = true; }).starts_with("add_zero_attn"));
+  CHECK(heads_refusal([](AttentionInputs& i) {
+          i.tensors.attn_mask = array({{"H", 4}, {"L", 1}, {"S", 5}});
+        }) == "accepted");
+  CHECK(heads_refusal([](AttentionInputs& i) {
+          i.tensors.attn_mask = array({{"H", 3}, {"L", 3}, {"S", 6}});
+        }) ==
+        "attn_mask: the shape does not broadcast: got (3,3,6); expected what broadcasts to (N,H,L,S) = "
+        "(2,4,3,6)");
+  CHECK(heads_refusal([](AttentionInputs& i) {
+          i.tensors.attn_mask = array({{"L", 3}, {"S", 7}});
+        }) != "accepted");
+}
+
+TEST_CASE("sizes whose product overflows are refused, not multiplied") {
+  AttentionInputs inputs = random_inputs(small_options());
+  inputs.options.head_dim = Index{1} << 61;
+  CHECK_THROWS_AS(check_attention_inputs(inputs), Error);
+}
