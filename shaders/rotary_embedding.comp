@@ -1,15 +1,15 @@
-// Rotary position embedding: rows of heads, columns j and j + R/2 turned by the angle of the row's position. A thread makes one
+// Rotary position embedding: rows of heads, columns j and j + R/2 rotated by the angle of the row's position. A thread makes one
 // number.
 layout(local_size_x = 256) in;
 
 layout(std430, binding = 0) readonly buffer Rows { float rows[]; };        // (…,T,D)
-layout(std430, binding = 1) readonly buffer Turns { float turns[]; };      // (T,R/2,2): cos and sin
-layout(std430, binding = 3) writeonly buffer Turned { float turned[]; };   // (…,T,D)
+layout(std430, binding = 1) readonly buffer Rotations { float rotations[]; };      // (T,R/2,2): cos and sin
+layout(std430, binding = 3) writeonly buffer Rotated { float rotated[]; };   // (…,T,D)
 
 uniform uint count;        // numbers of this binding, whole rows
 uniform uint rows_offset;  // of the first row
-uniform uint turns_offset;
-uniform uint turned_offset;
+uniform uint rotations_offset;
+uniform uint rotated_offset;
 uniform uint first_row;    // of this binding, among all
 uniform uint tokens;       // T
 uniform uint width;        // D
@@ -23,9 +23,9 @@ void main() {
   float own = rows[rows_offset + i];
   if (column < 2u * pairs) {
     bool is_first = column < pairs;
-    uint turn = turns_offset + 2u * ((first_row + i / width) % tokens * pairs + column % pairs);
+    uint rotation = rotations_offset + 2u * ((first_row + i / width) % tokens * pairs + column % pairs);
     float partner = rows[rows_offset + (is_first ? i + pairs : i - pairs)];
-    own = own * turns[turn] + (is_first ? -partner : partner) * turns[turn + 1u];
+    own = own * rotations[rotation] + (is_first ? -partner : partner) * rotations[rotation + 1u];
   }
-  turned[turned_offset + i] = own;
+  rotated[rotated_offset + i] = own;
 }

@@ -71,7 +71,7 @@ ModelPass ModelPass::to_last_of(const std::vector<Index>& layers, const Scenario
   }
   if (!pass.input_) return pass;
   pass.hidden_states_ =
-      pass.input_->model->encoder()->run(pass.input_->text.ids, {.layers = layers.back()}).hidden_states;
+      pass.input_->model->transformer()->run(pass.input_->text.ids, {.layers = layers.back()}).hidden_states;
   return pass;
 }
 

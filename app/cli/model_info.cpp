@@ -99,7 +99,7 @@ std::string described(const AttentionLayer& layer) {
                 ? ", ALiBi positions"
                 : fmt::format(", ALiBi positions (times {:g})", attention.alibi_scale);
   if (attention.rotary) text += fmt::format(", rotary positions ({})", rotary_text(*attention.rotary));
-  if (attention.turns_neighbours)
+  if (attention.rotates_neighbours)
     text +=
         ", which rotate neighbouring columns: each head of q and k is shown with columns 0, 2, 4 … before 1, "
         "3, 5 …";
@@ -112,19 +112,19 @@ std::string named(const AttentionLayer& layer) {
 
 // Whether text can go into the model, and whether words come out.
 std::string text_goes_in(const TextModel& model) {
-  const Encoder* const encoder = model.encoder().get();
+  const Transformer* const transformer = model.transformer().get();
   std::string text;
   if (!model.no_text().empty()) text += fmt::format("  cannot read text: {}\n", one_line(model.no_text()));
-  if (encoder) text += fmt::format("  encoder: {}\n", blocks_text(encoder->config()));
+  if (transformer) text += fmt::format("  encoder: {}\n", blocks_text(transformer->config()));
   if (model.tokenizer()) {
     text += fmt::format("  tokenizer: {}, {} pieces\n", model.tokenizer()->kind(),
                         model.tokenizer()->vocabulary().size());
   }
   if (!model.nameless_words().empty()) text += fmt::format("  {}\n", model.nameless_words());
-  if (encoder) {
-    text += encoder->no_words().empty()
-                ? fmt::format("  predicts {} words\n", encoder->config().vocabulary)
-                : fmt::format("  predicts no words: {}\n", one_line(encoder->no_words()));
+  if (transformer) {
+    text += transformer->no_words().empty()
+                ? fmt::format("  predicts {} words\n", transformer->config().vocabulary)
+                : fmt::format("  predicts no words: {}\n", one_line(transformer->no_words()));
   }
   return text;
 }
@@ -235,13 +235,13 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
          {"warnings", warnings_of(layer)},
          {"problem", or_null(!problem.empty(), problem)}});
   }
-  Json encoder;
-  if (model.encoder()) {
-    const EncoderConfig& config = model.encoder()->config();
-    encoder = {{"blocks", blocks_text(config)},
+  Json transformer;
+  if (model.transformer()) {
+    const TransformerConfig& config = model.transformer()->config();
+    transformer = {{"blocks", blocks_text(config)},
                {"vocabulary", config.vocabulary},
                {"max_positions", config.max_positions},
-               {"no_words", or_null(!model.encoder()->no_words().empty(), model.encoder()->no_words())}};
+               {"no_words", or_null(!model.transformer()->no_words().empty(), model.transformer()->no_words())}};
   }
   const std::string count_problem = told_of_layer_count(files, layers);
   return {{"config", layers.config != nullptr},
@@ -249,7 +249,7 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
           {"layers", list},
           {"layer_count_problem", or_null(!count_problem.empty(), count_problem)},
           {"notes", model_notes(files, layers)},
-          {"encoder", encoder},
+          {"encoder", transformer},
           {"tokenizer", model.tokenizer() ? Json(model.tokenizer()->kind()) : Json(nullptr)},
           {"words_without_text", or_null(!model.nameless_words().empty(), model.nameless_words())},
           {"no_text", or_null(!model.no_text().empty(), model.no_text())}};

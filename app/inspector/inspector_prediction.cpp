@@ -11,7 +11,7 @@
 #include "app/content/stage_marks.h"
 #include "app/stage/prediction_view.h"
 #include "app/platform/fonts.h"
-#include "app/session/word_predictions.h"
+#include "app/session/token_predictions.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/ui_probe.h"
 #include "core/scenario/text_inputs.h"
@@ -54,7 +54,7 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
       context.predictions->positions.empty())
     return false;
   const ModelInput& input = *context.predictions->of->inputs.model_input;
-  const bool says_next = input.model->encoder()->config().is_causal;
+  const bool says_next = input.model->transformer()->config().is_causal;
   const Index position = predicted_position(context);
   const PredictionChange& change = context.predictions->positions[static_cast<std::size_t>(position)];
   ImFont* font = context.fonts.sans;

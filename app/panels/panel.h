@@ -24,7 +24,7 @@ namespace headwise {
 class HeatmapRenderer;  // app/render
 enum class CommandId : int;
 struct OtherSide;        // app/session/other_side.h
-struct WordPredictions;  // app/session/word_predictions.h
+struct TokenPredictions;  // app/session/word_predictions.h
 
 // A page of a lesson that is in the program (core/playlist/lessons.h).
 struct LessonPage {
@@ -50,7 +50,7 @@ struct PanelContext {
   bool reduce_motion = false;             // fade from picture to picture instead
   const OtherSide* other_side = nullptr;  // in the view Compare; null while it is computed
   std::string_view no_gradients = {};     // why the trace has none although they are wanted: a sentence
-  const WordPredictions* predictions = nullptr;  // in the view Prediction; null while they are computed
+  const TokenPredictions* predictions = nullptr;  // in the view Prediction; null while they are computed
   std::string_view no_predictions = {};          // a sentence meanwhile
   const Pointed* pointed = nullptr;   // what the mouse pointed at by name in the last frame: it lights up
   Pointed* pointing = nullptr;        // what it points at in this one: panels fill it in

@@ -44,7 +44,7 @@ FoundHeads find_heads(const HeadQuestion& question) {
   FoundHeads found;
   found.model = model_name(question.model);
   found.survey =
-      std::make_shared<const HeadSurvey>(survey_heads(*model->encoder(), scored_tokens(text.tokens)));
+      std::make_shared<const HeadSurvey>(survey_heads(*model->transformer(), scored_tokens(text.tokens)));
   found.tokens = text.labels;
   const auto of_text = [](const EncodedToken& token) { return token.begin < token.end; };
   found.empty = std::ranges::none_of(text.tokens, of_text);
@@ -52,7 +52,7 @@ FoundHeads find_heads(const HeadQuestion& question) {
                              : fmt::format("{}", fmt::join(text.notices, "; "));
   if (const std::string told = heads_without_number(*found.survey); !found.empty && !told.empty())
     found.notice += (found.notice.empty() ? "" : "; ") + told;
-  found.no_words = model->encoder()->no_words();
+  found.no_words = model->transformer()->no_words();
   return found;
 }
 
@@ -61,7 +61,7 @@ MutedHeads mute_heads(const HeadQuestion& question) {
   const ModelText text = model->read(question.text);
   MutedHeads muted;
   muted.muting =
-      std::make_shared<const HeadMuting>(mute_each_head(*model->encoder(), scored_tokens(text.tokens)));
+      std::make_shared<const HeadMuting>(mute_each_head(*model->transformer(), scored_tokens(text.tokens)));
   for (const MutedHead& head : muted.muting->heads) muted.changes.push_back(change_text(*model, text, head));
   return muted;
 }

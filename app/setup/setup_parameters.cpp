@@ -84,7 +84,7 @@ void draw_layer(SetupRows& rows) {
   std::string of;
   if (input) {
     const std::size_t layers = input->model->layers().layers.size();
-    told += fmt::format(": {} layers × {} heads", layers, input->model->encoder()->config().num_heads);
+    told += fmt::format(": {} layers × {} heads", layers, input->model->transformer()->config().num_heads);
     of = fmt::format("0 to {}", layers - 1);
   }
   dim_text(rows.widgets(), told);

@@ -16,7 +16,7 @@
 #include "app/stage/one_head_view.h"
 #include "app/stage/thumbnail_marks.h"
 #include "app/platform/fonts.h"
-#include "app/session/word_predictions.h"
+#include "app/session/token_predictions.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
@@ -56,12 +56,12 @@ std::optional<Index> position_looked_at(const PanelContext& context) {
 
 class View {
  public:
-  View(const PanelContext& context, const StageContent& weights, const WordPredictions& predictions)
+  View(const PanelContext& context, const StageContent& weights, const TokenPredictions& predictions)
       : context_(context),
         weights_(weights),
         predictions_(predictions),
         input_(*predictions.of->inputs.model_input),
-        says_next_(input_.model->encoder()->config().is_causal),
+        says_next_(input_.model->transformer()->config().is_causal),
         list_(ImGui::GetWindowDrawList()) {}
 
   PanelAction draw(PredictionState& state, RectF area, std::optional<CellRef>& under_mouse);
@@ -77,14 +77,14 @@ class View {
     return drawable_text(token_at(context_.inputs.labels.query, position, "position"), font);
   }
   double summary(RectF area, bool low) const;
-  void word_and_probability(float x, float y, float room, const WordChange& word, double probability,
+  void token_and_probability(float x, float y, float room, const WordChange& word, double probability,
                             Rgba8 color) const;
   void row(Index position, const RectF& line, bool chosen) const;
   void details(Index position, RectF area) const;
 
   const PanelContext& context_;
   const StageContent& weights_;
-  const WordPredictions& predictions_;
+  const TokenPredictions& predictions_;
   const ModelInput& input_;
   bool says_next_;
   ImDrawList* list_;
@@ -132,7 +132,7 @@ double View::summary(RectF area, bool low) const {
   return static_cast<double>(y) - area.y + 0.5 * static_cast<double>(font->FontSize);
 }
 
-void View::word_and_probability(float x, float y, float room, const WordChange& of, double probability,
+void View::token_and_probability(float x, float y, float room, const WordChange& of, double probability,
                                 Rgba8 color) const {
   ImFont* font = context_.fonts.sans;
   ImFont* mono = context_.fonts.mono_small;
@@ -163,10 +163,10 @@ void View::row(Index position, const RectF& line, bool chosen) const {
                  fitted_text(token(position, font), font, token_room).c_str());
   ui_probe("prediction/row", static_cast<int>(position), min, max);
   if (change.before.empty() || change.now.empty()) return;
-  word_and_probability(min.x + token_room + gap, y, side, change.before[0], change.before[0].before,
+  token_and_probability(min.x + token_room + gap, y, side, change.before[0], change.before[0].before,
                        palette.text_dim);
   const bool other = says_another_word(change);
-  word_and_probability(min.x + token_room + 2 * gap + side, y, side - 6 * u(), change.now[0],
+  token_and_probability(min.x + token_room + 2 * gap + side, y, side - 6 * u(), change.now[0],
                        change.now[0].now,
                        other                 ? palette.focus
                        : has_changed(change) ? palette.text
@@ -339,10 +339,10 @@ Index predicted_position(const PanelContext& context) {
   const ModelInput& input = *context.predictions->of->inputs.model_input;
   const std::optional<Index> looked_at = position_looked_at(context);
   return looked_at ? *looked_at
-                   : telling_position(*context.predictions, input.model->encoder()->config().is_causal);
+                   : telling_position(*context.predictions, input.model->transformer()->config().is_causal);
 }
 
-Index telling_position(const WordPredictions& predictions, bool says_next) {
+Index telling_position(const TokenPredictions& predictions, bool says_next) {
   const std::vector<PredictionChange>& all = predictions.positions;
   const auto most =
       std::ranges::max_element(all, {}, [](const PredictionChange& change) { return change.bits; });
@@ -356,7 +356,7 @@ Index telling_position(const WordPredictions& predictions, bool says_next) {
 
 PanelAction draw_prediction(const PanelContext& context, PredictionState& state, const StageContent& weights,
                             RectF area, std::optional<CellRef>& under_mouse) {
-  const WordPredictions* const predictions = context.predictions;
+  const TokenPredictions* const predictions = context.predictions;
   if (!predictions || predictions->positions.empty()) {
     draw_stage_sentence(context, predictions ? predictions->why : std::string(context.no_predictions), area);
     return {};

@@ -19,7 +19,7 @@ struct PredictionState {
 
 // The position whose words are told when nobody looks at one: where most has changed, else where the model says another word
 // than stands there, else the last.
-Index telling_position(const WordPredictions& predictions, bool says_next);
+Index telling_position(const TokenPredictions& predictions, bool says_next);
 
 // The position whose words are told: that of the query that is looked at, else telling_position. context.predictions must have
 // positions.

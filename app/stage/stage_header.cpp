@@ -16,7 +16,7 @@
 #include "app/platform/fonts.h"
 #include "app/session/commands.h"
 #include "app/session/frozen_heads.h"
-#include "app/session/word_predictions.h"
+#include "app/session/token_predictions.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/fitted_clauses.h"
 #include "app/widgets/segmented_control.h"

@@ -121,7 +121,7 @@ std::string layer_sentence(const Scenario& scenario) {
   const std::shared_ptr<const TextModel> model = TextModel::open(path);
   const AttentionLayers& layers = model->layers();
   const bool text = scenario.inputs.source == InputSource::text, reads_text = model->no_text().empty();
-  const bool says_words = reads_text && model->encoder()->no_words().empty();
+  const bool says_words = reads_text && model->transformer()->no_words().empty();
   const AttentionLayer& layer = layers.layers[static_cast<std::size_t>(scenario.parameters.layer)];
   std::string told = fmt::format(
       "{}: layer {} of {}, {}{}. Its parameters are the model's; {}. Choose other layers under PARAMETERS.",

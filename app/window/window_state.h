@@ -31,7 +31,7 @@
 #include "app/session/session.h"
 #include "app/session/settings.h"
 #include "app/session/trail.h"
-#include "app/session/word_predictions.h"
+#include "app/session/token_predictions.h"
 #include "app/widgets/focus_order.h"
 
 namespace headwise {

@@ -102,7 +102,7 @@ class Builder {
   }
 
   // k into heads, and each head's matrix turned. Rotary position embedding writes its keys anew.
-  MemoryOrder turned_keys() const {
+  MemoryOrder rotated_keys() const {
     const Id keys = trace_.tensors.k_rotary ? Id::k_rotary : Id::k_heads;
     const std::string name(tensor_entry(keys).name);
     MemoryOrder order = keys == Id::k_rotary ? made(keys) : split(Id::k, keys);
@@ -209,7 +209,7 @@ MemoryOrder memory_order(const Trace& trace, Step step, TensorId result, bool ba
   if (step == Step::split_heads && result == Id::v_heads && trace.tensors.v)
     return builder.split(Id::v, result);
   if (step == Step::scores && result == Id::scores && trace.tensors.k && trace.tensors.k_heads)
-    return builder.turned_keys();
+    return builder.rotated_keys();
   if (step == Step::concat && result == Id::concat && trace.tensors.head_output) return builder.join();
   return builder.made(result);
 }

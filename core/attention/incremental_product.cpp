@@ -89,7 +89,7 @@ DoubleProduct columns_of(DoubleProduct product, const Run& run) {
 
 }  // namespace
 
-ProductChange multiply_beside(std::span<const DoubleProduct> products,
+ProductChange incremental_product(std::span<const DoubleProduct> products,
                               std::span<const EarlierProduct> earlier) {
   std::vector<Changes> changes(products.size());
   double sizes = 0.0;

@@ -22,7 +22,7 @@ enum class ProductChange { none, some, most };
 // computed, the rest is copied; the bits are those of multiply_doubles. Outputs may be unwritten before.
 // `some`: every output is filled. `none`: each is that of before, and nothing was written. `most`: more than a quarter of
 // the work would be left, so that multiply_doubles is the shorter way; nothing was written. Throws Error(cancelled).
-ProductChange multiply_beside(std::span<const DoubleProduct> products,
+ProductChange incremental_product(std::span<const DoubleProduct> products,
                               std::span<const EarlierProduct> earlier);
 
 }  // namespace headwise

@@ -63,7 +63,7 @@ void linear_into(Tensor& y, const Tensor& x, const LinearRows& rows) {
 
 }  // namespace
 
-ProductChange linear_beside(const Tensor& x, const LinearRows& rows, const EarlierLinear& earlier,
+ProductChange incremental_linear(const Tensor& x, const LinearRows& rows, const EarlierLinear& earlier,
                             Tensor& y) {
   const Tensor& before = earlier.y;
   const bool alike = x.dtype() == DType::f64 && before.dtype() == DType::f64 &&
@@ -82,7 +82,7 @@ ProductChange linear_beside(const Tensor& x, const LinearRows& rows, const Earli
                                        bias_of(rows), in_features, out_features, y.values<double>().data());
   const EarlierProduct product_before{earlier.x.values<double>().data(), weight_of(earlier.rows),
                                       bias_of(earlier.rows), before.values<double>().data()};
-  return multiply_beside({&product, 1}, {&product_before, 1});
+  return incremental_product({&product, 1}, {&product_before, 1});
 }
 
 Tensor linear(const Tensor& x, const LinearRows& rows, Shape out) {

@@ -26,7 +26,7 @@ struct EarlierLinear {
   const LinearRows& rows;
   const Tensor& y;
 };
-// As multiply_beside says, y being its output; `most` too where sizes differ. In f64 only.
-ProductChange linear_beside(const Tensor& x, const LinearRows& rows, const EarlierLinear& earlier, Tensor& y);
+// As incremental_product says, y being its output; `most` too where sizes differ. In f64 only.
+ProductChange incremental_linear(const Tensor& x, const LinearRows& rows, const EarlierLinear& earlier, Tensor& y);
 
 }  // namespace headwise

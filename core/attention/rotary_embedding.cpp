@@ -10,24 +10,24 @@ namespace headwise {
 namespace {
 
 // cos θ and sin θ of every position and pair: made once for all batches and heads.
-struct Turns {
+struct Rotations {
   std::vector<double> cosines;  // (T,R/2)
   std::vector<double> sines;
 };
 
-Turns turns_of(Index positions, std::span<const double> inverse_frequencies, Index first_position) {
-  Turns turns;
+Rotations rotations_of(Index positions, std::span<const double> inverse_frequencies, Index first_position) {
+  Rotations rotations;
   const auto count = static_cast<std::size_t>(positions) * inverse_frequencies.size();
-  turns.cosines.reserve(count);
-  turns.sines.reserve(count);
+  rotations.cosines.reserve(count);
+  rotations.sines.reserve(count);
   for (Index t = 0; t < positions; ++t) {
     for (const double frequency : inverse_frequencies) {
       const double angle = static_cast<double>(first_position + t) * frequency;
-      turns.cosines.push_back(std::cos(angle));
-      turns.sines.push_back(std::sin(angle));
+      rotations.cosines.push_back(std::cos(angle));
+      rotations.sines.push_back(std::sin(angle));
     }
   }
-  return turns;
+  return rotations;
 }
 
 void check_widths(const Shape& shape, std::span<const double> inverse_frequencies) {
@@ -42,8 +42,8 @@ void check_widths(const Shape& shape, std::span<const double> inverse_frequencie
                  "at most D/2 frequencies", "give one frequency for each pair of columns"});
 }
 
-// `direction` 1 turns forwards, −1 backwards.
-Tensor turned(const Tensor& x, std::span<const double> inverse_frequencies, Index first_position,
+// `direction` 1 rotates forwards, −1 backwards.
+Tensor rotated(const Tensor& x, std::span<const double> inverse_frequencies, Index first_position,
               double direction) {
   const Shape& shape = x.shape();
   check_widths(shape, inverse_frequencies);
@@ -52,17 +52,17 @@ Tensor turned(const Tensor& x, std::span<const double> inverse_frequencies, Inde
   const Index positions = shape.size(shape.rank() - 2);
   const auto width = static_cast<std::size_t>(shape.size(shape.rank() - 1));
   const std::size_t pairs = inverse_frequencies.size();
-  const Turns turns = turns_of(positions, inverse_frequencies, first_position);
+  const Rotations rotations = rotations_of(positions, inverse_frequencies, first_position);
   dispatch_float(x.dtype(), [&]<class T>() {
     const std::span<T> values = out.values<T>();
     const auto length = static_cast<std::size_t>(positions);
     for (std::size_t row = 0; row * width < values.size(); ++row) {
       T* const first = values.data() + row * width;
       T* const second = first + pairs;
-      const std::size_t turn = row % length * pairs;
+      const std::size_t rotate = row % length * pairs;
       for (std::size_t j = 0; j < pairs; ++j) {
-        const double cosine = turns.cosines[turn + j];
-        const double sine = direction * turns.sines[turn + j];
+        const double cosine = rotations.cosines[rotate + j];
+        const double sine = direction * rotations.sines[rotate + j];
         const auto a = static_cast<double>(first[j]);
         const auto b = static_cast<double>(second[j]);
         first[j] = static_cast<T>(a * cosine - b * sine);
@@ -102,25 +102,25 @@ Index rotary_first_query(const AttentionOptions& options, Index queries, Index k
 std::vector<double> scaled_inverse_frequencies(std::vector<double> inverse_frequencies,
                                                const Llama3FrequencyScaling& scaling) {
   for (double& frequency : inverse_frequencies) {
-    // How many whole turns the pair made within the texts that the model was first trained on.
-    const double turns = scaling.original_max_position_embeddings * frequency / (2.0 * std::numbers::pi);
-    if (turns > scaling.high_freq_factor) continue;
+    // How many whole rotations the pair made within the texts that the model was first trained on.
+    const double rotations = scaling.original_max_position_embeddings * frequency / (2.0 * std::numbers::pi);
+    if (rotations > scaling.high_freq_factor) continue;
     const double kept =
-        turns < scaling.low_freq_factor
+        rotations < scaling.low_freq_factor
             ? 0.0
-            : (turns - scaling.low_freq_factor) / (scaling.high_freq_factor - scaling.low_freq_factor);
+            : (rotations - scaling.low_freq_factor) / (scaling.high_freq_factor - scaling.low_freq_factor);
     frequency *= kept + (1.0 - kept) / scaling.factor;
   }
   return inverse_frequencies;
 }
 
 Tensor rotary_embedding(const Tensor& x, std::span<const double> inverse_frequencies, Index first_position) {
-  return turned(x, inverse_frequencies, first_position, 1.0);
+  return rotated(x, inverse_frequencies, first_position, 1.0);
 }
 
 Tensor rotary_embedding_gradient(const Tensor& grad_out, std::span<const double> inverse_frequencies,
                                  Index first_position) {
-  return turned(grad_out, inverse_frequencies, first_position, -1.0);
+  return rotated(grad_out, inverse_frequencies, first_position, -1.0);
 }
 
 }  // namespace headwise

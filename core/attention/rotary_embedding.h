@@ -1,6 +1,6 @@
-// Rotary position embedding (Su et al., "RoFormer", 2021, section 3.2.2): queries and keys are turned by an angle that
+// Rotary position embedding (Su et al., "RoFormer", 2021, section 3.2.2): queries and keys are rotated by an angle that
 // grows with their position, so that q·k depends on how far apart the two stand and not on where. Pairs are half-split as
-// in Llama, Mistral and Hugging Face's rotate_half: column j is turned together with column j + R/2. (RoFormer's own
+// in Llama, Mistral and Hugging Face's rotate_half: column j is rotated together with column j + R/2. (RoFormer's own
 // pairs, columns 2j and 2j + 1, are the same up to the order of the rows of the projection.)
 #pragma once
 
@@ -12,8 +12,8 @@
 
 namespace headwise {
 
-// What pair j is turned by at position 1, in radians: base^(−2j/R), j in [0, R/2). `rotary_width` R is the width that
-// is turned, D as a rule. Throws Error(usage) where R is odd or below 2, or base is not a finite number above 0.
+// What pair j is rotated by at position 1, in radians: base^(−2j/R), j in [0, R/2). `rotary_width` R is the width that
+// is rotated, D as a rule. Throws Error(usage) where R is odd or below 2, or base is not a finite number above 0.
 std::vector<double> rotary_inverse_frequencies(Index rotary_width, double base = 10000.0);
 
 // How Llama 3.1 stretches its frequencies for longer texts (rope_scaling of type "llama3" in config.json): slow pairs are
@@ -31,7 +31,7 @@ inline bool has_rotary_embedding(const AttentionOptions& options) {
   return options.rotary_base.has_value() || !options.rotary_inverse_frequencies.empty();
 }
 
-// The frequencies that the options ask for, D/2 of rotary_base or those given; empty: nothing is turned.
+// The frequencies that the options ask for, D/2 of rotary_base or those given; empty: nothing is rotated.
 std::vector<double> rotary_inverse_frequencies(const AttentionOptions& options);
 
 // The position of query 0, where key 0 stands at 0: as for ALiBi and the sliding window 0 (top_left) or S − L (bottom_right).
@@ -44,7 +44,7 @@ Index rotary_first_query(const AttentionOptions& options, Index queries, Index k
 Tensor rotary_embedding(const Tensor& x, std::span<const double> inverse_frequencies,
                         Index first_position = 0);
 
-// d(loss)/d(x) from d(loss)/d(out): the same turn backwards.
+// d(loss)/d(x) from d(loss)/d(out): the rotation in reverse.
 Tensor rotary_embedding_gradient(const Tensor& grad_out, std::span<const double> inverse_frequencies,
                                  Index first_position = 0);
 

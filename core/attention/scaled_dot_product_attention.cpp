@@ -74,7 +74,7 @@ void multiply_heads(Tensor& out, const Tensor& left, const Tensor& right, bool t
   });
 }
 
-ProductChange multiply_heads_beside(Tensor& out, const Tensor& left, const Tensor& right, bool transposed,
+ProductChange incremental_head_products(Tensor& out, const Tensor& left, const Tensor& right, bool transposed,
                                     const EarlierHeads& earlier) {
   const bool alike = out.dtype() == DType::f64 && earlier.out.dtype() == DType::f64 &&
                      left.shape().same_sizes(earlier.left.shape()) &&
@@ -86,7 +86,7 @@ ProductChange multiply_heads_beside(Tensor& out, const Tensor& left, const Tenso
   for (Index slice = 0; slice < of.count(); ++slice)
     before.push_back({of.left(earlier.left, slice), of.right(earlier.right, slice), nullptr,
                       earlier.out.values<double>().data() + slice * of.rows * of.columns});
-  return multiply_beside(of.in_doubles(out, left, right), before);
+  return incremental_product(of.in_doubles(out, left, right), before);
 }
 
 }  // namespace
@@ -97,9 +97,9 @@ Tensor attention_scores(const Tensor& q_heads, const Tensor& k_heads, Shape out)
   return scores;
 }
 
-ProductChange attention_scores_beside(const Tensor& q_heads, const Tensor& k_heads,
+ProductChange incremental_attention_scores(const Tensor& q_heads, const Tensor& k_heads,
                                       const EarlierHeads& earlier, Tensor& scores) {
-  return multiply_heads_beside(scores, q_heads, k_heads, true, earlier);
+  return incremental_head_products(scores, q_heads, k_heads, true, earlier);
 }
 
 ScoreScale score_scale(const AttentionOptions& options) {
@@ -155,9 +155,9 @@ Tensor weighted_sum(const Tensor& dropped_weights, const Tensor& v_heads) {
   return head_output;
 }
 
-ProductChange weighted_sum_beside(const Tensor& dropped_weights, const Tensor& v_heads,
+ProductChange incremental_weighted_sum(const Tensor& dropped_weights, const Tensor& v_heads,
                                   const EarlierHeads& earlier, Tensor& head_output) {
-  return multiply_heads_beside(head_output, dropped_weights, v_heads, false, earlier);
+  return incremental_head_products(head_output, dropped_weights, v_heads, false, earlier);
 }
 
 }  // namespace headwise

@@ -22,8 +22,8 @@ struct EarlierHeads {
   const Tensor& right;
   const Tensor& out;
 };
-// As multiply_beside says, `scores` being its output; `most` too where sizes differ. In f64 only.
-ProductChange attention_scores_beside(const Tensor& q_heads, const Tensor& k_heads,
+// As incremental_product says, `scores` being its output; `most` too where sizes differ. In f64 only.
+ProductChange incremental_attention_scores(const Tensor& q_heads, const Tensor& k_heads,
                                       const EarlierHeads& earlier, Tensor& scores);
 
 // How scores become scaled_scores: x = scores·scale/temperature, and with softcap c > 0: c·tanh(x/c).
@@ -44,7 +44,7 @@ Tensor mask_scores(const Tensor& scaled_scores, const Tensor& mask_bias, std::op
 // dropped_weights (N,H,L,S′), v_heads (N,G,S′,Dv). A weight of 0 does not hide a value that is NaN or
 // infinite.
 Tensor weighted_sum(const Tensor& dropped_weights, const Tensor& v_heads);
-ProductChange weighted_sum_beside(const Tensor& dropped_weights, const Tensor& v_heads,
+ProductChange incremental_weighted_sum(const Tensor& dropped_weights, const Tensor& v_heads,
                                   const EarlierHeads& earlier, Tensor& head_output);
 
 }  // namespace headwise

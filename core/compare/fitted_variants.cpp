@@ -85,9 +85,9 @@ void add_scores(const AttentionInputs& inputs, const AttentionOptions& o, std::v
                         [number](AttentionInputs& other) { other.options.softcap = number; }};
                   },
                   {0.5, 1, 2, 5, 10, 20, 50, 100}});
-  const bool turned_as_usual = o.head_dim > 2 && o.head_dim % 2 == 0 && !o.add_zero_attn &&
+  const bool rotated_as_usual = o.head_dim > 2 && o.head_dim % 2 == 0 && !o.add_zero_attn &&
                                !inputs.tensors.bias_k && !inputs.tensors.static_k;
-  if (turned_as_usual)
+  if (rotated_as_usual)
     fits.push_back({[](double number) {
                       return ProgramVariant{
                           fmt::format("q and k are turned by their positions (rotary, base {:.9g})", number),

@@ -19,8 +19,8 @@ using Id = TensorId;
 
 enum class Pairs { halves, neighbours, halves_by_neighbour_angles };
 
-// How a program turns the columns of a head: by which angles, which columns together, in which direction.
-struct Turn {
+// How a program rotates the columns of a head: by which angles, which columns together, in which direction.
+struct Rotation {
   std::vector<double> frequencies;
   Pairs pairs = Pairs::halves;
   double sine = 1.0;  // −1: the other way round
@@ -29,53 +29,53 @@ struct Turn {
   std::function<double(Index h, Index t)> position;
 };
 
-// x (N,H,T,D), turned.
-Tensor turned(const Tensor& x, const Turn& turn) {
-  const auto pairs = static_cast<Index>(turn.frequencies.size());
+// x (N,H,T,D), rotated.
+Tensor rotated(const Tensor& x, const Rotation& rotation) {
+  const auto pairs = static_cast<Index>(rotation.frequencies.size());
   const Cells cell(x);
   return filled4(x.shape(), [&](Index n, Index h, Index t, Index d) {
     if (d >= 2 * pairs) return cell(n, h, t, d);
-    const bool neighbours = turn.pairs == Pairs::neighbours;
+    const bool neighbours = rotation.pairs == Pairs::neighbours;
     const Index j = neighbours ? d / 2 : d % pairs;
     const bool first = neighbours ? d % 2 == 0 : d < pairs;
     const Index other = neighbours ? (first ? d + 1 : d - 1) : (first ? d + pairs : d - pairs);
     // repeat_interleave of the angles beside rotate_half: column d has the angle of pair d/2.
-    const Index angle_of = turn.pairs == Pairs::halves_by_neighbour_angles ? d / 2 : j;
-    const double angle = turn.position(h, t) * turn.frequencies[static_cast<std::size_t>(angle_of)];
-    const double sign = first ? turn.first_half : 1.0;
-    return cell(n, h, t, d) * std::cos(angle) + turn.sine * sign * cell(n, h, t, other) * std::sin(angle);
+    const Index angle_of = rotation.pairs == Pairs::halves_by_neighbour_angles ? d / 2 : j;
+    const double angle = rotation.position(h, t) * rotation.frequencies[static_cast<std::size_t>(angle_of)];
+    const double sign = first ? rotation.first_half : 1.0;
+    return cell(n, h, t, d) * std::cos(angle) + rotation.sine * sign * cell(n, h, t, other) * std::sin(angle);
   });
 }
 
 struct RotaryPlan {
   std::vector<double> frequencies;
   Index first_query = 0, queries = 0, keys = 0;
-  Turn usual(bool of_queries) const {
+  Rotation usual(bool of_queries) const {
     const double first = of_queries ? static_cast<double>(first_query) : 0.0;
     return {frequencies, Pairs::halves, 1.0, -1.0,
             [first](Index, Index t) { return first + static_cast<double>(t); }};
   }
 };
 
-StageChange queries_turned(const Turn& turn) {
-  return {Id::q_rotary, [turn](const Trace& so_far) { return turned(*so_far.tensors.q_heads, turn); }};
+StageChange queries_rotated(const Rotation& rotation) {
+  return {Id::q_rotary, [rotation](const Trace& so_far) { return rotated(*so_far.tensors.q_heads, rotation); }};
 }
-StageChange keys_turned(const Turn& turn) {
-  return {Id::k_rotary, [turn](const Trace& so_far) { return turned(*so_far.tensors.k_heads, turn); }};
+StageChange keys_rotated(const Rotation& rotation) {
+  return {Id::k_rotary, [rotation](const Trace& so_far) { return rotated(*so_far.tensors.k_heads, rotation); }};
 }
 
-// The same change of the turn for queries and keys, for queries alone and for keys alone.
-void add_turns(const RotaryPlan& plan, const std::string& text,
-               const std::function<void(Turn&, bool of_queries)>& change, ProgramVariants& variants) {
+// The same change of the rotation for queries and keys, for queries alone and for keys alone.
+void add_rotations(const RotaryPlan& plan, const std::string& text,
+               const std::function<void(Rotation&, bool of_queries)>& change, ProgramVariants& variants) {
   for (const auto& [who, queries, keys] :
        {std::tuple{"", true, true}, std::tuple{", in q alone", true, false},
         std::tuple{", in k alone", false, true}}) {
     ProgramVariant variant{text + who};
     for (const bool of_queries : {true, false}) {
       if (!(of_queries ? queries : keys)) continue;
-      Turn turn = plan.usual(of_queries);
-      change(turn, of_queries);
-      variant.stages.push_back(of_queries ? queries_turned(turn) : keys_turned(turn));
+      Rotation rotation = plan.usual(of_queries);
+      change(rotation, of_queries);
+      variant.stages.push_back(of_queries ? queries_rotated(rotation) : keys_rotated(rotation));
     }
     variants.push_back(std::move(variant));
   }
@@ -83,69 +83,69 @@ void add_turns(const RotaryPlan& plan, const std::string& text,
 
 void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
   const auto pairs = static_cast<double>(plan.frequencies.size());
-  add_turns(
+  add_rotations(
       plan, "the rotary turn goes the other way: the sign of sin θ is opposite",
-      [](Turn& turn, bool) { turn.sine = -1.0; }, variants);
+      [](Rotation& rotation, bool) { rotation.sine = -1.0; }, variants);
   if (pairs > 1) {
-    add_turns(
+    add_rotations(
         plan,
         "rotary position embedding turns neighbouring columns (2j, 2j + 1) together, not halves (j, j + D/2)",
-        [](Turn& turn, bool) { turn.pairs = Pairs::neighbours; }, variants);
-    add_turns(
+        [](Rotation& rotation, bool) { rotation.pairs = Pairs::neighbours; }, variants);
+    add_rotations(
         plan,
         "the rotary angles are laid out for neighbouring columns (θ0, θ0, θ1, θ1, …) while halves are turned",
-        [](Turn& turn, bool) { turn.pairs = Pairs::halves_by_neighbour_angles; }, variants);
+        [](Rotation& rotation, bool) { rotation.pairs = Pairs::halves_by_neighbour_angles; }, variants);
   }
   for (const double by : {1.0, -1.0, 2.0}) {
-    add_turns(
+    add_rotations(
         plan, fmt::format("rotary positions are counted from {}, not from 0", by),
-        [by](Turn& turn, bool) {
-          turn.position = [own = turn.position, by](Index h, Index t) { return own(h, t) + by; };
+        [by](Rotation& rotation, bool) {
+          rotation.position = [own = rotation.position, by](Index h, Index t) { return own(h, t) + by; };
         },
         variants);
   }
-  add_turns(
+  add_rotations(
       plan, "the rotary turn lacks the minus of rotate_half: both columns of a pair add sin θ",
-      [](Turn& turn, bool) { turn.first_half = 1.0; }, variants);
-  add_turns(
+      [](Rotation& rotation, bool) { rotation.first_half = 1.0; }, variants);
+  add_rotations(
       plan, "the rotary positions count the heads, not the tokens",
-      [](Turn& turn, bool) { turn.position = [](Index h, Index) { return static_cast<double>(h); }; },
+      [](Rotation& rotation, bool) { rotation.position = [](Index h, Index) { return static_cast<double>(h); }; },
       variants);
-  add_turns(
+  add_rotations(
       plan, "the rotary positions run backwards",
-      [plan](Turn& turn, bool of_queries) {
+      [plan](Rotation& rotation, bool of_queries) {
         const auto last = static_cast<double>((of_queries ? plan.queries : plan.keys) - 1);
-        turn.position = [last](Index, Index t) { return last - static_cast<double>(t); };
+        rotation.position = [last](Index, Index t) { return last - static_cast<double>(t); };
       },
       variants);
-  add_turns(
+  add_rotations(
       plan, "every token has the same rotary position",
-      [](Turn& turn, bool) { turn.position = [](Index, Index) { return 1.0; }; }, variants);
+      [](Rotation& rotation, bool) { rotation.position = [](Index, Index) { return 1.0; }; }, variants);
   for (const double factor : {2.0, 0.5, 0.25, 0.125}) {
-    add_turns(
+    add_rotations(
         plan, fmt::format("rotary positions are multiplied by {:g}", factor),
-        [factor](Turn& turn, bool) {
-          for (double& frequency : turn.frequencies) frequency *= factor;
+        [factor](Rotation& rotation, bool) {
+          for (double& frequency : rotation.frequencies) frequency *= factor;
         },
         variants);
   }
   if (pairs > 1) {
-    add_turns(
+    add_rotations(
         plan, "the rotary frequencies stand in the reverse order",
-        [](Turn& turn, bool) {
-          turn.frequencies = {turn.frequencies.rbegin(), turn.frequencies.rend()};
+        [](Rotation& rotation, bool) {
+          rotation.frequencies = {rotation.frequencies.rbegin(), rotation.frequencies.rend()};
         },
         variants);
-    add_turns(
+    add_rotations(
         plan, "the exponent of the rotary frequencies lacks its 2: base^(−j/D), not base^(−2j/D)",
-        [](Turn& turn, bool) {
-          for (double& frequency : turn.frequencies) frequency = std::sqrt(frequency);
+        [](Rotation& rotation, bool) {
+          for (double& frequency : rotation.frequencies) frequency = std::sqrt(frequency);
         },
         variants);
-    add_turns(
+    add_rotations(
         plan, "the exponent of the rotary frequencies is doubled: base^(−4j/D), not base^(−2j/D)",
-        [](Turn& turn, bool) {
-          for (double& frequency : turn.frequencies) frequency *= frequency;
+        [](Rotation& rotation, bool) {
+          for (double& frequency : rotation.frequencies) frequency *= frequency;
         },
         variants);
   }
@@ -157,18 +157,18 @@ void add_partial(const RotaryPlan& plan, const AttentionOptions& o, ProgramVaria
   for (const Index part : {Index{2}, Index{4}}) {
     if (o.head_dim % (2 * part) != 0) continue;
     const Index width = o.head_dim / part;
-    add_turns(
+    add_rotations(
         plan,
         fmt::format("only the first {} of {} columns of a head are turned by their positions", width,
                     o.head_dim),
-        [width, base = *o.rotary_base](Turn& turn, bool) {
-          turn.frequencies = rotary_inverse_frequencies(width, base);
+        [width, base = *o.rotary_base](Rotation& rotation, bool) {
+          rotation.frequencies = rotary_inverse_frequencies(width, base);
         },
         variants);
   }
 }
 
-// Which tensors are turned, and how often.
+// Which tensors are rotated, and how often.
 void add_targets(const RotaryPlan& plan, ProgramVariants& variants) {
   const auto as_heads = [](Id id, Id heads) {
     return StageChange{id, [heads](const Trace& so_far) { return *so_far.tensor(heads); }};
@@ -186,8 +186,8 @@ void add_targets(const RotaryPlan& plan, ProgramVariants& variants) {
                       "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
                       {},
                       {as_heads(Id::q_rotary, Id::q_heads), as_heads(Id::k_rotary, Id::k_heads)}});
-  const Turn of_keys = plan.usual(false);
-  const auto values = [of_keys](const Trace& so_far) { return turned(*so_far.tensors.v_heads, of_keys); };
+  const Rotation of_keys = plan.usual(false);
+  const auto values = [of_keys](const Trace& so_far) { return rotated(*so_far.tensors.v_heads, of_keys); };
   for (const bool only_values : {false, true}) {
     ProgramVariant variant{only_values ? "v alone is turned by its positions (rotary), q and k are not"
                                        : "v is turned by its positions (rotary), too"};
@@ -197,14 +197,14 @@ void add_targets(const RotaryPlan& plan, ProgramVariants& variants) {
     variants.push_back(std::move(variant));
   }
   ProgramVariant twice{"q and k are turned by their positions twice (rotary)"};
-  const auto again = [](Id id, const Turn& turn) {
-    return StageChange{id, [id, turn](const Trace& so_far) { return turned(*so_far.tensor(id), turn); }};
+  const auto again = [](Id id, const Rotation& rotation) {
+    return StageChange{id, [id, rotation](const Trace& so_far) { return rotated(*so_far.tensor(id), rotation); }};
   };
   twice.stages = {again(Id::q_rotary, plan.usual(true)), again(Id::k_rotary, plan.usual(false))};
   variants.push_back(std::move(twice));
 }
 
-// Turned over the whole width, before the split: the frequencies of E columns, not of D.
+// Rotated over the whole width, before the split: the frequencies of E columns, not of D.
 void add_before_split(const AttentionInputs& inputs, const AttentionOptions& o, ProgramVariants& variants) {
   if (o.op != Op::multi_head_attention || o.num_heads == 1 || !o.rotary_base) return;
   const double base = *o.rotary_base;

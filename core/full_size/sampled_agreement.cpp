@@ -53,23 +53,23 @@ std::vector<double> row_of(const Tensor& tensor, Index row) {
   return {from, from + width};
 }
 
-// One head's row at a position, turned as rotary position embedding does it; as it is without any.
-class PositionTurns {
+// One head's row at a position, rotated as rotary position embedding does it; as it is without any.
+class PositionRotations {
  public:
-  PositionTurns(const std::vector<double>& frequencies, Index first_position, Index tokens)
+  PositionRotations(const std::vector<double>& frequencies, Index first_position, Index tokens)
       : pairs_(static_cast<Index>(frequencies.size())) {
     for (Index token = 0; token < tokens; ++token) {
       for (const double frequency : frequencies) {
         const double angle = static_cast<double>(first_position + token) * frequency;
-        turns_.emplace_back(std::cos(angle), std::sin(angle));
+        rotations_.emplace_back(std::cos(angle), std::sin(angle));
       }
     }
   }
 
-  void turn(const float* row, Index token, std::vector<double>& out) const {
+  void rotate(const float* row, Index token, std::vector<double>& out) const {
     std::copy_n(row, out.size(), out.begin());
     for (Index j = 0; j < pairs_; ++j) {
-      const auto [cosine, sine] = turns_[static_cast<std::size_t>(token * pairs_ + j)];
+      const auto [cosine, sine] = rotations_[static_cast<std::size_t>(token * pairs_ + j)];
       const double a = row[j], b = row[j + pairs_];
       out[static_cast<std::size_t>(j)] = a * cosine - b * sine;
       out[static_cast<std::size_t>(j + pairs_)] = b * cosine + a * sine;
@@ -78,7 +78,7 @@ class PositionTurns {
 
  private:
   Index pairs_;
-  std::vector<std::pair<double, double>> turns_;  // (tokens, pairs): cos, sin
+  std::vector<std::pair<double, double>> rotations_;  // (tokens, pairs): cos, sin
 };
 
 class Sampler {
@@ -88,8 +88,8 @@ class Sampler {
         t_(trace.tensors),
         o_(trace.options),
         s_(attention_sizes(o_, t_)),
-        turn_q_(rotary_inverse_frequencies(o_), rotary_first_query(o_, s_.queries, s_.keys), s_.queries),
-        turn_k_(rotary_inverse_frequencies(o_), 0, s_.all_keys) {
+        rotate_q_(rotary_inverse_frequencies(o_), rotary_first_query(o_, s_.queries, s_.keys), s_.queries),
+        rotate_k_(rotary_inverse_frequencies(o_), 0, s_.all_keys) {
     const GivenMasks given{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()};
     if (has_any_mask(o_, given)) masks_.emplace(o_, given, s_.batch, s_.queries, s_.keys, s_.all_keys);
   }
@@ -130,10 +130,10 @@ class Sampler {
     std::vector<float> bias(masks_ ? weights.size() : 0);
     if (masks_) masks_->fill(n, h, query, 0, s_.all_keys, bias.data());
     std::vector<double> q(static_cast<std::size_t>(s_.head_dim)), k(q.size());
-    turn_q_.turn(numbers(t_.q.get()) + ((n * s_.queries + query) * s_.heads + h) * s_.head_dim, query, q);
+    rotate_q_.rotate(numbers(t_.q.get()) + ((n * s_.queries + query) * s_.heads + h) * s_.head_dim, query, q);
     double maximum = -infinity;
     for (Index key = 0; key < s_.all_keys; ++key) {
-      turn_k_.turn(numbers(t_.k.get()) + ((n * s_.all_keys + key) * s_.kv_heads + g) * s_.head_dim, key, k);
+      rotate_k_.rotate(numbers(t_.k.get()) + ((n * s_.all_keys + key) * s_.kv_heads + g) * s_.head_dim, key, k);
       double dot = 0.0;
       for (std::size_t d = 0; d < q.size(); ++d) dot += q[d] * k[d];
       double score = dot * scaling.scale / scaling.temperature;
@@ -170,7 +170,7 @@ class Sampler {
   const TraceTensors& t_;
   const AttentionOptions& o_;
   const AttentionSizes s_;
-  PositionTurns turn_q_, turn_k_;
+  PositionRotations rotate_q_, rotate_k_;
   std::optional<RowMasks> masks_;
 };
 

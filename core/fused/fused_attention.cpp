@@ -233,7 +233,7 @@ void join_head(const FusedAttention& a, const QueryPlace& at, const float* rows,
                            [gain = a.gains[at.h]](float x) { return x * gain; });
 }
 
-void attend_held(const FusedAttention& a, PanelTask& t, const FrozenHead& frozen) {
+void attend_frozen(const FusedAttention& a, PanelTask& t, const FrozenHead& frozen) {
   t.from = 0;
   t.to = a.all_keys;
   for (Index from = 0; from < a.all_keys; from += keys_at_once) {
@@ -266,7 +266,7 @@ PanelTask attended(const FusedAttention& a, Index task, float* scratch, bool loo
   const FrozenHead frozen = a.frozen.empty() ? FrozenHead{} : a.frozen[static_cast<std::size_t>(t.h)];
   if (t.from >= t.to) std::fill_n(t.sums, rows_at_once * a.v.step, 0.0f);
   if (frozen.weights) {
-    attend_held(a, t, frozen);
+    attend_frozen(a, t, frozen);
   } else {
     attend(a, t);
   }

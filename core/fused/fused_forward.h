@@ -65,7 +65,7 @@ class FusedForward {
         t_(tensors),
         given_{t_.attn_mask.get(), t_.key_padding_mask.get(), t_.valid_lens.get()},
         keys_(kernels, sizes, has_any_mask(options, given_)),
-        turns_(options, sizes) {
+        rotations_(options, sizes) {
     if (has_any_mask(options, given_))
       masks_.emplace(options, given_, sizes.batch, sizes.queries, sizes.keys, sizes.all_keys);
     for (Index h = 0; !options.frozen_heads.empty() && h < sizes.heads; ++h) {
@@ -81,15 +81,15 @@ class FusedForward {
     QueriesAt queries{};
     if (kept.head_output) {
       // Nothing is attended to.
-    } else if (kept.q.before || turns_) {
+    } else if (kept.q.before || rotations_) {
       project_rows(kept, phases);
       const Index width = sizes_.heads * sizes_.head_dim;
       TensorPtr q = q_rows_, k = k_rows_;
-      if (turns_) {
+      if (rotations_) {
         phases.push_back(
-            together(turns_.turn({q, sizes_.batch, sizes_.heads}, {k, sizes_.batch, sizes_.kv_heads})));
-        q = turns_.q();
-        k = turns_.k();
+            together(rotations_.rotate({q, sizes_.batch, sizes_.heads}, {k, sizes_.batch, sizes_.kv_heads})));
+        q = rotations_.q();
+        k = rotations_.k();
       }
       phases.push_back(together({keys_.kept_keys(*k), keys_.kept_values(*v_rows_)}));
       queries = {.first = numbers_of(q),
@@ -186,11 +186,11 @@ class FusedForward {
     const Index D = sizes_.head_dim, L = sizes_.queries;
     std::vector<TaskPhase> phases;
     TensorPtr q = t_.q_heads, k = t_.k_heads;
-    if (turns_) {
+    if (rotations_) {
       phases.push_back(
-          together(turns_.turn({q, sizes_.batch * sizes_.heads, 1}, {k, sizes_.batch * sizes_.kv_heads, 1})));
-      q = turns_.q();
-      k = turns_.k();
+          together(rotations_.rotate({q, sizes_.batch * sizes_.heads, 1}, {k, sizes_.batch * sizes_.kv_heads, 1})));
+      q = rotations_.q();
+      k = rotations_.k();
     }
     // Where there are heads for every thread, each puts the keys of its own heads into panels.
     const Index kv_heads = sizes_.batch * sizes_.kv_heads;
@@ -363,13 +363,13 @@ class FusedForward {
   const TraceTensors& t_;
   const GivenMasks given_;
   FusedKeys keys_;
-  FusedTurns turns_;
+  FusedRotations rotations_;
   struct InputPanels {
     Panels panels;
     std::vector<bool> begun;  // those that some task fills
   };
   std::map<const Tensor*, InputPanels> inputs_;
-  TensorPtr q_rows_, k_rows_, v_rows_;     // after a run before, or where rows are turned; else null
+  TensorPtr q_rows_, k_rows_, v_rows_;     // after a run before, or where rows are rotated; else null
   std::optional<FusedProjection> values_;  // none where they are given
   Index before_values_ = 0;                // tasks of their phase
   Panels q_, concat_;

@@ -27,7 +27,7 @@ FusedRotary::FusedRotary(std::span<const double> inverse_frequencies, Index firs
   }
 }
 
-void FusedRotary::turn_token(const TurnedRows& rows, Index group, Index token) const {
+void FusedRotary::rotate_token(const RotatedRows& rows, Index group, Index token) const {
   const float* const cosines = cosines_.data() + token * pairs_;
   const float* const sines = sines_.data() + token * pairs_;
   const Index row = (group * rows.tokens + token) * rows.heads * rows.width;
@@ -43,37 +43,37 @@ void FusedRotary::turn_token(const TurnedRows& rows, Index group, Index token) c
   }
 }
 
-TaskPhase FusedRotary::turn(const TurnedRows& rows) const {
+TaskPhase FusedRotary::rotate(const RotatedRows& rows) const {
   const Index parts = (rows.tokens + tokens_at_once - 1) / tokens_at_once;
   return {rows.groups * parts, [this, rows, parts](Index task, int) {
             const Index group = task / parts, first = task % parts * tokens_at_once;
             const Index last = std::min(first + tokens_at_once, rows.tokens);
-            for (Index token = first; token < last; ++token) turn_token(rows, group, token);
+            for (Index token = first; token < last; ++token) rotate_token(rows, group, token);
           }};
 }
 
-FusedTurns::FusedTurns(const AttentionOptions& options, const AttentionSizes& sizes) : sizes_(sizes) {
+FusedRotations::FusedRotations(const AttentionOptions& options, const AttentionSizes& sizes) : sizes_(sizes) {
   const std::vector<double> frequencies = rotary_inverse_frequencies(options);
   if (frequencies.empty()) return;
   of_q_.emplace(frequencies, rotary_first_query(options, sizes.queries, sizes.keys), sizes.queries);
   of_k_.emplace(frequencies, 0, sizes.keys);
 }
 
-TaskPhase FusedTurns::turn(const FusedRotary& rotary, const Rows& rows, Index tokens,
-                           TensorPtr& turned) const {
+TaskPhase FusedRotations::rotate(const FusedRotary& rotary, const Rows& rows, Index tokens,
+                           TensorPtr& rotated) const {
   auto made = std::make_shared<Tensor>(Tensor::unwritten(rows.rows->shape(), DType::f32));
-  const TurnedRows turns{rows.rows->values<float>().data(),
+  const RotatedRows rotations{rows.rows->values<float>().data(),
                          made->values<float>().data(),
                          rows.groups,
                          tokens,
                          rows.heads,
                          sizes_.head_dim};
-  turned = std::move(made);
-  return rotary.turn(turns);
+  rotated = std::move(made);
+  return rotary.rotate(rotations);
 }
 
-std::vector<TaskPhase> FusedTurns::turn(const Rows& q, const Rows& k) {
-  return {turn(*of_q_, q, sizes_.queries, q_), turn(*of_k_, k, sizes_.keys, k_)};
+std::vector<TaskPhase> FusedRotations::rotate(const Rows& q, const Rows& k) {
+  return {rotate(*of_q_, q, sizes_.queries, q_), rotate(*of_k_, k, sizes_.keys, k_)};
 }
 
 }  // namespace headwise

@@ -122,24 +122,24 @@ void GlForward::State::put_heads() {
 }
 
 void GlForward::State::add_rotary() {
-  if (!turned_q) return;
-  const auto pairs = turns_k.count() / (2 * sizes.keys);
+  if (!rotated_q) return;
+  const auto pairs = rotation_k.count() / (2 * sizes.keys);
   add_rotary_embedding(work, programs,
                        {.row_count = sizes.batch * sizes.heads * sizes.queries,
                         .tokens = sizes.queries,
                         .width = sizes.head_dim,
                         .pairs = pairs,
                         .rows = &q,
-                        .turns = &turns_q,
-                        .turned = &turned_q});
+                        .rotations = &rotation_q,
+                        .rotated = &rotated_q});
   add_rotary_embedding(work, programs,
                        {.row_count = sizes.batch * sizes.kv_heads * sizes.keys,
                         .tokens = sizes.keys,
                         .width = sizes.head_dim,
                         .pairs = pairs,
                         .rows = &k,
-                        .turns = &turns_k,
-                        .turned = &turned_k});
+                        .rotations = &rotation_k,
+                        .rotated = &rotated_k});
 }
 
 void GlForward::State::add_output() {
@@ -167,7 +167,7 @@ void GlForward::State::add_output() {
               .out_batch_stride = sizes.queries * sizes.embed_dim});
 }
 
-void GlForward::State::put_held() {
+void GlForward::State::put_frozen() {
   held = {};
   const TensorPtr& weights = trace->tensors.frozen_weights;
   if (trace->options.frozen_heads.empty()) return;
@@ -218,18 +218,18 @@ void GlForward::State::take_room() {
 
 void GlForward::State::take_rotary() {
   const std::vector<double> frequencies = rotary_inverse_frequencies(trace->options);
-  turns_q = StorageBuffer();
-  turns_k = StorageBuffer();
+  rotation_q = StorageBuffer();
+  rotation_k = StorageBuffer();
   if (frequencies.empty()) {
-    turned_q = StorageBuffer();
-    turned_k = StorageBuffer();
+    rotated_q = StorageBuffer();
+    rotated_k = StorageBuffer();
     return;
   }
-  if (turned_q.count() != q.count()) turned_q = StorageBuffer("q_rotary", q.count());
-  if (turned_k.count() != k.count()) turned_k = StorageBuffer("k_rotary", k.count());
-  turns_q =
-      rotary_turns(frequencies, rotary_first_query(trace->options, sizes.queries, sizes.keys), sizes.queries);
-  turns_k = rotary_turns(frequencies, 0, sizes.keys);
+  if (rotated_q.count() != q.count()) rotated_q = StorageBuffer("q_rotary", q.count());
+  if (rotated_k.count() != k.count()) rotated_k = StorageBuffer("k_rotary", k.count());
+  rotation_q =
+      rotary_cos_sin(frequencies, rotary_first_query(trace->options, sizes.queries, sizes.keys), sizes.queries);
+  rotation_k = rotary_cos_sin(frequencies, 0, sizes.keys);
 }
 
 void GlForward::State::take_gains() {
@@ -249,14 +249,14 @@ void GlForward::State::take_masks() {
   masks.reset();
   masks.emplace(trace->options, GivenMasks{t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()},
                 sizes);
-  put_held();
+  put_frozen();
   const bool module = is_module();
   const Index width = sizes.heads * sizes.v_head_dim;
   attention = {.sizes = sizes,
                .masks = &*masks,
                .computed = unfrozen_heads(sizes.heads, trace->options.frozen_heads),
-               .q = turned_q ? &turned_q : &q,
-               .k = turned_k ? &turned_k : &k,
+               .q = rotated_q ? &rotated_q : &q,
+               .k = rotated_k ? &rotated_k : &k,
                .v = &v,
                .statistics = &statistics,
                .out = &heads,
@@ -271,14 +271,14 @@ void GlForward::State::plan(GlStage from, const ChangedInputs& changed) {
   if (from <= GlStage::attention) {
     add_rotary();
     add_attention(work, programs, attention);
-    add_held_weights(work, programs, attention, held);
+    add_frozen_weights(work, programs, attention, held);
   }
   if (from <= GlStage::output && is_module()) add_output();
 }
 
 std::vector<const StorageBuffer*> GlForward::State::buffers() const {
   std::vector<const StorageBuffer*> all;
-  for (const StorageBuffer* buffer : {&q, &k, &v, &turned_q, &turned_k, &turns_q, &turns_k, &statistics,
+  for (const StorageBuffer* buffer : {&q, &k, &v, &rotated_q, &rotated_k, &rotation_q, &rotation_k, &statistics,
                                       &heads, &gains, &concat, &output, &held.weights})
     if (*buffer) all.push_back(buffer);
   for (const auto& [tensor, buffer] : given) all.push_back(&buffer);

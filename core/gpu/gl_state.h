@@ -8,7 +8,7 @@
 #include "core/attention/in_projection.h"
 #include "core/gpu/gl_backend.h"
 #include "core/gpu/gpu_attention.h"
-#include "core/gpu/gpu_held_weights.h"
+#include "core/gpu/gpu_frozen_weights.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/changed_tokens.h"
 
@@ -32,7 +32,7 @@ struct GlForward::State {
   // The masks and frozen heads alone.
   void take_masks();
   void take_gains();
-  // Before the masks: what is turned is what is attended to.
+  // Before the masks: what is rotated is what is attended to.
   void take_rotary();
   // The jobs of a run; what comes before `from` is there already, and of q, k and v what is not of `changed`.
   void plan(GlStage from, const ChangedInputs& changed = {});
@@ -45,12 +45,12 @@ struct GlForward::State {
   GpuWork work;
   std::map<const Tensor*, StorageBuffer> given;  // inputs and parameters; one array, one buffer
   StorageBuffer q, k, v, statistics, heads, output;
-  StorageBuffer turned_q,
-      turned_k;  // (N,H,L,D) (N,G,S,D), of rotary position embedding; none: q and k as they are
-  StorageBuffer turns_q, turns_k;  // their angles
+  StorageBuffer rotated_q,
+      rotated_k;  // (N,H,L,D) (N,G,S,D), of rotary position embedding; none: q and k as they are
+  StorageBuffer rotation_q, rotation_k;  // their angles
   std::optional<GpuMasks> masks;
   StorageBuffer gains, concat;  // of the heads; none: all 1, and `heads` is concat
-  GpuHeldWeights held;
+  GpuFrozenWeights held;
   GpuAttention attention;
 
  private:
@@ -59,7 +59,7 @@ struct GlForward::State {
                     StorageBuffer& rows);
   void add_projections(const ChangedInputs& changed);
   void put_heads();
-  void put_held();
+  void put_frozen();
   void add_rotary();
   void add_output();
 };

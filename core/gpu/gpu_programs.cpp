@@ -11,7 +11,7 @@ std::span<const unsigned char> matrix_product_comp();
 std::span<const unsigned char> scaled_dot_product_attention_comp();
 std::span<const unsigned char> attention_weights_comp();
 std::span<const unsigned char> all_finite_comp();
-std::span<const unsigned char> held_weights_comp();
+std::span<const unsigned char> frozen_weights_comp();
 std::span<const unsigned char> head_gains_comp();
 std::span<const unsigned char> rotary_embedding_comp();
 std::span<const unsigned char> masked_score_glsl();
@@ -73,9 +73,9 @@ const ComputeProgram& GpuPrograms::attention_weights() {
   return program;
 }
 
-const ComputeProgram& GpuPrograms::held_weights() {
-  ComputeProgram& program = made_["held_weights"];
-  if (!program) program = ComputeProgram("held_weights", {}, {embedded::held_weights_comp()});
+const ComputeProgram& GpuPrograms::frozen_weights() {
+  ComputeProgram& program = made_["frozen_weights"];
+  if (!program) program = ComputeProgram("frozen_weights", {}, {embedded::frozen_weights_comp()});
   return program;
 }
 

@@ -29,7 +29,7 @@ class GpuPrograms {
   const ComputeProgram& matrix_product(const MatrixProductTile& tile);
   const ComputeProgram& scaled_dot_product_attention(const AttentionTile& tile);
   const ComputeProgram& attention_weights();
-  const ComputeProgram& held_weights();
+  const ComputeProgram& frozen_weights();
   const ComputeProgram& head_gains();
   const ComputeProgram& rotary_embedding();
   const ComputeProgram& all_finite();

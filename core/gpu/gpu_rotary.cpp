@@ -16,8 +16,8 @@ void dispatch(const GpuRotary& r, const ComputeProgram& program, Index alignment
   program.use();
   program.set_size("count", count);
   program.set("rows_offset", r.rows->bind(0, first_number, count, alignment));
-  program.set("turns_offset", r.turns->bind(1, 0, r.turns->count(), alignment));
-  program.set("turned_offset", r.turned->bind(3, first_number, count, alignment));
+  program.set("rotations_offset", r.rotations->bind(1, 0, r.rotations->count(), alignment));
+  program.set("rotated_offset", r.rotated->bind(3, first_number, count, alignment));
   program.set_size("first_row", first_row);
   program.set_size("tokens", r.tokens);
   program.set_size("width", r.width);
@@ -38,18 +38,18 @@ std::string gpu_rotary_refusal(Index tokens, Index pairs, const GpuLimits& limit
   return "the gl backend has no room for the angles of so many rotary positions";
 }
 
-StorageBuffer rotary_turns(std::span<const double> inverse_frequencies, Index first_position, Index tokens) {
-  std::vector<float> turns;
-  turns.reserve(2 * static_cast<std::size_t>(tokens) * inverse_frequencies.size());
+StorageBuffer rotary_cos_sin(std::span<const double> inverse_frequencies, Index first_position, Index tokens) {
+  std::vector<float> rotations;
+  rotations.reserve(2 * static_cast<std::size_t>(tokens) * inverse_frequencies.size());
   for (Index token = 0; token < tokens; ++token) {
     for (const double frequency : inverse_frequencies) {
       const double angle = static_cast<double>(first_position + token) * frequency;
-      turns.push_back(static_cast<float>(std::cos(angle)));
-      turns.push_back(static_cast<float>(std::sin(angle)));
+      rotations.push_back(static_cast<float>(std::cos(angle)));
+      rotations.push_back(static_cast<float>(std::sin(angle)));
     }
   }
-  StorageBuffer buffer("rotary turns", static_cast<Index>(turns.size()));
-  buffer.write(0, std::span<const float>(turns));
+  StorageBuffer buffer("rotary turns", static_cast<Index>(rotations.size()));
+  buffer.write(0, std::span<const float>(rotations));
   return buffer;
 }
 

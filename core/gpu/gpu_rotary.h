@@ -9,19 +9,19 @@
 
 namespace headwise {
 
-// turned[row,·] = rows[row,·] turned by the position of token row % tokens. Buffers must live until the work is done.
+// rotated[row,·] = rows[row,·] rotated by the position of token row % tokens. Buffers must live until the work is done.
 struct GpuRotary {
   Index row_count = 0, tokens = 0, width = 0, pairs = 0;
   const StorageBuffer* rows = nullptr;    // (row_count, width)
-  const StorageBuffer* turns = nullptr;   // (tokens, pairs, 2)
-  const StorageBuffer* turned = nullptr;  // (row_count, width)
+  const StorageBuffer* rotations = nullptr;   // (tokens, pairs, 2)
+  const StorageBuffer* rotated = nullptr;  // (row_count, width)
 };
 
 // Why tables of so many tokens and pairs are another backend's, a sentence; empty where they are not.
 std::string gpu_rotary_refusal(Index tokens, Index pairs, const GpuLimits& limits);
 
-// cos and sin of positions [first_position, first_position + tokens), as `turns` has them.
-StorageBuffer rotary_turns(std::span<const double> inverse_frequencies, Index first_position, Index tokens);
+// cos and sin of positions [first_position, first_position + tokens), as `rotations` has them.
+StorageBuffer rotary_cos_sin(std::span<const double> inverse_frequencies, Index first_position, Index tokens);
 
 // Adds the jobs that compute it, cut so that none binds more of a buffer than the context allows.
 void add_rotary_embedding(GpuWork& work, GpuPrograms& programs, const GpuRotary& rotary);

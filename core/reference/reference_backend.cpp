@@ -51,7 +51,7 @@ TensorPtr product_beside(const TensorPtr& before, const Shape& shape,
 
 TensorPtr projection_beside(const Tensor& x, const LinearRows& rows, const EarlierLinear& earlier,
                             const TensorPtr& before, const Shape& shape) {
-  return product_beside(before, shape, [&](Tensor& y) { return linear_beside(x, rows, earlier, y); });
+  return product_beside(before, shape, [&](Tensor& y) { return incremental_linear(x, rows, earlier, y); });
 }
 
 }  // namespace
@@ -60,7 +60,7 @@ namespace reference_stages {
 
 // q, k and v: the input projection, or static_k and static_v joined over heads, and the appended rows.
 void project(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
-             StageSharing& sharing) {
+             StageCache& sharing) {
   const auto projected = [&](Projection which, const TensorPtr& x, const TensorPtr& own_weight, Shape out) {
     return linear(
         *x,
@@ -99,8 +99,8 @@ void project(TraceTensors& t, const AttentionOptions& options, const AttentionSi
     const Shape given{{"N", sizes.batch}, {"S", sizes.keys}, width};
     // Rows that were appended are no product.
     const bool product = !replacement && sizes.all_keys == sizes.keys;
-    const StageSharing::Beside earlier =
-        product ? StageSharing::Beside(beside(which, x, own_weight, given)) : nullptr;
+    const StageCache::Update earlier =
+        product ? StageCache::Update(beside(which, x, own_weight, given)) : nullptr;
     const auto make = [&] {
       Tensor rows = replacement ? merge_heads(*replacement, nullptr, width.name.c_str())
                                 : projected(which, x, own_weight, given);
@@ -124,7 +124,7 @@ void take_as_heads(TraceTensors& t) {
 }
 
 void split(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
-           StageSharing& sharing) {
+           StageCache& sharing) {
   const auto cut = [&](Id id, const TensorPtr& x, Index heads, const char* head_axis,
                        const char* width_axis) {
     sharing.stage(id, {{choice(heads), options.clip_qkv.value_or(0.0)}, {x}}, [&] {
@@ -138,7 +138,7 @@ void split(TraceTensors& t, const AttentionOptions& options, const AttentionSize
 }
 
 void mask(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes, DType dtype,
-          StageSharing& sharing) {
+          StageCache& sharing) {
   const GivenMasks given{t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()};
   if (!has_any_mask(options, given)) {
     t.masked_scores = t.scaled_scores;
@@ -167,7 +167,7 @@ void mask(TraceTensors& t, const AttentionOptions& options, const AttentionSizes
 
 // Softmax and dropout, which the weights of frozen heads go past. Where every head is frozen no score is read.
 void weigh(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes, DType dtype,
-           StageSharing& sharing) {
+           StageCache& sharing) {
   const std::vector<Index>& frozen = options.frozen_heads;
   const bool all_frozen = static_cast<Index>(frozen.size()) == sizes.heads;
   const auto choices_and_heads = [&](std::vector<double> choices) {
@@ -204,8 +204,8 @@ void weigh(TraceTensors& t, const AttentionOptions& options, const AttentionSize
 }
 
 // q_heads and k_heads, each row by its position.
-void turn(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
-          StageSharing& sharing) {
+void rotate(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
+          StageCache& sharing) {
   const std::vector<double> frequencies = rotary_inverse_frequencies(options);
   if (frequencies.empty()) return;
   const auto turned = [&](Id id, const TensorPtr& heads, Index first_position) {
@@ -220,15 +220,15 @@ void turn(TraceTensors& t, const AttentionOptions& options, const AttentionSizes
 
 // From q_heads, k_heads and v_heads to head_output.
 void scaled_dot_product_attention(TraceTensors& t, const AttentionOptions& options,
-                                  const AttentionSizes& sizes, DType dtype, StageSharing& sharing) {
-  turn(t, options, sizes, sharing);
+                                  const AttentionSizes& sizes, DType dtype, StageCache& sharing) {
+  rotate(t, options, sizes, sharing);
   const TensorPtr &q = queries_of_scores(t), &k = keys_of_scores(t);
   sharing.stage(
       Id::scores, {{}, {q, k}}, [&] { return attention_scores(*q, *k, sizes.scores_shape()); },
       [&](const StageKey& key, const TensorPtr& before) {
         return product_beside(before, sizes.scores_shape(), [&](Tensor& scores) {
           const EarlierHeads earlier{*key.sources[0], *key.sources[1], *before};
-          return attention_scores_beside(*q, *k, earlier, scores);
+          return incremental_attention_scores(*q, *k, earlier, scores);
         });
       });
 
@@ -248,12 +248,12 @@ void scaled_dot_product_attention(TraceTensors& t, const AttentionOptions& optio
             {"N", sizes.batch}, {"H", sizes.heads}, {"L", sizes.queries}, {"Dv", sizes.v_head_dim}};
         return product_beside(before, shape, [&](Tensor& head_output) {
           const EarlierHeads earlier{*key.sources[0], *key.sources[1], *before};
-          return weighted_sum_beside(*t.dropped_weights, *t.v_heads, earlier, head_output);
+          return incremental_weighted_sum(*t.dropped_weights, *t.v_heads, earlier, head_output);
         });
       });
 }
 
-void merge_and_project(TraceTensors& t, const AttentionSizes& sizes, StageSharing& sharing) {
+void merge_and_project(TraceTensors& t, const AttentionSizes& sizes, StageCache& sharing) {
   sharing.stage(Id::concat, {{}, {t.head_output, t.head_gain}},
                 [&] { return merge_heads(*t.head_output, t.head_gain.get(), "H·Dv"); });
   const LinearRows out_rows{t.out_proj_weight.get(), 0, t.out_proj_bias.get(), 0};
@@ -267,7 +267,7 @@ void merge_and_project(TraceTensors& t, const AttentionSizes& sizes, StageSharin
       });
 }
 
-void add_and_norm(TraceTensors& t, const AttentionOptions& options, StageSharing& sharing) {
+void add_and_norm(TraceTensors& t, const AttentionOptions& options, StageCache& sharing) {
   if (options.residual) {
     sharing.stage(Id::residual_output, {{}, {t.query, t.output}},
                   [&] { return add_residual(*t.query, *t.output); });
@@ -278,7 +278,7 @@ void add_and_norm(TraceTensors& t, const AttentionOptions& options, StageSharing
   }
 }
 
-void return_weights(TraceTensors& t, const AttentionOptions& options, StageSharing& sharing) {
+void return_weights(TraceTensors& t, const AttentionOptions& options, StageCache& sharing) {
   if (!options.need_weights) return;
   if (options.average_attn_weights) {
     sharing.stage(Id::attn_output_weights, {{}, {t.dropped_weights}},
@@ -317,7 +317,7 @@ TracePtr reference_forward(const AttentionInputs& inputs, const Trace* previous)
   trace->dtype = inputs.dtype;
   trace->tensors = inputs.tensors;
   TraceTensors& t = trace->tensors;
-  StageSharing sharing(*trace, previous);
+  StageCache sharing(*trace, previous);
   using namespace reference_stages;
   if (inputs.options.op == Op::multi_head_attention) {
     t.head_gain = head_gain_tensor(inputs, previous);

@@ -59,7 +59,7 @@ class Backward {
         sizes_(attention_sizes(o_, t_)),
         dtype_(trace.dtype),
         g_(trace.grad),
-        sharing_(trace, previous, StageSharing::Pass::backward) {}
+        sharing_(trace, previous, StageCache::Pass::backward) {}
 
   void add_and_norm();
   void merge_and_project();
@@ -94,7 +94,7 @@ class Backward {
   const AttentionSizes sizes_;
   const DType dtype_;
   TraceTensors& g_;
-  StageSharing sharing_;
+  StageCache sharing_;
   std::array<TensorPtr, 3> projected_rows_;  // of q, k, v; made when first asked for
 };
 

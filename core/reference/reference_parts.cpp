@@ -271,7 +271,7 @@ class BlockedAttention {
     Tensor weights =
         all_frozen_ ? Tensor(masked.shape(), masked.dtype()) : softmax(masked, options_.fully_masked_rows);
     if (frozen.empty()) return weights;
-    return with_frozen_heads(std::move(weights), held_rows(n, first, masked.shape().size(2)), frozen);
+    return with_frozen_heads(std::move(weights), frozen_rows(n, first, masked.shape().size(2)), frozen);
   }
 
   Tensor dropped_of(const Tensor& weights, Index n, Index first) const {
@@ -282,11 +282,11 @@ class BlockedAttention {
       drop_cells(weights, dropped, h * cells, cells, options_.dropout, options_.dropout_seed, from);
     }
     if (options_.frozen_heads.empty()) return dropped;
-    return with_frozen_heads(std::move(dropped), held_rows(n, first, weights.shape().size(2)),
+    return with_frozen_heads(std::move(dropped), frozen_rows(n, first, weights.shape().size(2)),
                              options_.frozen_heads);
   }
 
-  Tensor held_rows(Index n, Index first, Index count) const {
+  Tensor frozen_rows(Index n, Index first, Index count) const {
     return rows_of(*trace_.tensors.frozen_weights, n, first, count);
   }
 
@@ -325,7 +325,7 @@ TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<T
   trace->dtype = inputs.dtype;
   trace->tensors = inputs.tensors;
   TraceTensors& t = trace->tensors;
-  StageSharing sharing(*trace, nullptr);
+  StageCache sharing(*trace, nullptr);
   // The pairs are nearly all of the work.
   std::optional<ProgressPart> part(std::in_place, 0.0, 0.05);
   if (module) {
@@ -335,7 +335,7 @@ TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<T
   } else {
     take_as_heads(t);
   }
-  turn(t, trace->options, sizes, sharing);
+  rotate(t, trace->options, sizes, sharing);
   BlockedAttention attention(*trace, wanted, sizes, block_cells);
   part.emplace(0.05, 0.95, "attn_weights");
   if (wanted.pairs()) attention.run();

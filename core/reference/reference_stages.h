@@ -9,13 +9,13 @@ namespace headwise::reference_stages {
 
 TensorPtr head_gain_tensor(const AttentionInputs& inputs, const Trace* previous);
 void project(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
-             StageSharing& sharing);
+             StageCache& sharing);
 void take_as_heads(TraceTensors& t);
 void split(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
-           StageSharing& sharing);
-void turn(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
-          StageSharing& sharing);
-void merge_and_project(TraceTensors& t, const AttentionSizes& sizes, StageSharing& sharing);
-void add_and_norm(TraceTensors& t, const AttentionOptions& options, StageSharing& sharing);
+           StageCache& sharing);
+void rotate(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
+          StageCache& sharing);
+void merge_and_project(TraceTensors& t, const AttentionSizes& sizes, StageCache& sharing);
+void add_and_norm(TraceTensors& t, const AttentionOptions& options, StageCache& sharing);
 
 }  // namespace headwise::reference_stages

@@ -7,13 +7,13 @@
 
 namespace headwise {
 
-void StageSharing::stage(TensorId id, StageKey key, const std::function<Tensor()>& make) {
+void StageCache::stage(TensorId id, StageKey key, const std::function<Tensor()>& make) {
   stage(id, std::move(key), make, nullptr);
 }
 
-void StageSharing::stage(TensorId id, StageKey key, const std::function<Tensor()>& make,
-                         const Beside& beside) {
-  if (!shares_) shares_ = stage_shares(trace_.options, trace_.tensors, backward_);
+void StageCache::stage(TensorId id, StageKey key, const std::function<Tensor()>& make,
+                         const Update& beside) {
+  if (!shares_) shares_ = stage_costs(trace_.options, trace_.tensors, backward_);
   const auto share = shares_->find(id);
   std::optional<ProgressPart> part;
   if (share != shares_->end())

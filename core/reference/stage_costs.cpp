@@ -20,10 +20,10 @@ double number(Index size) {
   return static_cast<double>(size);
 }
 
-std::map<TensorId, StageShare> shares_of(const std::vector<std::pair<Id, double>>& costs) {
+std::map<TensorId, StageCost> shares_of(const std::vector<std::pair<Id, double>>& costs) {
   double total = 0.0;
   for (const auto& [id, cost] : costs) total += cost;
-  std::map<TensorId, StageShare> shares;
+  std::map<TensorId, StageCost> shares;
   double done = 0.0;
   for (const auto& [id, cost] : costs) {
     if (cost > 0.0) shares[id] = {done / total, (done + cost) / total};
@@ -34,7 +34,7 @@ std::map<TensorId, StageShare> shares_of(const std::vector<std::pair<Id, double>
 
 }  // namespace
 
-std::map<TensorId, StageShare> stage_shares(const AttentionOptions& options, const TraceTensors& tensors,
+std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const TraceTensors& tensors,
                                             bool backward) {
   const AttentionSizes s = attention_sizes(options, tensors);
   const double queries = number(s.batch) * number(s.queries), keys = number(s.batch) * number(s.all_keys);

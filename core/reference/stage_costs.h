@@ -8,13 +8,13 @@
 namespace headwise {
 
 // From where to where a stage goes, 0 … 1 of its pass.
-struct StageShare {
+struct StageCost {
   double from = 0.0, to = 0.0;
 };
 
 // Of the stages of a forward or a backward pass (those of the gradients) with these options and inputs, in their order. By the
 // number of multiply-adds: shares of a whole, not seconds. What costs next to nothing has none.
-std::map<TensorId, StageShare> stage_shares(const AttentionOptions& options, const TraceTensors& tensors,
+std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const TraceTensors& tensors,
                                             bool backward);
 
 }  // namespace headwise

@@ -156,7 +156,7 @@ struct Workshop {
 
   // What the model gives its layer for the text.
   TensorPtr layer_input() const {
-    const Index width = model->model->encoder()->config().embed_dim;
+    const Index width = model->model->transformer()->config().embed_dim;
     if (width != plan.options.embed_dim) {
       throw Error(ExitStatus::input, {"in_proj_weight", "the given parameters do not fit the model's text",
                                       fmt::format("E = {}", plan.options.embed_dim),

@@ -33,13 +33,13 @@ std::shared_ptr<ModelInput> read_model_text(const Scenario& scenario, std::vecto
         why));
     return nullptr;
   }
-  const Encoder& encoder = *input->model->encoder();
-  if (scenario.parameters.layer >= encoder.config().num_layers) {
+  const Transformer& transformer = *input->model->transformer();
+  if (scenario.parameters.layer >= transformer.config().num_layers) {
     const std::optional<Index>& said = input->model->layers().config->num_layers;
     const bool beyond = said && scenario.parameters.layer >= *said;
     notes.push_back(fmt::format(
         "the text does not reach this layer, so its tokens are embedded as in any other scenario: {}",
-        beyond ? told_of_layer_count(input->model->files(), input->model->layers()) : encoder.no_words()));
+        beyond ? told_of_layer_count(input->model->files(), input->model->layers()) : transformer.no_words()));
     return nullptr;
   }
   if (scenario.inputs.key_text)
@@ -76,18 +76,18 @@ TextLengths text_lengths(const InputsSpec& inputs, const ModelInput* model) {
 }
 
 TensorPtr make_layer_input(ModelInput& input, Index batch, DType dtype, TensorMaker& maker) {
-  const Encoder& encoder = *input.model->encoder();
+  const Transformer& transformer = *input.model->transformer();
   const std::string& path = input.model->files().path();
   const FileState state = model_state(path);
   const std::string recipe = fmt::format("{}\n{} {} {}\n{}", path, state.modified, state.bytes, input.layer,
                                          fmt::join(input.text.ids, " "));
   input.hidden_state = maker.get("hidden state of the model", recipe, {}, [&] {
     if (input.hidden_state) return Tensor(*input.hidden_state);  // who made these inputs has it already
-    return Tensor(*encoder.run(input.text.ids, {.layers = input.layer}).hidden_states.back());
+    return Tensor(*transformer.run(input.text.ids, {.layers = input.layer}).hidden_states.back());
   });
   return maker.get("query", fmt::format("{} {} of the model", dtype_name(dtype), batch), {input.hidden_state},
                    [&] {
-                     const TensorPtr one = encoder.layer_input(input.layer, *input.hidden_state);
+                     const TensorPtr one = transformer.layer_input(input.layer, *input.hidden_state);
                      const Index length = one->shape().size(1), width = one->shape().size(2);
                      Tensor all = Tensor::unwritten(Shape{{"N", batch}, {"L", length}, {"E", width}}, dtype);
                      for (Index i = 0; i < all.size(); ++i) all.set_flat(i, one->flat(i % one->size()));

@@ -19,9 +19,9 @@
 namespace headwise {
 
 // A layer's true input, and what carries the layer's output on through the rest of the model:
-//   model->encoder()->continue_from(*hidden_state, layer, *trace.tensors.output)
+//   model->transformer()->continue_from(*hidden_state, layer, *trace.tensors.output)
 struct ModelInput {
-  std::shared_ptr<const TextModel> model;  // with an encoder and a tokenizer
+  std::shared_ptr<const TextModel> model;  // with an transformer and a tokenizer
   ModelText text;
   Index layer = 0;
   TensorPtr hidden_state;  // (1,L,E) in f32, what block `layer` is given; null until it was made

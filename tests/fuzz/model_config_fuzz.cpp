@@ -11,10 +11,10 @@ using namespace headwise::fuzz;
 namespace {
 
 // Whatever the configuration says, a text goes through and words come out.
-void run(const Encoder& encoder) {
+void run(const Transformer& encoder) {
   const std::array<TokenId, 3> ids{0, 5, 2};
   const auto length = std::min<Index>(encoder.config().max_positions, 3);
-  const Encoder::Pass pass = encoder.run(std::span(ids).first(static_cast<std::size_t>(length)));
+  const Transformer::Pass pass = encoder.run(std::span(ids).first(static_cast<std::size_t>(length)));
   require(pass.last_hidden->shape().sizes() == std::vector<Index>{1, length, 4}, "another shape came out");
   if (encoder.no_words().empty()) encoder.logits(*pass.last_hidden, 0, length);
 }
@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const MemoryLimit limit((std::size_t{16} << 20) + 512 * size);
     const auto files = std::make_shared<const ModelFiles>(model_folder());
-    run(*Encoder::open(files, find_attention_layers(*files)));
+    run(*Transformer::open(files, find_attention_layers(*files)));
     ++outcomes().accepted;
   } catch (const Error& error) {
     require_refusal(error, model_folder(), ExitStatus::input);

@@ -51,23 +51,23 @@ std::span<const float> row_of(const Tensor& logits, Index row) {
 // The predictions of the untouched model, some rows at a time.
 class Untouched {
  public:
-  Untouched(const Encoder& encoder, TensorPtr last_hidden)
-      : encoder_(encoder), last_hidden_(std::move(last_hidden)), length_(last_hidden_->shape().size(1)) {
-    const Index words = encoder.config().vocabulary;
+  Untouched(const Transformer& transformer, TensorPtr last_hidden)
+      : transformer_(transformer), last_hidden_(std::move(last_hidden)), length_(last_hidden_->shape().size(1)) {
+    const Index words = transformer.config().vocabulary;
     rows_ = std::clamp<Index>(most_at_once / std::max<Index>(words, 1), 1, std::max<Index>(length_, 1));
     keeps_ = length_ <= most_kept / std::max<Index>(words, 1);
   }
   Index length() const { return length_; }
   Index rows_at_once() const { return rows_; }
   TensorPtr logits(Index first, Index rows) {
-    if (!keeps_) return encoder_.logits(*last_hidden_, first, rows);
+    if (!keeps_) return transformer_.logits(*last_hidden_, first, rows);
     if (first == static_cast<Index>(kept_.size()) * rows_)
-      kept_.push_back(encoder_.logits(*last_hidden_, first, rows));
+      kept_.push_back(transformer_.logits(*last_hidden_, first, rows));
     return kept_[static_cast<std::size_t>(first / rows_)];
   }
 
  private:
-  const Encoder& encoder_;
+  const Transformer& transformer_;
   TensorPtr last_hidden_;
   Index length_, rows_ = 1;
   bool keeps_ = false;
@@ -88,11 +88,11 @@ void take(MutedHead& head, Index position, const Change& change) {
   head.after_probability = change.after_probability;
 }
 
-void compare(const Encoder& encoder, Untouched& untouched, const Tensor& last_hidden,
+void compare(const Transformer& transformer, Untouched& untouched, const Tensor& last_hidden,
              const std::vector<char>& position_counts, MutedHead& head) {
   for (Index first = 0; first < untouched.length(); first += untouched.rows_at_once()) {
     const Index rows = std::min(untouched.rows_at_once(), untouched.length() - first);
-    const TensorPtr before = untouched.logits(first, rows), after = encoder.logits(last_hidden, first, rows);
+    const TensorPtr before = untouched.logits(first, rows), after = transformer.logits(last_hidden, first, rows);
     std::vector<Change> changes(static_cast<std::size_t>(rows));
     for_ranges(rows, work_per_word * static_cast<double>(before->shape().size(1)), [&](Index from, Index to) {
       for (Index row = from; row < to; ++row) {
@@ -108,12 +108,12 @@ void compare(const Encoder& encoder, Untouched& untouched, const Tensor& last_hi
 
 }  // namespace
 
-HeadMuting mute_each_head(const Encoder& encoder, std::span<const ScoredToken> tokens) {
-  const EncoderConfig& config = encoder.config();
-  if (!encoder.no_words().empty()) {
+HeadMuting mute_each_head(const Transformer& transformer, std::span<const ScoredToken> tokens) {
+  const TransformerConfig& config = transformer.config();
+  if (!transformer.no_words().empty()) {
     throw Error(ExitStatus::input,
                 {.where = "muting a head changes no prediction, because this model predicts no words",
-                 .what = encoder.no_words(),
+                 .what = transformer.no_words(),
                  .remedy = "use a model with a word prediction head"});
   }
   std::vector<TokenId> ids;
@@ -124,8 +124,8 @@ HeadMuting mute_each_head(const Encoder& encoder, std::span<const ScoredToken> t
   }
   const Index steps = config.num_layers * config.num_heads + 1;
   std::optional<ProgressPart> part(std::in_place, 0.0, 1.0 / static_cast<double>(steps), "heads");
-  const Encoder::Pass pass = encoder.run(ids);
-  Untouched untouched(encoder, pass.last_hidden);
+  const Transformer::Pass pass = transformer.run(ids);
+  Untouched untouched(transformer, pass.last_hidden);
   HeadMuting muting;
   for (Index layer = 0; layer < config.num_layers; ++layer) {
     const Tensor& input = *pass.layer_inputs[static_cast<std::size_t>(layer)];
@@ -134,12 +134,12 @@ HeadMuting mute_each_head(const Encoder& encoder, std::span<const ScoredToken> t
       part.emplace(done / static_cast<double>(steps), (done + 1.0) / static_cast<double>(steps), "heads");
       std::vector<double> gains(static_cast<std::size_t>(config.num_heads), 1.0);
       gains[static_cast<std::size_t>(head)] = 0.0;
-      const TensorPtr output = encoder.attention_output(layer, input, gains);
-      const TensorPtr last_hidden = encoder.continue_from(pass, layer, *output);
+      const TensorPtr output = transformer.attention_output(layer, input, gains);
+      const TensorPtr last_hidden = transformer.continue_from(pass, layer, *output);
       MutedHead muted;
       muted.layer = layer;
       muted.head = head;
-      compare(encoder, untouched, *last_hidden, position_counts, muted);
+      compare(transformer, untouched, *last_hidden, position_counts, muted);
       muting.heads.push_back(muted);
     }
   }

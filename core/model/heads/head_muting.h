@@ -32,6 +32,6 @@ struct HeadMuting {
 
 // Layers before the muted head's are computed once for all. A prediction is made for a few positions at a time, so that memory
 // does not grow with L·V. Tells how far it has come, a step a head. Throws Error(input), Error(memory), Error(cancelled).
-HeadMuting mute_each_head(const Encoder& encoder, std::span<const ScoredToken> tokens);
+HeadMuting mute_each_head(const Transformer& transformer, std::span<const ScoredToken> tokens);
 
 }  // namespace headwise

@@ -31,8 +31,8 @@ void write_picture(const float* map, Index length, Index block, float* picture) 
 
 }  // namespace
 
-HeadSurvey survey_heads(const Encoder& encoder, std::span<const ScoredToken> tokens) {
-  const EncoderConfig& config = encoder.config();
+HeadSurvey survey_heads(const Transformer& transformer, std::span<const ScoredToken> tokens) {
+  const TransformerConfig& config = transformer.config();
   const SeenKeys seen{config.is_causal, config.sliding_window};
   HeadSurvey survey;
   survey.num_layers = config.num_layers;
@@ -46,12 +46,12 @@ HeadSurvey survey_heads(const Encoder& encoder, std::span<const ScoredToken> tok
   std::vector<TokenId> ids;
   for (const ScoredToken& token : tokens) ids.push_back(token.id);
   std::optional<ProgressPart> part(std::in_place, 0.0, 0.5, "the text through the model");
-  const Encoder::Pass pass = encoder.run(ids);
+  const Transformer::Pass pass = transformer.run(ids);
   part.emplace(0.5, 1.0, "the scores of the heads");
   for (Index layer = 0; layer < config.num_layers; ++layer) {
     const ProgressPart slice = slice_of_work(layer, config.num_layers);
     const TensorPtr weights =
-        encoder.attn_weights(layer, *pass.layer_inputs[static_cast<std::size_t>(layer)]);
+        transformer.attn_weights(layer, *pass.layer_inputs[static_cast<std::size_t>(layer)]);
     Tensor pictures = Tensor::unwritten(Shape{{"H", heads}, {"L", side}, {"S", side}}, DType::f32);
     const float* const maps = weights->values<float>().data();
     float* const drawn = pictures.values<float>().data();

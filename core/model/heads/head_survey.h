@@ -25,6 +25,6 @@ inline constexpr Index most_picture_side = 64;
 
 // The model reads the tokens once; the weights of one layer are in memory at a time. Tells how far it has come
 // (core/tensor/progress.h). Throws Error(input) where the model does not take these tokens, Error(memory), Error(cancelled).
-HeadSurvey survey_heads(const Encoder& encoder, std::span<const ScoredToken> tokens);
+HeadSurvey survey_heads(const Transformer& transformer, std::span<const ScoredToken> tokens);
 
 }  // namespace headwise

@@ -191,7 +191,7 @@ void read_rotary(const Reading& read) {
           fmt::format("rotary positions are left out: config.json: rotary_dim = {} of {} columns",
                       one_line(read.settings.at("rotary_dim").dump(), 40), head_dim(read.layer)));
   }
-  read.attention.turns_neighbours = read.type.positions == InnerPositions::rotary_neighbours;
+  read.attention.rotates_neighbours = read.type.positions == InnerPositions::rotary_neighbours;
   if (!rotary.not_understood.empty())
     read.tell(fmt::format("this model's rotary positions are not computed: {}", rotary.not_understood));
   if (rotary.most_positions)

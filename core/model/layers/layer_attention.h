@@ -27,7 +27,7 @@ struct LayerAttention {
   double alibi_scale = 1.0;           // multiplies the bias of ALiBi
   std::optional<ModelRotary> rotary;  // none: q and k are not turned
   // The model's columns 2j and 2j + 1 turn together: read_layer_parameters puts rows of q and k into the order of halves.
-  bool turns_neighbours = false;
+  bool rotates_neighbours = false;
   // What the model's attention has and these do not, one line each; empty where the layer is the model's layer.
   std::vector<std::string> warnings;
   std::vector<LengthLimit> limits;

@@ -171,13 +171,13 @@ void read_output(const ModelFiles& files, const AttentionLayer& layer, Parameter
 // How many pairs of columns of each head turn together as neighbours, 2j and 2j + 1; 0 where none do.
 Index neighbouring_pairs(const AttentionLayer& layer) {
   const LayerAttention attention = layer_attention(layer);
-  if (!attention.turns_neighbours || !attention.rotary) return 0;
+  if (!attention.rotates_neighbours || !attention.rotary) return 0;
   return rotary_width(*attention.rotary, layer.q_rows / *layer.num_heads) / 2;
 }
 
 // The rows of q and k in the order in which column j turns together with j + pairs: what comes out of attention is the same, as both
 // are put in the same order.
-void turn_halves(const AttentionLayer& layer, Index pairs, Parameters& parameters) {
+void rotate_halves(const AttentionLayer& layer, Index pairs, Parameters& parameters) {
   const Index D = layer.q_rows / *layer.num_heads, turned = layer.q_rows + layer.k_rows;
   const auto source = [=](Index row) {
     const Index column = row % D;
@@ -209,7 +209,7 @@ Parameters read_layer_parameters(const ModelFiles& files, const AttentionLayer& 
   } else {
     read_separate(files, layer, parameters);
   }
-  if (const Index pairs = neighbouring_pairs(layer); pairs > 0) turn_halves(layer, pairs, parameters);
+  if (const Index pairs = neighbouring_pairs(layer); pairs > 0) rotate_halves(layer, pairs, parameters);
   read_output(files, layer, parameters);
   if (layer.has_bias_kv) {
     const Index widths[]{layer.k_rows, layer.v_rows};

@@ -12,9 +12,9 @@ namespace headwise {
 void activate(Activation activation, Rows& x);
 
 struct FeedForward {
-  EncoderLinear in;                   // (F,E)
-  std::optional<EncoderLinear> gate;  // (F,E)
-  EncoderLinear out;                  // (E,F)
+  TransformerLinear in;                   // (F,E)
+  std::optional<TransformerLinear> gate;  // (F,E)
+  TransformerLinear out;                  // (E,F)
   Activation activation = Activation::gelu;
 };
 

@@ -14,7 +14,7 @@ constexpr Index words_at_once = 4096;
 
 }  // namespace
 
-std::unique_ptr<const WordHead> WordHead::open(const EncoderConfig& config,
+std::unique_ptr<const LmHead> LmHead::open(const TransformerConfig& config,
                                                const std::shared_ptr<const ModelFiles>& files,
                                                const std::shared_ptr<WeightShare>& share,
                                                const std::shared_ptr<const WeightRows>& words) {
@@ -24,21 +24,21 @@ std::unique_ptr<const WordHead> WordHead::open(const EncoderConfig& config,
     throw Error(ExitStatus::input, {files->path(), "the model has no word prediction head", "", missing,
                                     "a model of the same family published with that head"});
   };
-  const std::span<const WordHeadNames> heads = config.names->heads;
-  auto head = std::ranges::find_if(heads, [&](const WordHeadNames& names) {
+  const std::span<const LmHeadNames> heads = config.names->heads;
+  auto head = std::ranges::find_if(heads, [&](const LmHeadNames& names) {
     return !(names.dense.empty() ? found(names.decoder) : found(std::string(names.dense) + "weight")).empty();
   });
-  if (head == heads.end()) head = std::ranges::find(heads, "", &WordHeadNames::dense);
+  if (head == heads.end()) head = std::ranges::find(heads, "", &LmHeadNames::dense);
   if (head == heads.end()) {
     std::string any;
-    for (const WordHeadNames& names : heads)
+    for (const LmHeadNames& names : heads)
       any += fmt::format("{}{}weight", any.empty() ? "" : " or ", names.dense);
     no_head(any);
   }
   const std::string own = found(head->decoder);
   const bool tied = config.tie_word_embeddings.value_or(own.empty() && config.names->ties_words);
   if (!tied && own.empty()) no_head(std::string(head->decoder));
-  auto made = std::make_unique<WordHead>();
+  auto made = std::make_unique<LmHead>();
   made->activation_ = head->is_gelu ? Activation::gelu : config.activation;
   std::string bias = found(head->bias);
   if (!head->dense.empty()) {
@@ -61,7 +61,7 @@ std::unique_ptr<const WordHead> WordHead::open(const EncoderConfig& config,
   return made;
 }
 
-Rows WordHead::logits(const Rows& last_hidden) const {
+Rows LmHead::logits(const Rows& last_hidden) const {
   Rows x = last_hidden;
   if (dense_) {
     x = apply_linear(*dense_, x);

@@ -6,12 +6,12 @@
 
 namespace headwise {
 
-class WordHead {
+class LmHead {
  public:
   // `words` (V,W) is the decoder where the model ties it to the embeddings: as tie_word_embeddings of config.json says, else an
   // own decoder where the file has one, else as the family does. Throws Error(input): the model has no head (a base model), an
   // array of it is missing or has another shape.
-  static std::unique_ptr<const WordHead> open(const EncoderConfig& config,
+  static std::unique_ptr<const LmHead> open(const TransformerConfig& config,
                                               const std::shared_ptr<const ModelFiles>& files,
                                               const std::shared_ptr<WeightShare>& share,
                                               const std::shared_ptr<const WeightRows>& words);
@@ -21,7 +21,7 @@ class WordHead {
 
  private:
   Activation activation_ = Activation::gelu;
-  std::optional<EncoderLinear> dense_;
+  std::optional<TransformerLinear> dense_;
   std::optional<Normalisation> norm_;  // none: `dense_` is a projection, without activation
   std::shared_ptr<const WeightRows> decoder_;
   TensorPtr bias_;  // (V); null: none

@@ -19,8 +19,8 @@ struct PredictionChange {
 };
 
 // Of each position, the k most probable words of either side. `before` and `now` are last hidden states (1,L,E); so many rows
-// are made at a time that L·V numbers are never stored. Throws as Encoder::logits.
-std::vector<PredictionChange> prediction_changes(const Encoder& encoder, const Tensor& before,
+// are made at a time that L·V numbers are never stored. Throws as Transformer::logits.
+std::vector<PredictionChange> prediction_changes(const Transformer& transformer, const Tensor& before,
                                                  const Tensor& now, Index k);
 
 }  // namespace headwise

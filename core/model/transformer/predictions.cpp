@@ -14,15 +14,15 @@ constexpr Index most_logits = Index{1} << 24;  // 64 MiB at a time
 
 }  // namespace
 
-void visit_logits(const Encoder& encoder, const Tensor& last_hidden,
+void visit_logits(const Transformer& transformer, const Tensor& last_hidden,
                   const std::function<void(Index row, std::span<const float> logits)>& body) {
-  const Index length = last_hidden.shape().size(1), V = encoder.config().vocabulary;
+  const Index length = last_hidden.shape().size(1), V = transformer.config().vocabulary;
   const Index at_once = std::max<Index>(1, most_logits / V);
   for (Index first = 0; first < length; first += at_once) {
     const Index count = std::min(at_once, length - first);
     const ProgressPart part(static_cast<double>(first) / static_cast<double>(length),
                             static_cast<double>(first + count) / static_cast<double>(length));
-    const TensorPtr logits = encoder.logits(last_hidden, first, count);
+    const TensorPtr logits = transformer.logits(last_hidden, first, count);
     for (Index row = 0; row < count; ++row) {
       body(first + row,
            logits->values<float>().subspan(static_cast<std::size_t>(row * V), static_cast<std::size_t>(V)));
@@ -49,7 +49,7 @@ double divergence_bits(const WordDistribution& p, const WordDistribution& q) {
   return nats < 0.0 ? 0.0 : nats / std::numbers::ln2;
 }
 
-std::vector<PredictedWord> top_words(std::span<const float> logits, Index k) {
+std::vector<PredictedWord> top_tokens(std::span<const float> logits, Index k) {
   std::vector<TokenId> ids(logits.size());
   std::iota(ids.begin(), ids.end(), TokenId{0});
   const auto logit = [&](TokenId id) { return logits[static_cast<std::size_t>(id)]; };
@@ -69,18 +69,18 @@ std::vector<PredictedWord> top_words(std::span<const float> logits, Index k) {
   return words;
 }
 
-std::vector<std::vector<PredictedWord>> top_words(const Encoder& encoder, const Tensor& last_hidden,
+std::vector<std::vector<PredictedWord>> top_tokens(const Transformer& transformer, const Tensor& last_hidden,
                                                   Index k) {
   std::vector<std::vector<PredictedWord>> all;
-  visit_logits(encoder, last_hidden,
-               [&](Index, std::span<const float> logits) { all.push_back(top_words(logits, k)); });
+  visit_logits(transformer, last_hidden,
+               [&](Index, std::span<const float> logits) { all.push_back(top_tokens(logits, k)); });
   return all;
 }
 
-std::vector<double> word_probabilities(const Encoder& encoder, const Tensor& last_hidden,
+std::vector<double> token_probabilities(const Transformer& transformer, const Tensor& last_hidden,
                                        std::span<const TokenId> ids) {
   std::vector<double> all;
-  visit_logits(encoder, last_hidden, [&](Index row, std::span<const float> logits) {
+  visit_logits(transformer, last_hidden, [&](Index row, std::span<const float> logits) {
     const auto id = static_cast<std::size_t>(ids[static_cast<std::size_t>(row)]);
     all.push_back(std::exp(static_cast<double>(logits[id]) - log_sum_exp(logits)));
   });

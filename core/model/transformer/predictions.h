@@ -10,8 +10,8 @@
 namespace headwise {
 
 // Calls body(row, logits) for each of the L rows of last_hidden (1,L,E), in order; logits (V) holds only during the call. So
-// many rows are made at a time that L·V numbers are never stored. Throws as Encoder::logits.
-void visit_logits(const Encoder& encoder, const Tensor& last_hidden,
+// many rows are made at a time that L·V numbers are never stored. Throws as Transformer::logits.
+void visit_logits(const Transformer& transformer, const Tensor& last_hidden,
                   const std::function<void(Index row, std::span<const float> logits)>& body);
 
 // ln Σ exp(logits): the logarithm of a word's probability is its logit less this.
@@ -37,12 +37,12 @@ struct PredictedWord {
 };
 
 // The k most probable words (fewer where the vocabulary has fewer), the most probable first, of equal ones the lower id.
-std::vector<PredictedWord> top_words(std::span<const float> logits, Index k);
+std::vector<PredictedWord> top_tokens(std::span<const float> logits, Index k);
 // The same for each position: L lists.
-std::vector<std::vector<PredictedWord>> top_words(const Encoder& encoder, const Tensor& last_hidden, Index k);
+std::vector<std::vector<PredictedWord>> top_tokens(const Transformer& transformer, const Tensor& last_hidden, Index k);
 
 // The probability of ids[i] at position i; ids must be in the vocabulary, L of them.
-std::vector<double> word_probabilities(const Encoder& encoder, const Tensor& last_hidden,
+std::vector<double> token_probabilities(const Transformer& transformer, const Tensor& last_hidden,
                                        std::span<const TokenId> ids);
 
 }  // namespace headwise

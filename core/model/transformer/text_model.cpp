@@ -107,10 +107,10 @@ std::shared_ptr<const TextModel> TextModel::open(const std::string& path) {
 TextModel::TextModel(const std::string& path)
     : files_(std::make_shared<const ModelFiles>(path)), layers_(find_attention_layers(*files_)) {
   try {
-    encoder_ = Encoder::open(files_, layers_);
+    transformer_ = Transformer::open(files_, layers_);
   } catch (const Error& error) {
     if (error.status() != ExitStatus::input) throw;
-    no_encoder_ = error.what();
+    no_transformer_ = error.what();
   }
   try {
     tokenizer_.emplace(load_tokenizer(files_->folder()));
@@ -118,8 +118,8 @@ TextModel::TextModel(const std::string& path)
     if (error.status() != ExitStatus::input) throw;
     no_tokenizer_ = error.what();
   }
-  if (encoder_ && tokenizer_)
-    nameless_words_ = words_without_text(*tokenizer_, encoder_->config().vocabulary);
+  if (transformer_ && tokenizer_)
+    nameless_words_ = words_without_text(*tokenizer_, transformer_->config().vocabulary);
 }
 
 ModelText TextModel::read(const std::string& text) const {
@@ -127,7 +127,7 @@ ModelText TextModel::read(const std::string& text) const {
     throw Error(ExitStatus::input, {files_->path(), "this model cannot read text", no_text(), "", ""});
   std::vector<EncodedToken> tokens = tokenizer_->encode(text);
   ModelText read;
-  const std::string told_cut = cut(tokens, static_cast<std::size_t>(encoder_->config().max_positions));
+  const std::string told_cut = cut(tokens, static_cast<std::size_t>(transformer_->config().max_positions));
   if (!told_cut.empty()) read.notices.push_back(told_cut);
   if (std::string told = unknown_words(tokens, text); !told.empty()) read.notices.push_back(std::move(told));
   for (const EncodedToken& token : tokens) {

@@ -1,4 +1,4 @@
-// All that belongs to one model on disk, opened once: its files, its attention layers, its encoder and its tokenizer, or why
+// All that belongs to one model on disk, opened once: its files, its attention layers, its transformer and its tokenizer, or why
 // there is none.
 #pragma once
 
@@ -30,14 +30,14 @@ class TextModel {
 
   const ModelFiles& files() const { return *files_; }
   const AttentionLayers& layers() const { return layers_; }
-  const std::shared_ptr<const Encoder>& encoder() const { return encoder_; }  // null: no_encoder() says why
-  const std::string& no_encoder() const { return no_encoder_; }
+  const std::shared_ptr<const Transformer>& transformer() const { return transformer_; }  // null: no_transformer() says why
+  const std::string& no_transformer() const { return no_transformer_; }
   const Tokenizer* tokenizer() const { return tokenizer_ ? &*tokenizer_ : nullptr; }  // null: no_tokenizer()
   const std::string& no_tokenizer() const { return no_tokenizer_; }
   // How many of the model's words its tokenizer has no text for, a sentence; empty where they are no more than padding.
   const std::string& nameless_words() const { return nameless_words_; }
   // Why text cannot go into the model, one line; empty where it can.
-  const std::string& no_text() const { return encoder_ ? no_tokenizer_ : no_encoder_; }
+  const std::string& no_text() const { return transformer_ ? no_tokenizer_ : no_transformer_; }
 
   // The tokens of a text. Longer than the model's positions it is cut, what stands behind a text (the [SEP] of BERT) being
   // put behind the rest. Throws Error(input) with no_text() where text cannot go in.
@@ -52,9 +52,9 @@ class TextModel {
 
   std::shared_ptr<const ModelFiles> files_;
   AttentionLayers layers_;
-  std::shared_ptr<const Encoder> encoder_;
+  std::shared_ptr<const Transformer> transformer_;
   std::optional<Tokenizer> tokenizer_;
-  std::string no_encoder_, no_tokenizer_, nameless_words_;
+  std::string no_transformer_, no_tokenizer_, nameless_words_;
 };
 
 }  // namespace headwise

@@ -21,10 +21,10 @@ void add_sinusoids(Rows& x) {
 
 }  // namespace
 
-TokenEmbeddings::TokenEmbeddings(const EncoderConfig& config, std::shared_ptr<const ModelFiles> files,
+TokenEmbeddings::TokenEmbeddings(const TransformerConfig& config, std::shared_ptr<const ModelFiles> files,
                                  const std::shared_ptr<WeightShare>& share)
     : config_(config) {
-  const EncoderNames& names = *config.names;
+  const TransformerNames& names = *config.names;
   const Index width = config.word_width;
   const auto named = [&](std::string_view name) { return config.root + std::string(name); };
   words_ = std::make_shared<const WeightRows>(files, share, named(names.word_embeddings), config.vocabulary,
@@ -32,7 +32,7 @@ TokenEmbeddings::TokenEmbeddings(const EncoderConfig& config, std::shared_ptr<co
   if (config.positions == PositionKind::learned) {
     positions_ = std::make_shared<const WeightRows>(files, share, named(names.position_embeddings),
                                                     config.first_position + config.max_positions,
-                                                    names.word_projection.empty() ? width : config.embed_dim);
+                                                    names.lm_head_weight.empty() ? width : config.embed_dim);
   }
   if (!names.token_type_embeddings.empty()) {
     const std::string name = named(names.token_type_embeddings);
@@ -46,9 +46,9 @@ TokenEmbeddings::TokenEmbeddings(const EncoderConfig& config, std::shared_ptr<co
   }
   if (!names.embedding_norm.empty()) norm_ = read_norm(config, *files, named(names.embedding_norm), width);
   if (width == config.embed_dim) return;
-  if (!names.word_projection.empty()) {
-    word_projection_ =
-        read_linear(*files, named(names.word_projection), config.embed_dim, width, false, Biases::none);
+  if (!names.lm_head_weight.empty()) {
+    lm_head_weight_ =
+        read_linear(*files, named(names.lm_head_weight), config.embed_dim, width, false, Biases::none);
   } else {
     projection_ =
         read_linear(*files, named(names.embedding_projection), config.embed_dim, width, false, Biases::all);
@@ -69,7 +69,7 @@ Rows TokenEmbeddings::rows(std::span<const TokenId> ids) const {
     const bool is_padding = config_.padding_id && id == *config_.padding_id;
     positions_->copy_row(is_padding ? *config_.padding_id : position++, row_of(positions, i));
   }
-  if (word_projection_) x = apply_linear(*word_projection_, x);
+  if (lm_head_weight_) x = apply_linear(*lm_head_weight_, x);
   if (positions_) x += positions;
   if (config_.positions == PositionKind::sinusoidal) add_sinusoids(x);
   if (token_type_) x.rowwise() += matrix<float>(*token_type_).row(0);

@@ -12,7 +12,7 @@ namespace headwise {
 class TokenEmbeddings {
  public:
   // Throws Error(input) for arrays that are missing or of another shape. Nothing large is read.
-  TokenEmbeddings(const EncoderConfig& config, std::shared_ptr<const ModelFiles> files,
+  TokenEmbeddings(const TransformerConfig& config, std::shared_ptr<const ModelFiles> files,
                   const std::shared_ptr<WeightShare>& share);
 
   // (L,E): word + position + token type 0, then the norm where the family has one, then the projection where the
@@ -24,11 +24,11 @@ class TokenEmbeddings {
   const std::shared_ptr<const WeightRows>& words() const { return words_; }
 
  private:
-  EncoderConfig config_;
+  TransformerConfig config_;
   std::shared_ptr<const WeightRows> words_, positions_;  // positions: null where they are not learned
   TensorPtr token_type_;                                 // (1,W); null: none
   std::optional<Normalisation> norm_;
-  std::optional<EncoderLinear> word_projection_, projection_;  // W → E
+  std::optional<TransformerLinear> lm_head_weight_, projection_;  // W → E
 };
 
 }  // namespace headwise

@@ -34,7 +34,7 @@ Rows as_rows(const Tensor& tensor, Index width, const char* what) {
 
 // How many blocks from the first on are there, at most as many as config.json says; `missing` says what is of the next, where it says
 // more or the file has more. Throws Error(input) where none is.
-Index whole_blocks(const EncoderConfig& config, const ModelFiles& files,
+Index whole_blocks(const TransformerConfig& config, const ModelFiles& files,
                    const std::vector<AttentionLayer>& layers, std::string& missing) {
   Index whole = 0;
   for (const AttentionLayer& layer : layers) {
@@ -60,17 +60,17 @@ Index whole_blocks(const EncoderConfig& config, const ModelFiles& files,
 
 }  // namespace
 
-std::shared_ptr<const Encoder> Encoder::open(std::shared_ptr<const ModelFiles> files,
+std::shared_ptr<const Transformer> Transformer::open(std::shared_ptr<const ModelFiles> files,
                                              const AttentionLayers& layers, std::optional<Index> kept_bytes) {
-  EncoderConfig config = read_encoder_config(*files, layers);
+  TransformerConfig config = read_transformer_config(*files, layers);
   std::string missing;
   config.num_layers = whole_blocks(config, *files, layers.layers, missing);
   auto share = std::make_shared<WeightShare>(kept_bytes.value_or(available_memory() / kept_share));
-  return std::shared_ptr<const Encoder>(
-      new Encoder(std::move(config), std::move(files), layers.layers, std::move(share), missing));
+  return std::shared_ptr<const Transformer>(
+      new Transformer(std::move(config), std::move(files), layers.layers, std::move(share), missing));
 }
 
-Encoder::Encoder(EncoderConfig config, std::shared_ptr<const ModelFiles> files,
+Transformer::Transformer(TransformerConfig config, std::shared_ptr<const ModelFiles> files,
                  std::vector<AttentionLayer> layers, std::shared_ptr<WeightShare> share,
                  const std::string& missing)
     : config_(std::move(config)),
@@ -85,29 +85,29 @@ Encoder::Encoder(EncoderConfig config, std::shared_ptr<const ModelFiles> files,
     if (config_.has_final_norm)
       final_norm_ = read_norm(config_, *files_, config_.root + std::string(config_.names->final_norm),
                               config_.embed_dim);
-    head_ = WordHead::open(config_, files_, share_, embeddings_.words());
+    head_ = LmHead::open(config_, files_, share_, embeddings_.words());
   } catch (const Error& error) {
     if (error.status() != ExitStatus::input) throw;
     no_words_ = error.what();
   }
 }
 
-std::shared_ptr<const EncoderBlock> Encoder::block(Index layer) const {
+std::shared_ptr<const TransformerBlock> Transformer::block(Index layer) const {
   check_cancelled();
   if (layer < 0 || layer >= config_.num_layers) {
     throw Error(ExitStatus::usage, {files_->path(), "the model has no such layer", fmt::format("{}", layer),
                                     fmt::format("0 to {}", config_.num_layers - 1), ""});
   }
   const std::lock_guard lock(mutex_);
-  std::shared_ptr<const EncoderBlock>& kept = blocks_[static_cast<std::size_t>(layer)];
+  std::shared_ptr<const TransformerBlock>& kept = blocks_[static_cast<std::size_t>(layer)];
   if (kept) return kept;
-  auto read = std::make_shared<const EncoderBlock>(
+  auto read = std::make_shared<const TransformerBlock>(
       read_block(config_, *files_, layers_[static_cast<std::size_t>(layer)]));
   if (share_->take(read->bytes)) kept = read;
   return read;
 }
 
-void Encoder::check_ids(std::span<const TokenId> ids) const {
+void Transformer::check_ids(std::span<const TokenId> ids) const {
   if (static_cast<Index>(ids.size()) > config_.max_positions) {
     throw Error(ExitStatus::input, {files_->path(), "the text is longer than the model's positions",
                                     fmt::format("{} tokens", ids.size()),
@@ -122,7 +122,7 @@ void Encoder::check_ids(std::span<const TokenId> ids) const {
                "the tokenizer that belongs to this model"});
 }
 
-void Encoder::require_memory_for(Index length, Index layers, bool weights) const {
+void Transformer::require_memory_for(Index length, Index layers, bool weights) const {
   const std::string what = "the text in the model";
   // Hidden states and inputs of the layers, and what a block needs at a time.
   const Index widths = 2 * (layers + 1) * config_.embed_dim + 3 * config_.feed_forward_dim +
@@ -133,11 +133,11 @@ void Encoder::require_memory_for(Index length, Index layers, bool weights) const
   require_memory(checked_multiply(numbers, sizeof(float), what), what);
 }
 
-TensorPtr Encoder::finished(const Rows& x) const {
+TensorPtr Transformer::finished(const Rows& x) const {
   return as_tensor(final_norm_ ? normalised(*final_norm_, x) : x);
 }
 
-Encoder::Pass Encoder::run(std::span<const TokenId> ids, const RunOptions& options) const {
+Transformer::Pass Transformer::run(std::span<const TokenId> ids, const RunOptions& options) const {
   check_ids(ids);
   const Index layers = options.layers < 0 ? config_.num_layers : std::min(options.layers, config_.num_layers);
   const auto L = static_cast<Index>(ids.size());
@@ -149,7 +149,7 @@ Encoder::Pass Encoder::run(std::span<const TokenId> ids, const RunOptions& optio
   for (Index layer = 0; layer < layers; ++layer) {
     const ProgressPart part = slice_of_work(layer, layers);
     const auto at = static_cast<std::size_t>(layer);
-    const std::shared_ptr<const EncoderBlock> block = this->block(layer);
+    const std::shared_ptr<const TransformerBlock> block = this->block(layer);
     const Rows input = attention_input(config_, *block, x);
     pass.layer_inputs.push_back(config_.norm_place == NormPlace::before ? as_tensor(input)
                                                                         : pass.hidden_states.back());
@@ -168,7 +168,7 @@ Encoder::Pass Encoder::run(std::span<const TokenId> ids, const RunOptions& optio
   return pass;
 }
 
-TensorPtr Encoder::layer_input(Index layer, const Tensor& hidden_state) const {
+TensorPtr Transformer::layer_input(Index layer, const Tensor& hidden_state) const {
   const Rows x = as_rows(hidden_state, config_.embed_dim, "hidden_state");
   const bool is_there = layer >= 0 && layer < config_.num_layers;
   std::unique_lock lock(mutex_);
@@ -184,7 +184,7 @@ TensorPtr Encoder::layer_input(Index layer, const Tensor& hidden_state) const {
   return as_tensor(attention_input(config_, *block(layer), x));
 }
 
-TensorPtr Encoder::attn_weights(Index layer, const Tensor& layer_input) const {
+TensorPtr Transformer::attn_weights(Index layer, const Tensor& layer_input) const {
   const Rows input = as_rows(layer_input, config_.embed_dim, "the input of a layer");
   const Index L = input.rows();
   const Index numbers =
@@ -196,13 +196,13 @@ TensorPtr Encoder::attn_weights(Index layer, const Tensor& layer_input) const {
   return std::make_shared<const Tensor>(std::move(weights));
 }
 
-TensorPtr Encoder::attention_output(Index layer, const Tensor& layer_input,
+TensorPtr Transformer::attention_output(Index layer, const Tensor& layer_input,
                                     std::span<const double> head_gains) const {
   const Rows input = as_rows(layer_input, config_.embed_dim, "the input of a layer");
   return as_tensor(headwise::attention_output(config_, *block(layer), input, head_gains, nullptr));
 }
 
-TensorPtr Encoder::continue_from(const Tensor& hidden_state, Index layer,
+TensorPtr Transformer::continue_from(const Tensor& hidden_state, Index layer,
                                  const Tensor& attention_output) const {
   const Rows attended = as_rows(attention_output, config_.embed_dim, "attention_output");
   Rows x = as_rows(hidden_state, config_.embed_dim, "hidden_state");
@@ -214,14 +214,14 @@ TensorPtr Encoder::continue_from(const Tensor& hidden_state, Index layer,
   x = after_attention(config_, *block(layer), x, attended);
   for (Index later = layer + 1; later < config_.num_layers; ++later) {
     const ProgressPart part = slice_of_work(later - layer - 1, config_.num_layers - layer - 1);
-    const std::shared_ptr<const EncoderBlock> block = this->block(later);
+    const std::shared_ptr<const TransformerBlock> block = this->block(later);
     const Rows input = attention_input(config_, *block, x);
     x = after_attention(config_, *block, x, headwise::attention_output(config_, *block, input, {}, nullptr));
   }
   return finished(x);
 }
 
-TensorPtr Encoder::logits(const Tensor& last_hidden, Index first_row, Index rows) const {
+TensorPtr Transformer::logits(const Tensor& last_hidden, Index first_row, Index rows) const {
   if (!head_) {
     throw Error(ExitStatus::input, {files_->path(), "there are no words to predict", no_words_, "", ""});
   }

@@ -23,18 +23,18 @@ namespace headwise {
 // weights is read again each time. All functions look at the
 // caller's cancellation (core/tensor/cancellation.h) between layers and within products, and say how far they are
 // (core/tensor/progress.h). They throw Error(cancelled), Error(memory), and Error(input) where a file can no longer be read.
-class Encoder {
+class Transformer {
  public:
   // Throws Error(input), one sentence: what of the arrays or of config.json is missing or not computed here; where only
   // later blocks or the head lack something, it opens as far as it goes. Layers are those
-  // of find_attention_layers: layer l of the encoder is layers.layers[l].
+  // of find_attention_layers: layer l of the transformer is layers.layers[l].
   // kept_bytes: how much of the weights may be kept; nothing: a quarter of the memory that is free.
-  static std::shared_ptr<const Encoder> open(std::shared_ptr<const ModelFiles> files,
+  static std::shared_ptr<const Transformer> open(std::shared_ptr<const ModelFiles> files,
                                              const AttentionLayers& layers,
                                              std::optional<Index> kept_bytes = std::nullopt);
 
   // num_layers are the blocks that are there: of a model that lacks an array in block 5, the five before it.
-  const EncoderConfig& config() const { return config_; }
+  const TransformerConfig& config() const { return config_; }
   // Why the model predicts no words, a sentence: it has no head, or an array of it or of a block is missing; empty where it does.
   const std::string& no_words() const { return no_words_; }
 
@@ -76,23 +76,23 @@ class Encoder {
   TensorPtr logits(const Tensor& last_hidden, Index first_row, Index rows) const;
 
  private:
-  Encoder(EncoderConfig config, std::shared_ptr<const ModelFiles> files, std::vector<AttentionLayer> layers,
+  Transformer(TransformerConfig config, std::shared_ptr<const ModelFiles> files, std::vector<AttentionLayer> layers,
           std::shared_ptr<WeightShare> share, const std::string& missing);
-  std::shared_ptr<const EncoderBlock> block(Index layer) const;
+  std::shared_ptr<const TransformerBlock> block(Index layer) const;
   TensorPtr finished(const Rows& x) const;
   void check_ids(std::span<const TokenId> ids) const;
   void require_memory_for(Index length, Index layers, bool weights) const;
 
-  EncoderConfig config_;
+  TransformerConfig config_;
   std::shared_ptr<const ModelFiles> files_;
   std::vector<AttentionLayer> layers_;
   std::shared_ptr<WeightShare> share_;
   TokenEmbeddings embeddings_;
   std::optional<Normalisation> final_norm_;
   std::string no_words_;
-  std::unique_ptr<const WordHead> head_;  // null: no_words_ says why
+  std::unique_ptr<const LmHead> head_;  // null: no_words_ says why
   mutable std::mutex mutex_;
-  mutable std::vector<std::shared_ptr<const EncoderBlock>> blocks_;  // null: not kept
+  mutable std::vector<std::shared_ptr<const TransformerBlock>> blocks_;  // null: not kept
 };
 
 }  // namespace headwise

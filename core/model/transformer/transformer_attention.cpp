@@ -26,7 +26,7 @@ void softmax_row(Eigen::Ref<Eigen::RowVectorXd> row, Index first, Index end) {
 
 }  // namespace
 
-Rows attend(const EncoderHeads& layout, const Rows& q, const Rows& k, const Rows& v,
+Rows attend(const TransformerHeads& layout, const Rows& q, const Rows& k, const Rows& v,
             std::span<const double> gains, float* attn_weights) {
   const Index L = q.rows(), H = layout.heads, D = layout.head_dim, Dv = layout.v_head_dim;
   Rows concat(L, H * Dv);

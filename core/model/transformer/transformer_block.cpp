@@ -48,7 +48,7 @@ void check_linear(const ModelFiles& files, const std::string& name, Index out, I
 }
 
 // What layer_problem does not look at: the width of v's weights, the output projection, biases.
-void check_attention(const EncoderConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
+void check_attention(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
   const ModelFamily& family = *layer.family;
   const bool conv1d = family.layout == AttentionLayout::packed_in;
   const Index E = config.embed_dim;
@@ -66,9 +66,9 @@ void check_attention(const EncoderConfig& config, const ModelFiles& files, const
 }
 
 // What the attention layer's family names, and what stands beside it.
-std::set<std::string> known_arrays(const EncoderConfig& config, const ModelFiles& files,
+std::set<std::string> known_arrays(const TransformerConfig& config, const ModelFiles& files,
                                    const AttentionLayer& layer) {
-  const EncoderNames& names = *config.names;
+  const TransformerNames& names = *config.names;
   const ModelFamily& family = *layer.family;
   std::set<std::string> known;
   const auto add_linear = [&](std::string_view stem, Biases biases) {
@@ -88,7 +88,7 @@ std::set<std::string> known_arrays(const EncoderConfig& config, const ModelFiles
   return known;
 }
 
-void check_nothing_else(const EncoderConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
+void check_nothing_else(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
   const std::set<std::string> known = known_arrays(config, files, layer);
   const std::string prefix = layer.name + ".";
   for (auto at = files.arrays().lower_bound(prefix);
@@ -102,7 +102,7 @@ void check_nothing_else(const EncoderConfig& config, const ModelFiles& files, co
 }
 
 // x (L,heads·D), each head turned by its positions.
-Rows with_rotary_embedding(const EncoderConfig& config, const Rows& x, Index heads) {
+Rows with_rotary_embedding(const TransformerConfig& config, const Rows& x, Index heads) {
   Tensor joined = Tensor::unwritten(Shape{{"N", 1}, {"L", x.rows()}, {"H·D", x.cols()}}, DType::f32);
   matrix<float>(joined) = x;
   const Tensor turned =
@@ -112,14 +112,14 @@ Rows with_rotary_embedding(const EncoderConfig& config, const Rows& x, Index hea
 
 }  // namespace
 
-void check_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm, Index width) {
+void check_norm(const TransformerConfig& config, const ModelFiles& files, const std::string& norm, Index width) {
   const std::string gain = norm_gain_name(files, norm), bias = norm_bias_name(files, norm);
   expect_array(files, gain.empty() ? norm + "weight" : gain, {width});
   if (!bias.empty() || config.names->has_bias)
     expect_array(files, bias.empty() ? norm + "bias" : bias, {width});
 }
 
-Normalisation read_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm,
+Normalisation read_norm(const TransformerConfig& config, const ModelFiles& files, const std::string& norm,
                         Index width) {
   check_norm(config, files, norm, width);
   const std::string bias = norm_bias_name(files, norm);
@@ -128,16 +128,16 @@ Normalisation read_norm(const EncoderConfig& config, const ModelFiles& files, co
           config.norm == NormKind::layer_norm};
 }
 
-EncoderLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in, bool conv1d,
+TransformerLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in, bool conv1d,
                           Biases biases) {
   check_linear(files, name, out, in, conv1d, biases);
-  EncoderLinear linear{.out = out, .in = in, .is_conv1d = conv1d};
+  TransformerLinear linear{.out = out, .in = in, .is_conv1d = conv1d};
   linear.weight = read_f32(files, name + "weight", stored_sizes(out, in, conv1d));
   if (has_bias(files, name, biases)) linear.bias = read_f32(files, name + "bias", {out});
   return linear;
 }
 
-void check_block(const EncoderConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
+void check_block(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
   const auto refuse = [&](const std::string& problem) {
     throw Error(ExitStatus::input,
                 {files.path() + ": " + layer.name, "this layer cannot be computed: " + problem, "", "", ""});
@@ -152,7 +152,7 @@ void check_block(const EncoderConfig& config, const ModelFiles& files, const Att
                        layer.key_width));
   }
   check_attention(config, files, layer);
-  const EncoderNames& names = *config.names;
+  const TransformerNames& names = *config.names;
   for (const std::string_view norm : {names.attention_norm, names.feed_forward_norm})
     check_norm(config, files, in_block(layer, norm), E);
   const Index feed_in_rows = config.feed_forward_dim * (names.gate_is_in_feed_in ? 2 : 1);
@@ -164,11 +164,11 @@ void check_block(const EncoderConfig& config, const ModelFiles& files, const Att
   check_nothing_else(config, files, layer);
 }
 
-EncoderBlock read_block(const EncoderConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
-  const EncoderNames& names = *config.names;
+TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
+  const TransformerNames& names = *config.names;
   const Index E = config.embed_dim, F = config.feed_forward_dim;
   auto parameters = read_layer_parameters(files, layer);
-  EncoderBlock block;
+  TransformerBlock block;
   const TensorPtr packed = f32(parameters["in_proj_weight"]), bias = f32(parameters["in_proj_bias"]);
   const std::array parts{&block.q, &block.k, &block.v};
   const std::array rows{layer.q_rows, layer.k_rows, layer.v_rows};
@@ -209,13 +209,13 @@ EncoderBlock read_block(const EncoderConfig& config, const ModelFiles& files, co
   return block;
 }
 
-Rows attention_input(const EncoderConfig& config, const EncoderBlock& block, const Rows& x) {
+Rows attention_input(const TransformerConfig& config, const TransformerBlock& block, const Rows& x) {
   return config.norm_place == NormPlace::before ? normalised(block.attention_norm, x) : x;
 }
 
-Rows attention_output(const EncoderConfig& config, const EncoderBlock& block, const Rows& input,
+Rows attention_output(const TransformerConfig& config, const TransformerBlock& block, const Rows& input,
                       std::span<const double> gains, float* attn_weights) {
-  const EncoderHeads heads{config.num_heads, config.num_kv_heads,   config.head_dim,    config.v_head_dim,
+  const TransformerHeads heads{config.num_heads, config.num_kv_heads,   config.head_dim,    config.v_head_dim,
                            config.is_causal, config.sliding_window, config.alibi_slopes};
   Rows q = apply_linear(block.q, input), k = apply_linear(block.k, input);
   const Rows v = apply_linear(block.v, input);
@@ -226,7 +226,7 @@ Rows attention_output(const EncoderConfig& config, const EncoderBlock& block, co
   return apply_linear(block.out, attend(heads, q, k, v, gains, attn_weights));
 }
 
-Rows after_attention(const EncoderConfig& config, const EncoderBlock& block, const Rows& x,
+Rows after_attention(const TransformerConfig& config, const TransformerBlock& block, const Rows& x,
                      const Eigen::Ref<const Rows>& attended) {
   Rows between = x + attended;
   if (config.norm_place == NormPlace::after) {

@@ -1,4 +1,4 @@
-// One block of an encoder: attention, then the feed-forward part, each with its norm and its residual.
+// One block of an transformer: attention, then the feed-forward part, each with its norm and its residual.
 //
 //   post-norm (BERT)          x = norm₁(x + attention(x));   x = norm₂(x + feed_forward(x))
 //   pre-norm (GPT-2, Llama)   x = x + attention(norm₁(x));   x = x + feed_forward(norm₂(x))
@@ -14,33 +14,33 @@
 
 namespace headwise {
 
-struct EncoderBlock {
-  EncoderLinear q, k, v, out;
+struct TransformerBlock {
+  TransformerLinear q, k, v, out;
   Normalisation attention_norm, feed_forward_norm;
   FeedForward feed;
   Index bytes = 0;  // of all arrays
 };
 
-// Every array of block `layer` is there, has its shape, and there is none that the encoder would not look at. Throws Error(input).
-void check_block(const EncoderConfig& config, const ModelFiles& files, const AttentionLayer& layer);
+// Every array of block `layer` is there, has its shape, and there is none that the transformer would not look at. Throws Error(input).
+void check_block(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer);
 // Reads it. Throws Error(input), Error(memory).
-EncoderBlock read_block(const EncoderConfig& config, const ModelFiles& files, const AttentionLayer& layer);
+TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer);
 
 // What the attention of the block is given: x, or in pre-norm blocks its norm.
-Rows attention_input(const EncoderConfig& config, const EncoderBlock& block, const Rows& x);
+Rows attention_input(const TransformerConfig& config, const TransformerBlock& block, const Rows& x);
 // Its attention, after the output projection: PyTorch's attn_output. As attend().
-Rows attention_output(const EncoderConfig& config, const EncoderBlock& block, const Rows& input,
+Rows attention_output(const TransformerConfig& config, const TransformerBlock& block, const Rows& input,
                       std::span<const double> gains, float* attn_weights);
 // The rest of the block, x being what it was given and `attended` what its attention put out.
-Rows after_attention(const EncoderConfig& config, const EncoderBlock& block, const Rows& x,
+Rows after_attention(const TransformerConfig& config, const TransformerBlock& block, const Rows& x,
                      const Eigen::Ref<const Rows>& attended);
 
 // The norm named `norm` ("bert.embeddings.LayerNorm.").
-Normalisation read_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm,
+Normalisation read_norm(const TransformerConfig& config, const ModelFiles& files, const std::string& norm,
                         Index width);
-void check_norm(const EncoderConfig& config, const ModelFiles& files, const std::string& norm, Index width);
+void check_norm(const TransformerConfig& config, const ModelFiles& files, const std::string& norm, Index width);
 // A linear map `name` ("lm_head.dense.") with its bias.
-EncoderLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in, bool conv1d,
+TransformerLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in, bool conv1d,
                           Biases biases);
 
 }  // namespace headwise

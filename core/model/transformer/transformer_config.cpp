@@ -29,7 +29,7 @@ constexpr Index most_layers = Index{1} << 24;
 
 using Settings = ConfigSettings;
 
-bool is_gated(const EncoderNames& names) {
+bool is_gated(const TransformerNames& names) {
   return names.gate_is_in_feed_in || !names.feed_gate.empty();
 }
 
@@ -68,7 +68,7 @@ void refuse_other_settings(const Settings& settings) {
 }
 
 // "bert." of "bert.encoder.layer.0".
-std::string root_of(const ModelFiles& files, const AttentionLayer& first, const EncoderNames& names) {
+std::string root_of(const ModelFiles& files, const AttentionLayer& first, const TransformerNames& names) {
   const std::string ending = std::string(names.blocks) + "0";
   if (!first.name.ends_with(ending) ||
       (first.name.size() > ending.size() && first.name[first.name.size() - ending.size() - 1] != '.')) {
@@ -88,7 +88,7 @@ const std::vector<Index>& matrix_sizes(const ModelFiles& files, const std::strin
   return info->sizes;
 }
 
-void read_sizes(EncoderConfig& config, const ModelFiles& files, const AttentionLayers& layers) {
+void read_sizes(TransformerConfig& config, const ModelFiles& files, const AttentionLayers& layers) {
   const AttentionLayer& first = layers.layers.front();
   if (const std::string problem = layer_problem(first); !problem.empty())
     fail(files.path() + ": " + first.name, "this layer cannot be computed: " + problem, "", "");
@@ -117,7 +117,7 @@ void read_sizes(EncoderConfig& config, const ModelFiles& files, const AttentionL
   const std::string_view projection = config.names->embedding_projection;
   const bool projected =
       !projection.empty() && files.find(fmt::format("{}{}weight", config.root, projection)) != nullptr;
-  const bool any_width = projected || !config.names->word_projection.empty();
+  const bool any_width = projected || !config.names->lm_head_weight.empty();
   config.word_width = any_width ? words[1] : config.embed_dim;
   const std::vector<Index>& feed = matrix_sizes(
       files, fmt::format("{}{}0.{}weight", config.root, config.names->blocks, config.names->feed_in));
@@ -125,7 +125,7 @@ void read_sizes(EncoderConfig& config, const ModelFiles& files, const AttentionL
 }
 
 // Positions that attention sees: `inside` of the family's layers.
-void read_positions_inside(EncoderConfig& config, const Settings& settings, std::string_view inside,
+void read_positions_inside(TransformerConfig& config, const Settings& settings, std::string_view inside,
                            const ModelRotary& rotary) {
   if (inside == "ALiBi") {
     config.positions = PositionKind::alibi;
@@ -144,9 +144,9 @@ void read_positions_inside(EncoderConfig& config, const Settings& settings, std:
   config.max_positions = settings.whole("max_position_embeddings", 2048, most_positions);
 }
 
-void read_positions(EncoderConfig& config, const Settings& settings, const ModelFiles& files,
+void read_positions(TransformerConfig& config, const Settings& settings, const ModelFiles& files,
                     const std::string& type) {
-  const EncoderNames& names = *config.names;
+  const TransformerNames& names = *config.names;
   config.first_position = names.first_position;
   const std::string kind = settings.text("position_embedding_type", "absolute");
   if (kind == "sinusoidal") {
@@ -169,9 +169,9 @@ void read_positions(EncoderConfig& config, const Settings& settings, const Model
 }
 
 // Where the norms and the biases of the blocks are, and how their two parts follow on each other.
-void read_block_kind(EncoderConfig& config, const Settings& settings) {
+void read_block_kind(TransformerConfig& config, const Settings& settings) {
   constexpr double most_epsilon = 1.0;
-  const EncoderNames& names = *config.names;
+  const TransformerNames& names = *config.names;
   config.activation = read_activation(settings, names.activation);
   config.norm = names.norm;
   config.norm_epsilon = settings.number(names.epsilon_key, names.epsilon, most_epsilon);
@@ -187,11 +187,11 @@ void read_block_kind(EncoderConfig& config, const Settings& settings) {
 
 }  // namespace
 
-EncoderConfig read_encoder_config(const ModelFiles& files, const AttentionLayers& layers) {
+TransformerConfig read_transformer_config(const ModelFiles& files, const AttentionLayers& layers) {
   if (layers.layers.empty()) fail(files.path(), "no attention layer was recognised in this model", "", "");
   const AttentionLayer& first = layers.layers.front();
-  EncoderConfig config;
-  config.names = find_encoder_names(first.family->name);
+  TransformerConfig config;
+  config.names = find_transformer_names(first.family->name);
   if (!config.names) {
     fail(files.path(), "the blocks of this family are not computed", std::string(first.family->name),
          "BERT, DistilBERT, GPT-2, Llama, GPT-NeoX, OPT, BLOOM or Phi-3");
@@ -243,7 +243,7 @@ const char* activation_name(Activation activation) {
   return "";
 }
 
-std::string blocks_text(const EncoderConfig& config) {
+std::string blocks_text(const TransformerConfig& config) {
   const char* const norm = config.norm == NormKind::rms_norm ? "RMSNorm" : "LayerNorm";
   const char* const positions = config.positions == PositionKind::rotary       ? "rotary"
                                 : config.positions == PositionKind::alibi      ? "ALiBi"

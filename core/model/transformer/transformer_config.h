@@ -16,8 +16,8 @@ enum class NormPlace { after, before };
 enum class Biases { all, as_in_file, none };
 enum class PositionKind { learned, sinusoidal, rotary, alibi };
 
-struct EncoderConfig {
-  const EncoderNames* names = nullptr;  // never null in an encoder
+struct TransformerConfig {
+  const TransformerNames* names = nullptr;  // never null in an transformer
   std::string root;                     // what stands before the family's names: "bert."; may be empty
   Index embed_dim = 0, num_layers = 0, num_heads = 0, num_kv_heads = 0, head_dim = 0, v_head_dim = 0;
   Index word_width =
@@ -46,11 +46,11 @@ struct EncoderConfig {
 
 // Throws Error(input), one sentence: no config.json, a family without blocks known here, a model_type or a setting that would be
 // computed otherwise, layers of several kinds, arrays that are missing or of another shape. No array is read.
-EncoderConfig read_encoder_config(const ModelFiles& files, const AttentionLayers& layers);
+TransformerConfig read_transformer_config(const ModelFiles& files, const AttentionLayers& layers);
 
 const char* activation_name(Activation activation);  // "GELU", "GELU (tanh)" …
 
 // "post-LayerNorm blocks, GELU, learned positions": what `headwise info` prints.
-std::string blocks_text(const EncoderConfig& config);
+std::string blocks_text(const TransformerConfig& config);
 
 }  // namespace headwise

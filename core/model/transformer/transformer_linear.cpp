@@ -12,7 +12,7 @@ constexpr double least_shared_work = 2e5;
 
 }  // namespace
 
-Rows apply_linear(const EncoderLinear& linear, const Eigen::Ref<const Rows>& x) {
+Rows apply_linear(const TransformerLinear& linear, const Eigen::Ref<const Rows>& x) {
   Rows y(x.rows(), linear.out);
   const auto weight = matrix<float>(*linear.weight);
   const double work =

@@ -1,4 +1,4 @@
-// The affine maps of an encoder in f32: y = x·Wᵀ + b, for a few rows of x and large weights.
+// The affine maps of an transformer in f32: y = x·Wᵀ + b, for a few rows of x and large weights.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace headwise {
 using Rows = RowMatrix<float>;  // one row per token
 
 // Neighbouring rows of a weight (out,in), torch.nn.Linear, or the whole of one (in,out), GPT-2's Conv1D.
-struct EncoderLinear {
+struct TransformerLinear {
   TensorPtr weight = nullptr;
   TensorPtr bias = nullptr;  // null: none
   Index first_row = 0;       // of `weight`
@@ -35,6 +35,6 @@ RowMatrix<double> blockwise_product(const Eigen::MatrixBase<A>& left, const Eige
 }
 
 // x (L,in) → (L,out). The numbers do not depend on the number of threads. Throws Error(cancelled).
-Rows apply_linear(const EncoderLinear& linear, const Eigen::Ref<const Rows>& x);
+Rows apply_linear(const TransformerLinear& linear, const Eigen::Ref<const Rows>& x);
 
 }  // namespace headwise

@@ -16,36 +16,36 @@ constexpr std::array<Names, 1> opt_types{"opt"};
 constexpr std::array<Names, 1> bloom_types{"bloom"};
 constexpr std::array<Names, 1> phi3_types{"phi3"};
 
-constexpr std::array bert_heads{WordHeadNames{.dense = "cls.predictions.transform.dense.",
+constexpr std::array bert_heads{LmHeadNames{.dense = "cls.predictions.transform.dense.",
                                               .norm = "cls.predictions.transform.LayerNorm.",
                                               .decoder = "cls.predictions.decoder.weight",
                                               .bias = "cls.predictions.bias"},
-                                WordHeadNames{.dense = "lm_head.dense.",
+                                LmHeadNames{.dense = "lm_head.dense.",
                                               .norm = "lm_head.layer_norm.",
                                               .decoder = "lm_head.decoder.weight",
                                               .bias = "lm_head.bias",
                                               .is_gelu = true},
-                                WordHeadNames{.dense = "generator_predictions.dense.",
+                                LmHeadNames{.dense = "generator_predictions.dense.",
                                               .norm = "generator_predictions.LayerNorm.",
                                               .decoder = "generator_lm_head.weight",
                                               .bias = "generator_lm_head.bias",
                                               .is_gelu = true}};
-constexpr std::array distilbert_heads{WordHeadNames{.dense = "vocab_transform.",
+constexpr std::array distilbert_heads{LmHeadNames{.dense = "vocab_transform.",
                                                     .norm = "vocab_layer_norm.",
                                                     .decoder = "vocab_projector.weight",
                                                     .bias = "vocab_projector.bias"}};
-constexpr std::array plain_heads{WordHeadNames{.decoder = "lm_head.weight", .bias = "lm_head.bias"}};
+constexpr std::array plain_heads{LmHeadNames{.decoder = "lm_head.weight", .bias = "lm_head.bias"}};
 
 // embed_out until transformers 5.
-constexpr std::array gpt_neox_heads{WordHeadNames{.decoder = "embed_out.weight"},
-                                    WordHeadNames{.decoder = "lm_head.weight"}};
+constexpr std::array gpt_neox_heads{LmHeadNames{.decoder = "embed_out.weight"},
+                                    LmHeadNames{.decoder = "lm_head.weight"}};
 
 constexpr std::array<Names, 2> gpt2_buffers{"attn.bias", "attn.masked_bias"};
 constexpr std::array<Names, 1> llama_buffers{"self_attn.rotary_emb.inv_freq"};
 constexpr std::array<Names, 3> gpt_neox_buffers{"attention.bias", "attention.masked_bias",
                                                 "attention.rotary_emb.inv_freq"};
 
-constexpr std::array families{EncoderNames{.family = "BERT",
+constexpr std::array families{TransformerNames{.family = "BERT",
                                            .model_types = bert_types,
                                            .blocks = "encoder.layer.",
                                            .word_embeddings = "embeddings.word_embeddings.weight",
@@ -60,7 +60,7 @@ constexpr std::array families{EncoderNames{.family = "BERT",
                                            .epsilon_key = "layer_norm_eps",
                                            .epsilon = 1e-12,
                                            .heads = bert_heads},
-                              EncoderNames{.family = "DistilBERT",
+                              TransformerNames{.family = "DistilBERT",
                                            .model_types = distilbert_types,
                                            .blocks = "transformer.layer.",
                                            .word_embeddings = "embeddings.word_embeddings.weight",
@@ -72,7 +72,7 @@ constexpr std::array families{EncoderNames{.family = "BERT",
                                            .feed_out = "ffn.lin2.",
                                            .epsilon = 1e-12,
                                            .heads = distilbert_heads},
-                              EncoderNames{.family = "GPT-2",
+                              TransformerNames{.family = "GPT-2",
                                            .model_types = gpt2_types,
                                            .blocks = "h.",
                                            .word_embeddings = "wte.weight",
@@ -87,7 +87,7 @@ constexpr std::array families{EncoderNames{.family = "BERT",
                                            .activation = Activation::gelu_tanh,
                                            .heads = plain_heads,
                                            .buffers = gpt2_buffers},
-                              EncoderNames{.family = "Llama",
+                              TransformerNames{.family = "Llama",
                                            .model_types = llama_types,
                                            .blocks = "layers.",
                                            .word_embeddings = "embed_tokens.weight",
@@ -105,7 +105,7 @@ constexpr std::array families{EncoderNames{.family = "BERT",
                                            .ties_words = false,
                                            .heads = plain_heads,
                                            .buffers = llama_buffers},
-                              EncoderNames{.family = "GPT-NeoX",
+                              TransformerNames{.family = "GPT-NeoX",
                                            .model_types = gpt_neox_types,
                                            .blocks = "layers.",
                                            .word_embeddings = "embed_in.weight",
@@ -120,12 +120,12 @@ constexpr std::array families{EncoderNames{.family = "BERT",
                                            .parallel_key = "use_parallel_residual",
                                            .heads = gpt_neox_heads,
                                            .buffers = gpt_neox_buffers},
-                              EncoderNames{.family = "OPT, BART",
+                              TransformerNames{.family = "OPT, BART",
                                            .model_types = opt_types,
                                            .blocks = "decoder.layers.",
                                            .word_embeddings = "decoder.embed_tokens.weight",
                                            .position_embeddings = "decoder.embed_positions.weight",
-                                           .word_projection = "decoder.project_in.",
+                                           .lm_head_weight = "decoder.project_in.",
                                            .last_projection = "decoder.project_out.",
                                            .final_norm = "decoder.final_layer_norm.",
                                            .attention_norm = "self_attn_layer_norm.",
@@ -138,7 +138,7 @@ constexpr std::array families{EncoderNames{.family = "BERT",
                                            .norm_before_key = "do_layer_norm_before",
                                            .no_final_norm_key = "_remove_final_layer_norm",
                                            .heads = plain_heads},
-                              EncoderNames{.family = "BLOOM",
+                              TransformerNames{.family = "BLOOM",
                                            .model_types = bloom_types,
                                            .blocks = "h.",
                                            .word_embeddings = "word_embeddings.weight",
@@ -151,7 +151,7 @@ constexpr std::array families{EncoderNames{.family = "BERT",
                                            .epsilon_key = "layer_norm_epsilon",
                                            .activation = Activation::gelu_tanh,
                                            .heads = plain_heads},
-                              EncoderNames{.family = "Phi-3",
+                              TransformerNames{.family = "Phi-3",
                                            .model_types = phi3_types,
                                            .blocks = "layers.",
                                            .word_embeddings = "embed_tokens.weight",
@@ -177,8 +177,8 @@ std::string first_that_is_there(const ModelFiles& files, const std::string& stem
 
 }  // namespace
 
-const EncoderNames* find_encoder_names(std::string_view family) {
-  for (const EncoderNames& names : families)
+const TransformerNames* find_transformer_names(std::string_view family) {
+  for (const TransformerNames& names : families)
     if (names.family == family) return &names;
   return nullptr;
 }

@@ -17,14 +17,14 @@ enum class Activation { gelu, gelu_tanh, quick_gelu, relu, silu };
 enum class NormKind { layer_norm, rms_norm };
 
 // The part that turns the last hidden states into numbers for each word. Some files have it without the root.
-struct WordHeadNames {
+struct LmHeadNames {
   std::string_view dense = {}, norm = {};  // a dense layer, activation and norm before the words; empty: none
   std::string_view decoder = {};           // (V,E) where it is not the word embeddings
   std::string_view bias = {};              // (V); may be missing
   bool is_gelu = false;                    // its activation, whatever config.json says of the blocks'
 };
 
-struct EncoderNames {
+struct TransformerNames {
   std::string_view family;                        // ModelFamily::name of its attention layers
   std::span<const std::string_view> model_types;  // of config.json, that are computed as is written here
   std::string_view blocks;                        // block 3 is root + blocks + "3."
@@ -32,7 +32,7 @@ struct EncoderNames {
   std::string_view word_embeddings, position_embeddings = {}, token_type_embeddings = {}, embedding_norm = {};
   std::string_view embedding_projection = {};
   // OPT's: of the words alone, before their places are added; and back to their width, behind the final norm.
-  std::string_view word_projection = {}, last_projection = {};
+  std::string_view lm_head_weight = {}, last_projection = {};
   std::string_view final_norm = {};
   // Behind the block's name.
   std::string_view attention_norm, feed_forward_norm;
@@ -51,12 +51,12 @@ struct EncoderNames {
   std::string_view norm_before_key = {};                    // false: post-norm blocks, and no final norm
   std::string_view no_final_norm_key = {};                  // true: there is none, in pre-norm blocks too
   std::string_view parallel_key = {};                       // false: one part of the block after the other
-  std::span<const WordHeadNames> heads;                     // the first that is there
+  std::span<const LmHeadNames> heads;                     // the first that is there
   std::span<const std::string_view> buffers = {};  // endings of arrays in a block that are no parameters
 };
 
 // Null: around the attention of this family nothing is known.
-const EncoderNames* find_encoder_names(std::string_view family);
+const TransformerNames* find_transformer_names(std::string_view family);
 
 // The shortest of "module.bert." + name, "module." + name, name that is an array of the model; empty: there is none.
 std::string find_under_root(const ModelFiles& files, const std::string& root, std::string_view name);

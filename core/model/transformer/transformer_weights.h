@@ -1,4 +1,4 @@
-// The arrays of an encoder in f32, and which of them stay in memory: what is small is read once, of a model larger than
+// The arrays of an transformer in f32, and which of them stay in memory: what is small is read once, of a model larger than
 // memory each part is read when it is needed.
 #pragma once
 

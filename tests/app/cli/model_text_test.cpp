@@ -85,7 +85,7 @@ TEST_CASE("run gives a layer of a model its true input, and tells the words that
     if (array.name == "query") query = array.tensor;
   REQUIRE(query);
   const auto model = TextModel::open(own_models + "copycat");
-  const Encoder::Pass pass = model->encoder()->run(model->read(text).ids);
+  const Transformer::Pass pass = model->transformer()->run(model->read(text).ids);
   CHECK(identical(query->reshaped(pass.layer_inputs[1]->shape()), *pass.layer_inputs[1]));
 }
 

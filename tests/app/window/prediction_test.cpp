@@ -19,7 +19,7 @@ WindowBench open_prediction(const Scenario& scenario, int width = 1600, int heig
   return bench;
 }
 
-const WordPredictions& predictions(WindowBench& bench) {
+const TokenPredictions& predictions(WindowBench& bench) {
   return *bench.window->state().predictions.of(bench.session().computation(), 0);
 }
 

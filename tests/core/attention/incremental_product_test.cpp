@@ -66,10 +66,10 @@ struct Products {
 
 // Every cell that reads a changed number is the product's, to the bit, and every other one is copied.
 template <class Reads>
-void check_beside(const Products& before, Products after, Reads reads) {
+void check_incremental(const Products& before, Products after, Reads reads) {
   Products fresh = after;
   multiply_doubles(fresh.list());
-  REQUIRE(multiply_beside(after.list(), before.earlier()) == ProductChange::some);
+  REQUIRE(incremental_product(after.list(), before.earlier()) == ProductChange::some);
   Index wrong = 0;
   for (Index i = 0; i < slices; ++i)
     for (Index r = 0; r < rows; ++r)
@@ -99,7 +99,7 @@ TEST_CASE("beside an earlier product only the rows and columns that read a chang
     after.left_at(2, 4, 1) = 0.75;
     after.left_at(2, 5, 0) = -0.0;
     after.left_at(6, 20, 4) = __builtin_nan("");
-    check_beside(before, after, [](Index i, Index r, Index) {
+    check_incremental(before, after, [](Index i, Index r, Index) {
       return (i == 2 && (r == 4 || r == 5)) || (i == 6 && r == 20);
     });
 
@@ -107,12 +107,12 @@ TEST_CASE("beside an earlier product only the rows and columns that read a chang
     after.right_at(0, 3, 18) = 2.0;
     after.right_at(0, 3, 3) = 2.0;
     after.left_at(0, 11, 3) = 4.0;
-    check_beside(before, after,
+    check_incremental(before, after,
                  [](Index i, Index r, Index c) { return i == 0 && (r == 11 || c == 18 || c == 3); });
 
     after = before;
     after.bias[7] = 1.0;
-    check_beside(before, after, [](Index, Index, Index c) { return c == 7; });
+    check_incremental(before, after, [](Index, Index, Index c) { return c == 7; });
   }
 }
 
@@ -120,17 +120,17 @@ TEST_CASE("a product most of whose rows changed is computed as a whole, the othe
   const Products before = earlier_products(true);
   Products after = before;
   for (Index r = 0; r < rows; ++r) after.left_at(5, r, 0) += 1.0;
-  check_beside(before, after, [](Index i, Index, Index) { return i == 5; });
+  check_incremental(before, after, [](Index i, Index, Index) { return i == 5; });
 }
 
 TEST_CASE("nothing is written where nothing changed, or most did") {
   const Products before = earlier_products(false);
   Products after = before;
   after.out.assign(after.out.size(), -7.0);
-  CHECK(multiply_beside(after.list(), before.earlier()) == ProductChange::none);
+  CHECK(incremental_product(after.list(), before.earlier()) == ProductChange::none);
   CHECK(after.out == std::vector<double>(after.out.size(), -7.0));
   for (Index i = 0; i < slices; i += 2)
     for (Index r = 0; r < rows; ++r) after.left_at(i, r, 0) += 1.0;
-  CHECK(multiply_beside(after.list(), before.earlier()) == ProductChange::most);
+  CHECK(incremental_product(after.list(), before.earlier()) == ProductChange::most);
   CHECK(after.out == std::vector<double>(after.out.size(), -7.0));
 }

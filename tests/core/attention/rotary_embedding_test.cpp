@@ -62,8 +62,8 @@ TEST_CASE("every batch and head is turned alike, and turning backwards undoes it
   const Tensor row(Shape{{"T", 1}, {"D", 6}},
                    std::vector<double>{x->at({1, 2, 3, 0}), x->at({1, 2, 3, 1}), x->at({1, 2, 3, 2}),
                                        x->at({1, 2, 3, 3}), x->at({1, 2, 3, 4}), x->at({1, 2, 3, 5})});
-  const Tensor turned_row = rotary_embedding(row, frequencies, 6);
-  for (Index d = 0; d < 6; ++d) CHECK(out.at({1, 2, 3, d}) == turned_row.at({0, d}));
+  const Tensor rotated_row = rotary_embedding(row, frequencies, 6);
+  for (Index d = 0; d < 6; ++d) CHECK(out.at({1, 2, 3, d}) == rotated_row.at({0, d}));
 }
 
 TEST_CASE("the gradient of the rotation is that of finite differences") {

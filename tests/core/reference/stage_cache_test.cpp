@@ -37,7 +37,7 @@ void check_against_fresh_run(const AttentionInputs& inputs, const Trace& trace) 
 }
 
 // Both passes after an edit, beside those before it.
-TracePtr backward_beside(const AttentionInputs& inputs, const Trace* previous) {
+TracePtr incremental_backward(const AttentionInputs& inputs, const Trace* previous) {
   return reference_backward(*reference_forward(inputs, previous), nullptr, previous);
 }
 
@@ -207,7 +207,7 @@ TEST_CASE("f32 and f64 share nothing") {
 }
 
 TEST_CASE("the first backward pass computes every gradient that is not another one's tensor") {
-  const TracePtr trace = backward_beside(causal_inputs(), nullptr);
+  const TracePtr trace = incremental_backward(causal_inputs(), nullptr);
   CHECK(trace->computed_gradients == Ids{Id::concat, Id::out_proj_weight, Id::out_proj_bias, Id::head_output,
                                          Id::dropped_weights, Id::v_heads, Id::masked_scores, Id::scores,
                                          Id::q_heads, Id::k_heads, Id::q, Id::k, Id::v, Id::in_proj_weight,
@@ -218,8 +218,8 @@ TEST_CASE("the first backward pass computes every gradient that is not another o
 
 TEST_CASE("no gradient is computed again when nothing changed") {
   const AttentionInputs inputs = causal_inputs();
-  const TracePtr first = backward_beside(inputs, nullptr);
-  const TracePtr second = backward_beside(inputs, first.get());
+  const TracePtr first = incremental_backward(inputs, nullptr);
+  const TracePtr second = incremental_backward(inputs, first.get());
   CHECK(second->computed_gradients.empty());
   for (const TensorEntry& entry : tensor_entries()) {
     CHECK(second->tensor({entry.id, true}) == first->tensor({entry.id, true}));
@@ -228,7 +228,7 @@ TEST_CASE("no gradient is computed again when nothing changed") {
 
 TEST_CASE("after an edit the gradients whose sources changed are computed and no others") {
   const AttentionInputs before = causal_inputs();
-  const TracePtr first = backward_beside(before, nullptr);
+  const TracePtr first = incremental_backward(before, nullptr);
   const Ids from_the_weights{
       Id::dropped_weights, Id::masked_scores, Id::scores, Id::q_heads, Id::k_heads, Id::q, Id::k,
       Id::in_proj_weight,  Id::in_proj_bias,  Id::query,  Id::key};
@@ -254,7 +254,7 @@ TEST_CASE("after an edit the gradients whose sources changed are computed and no
   for (const Edit& edit : edits) {
     AttentionInputs after = before;
     edit.apply(after);
-    const TracePtr second = backward_beside(after, first.get());
+    const TracePtr second = incremental_backward(after, first.get());
     CHECK_MESSAGE(second->computed_gradients == edit.computed, edit.what);
   }
 }
@@ -265,8 +265,8 @@ TEST_CASE("gradients that were shared are those of a fresh run, from any options
   TracePtr previous;
   for (const NamedInputs& named : all) {
     CAPTURE(named.name);
-    const TracePtr trace = backward_beside(named.inputs, previous.get());
-    check_equal(*trace, *backward_beside(named.inputs, nullptr), true);
+    const TracePtr trace = incremental_backward(named.inputs, previous.get());
+    check_equal(*trace, *incremental_backward(named.inputs, nullptr), true);
     previous = trace;
   }
 }

@@ -73,10 +73,10 @@ TEST_CASE("the scenario form of a text on a causal model sees no future") {
 
 TEST_CASE("another layer replaces what nobody wrote: BART's layers are not all its first one") {
   const std::string bart = layers_folder + "bart";
-  const std::int64_t encoder = layer_named(bart, "encoder.layers.1", false),
+  const std::int64_t transformer = layer_named(bart, "encoder.layers.1", false),
                      decoder = layer_named(bart, "decoder.layers.1", false),
                      cross = layer_named(bart, "decoder.layers.1", true);
-  REQUIRE(encoder >= 0);
+  REQUIRE(transformer >= 0);
   REQUIRE(decoder >= 0);
   REQUIRE(cross >= 0);
   Scenario scenario = opened_model_scenario(bart, find_attention_layers(ModelFiles(bart)));
@@ -89,7 +89,7 @@ TEST_CASE("another layer replaces what nobody wrote: BART's layers are not all i
   go_to(cross);
   CHECK_FALSE(scenario.mask.is_causal);
   CHECK_FALSE(scenario.inputs.self_attention);
-  go_to(encoder);
+  go_to(transformer);
   CHECK_FALSE(scenario.mask.is_causal);
   CHECK(scenario.inputs.self_attention);
   // As the window does it: the member alone is changed.

@@ -43,11 +43,11 @@ void check_every_layer(const std::string& path, const std::string& text) {
   CAPTURE(path);
   const auto model = TextModel::open(path);
   REQUIRE(model->no_text().empty());
-  const Encoder& encoder = *model->encoder();
+  const Transformer& transformer = *model->transformer();
   const ModelText read = model->read(text);
   const auto length = static_cast<Index>(read.ids.size());
-  const Encoder::Pass pass = encoder.run(read.ids, {.keep_weights = true});
-  for (Index layer = 0; layer < encoder.config().num_layers; ++layer) {
+  const Transformer::Pass pass = transformer.run(read.ids, {.keep_weights = true});
+  for (Index layer = 0; layer < transformer.config().num_layers; ++layer) {
     CAPTURE(layer);
     const auto at = static_cast<std::size_t>(layer);
     const ScenarioInputs inputs = make_scenario_inputs(text_scenario(path, layer, text), DType::f32);
@@ -55,17 +55,17 @@ void check_every_layer(const std::string& path, const std::string& text) {
     CHECK(inputs.model_input->layer == layer);
     CHECK(inputs.labels.query == read.labels);
     CHECK(inputs.labels.key == read.labels);
-    CHECK(inputs.attention.options.is_causal == encoder.config().is_causal);
+    CHECK(inputs.attention.options.is_causal == transformer.config().is_causal);
     CHECK(identical(*inputs.attention.tensors.query, *pass.layer_inputs[at]));
     CHECK(identical(*inputs.model_input->hidden_state, *pass.hidden_states[at]));
     const TracePtr trace = reference_forward(inputs.attention);
     CHECK(relative_difference(*pass.attn_weights[at], *trace->tensors.attn_weights) < golden_tolerance);
     const TensorPtr last =
-        encoder.continue_from(*inputs.model_input->hidden_state, layer, *trace->tensors.output);
+        transformer.continue_from(*inputs.model_input->hidden_state, layer, *trace->tensors.output);
     CHECK(relative_difference(*last, *pass.last_hidden) < golden_tolerance);
-    if (!encoder.no_words().empty()) continue;
-    CHECK(relative_difference(*encoder.logits(*last, 0, length),
-                              *encoder.logits(*pass.last_hidden, 0, length)) < golden_tolerance);
+    if (!transformer.no_words().empty()) continue;
+    CHECK(relative_difference(*transformer.logits(*last, 0, length),
+                              *transformer.logits(*pass.last_hidden, 0, length)) < golden_tolerance);
   }
 }
 
@@ -88,11 +88,11 @@ TEST_CASE("a head muted in the scenario is the head muted in the model") {
   scenario.head_gain = std::vector<double>{1, 1, 1, 1, 1, 1, 1, 0};
   const ScenarioInputs inputs = make_scenario_inputs(scenario, DType::f64);
   REQUIRE(inputs.model_input);
-  const Encoder& encoder = *inputs.model_input->model->encoder();
+  const Transformer& transformer = *inputs.model_input->model->transformer();
   const TracePtr trace = reference_forward(inputs.attention);
-  const TensorPtr last = encoder.continue_from(*inputs.model_input->hidden_state, 1, *trace->tensors.output);
-  const Encoder::Pass muted =
-      encoder.run(inputs.model_input->text.ids, {.head_gains = {{}, *scenario.head_gain}});
+  const TensorPtr last = transformer.continue_from(*inputs.model_input->hidden_state, 1, *trace->tensors.output);
+  const Transformer::Pass muted =
+      transformer.run(inputs.model_input->text.ids, {.head_gains = {{}, *scenario.head_gain}});
   CHECK(relative_difference(*last, *muted.last_hidden) < golden_tolerance);
 }
 

@@ -118,7 +118,7 @@ TEST_CASE("the shares of all stages follow each other from 0 to 1") {
       AttentionInputs inputs = self_attention(5, DType::f64);
       inputs.options.is_causal = masked;
       inputs.options.dropout = masked ? 0.1 : 0.0;
-      const auto shares = stage_shares(inputs.options, inputs.tensors, backward);
+      const auto shares = stage_costs(inputs.options, inputs.tensors, backward);
       double sum = 0.0, least = 1.0, most = 0.0;
       for (const auto& [id, share] : shares) {
         CHECK(share.to > share.from);

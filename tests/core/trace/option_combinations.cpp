@@ -91,7 +91,7 @@ void use_static_heads(AttentionInputs& inputs) {
 }
 
 // Where every key has a position.
-void turn_by_position(AttentionInputs& inputs) {
+void rotate_by_position(AttentionInputs& inputs) {
   const TraceTensors& t = inputs.tensors;
   if (!t.bias_k && !t.static_k && !inputs.options.add_zero_attn) inputs.options.rotary_base = 10.0;
 }
@@ -198,7 +198,7 @@ std::vector<std::vector<NamedChange>> shared_changes() {
     in.options.causal_alignment = CausalAlignment::bottom_right;
   };
   return {
-      {{"rotary", turn_by_position}},
+      {{"rotary", rotate_by_position}},
       {{"scale", [](auto& in) { in.options.scale = -0.7; }},
        {"scale 0", [](auto& in) { in.options.scale = 0.0; }}},
       {{"temperature", [](auto& in) { in.options.temperature = 2.5; }}},

@@ -71,7 +71,7 @@ TEST_CASE("the survey finds copycat's previous-token and induction heads with th
   for (const std::size_t stretch : stretches) {
     for (std::uint64_t seed = 0; seed < texts; ++seed) {
       const HeadSurvey survey =
-          survey_heads(*model->encoder(), twice_told(*model, stretch, seed + 100 * stretch));
+          survey_heads(*model->transformer(), twice_told(*model, stretch, seed + 100 * stretch));
       REQUIRE(survey.heads.size() == 8);
       CHECK(survey.num_layers == 2);
       CHECK(survey.num_heads == 4);
@@ -100,10 +100,10 @@ TEST_CASE("the survey finds copycat's previous-token and induction heads with th
 TEST_CASE("the scores of the survey are those of the maps that the model computes, and so are its pictures") {
   const auto model = TextModel::open(sentences);
   const std::vector<ScoredToken> tokens = scored_tokens(model->read(tired).tokens);
-  const HeadSurvey survey = survey_heads(*model->encoder(), tokens);
+  const HeadSurvey survey = survey_heads(*model->transformer(), tokens);
   REQUIRE(survey.heads.size() == 16);
   CHECK(survey.length == static_cast<Index>(tokens.size()));
-  const Encoder::Pass pass = model->encoder()->run(ids_of(tokens), {.keep_weights = true});
+  const Transformer::Pass pass = model->transformer()->run(ids_of(tokens), {.keep_weights = true});
   for (std::size_t i = 0; i < survey.heads.size(); ++i) {
     const SurveyedHead& head = survey.heads[i];
     CHECK(head.layer == static_cast<Index>(i / 8));
@@ -131,21 +131,21 @@ TEST_CASE("muting a head is a run of the whole model with its gain at 0") {
     const bool is_causal = folder == copycat;
     const std::vector<ScoredToken> tokens =
         is_causal ? twice_told(*model, 8, 3) : scored_tokens(model->read(tired).tokens);
-    const HeadMuting muting = mute_each_head(*model->encoder(), tokens);
-    const EncoderConfig& config = model->encoder()->config();
+    const HeadMuting muting = mute_each_head(*model->transformer(), tokens);
+    const TransformerConfig& config = model->transformer()->config();
     REQUIRE(muting.heads.size() == static_cast<std::size_t>(config.num_layers * config.num_heads));
     const std::vector<TokenId> ids = ids_of(tokens);
     const auto length = static_cast<Index>(ids.size());
-    const TensorPtr whole = model->encoder()->logits(*model->encoder()->run(ids).last_hidden, 0, length);
+    const TensorPtr whole = model->transformer()->logits(*model->transformer()->run(ids).last_hidden, 0, length);
     for (const MutedHead& head : muting.heads) {
       CAPTURE(head.layer);
       CAPTURE(head.head);
-      Encoder::RunOptions options;
+      Transformer::RunOptions options;
       options.head_gains.assign(static_cast<std::size_t>(config.num_layers),
                                 std::vector<double>(static_cast<std::size_t>(config.num_heads), 1.0));
       options.head_gains[static_cast<std::size_t>(head.layer)][static_cast<std::size_t>(head.head)] = 0.0;
       const TensorPtr muted =
-          model->encoder()->logits(*model->encoder()->run(ids, options).last_hidden, 0, length);
+          model->transformer()->logits(*model->transformer()->run(ids, options).last_hidden, 0, length);
       double sum = 0.0, most = -1.0;
       Index counted = 0, changed = 0, at = -1;
       for (Index row = 0; row < length; ++row) {
@@ -176,7 +176,7 @@ TEST_CASE("muting a head is a run of the whole model with its gain at 0") {
 
 TEST_CASE("without its previous-token head copycat no longer knows the next word, as its card says") {
   const auto model = TextModel::open(copycat);
-  const HeadMuting muting = mute_each_head(*model->encoder(), twice_told(*model, 12, 5));
+  const HeadMuting muting = mute_each_head(*model->transformer(), twice_told(*model, 12, 5));
   for (std::size_t i = 0; i < muting.heads.size(); ++i) CHECK(muting.heads[1].bits >= muting.heads[i].bits);
   // Eleven words of the second telling are known, and nearly none without 0.1; each induction head has three like it.
   CHECK(muting.heads[1].words_changed >= 9);
@@ -190,22 +190,22 @@ TEST_CASE("a survey and a muting that nobody wants any longer end, and tell how 
   const std::atomic<bool> cancelled = true;
   {
     const CancelScope scope(cancelled);
-    CHECK_THROWS_AS(survey_heads(*model->encoder(), tokens), Error);
-    CHECK_THROWS_AS(mute_each_head(*model->encoder(), tokens), Error);
+    CHECK_THROWS_AS(survey_heads(*model->transformer(), tokens), Error);
+    CHECK_THROWS_AS(mute_each_head(*model->transformer(), tokens), Error);
   }
   Progress progress;
   const ProgressScope told(progress);
-  mute_each_head(*model->encoder(), tokens);
+  mute_each_head(*model->transformer(), tokens);
   CHECK(progress.fraction() == 1.0);
 }
 
 TEST_CASE("a text of nothing has heads without scores, and one word does no harm") {
   const auto model = TextModel::open(copycat);
   const std::vector<ScoredToken> one = scored_tokens(model->read("").tokens);
-  const HeadSurvey survey = survey_heads(*model->encoder(), one);
+  const HeadSurvey survey = survey_heads(*model->transformer(), one);
   for (const SurveyedHead& head : survey.heads)
     for (const MeasuredScore& score : head.scores.scores) CHECK_FALSE(score.value.has_value());
   CHECK(survey.pictures.front()->shape().sizes() == std::vector<Index>{4, 1, 1});
-  const HeadMuting muting = mute_each_head(*model->encoder(), one);
+  const HeadMuting muting = mute_each_head(*model->transformer(), one);
   for (const MutedHead& head : muting.heads) CHECK(head.positions == 1);
 }

@@ -68,7 +68,7 @@ TEST_CASE("a text that is longer than the model's positions is cut, and keeps it
   REQUIRE(read.notices.size() == 1);
   CHECK(read.notices[0] ==
         "the text has 62 tokens, but the model has positions for only 48: the last 14 are left out at its end");
-  CHECK(model->encoder()->run(read.ids).last_hidden->shape().size(1) == 48);
+  CHECK(model->transformer()->run(read.ids).last_hidden->shape().size(1) == 48);
 }
 
 TEST_CASE(
@@ -114,7 +114,7 @@ TEST_CASE("a model without blocks that are known opens and says why text cannot 
               R"({"num_heads": 2})");
   const auto model = TextModel::open(folder.file("model.safetensors"));
   CHECK(model->layers().layers.size() == 1);
-  CHECK(!model->encoder());
+  CHECK(!model->transformer());
   CHECK(model->no_text().find("timm ViT") != std::string::npos);
   CHECK(!model->no_tokenizer().empty());
   CHECK_THROWS_WITH_AS(model->read("a"), doctest::Contains("this model cannot read text"), Error);
@@ -122,7 +122,7 @@ TEST_CASE("a model without blocks that are known opens and says why text cannot 
 
 TEST_CASE("the most probable words are those of the largest logits, and probabilities are a softmax") {
   const std::vector<float> logits{0.0F, 2.0F, 1.0F, 2.0F};
-  const std::vector<PredictedWord> words = top_words(logits, 3);
+  const std::vector<PredictedWord> words = top_tokens(logits, 3);
   REQUIRE(words.size() == 3);
   CHECK(words[0].id == 1);
   CHECK(words[1].id == 3);
@@ -130,20 +130,20 @@ TEST_CASE("the most probable words are those of the largest logits, and probabil
   const double sum = 1.0 + std::exp(1.0) + 2.0 * std::exp(2.0);
   CHECK(words[0].probability == doctest::Approx(std::exp(2.0) / sum));
   CHECK(words[2].probability == doctest::Approx(std::exp(1.0) / sum));
-  CHECK(top_words(logits, 9).size() == 4);
+  CHECK(top_tokens(logits, 9).size() == 4);
 }
 
 TEST_CASE("copycat goes on with the word that followed before") {
   const auto model = TextModel::open(own_models + "copycat");
   const ModelText text = model->read("garden river lamp apple violin garden river");
-  const Encoder::Pass pass = model->encoder()->run(text.ids);
-  const auto words = top_words(*model->encoder(), *pass.last_hidden, 3);
+  const Transformer::Pass pass = model->transformer()->run(text.ids);
+  const auto words = top_tokens(*model->transformer(), *pass.last_hidden, 3);
   REQUIRE(words.size() == text.ids.size());
   CHECK(model->label(words.back()[0].id) == "lamp");
   CHECK(words.back()[0].probability > 0.5);
   std::vector<TokenId> best;
   for (const auto& of_position : words) best.push_back(of_position[0].id);
-  const std::vector<double> again = word_probabilities(*model->encoder(), *pass.last_hidden, best);
+  const std::vector<double> again = token_probabilities(*model->transformer(), *pass.last_hidden, best);
   for (std::size_t i = 0; i < again.size(); ++i)
     CHECK(again[i] == doctest::Approx(words[i][0].probability).epsilon(1e-6));
 }

@@ -22,9 +22,9 @@ constexpr std::array small_models{
     "qwen2", "gpt_neox",           "gpt_neox_serial", "opt",        "opt_post", "bloom", "phi3"};
 const std::string own_models = HEADWISE_SOURCE_DIR "/assets/models/";
 
-std::shared_ptr<const Encoder> encoder_of(const std::string& path) {
+std::shared_ptr<const Transformer> transformer_of(const std::string& path) {
   const auto files = std::make_shared<const ModelFiles>(path);
-  return Encoder::open(files, find_attention_layers(*files));
+  return Transformer::open(files, find_attention_layers(*files));
 }
 
 void check_same(const std::string& what, const TensorPtr& got, const Golden& golden,
@@ -38,10 +38,10 @@ void check_same(const std::string& what, const TensorPtr& got, const Golden& gol
 }
 
 // Everything that torch wrote of one text.
-void check_text(const Encoder& encoder, const Golden& golden, const std::string& text) {
+void check_text(const Transformer& transformer, const Golden& golden, const std::string& text) {
   const std::vector<TokenId> ids = golden_ids(golden, text + ".ids");
-  const Encoder::Pass pass = encoder.run(ids, {.keep_weights = true});
-  const auto layers = static_cast<std::size_t>(encoder.config().num_layers);
+  const Transformer::Pass pass = transformer.run(ids, {.keep_weights = true});
+  const auto layers = static_cast<std::size_t>(transformer.config().num_layers);
   REQUIRE(pass.hidden_states.size() == layers + 1);
   REQUIRE(pass.attn_weights.size() == layers);
   for (std::size_t l = 0; l <= layers; ++l)
@@ -51,23 +51,23 @@ void check_text(const Encoder& encoder, const Golden& golden, const std::string&
   if (golden.contains(text + ".final")) check_same("final", pass.last_hidden, golden, text + ".final");
   const auto length = static_cast<Index>(ids.size());
   if (!golden.contains(text + ".logits")) {
-    CHECK(!encoder.no_words().empty());
+    CHECK(!transformer.no_words().empty());
     return;
   }
-  const TensorPtr logits = encoder.logits(*pass.last_hidden, 0, length);
+  const TensorPtr logits = transformer.logits(*pass.last_hidden, 0, length);
   check_same("logits", logits, golden, text + ".logits");
-  const TensorPtr last_row = encoder.logits(*pass.last_hidden, length - 1, 1);
-  for (Index v = 0; v < encoder.config().vocabulary; ++v)
+  const TensorPtr last_row = transformer.logits(*pass.last_hidden, length - 1, 1);
+  for (Index v = 0; v < transformer.config().vocabulary; ++v)
     CHECK(last_row->at({0, v}) == doctest::Approx(logits->at({length - 1, v})).epsilon(1e-4));
 }
 
 void check_model(const std::string& folder, const std::string& values) {
   CAPTURE(folder);
-  const std::shared_ptr<const Encoder> encoder = encoder_of(folder);
+  const std::shared_ptr<const Transformer> transformer = transformer_of(folder);
   const Golden golden = golden_arrays(values);
   int texts = 0;
   for (; golden.contains(std::to_string(texts) + ".ids"); ++texts)
-    check_text(*encoder, golden, std::to_string(texts));
+    check_text(*transformer, golden, std::to_string(texts));
   CHECK(texts > 0);
 }
 
@@ -88,15 +88,15 @@ TEST_CASE("the output of a layer's own attention continues to the model's own la
   for (const char* name : small_models) folders.push_back(golden_folder + name);
   for (const std::string& folder : folders) {
     CAPTURE(folder);
-    const std::shared_ptr<const Encoder> encoder = encoder_of(folder);
+    const std::shared_ptr<const Transformer> transformer = transformer_of(folder);
     const std::vector<TokenId> ids{3, 17, 4, 4, 39, 21, 8};
-    const Encoder::Pass pass = encoder->run(ids);
-    for (Index layer = 0; layer < encoder->config().num_layers; ++layer) {
+    const Transformer::Pass pass = transformer->run(ids);
+    for (Index layer = 0; layer < transformer->config().num_layers; ++layer) {
       const auto at = static_cast<std::size_t>(layer);
-      const TensorPtr input = encoder->layer_input(layer, *pass.hidden_states[at]);
+      const TensorPtr input = transformer->layer_input(layer, *pass.hidden_states[at]);
       CHECK(identical(*input, *pass.layer_inputs[at]));
-      const TensorPtr output = encoder->attention_output(layer, *input);
-      CHECK(identical(*encoder->continue_from(pass, layer, *output), *pass.last_hidden));
+      const TensorPtr output = transformer->attention_output(layer, *input);
+      CHECK(identical(*transformer->continue_from(pass, layer, *output), *pass.last_hidden));
     }
   }
 }
@@ -109,7 +109,7 @@ TEST_CASE("what config.json leaves out of a block's kind is as in most models of
     change(config);
     folder.with_file("config.json", config.dump());
     folder.with_file("model.safetensors", content_of(golden_folder + name + "/model.safetensors"));
-    return encoder_of(folder.file(""));
+    return transformer_of(folder.file(""));
   };
   const std::map<std::string, std::vector<const char*>> usual{
       {"gpt_neox", {"hidden_act", "use_parallel_residual", "rotary_emb_base", "layer_norm_eps"}},
@@ -119,41 +119,41 @@ TEST_CASE("what config.json leaves out of a block's kind is as in most models of
   for (const auto& [name, keys] : usual) {
     CAPTURE(name);
     const TemporaryFolder folder;
-    const auto encoder = with(folder, name, [&](nlohmann::json& config) {
+    const auto transformer = with(folder, name, [&](nlohmann::json& config) {
       for (const char* key : keys) CHECK(config.erase(key) == 1);
     });
-    CHECK(identical(*encoder->run(ids).last_hidden, *encoder_of(golden_folder + name)->run(ids).last_hidden));
+    CHECK(identical(*transformer->run(ids).last_hidden, *transformer_of(golden_folder + name)->run(ids).last_hidden));
   }
   const TemporaryFolder folder;
-  const auto encoder =
+  const auto transformer =
       with(folder, "opt", [](nlohmann::json& config) { config["_remove_final_layer_norm"] = true; });
-  const Encoder::Pass pass = encoder->run(ids);
+  const Transformer::Pass pass = transformer->run(ids);
   CHECK(identical(*pass.last_hidden, *pass.hidden_states.back()));
 }
 
 TEST_CASE("a head turned off by its gain is a head whose output is taken away") {
-  const std::shared_ptr<const Encoder> encoder = encoder_of(own_models + "sentences");
+  const std::shared_ptr<const Transformer> transformer = transformer_of(own_models + "sentences");
   const std::vector<TokenId> ids = golden_ids(golden_arrays(golden_folder + "sentences.npz"), "0.ids");
   std::vector<double> gains(8, 1.0);
   gains[7] = 0.0;
-  const Encoder::Pass whole = encoder->run(ids);
-  const Encoder::Pass muted = encoder->run(ids, {.head_gains = {{}, gains}});
+  const Transformer::Pass whole = transformer->run(ids);
+  const Transformer::Pass muted = transformer->run(ids, {.head_gains = {{}, gains}});
   CHECK(identical(*muted.hidden_states[1], *whole.hidden_states[1]));
   CHECK(relative_difference(*muted.last_hidden, *whole.last_hidden) > 0.01);
-  const TensorPtr output = encoder->attention_output(1, *whole.layer_inputs[1], gains);
-  CHECK(identical(*encoder->continue_from(whole, 1, *output), *muted.last_hidden));
+  const TensorPtr output = transformer->attention_output(1, *whole.layer_inputs[1], gains);
+  CHECK(identical(*transformer->continue_from(whole, 1, *output), *muted.last_hidden));
 }
 
 TEST_CASE("the numbers do not depend on how much of the weights is kept") {
   for (const std::string& folder :
        {own_models + "sentences", golden_folder + "qwen2", golden_folder + "gpt2"}) {
     CAPTURE(folder);
-    const std::shared_ptr<const Encoder> whole = encoder_of(folder);
+    const std::shared_ptr<const Transformer> whole = transformer_of(folder);
     const std::vector<TokenId> ids{3, 17, 4, 4, 39, 21, 8};
     const TensorPtr last = whole->run(ids).last_hidden, logits = whole->logits(*last, 0, 7);
     for (const Index bytes : {Index{0}, Index{3000}, Index{20000}}) {
       const auto files = std::make_shared<const ModelFiles>(folder);
-      const auto reading = Encoder::open(files, find_attention_layers(*files), bytes);
+      const auto reading = Transformer::open(files, find_attention_layers(*files), bytes);
       CHECK(identical(*reading->run(ids).last_hidden, *last));
       CHECK(identical(*reading->logits(*last, 0, 7), *logits));
     }
@@ -161,11 +161,11 @@ TEST_CASE("the numbers do not depend on how much of the weights is kept") {
 }
 
 TEST_CASE("a pass that is no longer wanted ends") {
-  const std::shared_ptr<const Encoder> encoder = encoder_of(own_models + "sentences");
+  const std::shared_ptr<const Transformer> transformer = transformer_of(own_models + "sentences");
   const std::atomic<bool> cancelled = true;
   const CancelScope scope(cancelled);
   try {
-    encoder->run(std::vector<TokenId>{3, 17, 4});
+    transformer->run(std::vector<TokenId>{3, 17, 4});
     FAIL_CHECK("it went on");
   } catch (const Error& error) {
     CHECK(error.status() == ExitStatus::cancelled);
@@ -173,12 +173,12 @@ TEST_CASE("a pass that is no longer wanted ends") {
 }
 
 TEST_CASE("the numbers do not depend on the number of threads") {
-  const std::shared_ptr<const Encoder> encoder = encoder_of(own_models + "copycat");
+  const std::shared_ptr<const Transformer> transformer = transformer_of(own_models + "copycat");
   const std::vector<TokenId> ids(60, 17);
   std::vector<TensorPtr> results;
   for (const int threads : {1, 2, 5}) {
     const ThreadLimit limit(threads);
-    results.push_back(encoder->run(ids).last_hidden);
+    results.push_back(transformer->run(ids).last_hidden);
   }
   CHECK(identical(*results[0], *results[1]));
   CHECK(identical(*results[0], *results[2]));

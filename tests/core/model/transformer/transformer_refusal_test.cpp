@@ -30,9 +30,9 @@ std::map<std::string, std::vector<Index>> shapes_of(const std::string& name) {
   return shapes;
 }
 
-std::shared_ptr<const Encoder> open(const std::string& path) {
+std::shared_ptr<const Transformer> open(const std::string& path) {
   const auto files = std::make_shared<const ModelFiles>(path);
-  return Encoder::open(files, find_attention_layers(*files));
+  return Transformer::open(files, find_attention_layers(*files));
 }
 
 // The one line that says what is wrong with the model, or why it predicts no words; "" where it is whole.
@@ -161,9 +161,9 @@ TEST_CASE("blocks beyond those that config.json counts are no part of the model"
   config["num_hidden_layers"] = 1;
   const TemporaryFolder folder;
   write_model(folder, shapes_of("bert"), config.dump());
-  const std::shared_ptr<const Encoder> encoder = open(folder.file(""));
-  CHECK(encoder->config().num_layers == 1);
-  CHECK(encoder->no_words().empty());
+  const std::shared_ptr<const Transformer> transformer = open(folder.file(""));
+  CHECK(transformer->config().num_layers == 1);
+  CHECK(transformer->no_words().empty());
 }
 
 TEST_CASE("hostile numbers in config.json are one clear sentence") {
@@ -194,18 +194,18 @@ TEST_CASE("without config.json, or with layers of two kinds, there is no encoder
 }
 
 TEST_CASE("ids outside the vocabulary and texts that are too long are refused before anything is computed") {
-  const auto encoder = open(golden_folder + "bert");
-  CHECK_THROWS_WITH_AS(encoder->run(std::vector<TokenId>{3, 40}), doctest::Contains("0 to 39"), Error);
-  CHECK_THROWS_WITH_AS(encoder->run(std::vector<TokenId>{-1}), doctest::Contains("-1"), Error);
-  CHECK_THROWS_WITH_AS(encoder->run(std::vector<TokenId>(13, 1)), doctest::Contains("at most 12"), Error);
-  CHECK(encoder->run(std::vector<TokenId>{}).last_hidden->shape().sizes() == std::vector<Index>{1, 0, 16});
+  const auto transformer = open(golden_folder + "bert");
+  CHECK_THROWS_WITH_AS(transformer->run(std::vector<TokenId>{3, 40}), doctest::Contains("0 to 39"), Error);
+  CHECK_THROWS_WITH_AS(transformer->run(std::vector<TokenId>{-1}), doctest::Contains("-1"), Error);
+  CHECK_THROWS_WITH_AS(transformer->run(std::vector<TokenId>(13, 1)), doctest::Contains("at most 12"), Error);
+  CHECK(transformer->run(std::vector<TokenId>{}).last_hidden->shape().sizes() == std::vector<Index>{1, 0, 16});
 }
 
 TEST_CASE("a model without a head opens, and says that there are no words to predict") {
-  const auto encoder = open(golden_folder + "bert_without_words");
-  CHECK(encoder->no_words().find("cls.predictions.transform.dense.weight") != std::string::npos);
-  const Encoder::Pass pass = encoder->run(std::vector<TokenId>{1, 2});
-  CHECK_THROWS_WITH_AS(encoder->logits(*pass.last_hidden, 0, 2), doctest::Contains("no words to predict"),
+  const auto transformer = open(golden_folder + "bert_without_words");
+  CHECK(transformer->no_words().find("cls.predictions.transform.dense.weight") != std::string::npos);
+  const Transformer::Pass pass = transformer->run(std::vector<TokenId>{1, 2});
+  CHECK_THROWS_WITH_AS(transformer->logits(*pass.last_hidden, 0, 2), doctest::Contains("no words to predict"),
                        Error);
 }
 
@@ -216,12 +216,12 @@ TEST_CASE("a model that lacks a part of its second block runs its first one, and
   std::erase_if(arrays, [](const NamedTensor& array) { return array.name == "transformer.h.1.ln_2.bias"; });
   write_safetensors(folder.file("model.safetensors"), arrays);
   folder.with_file("config.json", config_of("gpt2").dump());
-  const auto encoder = open(folder.file(""));
-  CHECK(encoder->config().num_layers == 1);
-  CHECK(encoder->no_words().find("transformer.h.1.ln_2.bias") != std::string::npos);
+  const auto transformer = open(folder.file(""));
+  CHECK(transformer->config().num_layers == 1);
+  CHECK(transformer->no_words().find("transformer.h.1.ln_2.bias") != std::string::npos);
   const std::vector<TokenId> ids{3, 17, 4};
-  CHECK(identical(*encoder->run(ids).hidden_states[1], *whole->run(ids).hidden_states[1]));
-  CHECK_THROWS_WITH_AS(encoder->layer_input(1, *encoder->run(ids).hidden_states[1]),
+  CHECK(identical(*transformer->run(ids).hidden_states[1], *whole->run(ids).hidden_states[1]));
+  CHECK_THROWS_WITH_AS(transformer->layer_input(1, *transformer->run(ids).hidden_states[1]),
                        doctest::Contains("no such layer"), Error);
 }
 
@@ -245,8 +245,8 @@ TEST_CASE("any damage to config.json opens or is refused in one line") {
     CAPTURE(damaged);
     folder.with_file("config.json", damaged);
     try {
-      const auto encoder = open(folder.file(""));
-      encoder->run(std::vector<TokenId>{1, 2, 3});
+      const auto transformer = open(folder.file(""));
+      transformer->run(std::vector<TokenId>{1, 2, 3});
     } catch (const Error& error) {
       ++refused;
       CHECK(error.status() == ExitStatus::input);

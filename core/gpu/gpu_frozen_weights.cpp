@@ -1,4 +1,4 @@
-#include "core/gpu/gpu_held_weights.h"
+#include "core/gpu/gpu_frozen_weights.h"
 
 #include <algorithm>
 #include <array>
@@ -13,7 +13,7 @@ struct Piece {
   Index n, slice, head, first_query, queries, first_key, keys;
 };
 
-void dispatch(const GpuAttention& a, const GpuHeldWeights& held, const ComputeProgram& program,
+void dispatch(const GpuAttention& a, const GpuFrozenWeights& held, const ComputeProgram& program,
               Index alignment, const Piece& piece, Index first_block, Index blocks) {
   const AttentionSizes& s = a.sizes;
   const Index kv_row = piece.n * s.kv_heads + piece.head / (s.heads / s.kv_heads);
@@ -42,11 +42,11 @@ void dispatch(const GpuAttention& a, const GpuHeldWeights& held, const ComputePr
 
 }  // namespace
 
-void add_held_weights(GpuWork& work, GpuPrograms& programs, const GpuAttention& a,
-                      const GpuHeldWeights& held) {
+void add_frozen_weights(GpuWork& work, GpuPrograms& programs, const GpuAttention& a,
+                      const GpuFrozenWeights& held) {
   const GpuLimits& limits = programs.limits();
   const AttentionSizes& s = a.sizes;
-  const ComputeProgram& program = programs.held_weights();
+  const ComputeProgram& program = programs.frozen_weights();
   const Index room = (limits.storage_block_bytes - limits.offset_alignment) / 4;
   const Index rows = room / std::max(s.all_keys, a.out_stride);
   const Index queries_each =
@@ -65,7 +65,7 @@ void add_held_weights(GpuWork& work, GpuPrograms& programs, const GpuAttention& 
                             key,
                             std::min(keys_each, s.all_keys - key)};
           work.add(
-              {"held_weights", (piece.queries + tile - 1) / tile,
+              {"frozen_weights", (piece.queries + tile - 1) / tile,
                static_cast<double>(tile * piece.keys * s.v_head_dim),
                [a, &held, &program, alignment = limits.offset_alignment, piece](Index first, Index count) {
                  dispatch(a, held, program, alignment, piece, first, count);

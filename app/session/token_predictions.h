@@ -14,12 +14,12 @@
 
 namespace headwise {
 
-struct WordPredictions {
+struct TokenPredictions {
   ComputationPtr of;                        // made from its model input; kept alive
   std::vector<PredictionChange> positions;  // one per token; empty where `why` says why there is none
   std::string why;                          // a sentence; empty where there are predictions
 };
-using WordPredictionsPtr = std::shared_ptr<const WordPredictions>;
+using WordPredictionsPtr = std::shared_ptr<const TokenPredictions>;
 
 // Whether a scenario has a model, without which nobody looks for its words.
 inline bool offers_prediction(const Scenario& scenario) {
@@ -27,7 +27,7 @@ inline bool offers_prediction(const Scenario& scenario) {
 }
 
 // The most probable words that are kept of each position.
-inline constexpr Index predicted_words = 8;
+inline constexpr Index predicted_tokens = 8;
 
 // Why a computation has no words to predict: no model, no text, no head for words; a sentence with the remedy. Empty where it has.
 std::string no_predictions(const Computation& computation);

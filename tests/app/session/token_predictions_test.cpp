@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "app/session/word_predictions.h"
+#include "app/session/token_predictions.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
@@ -41,7 +41,7 @@ TEST_CASE("an untouched layer changes no word, whichever layer it is") {
     for (const PredictionChange& change : predictions->positions) {
       CHECK(change.bits < 1e-6);
       CHECK(change.before[0].id == change.now[0].id);
-      CHECK(change.before.size() == static_cast<std::size_t>(predicted_words));
+      CHECK(change.before.size() == static_cast<std::size_t>(predicted_tokens));
     }
     CHECK(word(computation, predictions->positions[it].now[0]) == "animal");
     CHECK(predictions->positions[it].now[0].now > 0.9);
@@ -64,12 +64,12 @@ TEST_CASE("the divergence is the sum of p log p over q of all words, here told b
   PredictionRuns runs;
   const ComputationPtr muted = computed({without_head_7});
   const ModelInput& input = *muted->inputs.model_input;
-  const Encoder& encoder = *input.model->encoder();
-  const Encoder::Pass pass = encoder.run(input.text.ids);
-  const Encoder::Pass without =
-      encoder.run(input.text.ids, {.head_gains = {std::vector<double>(8, 1.0), {1, 1, 1, 1, 1, 1, 1, 0}}});
-  const TensorPtr before = encoder.logits(*pass.last_hidden, it, 1),
-                  now = encoder.logits(*without.last_hidden, it, 1);
+  const Transformer& transformer = *input.model->transformer();
+  const Transformer::Pass pass = transformer.run(input.text.ids);
+  const Transformer::Pass without =
+      transformer.run(input.text.ids, {.head_gains = {std::vector<double>(8, 1.0), {1, 1, 1, 1, 1, 1, 1, 0}}});
+  const TensorPtr before = transformer.logits(*pass.last_hidden, it, 1),
+                  now = transformer.logits(*without.last_hidden, it, 1);
   const double of_before = log_sum_exp(before->values<float>()), of_now = log_sum_exp(now->values<float>());
   double bits = 0.0;
   for (Index i = 0; i < before->size(); ++i) {

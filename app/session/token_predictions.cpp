@@ -1,4 +1,4 @@
-#include "app/session/word_predictions.h"
+#include "app/session/token_predictions.h"
 
 #include <algorithm>
 #include <exception>
@@ -15,7 +15,7 @@ constexpr double multiply_adds_at_once = 100e6;
 
 // Of two passes through the layers that are left, and the words of both. An MLP has about twice what attention has.
 double work_of(const ModelInput& input) {
-  const EncoderConfig& config = input.model->encoder()->config();
+  const TransformerConfig& config = input.model->transformer()->config();
   const auto length = static_cast<double>(input.text.ids.size()),
              width = static_cast<double>(config.embed_dim);
   const double block = 12.0 * width * width + 2.0 * width * length;
@@ -49,7 +49,7 @@ std::string no_predictions(const Computation& computation) {
                ? "give the model a text to predict words (under TEXT, set inputs to text)"
                : "the text does not reach this layer, so there are no words to predict";
   }
-  if (const std::string& why = input->model->encoder()->no_words(); !why.empty())
+  if (const std::string& why = input->model->transformer()->no_words(); !why.empty())
     return "this model predicts no words: " + why;
   const TensorPtr& output = computation.trace->tensors.output;
   const Index length = static_cast<Index>(input->text.ids.size());
@@ -70,7 +70,7 @@ WordPredictionsPtr PredictionRuns::of(const ComputationPtr& computation, Index b
   };
   if (std::string why = no_predictions(*computation); !why.empty()) {
     work_.rest();
-    return keep(std::make_shared<const WordPredictions>(WordPredictions{computation, {}, std::move(why)}));
+    return keep(std::make_shared<const TokenPredictions>(TokenPredictions{computation, {}, std::move(why)}));
   }
   const auto take = [&](const Answer& answer) {
     untouched_ = answer.untouched;
@@ -80,32 +80,32 @@ WordPredictionsPtr PredictionRuns::of(const ComputationPtr& computation, Index b
     try {
       return take(predict(question));
     } catch (const std::exception& error) {
-      return keep(std::make_shared<const WordPredictions>(WordPredictions{computation, {}, error.what()}));
+      return keep(std::make_shared<const TokenPredictions>(TokenPredictions{computation, {}, error.what()}));
     }
   }
   const auto outcome = work_.of(question);
   if (!outcome) return nullptr;
   if (outcome->answer) return take(*outcome->answer);
-  return keep(std::make_shared<const WordPredictions>(WordPredictions{computation, {}, outcome->error}));
+  return keep(std::make_shared<const TokenPredictions>(TokenPredictions{computation, {}, outcome->error}));
 }
 
 PredictionRuns::Answer PredictionRuns::predict(const Question& question) {
   const Computation& computation = *question.computation;
   const ModelInput& input = *computation.inputs.model_input;
-  const Encoder& encoder = *input.model->encoder();
+  const Transformer& transformer = *input.model->transformer();
   const Tensor& hidden = *input.hidden_state;
   Untouched untouched = question.untouched;
   if (untouched.hidden_state != input.hidden_state) {
-    const TensorPtr given = encoder.layer_input(input.layer, hidden);
+    const TensorPtr given = transformer.layer_input(input.layer, hidden);
     untouched = {input.hidden_state,
-                 encoder.continue_from(hidden, input.layer, *encoder.attention_output(input.layer, *given))};
+                 transformer.continue_from(hidden, input.layer, *transformer.attention_output(input.layer, *given))};
   }
   const Tensor& output = *computation.trace->tensors.output;
   const Index batch = std::min(question.batch, output.shape().size(0) - 1);
-  const TensorPtr now = encoder.continue_from(hidden, input.layer, sequence(output, batch));
-  WordPredictions predictions{question.computation,
-                              prediction_changes(encoder, *untouched.last_hidden, *now, predicted_words), ""};
-  return {std::make_shared<const WordPredictions>(std::move(predictions)), std::move(untouched)};
+  const TensorPtr now = transformer.continue_from(hidden, input.layer, sequence(output, batch));
+  TokenPredictions predictions{question.computation,
+                              prediction_changes(transformer, *untouched.last_hidden, *now, predicted_tokens), ""};
+  return {std::make_shared<const TokenPredictions>(std::move(predictions)), std::move(untouched)};
 }
 
 }  // namespace headwise
