@@ -15,11 +15,11 @@
 #include "core/bench/machine_speed.h"
 #include "core/fused/fused_backend.h"
 #include "core/gpu/gl_backend.h"
+#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/tensor/instruction_set.h"
 #include "core/tensor/task_threads.h"
 #include "core/trace/attention_sizes.h"
-#include "core/reference/reference_backend.h"
 
 namespace headwise {
 namespace {
@@ -208,8 +208,7 @@ void add_case(const std::string& backend, const BenchCase& work, int rounds, std
   if (reference && sizes.heads * sizes.queries * sizes.all_keys > most_reference_scores) return;
   const double flops = attention_flops(work.inputs);
   if (rounds == 0)
-    rounds =
-        std::clamp(static_cast<int>(seconds_of_case * guessed_flops / flops), fewest_rounds, most_rounds);
+    rounds = std::clamp(static_cast<int>(seconds_of_case * guessed_flops / flops), fewest_rounds, most_rounds);
   for (const int threads : work.threads) {
     const std::optional<Runner> run = runner(backend, work, threads, warnings);
     if (!run) return;

@@ -5,10 +5,10 @@
 #include "app/platform/offscreen_context.h"
 #include "core/fused/fused_backend.h"
 #include "core/gpu/gl_backend.h"
-#include "core/scenario/traced_inputs.h"
-#include "core/tensor/error.h"
 #include "core/reference/reference_backend.h"
 #include "core/reference/reference_parts.h"
+#include "core/scenario/traced_inputs.h"
+#include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
@@ -22,8 +22,7 @@ bool needs_any(const Needed& needed, std::initializer_list<TensorId> ids) {
 }
 
 bool needs_weights(const Needed& needed) {
-  return needs_any(needed,
-                   {TensorId::attn_weights, TensorId::dropped_weights, TensorId::attn_output_weights});
+  return needs_any(needed, {TensorId::attn_weights, TensorId::dropped_weights, TensorId::attn_output_weights});
 }
 
 TracePtr reference_trace(const AttentionInputs& inputs, const Needed& needed) {
@@ -76,8 +75,7 @@ TracePtr backend_trace(std::string_view backend, const AttentionInputs& inputs, 
                        const Needed& needed, Warnings& warnings) {
   if (backend == "reference") return backward ? reference_forward(inputs) : reference_trace(inputs, needed);
   if (backward) {
-    warnings.add("the " + std::string(backend) +
-                 " backend has no backward pass: using the reference backend");
+    warnings.add("the " + std::string(backend) + " backend has no backward pass: using the reference backend");
     return reference_forward(inputs);
   }
   return backend == "gl" ? gl_trace(inputs, needed, warnings) : fused_trace(inputs, needed, warnings);

@@ -22,9 +22,7 @@ constexpr const char* layer_path = "parameters.layer";
 }  // namespace
 
 LayerChoice chosen_layers(const TraceRequest& request, const Scenario& scenario, const std::string& words) {
-  const auto sets_layer = [](const std::string& set) {
-    return set.starts_with(std::string(layer_path) + "=");
-  };
+  const auto sets_layer = [](const std::string& set) { return set.starts_with(std::string(layer_path) + "="); };
   if (std::ranges::any_of(request.settings, sets_layer)) {
     throw Error(ExitStatus::usage, {"--layers", "the layer is also set", std::string("--set ") + layer_path,
                                     "one of the two", ""});

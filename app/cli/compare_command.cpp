@@ -10,8 +10,8 @@
 #include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"
 #include "core/files/array_files.h"
-#include "core/tensor/error.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/error.h"
 
 namespace headwise {
 namespace {

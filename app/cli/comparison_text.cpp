@@ -111,8 +111,7 @@ std::string provenance_text(const Trace& trace, const CellProvenance& cell) {
       rest += terms[i].value;
   }
   if (terms.size() > shown_terms)
-    text +=
-        fmt::format("      {:>13}  from {} smaller terms\n", number_text(rest), terms.size() - shown_terms);
+    text += fmt::format("      {:>13}  from {} smaller terms\n", number_text(rest), terms.size() - shown_terms);
   if (!cell.note.empty()) text += fmt::format("  {}\n", cell.note);
   return text;
 }
@@ -185,8 +184,7 @@ std::string first_text(const ComparisonReport& report, const ComparedArray& firs
       value_text(difference.theirs, stored_type(first)), difference.worst_absolute, difference.worst_relative,
       first.tolerance, unit_words);
   if (difference.non_finite_mismatches > 0)
-    text +=
-        fmt::format("  {} cells are NaN or infinite on one side only.\n", difference.non_finite_mismatches);
+    text += fmt::format("  {} cells are NaN or infinite on one side only.\n", difference.non_finite_mismatches);
   if (is_given(report.trace, first.tensor)) {
     text += fmt::format(
         "  {} is an input: the two programs did not start from the same numbers. Pass theirs with --input.\n",
@@ -276,8 +274,8 @@ std::string report_text(const ComparisonReport& report) {
   }
   std::string text = fmt::format("{} in {} against {}\n\n", one_line(report.scenario),
                                  dtype_name(report.trace.dtype), one_line(report.theirs));
-  text += fmt::format("  {}  {}  {:<10}\n", padded("tensor", name_width), padded("shape", shape_width),
-                      "max |Δ|");
+  text +=
+      fmt::format("  {}  {}  {:<10}\n", padded("tensor", name_width), padded("shape", shape_width), "max |Δ|");
   for (const ComparedArray& array : arrays) text += line_of(array, name_width, shape_width);
   const std::vector<SkippedArray>& skipped = report.comparison.skipped;
   for (std::size_t i = 0; i < std::min(skipped.size(), shown_skipped); ++i)

@@ -16,8 +16,7 @@ namespace {
 }
 
 struct ExportWords {
-  std::string tensor, batch = "0", head = "0", color_map, range = "own", scale, theme = "light", output,
-                      format;
+  std::string tensor, batch = "0", head = "0", color_map, range = "own", scale, theme = "light", output, format;
 };
 
 void add_export_flags(CLI::App& app, ExportWords& words) {
@@ -36,9 +35,7 @@ void add_export_flags(CLI::App& app, ExportWords& words) {
       ->type_name("LO:HI|own|shared")
       ->capture_default_str();
   app.add_option("--scale", words.scale, "Pixels per cell")->type_name("PIXELS");
-  app.add_option("--theme", words.theme, "light, dark or projector")
-      ->type_name("NAME")
-      ->capture_default_str();
+  app.add_option("--theme", words.theme, "light, dark or projector")->type_name("NAME")->capture_default_str();
   app.add_option("-o,--output", words.output,
                  "The file to write: .png, .svg, .csv or .npy; - is standard output")
       ->type_name("FILE")
@@ -117,8 +114,7 @@ void run_export(CLI::App& app, const Words& words) {
   add_trace_flags(app, request);
   add_export_flags(app, wanted);
   if (!parse_words(app, words)) return;
-  const bool asks_head = app.count("--head") > 0 && wanted.head != "all",
-             asks_batch = app.count("--batch") > 0;
+  const bool asks_head = app.count("--head") > 0 && wanted.head != "all", asks_batch = app.count("--batch") > 0;
 
   const TensorExport what = export_of(request, wanted);
   const ExportFormat format = format_of(wanted);  // a wrong name is told before anything is computed

@@ -93,9 +93,7 @@ nlohmann::ordered_json heads_info_json(const HeadsInfoRequest& request) {
   using Json = nlohmann::ordered_json;
   const HeadsInfo info = heads_info(request);
   const HeadSurvey& survey = *info.found.survey;
-  const auto or_null = [](const std::optional<double>& value) {
-    return value ? Json(*value) : Json(nullptr);
-  };
+  const auto or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
   Json scores = Json::object();
   for (std::size_t i = 0; i < head_score_count; ++i) {
     const MeasuredScore* const one = measured(survey, score_at(i));
@@ -124,8 +122,7 @@ nlohmann::ordered_json heads_info_json(const HeadsInfoRequest& request) {
     }
     heads.push_back(std::move(one));
   }
-  Json all{
-      {"tokens", info.found.tokens}, {"notice", info.found.notice}, {"scores", scores}, {"heads", heads}};
+  Json all{{"tokens", info.found.tokens}, {"notice", info.found.notice}, {"scores", scores}, {"heads", heads}};
   if (!info.not_muted.empty()) all["not_muted"] = info.not_muted;
   return all;
 }

@@ -59,9 +59,8 @@ Json run_json(const RunRecord& run) {
 // What a model is, before the long list of what it is made of.
 std::string as_text(const std::string& path, const ArrayFileInfo& info, const std::string& model,
                     bool every_tensor) {
-  std::string text =
-      fmt::format("{}: {}, {} {}, {}\n", one_line(path), info.format, info.arrays.size(),
-                  info.arrays.size() == 1 ? "tensor" : "tensors", bytes_text(total_bytes(info)));
+  std::string text = fmt::format("{}: {}, {} {}, {}\n", one_line(path), info.format, info.arrays.size(),
+                                 info.arrays.size() == 1 ? "tensor" : "tensors", bytes_text(total_bytes(info)));
   text += model;
   if (!model.empty() && !info.arrays.empty()) {
     text += every_tensor ? "tensors\n"
@@ -82,19 +81,14 @@ ArrayFileInfo info_of(const ModelFiles& files) {
   return info;
 }
 
-std::string as_json(const std::string& path, const ArrayFileInfo& info, const Json* model,
-                    const Json* heads) {
+std::string as_json(const std::string& path, const ArrayFileInfo& info, const Json* model, const Json* heads) {
   Json tensors = Json::array();
   for (const ArrayInfo& array : info.arrays) {
-    tensors.push_back({{"name", array.name},
-                       {"dtype", array.stored_dtype},
-                       {"shape", array.sizes},
-                       {"bytes", array.bytes}});
+    tensors.push_back(
+        {{"name", array.name}, {"dtype", array.stored_dtype}, {"shape", array.sizes}, {"bytes", array.bytes}});
   }
-  Json document{{"file", path},
-                {"format", info.format},
-                {"tensors", tensors},
-                {"metadata", Json(other_metadata(info))}};
+  Json document{
+      {"file", path}, {"format", info.format}, {"tensors", tensors}, {"metadata", Json(other_metadata(info))}};
   if (const auto run = run_record(path, info.metadata)) document["run"] = run_json(*run);
   if (model) document["model"] = *model;
   if (heads) document["text"] = *heads;

@@ -6,11 +6,11 @@
 #include <cctype>
 #include <nlohmann/json.hpp>
 
+#include "core/model/config/model_types.h"
 #include "core/model/layers/head_choices.h"
 #include "core/model/layers/layer_attention.h"
 #include "core/model/layers/layer_rows.h"
 #include "core/model/layers/model_notes.h"
-#include "core/model/config/model_types.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -226,22 +226,21 @@ nlohmann::ordered_json model_info_json(const TextModel& model) {
          {"scale", or_null(attention.scale.has_value(), attention.scale.value_or(0.0))},
          {"softcap", attention.softcap},
          {"clip_qkv", or_null(attention.clip_qkv.has_value(), attention.clip_qkv.value_or(0.0))},
-         {"sliding_window",
-          or_null(attention.sliding_window.has_value(), attention.sliding_window.value_or(0))},
+         {"sliding_window", or_null(attention.sliding_window.has_value(), attention.sliding_window.value_or(0))},
          {"positions", positions_json(attention)},
          {"alibi_scale", or_null(attention.alibi, attention.alibi_scale)},
-         {"rotary_base",
-          or_null(attention.rotary.has_value(), attention.rotary.value_or(ModelRotary{}).base)},
+         {"rotary_base", or_null(attention.rotary.has_value(), attention.rotary.value_or(ModelRotary{}).base)},
          {"warnings", warnings_of(layer)},
          {"problem", or_null(!problem.empty(), problem)}});
   }
   Json transformer;
   if (model.transformer()) {
     const TransformerConfig& config = model.transformer()->config();
-    transformer = {{"blocks", blocks_text(config)},
-               {"vocabulary", config.vocabulary},
-               {"max_positions", config.max_positions},
-               {"no_words", or_null(!model.transformer()->no_words().empty(), model.transformer()->no_words())}};
+    transformer = {
+        {"blocks", blocks_text(config)},
+        {"vocabulary", config.vocabulary},
+        {"max_positions", config.max_positions},
+        {"no_words", or_null(!model.transformer()->no_words().empty(), model.transformer()->no_words())}};
   }
   const std::string count_problem = told_of_layer_count(files, layers);
   return {{"config", layers.config != nullptr},

@@ -16,14 +16,12 @@ bool is_file(const std::string& name) {
 }
 
 bool is_lesson(const std::string& name) {
-  const bool known =
-      std::ranges::any_of(lessons(), [&](const Lesson& lesson) { return lesson.name == name; });
+  const bool known = std::ranges::any_of(lessons(), [&](const Lesson& lesson) { return lesson.name == name; });
   return known && !is_file(name);
 }
 
 bool is_preset(const std::string& name) {
-  const bool known =
-      std::ranges::any_of(presets(), [&](const Preset& preset) { return preset.name == name; });
+  const bool known = std::ranges::any_of(presets(), [&](const Preset& preset) { return preset.name == name; });
   return known && !is_lesson(name) && !is_file(name);
 }
 

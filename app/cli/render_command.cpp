@@ -10,9 +10,9 @@
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/cli/warnings.h"
+#include "app/platform/offscreen_context.h"
 #include "app/window/playlist_walk.h"
 #include "app/window/stage_pictures.h"
-#include "app/platform/offscreen_context.h"
 #include "core/files/atomic_file.h"
 #include "core/playlist/page_words.h"
 #include "core/scenario/presets.h"
@@ -64,8 +64,7 @@ void show(WindowState& window, const Playlist& playlist, std::size_t page, Warni
        page_gaps(playlist.pages[page], window.session.inputs(), window.session.trace()))
     warnings.add(
         gap.starts_with("if ")
-            ? fmt::format("page {}: no condition of {{{}: …}} holds, so nothing is shown for it", page + 1,
-                          gap)
+            ? fmt::format("page {}: no condition of {{{}: …}} holds, so nothing is shown for it", page + 1, gap)
             : fmt::format("page {}: there is no number for {{{}}}, so – is shown for it", page + 1, gap));
   for (const std::string& note : window.session.inputs().notes) warnings.add(note);
   for (const std::string& warning : window.session.trace().warnings) warnings.add(warning);
@@ -82,9 +81,7 @@ void run_render(CLI::App& app, const Words& words) {
   app.add_option("--size", wanted.size, "The size of each picture in pixels")
       ->type_name("WxH")
       ->capture_default_str();
-  app.add_option("--theme", wanted.theme, "light, dark or projector")
-      ->type_name("NAME")
-      ->capture_default_str();
+  app.add_option("--theme", wanted.theme, "light, dark or projector")->type_name("NAME")->capture_default_str();
   app.add_option("--format", wanted.format, "png or svg")->type_name("NAME")->capture_default_str();
   app.add_flag("--motion", wanted.motion, "Also write the animation of each page's step, as an animated PNG");
   add_strict_flag(app, wanted.strict);

@@ -6,9 +6,9 @@
 #include <set>
 
 #include "core/attention/output_by_heads.h"
+#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
-#include "core/reference/reference_backend.h"
 
 namespace headwise {
 namespace {

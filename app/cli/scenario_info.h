@@ -39,8 +39,7 @@ struct ScenarioInfo {
   TracePtr trace;
   std::optional<LayoutComparison> layouts;
   std::optional<HeadWidthComparison> head_width;
-  std::optional<LookupComparison>
-      lookup;  // of batch 0, head 0 and the last query; none where there is no query
+  std::optional<LookupComparison> lookup;  // of batch 0, head 0 and the last query; none where there is no query
   // Σ |part| of each head in all cells of the output, and at the end of the bias; empty without an output projection.
   std::vector<double> output_shares;  // fractions that add up to 1, or all 0
 };

@@ -141,8 +141,8 @@ std::string output_shares(const std::vector<double>& shares) {
 }  // namespace
 
 std::string scenario_info_text(const ScenarioInfo& info) {
-  std::string text = fmt::format("{}: scenario, {}, {}\n", one_line(info.name), choice_name(info.op),
-                                 dtype_name(info.dtype));
+  std::string text =
+      fmt::format("{}: scenario, {}, {}\n", one_line(info.name), choice_name(info.op), dtype_name(info.dtype));
   text += sizes(info) + parameters(info) + products(info) + memory(info) + tensors(info);
   text += heading("Are they the same?");
   if (!info.not_computed.empty()) text += "  Not computed: " + info.not_computed + ".\n";

@@ -14,6 +14,8 @@
 #include "core/files/array_files.h"
 #include "core/files/reachable.h"
 #include "core/model/files/model_files.h"
+#include "core/reference/reference_backend.h"
+#include "core/reference/reference_parts.h"
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/layer_values.h"
@@ -24,8 +26,6 @@
 #include "core/scenario/traced_inputs.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
-#include "core/reference/reference_backend.h"
-#include "core/reference/reference_parts.h"
 #include "core/trace/tensor_names.h"
 #include "core/trace/trace_warnings.h"
 
@@ -67,9 +67,8 @@ GivenArrays read_arrays(const std::vector<std::string>& paths) {
     require_used(path, arrays);
     for (NamedTensor& array : arrays) {
       if (!given.emplace(array.name, std::move(array.tensor)).second) {
-        throw Error(ExitStatus::input,
-                    {path, "an array is given twice", array.name, "every array in one file",
-                     "it is in " + origin[array.name] + " too"});
+        throw Error(ExitStatus::input, {path, "an array is given twice", array.name,
+                                        "every array in one file", "it is in " + origin[array.name] + " too"});
       }
       origin[array.name] = path;
     }
@@ -90,8 +89,7 @@ std::string text_not_used(const TraceRequest& request, const Scenario& scenario)
   if (inputs.text.empty() || inputs.source == InputSource::text || inputs.source == InputSource::file)
     return "";
   const auto sets = [&](const char* path) {
-    return std::ranges::any_of(request.settings,
-                               [&](const std::string& set) { return set.starts_with(path); });
+    return std::ranges::any_of(request.settings, [&](const std::string& set) { return set.starts_with(path); });
   };
   if (sets("inputs.source=") && !sets("inputs.text=")) return "";
   return fmt::format(
@@ -126,8 +124,7 @@ TracePtr trace_of_inputs(const AttentionInputs& inputs) {
 std::string tensors_of_a_trace() {
   std::vector<std::string> names;
   for (const TensorEntry& entry : tensor_entries()) {
-    const bool begins =
-        entry.id == TensorId::query || entry.id == TensorId::key || entry.id == TensorId::value;
+    const bool begins = entry.id == TensorId::query || entry.id == TensorId::key || entry.id == TensorId::value;
     if (begins || entry.role == TensorRole::intermediate) names.emplace_back(entry.name);
   }
   return fmt::format("{}, or a parameter's or mask's name", fmt::join(names, ", "));
@@ -236,8 +233,7 @@ ScenarioInputs read_inputs(const TraceRequest& request, Warnings& warnings) {
   return inputs_of(request, scenario, read_arrays(request.inputs), 0, warnings);
 }
 
-ComputedTrace compute_trace(const TraceRequest& request,
-                            const std::optional<std::vector<TensorName>>& needed) {
+ComputedTrace compute_trace(const TraceRequest& request, const std::optional<std::vector<TensorName>>& needed) {
   const Scenario scenario = requested_scenario(request);
   tell_text_of_model(request, scenario);
   Warnings warnings;
@@ -252,13 +248,12 @@ ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenari
       needed && !request.backward && scenario.op == Op::multi_head_attention && needs_only_inputs(*needed);
   const Index maps = least_maps_of(request.backend, request.backward, needed);
   const GivenArrays given = read_arrays(request.inputs);
-  ComputedTrace computed{
-      .inputs = inputs_of(request, scenario, given, maps, warnings, previous, !inputs_alone),
-      .trace = nullptr,
-      .scenario = scenario,
-      .given = {},
-      .batch_first = scenario.inputs.batch_first,
-      .warnings = {}};
+  ComputedTrace computed{.inputs = inputs_of(request, scenario, given, maps, warnings, previous, !inputs_alone),
+                         .trace = nullptr,
+                         .scenario = scenario,
+                         .given = {},
+                         .batch_first = scenario.inputs.batch_first,
+                         .warnings = {}};
   const auto known = given_array_names();
   for (const auto& [name, array] : given)
     if (std::ranges::count(known, name) > 0) computed.given.push_back(name);

@@ -65,8 +65,7 @@ Arrangement arrange(const std::vector<CompareShape>& shapes, bool stacked, bool 
     if (stacked) labels = std::max(labels, own);
     if (!stacked && (i == 0 || !alike)) labels += own;
   }
-  const double slot =
-      stacked ? area.width - labels : (area.width - labels - (count - 1) * map_gap * u) / count;
+  const double slot = stacked ? area.width - labels : (area.width - labels - (count - 1) * map_gap * u) / count;
   std::vector<double> widths;
   for (std::size_t i = 0; i < shapes.size(); ++i) {
     ComparePlace place;
@@ -81,8 +80,7 @@ Arrangement arrange(const std::vector<CompareShape>& shapes, bool stacked, bool 
   const double around = bars ? bar_block_height * u : 0.0;
   const double high =
       stacked
-          ? (area.height - count * title_height_units * u - feet - (count - 1) * stacked_gap * u - around) /
-                count
+          ? (area.height - count * title_height_units * u - feet - (count - 1) * stacked_gap * u - around) / count
           : area.height - title_height_units * u - foot - around;
   double x = area.x + (stacked ? labels : 0.0), y = area.y;
   made.cell = widest_cell * u;

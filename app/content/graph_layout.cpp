@@ -198,8 +198,8 @@ GraphLayout graph_layout(const Trace& trace, RectF area, double scale, const Gra
       const double sizes = node.sized ? text_width(node.sizes, true) : 0.0;
       const double beside = node.sized ? name + name_gap * u + sizes : name;
       double& width = widths[static_cast<std::size_t>(node.column)];
-      width = std::max(width,
-                       std::ceil((layout.two_lines ? std::max(name, sizes) : beside) + 2 * layout.padding));
+      width =
+          std::max(width, std::ceil((layout.two_lines ? std::max(name, sizes) : beside) + 2 * layout.padding));
     }
     for (const double width : widths) total += width;
     return total;

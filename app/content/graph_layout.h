@@ -18,8 +18,7 @@ struct GraphNode {
   std::string sizes;  // without the batch axis: "8·12×16"
   int column = 0;     // 0 is leftmost; a node lies right of everything that it is made from
   double lane = 0;    // -1 … 1, top to bottom
-  bool sized =
-      true;  // the sizes are written; where room is short, not those that follow from the nodes before
+  bool sized = true;  // the sizes are written; where room is short, not those that follow from the nodes before
   RectF rect;
 };
 

@@ -72,8 +72,8 @@ std::optional<MemoryScene> memory_scene(const Trace& trace, const Selection& sel
   if (!shown || shown->size() == 0) return std::nullopt;
   const bool by_itself = selection.tensor && step_of(*selection.tensor) != selection.step;
   MemoryScene scene;
-  scene.order = memory_order(trace, by_itself ? step_of(picture->result) : selection.step, picture->result,
-                             batch_first);
+  scene.order =
+      memory_order(trace, by_itself ? step_of(picture->result) : selection.step, picture->result, batch_first);
   const Id result = scene.order.result.tensor;
   const bool turned = (result == Id::k_heads || result == Id::k_rotary) && picture->result == Id::scores;
   auto matrix = stage_matrix(trace, {result}, {selection.batch, selection.head}, turned);

@@ -22,8 +22,7 @@ SoftmaxFigures softmax_figures(const MatrixView& masked_scores) {
     maximum.push_back(largest);
     figures.exp_sum.push_back(sum);
   }
-  figures.maximum =
-      std::make_shared<Tensor>(Shape{{"L", masked_scores.rows}, {"max", 1}}, std::move(maximum));
+  figures.maximum = std::make_shared<Tensor>(Shape{{"L", masked_scores.rows}, {"max", 1}}, std::move(maximum));
   return figures;
 }
 

@@ -26,8 +26,7 @@ std::string short_name(Id id) {
 
 // The masks act on masked_scores and on all that is computed from them before the values come in.
 bool is_masked(Id id) {
-  return id == Id::masked_scores || id == Id::attn_weights || id == Id::dropped_weights ||
-         id == Id::mask_bias;
+  return id == Id::masked_scores || id == Id::attn_weights || id == Id::dropped_weights || id == Id::mask_bias;
 }
 
 class Builder {
@@ -198,8 +197,7 @@ class Builder {
   void name_axes() {
     if (content_.above) content_.above->matrix.col_axis = content_.result->matrix.col_axis;
     if (content_.bias) content_.bias->matrix.col_axis = content_.result->matrix.col_axis;
-    for (std::optional<StagePart>* each :
-         {&content_.result, &content_.left, &content_.above, &content_.bias}) {
+    for (std::optional<StagePart>* each : {&content_.result, &content_.left, &content_.above, &content_.bias}) {
       if (!*each) continue;
       StagePart& shown = **each;
       const auto labels = [&](const std::string& axis, Index size) -> const std::vector<std::string>* {

@@ -123,8 +123,8 @@ Widths cell_widths(const StageShape& shape, double width, double u) {
   }
   const double share = operand_share(*shape.left_cols, shape.cols);
   widths.left_cell = cell_side(width * share, *shape.left_cols, widest_inner_cell * u);
-  widths.result_cell = cell_side(width - widths.left_cell * static_cast<double>(*shape.left_cols), shape.cols,
-                                 widest_cell * u);
+  widths.result_cell =
+      cell_side(width - widths.left_cell * static_cast<double>(*shape.left_cols), shape.cols, widest_cell * u);
   widths.left_cell = cell_side(width - widths.result_cell * static_cast<double>(shape.cols), *shape.left_cols,
                                widest_inner_cell * u);
   make_room_for_digits(shape, width, u, widths);
@@ -269,8 +269,7 @@ StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
       const double band = band_height(shape, area, u);
       layout.heads = head_grid(shape.heads, {area.x, area.y, area.width, band}, u, largest_thumbnail * u);
       const Index grid_rows = (shape.heads + layout.heads->columns - 1) / layout.heads->columns;
-      const double used =
-          layout.heads->caption.height + static_cast<double>(grid_rows) * layout.heads->pitch_y;
+      const double used = layout.heads->caption.height + static_cast<double>(grid_rows) * layout.heads->pitch_y;
       body.y += used + 6.0 * u;
       body.height -= used + 6.0 * u;
     }
@@ -330,8 +329,8 @@ MapGrid map_grid(Index count, const StageShape& shape, RectF area, double scale)
       const double c = static_cast<double>(columns);
       const double r = std::ceil(static_cast<double>(count) / c);
       const double w = cell_side((grid.area.width - (c - 1) * gap) / c, shape.cols, widest_inner_cell * u);
-      const double h = cell_side((grid.area.height - (r - 1) * (title + gap * 0.5)) / r, shape.rows,
-                                 widest_inner_cell * u);
+      const double h =
+          cell_side((grid.area.height - (r - 1) * (title + gap * 0.5)) / r, shape.rows, widest_inner_cell * u);
       // Cells up to twice as wide as high, or three times as high as wide, so that wide heads stay readable. The shorter
       // side counts: of the same area, squares are read best, and what is much higher than wide counts for nothing.
       const double cell_w = std::min(w, 2.0 * h), cell_h = std::min(h, 3.0 * w);

@@ -5,8 +5,7 @@ namespace {
 
 // The mark that counts most for the labels: the cell itself, then what it was made from, then what it feeds.
 template <class Single>
-std::optional<Index> singled_out(const StageMatrix& matrix, const std::vector<StageMark>& marks,
-                                 Single single) {
+std::optional<Index> singled_out(const StageMatrix& matrix, const std::vector<StageMark>& marks, Single single) {
   for (const MarkKind kind :
        {MarkKind::pointed, MarkKind::cell, MarkKind::source, MarkKind::consumer, MarkKind::pinned}) {
     for (const StageMark& mark : marks) {

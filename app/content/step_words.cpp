@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "core/picture/number_text.h"
 #include "core/attention/rotary_embedding.h"
+#include "core/picture/number_text.h"
 
 namespace headwise {
 namespace {
@@ -92,8 +92,7 @@ constexpr Backward backward[] = {
     {Step::softmax, Id::attn_weights, "grad maskedₕ = Aₕ ∘ (grad Aₕ − Σ Aₕ ∘ grad Aₕ)    along each row",
      "A weight can grow only at the expense of the others in its row: the part common to all gradients "
      "cancels, and a weight near 0 passes nothing back. That is why rows of nearly 0 and 1 hardly learn."},
-    {Step::weighted_sum, Id::head_output,
-     "grad Aₕ = grad head_outputₕ Vₕᵀ    grad Vₕ = Aₕᵀ grad head_outputₕ",
+    {Step::weighted_sum, Id::head_output, "grad Aₕ = grad head_outputₕ Vₕᵀ    grad Vₕ = Aₕᵀ grad head_outputₕ",
      "A weight's gradient is the dot product of its value row and the gradient of the head's output; a value "
      "row gets its weighted share of the gradient of every output it contributed to."},
     {Step::concat, Id::concat, "grad head_outputₕ = grad concat[:, h·Dv : (h+1)·Dv]",

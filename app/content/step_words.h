@@ -20,8 +20,7 @@ struct StepWords {
 // With these facts: a step that they change says so.
 StepWords step_words(Step step, const StepPicture& picture, const StepFacts& facts = {});
 // How the gradient comes back through a step; none for a picture that is not the step's own (add & norm).
-std::optional<StepWords> backward_words(Step step, const StepPicture& picture,
-                                        const StepFacts& facts);
+std::optional<StepWords> backward_words(Step step, const StepPicture& picture, const StepFacts& facts);
 // The question beside the step's name.
 std::string step_question(Step step, const AttentionOptions& options = {});
 

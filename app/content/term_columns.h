@@ -16,10 +16,9 @@ struct TermWidths {
 };
 
 struct TermColumns {
-  int decimals = 3;   // how exactly numbers are written
-  float name = 0.0f;  // room of the names; longer ones are cut
-  std::vector<float>
-      factor_ends;  // right edges of the factors that have room: the last ones, all where there is any
+  int decimals = 3;                // how exactly numbers are written
+  float name = 0.0f;               // room of the names; longer ones are cut
+  std::vector<float> factor_ends;  // right edges of the factors that have room: the last ones, all where there is any
   float value_end = 0.0f;
   float bar_begin = 0.0f, bar = 0.0f;  // 0 wide where there is no room for bars
   // Of the factor in this column of `count`; none where it has no room.

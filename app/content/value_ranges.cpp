@@ -29,8 +29,8 @@ ValueRange ValueRanges::of(const TensorPtr& tensor, Index batch, bool probabilit
       spec.blocked_at = blocked_at;
     }
   }
-  const ValueRange range = range_of(std::span<const HeatmapSpec>(&spec, tensor->size() > 0 ? 1 : 0),
-                                    !probabilities, probabilities);
+  const ValueRange range =
+      range_of(std::span<const HeatmapSpec>(&spec, tensor->size() > 0 ? 1 : 0), !probabilities, probabilities);
   forget_dead();
   entries_[key] = {tensor, mask, blocked_at, range};
   return range;

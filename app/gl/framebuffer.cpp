@@ -46,8 +46,7 @@ std::vector<std::uint8_t> Framebuffer::read_pixels() const {
   // GL counts rows from the bottom.
   std::vector<std::uint8_t> pixels;
   pixels.reserve(upside_down.size());
-  for (auto end = upside_down.end(); end != upside_down.begin();
-       end -= static_cast<std::ptrdiff_t>(row_bytes))
+  for (auto end = upside_down.end(); end != upside_down.begin(); end -= static_cast<std::ptrdiff_t>(row_bytes))
     pixels.insert(pixels.end(), end - static_cast<std::ptrdiff_t>(row_bytes), end);
   return pixels;
 }

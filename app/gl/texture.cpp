@@ -37,8 +37,7 @@ Texture::Texture(std::string_view text, TexelFormat format, int width, int heigh
   // Both set, because other users of the context (ImGui's font upload) leave their own values behind.
   glPixelStorei(GL_UNPACK_ALIGNMENT, 4);
   glPixelStorei(GL_UNPACK_ROW_LENGTH, 0);
-  glTexImage2D(GL_TEXTURE_2D, 0, layout.internal_format, width, height, 0, layout.format, layout.type,
-               texels);
+  glTexImage2D(GL_TEXTURE_2D, 0, layout.internal_format, width, height, 0, layout.format, layout.type, texels);
 }
 
 void Texture::bind(int unit) const {

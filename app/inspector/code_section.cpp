@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <array>
 
-#include "app/stage/mask_convention.h"
 #include "app/panels/named_text.h"
 #include "app/platform/fonts.h"
 #include "app/session/commands.h"
+#include "app/stage/mask_convention.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"

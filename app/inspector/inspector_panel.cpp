@@ -8,26 +8,26 @@
 #include <cctype>
 #include <cmath>
 
-#include "app/inspector/cell_editor.h"
 #include "app/content/cell_meaning.h"
 #include "app/content/cell_terms.h"
-#include "app/inspector/code_section.h"
-#include "app/inspector/inspector_prediction.h"
-#include "app/panels/named_text.h"
-#include "app/inspector/output_shares.h"
 #include "app/content/row_statistics.h"
 #include "app/content/stage_content.h"
-#include "app/stage/stage_drawing.h"
 #include "app/content/stage_marks.h"
 #include "app/content/step_words.h"
+#include "app/inspector/cell_editor.h"
+#include "app/inspector/code_section.h"
+#include "app/inspector/inspector_prediction.h"
+#include "app/inspector/output_shares.h"
+#include "app/panels/named_text.h"
 #include "app/platform/fonts.h"
 #include "app/session/tensor_export.h"
+#include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
-#include "core/picture/number_text.h"
 #include "app/widgets/text_column.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
+#include "core/picture/number_text.h"
 #include "core/trace/cell_reach.h"
 
 namespace headwise {
@@ -242,8 +242,7 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
   list->AddText(sans, sans->FontSize, tokens_at, im_color(context.palette.text),
                 fitted_text(tokens, sans, column.width()).c_str());
   column.skip(height);
-  if (const std::string meaning = cell_meaning(context.trace, context.inputs.labels, *cell);
-      !meaning.empty()) {
+  if (const std::string meaning = cell_meaning(context.trace, context.inputs.labels, *cell); !meaning.empty()) {
     column.paragraph(drawable_text(meaning, sans));
     column.space(4);
   }

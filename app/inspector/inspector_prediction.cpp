@@ -7,11 +7,11 @@
 #include <optional>
 
 #include "app/content/cell_terms.h"
-#include "app/panels/named_text.h"
 #include "app/content/stage_marks.h"
-#include "app/stage/prediction_view.h"
+#include "app/panels/named_text.h"
 #include "app/platform/fonts.h"
 #include "app/session/token_predictions.h"
+#include "app/stage/prediction_view.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/ui_probe.h"
 #include "core/scenario/text_inputs.h"
@@ -78,8 +78,7 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
   if (change.before.empty() || change.now.empty()) return true;
   const WordChange &before = change.before.front(), &now = change.now.front();
   if (std::isnan(change.bits)) {
-    column.paragraph("The prediction is NaN: no word is more probable than another.",
-                     context.palette.warning);
+    column.paragraph("The prediction is NaN: no word is more probable than another.", context.palette.warning);
     return true;
   }
   column.row(fmt::format("untouched “{}”", word(before.id)), probability_text(before.before));

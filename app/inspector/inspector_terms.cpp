@@ -9,17 +9,17 @@
 #include <limits>
 
 #include "app/content/reach_words.h"
-#include "app/stage/stage_drawing.h"
 #include "app/content/stage_matrix.h"
 #include "app/inspector/term_list.h"
 #include "app/platform/fonts.h"
 #include "app/session/commands.h"
+#include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
-#include "core/picture/number_text.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "core/picture/number_text.h"
 
 namespace headwise {
 namespace {
@@ -97,8 +97,7 @@ void draw_terms(const PanelContext& context, TextColumn& column, TermsState& sta
   ImGui::PopStyleVar();
   if (terms.more == 0 && !state.all) return;
   // The two kinds of terms of a layer norm's gradient have no common sum.
-  const std::string sum =
-      combine == Combine::layer_norm_gradient ? "" : " = " + decimal_text(terms.more_value);
+  const std::string sum = combine == Combine::layer_norm_gradient ? "" : " = " + decimal_text(terms.more_value);
   const std::string text =
       state.all ? "only the largest terms" : fmt::format("+ {} more terms{}", terms.more, sum);
   if (column

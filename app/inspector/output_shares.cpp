@@ -7,10 +7,10 @@
 #include <numeric>
 
 #include "app/content/stage_marks.h"
-#include "core/picture/number_text.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/attention/output_by_heads.h"
+#include "core/picture/number_text.h"
 
 namespace headwise {
 namespace {
@@ -40,8 +40,7 @@ std::vector<OutputShare> output_shares(const Trace& trace, const Selection& sele
   std::vector<OutputShare> shares;
   OutputShare others{fmt::format("{} other heads", order.size() - std::min(order.size(), shown))};
   for (std::size_t i = 0; i < order.size(); ++i) {
-    const double value = parts.heads[static_cast<std::size_t>(order[i])],
-                 share = parts.share_of_head(order[i]);
+    const double value = parts.heads[static_cast<std::size_t>(order[i])], share = parts.share_of_head(order[i]);
     if (i < shown) {
       shares.push_back({fmt::format("head {}", order[i]), value, share});
     } else {

@@ -7,14 +7,14 @@
 #include <optional>
 #include <string>
 
-#include "app/stage/stage_drawing.h"
 #include "app/content/stage_matrix.h"
 #include "app/session/commands.h"
+#include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
-#include "core/picture/number_text.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "core/picture/number_text.h"
 
 namespace headwise {
 namespace {

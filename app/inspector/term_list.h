@@ -6,8 +6,8 @@
 #include <string>
 
 #include "app/content/cell_terms.h"
-#include "app/panels/panel.h"
 #include "app/content/term_columns.h"
+#include "app/panels/panel.h"
 
 namespace headwise {
 

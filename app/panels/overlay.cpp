@@ -43,25 +43,24 @@ bool begin_overlay(const WidgetContext& context, const char* id, const char* tit
   ImGui::SetNextWindowSizeConstraints({width, 0.0f}, {width, std::max(1.0f, window.y - 2 * margin)});
   // Whole pixels: of a fraction the window is rounded down, and had something to scroll.
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {std::round(context.px(22)), std::round(context.px(18))});
-  const bool visible = ImGui::BeginPopupModal(
-      id, nullptr,
-      ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_AlwaysAutoResize | ImGuiWindowFlags_NoMove |
-          ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoNav);
+  const bool visible = ImGui::BeginPopupModal(id, nullptr,
+                                              ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_AlwaysAutoResize |
+                                                  ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |
+                                                  ImGuiWindowFlags_NoNav);
   ImGui::PopStyleVar();
   if (!visible) return false;
   constexpr ImGuiHoveredFlags anywhere_inside =
       ImGuiHoveredFlags_RootAndChildWindows | ImGuiHoveredFlags_AllowWhenBlockedByActiveItem;
   const bool beside = options.closes_outside && !ImGui::IsWindowAppearing() &&
-                      !ImGui::IsWindowHovered(anywhere_inside) &&
-                      ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+                      !ImGui::IsWindowHovered(anywhere_inside) && ImGui::IsMouseClicked(ImGuiMouseButton_Left);
   scroll_by_keys(context);
   if (beside || (key_pressed(Key::escape, false) && !ImGui::IsWindowAppearing())) open = false;
   ImGui::PushFont(context.fonts.title);
   ImGui::TextUnformatted(title);
   ImGui::PopFont();
-  ui_probe(id, ImGui::GetWindowPos(),
-           {ImGui::GetWindowPos().x + ImGui::GetWindowWidth(),
-            ImGui::GetWindowPos().y + ImGui::GetWindowHeight()});
+  ui_probe(
+      id, ImGui::GetWindowPos(),
+      {ImGui::GetWindowPos().x + ImGui::GetWindowWidth(), ImGui::GetWindowPos().y + ImGui::GetWindowHeight()});
   ImGui::Dummy({1, context.px(4)});
   if (!open) ImGui::CloseCurrentPopup();
   return true;

@@ -6,8 +6,8 @@
 namespace headwise {
 
 struct OverlayOptions {
-  float width = 420.0f;          // design units; narrower where the window is
-  bool closes_outside = true;    // by a click beside it
+  float width = 420.0f;        // design units; narrower where the window is
+  bool closes_outside = true;  // by a click beside it
 };
 
 // While `open`: centres the overlay, dims the window, writes the title, and returns true; the caller fills it and then

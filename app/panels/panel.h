@@ -23,7 +23,7 @@ namespace headwise {
 
 class HeatmapRenderer;  // app/render
 enum class CommandId : int;
-struct OtherSide;        // app/session/other_side.h
+struct OtherSide;         // app/session/other_side.h
 struct TokenPredictions;  // app/session/word_predictions.h
 
 // A page of a lesson that is in the program (core/playlist/lessons.h).
@@ -51,7 +51,7 @@ struct PanelContext {
   const OtherSide* other_side = nullptr;  // in the view Compare; null while it is computed
   std::string_view no_gradients = {};     // why the trace has none although they are wanted: a sentence
   const TokenPredictions* predictions = nullptr;  // in the view Prediction; null while they are computed
-  std::string_view no_predictions = {};          // a sentence meanwhile
+  std::string_view no_predictions = {};           // a sentence meanwhile
   const Pointed* pointed = nullptr;   // what the mouse pointed at by name in the last frame: it lights up
   Pointed* pointing = nullptr;        // what it points at in this one: panels fill it in
   const Trail* trail = nullptr;       // the way back

@@ -11,7 +11,6 @@ namespace headwise {
 // Throws Error(no_display) where the graphics driver was reset and has lost the context (HEADWISE_LOSE_CONTEXT_AFTER names a
 // frame that it pretends this after).
 // font_scale: of the first frame, before a result names one.
-void run_event_loop(Window& window, ImGuiLifetime& imgui, const FrameFunction& frame,
-                    float font_scale = 1.0f);
+void run_event_loop(Window& window, ImGuiLifetime& imgui, const FrameFunction& frame, float font_scale = 1.0f);
 
 }  // namespace headwise

@@ -48,8 +48,7 @@ Image PictureSurface::image(const Draw& draw, ImVec4 ground) {
   return {framebuffer_.width(), framebuffer_.height(), framebuffer_.read_pixels()};
 }
 
-void PictureSurface::shapes(const Draw& draw,
-                            const std::function<void(const ImDrawData&, const Fonts&)>& take) {
+void PictureSurface::shapes(const Draw& draw, const std::function<void(const ImDrawData&, const Fonts&)>& take) {
   const Returning returning;
   for (int i = 0; i <= settling_frames; ++i) {
     begin();

@@ -165,8 +165,7 @@ void Window::connect() {
   glfwSetWindowFocusCallback(window_, [](GLFWwindow* window, int focused) {
     queue(window).push(FocusChanged{focused == GLFW_TRUE});
   });
-  glfwSetWindowIconifyCallback(window_,
-                               [](GLFWwindow* window, int) { queue(window).push(RedrawRequested{}); });
+  glfwSetWindowIconifyCallback(window_, [](GLFWwindow* window, int) { queue(window).push(RedrawRequested{}); });
   glfwSetWindowRefreshCallback(window_, [](GLFWwindow* window) { queue(window).push(RedrawRequested{}); });
   glfwSetDropCallback(window_, [](GLFWwindow* window, int count, const char** paths) {
     queue(window).push(FilesDropped{{paths, paths + count}});

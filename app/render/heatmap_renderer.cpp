@@ -34,8 +34,7 @@ HeatmapRenderer::Batch& HeatmapRenderer::new_batch(int frame) {
   return batches_.emplace_back(Batch{this, {}});
 }
 
-void HeatmapRenderer::add(Batch& batch, const HeatmapSpec& spec, const PixelRect& plane,
-                          const PixelRect& clip) {
+void HeatmapRenderer::add(Batch& batch, const HeatmapSpec& spec, const PixelRect& plane, const PixelRect& clip) {
   const PixelRect seen = intersection(plane, clip);
   const MatrixView& values = spec.values;
   if (values.tensor == nullptr || values.rows <= 0 || values.cols <= 0 || seen.empty()) return;
@@ -47,11 +46,10 @@ void HeatmapRenderer::add(Batch& batch, const HeatmapSpec& spec, const PixelRect
     grid.box_rows = std::min(tile_side_, grid.rows - grid.first_row);
     for (grid.first_col = 0; grid.first_col < grid.cols; grid.first_col += tile_side_) {
       grid.box_cols = std::min(tile_side_, grid.cols - grid.first_col);
-      const PixelRect tile = {
-          plane.x0 + cell_begin(grid.first_col, grid.cols, plane.width()),
-          plane.y0 + cell_begin(grid.first_row, grid.rows, plane.height()),
-          plane.x0 + cell_begin(grid.first_col + grid.box_cols, grid.cols, plane.width()),
-          plane.y0 + cell_begin(grid.first_row + grid.box_rows, grid.rows, plane.height())};
+      const PixelRect tile = {plane.x0 + cell_begin(grid.first_col, grid.cols, plane.width()),
+                              plane.y0 + cell_begin(grid.first_row, grid.rows, plane.height()),
+                              plane.x0 + cell_begin(grid.first_col + grid.box_cols, grid.cols, plane.width()),
+                              plane.y0 + cell_begin(grid.first_row + grid.box_rows, grid.rows, plane.height())};
       const PixelRect on_screen = intersection(tile, seen);
       if (on_screen.empty()) continue;
       batch.tiles.push_back(

@@ -63,8 +63,7 @@ gl::Texture PlaneProgram::color_texture(const ColorTable& table) {
   texels.reserve(255 * steps + 1);
   for (int i = 0; i <= 255 * steps; ++i)
     texels.push_back(color_at(static_cast<double>(i), {0.0, 255.0 * steps}, table));
-  return gl::Texture("colour table", gl::TexelFormat::rgba8, static_cast<int>(texels.size()), 1,
-                     texels.data());
+  return gl::Texture("colour table", gl::TexelFormat::rgba8, static_cast<int>(texels.size()), 1, texels.data());
 }
 
 PlaneProgram::PlaneProgram(std::string_view label, std::span<const unsigned char> fragment)

@@ -188,8 +188,7 @@ void read_texels(const Reader& read, const HeatmapSpec& spec, const TexelGrid& g
 }
 
 std::vector<Texel> read_texels(const HeatmapSpec& spec, const TexelGrid& grid) {
-  std::vector<Texel> texels(static_cast<std::size_t>(grid.box_rows) *
-                            static_cast<std::size_t>(grid.box_cols));
+  std::vector<Texel> texels(static_cast<std::size_t>(grid.box_rows) * static_cast<std::size_t>(grid.box_cols));
   if (texels.empty()) return texels;
   const DType dtype = spec.values.tensor->dtype();
   const bool one_type = !spec.mask || spec.mask->tensor->dtype() == dtype;

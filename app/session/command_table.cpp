@@ -73,8 +73,7 @@ constexpr std::array<CommandEntry, command_count> table{{
         .below_rule(),
     command(CommandId::copy_table, Menu::edit, "Copy map as table",
             "copy this head's map, tab-separated, for a spreadsheet", {ctrl_shift(letter('C'))}),
-    command(CommandId::copy_array, Menu::edit, "Copy map as np.array",
-            "copy this head's map as NumPy source"),
+    command(CommandId::copy_array, Menu::edit, "Copy map as np.array", "copy this head's map as NumPy source"),
     command(CommandId::copy_mask, Menu::edit, "Copy mask as booleans",
             "copy this head's mask as a boolean np.array, with True as the setup defines it"),
     command(CommandId::copy_program, Menu::edit, "Copy program",
@@ -87,8 +86,7 @@ constexpr std::array<CommandEntry, command_count> table{{
             {plain(Key::backspace), alt(Key::left)})
         .below_rule(),
     command(CommandId::let_go, Menu::edit, "Unpin",
-            "unpin the cell; also cancels a computation, leaves a field, stops playing",
-            {plain(Key::escape)}),
+            "unpin the cell; also cancels a computation, leaves a field, stops playing", {plain(Key::escape)}),
     command(CommandId::toggle_causal, Menu::edit, "Causal mask", "switch the causal mask on or off",
             {plain(letter('C'))})
         .below_rule(),
@@ -105,8 +103,7 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::next_step, Menu::view, "Next step", "go to the next step", {plain(Key::right)})
         .repeating()
         .below_rule(),
-    command(CommandId::previous_step, Menu::view, "Previous step", "go to the previous step",
-            {plain(Key::left)})
+    command(CommandId::previous_step, Menu::view, "Previous step", "go to the previous step", {plain(Key::left)})
         .repeating(),
     command(CommandId::first_step, Menu::view, "First step", "go to the inputs", {plain(Key::home)}),
     command(CommandId::last_step, Menu::view, "Last step", "go to the output", {plain(Key::end)}),
@@ -136,8 +133,7 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::colors_by_head, Menu::view, "Colours of each head",
             "scale the colours of small maps by each head's own maximum, or by the maximum of all"),
     command(CommandId::heads_of_model, Menu::view, "Heads of the model…",
-            "every head of every layer, with measured scores, to find those worth a look",
-            {plain(letter('R'))})
+            "every head of every layer, with measured scores, to find those worth a look", {plain(letter('R'))})
         .below_rule(),
     command(CommandId::full_size, Menu::view, "Full size…",
             "run attention at the size of real models and see every head's map", {plain(letter('Z'))}),
@@ -159,8 +155,7 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::smaller_text, Menu::view, "Smaller text", "shrink everything",
             {ctrl(Key::minus), ctrl(Key::keypad_subtract)})
         .repeating(),
-    command(CommandId::normal_text, Menu::view, "Normal text", "return to the normal size",
-            {ctrl(Key::zero)}),
+    command(CommandId::normal_text, Menu::view, "Normal text", "return to the normal size", {ctrl(Key::zero)}),
     command(CommandId::stage_only, Menu::teach, "Stage alone",
             "show only the steps and the stage, as large as fits, or show everything again",
             {plain(letter('F'))}),

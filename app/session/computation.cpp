@@ -6,13 +6,13 @@
 #include <optional>
 
 #include "core/files/file_paths.h"
+#include "core/reference/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/tokens.h"
 #include "core/scenario/traced_inputs.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
 #include "core/tensor/random.h"
-#include "core/reference/reference_backend.h"
 
 namespace headwise {
 namespace {
@@ -62,8 +62,7 @@ Work estimated(const Scenario& scenario) {
 // What a model's layer is given is not in the estimate of the sizes: files to read, and all layers before it.
 bool has_small_model(const Scenario& scenario) {
   if (!is_of_model(scenario) || is_builtin(*scenario.parameters.file)) return true;
-  return file_state(path_from(scenario.origin.folder, *scenario.parameters.file)).bytes <=
-         model_bytes_at_once;
+  return file_state(path_from(scenario.origin.folder, *scenario.parameters.file)).bytes <= model_bytes_at_once;
 }
 
 }  // namespace

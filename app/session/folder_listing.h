@@ -15,9 +15,9 @@ struct FolderEntry {
 };
 
 struct FolderListing {
-  std::string folder;               // as it was asked for
-  std::vector<FolderEntry> entries; // folders first, each group by name; hidden ones are left out
-  std::string note;                 // why it is empty or not complete; empty: it is complete
+  std::string folder;                // as it was asked for
+  std::vector<FolderEntry> entries;  // folders first, each group by name; hidden ones are left out
+  std::string note;                  // why it is empty or not complete; empty: it is complete
 };
 
 // The files with one of these extensions (".json"), and all folders. At most 2,000 entries. Never throws.

@@ -12,8 +12,7 @@ bool is_frozen(const Scenario& scenario, std::int64_t head);
 
 struct FreezeEdit {
   Scenario scenario;
-  std::string
-      label;  // what undo shows: "freeze head 5"; empty where the head cannot be frozen: nothing changes
+  std::string label;  // what undo shows: "freeze head 5"; empty where the head cannot be frozen: nothing changes
 };
 
 // A head that is free keeps from now on the weights that multiply its values in `trace`, to the last bit; one that is

@@ -10,9 +10,9 @@
 #include "core/bench/machine_speed.h"
 #include "core/fused/fused_backend.h"
 #include "core/gpu/gl_backend.h"
+#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
-#include "core/reference/reference_backend.h"
 
 namespace headwise {
 namespace {
@@ -95,8 +95,7 @@ FullSizePasses gl_passes(const AttentionInputs& inputs) {
 
 }  // namespace
 
-FullSizePasses full_size_passes(const AttentionInputs& inputs, FullSizeBackend backend,
-                                const TracePtr& before) {
+FullSizePasses full_size_passes(const AttentionInputs& inputs, FullSizeBackend backend, const TracePtr& before) {
   if (backend != FullSizeBackend::gl) return cpu_passes(inputs, backend, before);
   std::string reason;
   try {

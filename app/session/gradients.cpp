@@ -5,8 +5,8 @@
 
 #include "core/answers/operation_counts.h"
 #include "core/answers/traced_inputs.h"
-#include "core/tensor/cancellation.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/cancellation.h"
 
 namespace headwise {
 namespace {

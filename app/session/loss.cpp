@@ -34,8 +34,7 @@ std::string loss_text(Loss loss, const Trace& trace) {
       return fmt::format("loss = Σ {}{}", name,
                          last == TensorId::layer_norm_output ? ", 0 except for rounding" : "");
     case Loss::first_cell:
-      return fmt::format("loss = {}[{}]", name,
-                         trace.tensor(last)->shape().rank() == 4 ? "0,0,0,0" : "0,0,0");
+      return fmt::format("loss = {}[{}]", name, trace.tensor(last)->shape().rank() == 4 ? "0,0,0,0" : "0,0,0");
     case Loss::random:
       return fmt::format("loss = Σ ± {}, with fixed random signs", name);
     case Loss::given:

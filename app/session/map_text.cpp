@@ -53,8 +53,7 @@ std::string number_text(const Tensor& tensor, Index flat) {
   }
   if (std::isnan(value)) return "np.nan";
   if (std::isinf(value)) return value > 0 ? "np.inf" : "-np.inf";
-  return tensor.dtype() == DType::f32 ? fmt::format("{}", static_cast<float>(value))
-                                      : fmt::format("{}", value);
+  return tensor.dtype() == DType::f32 ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 
 #include "core/answers/one_wide_head.h"
 #include "core/answers/traced_inputs.h"
-#include "core/tensor/cancellation.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/cancellation.h"
 
 namespace headwise {
 namespace {

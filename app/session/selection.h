@@ -20,11 +20,9 @@ struct Selection {
   Index head = 0;
   std::optional<CellRef> hovered;  // under the mouse, for this frame
   std::optional<CellRef> pinned;   // clicked, until Escape
-  std::optional<TensorId>
-      tensor;              // chosen in the graph: the picture of the step that makes it, else by itself
-  bool spotlight = false;  // all is dimmed but the cell that is looked at and what it was made from
-  bool all_the_way =
-      false;  // light what the cell depends on and feeds back to the inputs and on to the output
+  std::optional<TensorId> tensor;  // chosen in the graph: the picture of the step that makes it, else by itself
+  bool spotlight = false;          // all is dimmed but the cell that is looked at and what it was made from
+  bool all_the_way = false;  // light what the cell depends on and feeds back to the inputs and on to the output
   std::optional<Loss> loss;                        // what gradients are of; none: the default
   CompareWith compare_with = CompareWith::pinned;  // in the view Compare
   MaskConvention mask_convention = MaskConvention::added;

@@ -38,8 +38,7 @@ Settings parse(const std::string& path) {
         std::clamp(scale->get<float>(), Settings::smallest_font_scale, Settings::largest_font_scale);
   }
   if (const auto speed = json.find("motion_speed"); speed != json.end()) {
-    settings.motion_speed =
-        std::clamp(speed->get<float>(), Settings::slowest_motion, Settings::fastest_motion);
+    settings.motion_speed = std::clamp(speed->get<float>(), Settings::slowest_motion, Settings::fastest_motion);
   }
   if (const auto first = json.find("first_steps"); first != json.end())
     settings.first_steps = first->get<bool>();

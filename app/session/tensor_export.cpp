@@ -312,9 +312,8 @@ std::function<void(const ByteSink&)> export_writer(const Trace& trace, const Tok
   const Tensor& tensor = *trace.tensor(what.tensor);
   const bool with_heads = !what.head && heads_axis_size(trace, tensor).has_value();
   if (format == ExportFormat::csv)
-    return [specs = std::move(specs), with_heads](const ByteSink& file) {
-      write_table(specs, with_heads, file);
-    };
+    return
+        [specs = std::move(specs), with_heads](const ByteSink& file) { write_table(specs, with_heads, file); };
   if (format == ExportFormat::npy)
     return [specs = std::move(specs), with_heads](const ByteSink& file) {
       write_npy(file, stacked(specs, with_heads));

@@ -20,9 +20,8 @@ enum class ExportRange {
 
 struct TensorExport {
   TensorName tensor;
-  Index batch = 0;  // ignored where the tensor has no such axis
-  std::optional<Index> head =
-      0;  // the same; none: all heads, a grid in a picture, a leading column in a table
+  Index batch = 0;                // ignored where the tensor has no such axis
+  std::optional<Index> head = 0;  // the same; none: all heads, a grid in a picture, a leading column in a table
   std::optional<ColorMap> color_map;  // none: viridis for probabilities, blue_orange for others
   ExportRange range_kind = ExportRange::own;
   ValueRange range;

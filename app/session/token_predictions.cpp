@@ -16,8 +16,7 @@ constexpr double multiply_adds_at_once = 100e6;
 // Of two passes through the layers that are left, and the words of both. An MLP has about twice what attention has.
 double work_of(const ModelInput& input) {
   const TransformerConfig& config = input.model->transformer()->config();
-  const auto length = static_cast<double>(input.text.ids.size()),
-             width = static_cast<double>(config.embed_dim);
+  const auto length = static_cast<double>(input.text.ids.size()), width = static_cast<double>(config.embed_dim);
   const double block = 12.0 * width * width + 2.0 * width * length;
   return 2.0 * length *
          (static_cast<double>(config.num_layers - input.layer) * block +
@@ -97,14 +96,16 @@ PredictionRuns::Answer PredictionRuns::predict(const Question& question) {
   Untouched untouched = question.untouched;
   if (untouched.hidden_state != input.hidden_state) {
     const TensorPtr given = transformer.layer_input(input.layer, hidden);
-    untouched = {input.hidden_state,
-                 transformer.continue_from(hidden, input.layer, *transformer.attention_output(input.layer, *given))};
+    untouched = {
+        input.hidden_state,
+        transformer.continue_from(hidden, input.layer, *transformer.attention_output(input.layer, *given))};
   }
   const Tensor& output = *computation.trace->tensors.output;
   const Index batch = std::min(question.batch, output.shape().size(0) - 1);
   const TensorPtr now = transformer.continue_from(hidden, input.layer, sequence(output, batch));
   TokenPredictions predictions{question.computation,
-                              prediction_changes(transformer, *untouched.last_hidden, *now, predicted_tokens), ""};
+                               prediction_changes(transformer, *untouched.last_hidden, *now, predicted_tokens),
+                               ""};
   return {std::make_shared<const TokenPredictions>(std::move(predictions)), std::move(untouched)};
 }
 

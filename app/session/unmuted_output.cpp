@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "core/answers/traced_inputs.h"
-#include "core/tensor/error.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/error.h"
 
 namespace headwise {
 

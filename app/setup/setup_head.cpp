@@ -4,9 +4,9 @@
 #include <cmath>
 #include <vector>
 
-#include "app/setup/setup_rows.h"
 #include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"
+#include "app/setup/setup_rows.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
@@ -25,9 +25,8 @@ std::string cache_text(const Trace& trace) {
   if (!t.k_heads || !t.v_heads) return "";
   const auto numbers = static_cast<double>(t.k_heads->size() + t.v_heads->size());
   const Shape& k = t.k_heads->shape();
-  return fmt::format("KV cache: N·S·G·(D + Dv) = {:.0f} numbers, {} in f16; {} query heads share each",
-                     numbers, bytes_text(2.0 * numbers),
-                     k.size(1) > 0 ? trace.options.num_heads / k.size(1) : 0);
+  return fmt::format("KV cache: N·S·G·(D + Dv) = {:.0f} numbers, {} in f16; {} query heads share each", numbers,
+                     bytes_text(2.0 * numbers), k.size(1) > 0 ? trace.options.num_heads / k.size(1) : 0);
 }
 
 // What all gains together do to the output.

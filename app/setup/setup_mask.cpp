@@ -137,8 +137,7 @@ void draw_setup_mask(SetupRows& rows) {
                    "F.scaled_dot_product_attention True means takes part."},
                   off_on, causal)) {
     mask.is_causal = causal == 1;
-    rows.edited("setup/causal", fmt::format("causal mask {}", off_on[static_cast<std::size_t>(causal)]),
-                false);
+    rows.edited("setup/causal", fmt::format("causal mask {}", off_on[static_cast<std::size_t>(causal)]), false);
   }
   rows.draw_errors("setup/causal", "");
   if (mask.is_causal) {

@@ -32,8 +32,7 @@ void draw_setup_text(SetupRows& rows) {
                   input_sources, source)) {
     in.source = source == 1 ? InputSource::text : InputSource::random;
     if (in.source == InputSource::text && in.text.empty()) in.text = "The animal didn't cross the street";
-    rows.edited("setup/source", fmt::format("inputs from {}", source == 1 ? "text" : "random numbers"),
-                false);
+    rows.edited("setup/source", fmt::format("inputs from {}", source == 1 ? "text" : "random numbers"), false);
   }
   rows.draw_errors("setup/source", "");
 
@@ -69,9 +68,9 @@ void draw_setup_text(SetupRows& rows) {
   }
   rows.draw_errors("setup/attention", "");
   if (text && in.key_text) {
-    rows.sentence({"setup/key_text", "key text", "",
-                   "The second sentence: its tokens are the keys and values, S rows."},
-                  *in.key_text);
+    rows.sentence(
+        {"setup/key_text", "key text", "", "The second sentence: its tokens are the keys and values, S rows."},
+        *in.key_text);
   }
 }
 

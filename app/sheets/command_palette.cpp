@@ -38,8 +38,7 @@ float draw_name(const WidgetContext& context, ImVec2 at, const std::string& name
     while (end < name.size() && is_matched(end) == bold) end = next_character(name, end);
     ImFont* font = bold ? context.fonts.bold : context.fonts.sans;
     const std::string_view run = std::string_view(name).substr(begin, end - begin);
-    draw.AddText(font, font->FontSize, at, im_color(context.palette.text), run.data(),
-                 run.data() + run.size());
+    draw.AddText(font, font->FontSize, at, im_color(context.palette.text), run.data(), run.data() + run.size());
     at.x += width_of(font, run);
     begin = end;
   }

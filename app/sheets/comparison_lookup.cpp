@@ -6,16 +6,16 @@
 #include <cmath>
 #include <numeric>
 
-#include "app/sheets/comparison_sheet.h"
 #include "app/content/stage_marks.h"
+#include "app/sheets/comparison_sheet.h"
 #include "app/widgets/button.h"
 #include "app/widgets/figures_table.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/labelled_field.h"
-#include "core/picture/number_text.h"
 #include "app/widgets/slider.h"
 #include "app/widgets/text_column.h"
 #include "app/widgets/ui_probe.h"
+#include "core/picture/number_text.h"
 
 namespace headwise {
 namespace {
@@ -39,8 +39,7 @@ void place(const PanelContext& context, LookupViewState& state) {
 }
 
 // "◀ head 3 ▶": true where it stepped.
-bool stepper(const WidgetContext& widgets, const char* id, const std::string& label, Index& value,
-             Index count) {
+bool stepper(const WidgetContext& widgets, const char* id, const std::string& label, Index& value, Index count) {
   const Index before = value;
   const float height = widgets.px(22);
   ImGui::PushID(id);

@@ -23,8 +23,7 @@ struct LookupViewState {
   Index of_head = -1, of_query = -1;
   LookupComparison comparison;
   SoftLookup soft;
-  TensorPtr
-      values;  // (3,Dv): the soft value, the hard one, their difference; null where there is no hard one
+  TensorPtr values;  // (3,Dv): the soft value, the hard one, their difference; null where there is no hard one
 
   double temperature() const;
 };

@@ -94,8 +94,7 @@ bool draw_export_dialog(const WidgetContext& context, ExportDialogState& state) 
   ImGui::Dummy({1, context.px(6)});
   const bool named = !state.path.empty() && !state.path.ends_with('/');
   bool accepted = field.entered && named;
-  accepted |=
-      text_button(context, "accept", asked && exists ? "Replace" : "Export", ButtonLook::filled, named);
+  accepted |= text_button(context, "accept", asked && exists ? "Replace" : "Export", ButtonLook::filled, named);
   ui_probe_item("export/accept");
   ImGui::SameLine();
   if (text_button(context, "cancel", "Cancel", ButtonLook::plain)) state.open = false;

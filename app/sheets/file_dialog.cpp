@@ -68,8 +68,7 @@ bool check_name(FileDialogState& state, const Words& words, const std::string& t
 }
 
 // What is written, or was there already.
-void draw_consequences(const WidgetContext& context, const FileDialogState& state,
-                       const std::string& target) {
+void draw_consequences(const WidgetContext& context, const FileDialogState& state, const std::string& target) {
   namespace fs = std::filesystem;
   std::error_code ignored;
   if (exists(target)) {
@@ -175,8 +174,7 @@ void open_file_dialog(FileDialogState& state, FileDialogPurpose purpose, const s
 std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDialogState& state) {
   const bool saves = state.purpose != FileDialogPurpose::open_scenario;
   const Words& words = words_of(state.purpose);
-  if (!begin_overlay(context, "overlay/file", words.title, state.open,
-                     {.width = 560, .closes_outside = false}))
+  if (!begin_overlay(context, "overlay/file", words.title, state.open, {.width = 560, .closes_outside = false}))
     return {};
   const std::string folder = folder_of(expanded_path(state.path));
   if (state.listing.folder != folder) {

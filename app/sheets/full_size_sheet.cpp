@@ -34,8 +34,7 @@ void draw_models(const PanelContext& context, FullSizeRequest& request) {
     const ModelSizes& model = model_sizes()[i];
     ImGui::PushID(static_cast<int>(i));
     const bool chosen = request.model == i;
-    if (text_button(widgets, "model", std::string(model.name),
-                    chosen ? ButtonLook::filled : ButtonLook::plain)) {
+    if (text_button(widgets, "model", std::string(model.name), chosen ? ButtonLook::filled : ButtonLook::plain)) {
       request.model = i;
       request.length = model.length;
       request.is_causal = model.is_causal;
@@ -231,8 +230,7 @@ void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullS
   const float width = ImGui::GetContentRegionAvail().x;
   // What lies below the title, with as much free above and below the sheet as the menus are high.
   const float above = at.y - ImGui::GetWindowPos().y;
-  const float height =
-      std::floor(std::max(widgets.px(200), display.y - above - widgets.px(below_and_around)));
+  const float height = std::floor(std::max(widgets.px(200), display.y - above - widgets.px(below_and_around)));
   ImGui::BeginChild("choices", {widgets.px(choices_width + 14), height});
   draw_choices(context, state.request);
   draw_run(context, runs, state);
@@ -245,8 +243,7 @@ void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullS
   const FullSizeResultPtr result = runs.running() ? nullptr : runs.result();
   if (result && result->error.empty()) {
     const ImVec2 corner = ImGui::GetCursorScreenPos();
-    draw_full_size_maps(context, *result, runs.finer(), state.maps,
-                        {corner.x, corner.y, width - left, height});
+    draw_full_size_maps(context, *result, runs.finer(), state.maps, {corner.x, corner.y, width - left, height});
   } else if (!runs.running()) {
     dim_sentence(widgets,
                  "With a few tokens every weight can be drawn. Models attend over thousands: choose one, and "

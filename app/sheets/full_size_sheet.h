@@ -1,9 +1,9 @@
 // "Full size": attention as large as models have it, run here and now, with the maps of all its heads.
 #pragma once
 
-#include "app/sheets/full_size_maps.h"
 #include "app/panels/panel.h"
 #include "app/session/full_size_runs.h"
+#include "app/sheets/full_size_maps.h"
 
 namespace headwise {
 

@@ -175,8 +175,7 @@ std::optional<HeadColumn> draw_head_columns(const PanelContext& context, const H
     list->PopClipRect();
     ImGui::PopClipRect();
   }
-  list->AddLine({at.x, at.y + height - 1}, {at.x + width, at.y + height - 1},
-                im_color(context.palette.border));
+  list->AddLine({at.x, at.y + height - 1}, {at.x + width, at.y + height - 1}, im_color(context.palette.border));
   return come_to;
 }
 

@@ -85,8 +85,7 @@ bool choice_line(const WidgetContext& context, const HeadsQuestion& question, st
   const std::string text = choice_text(choice);
   list.AddText(font, font->FontSize, {min.x + context.px(28), y}, im_color(palette.text), text.c_str());
   if (choice == question.likeliest) {
-    const float x =
-        min.x + context.px(28) + font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+    const float x = min.x + context.px(28) + font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
     list.AddText(font, font->FontSize, {std::round(x + context.px(12)), y}, im_color(palette.text_dim),
                  "most likely");
   }

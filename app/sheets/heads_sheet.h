@@ -2,8 +2,8 @@
 // without it. A click leads there.
 #pragma once
 
-#include "app/sheets/heads_table.h"
 #include "app/session/head_finding.h"
+#include "app/sheets/heads_table.h"
 
 namespace headwise {
 

@@ -90,9 +90,8 @@ void draw_enlarged(const PanelContext& context, const HeadSurvey& survey, const 
   const float side = std::round(widgets.px(enlarged_side));
   const ImVec2 mouse = ImGui::GetIO().MousePos, screen = ImGui::GetIO().DisplaySize;
   const float all = side + widgets.px(40);
-  ImGui::SetNextWindowPos(
-      {std::round(mouse.x + widgets.px(24)),
-       std::round(std::clamp(mouse.y - 0.5f * all, 0.0f, std::max(0.0f, screen.y - all)))});
+  ImGui::SetNextWindowPos({std::round(mouse.x + widgets.px(24)),
+                           std::round(std::clamp(mouse.y - 0.5f * all, 0.0f, std::max(0.0f, screen.y - all)))});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {widgets.px(10), widgets.px(8)});
   ImGui::BeginTooltip();
   ImGui::PushFont(context.fonts.small);
@@ -279,8 +278,7 @@ std::optional<std::size_t> draw_heads_table(const PanelContext& context, const H
   if (first < last) drawn.specs.reserve(last - first);  // the planes point at them
   for (std::size_t r = first; r < last; ++r) {
     const float top = origin.y + row * static_cast<float>(r);
-    draw_row(context, table, state, columns, largest, r, {origin.x, top}, {origin.x + width, top + row},
-             drawn);
+    draw_row(context, table, state, columns, largest, r, {origin.x, top}, {origin.x + width, top + row}, drawn);
   }
   draw_heatmap_planes(ImGui::GetWindowDrawList(), context.heatmaps, drawn.planes);
   ImGui::EndChild();

@@ -107,8 +107,7 @@ void draw_keys(const WidgetContext& context) {
   const bool side_by_side = width > context.px(780);
   if (side_by_side) ImGui::BeginTable("keys", 2, ImGuiTableFlags_SizingStretchSame);
   if (side_by_side) ImGui::TableNextColumn();
-  draw_groups(context,
-              {{"VIEW", {Menu::view, Menu::none}}, {"TEACH", {Menu::teach}}, {"HELP", {Menu::help}}});
+  draw_groups(context, {{"VIEW", {Menu::view, Menu::none}}, {"TEACH", {Menu::teach}}, {"HELP", {Menu::help}}});
   if (side_by_side) ImGui::TableNextColumn();
   draw_groups(context, {{"EDIT", {Menu::edit}}, {"FILES", {Menu::file}}});
   draw_others(context, "MOUSE", of_the_mouse);

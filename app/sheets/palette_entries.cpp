@@ -7,8 +7,8 @@
 #include <cmath>
 #include <optional>
 
-#include "app/setup/setup_settings.h"
 #include "app/session/fuzzy_match.h"
+#include "app/setup/setup_settings.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
 
@@ -48,8 +48,7 @@ constexpr std::array<BrushName, 4> brush_names{{
      "mask attn_mask brush pairs"},
 }};
 
-constexpr int question_handicap =
-    6;  // less than a letter that follows another is worth (session/fuzzy_match)
+constexpr int question_handicap = 6;  // less than a letter that follows another is worth (session/fuzzy_match)
 
 std::string what_it_does(const CommandEntry& entry, const Session& session) {
   const auto named = [](const std::string& label, std::string_view nothing) {
@@ -83,8 +82,7 @@ bool is_question(const PaletteEntry& entry) {
   const auto* page = std::get_if<LessonPage>(&entry.target);
   return page &&
          std::ranges::any_of(
-             lessons(),
-             [&](const Lesson& lesson) { return lesson.by_page && lesson.name == page->lesson; }) &&
+             lessons(), [&](const Lesson& lesson) { return lesson.by_page && lesson.name == page->lesson; }) &&
          !entry.name.starts_with("Lesson: ");
 }
 

@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
-#include "app/stage/head_colors.h"
-#include "app/stage/head_thumbnails.h"
-#include "app/stage/stage_cells.h"
-#include "app/stage/stage_drawing.h"
 #include "app/content/stage_layout.h"
 #include "app/platform/fonts.h"
 #include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"
+#include "app/stage/head_colors.h"
+#include "app/stage/head_thumbnails.h"
+#include "app/stage/stage_cells.h"
+#include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/color_bar.h"
 #include "app/widgets/heatmap_plane.h"
@@ -28,9 +28,8 @@ namespace {
 struct HeadMap {
   StagePart part;
   PlaneGeometry plane;
-  Index head = 0;  // the first query head that reads this map
-  std::string
-      title;  // its number and what it does, or "4–7" where several query heads share a key/value head
+  Index head = 0;     // the first query head that reads this map
+  std::string title;  // its number and what it does, or "4–7" where several query heads share a key/value head
 };
 
 std::vector<HeadMap> maps_of(const PanelContext& context, const StagePart& result, const MapGrid& grid,
@@ -92,8 +91,7 @@ void draw_range_choice(const PanelContext& context, const RectF& bar, const std:
   };
   const float u = context.scale;
   const ImVec2 size = color_choice_size(context);
-  float x =
-      static_cast<float>(bar.x) + std::max(static_cast<float>(bar.width), width_of(caption)) + 24.0f * u;
+  float x = static_cast<float>(bar.x) + std::max(static_cast<float>(bar.width), width_of(caption)) + 24.0f * u;
   const float y = std::round(static_cast<float>(bar.y) - small->FontSize - 3.0f * u);
   const std::string words = "colours of the numbers of";
   if (context.picture || x + size.x > end) return;
@@ -119,8 +117,7 @@ void draw_notes(const PanelContext& context, const std::vector<std::string>& wor
 }
 
 // Of a head that is frozen first that it is.
-std::vector<std::string> words_of(const PanelContext& context, const HeadMap& map,
-                                  const HeadStatistics& head) {
+std::vector<std::string> words_of(const PanelContext& context, const HeadMap& map, const HeadStatistics& head) {
   std::vector<std::string> words = head_words(context, head);
   if (is_frozen(context.scenario, map.head)) words.front() = "frozen weights";
   return words;
@@ -180,8 +177,7 @@ PanelAction draw_all_heads(const PanelContext& context, AllHeadsState& state, co
       const float out = std::round(2.0f * context.scale);
       list->AddRect(ImVec2(corner(map.plane).x - out, corner(map.plane).y - out),
                     ImVec2(far_corner(map.plane).x + out, far_corner(map.plane).y + out),
-                    im_color(context.palette.focus), 2.0f * context.scale, 0,
-                    std::round(1.5f * context.scale));
+                    im_color(context.palette.focus), 2.0f * context.scale, 0, std::round(1.5f * context.scale));
     }
     if (const auto cell = cell_looked_at(context, fmt::format("map{}", i), map.part, map.plane)) {
       under_mouse = cell;
@@ -208,10 +204,8 @@ PanelAction draw_all_heads(const PanelContext& context, AllHeadsState& state, co
     if (i < statistics.size()) {
       const HeadStatistics& head = statistics[i];
       ImGui::PushID(static_cast<int>(i));
-      ImGui::SetCursorScreenPos(
-          {corner(map.plane).x, corner(map.plane).y - static_cast<float>(title + notes)});
-      ImGui::Dummy(
-          {std::max(1.0f, static_cast<float>(rect.width) * 0.7f), static_cast<float>(title + notes)});
+      ImGui::SetCursorScreenPos({corner(map.plane).x, corner(map.plane).y - static_cast<float>(title + notes)});
+      ImGui::Dummy({std::max(1.0f, static_cast<float>(rect.width) * 0.7f), static_cast<float>(title + notes)});
       tooltip(widgets, fmt::format("head {}: {}{}", map.head,
                                    is_frozen(context.scenario, map.head) ? "frozen weights; " : "",
                                    head_sentence(context, head)));

@@ -2,10 +2,10 @@
 // number.
 #pragma once
 
+#include "app/content/stage_content.h"
+#include "app/panels/panel.h"
 #include "app/stage/head_colors.h"
 #include "app/stage/head_words.h"
-#include "app/panels/panel.h"
-#include "app/content/stage_content.h"
 
 namespace headwise {
 

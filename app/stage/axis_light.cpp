@@ -44,8 +44,7 @@ class AxisLight {
       const Index count = across ? plane_.cols : plane_.rows;
       const float length = across ? max_.x - min_.x : max_.y - min_.y;
       const float start = across ? min_.x : min_.y;
-      return std::round(start +
-                        length * static_cast<float>(i) / static_cast<float>(std::max<Index>(count, 1)));
+      return std::round(start + length * static_cast<float>(i) / static_cast<float>(std::max<Index>(count, 1)));
     };
     const float from = place(begin), to = place(end);
     if (across) {

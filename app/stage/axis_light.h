@@ -3,8 +3,8 @@
 
 #include <imgui.h>
 
-#include "app/panels/panel.h"
 #include "app/content/stage_content.h"
+#include "app/panels/panel.h"
 
 namespace headwise {
 

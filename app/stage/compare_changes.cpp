@@ -23,8 +23,7 @@ TensorPtr common_mask(const HeatmapSpec& a, const HeatmapSpec& b) {
   Tensor mask(Shape{{"rows", a.mask->rows}, {"cols", a.mask->cols}}, DType::f64);
   for (Index row = 0; row < a.mask->rows; ++row) {
     for (Index col = 0; col < a.mask->cols; ++col) {
-      const bool both =
-          a.mask->value(row, col) == minus_infinity && b.mask->value(row, col) == minus_infinity;
+      const bool both = a.mask->value(row, col) == minus_infinity && b.mask->value(row, col) == minus_infinity;
       mask.set_flat(row * a.mask->cols + col, both ? minus_infinity : 0.0);
     }
   }
@@ -40,8 +39,7 @@ const TensorChange* update(WholeChange& known, const TensorPtr& before, const Te
 }
 
 // "max |Δ| = 0.353 (it → animal), ‖Δ‖ is 12 % of ‖pinned‖", "identical in every cell, max |Δ| = 0". `where`: of the largest.
-std::string change_text(const TensorChange& change, const std::string& before,
-                        const std::string& where = {}) {
+std::string change_text(const TensorChange& change, const std::string& before, const std::string& where = {}) {
   if (change.changed == 0) return "identical in every cell, max |Δ| = 0";
   std::string text;
   if (change.changed > change.mismatches) {

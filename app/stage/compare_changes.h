@@ -5,8 +5,8 @@
 #include <optional>
 #include <string>
 
-#include "app/panels/panel.h"
 #include "app/content/stage_content.h"
+#include "app/panels/panel.h"
 #include "app/session/other_side.h"
 #include "core/answers/tensor_change.h"
 

@@ -9,32 +9,31 @@
 #include <cmath>
 
 #include "app/content/cell_terms.h"
-#include "app/stage/head_thumbnails.h"
-#include "app/stage/stage_cells.h"
-#include "app/stage/stage_choice.h"
 #include "app/content/compare_layout.h"
-#include "app/stage/stage_drawing.h"
-#include "app/stage/one_head_view.h"
 #include "app/platform/fonts.h"
 #include "app/session/commands.h"
 #include "app/session/other_side.h"
+#include "app/stage/head_thumbnails.h"
+#include "app/stage/one_head_view.h"
+#include "app/stage/stage_cells.h"
+#include "app/stage/stage_choice.h"
+#include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/button.h"
 #include "app/widgets/color_bar.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
-#include "core/picture/number_text.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "core/picture/number_text.h"
 #include "core/trace/why_absent.h"
 
 namespace headwise {
 namespace {
 
-constexpr double low_area =
-    330.0;  // in units: with less than this under the choice, lines give way to the maps
+constexpr double low_area = 330.0;  // in units: with less than this under the choice, lines give way to the maps
 
 float width_of(ImFont* font, const std::string& text) {
   return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
@@ -72,8 +71,7 @@ float draw_choice(const PanelContext& context, PanelAction& action, const RectF&
   // Each says what the other side is; as app/session/other_side.cpp makes them.
   const AttentionOptions& options = context.trace.options;
   const double plain = 1.0 / std::sqrt(static_cast<double>(std::max<Index>(options.head_dim, 1)));
-  const bool scaled = options.scale.value_or(plain) != 1.0,
-             masked = context.trace.tensors.mask_bias != nullptr;
+  const bool scaled = options.scale.value_or(plain) != 1.0, masked = context.trace.tensors.mask_bias != nullptr;
   const std::array<std::string_view, compare_with_count> names{"pinned",
                                                                "one wide head",
                                                                "packed",
@@ -118,8 +116,7 @@ float draw_choice(const PanelContext& context, PanelAction& action, const RectF&
 }
 
 // Wrapped lines; the height that they take, drawn or not.
-float draw_sentence(const PanelContext& context, const std::string& text, ImVec2 at, float width,
-                    bool draws) {
+float draw_sentence(const PanelContext& context, const std::string& text, ImVec2 at, float width, bool draws) {
   if (text.empty()) return 0.0f;
   ImFont* font = context.fonts.sans;
   const std::string lines = with_line_breaks(text, font, width);

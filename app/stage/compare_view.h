@@ -4,9 +4,9 @@
 #include <optional>
 #include <utility>
 
-#include "app/stage/compare_changes.h"
-#include "app/panels/panel.h"
 #include "app/content/stage_content.h"
+#include "app/panels/panel.h"
+#include "app/stage/compare_changes.h"
 
 namespace headwise {
 

@@ -7,20 +7,20 @@
 #include <array>
 #include <cmath>
 
+#include "app/content/stage_marks.h"
 #include "app/panels/named_text.h"
+#include "app/platform/fonts.h"
 #include "app/stage/axis_light.h"
+#include "app/stage/one_head_view.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
-#include "app/content/stage_marks.h"
-#include "app/stage/one_head_view.h"
-#include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/color_bar.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
-#include "core/picture/number_text.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/ui_probe.h"
+#include "core/picture/number_text.h"
 
 namespace headwise {
 namespace {
@@ -244,8 +244,7 @@ void View::draw_figures(std::optional<CellRef>& under_mouse) const {
       const double value = tensor->at(cell(figure.id, key).index);
       const RectF box = rows.cell(key, 0);
       if (figure.id == Id::attn_weights && std::isfinite(value)) {
-        const auto length =
-            static_cast<float>((box.width - 8 * context_.scale) * std::clamp(value, 0.0, 1.0));
+        const auto length = static_cast<float>((box.width - 8 * context_.scale) * std::clamp(value, 0.0, 1.0));
         const float y = static_cast<float>(box.y), bottom = static_cast<float>(box.y + box.height);
         list->AddRectFilled({right - length, y + 1}, {right, bottom - 1},
                             im_color(context_.palette.bar, 0.45f));

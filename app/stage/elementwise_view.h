@@ -5,8 +5,8 @@
 #include <memory>
 #include <optional>
 
-#include "app/panels/panel.h"
 #include "app/content/stage_content.h"
+#include "app/panels/panel.h"
 
 namespace headwise {
 

@@ -9,13 +9,13 @@
 #include <limits>
 #include <span>
 
+#include "app/content/gradient_layout.h"
+#include "app/platform/fonts.h"
 #include "app/stage/head_thumbnails.h"
+#include "app/stage/one_head_view.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_choice.h"
 #include "app/stage/stage_drawing.h"
-#include "app/content/gradient_layout.h"
-#include "app/stage/one_head_view.h"
-#include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/color_bar.h"
 #include "app/widgets/heatmap_view.h"
@@ -205,9 +205,8 @@ std::vector<GradientPair> gradient_pairs(const Trace& trace, const StageContent&
 PanelAction draw_gradients(const PanelContext& context, GradientsState& state, const StageContent& content,
                            RectF area, std::optional<CellRef>& under_mouse) {
   PanelAction action;
-  const float line =
-      draw_loss_choice(context, action, {static_cast<float>(area.x), static_cast<float>(area.y)},
-                       static_cast<float>(area.width));
+  const float line = draw_loss_choice(context, action, {static_cast<float>(area.x), static_cast<float>(area.y)},
+                                      static_cast<float>(area.width));
   const double used = line + 8 * context.scale;
   area.y += used;
   area.height = std::max(0.0, area.height - used);
@@ -229,8 +228,7 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
       static_cast<double>(small->CalcTextSizeA(small->FontSize, FLT_MAX, 0.0f, "query ↓").x) +
       8 * context.scale;
   const std::vector<Drawn> drawn = planes_of(pairs, layout, area, context.scale, label_room);
-  std::vector<StageMark> marks =
-      stage_marks(context.trace, context.selection, context.pointed, context.reach);
+  std::vector<StageMark> marks = stage_marks(context.trace, context.selection, context.pointed, context.reach);
   mark_twin(context, marks);
 
   ImDrawList* list = ImGui::GetWindowDrawList();

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "app/panels/panel.h"
 #include "app/content/stage_content.h"
+#include "app/panels/panel.h"
 
 namespace headwise {
 

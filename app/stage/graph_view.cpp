@@ -7,11 +7,11 @@
 #include <string>
 
 #include "app/content/graph_layout.h"
-#include "app/panels/named_text.h"
 #include "app/content/reach_words.h"
 #include "app/content/stage_content.h"
-#include "app/stage/stage_drawing.h"
+#include "app/panels/named_text.h"
 #include "app/platform/fonts.h"
+#include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/tooltip.h"
@@ -103,8 +103,7 @@ PanelAction draw_graph(const PanelContext& context, GraphState& state) {
   for (std::size_t i = 0; i < layout.nodes.size(); ++i) {
     const GraphNode& node = layout.nodes[i];
     const ImVec2 min(static_cast<float>(node.rect.x) + shift, static_cast<float>(node.rect.y));
-    const ImVec2 max(min.x + static_cast<float>(node.rect.width),
-                     min.y + static_cast<float>(node.rect.height));
+    const ImVec2 max(min.x + static_cast<float>(node.rect.width), min.y + static_cast<float>(node.rect.height));
     ImGui::SetCursorScreenPos(min);
     ImGui::PushID(static_cast<int>(i));
     bool pressed = ImGui::InvisibleButton("node", ImVec2(max.x - min.x, max.y - min.y));
@@ -156,8 +155,7 @@ PanelAction draw_graph(const PanelContext& context, GraphState& state) {
                     im_color(color, ink), node.name.c_str());
       list->AddText(
           mono, mono->FontSize,
-          ImVec2(x + width_of(font, node.name) + 5.0f * context.scale,
-                 std::floor(middle - mono->FontSize / 2)),
+          ImVec2(x + width_of(font, node.name) + 5.0f * context.scale, std::floor(middle - mono->FontSize / 2)),
           im_color(sizes_hue, ink),
           fitted_text(sizes, mono, max.x - x - width_of(font, node.name) - 5.0f * context.scale).c_str());
     }

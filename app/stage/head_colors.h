@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "app/panels/panel.h"
 #include "app/content/stage_content.h"
+#include "app/panels/panel.h"
 #include "core/picture/color_bar.h"
 
 namespace headwise {

@@ -3,10 +3,10 @@
 
 #include <vector>
 
-#include "app/stage/head_colors.h"
-#include "app/panels/panel.h"
 #include "app/content/stage_content.h"
 #include "app/content/stage_layout.h"
+#include "app/panels/panel.h"
+#include "app/stage/head_colors.h"
 #include "app/widgets/heatmap_plane.h"
 #include "core/scenario/hand_made_heads.h"
 

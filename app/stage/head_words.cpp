@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "app/content/cell_terms.h"
-#include "core/picture/number_text.h"
 #include "app/widgets/work_probe.h"
+#include "core/picture/number_text.h"
 
 namespace headwise {
 namespace {
@@ -45,8 +45,7 @@ std::vector<std::string> head_words(const PanelContext& context, const HeadStati
       fmt::format("entropy {} of {}", decimal_text(head.entropy, 2), decimal_text(head.most_entropy, 2)),
       distance_text(head)};
   if (head.query >= 0)
-    words.push_back(
-        fmt::format("{} {}", strongest_pair(context, head), cell_number(head.strongest, 2, true)));
+    words.push_back(fmt::format("{} {}", strongest_pair(context, head), cell_number(head.strongest, 2, true)));
   return words;
 }
 
@@ -59,8 +58,7 @@ std::string head_sentence(const PanelContext& context, const HeadStatistics& hea
   return fmt::format(
       "mean row entropy {} nats (uniform over all unmasked keys: {}); mean distance to the attended key {} "
       "tokens; {}",
-      decimal_text(head.entropy, 2), decimal_text(head.most_entropy, 2), decimal_text(head.distance, 1),
-      pair);
+      decimal_text(head.entropy, 2), decimal_text(head.most_entropy, 2), decimal_text(head.distance, 1), pair);
 }
 
 }  // namespace headwise

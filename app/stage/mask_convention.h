@@ -6,9 +6,9 @@
 
 #include "app/content/stage_content.h"
 #include "app/session/selection.h"
-#include "core/picture/cell_geometry.h"
 #include "app/widgets/widget_context.h"
 #include "core/code/code_style.h"
+#include "core/picture/cell_geometry.h"
 
 namespace headwise {
 

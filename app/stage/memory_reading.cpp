@@ -10,9 +10,9 @@
 #include <string>
 
 #include "app/panels/named_text.h"
+#include "app/platform/fonts.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
-#include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
 
@@ -139,8 +139,7 @@ void draw_reading_words(const PanelContext& context, const MemoryReading& readin
   const std::string name = wrong ? scene.order.wrong_code + leading : matrix_name(scene.matrix);
   const std::string fitted = fitted_text(name, mono, width);
   list->AddText(mono, mono->FontSize, {x, title},
-                im_color(wrong ? palette.warning : tensor_hue(palette, scene.matrix.name.id)),
-                fitted.c_str());
+                im_color(wrong ? palette.warning : tensor_hue(palette, scene.matrix.name.id)), fitted.c_str());
   float end = x + width_of(mono, fitted) + 7.0f * context.scale;
   if (wrong) {
     const auto& right = window.right;

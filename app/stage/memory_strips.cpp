@@ -116,10 +116,9 @@ std::optional<Index> Strips::caption(const MarkedFloats& marked, float y) const 
   const float u = context_.scale, right = static_cast<float>(area_.x + area_.width);
   const std::string& source = scene_.order.states.front().code;
   const bool part = count_ < scene_.floats();
-  std::string text =
-      part ? fmt::format("floats {} to {} of {}'s {}", begin_, begin_ + count_ - 1, source,
-                         count_text(scene_.floats()))
-           : fmt::format("{}'s memory: {} floats in a row", source, count_text(scene_.floats()));
+  std::string text = part ? fmt::format("floats {} to {} of {}'s {}", begin_, begin_ + count_ - 1, source,
+                                        count_text(scene_.floats()))
+                          : fmt::format("{}'s memory: {} floats in a row", source, count_text(scene_.floats()));
   std::optional<Index> clicked;
   float end = right;
   const Index heads = scene_.order.heads;
@@ -202,8 +201,7 @@ void Strips::lane(std::size_t memory, const MarkedFloats& marked, std::optional<
     Index end = std::min(begin_ + count_, (place / block_ + 1) * block_);
     while (end < begin_ + count_ && color_of(end) == color) end = std::min(begin_ + count_, end + block_);
     const float left = std::floor(x_of(place)), right = std::floor(x_of(end));
-    list_->AddRectFilled({left, top},
-                         {std::max(left + 1.0f, right - (right - left > 4 ? 1.0f : 0.0f)), bottom},
+    list_->AddRectFilled({left, top}, {std::max(left + 1.0f, right - (right - left > 4 ? 1.0f : 0.0f)), bottom},
                          im_color(color));
     place = end;
   }
@@ -223,8 +221,7 @@ void Strips::lane(std::size_t memory, const MarkedFloats& marked, std::optional<
       max(static_cast<float>(area_.x + area_.width), bottom + mark);
   ui_probe(fmt::format("stage/memory/lane/{}", memory), min, max);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
-  if (ImGui::IsWindowHovered() && mouse.x >= min.x && mouse.x < max.x && mouse.y >= min.y &&
-      mouse.y < max.y) {
+  if (ImGui::IsWindowHovered() && mouse.x >= min.x && mouse.x < max.x && mouse.y >= min.y && mouse.y < max.y) {
     const auto place =
         begin_ + static_cast<Index>((mouse.x - min.x) / (max.x - min.x) * static_cast<float>(count_));
     under = float_at(memory, std::clamp<Index>(place, begin_, begin_ + count_ - 1));
@@ -260,8 +257,7 @@ void Strips::cells(float y, std::optional<Index> wrong_float, std::optional<Inde
   ui_probe("stage/memory/floats", min, max);
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   if (ImGui::IsWindowHovered() && mouse.x >= min.x && mouse.x < max.x && mouse.y >= min.y && mouse.y < max.y)
-    under =
-        std::clamp<Index>(first + static_cast<Index>((mouse.x - begin) / width), first, first + count - 1);
+    under = std::clamp<Index>(first + static_cast<Index>((mouse.x - begin) / width), first, first + count - 1);
 }
 
 std::optional<Index> Strips::draw(const MemoryStripParts& parts, const MarkedFloats& marked,
@@ -273,11 +269,10 @@ std::optional<Index> Strips::draw(const MemoryStripParts& parts, const MarkedFlo
   for (std::size_t memory = 0; memory < parts.lanes; ++memory) {
     if (memory > 0) {
       ImFont* small = context_.fonts.small;
-      list_->AddText(small, small->FontSize, {static_cast<float>(area_.x), y},
-                     im_color(context_.palette.text_dim),
-                     fitted_text("the copy: the same floats in a different order", small,
-                                 static_cast<float>(area_.width))
-                         .c_str());
+      list_->AddText(
+          small, small->FontSize, {static_cast<float>(area_.x), y}, im_color(context_.palette.text_dim),
+          fitted_text("the copy: the same floats in a different order", small, static_cast<float>(area_.width))
+              .c_str());
       y += caption_height(context_);
     }
     lane(memory, marked, wrong_float, y, under);

@@ -87,8 +87,7 @@ class Table {
     const float width = width_of(font_, without_spaces(text));
     return font_->FontSize * std::clamp(room / std::max(width, 1.0f), smallest_text, 1.0f);
   }
-  void column(const std::vector<MemoryState>& states, std::size_t state, std::size_t place,
-              bool wrong) const {
+  void column(const std::vector<MemoryState>& states, std::size_t state, std::size_t place, bool wrong) const {
     const Palette& palette = context_.palette;
     const MemoryState& shown = states[state];
     const float x = std::floor(at_.x + caption_ + pitch_ * static_cast<float>(place));

@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/platform/fonts.h"
+#include "app/stage/axis_light.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/memory_table.h"
-#include "app/stage/axis_light.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
-#include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/text_layout.h"
@@ -183,8 +183,7 @@ void View::make_window() {
   double cell_width = std::min(grid_width_ / static_cast<double>(cols.count), widest_col_units * u);
   if (cell_width >= 4.0) cell_width = std::floor(cell_width);
   const RectF rect{area_.x + label_width_, grids_.y + title_lines * line,
-                   cell_width * static_cast<double>(cols.count),
-                   cell_height * static_cast<double>(rows.count)};
+                   cell_width * static_cast<double>(cols.count), cell_height * static_cast<double>(rows.count)};
   right_ = plane_geometry(rect, rows.count, cols.count);
   wrong_ =
       plane_geometry({rect.x + grid_width_ + gap_, rect.y, rect.width, rect.height}, rows.count, cols.count);
@@ -242,8 +241,7 @@ void View::labels(const PlaneGeometry& plane) const {
   for (Index row = window.row_begin; row < window.row_begin + window.rows; ++row)
     shown.push_back(tokens ? (*tokens)[static_cast<std::size_t>(row)] : std::to_string(row));
   const auto box = looked_at();
-  draw_row_labels(context_.widgets(), list_, plane, shown,
-                  box ? std::optional(box->row_begin) : std::nullopt);
+  draw_row_labels(context_.widgets(), list_, plane, shown, box ? std::optional(box->row_begin) : std::nullopt);
 }
 
 // Heads are found again in the memory as a whole; of a joined or turned matrix one row or column tells more.
@@ -271,8 +269,7 @@ MarkedFloats View::marked() const {
 std::optional<CellRef> View::under(std::string_view name, const PlaneGeometry& plane) const {
   const auto cell = plane_cell_looked_at(context_, name, plane);
   if (!cell) return std::nullopt;
-  return cell_at(scene_.matrix, cell->first + state_.window.row_begin,
-                 cell->second + state_.window.col_begin);
+  return cell_at(scene_.matrix, cell->first + state_.window.row_begin, cell->second + state_.window.col_begin);
 }
 
 PanelAction View::draw(std::optional<CellRef>& under_mouse) {

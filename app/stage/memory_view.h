@@ -7,10 +7,10 @@
 #include <optional>
 #include <string>
 
-#include "app/stage/memory_reading.h"
 #include "app/content/memory_scene.h"
-#include "app/stage/memory_strips.h"
 #include "app/panels/panel.h"
+#include "app/stage/memory_reading.h"
+#include "app/stage/memory_strips.h"
 
 namespace headwise {
 

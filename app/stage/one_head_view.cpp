@@ -6,14 +6,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "app/platform/fonts.h"
+#include "app/session/frozen_heads.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/softmax_drawing.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
 #include "app/stage/stage_motion.h"
 #include "app/stage/thumbnail_marks.h"
-#include "app/platform/fonts.h"
-#include "app/session/frozen_heads.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/color_bar.h"
 #include "app/widgets/heatmap_plane.h"
@@ -239,8 +239,7 @@ RectF small_rect(const RectF& whole, std::size_t i, std::size_t count, double sc
 // The one of the head that is looked at; several query heads share one of k and v.
 void draw_chosen_small(const PanelContext& context, const StageContent& content,
                        const std::vector<StagePart>& small, const RectF& whole) {
-  const Index sharing =
-      std::max<Index>(1, context.trace.options.num_heads / static_cast<Index>(small.size()));
+  const Index sharing = std::max<Index>(1, context.trace.options.num_heads / static_cast<Index>(small.size()));
   const auto at = static_cast<std::size_t>(context.selection.head / sharing);
   if (at >= small.size()) return;
   const PlaneGeometry plane = geometry(small_rect(whole, at, small.size(), context.scale), small[at]);
@@ -350,8 +349,7 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
   PlaneGeometry titled = result;
   if (!layout.col_figures.empty()) titled.y = static_cast<int>(std::round(layout.col_figures.front().y));
   draw_part_title(context, *content.result, titled, static_cast<float>(right - layout.result.x));
-  std::optional<Index> head =
-      draw_part_column_labels(context, *content.result, result, marks, layout.slanted);
+  std::optional<Index> head = draw_part_column_labels(context, *content.result, result, marks, layout.slanted);
   if (content.left) {
     const PlaneGeometry& left = drawn[1].plane;
     const double end = layout.row_figures.empty() ? layout.result.x : layout.row_figures.front().x;

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "app/stage/head_colors.h"
-#include "app/panels/panel.h"
 #include "app/content/softmax_figures.h"
 #include "app/content/stage_content.h"
 #include "app/content/stage_layout.h"
+#include "app/panels/panel.h"
+#include "app/stage/head_colors.h"
 #include "core/picture/color_bar.h"
 
 namespace headwise {

@@ -9,14 +9,14 @@
 #include <cmath>
 
 #include "app/content/cell_terms.h"
-#include "app/stage/head_thumbnails.h"
-#include "app/panels/named_text.h"
-#include "app/stage/stage_cells.h"
 #include "app/content/stage_marks.h"
-#include "app/stage/one_head_view.h"
-#include "app/stage/thumbnail_marks.h"
+#include "app/panels/named_text.h"
 #include "app/platform/fonts.h"
 #include "app/session/token_predictions.h"
+#include "app/stage/head_thumbnails.h"
+#include "app/stage/one_head_view.h"
+#include "app/stage/stage_cells.h"
+#include "app/stage/thumbnail_marks.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
@@ -78,7 +78,7 @@ class View {
   }
   double summary(RectF area, bool low) const;
   void token_and_probability(float x, float y, float room, const WordChange& word, double probability,
-                            Rgba8 color) const;
+                             Rgba8 color) const;
   void row(Index position, const RectF& line, bool chosen) const;
   void details(Index position, RectF area) const;
 
@@ -133,7 +133,7 @@ double View::summary(RectF area, bool low) const {
 }
 
 void View::token_and_probability(float x, float y, float room, const WordChange& of, double probability,
-                                Rgba8 color) const {
+                                 Rgba8 color) const {
   ImFont* font = context_.fonts.sans;
   ImFont* mono = context_.fonts.mono_small;
   const bool is_number = !std::isnan(probability);  // else all words are alike, and the first is none
@@ -153,8 +153,7 @@ void View::row(Index position, const RectF& line, bool chosen) const {
   const ImVec2 min(static_cast<float>(line.x), static_cast<float>(line.y)),
       max(static_cast<float>(line.x + line.width), static_cast<float>(line.y + line.height));
   if (chosen)
-    list_->AddRectFilled({min.x - 4 * u(), min.y + 1}, {max.x, max.y - 1}, im_color(palette.control),
-                         4 * u());
+    list_->AddRectFilled({min.x - 4 * u(), min.y + 1}, {max.x, max.y - 1}, im_color(palette.control), 4 * u());
   const float y = 0.5f * (min.y + max.y), width = max.x - min.x, gap = 14 * u();
   const float token_room = 0.24f * width, side = 0.5f * (width - token_room - 2 * gap);
   ImFont* font = context_.fonts.sans;
@@ -164,13 +163,13 @@ void View::row(Index position, const RectF& line, bool chosen) const {
   ui_probe("prediction/row", static_cast<int>(position), min, max);
   if (change.before.empty() || change.now.empty()) return;
   token_and_probability(min.x + token_room + gap, y, side, change.before[0], change.before[0].before,
-                       palette.text_dim);
+                        palette.text_dim);
   const bool other = says_another_word(change);
   token_and_probability(min.x + token_room + 2 * gap + side, y, side - 6 * u(), change.now[0],
-                       change.now[0].now,
-                       other                 ? palette.focus
-                       : has_changed(change) ? palette.text
-                                             : palette.text_dim);
+                        change.now[0].now,
+                        other                 ? palette.focus
+                        : has_changed(change) ? palette.text
+                                              : palette.text_dim);
 }
 
 // The likely words of one position, most probable now first, with a bar for each side.
@@ -271,8 +270,7 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
     list_->AddText(small, small->FontSize, {static_cast<float>(x), static_cast<float>(area.y)},
                    im_color(context_.palette.text_dim), text);
   };
-  const double gap = 14 * u(), token_room = 0.24 * list_width,
-               side = 0.5 * (list_width - token_room - 2 * gap);
+  const double gap = 14 * u(), token_room = 0.24 * list_width, side = 0.5 * (list_width - token_room - 2 * gap);
   caption(area.x, says_next_ ? "behind" : "token");
   caption(area.x + token_room + gap, "untouched");
   caption(area.x + token_room + 2 * gap + side, fmt::format("with layer {} as shown", input_.layer).c_str());
@@ -299,8 +297,7 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
 
   std::optional<Index> reached = line_reached(context_, "positions", lines, rows);
   if (over && !keys_decide(context_)) reached = static_cast<Index>((mouse.y - lines.y) / pitch);
-  const Index chosen =
-      reached ? state.first_row + std::min(*reached, rows - 1) : predicted_position(context_);
+  const Index chosen = reached ? state.first_row + std::min(*reached, rows - 1) : predicted_position(context_);
   if (reached && weights_.result && chosen < weights_.result->matrix.view.rows) {
     const MatrixView& view = weights_.result->matrix.view;
     Index strongest = 0;
@@ -310,8 +307,7 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
   }
   for (Index i = 0; i < rows; ++i) {
     const Index position = state.first_row + i;
-    row(position, {lines.x, lines.y + pitch * static_cast<double>(i), lines.width, pitch},
-        position == chosen);
+    row(position, {lines.x, lines.y + pitch * static_cast<double>(i), lines.width, pitch}, position == chosen);
   }
   if (rows < length()) {
     const std::string more =
@@ -321,8 +317,7 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
                    im_color(context_.palette.text_dim), more.c_str());
   }
   if (beside)
-    details(chosen,
-            {area.x + list_width + 24 * u(), area.y, area.width - list_width - 24 * u(), area.height});
+    details(chosen, {area.x + list_width + 24 * u(), area.y, area.width - list_width - 24 * u(), area.height});
   const double under = lines.y + lines.height + 24.0 * u();
   if (!beside && area.y + area.height - under >= least_details * u())
     details(chosen, {area.x, under, area.width, area.y + area.height - under});

@@ -4,9 +4,9 @@
 
 #include <optional>
 
-#include "app/stage/head_colors.h"
-#include "app/panels/panel.h"
 #include "app/content/stage_content.h"
+#include "app/panels/panel.h"
+#include "app/stage/head_colors.h"
 #include "core/model/transformer/prediction_change.h"
 
 namespace headwise {

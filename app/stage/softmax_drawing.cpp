@@ -8,8 +8,8 @@
 
 #include "app/platform/fonts.h"
 #include "app/widgets/heatmap_plane.h"
-#include "core/picture/number_text.h"
 #include "app/widgets/ui_probe.h"
+#include "core/picture/number_text.h"
 
 namespace headwise {
 namespace {

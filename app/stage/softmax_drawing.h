@@ -2,10 +2,10 @@
 // Σ exp(x − max). A column each before the result, or, where queries are columns, a row each over it.
 #pragma once
 
-#include "app/panels/panel.h"
 #include "app/content/softmax_figures.h"
 #include "app/content/stage_content.h"
 #include "app/content/stage_layout.h"
+#include "app/panels/panel.h"
 
 namespace headwise {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "app/panels/panel.h"
 #include "app/content/stage_content.h"
+#include "app/panels/panel.h"
 #include "core/picture/cell_geometry.h"
 
 namespace headwise {

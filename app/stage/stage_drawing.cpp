@@ -7,12 +7,12 @@
 #include <cmath>
 #include <numbers>
 
-#include "app/stage/mask_convention.h"
-#include "app/panels/named_text.h"
-#include "app/stage/axis_light.h"
 #include "app/content/stage_layout.h"
+#include "app/panels/named_text.h"
 #include "app/platform/fonts.h"
 #include "app/session/head_gains.h"
+#include "app/stage/axis_light.h"
+#include "app/stage/mask_convention.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/tooltip.h"
@@ -130,8 +130,7 @@ void light_column_label(const PanelContext& context, const PlaneGeometry& plane,
   }
   const double angle = label_slant_degrees * std::numbers::pi / 180.0, step = 3.0 * u;
   for (double along = 0.0; along < width; along += step) {
-    const double middle_x = x - 3 * u + along * std::cos(angle),
-                 middle_y = y + 4 * u + along * std::sin(angle);
+    const double middle_x = x - 3 * u + along * std::cos(angle), middle_y = y + 4 * u + along * std::sin(angle);
     context.lit->push_back(
         {middle_x - 0.35 * height, middle_y - 0.5 * height, 0.7 * height + step, height + 0.2 * step});
   }
@@ -206,8 +205,7 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
   const bool with_symbol = fits(symbol_width, name) || (!fits(0.0f, name) && fits(symbol_width, bare));
   if (!fits(with_symbol ? symbol_width : 0.0f, name)) name = bare;
   if (with_symbol && !symbol.empty()) write(bold, hue_of(palette, letter), symbol, 7);
-  write(context.fonts.mono_small, with_symbol || letter == 0 ? palette.text : hue_of(palette, letter), name,
-        7);
+  write(context.fonts.mono_small, with_symbol || letter == 0 ? palette.text : hue_of(palette, letter), name, 7);
   const TraceTensors& t = context.trace.tensors;
   if (part.matrix.name == TensorName{Id::dropped_weights} && t.dropped_weights == t.attn_weights) {
     write(context.fonts.mono_small, palette.text_dim, "= attn_weights", 7);
@@ -319,8 +317,7 @@ std::optional<Index> draw_part_column_labels(const PanelContext& context, const 
   if (draw_embedding_groups(context, part, plane, y)) return std::nullopt;
   if (blocks <= 1 || block_width < width_of(font, "95 ")) {
     const std::string caption = axis_caption(part.matrix.col_axis, plane.cols);
-    list->AddText(font, font->FontSize, ImVec2(static_cast<float>(plane.x), y), im_color(dim),
-                  caption.c_str());
+    list->AddText(font, font->FontSize, ImVec2(static_cast<float>(plane.x), y), im_color(dim), caption.c_str());
     return std::nullopt;
   }
   std::optional<Index> clicked;
@@ -339,8 +336,7 @@ std::optional<Index> draw_part_column_labels(const PanelContext& context, const 
     tooltip(widgets, "show this head");
     const bool bright = block == chosen || ImGui::IsItemHovered();
     ImGui::PopID();
-    list->AddText(font, font->FontSize,
-                  ImVec2(std::floor(left + (block_width - width_of(font, text)) / 2), y),
+    list->AddText(font, font->FontSize, ImVec2(std::floor(left + (block_width - width_of(font, text)) / 2), y),
                   im_color(bright ? context.palette.text : dim), text.c_str());
   }
   ImGui::PopID();

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "app/panels/panel.h"
 #include "app/content/stage_content.h"
 #include "app/content/stage_marks.h"
-#include "core/picture/cell_geometry.h"
+#include "app/panels/panel.h"
 #include "app/widgets/widget_context.h"
+#include "core/picture/cell_geometry.h"
 
 namespace headwise {
 

@@ -10,13 +10,13 @@
 #include <cmath>
 #include <span>
 
-#include "app/stage/head_thumbnails.h"
-#include "app/stage/stage_choice.h"
 #include "app/content/step_words.h"
 #include "app/platform/fonts.h"
 #include "app/session/commands.h"
 #include "app/session/frozen_heads.h"
 #include "app/session/token_predictions.h"
+#include "app/stage/head_thumbnails.h"
+#include "app/stage/stage_choice.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/fitted_clauses.h"
 #include "app/widgets/segmented_control.h"
@@ -43,8 +43,7 @@ void draw_turn(const PanelContext& context, Selection& selection, float end) {
   const float u = context.scale, x = last.x + 16.0f * u, label = width_of(sans, caption) + 8.0f * u;
   // Beside it stands the head and what it does.
   if (x + label + size.x + 150.0f * u > end) return;
-  ImGui::GetWindowDrawList()->AddText(sans, sans->FontSize,
-                                      ImVec2(x, first.y + (size.y - sans->FontSize) / 2),
+  ImGui::GetWindowDrawList()->AddText(sans, sans->FontSize, ImVec2(x, first.y + (size.y - sans->FontSize) / 2),
                                       im_color(context.palette.text_dim), caption.c_str());
   ImGui::SetCursorScreenPos(ImVec2(x + label, first.y));
   int way = selection.queries_as_columns ? 1 : 0;
@@ -97,11 +96,9 @@ Selection draw_stage_header(const PanelContext& context, const StageContent& con
   // Beside the views stand the tensors of the step; where there is no room for that, at the end of the title's line.
   const float views_width = segmented_control_least_width(context.widgets(), view_names);
   const bool one_line = segmented_control_size(context.widgets(), view_names).x + beside <= width;
-  const bool in_title_line =
-      !one_line && chooses_picture && views_width <= width && x + names_size.x <= width;
+  const bool in_title_line = !one_line && chooses_picture && views_width <= width && x + names_size.x <= width;
   // So do the brushes.
-  const bool paints =
-      selection.step == Step::mask && selection.view == StageView::one_head && !context.picture;
+  const bool paints = selection.step == Step::mask && selection.view == StageView::one_head && !context.picture;
   const ImVec2 brushes_size = segmented_control_size(context.widgets(), brushes);
   const bool paints_in_title_line =
       paints && !in_title_line && x + brushes_size.x <= width &&

@@ -1,8 +1,8 @@
 // The line over the stage: what the step is called and asks, and the ways to look at it.
 #pragma once
 
-#include "app/panels/panel.h"
 #include "app/content/stage_content.h"
+#include "app/panels/panel.h"
 
 namespace headwise {
 

@@ -7,8 +7,8 @@
 
 #include "app/content/motion.h"
 #include "app/content/motion_plan.h"
-#include "app/stage/stage_drawing.h"
 #include "app/platform/fonts.h"
+#include "app/stage/stage_drawing.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 
@@ -36,8 +36,7 @@ bool same_matrix(const StagePart& a, const StagePart& b) {
 }
 
 // Where the step before has this matrix; null where it does not show it.
-std::optional<RectF> place_before(const StagePart& part, const StageContent& before,
-                                  const StageLayout& layout) {
+std::optional<RectF> place_before(const StagePart& part, const StageContent& before, const StageLayout& layout) {
   if (before.result && same_matrix(part, *before.result)) return layout.result;
   if (before.left && layout.left && same_matrix(part, *before.left)) return layout.left;
   if (before.above && layout.above && same_matrix(part, *before.above)) return layout.above;
@@ -127,8 +126,7 @@ void Drawing::travel(const SweepFront& front, double t) const {
   const StagePart& left = *content_.left;
   const StagePart& above = *content_.above;
   if (front.row >= rows() || left.matrix.view.cols != above.matrix.view.rows) return;
-  const PlaneGeometry left_plane =
-      plane_geometry(*layout_.left, left.matrix.view.rows, left.matrix.view.cols);
+  const PlaneGeometry left_plane = plane_geometry(*layout_.left, left.matrix.view.rows, left.matrix.view.cols);
   const RectF row = left_plane.rect({front.row, front.row + 1, 0, left_plane.cols});
   const auto column = static_cast<Index>(std::min(front.column, static_cast<double>(cols() - 1)));
   const RectF cell = plane_.cell(front.row, column);
@@ -169,8 +167,7 @@ void Drawing::blocks(const Rule& rule, double t) const {
   if (moving.empty() || !content_.left || !layout_.left) return sweep(t);
   cover(layout_.result);
   const StagePart& left = *content_.left;
-  const PlaneGeometry left_plane =
-      plane_geometry(*layout_.left, left.matrix.view.rows, left.matrix.view.cols);
+  const PlaneGeometry left_plane = plane_geometry(*layout_.left, left.matrix.view.rows, left.matrix.view.cols);
   const bool thumbnails =
       layout_.heads && content_.head_map && same_matrix(*content_.head_map, *content_.result);
   if (thumbnails) {
@@ -253,9 +250,8 @@ void Drawing::make(double t) const {
 
 }  // namespace
 
-StageLayout entering_layout(const PanelContext& context, const StageContent& content,
-                            const StageLayout& layout, const StageContent& before,
-                            const StageLayout& layout_before) {
+StageLayout entering_layout(const PanelContext& context, const StageContent& content, const StageLayout& layout,
+                            const StageContent& before, const StageLayout& layout_before) {
   StageLayout entering = layout;
   const double t = eased(phase(context.motion, 0.0, entering_share));
   const auto move = [&](const std::optional<StagePart>& part, std::optional<RectF>& rect) {

@@ -2,9 +2,9 @@
 // is made as its rule says (app/content/motion_plan.h).
 #pragma once
 
-#include "app/panels/panel.h"
 #include "app/content/stage_content.h"
 #include "app/content/stage_layout.h"
+#include "app/panels/panel.h"
 
 namespace headwise {
 
@@ -13,9 +13,8 @@ inline constexpr double entering_share = 0.3;
 
 // The layout with its operands on their way, at context.motion: from where `before` (the step before, with its
 // layout) has the same matrix.
-StageLayout entering_layout(const PanelContext& context, const StageContent& content,
-                            const StageLayout& layout, const StageContent& before,
-                            const StageLayout& layout_before);
+StageLayout entering_layout(const PanelContext& context, const StageContent& content, const StageLayout& layout,
+                            const StageContent& before, const StageLayout& layout_before);
 
 // Drawn over the still picture at context.motion < 1: what is not made yet is covered, and what moves moves.
 void draw_making(const PanelContext& context, const StageContent& content, const StageContent& before,

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <optional>
 
-#include "app/stage/spotlight.h"
+#include "app/session/cell_editing.h"
 #include "app/stage/all_heads_view.h"
+#include "app/stage/spotlight.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_header.h"
-#include "app/session/cell_editing.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/ui_probe.h"
 

@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "app/content/value_ranges.h"
 #include "app/panels/panel.h"
 #include "app/stage/all_heads_view.h"
 #include "app/stage/compare_view.h"
@@ -14,7 +15,6 @@
 #include "app/stage/one_head_view.h"
 #include "app/stage/prediction_view.h"
 #include "app/stage/tokens_view.h"
-#include "app/content/value_ranges.h"
 
 namespace headwise {
 

@@ -40,8 +40,7 @@ void draw_buttons(const PanelContext& context, const StepBarState& state, float 
     CommandId command;
     bool enabled;
   } buttons[] = {
-      {"step_bar/back", ButtonSign::back, "", CommandId::previous_step,
-       context.selection.step != Step::inputs},
+      {"step_bar/back", ButtonSign::back, "", CommandId::previous_step, context.selection.step != Step::inputs},
       {"step_bar/play", state.playing ? ButtonSign::pause : ButtonSign::play,
        state.playing ? "pause" : "play", CommandId::play, true},
       {"step_bar/forward", ButtonSign::forward, "", CommandId::next_step,

@@ -6,7 +6,7 @@
 namespace headwise {
 
 struct StepBarState {
-  bool playing = false;      // set by the window, shown here
+  bool playing = false;  // set by the window, shown here
 };
 
 // A click on a step looks at it; ◀ ▶ and play come back as commands.

@@ -3,9 +3,9 @@
 
 #include <vector>
 
-#include "app/panels/panel.h"
 #include "app/content/stage_content.h"
 #include "app/content/stage_layout.h"
+#include "app/panels/panel.h"
 
 namespace headwise {
 

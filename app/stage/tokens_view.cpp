@@ -8,22 +8,22 @@
 #include <cmath>
 
 #include "app/content/cell_terms.h"
-#include "app/stage/head_thumbnails.h"
+#include "app/content/stage_layout.h"
 #include "app/panels/named_text.h"
+#include "app/platform/fonts.h"
 #include "app/stage/axis_light.h"
+#include "app/stage/head_thumbnails.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_choice.h"
-#include "app/content/stage_layout.h"
 #include "app/stage/thumbnail_marks.h"
-#include "app/platform/fonts.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_plane.h"
-#include "core/picture/number_text.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
 #include "core/answers/head_statistics.h"
+#include "core/picture/number_text.h"
 
 namespace headwise {
 namespace {
@@ -287,8 +287,7 @@ PanelAction draw_tokens(const PanelContext& context, TokensState& state, const S
     top += strip + 6.0 * u;
   }
   const ImVec2 corner{static_cast<float>(area.x), static_cast<float>(top)};
-  top +=
-      draw_choices(context, state, share_of(state, view), corner, static_cast<float>(area.width)) + 6.0 * u;
+  top += draw_choices(context, state, share_of(state, view), corner, static_cast<float>(area.width)) + 6.0 * u;
   ImFont* small = context.fonts.small;
   const int share = share_of(state, view);
   if (state.lines_of.lock() != view.tensor || state.lines_offset != view.offset ||

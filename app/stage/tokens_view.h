@@ -5,9 +5,9 @@
 #include <optional>
 
 #include "app/content/attention_lines.h"
-#include "app/stage/head_colors.h"
-#include "app/panels/panel.h"
 #include "app/content/stage_content.h"
+#include "app/panels/panel.h"
+#include "app/stage/head_colors.h"
 
 namespace headwise {
 

@@ -106,8 +106,7 @@ float label_width(const WidgetContext& context, const std::vector<std::string>& 
 
 void draw_row_labels(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
                      const std::vector<std::string>& labels, std::optional<Index> chosen) {
-  const double pitch =
-      static_cast<double>(plane.height) / static_cast<double>(std::max<Index>(plane.rows, 1));
+  const double pitch = static_cast<double>(plane.height) / static_cast<double>(std::max<Index>(plane.rows, 1));
   const Index step = step_for(pitch, context.px(closest_rows));
   for (Index row = 0; row < plane.rows && row < static_cast<Index>(labels.size()); ++row) {
     if (!is_drawn(row, step, chosen)) continue;

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/picture/cell_geometry.h"
 #include "app/widgets/widget_context.h"
+#include "core/picture/cell_geometry.h"
 
 namespace headwise {
 

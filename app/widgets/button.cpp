@@ -29,8 +29,7 @@ void draw_ground(const WidgetContext& context, const ButtonState& state, ButtonL
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const float rounding = context.px(4);
   if (look == ButtonLook::filled || state.hovered) {
-    const Rgba8 ground =
-        look == ButtonLook::filled && !state.hovered ? palette.control : palette.control_hover;
+    const Rgba8 ground = look == ButtonLook::filled && !state.hovered ? palette.control : palette.control_hover;
     draw.AddRectFilled(state.min, state.max, im_color(ground), rounding);
   }
   if (look == ButtonLook::filled) {

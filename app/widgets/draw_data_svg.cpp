@@ -120,9 +120,8 @@ class Writer {
     if (batch >= planes_.batches.size()) return;
     for (const PlaneItem& plane : planes_.batches[batch]) {
       const RectF& r = plane.rect;
-      const std::string clip =
-          clip_of(command.ClipRect, {static_cast<float>(r.x), static_cast<float>(r.y)},
-                  {static_cast<float>(r.x + r.width), static_cast<float>(r.y + r.height)});
+      const std::string clip = clip_of(command.ClipRect, {static_cast<float>(r.x), static_cast<float>(r.y)},
+                                       {static_cast<float>(r.x + r.width), static_cast<float>(r.y + r.height)});
       if (clip == nowhere) continue;
       body_ += clip.empty() ? svg_plane(plane, ground_, next_plane_)
                             : fmt::format("<g{}>\n{}</g>\n", clip, svg_plane(plane, ground_, next_plane_));

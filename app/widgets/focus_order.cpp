@@ -61,8 +61,7 @@ void place_ring(FocusOrder& focus, ImVec2 min, ImVec2 max) {
 
 void begin_focus_frame(FocusOrder& focus) {
   std::ranges::stable_sort(focus.stops, {}, &FocusOrder::Stop::part);
-  const bool drawn =
-      std::ranges::find(focus.stops, focus.focused, &FocusOrder::Stop::id) != focus.stops.end();
+  const bool drawn = std::ranges::find(focus.stops, focus.focused, &FocusOrder::Stop::id) != focus.stops.end();
   focus.unseen = drawn ? 0 : focus.unseen + 1;
   if (focus.focused != 0 && focus.unseen > most_unseen) release_focus(focus);
   focus.moved = focus.ring = focus.cell_pressed = focus.cell_held = false;
@@ -205,8 +204,7 @@ bool focus_keeps(const FocusOrder& focus, KeyChord chord) {
     return !chord.shift &&
            (key == letter('A') || key == letter('C') || key == letter('V') || key == letter('X'));
   }
-  return static_cast<int>(key) < static_cast<int>(Key::escape) || key == Key::page_up ||
-         key == Key::page_down;
+  return static_cast<int>(key) < static_cast<int>(Key::escape) || key == Key::page_up || key == Key::page_down;
 }
 
 }  // namespace headwise

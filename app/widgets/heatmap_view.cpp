@@ -49,18 +49,15 @@ DigitStyle digit_style(const WidgetContext& context, const HeatmapSpec& spec, bo
   const struct {
     int decimals;
     std::initializer_list<float> sizes;
-  } tries[] = {{most, {font->FontSize, small}},
-               {fewer, {font->FontSize, small}},
-               {most, {tiny}},
-               {fewer, {tiny}}};
+  } tries[] = {
+      {most, {font->FontSize, small}}, {fewer, {font->FontSize, small}}, {most, {tiny}}, {fewer, {tiny}}};
   DigitStyle style;
   for (const auto& [decimals, sizes] : tries) {
     float letters = 0.0f;
     for (const double end :
          {spec.range.lo, spec.range.hi, std::max(spec.range.lo, -nine), std::min(spec.range.hi, nine)}) {
       const std::string text = cell_number(end, decimals, probability);
-      letters =
-          std::max(letters, font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x / letter);
+      letters = std::max(letters, font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x / letter);
     }
     for (const float size : sizes) {
       if (size < small && size < smallest_type) continue;
@@ -127,8 +124,7 @@ void draw_column_blocks(const WidgetContext& context, ImDrawList* list, const Pl
   }
 }
 
-void draw_row_blocks(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                     Index block) {
+void draw_row_blocks(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane, Index block) {
   if (block <= 0) return;
   const float width =
       std::max(1.0f, std::round(context.px(plane.height / (plane.rows / block + 1) > 24 ? 3.0f : 1.0f)));
@@ -149,8 +145,7 @@ void draw_box_outline(const WidgetContext& context, ImDrawList* list, const Plan
   const float hairline = std::max(1.0f, std::round(context.scale));
   const float out = width / 2 + hairline / 2;
   const ImU32 ground = im_color(context.palette.panel, 0.8f);
-  list->AddRect(ImVec2(min.x - out, min.y - out), ImVec2(max.x + out, max.y + out), ground, 0.0f, 0,
-                hairline);
+  list->AddRect(ImVec2(min.x - out, min.y - out), ImVec2(max.x + out, max.y + out), ground, 0.0f, 0, hairline);
   if (rect.width > 4 * width && rect.height > 4 * width) {
     list->AddRect(ImVec2(min.x + out, min.y + out), ImVec2(max.x - out, max.y - out), ground, 0.0f, 0,
                   hairline);
@@ -165,8 +160,7 @@ void draw_muted(const WidgetContext& context, ImDrawList* list, const RectF& rec
   const float step = std::max(4.0f, std::round(context.px(6)));
   const float height = max.y - min.y;
   for (float x = min.x - height; x < max.x; x += step) {
-    list->AddLine(ImVec2(x, max.y), ImVec2(x + height, min.y), im_color(context.palette.panel),
-                  context.px(2));
+    list->AddLine(ImVec2(x, max.y), ImVec2(x + height, min.y), im_color(context.palette.panel), context.px(2));
   }
   list->PopClipRect();
 }

@@ -1,8 +1,8 @@
 // What stands on a plane of cells: numbers where they fit, lines between the blocks of heads, outlines.
 #pragma once
 
-#include "core/picture/cell_geometry.h"
 #include "app/widgets/widget_context.h"
+#include "core/picture/cell_geometry.h"
 #include "core/picture/heatmap.h"
 
 namespace headwise {

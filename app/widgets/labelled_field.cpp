@@ -58,8 +58,7 @@ void begin_row(const WidgetContext& context, const RowLabel& label, float contro
   const float hover_width = beside ? std::max(1.0f, available - control_width) : std::max(1.0f, available);
   ImGui::Dummy({hover_width, height});
   if (!on_letter) tooltip(context, label.tooltip);
-  ImGui::SetCursorScreenPos(
-      {std::max(at.x, at.x + available - control_width), beside ? at.y : at.y + height});
+  ImGui::SetCursorScreenPos({std::max(at.x, at.x + available - control_width), beside ? at.y : at.y + height});
 }
 
 void end_row(const WidgetContext& context, const RowLabel& label, float top_of_next) {
@@ -110,8 +109,7 @@ double dragged_to(double from, int steps, const FieldOptions& options) {
     const auto& stops = options.drag_stops;
     const auto at = std::ranges::lower_bound(stops, static_cast<std::int64_t>(from)) - stops.begin();
     const std::ptrdiff_t last = std::ssize(stops) - 1;
-    return static_cast<double>(
-        stops[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at + steps, 0, last))]);
+    return static_cast<double>(stops[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at + steps, 0, last))]);
   }
   // Multiples of the step: 0.15 and not 0.15000000000000002.
   const double per_unit = 1.0 / options.drag_step;

@@ -18,12 +18,10 @@ float label_width(ImFont* font, std::string_view label) {
 
 // Left edges of the segments and, last, the right edge of all; room that is more or less than the labels need is shared
 // equally, down to three quarters of their padding.
-std::vector<float> edges(const WidgetContext& context, std::span<const std::string_view> labels,
-                         float width) {
+std::vector<float> edges(const WidgetContext& context, std::span<const std::string_view> labels, float width) {
   std::vector<float> at{0.0f};
   for (const std::string_view label : labels) {
-    at.push_back(at.back() +
-                 std::ceil(label_width(context.fonts.small, label) + 2 * context.px(label_padding)));
+    at.push_back(at.back() + std::ceil(label_width(context.fonts.small, label) + 2 * context.px(label_padding)));
   }
   const float even = (width - at.back()) / static_cast<float>(std::max<std::size_t>(labels.size(), 1));
   const float extra = width > 0.0f ? std::max(even, -1.5f * context.px(label_padding)) : 0.0f;

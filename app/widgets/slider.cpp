@@ -32,8 +32,7 @@ double moved_by_keys(double value, const SliderOptions& options) {
 
 }  // namespace
 
-SliderResult slider(const WidgetContext& context, const char* id, double& value,
-                    const SliderOptions& options) {
+SliderResult slider(const WidgetContext& context, const char* id, double& value, const SliderOptions& options) {
   const ImVec2 min = ImGui::GetCursorScreenPos();
   const ImVec2 size{std::max(options.width, 1.0f), std::round(context.px(control_height))};
   ImGui::InvisibleButton(id, size);
@@ -47,8 +46,7 @@ SliderResult slider(const WidgetContext& context, const char* id, double& value,
   const double before = value;
   if (hovered && ImGui::IsMouseDoubleClicked(ImGuiMouseButton_Left)) {
     value = options.normal;
-  } else if (result.held &&
-             (ImGui::IsMouseDragging(ImGuiMouseButton_Left, 0.5f) || ImGui::IsItemActivated())) {
+  } else if (result.held && (ImGui::IsMouseDragging(ImGuiMouseButton_Left, 0.5f) || ImGui::IsItemActivated())) {
     value = rounded(
         options.least + range * static_cast<double>((ImGui::GetIO().MousePos.x - left) / (right - left)),
         options);

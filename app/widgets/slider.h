@@ -20,7 +20,6 @@ struct SliderResult {
 
 // Draws it as one ImGui item of the height of a row's control. Changed by dragging, by a click, by a double click
 // and, with the focus, by ← → Home End Page Up Page Down.
-SliderResult slider(const WidgetContext& context, const char* id, double& value,
-                    const SliderOptions& options);
+SliderResult slider(const WidgetContext& context, const char* id, double& value, const SliderOptions& options);
 
 }  // namespace headwise

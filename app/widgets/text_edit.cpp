@@ -90,9 +90,7 @@ char32_t code_point(std::string_view text, std::size_t at) {
 }
 
 void append_utf8(std::string& text, char32_t code_point) {
-  const auto add = [&](char32_t byte) {
-    text.push_back(static_cast<char>(static_cast<unsigned char>(byte)));
-  };
+  const auto add = [&](char32_t byte) { text.push_back(static_cast<char>(static_cast<unsigned char>(byte))); };
   if (code_point < 0x80) {
     add(code_point);
   } else if (code_point < 0x800) {

@@ -10,8 +10,8 @@
 namespace headwise {
 
 struct TextFieldOptions {
-  float width = 0.0f;  // pixels; 0: all that is there
-  int lines = 1;       // more than 1: wraps, grows up to this many lines, then scrolls
+  float width = 0.0f;       // pixels; 0: all that is there
+  int lines = 1;            // more than 1: wraps, grows up to this many lines, then scrolls
   bool enter_ends = false;  // of several lines: Enter ends the typing, and only Shift+Enter breaks the line
   bool mono = false;
   bool align_right = false;  // of one line

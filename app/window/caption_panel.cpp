@@ -95,8 +95,7 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
 }
 
 // In a low window the stage needs the room that long words would take in large type.
-ImFont* words_font(const Fonts& fonts, float scale, float wrap, double window_height,
-                   const PlaylistWalk& walk) {
+ImFont* words_font(const Fonts& fonts, float scale, float wrap, double window_height, const PlaylistWalk& walk) {
   if (!answer_replaces_question(scale, window_height)) return fonts.caption;
   const float longest = std::max(text_height(fonts.caption, wrap, walk.words.ask),
                                  text_height(fonts.caption, wrap, walk.words.caption));

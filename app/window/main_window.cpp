@@ -8,19 +8,19 @@
 #include <limits>
 #include <utility>
 
+#include "app/panels/panel_frame.h"
+#include "app/session/followed_pin.h"
+#include "app/widgets/focus_ring.h"
+#include "app/widgets/style.h"
 #include "app/window/caption_panel.h"
 #include "app/window/looked_at.h"
 #include "app/window/menu_bar.h"
 #include "app/window/motion_recording.h"
-#include "app/panels/panel_frame.h"
 #include "app/window/status_bar.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_files.h"
 #include "app/window/window_pictures.h"
 #include "app/window/window_settings.h"
-#include "app/session/followed_pin.h"
-#include "app/widgets/focus_ring.h"
-#include "app/widgets/style.h"
 
 namespace headwise {
 namespace {
@@ -66,8 +66,7 @@ bool MainWindow::overlay_open() const {
 }
 
 bool MainWindow::menu_open() const {
-  return !overlay_open() &&
-         ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+  return !overlay_open() && ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
 }
 
 void MainWindow::take_keys() {
@@ -119,12 +118,10 @@ void MainWindow::take_dropped(const FrameInput& input) {
   if (input.dropped.empty()) return;
   open_file(state_, input.dropped.front());
   if (input.dropped.size() > 1)
-    state_.notices.say(
-        fmt::format("{} files were dropped; only the first was opened.", input.dropped.size()));
+    state_.notices.say(fmt::format("{} files were dropped; only the first was opened.", input.dropped.size()));
 }
 
-void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale,
-                             double& wake_after) {
+void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale, double& wake_after) {
   LookedAt looked(state_);
   looked.add_gradients(state_);
   looked.add_other_side(state_);
@@ -147,16 +144,15 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     ImGui::PushStyleVar(
         ImGuiStyleVar_FramePadding,
         {8 * scale, std::max(0.0f, 0.5f * (static_cast<float>(layout.menu.height) - fonts.sans->FontSize))});
-    take(
-        draw_menu_bar(context, {.undo_label = state_.session.undo_label(),
-                                .redo_label = state_.session.redo_label(),
-                                .playing = state_.steps.playing,
-                                .full_screen = state_.full_screen,
-                                .walking = state_.walk.page.has_value(),
-                                .recent_files = state_.recent_files,
-                                .has_playlist = !state_.walk.playlist.pages.empty(),
-                                .to_open = &state_.menu_to_open,
-                                .first_steps = state_.settings.first_steps ? &state_.first_steps : nullptr}));
+    take(draw_menu_bar(context, {.undo_label = state_.session.undo_label(),
+                                 .redo_label = state_.session.redo_label(),
+                                 .playing = state_.steps.playing,
+                                 .full_screen = state_.full_screen,
+                                 .walking = state_.walk.page.has_value(),
+                                 .recent_files = state_.recent_files,
+                                 .has_playlist = !state_.walk.playlist.pages.empty(),
+                                 .to_open = &state_.menu_to_open,
+                                 .first_steps = state_.settings.first_steps ? &state_.first_steps : nullptr}));
     ImGui::PopStyleVar();
   }
   if (begin_panel("panel/steps", grounds_, layout.steps, px(8), px(2),
@@ -171,8 +167,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     take(draw_setup_panel(context, state_.setup), true);
     ImGui::EndChild();
   }
-  if (begin_panel("panel/stage", grounds_, layout.stage, px(layout.small ? 12 : 18),
-                  px(layout.small ? 8 : 14))) {
+  if (begin_panel("panel/stage", grounds_, layout.stage, px(layout.small ? 12 : 18), px(layout.small ? 8 : 14))) {
     begin_focus_part(state_.focus, stage_part);
     take(draw_stage(context, stage_));
     ImGui::EndChild();
@@ -325,8 +320,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   }
 
   // Who comes to compare and has pinned nothing sees something to compare with.
-  const bool came =
-      state_.selection.view == StageView::compare && selection_before.view != StageView::compare;
+  const bool came = state_.selection.view == StageView::compare && selection_before.view != StageView::compare;
   if (came && !state_.other_sides.pinned() && state_.selection.compare_with == CompareWith::pinned)
     state_.selection.compare_with = CompareWith::one_wide_head;
 

@@ -6,12 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "app/platform/frame_function.h"
+#include "app/render/heatmap_renderer.h"
 #include "app/stage/graph_view.h"
 #include "app/stage/stage_panel.h"
 #include "app/window/window_layout.h"
 #include "app/window/window_state.h"
-#include "app/platform/frame_function.h"
-#include "app/render/heatmap_renderer.h"
 
 namespace headwise {
 

@@ -8,12 +8,12 @@
 #include <iterator>
 #include <utility>
 
-#include "app/window/first_steps.h"
 #include "app/panels/named_text.h"
 #include "app/session/commands.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
+#include "app/window/first_steps.h"
 #include "core/files/file_paths.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
@@ -162,8 +162,7 @@ void draw_sizes(const PanelContext& context, const FirstSteps* first_steps) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const auto put = [&](ImFont* font, float x, Rgba8 ink, const char* text) {
     draw.AddText(font, font->FontSize,
-                 {std::round(x), std::round(origin.y + 0.5f * (height - font->FontSize))}, im_color(ink),
-                 text);
+                 {std::round(x), std::round(origin.y + 0.5f * (height - font->FontSize))}, im_color(ink), text);
   };
   // A narrow window keeps the sizes and lets the name go, then both.
   if (right - sizes_width < menus_end) return;
@@ -251,8 +250,7 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
       if (by != 0) {
         *info.to_open = (place + by + count) % count;
         ImGui::CloseCurrentPopup();
-        ImGui::
-            NavMoveRequestCancel();  // ImGui would go on to the next menu too, and close what is open there
+        ImGui::NavMoveRequestCancel();  // ImGui would go on to the next menu too, and close what is open there
       }
     }
     ImGui::PopStyleVar();

@@ -4,8 +4,8 @@
 
 #include <string>
 
-#include "app/window/stage_pictures.h"
 #include "app/session/waiting.h"
+#include "app/window/stage_pictures.h"
 #include "core/picture/animated_png.h"
 
 namespace headwise {

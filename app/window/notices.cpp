@@ -32,8 +32,7 @@ float draw_notice(const WidgetContext& context, const char* id, const std::strin
   ImGui::SetNextWindowPos(min);
   ImGui::SetNextWindowSize(size);
   ImGui::PushStyleColor(ImGuiCol_WindowBg, im_color(context.palette.control));
-  ImGui::PushStyleColor(ImGuiCol_Border,
-                        im_color(error ? context.palette.error : context.palette.text_faint));
+  ImGui::PushStyleColor(ImGuiCol_Border, im_color(error ? context.palette.error : context.palette.text_faint));
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {padding, padding});
   ImGui::Begin(id, nullptr,
                ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove | ImGuiWindowFlags_NoSavedSettings |

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/window/window_state.h"
 #include "app/session/commands.h"
 #include "app/session/kept_work.h"
+#include "app/window/window_state.h"
 
 namespace headwise {
 namespace {

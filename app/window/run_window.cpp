@@ -4,12 +4,12 @@
 
 #include <future>
 
-#include "app/window/main_window.h"
-#include "app/window/playlist_making.h"
-#include "app/window/window_files.h"
 #include "app/platform/event_loop.h"
 #include "app/session/error_log.h"
 #include "app/session/recent_files.h"
+#include "app/window/main_window.h"
+#include "app/window/playlist_making.h"
+#include "app/window/window_files.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
@@ -34,9 +34,8 @@ int run_window(const WindowOptions& options) {
   const LoadedSettings loaded = load_settings(settings_path());
   // The fonts are drawn while the display is opened: each takes a good part of the time to the first picture. Another
   // scale of the display is seen when there is a window, and then they are drawn again.
-  auto drawn_fonts = std::async(std::launch::async, [scale = loaded.settings.font_scale] {
-    return std::make_shared<FontAtlas>(scale);
-  });
+  auto drawn_fonts = std::async(
+      std::launch::async, [scale = loaded.settings.font_scale] { return std::make_shared<FontAtlas>(scale); });
   if (at_once) compute(asked, nullptr);
 
   Window window("Headwise", first_width, first_height);

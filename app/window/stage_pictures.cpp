@@ -4,12 +4,12 @@
 #include <cmath>
 #include <utility>
 
-#include "app/window/caption_panel.h"
-#include "app/window/looked_at.h"
 #include "app/widgets/draw_data_svg.h"
 #include "app/widgets/plane_recording.h"
 #include "app/widgets/style.h"
 #include "app/widgets/ui_probe.h"
+#include "app/window/caption_panel.h"
+#include "app/window/looked_at.h"
 
 namespace headwise {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "app/stage/stage_panel.h"
-#include "app/window/window_state.h"
 #include "app/platform/picture_surface.h"
 #include "app/render/heatmap_renderer.h"
+#include "app/stage/stage_panel.h"
+#include "app/window/window_state.h"
 #include "core/picture/animated_png.h"
 
 namespace headwise {

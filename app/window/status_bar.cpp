@@ -8,10 +8,10 @@
 #include "app/content/cell_terms.h"
 #include "app/content/stage_marks.h"
 #include "app/widgets/axis_labels.h"
-#include "core/picture/number_text.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
+#include "core/picture/number_text.h"
 
 namespace headwise {
 namespace {

@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "app/session/followed_pin.h"
+#include "app/session/frozen_heads.h"
+#include "app/session/head_gains.h"
 #include "app/window/playlist_making.h"
 #include "app/window/window_copies.h"
 #include "app/window/window_files.h"
 #include "app/window/window_moves.h"
 #include "app/window/window_pictures.h"
 #include "app/window/window_settings.h"
-#include "app/session/followed_pin.h"
-#include "app/session/frozen_heads.h"
-#include "app/session/head_gains.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
 
@@ -27,8 +27,7 @@ void forget(WindowState& window, bool only_painted) {
   const std::size_t forgotten = std::erase_if(
       edited.edits, [&](const CellEdit& each) { return !only_painted || each.tensor == "attn_mask"; });
   if (forgotten == 0)
-    return window.notices.say(only_painted ? "No pair of the mask is painted."
-                                           : "There are no edits by hand.");
+    return window.notices.say(only_painted ? "No pair of the mask is painted." : "There are no edits by hand.");
   edit(window, edited, only_painted ? "clear the painted mask" : "discard edits by hand");
 }
 

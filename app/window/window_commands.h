@@ -1,8 +1,8 @@
 // What each command of the table does.
 #pragma once
 
-#include "app/window/window_state.h"
 #include "app/session/commands.h"
+#include "app/window/window_state.h"
 
 namespace headwise {
 

@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 #include <algorithm>
 
-#include "app/stage/mask_convention.h"
 #include "app/content/stage_content.h"
-#include "app/window/window_files.h"
 #include "app/session/map_text.h"
+#include "app/stage/mask_convention.h"
+#include "app/window/window_files.h"
 #include "core/code/program.h"
 #include "core/tensor/error.h"
 
@@ -49,8 +49,7 @@ void copy_map(WindowState& window, MapText text) {
 
 void copy_mask(WindowState& window) {
   const Trace& trace = window.session.trace();
-  const auto mask =
-      stage_matrix(trace, {TensorId::mask_bias}, {window.selection.batch, window.selection.head});
+  const auto mask = stage_matrix(trace, {TensorId::mask_bias}, {window.selection.batch, window.selection.head});
   if (!mask || mask->view.tensor->size() == 0) {
     window.notices.say("There is no mask to copy.");
     return;

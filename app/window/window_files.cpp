@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "app/window/window_pictures.h"
 #include "app/session/commands.h"
 #include "app/session/recent_files.h"
+#include "app/window/window_pictures.h"
 #include "core/code/program.h"
 #include "core/files/array_files.h"
 #include "core/files/file_paths.h"
@@ -181,8 +181,7 @@ void ask_for_scenario(WindowState& window, FileDialogPurpose purpose) {
     return window.notices.complain(unsaved_sentence(window.session));
   // A model is no place to save to.
   const bool of_model = names_model(window.scenario_path);
-  const std::string known =
-      window.scenario_path.empty() || of_model ? working_folder() : window.scenario_path;
+  const std::string known = window.scenario_path.empty() || of_model ? working_folder() : window.scenario_path;
   const bool saves = purpose == FileDialogPurpose::save_scenario;
   std::string offered = saves ? known : folder_of(known);
   if (saves && offered.ends_with('/')) offered += "scenario.json";

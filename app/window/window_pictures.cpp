@@ -5,12 +5,12 @@
 #include <filesystem>
 #include <vector>
 
-#include "app/window/motion_recording.h"
 #include "app/content/stage_content.h"
-#include "app/window/stage_pictures.h"
-#include "app/window/window_files.h"
 #include "app/platform/image_clipboard.h"
 #include "app/session/tensor_export.h"
+#include "app/window/motion_recording.h"
+#include "app/window/stage_pictures.h"
+#include "app/window/window_files.h"
 #include "core/files/atomic_file.h"
 #include "core/tensor/error.h"
 
@@ -93,8 +93,7 @@ void record_motion(WindowState& window) {
   try {
     if (window.recording->advance(window)) return;
     window.picture_path = window.recording->path();
-    window.notices.say("Saved " + window.picture_path +
-                       ", an animated PNG that browsers and slides can play");
+    window.notices.say("Saved " + window.picture_path + ", an animated PNG that browsers and slides can play");
   } catch (const Error& error) {
     window.notices.complain(error.what());
   }

@@ -7,21 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "app/sheets/command_palette.h"
-#include "app/sheets/comparison_sheet.h"
-#include "app/sheets/export_dialog.h"
-#include "app/sheets/file_dialog.h"
-#include "app/window/first_steps.h"
-#include "app/sheets/full_size_sheet.h"
-#include "app/sheets/heads_question.h"
-#include "app/sheets/heads_sheet.h"
-#include "app/sheets/help_sheet.h"
-#include "app/inspector/inspector_panel.h"
 #include "app/content/motion.h"
-#include "app/window/notices.h"
-#include "app/window/playlist_walk.h"
-#include "app/setup/setup_panel.h"
-#include "app/stage/step_bar.h"
+#include "app/inspector/inspector_panel.h"
 #include "app/session/cell_editing.h"
 #include "app/session/comparisons.h"
 #include "app/session/gradients.h"
@@ -30,9 +17,22 @@
 #include "app/session/reach_of_cell.h"
 #include "app/session/session.h"
 #include "app/session/settings.h"
-#include "app/session/trail.h"
 #include "app/session/token_predictions.h"
+#include "app/session/trail.h"
+#include "app/setup/setup_panel.h"
+#include "app/sheets/command_palette.h"
+#include "app/sheets/comparison_sheet.h"
+#include "app/sheets/export_dialog.h"
+#include "app/sheets/file_dialog.h"
+#include "app/sheets/full_size_sheet.h"
+#include "app/sheets/heads_question.h"
+#include "app/sheets/heads_sheet.h"
+#include "app/sheets/help_sheet.h"
+#include "app/stage/step_bar.h"
 #include "app/widgets/focus_order.h"
+#include "app/window/first_steps.h"
+#include "app/window/notices.h"
+#include "app/window/playlist_walk.h"
 
 namespace headwise {
 
@@ -97,10 +97,10 @@ struct WindowState {
   std::string picture_path;               // of the picture of the stage that was saved last; empty: none
   std::string program_path;               // of the program that was saved last; empty: none
   double seconds_to_next_step = 0.0;      // while playing
-  bool opened_on_result = false;  // until another step is looked at: play begins with the first one
+  bool opened_on_result = false;          // until another step is looked at: play begins with the first one
   bool stage_only = false;  // no setup, graph, inspector and menu; type as large as the window allows
   bool full_screen = false;
-  int menu_to_open = -1;  // by the keyboard, in the next frame; −1: none
+  int menu_to_open = -1;                   // by the keyboard, in the next frame; −1: none
   std::optional<BrushShape> wanted_brush;  // chosen by name: the stage takes it in the next frame
   bool quit = false;
   std::string clipboard;  // to be put there in this frame; empty: nothing

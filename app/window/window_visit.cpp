@@ -8,10 +8,10 @@
 #include <cmath>
 #include <thread>
 
-#include "app/window/main_window.h"
 #include "app/platform/offscreen_frames.h"
 #include "app/session/keys.h"
 #include "app/widgets/ui_probe.h"
+#include "app/window/main_window.h"
 #include "core/trace/steps.h"
 
 namespace headwise {
@@ -48,9 +48,7 @@ Point inside(const UiRect& rect, double x, double y) {
 class Visit {
  public:
   Visit(const Scenario& scenario, int width, int height, int frames_per_part)
-      : frames_(width, height, std::make_shared<FontAtlas>(1.0f)),
-        window_(scenario),
-        count_(frames_per_part) {
+      : frames_(width, height, std::make_shared<FontAtlas>(1.0f)), window_(scenario), count_(frames_per_part) {
     Settings& settings = window_.state().settings;
     settings.motion_speed = std::clamp(static_cast<float>(motion_seconds / (frames_per_part * frame_seconds)),
                                        Settings::slowest_motion, Settings::fastest_motion);

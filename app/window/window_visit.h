@@ -10,10 +10,9 @@ namespace headwise {
 
 // Something that the visitor did for a while.
 struct VisitPart {
-  std::string name;             // "motion into Scores"
-  std::vector<double> seconds;  // of each frame, until the last of its pixels was there
-  double processor_seconds =
-      0.0;  // of all of them, in all threads: says more than `seconds` on a busy machine
+  std::string name;                // "motion into Scores"
+  std::vector<double> seconds;     // of each frame, until the last of its pixels was there
+  double processor_seconds = 0.0;  // of all of them, in all threads: says more than `seconds` on a busy machine
 };
 
 // One edit, followed to the screen.

@@ -11,11 +11,11 @@
 #include "core/answers/traced_inputs.h"
 #include "core/attention/heads.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/compare/trace_compare.h"
+#include "core/reference/reference_backend.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/progress.h"
 #include "core/trace/attention_sizes.h"
-#include "core/reference/reference_backend.h"
-#include "core/compare/trace_compare.h"
 
 namespace headwise {
 namespace {
@@ -128,15 +128,14 @@ std::vector<std::string> in_words(const HeadWidthComparison& c, Index keys) {
     const auto gradient = std::ranges::max_element(c.gradients, {}, [](const TensorDistance& d) {
       return d.magnitude > 0.0 ? d.difference / d.magnitude : 0.0;
     });
-    sentences.push_back(
-        fmt::format("No: {} on the same parameters differ by up to {:.3g} in the output (the largest is "
-                    "{:.3g}) and {:.3g} "
-                    "in the attention weights{}.",
-                    names, c.output.difference, c.output.magnitude, maps,
-                    gradient == c.gradients.end()
-                        ? ""
-                        : fmt::format(", and grad.{} by up to {:.3g}", tensor_entry(gradient->tensor).name,
-                                      gradient->difference)));
+    sentences.push_back(fmt::format(
+        "No: {} on the same parameters differ by up to {:.3g} in the output (the largest is "
+        "{:.3g}) and {:.3g} "
+        "in the attention weights{}.",
+        names, c.output.difference, c.output.magnitude, maps,
+        gradient == c.gradients.end() ? ""
+                                      : fmt::format(", and grad.{} by up to {:.3g}",
+                                                    tensor_entry(gradient->tensor).name, gradient->difference)));
     sentences.push_back(fmt::format(
         "Why: the wide head's scores are the sum of the heads' scores (to rounding: max |Δ| {:.2g}), added "
         "up before its one softmax; {} heads take {} softmaxes and can attend to {} places.",

@@ -13,8 +13,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::array layouts{ProjectionLayout::packed, ProjectionLayout::separate,
-                             ProjectionLayout::per_head};
+constexpr std::array layouts{ProjectionLayout::packed, ProjectionLayout::separate, ProjectionLayout::per_head};
 
 const char* matrix_name(Projection which) {
   return which == Projection::q ? "W_q" : which == Projection::k ? "W_k" : "W_v";
@@ -100,8 +99,7 @@ LayoutAnswer answer_for(ProjectionLayout layout, const LayoutRun& run, std::opti
     answer.not_possible = why_not_packed(inputs);
     return answer;
   }
-  const std::vector<ProjectionMatrix> matrices =
-      projection_matrices(layout, inputs.options, run.parameters());
+  const std::vector<ProjectionMatrix> matrices = projection_matrices(layout, inputs.options, run.parameters());
   answer.matrices = grouped(matrices, layout);
   answer.matrix_count = static_cast<Index>(matrices.size());
   for (const ProjectionMatrix& matrix : matrices) {

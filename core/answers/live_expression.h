@@ -36,7 +36,6 @@ LiveValue live_value(const LiveExpression& expression, const LiveSubject& subjec
                      LiveAnswers answers = LiveAnswers::all);
 
 // Whether a condition holds. One that needs a number which is missing does not hold, and neither does its opposite.
-bool holds(const LiveExpression& condition, const LiveSubject& subject,
-           LiveAnswers answers = LiveAnswers::all);
+bool holds(const LiveExpression& condition, const LiveSubject& subject, LiveAnswers answers = LiveAnswers::all);
 
 }  // namespace headwise

@@ -47,8 +47,7 @@ struct LiveClaim {
 struct LiveWords {
   std::string text;
   std::vector<LiveClaim> claims;  // those that are shown, outer ones after what stands in them
-  std::vector<std::string>
-      gaps;  // numbers outside of all parts that this trace lacks: "max scores[0,0,99,:]"
+  std::vector<std::string> gaps;  // numbers outside of all parts that this trace lacks: "max scores[0,0,99,:]"
   std::vector<std::string> dropped;  // of choices of which no part is shown: their first conditions
   bool complete() const { return gaps.empty() && dropped.empty(); }
 };
@@ -56,8 +55,7 @@ struct LiveWords {
 // The text with its numbers and with those of its parts that hold. What this trace does not have (a tensor that is absent,
 // a cell beyond its sizes, an answer that is not possible or would not fit in memory) becomes "–", an answer that is not to
 // be computed "…". What check_live_text refuses stays as it is written.
-LiveWords live_words(std::string_view text, const LiveSubject& subject,
-                     LiveAnswers answers = LiveAnswers::all);
+LiveWords live_words(std::string_view text, const LiveSubject& subject, LiveAnswers answers = LiveAnswers::all);
 std::string live_text(std::string_view text, const LiveSubject& subject,
                       LiveAnswers answers = LiveAnswers::all);
 

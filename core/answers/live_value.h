@@ -69,8 +69,7 @@ LiveValue live_count_value(Index count);
 LiveValue live_word_value(std::string word);
 
 // Throws Error(usage) about a text with braces.
-[[noreturn]] void refuse_live_text(std::string_view got, const std::string& what,
-                                   const std::string& expected);
+[[noreturn]] void refuse_live_text(std::string_view got, const std::string& what, const std::string& expected);
 
 // Whether the format has such a key: "attention.scale".
 bool is_setting_path(std::string_view path);

@@ -73,8 +73,7 @@ TensorPtr repeated(const TensorPtr& tensor, const std::vector<Segment>& segments
 
 TensorPtr summed(const TensorPtr& wide, const std::vector<Segment>& segments, const Shape& like) {
   std::vector<double> sums(static_cast<std::size_t>(like.element_count()), 0.0);
-  visit_copies(segments,
-               [&](Index to, Index from) { sums[static_cast<std::size_t>(to)] += wide->flat(from); });
+  visit_copies(segments, [&](Index to, Index from) { sums[static_cast<std::size_t>(to)] += wide->flat(from); });
   return std::make_shared<const Tensor>(Tensor(like, std::move(sums)).converted(wide->dtype()));
 }
 

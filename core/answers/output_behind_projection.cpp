@@ -1,8 +1,8 @@
 #include "core/answers/output_behind_projection.h"
 
 #include "core/answers/traced_inputs.h"
-#include "core/trace/attention_sizes.h"
 #include "core/reference/reference_backend.h"
+#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {

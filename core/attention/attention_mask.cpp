@@ -35,12 +35,11 @@ class Rows {
   template <class F>
   void for_each(F&& f) {
     const Index heads = shape_.size(1), queries = shape_.size(2), all_keys = shape_.size(3);
-    for_ranges(
-        shape_.size(0) * heads * queries, 2.0 * static_cast<double>(keys_), [&](Index first, Index last) {
-          for (Index row = first; row < last; ++row)
-            f(row / queries / heads, row / queries % heads, row % queries,
-              bias_.subspan(static_cast<std::size_t>(row * all_keys), static_cast<std::size_t>(keys_)));
-        });
+    for_ranges(shape_.size(0) * heads * queries, 2.0 * static_cast<double>(keys_), [&](Index first, Index last) {
+      for (Index row = first; row < last; ++row)
+        f(row / queries / heads, row / queries % heads, row % queries,
+          bias_.subspan(static_cast<std::size_t>(row * all_keys), static_cast<std::size_t>(keys_)));
+    });
   }
 
  private:

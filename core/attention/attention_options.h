@@ -40,9 +40,8 @@ struct AttentionOptions {
   std::uint64_t dropout_seed = 0;
   bool need_weights = true;
   bool average_attn_weights = true;
-  bool residual = false;  // residual_output = query + output
-  bool layer_norm =
-      false;  // layer_norm_output = LayerNorm over E of residual_output (or of output), eps 1e-5
+  bool residual = false;    // residual_output = query + output
+  bool layer_norm = false;  // layer_norm_output = LayerNorm over E of residual_output (or of output), eps 1e-5
   bool is_causal = false;
   CausalAlignment causal_alignment = CausalAlignment::top_left;
   std::optional<Index> sliding_window;  // >= 1

@@ -90,7 +90,7 @@ DoubleProduct columns_of(DoubleProduct product, const Run& run) {
 }  // namespace
 
 ProductChange incremental_product(std::span<const DoubleProduct> products,
-                              std::span<const EarlierProduct> earlier) {
+                                  std::span<const EarlierProduct> earlier) {
   std::vector<Changes> changes(products.size());
   double sizes = 0.0;
   for (const DoubleProduct& of : products)
@@ -131,8 +131,7 @@ ProductChange incremental_product(std::span<const DoubleProduct> products,
     }
   });
   multiply_doubles(columns);
-  multiply_doubles(
-      rows);  // after the columns: where they cross both are the new number, but one write at a time
+  multiply_doubles(rows);  // after the columns: where they cross both are the new number, but one write at a time
   return ProductChange::some;
 }
 

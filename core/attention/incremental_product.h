@@ -23,6 +23,6 @@ enum class ProductChange { none, some, most };
 // `some`: every output is filled. `none`: each is that of before, and nothing was written. `most`: more than a quarter of
 // the work would be left, so that multiply_doubles is the shorter way; nothing was written. Throws Error(cancelled).
 ProductChange incremental_product(std::span<const DoubleProduct> products,
-                              std::span<const EarlierProduct> earlier);
+                                  std::span<const EarlierProduct> earlier);
 
 }  // namespace headwise

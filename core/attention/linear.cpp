@@ -64,7 +64,7 @@ void linear_into(Tensor& y, const Tensor& x, const LinearRows& rows) {
 }  // namespace
 
 ProductChange incremental_linear(const Tensor& x, const LinearRows& rows, const EarlierLinear& earlier,
-                            Tensor& y) {
+                                 Tensor& y) {
   const Tensor& before = earlier.y;
   const bool alike = x.dtype() == DType::f64 && before.dtype() == DType::f64 &&
                      x.shape().same_sizes(earlier.x.shape()) && y.shape().same_sizes(before.shape()) &&

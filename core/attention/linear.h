@@ -27,6 +27,7 @@ struct EarlierLinear {
   const Tensor& y;
 };
 // As incremental_product says, y being its output; `most` too where sizes differ. In f64 only.
-ProductChange incremental_linear(const Tensor& x, const LinearRows& rows, const EarlierLinear& earlier, Tensor& y);
+ProductChange incremental_linear(const Tensor& x, const LinearRows& rows, const EarlierLinear& earlier,
+                                 Tensor& y);
 
 }  // namespace headwise

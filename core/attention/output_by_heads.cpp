@@ -33,11 +33,9 @@ void visit_parts(const Tensor& concat, const Tensor& weight, Index heads, Take&&
 
 Tensor output_by_heads(const Tensor& concat, const Tensor& out_proj_weight, Index heads) {
   const Index outputs = out_proj_weight.shape().size(0);
-  Tensor parts(Shape{concat.shape().axes()[0],
-                     concat.shape().axes()[1],
-                     {"H", heads},
-                     out_proj_weight.shape().axes()[0]},
-               concat.dtype());
+  Tensor parts(
+      Shape{concat.shape().axes()[0], concat.shape().axes()[1], {"H", heads}, out_proj_weight.shape().axes()[0]},
+      concat.dtype());
   dispatch_float(concat.dtype(), [&]<class T>() {
     const auto to = parts.values<T>();
     visit_parts<T>(concat, out_proj_weight, heads, [&](Index row, Index e, Index h, double part) {

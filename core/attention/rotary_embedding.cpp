@@ -36,15 +36,14 @@ void check_widths(const Shape& shape, std::span<const double> inverse_frequencie
     throw Error(ExitStatus::usage,
                 {"rotary embedding", "there is no axis of positions", got, "a shape (…,T,D)", ""});
   if (static_cast<Index>(inverse_frequencies.size()) > shape.size(shape.rank() - 1) / 2)
-    throw Error(ExitStatus::usage,
-                {"rotary embedding", "there are more frequencies than pairs of columns",
-                 std::to_string(inverse_frequencies.size()) + " frequencies for " + got,
-                 "at most D/2 frequencies", "give one frequency for each pair of columns"});
+    throw Error(ExitStatus::usage, {"rotary embedding", "there are more frequencies than pairs of columns",
+                                    std::to_string(inverse_frequencies.size()) + " frequencies for " + got,
+                                    "at most D/2 frequencies", "give one frequency for each pair of columns"});
 }
 
 // `direction` 1 rotates forwards, −1 backwards.
 Tensor rotated(const Tensor& x, std::span<const double> inverse_frequencies, Index first_position,
-              double direction) {
+               double direction) {
   const Shape& shape = x.shape();
   check_widths(shape, inverse_frequencies);
   Tensor out = x;

@@ -41,8 +41,7 @@ Index rotary_first_query(const AttentionOptions& options, Index queries, Index k
 //   out[t,j]       = x[t,j]·cos θ − x[t,j+R/2]·sin θ
 //   out[t,j+R/2]   = x[t,j+R/2]·cos θ + x[t,j]·sin θ          for j < R/2; columns from R on stay.
 // f32 or f64; angles and sums are double, rounded once. Throws Error(usage) where R > D or the rank is below 2.
-Tensor rotary_embedding(const Tensor& x, std::span<const double> inverse_frequencies,
-                        Index first_position = 0);
+Tensor rotary_embedding(const Tensor& x, std::span<const double> inverse_frequencies, Index first_position = 0);
 
 // d(loss)/d(x) from d(loss)/d(out): the rotation in reverse.
 Tensor rotary_embedding_gradient(const Tensor& grad_out, std::span<const double> inverse_frequencies,

@@ -75,7 +75,7 @@ void multiply_heads(Tensor& out, const Tensor& left, const Tensor& right, bool t
 }
 
 ProductChange incremental_head_products(Tensor& out, const Tensor& left, const Tensor& right, bool transposed,
-                                    const EarlierHeads& earlier) {
+                                        const EarlierHeads& earlier) {
   const bool alike = out.dtype() == DType::f64 && earlier.out.dtype() == DType::f64 &&
                      left.shape().same_sizes(earlier.left.shape()) &&
                      right.shape().same_sizes(earlier.right.shape()) &&
@@ -98,7 +98,7 @@ Tensor attention_scores(const Tensor& q_heads, const Tensor& k_heads, Shape out)
 }
 
 ProductChange incremental_attention_scores(const Tensor& q_heads, const Tensor& k_heads,
-                                      const EarlierHeads& earlier, Tensor& scores) {
+                                           const EarlierHeads& earlier, Tensor& scores) {
   return incremental_head_products(scores, q_heads, k_heads, true, earlier);
 }
 
@@ -156,7 +156,7 @@ Tensor weighted_sum(const Tensor& dropped_weights, const Tensor& v_heads) {
 }
 
 ProductChange incremental_weighted_sum(const Tensor& dropped_weights, const Tensor& v_heads,
-                                  const EarlierHeads& earlier, Tensor& head_output) {
+                                       const EarlierHeads& earlier, Tensor& head_output) {
   return incremental_head_products(head_output, dropped_weights, v_heads, false, earlier);
 }
 

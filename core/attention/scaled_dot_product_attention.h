@@ -24,7 +24,7 @@ struct EarlierHeads {
 };
 // As incremental_product says, `scores` being its output; `most` too where sizes differ. In f64 only.
 ProductChange incremental_attention_scores(const Tensor& q_heads, const Tensor& k_heads,
-                                      const EarlierHeads& earlier, Tensor& scores);
+                                           const EarlierHeads& earlier, Tensor& scores);
 
 // How scores become scaled_scores: x = scores·scale/temperature, and with softcap c > 0: c·tanh(x/c).
 struct ScoreScale {
@@ -45,6 +45,6 @@ Tensor mask_scores(const Tensor& scaled_scores, const Tensor& mask_bias, std::op
 // infinite.
 Tensor weighted_sum(const Tensor& dropped_weights, const Tensor& v_heads);
 ProductChange incremental_weighted_sum(const Tensor& dropped_weights, const Tensor& v_heads,
-                                  const EarlierHeads& earlier, Tensor& head_output);
+                                       const EarlierHeads& earlier, Tensor& head_output);
 
 }  // namespace headwise

@@ -97,8 +97,7 @@ Tensor mask_scores_gradient(const Tensor& grad_masked_scores, const Tensor& mask
   return grad;
 }
 
-Tensor scale_scores_gradient(const Tensor& grad_scaled_scores, const Tensor& scores,
-                             const ScoreScale& scale) {
+Tensor scale_scores_gradient(const Tensor& grad_scaled_scores, const Tensor& scores, const ScoreScale& scale) {
   Tensor grad(scores.shape(), scores.dtype());
   dispatch_float(grad.dtype(), [&]<class T>() {
     const auto from = grad_scaled_scores.values<T>();
@@ -115,8 +114,7 @@ Tensor scale_scores_gradient(const Tensor& grad_scaled_scores, const Tensor& sco
   return grad;
 }
 
-Tensor attention_scores_query_gradient(const Tensor& grad_scores, const Tensor& k_heads,
-                                       const Shape& q_heads) {
+Tensor attention_scores_query_gradient(const Tensor& grad_scores, const Tensor& k_heads, const Shape& q_heads) {
   return product_with_shared(grad_scores, k_heads, q_heads, false);
 }
 

@@ -30,8 +30,7 @@ Tensor mask_scores_gradient(const Tensor& grad_masked_scores, const Tensor& mask
 Tensor scale_scores_gradient(const Tensor& grad_scaled_scores, const Tensor& scores, const ScoreScale& scale);
 
 // dQ[n,h,l,d] = Σ_s dS[n,h,l,s]·k_heads[n,g,s,d]; (N,H,L,D), the shape of q_heads.
-Tensor attention_scores_query_gradient(const Tensor& grad_scores, const Tensor& k_heads,
-                                       const Shape& q_heads);
+Tensor attention_scores_query_gradient(const Tensor& grad_scores, const Tensor& k_heads, const Shape& q_heads);
 
 // dK[n,g,s,d] = Σ_{h of g} Σ_l dS[n,h,l,s]·q_heads[n,h,l,d]; (N,G,S′,D), the shape of k_heads.
 Tensor attention_scores_key_gradient(const Tensor& grad_scores, const Tensor& q_heads, const Shape& k_heads);

@@ -15,8 +15,7 @@ namespace {
 
 template <class T>
 bool all_blocked(std::span<const T> row) {
-  return !row.empty() &&
-         std::ranges::all_of(row, [](T x) { return x == -std::numeric_limits<T>::infinity(); });
+  return !row.empty() && std::ranges::all_of(row, [](T x) { return x == -std::numeric_limits<T>::infinity(); });
 }
 
 // In double. A NaN need not be found by the maximum: it reaches the sum, and from there the whole row.

@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "core/attention/attention_mask.h"
-#include "core/trace/attention_sizes.h"
 #include "core/reference/reference_backend.h"
+#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -104,8 +104,7 @@ double difference_from_reference(const AttentionInputs& inputs, const Tensor& ou
   } else if (inputs.options.causal_alignment == CausalAlignment::bottom_right) {
     return difference(output, *reference_forward(inputs)->tensors.output);
   }
-  return difference(queries_of(output, axis, first, sampled_queries),
-                    *reference_forward(part)->tensors.output);
+  return difference(queries_of(output, axis, first, sampled_queries), *reference_forward(part)->tensors.output);
 }
 
 }  // namespace headwise

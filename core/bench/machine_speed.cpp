@@ -68,13 +68,12 @@ double copy_bandwidth_gbs(int threads) {
   const Index parts = threads * tasks_of_thread;
   double least = INFINITY;
   for (int i = 0; i < copies; ++i) {
-    least =
-        std::min(least, seconds_of([&] {
-                   run_tasks(parts, threads, [&](Index part, int) {
-                     const Index first = copied_floats * part / parts;
-                     std::copy(source + first, source + copied_floats * (part + 1) / parts, target + first);
-                   });
-                 }));
+    least = std::min(least, seconds_of([&] {
+                       run_tasks(parts, threads, [&](Index part, int) {
+                         const Index first = copied_floats * part / parts;
+                         std::copy(source + first, source + copied_floats * (part + 1) / parts, target + first);
+                       });
+                     }));
   }
   return 1e-9 * 2.0 * sizeof(float) * static_cast<double>(copied_floats) / least;
 }

@@ -113,8 +113,7 @@ std::string Lines::split_comment(Id from) const {
 
 // NumPy itself counts them in bytes.
 std::string Lines::strides(const StridedLayout& layout) const {
-  return fmt::format(", strides {}{}", layout.strides_text(),
-                     style_ == CodeStyle::numpy ? " in numbers" : "");
+  return fmt::format(", strides {}{}", layout.strides_text(), style_ == CodeStyle::numpy ? " in numbers" : "");
 }
 
 // What is transposed back is no view of (N,L,E): the last operation copies.
@@ -123,8 +122,7 @@ std::string Lines::concat_comment() const {
   if (style_ == CodeStyle::d2l) return shapes;
   const MemoryOrder order = memory_order(trace_, Step::concat, Id::concat);
   if (order.refusal.empty()) return shapes + strides(order.states.back().layout);
-  return shapes + strides(order.states[1].layout) + ", copied to " +
-         order.states.back().layout.strides_text();
+  return shapes + strides(order.states[1].layout) + ", copied to " + order.states.back().layout.strides_text();
 }
 
 void Lines::inputs() {
@@ -300,8 +298,7 @@ void Lines::output() {
     }
   } else if (t_.out_proj_weight) {
     set(dialect_->linear("W_o", "concat", "out_proj_weight", t_.out_proj_bias ? "out_proj_bias" : ""),
-        fmt::format("{} @ {} → {}", sizes(Id::concat), swapped_sizes(Id::out_proj_weight),
-                    sizes(Id::output)));
+        fmt::format("{} @ {} → {}", sizes(Id::concat), swapped_sizes(Id::out_proj_weight), sizes(Id::output)));
   }
 }
 

@@ -55,8 +55,7 @@ std::string MaskLines::given_attn_mask() const {
 void MaskLines::add_blocked() {
   add("blocked = " + dialect_.falses());
   if (is_bool(t_.attn_mask)) {
-    block(given_attn_mask(),
-          o_.op == Op::scaled_dot_product_attention ? "True takes part" : "True is blocked");
+    block(given_attn_mask(), o_.op == Op::scaled_dot_product_attention ? "True takes part" : "True is blocked");
   }
   if (is_bool(t_.key_padding_mask)) block("key_padding_mask[:, None, None, :]", "True is ignored");
   if (t_.valid_lens) {
@@ -64,8 +63,7 @@ void MaskLines::add_blocked() {
     block(fmt::format("(j >= valid_lens[:, None, {}, None])", per_query ? ":" : "None"),
           "keys from the length on");
   }
-  const Index offset =
-      o_.causal_alignment == CausalAlignment::bottom_right ? sizes_.keys - sizes_.queries : 0;
+  const Index offset = o_.causal_alignment == CausalAlignment::bottom_right ? sizes_.keys - sizes_.queries : 0;
   if (o_.is_causal || o_.sliding_window || o_.alibi) {
     add(fmt::format("back = i{} - j", offset == 0 ? "" : fmt::format(" + {}", offset)),
         "how far a key lies before its query");

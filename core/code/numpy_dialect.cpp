@@ -25,8 +25,7 @@ class NumpyDialect : public CodeDialect {
     return fmt::format("np.concatenate(list({}.swapaxes(0, 1)), axis=-1)", heads);
   }
   std::string split_heads(const std::string& x, Index rows, Index heads, Index width) const override {
-    return fmt::format("{}.reshape({}, {}, {}, {}).transpose(0, 2, 1, 3)", x, sizes_.batch, rows, heads,
-                       width);
+    return fmt::format("{}.reshape({}, {}, {}, {}).transpose(0, 2, 1, 3)", x, sizes_.batch, rows, heads, width);
   }
   std::string scores(const std::string& q, const std::string& k) const override {
     return fmt::format("{} @ {}.swapaxes(-2, -1)", q, repeated(k));

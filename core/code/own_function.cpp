@@ -47,8 +47,7 @@ std::string mha_call(const Trace& trace, const AttentionSizes& s) {
   };
   std::string mask = "None";
   if (t.mask_bias) {
-    mask =
-        fmt::format("mask_bias[..., :{}].reshape({}, {}, {})", s.keys, s.batch * s.heads, s.queries, s.keys);
+    mask = fmt::format("mask_bias[..., :{}].reshape({}, {}, {})", s.keys, s.batch * s.heads, s.queries, s.keys);
   }
   std::string text = "attn_output, weights = F.multi_head_attention_forward(\n";
   text += fmt::format(

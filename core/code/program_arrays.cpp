@@ -37,8 +37,7 @@ std::string number_text(const Tensor& tensor, Index i) {
   if (tensor.dtype() == DType::boolean) return value != 0.0 ? "True" : "False";
   if (std::isnan(value)) return "np.nan";
   if (std::isinf(value)) return value > 0 ? "np.inf" : "-np.inf";
-  return tensor.dtype() == DType::f32 ? fmt::format("{}", static_cast<float>(value))
-                                      : fmt::format("{}", value);
+  return tensor.dtype() == DType::f32 ? fmt::format("{}", static_cast<float>(value)) : fmt::format("{}", value);
 }
 
 std::string base64(std::span<const unsigned char> bytes) {
@@ -94,8 +93,7 @@ std::string python_array(const Tensor& tensor) {
   if (tensor.size() <= most_listed_cells) {
     std::vector<std::string> numbers;
     for (Index i = 0; i < tensor.size(); ++i) numbers.push_back(number_text(tensor, i));
-    return fmt::format("np.array([{}], \"{}\").reshape{}", fmt::join(numbers, ", "), type,
-                       sizes_tuple(tensor));
+    return fmt::format("np.array([{}], \"{}\").reshape{}", fmt::join(numbers, ", "), type, sizes_tuple(tensor));
   }
   const std::string text = deflated_base64(tensor);
   std::string lines;

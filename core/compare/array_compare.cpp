@@ -8,8 +8,8 @@
 
 #include "core/attention/heads.h"
 #include "core/attention/scaled_dot_product_attention.h"
-#include "core/tensor/error.h"
 #include "core/compare/tensor_readings.h"
+#include "core/tensor/error.h"
 #include "core/trace/why_absent.h"
 
 namespace headwise {
@@ -128,9 +128,8 @@ TensorPtr repeated_heads(const Trace& trace, TensorName name, const Tensor& ours
   if (name.gradient || !grouped) return nullptr;
   if (trace.options.num_heads == trace.options.num_kv_heads) return nullptr;
   const HeadCopy copy = name.id == Id::v_heads ? copies.values : copies.keys;
-  return std::make_shared<const Tensor>(copy == HeadCopy::neighbours
-                                            ? repeat_kv(ours, trace.options.num_heads)
-                                            : tile_kv(ours, trace.options.num_heads));
+  return std::make_shared<const Tensor>(copy == HeadCopy::neighbours ? repeat_kv(ours, trace.options.num_heads)
+                                                                     : tile_kv(ours, trace.options.num_heads));
 }
 
 }  // namespace

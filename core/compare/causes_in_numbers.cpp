@@ -12,9 +12,9 @@
 #include "core/attention/heads.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/softmax.h"
-#include "core/trace/attention_sizes.h"
 #include "core/compare/likely_causes.h"
 #include "core/compare/tensor_readings.h"
+#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -64,8 +64,7 @@ void add_other_tensors(const Question& q, Causes& causes) {
 std::string factor_name(const Trace& trace, double factor) {
   const AttentionSizes s = attention_sizes(trace.options, trace.tensors);
   const auto number = [](Index size) { return static_cast<double>(size); };
-  const double d = number(s.head_dim), dv = number(s.v_head_dim), e = number(s.embed_dim),
-               h = number(s.heads);
+  const double d = number(s.head_dim), dv = number(s.v_head_dim), e = number(s.embed_dim), h = number(s.heads);
   const double p = trace.options.dropout, t = trace.options.temperature;
   const std::vector<std::pair<const char*, double>> known{{"√D", std::sqrt(d)},
                                                           {"D", d},
@@ -163,8 +162,7 @@ void add_orders(const Question& q, Causes& causes) {
 
 // Heads cut from every H-th column, where a head owns D neighbouring ones.
 void add_interleaved_heads(const Question& q, Causes& causes) {
-  if (q.array.tensor.gradient || q.trace.options.op != Op::multi_head_attention ||
-      q.ours().shape().rank() != 4)
+  if (q.array.tensor.gradient || q.trace.options.op != Op::multi_head_attention || q.ours().shape().rank() != 4)
     return;
   const TensorPtr joined = q.id == Id::q_heads   ? q.trace.tensors.q
                            : q.id == Id::k_heads ? q.trace.tensors.k
@@ -192,8 +190,7 @@ void add_repeats(const Question& q, Causes& causes) {
   });
   if (q.agrees(tiled))
     causes.push_back(
-        {"key/value heads are tiled (query head h reads head h % G), not repeated in place (h // (H/G))",
-         ""});
+        {"key/value heads are tiled (query head h reads head h % G), not repeated in place (h // (H/G))", ""});
 }
 
 // Columns 2j and 2j + 1 of x (…,D) brought to j and j + R/2, or back.
@@ -318,8 +315,7 @@ void add_blocked_cells(const Question& q, Causes& causes) {
   const double added = q.theirs().flat(worst) - scores->flat(worst);
   if (!minus_infinite(q.ours().flat(worst)) || !std::isfinite(added)) return;
   const double rounded = std::round(added);
-  if (q.agrees(
-          q.mapped([&](Index i, double x) { return minus_infinite(x) ? scores->flat(i) + rounded : x; })))
+  if (q.agrees(q.mapped([&](Index i, double x) { return minus_infinite(x) ? scores->flat(i) + rounded : x; })))
     causes.push_back({fmt::format("theirs adds {:g} to blocked scores where ours has -inf", rounded), ""});
 }
 
@@ -363,8 +359,7 @@ void add_roundings(const Question& q, Causes& causes) {
 
 std::vector<LikelyCause> causes_in_numbers(const Trace& ours, const ComparedArray& array) {
   Causes causes;
-  if (!array.ours || !array.theirs || array.ours->size() > searched_cells ||
-      array.ours->size() < enough_cells)
+  if (!array.ours || !array.theirs || array.ours->size() > searched_cells || array.ours->size() < enough_cells)
     return causes;
   const Question question{ours, array, array.tensor.id};
   for (const auto& search :

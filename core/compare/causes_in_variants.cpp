@@ -7,11 +7,11 @@
 #include <set>
 #include <utility>
 
-#include "core/tensor/task_threads.h"
 #include "core/compare/likely_causes.h"
 #include "core/compare/program_variants.h"
-#include "core/reference/reference_backend.h"
 #include "core/compare/variant_trials.h"
+#include "core/reference/reference_backend.h"
+#include "core/tensor/task_threads.h"
 
 namespace headwise {
 namespace {
@@ -151,8 +151,7 @@ void put_nearest_first(const VariantTrials& trials,
   std::vector<std::pair<double, std::size_t>> errors;
   for (std::size_t i = 0; i < complete.size(); ++i) {
     const std::vector<double> cells = trials.residuals(complete[i].first);
-    errors.emplace_back(sum_of_squares(cells) / static_cast<double>(std::max<std::size_t>(1, cells.size())),
-                        i);
+    errors.emplace_back(sum_of_squares(cells) / static_cast<double>(std::max<std::size_t>(1, cells.size())), i);
   }
   const double bound = as_near * std::max(of_rounding, std::ranges::min(errors).first);
   std::ranges::stable_partition(errors, [bound](const auto& error) { return error.first <= bound; });
@@ -162,8 +161,7 @@ void put_nearest_first(const VariantTrials& trials,
 }
 
 // A first difference beside one that explains what is left.
-std::vector<std::pair<ProgramVariant, TrialResult>> tried_pairs(const VariantTrials& trials,
-                                                                Candidates& found) {
+std::vector<std::pair<ProgramVariant, TrialResult>> tried_pairs(const VariantTrials& trials, Candidates& found) {
   std::ranges::stable_sort(found.partial, std::ranges::greater{},
                            [](const auto& candidate) { return candidate.second.agreeing; });
   std::vector<std::pair<ProgramVariant, TrialResult>> pairs;

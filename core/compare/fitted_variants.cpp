@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/attention/rotary_embedding.h"
-#include "core/trace/attention_sizes.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/tensor_fill.h"
+#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -61,8 +61,7 @@ void add_masks(const AttentionInputs& inputs, std::vector<FittedVariant>& fits) 
   const auto is_float = [](const TensorPtr& mask) { return mask && mask->dtype() != DType::boolean; };
   if (o.alibi || is_float(t.attn_mask) || is_float(t.key_padding_mask))
     fits.push_back({[](double number) {
-                      ProgramVariant variant{
-                          fmt::format("what the masks add is multiplied by {:.9g}", number)};
+                      ProgramVariant variant{fmt::format("what the masks add is multiplied by {:.9g}", number)};
                       variant.stages = {masked_as([number](double score, double bias) {
                         return is_blocked(bias) ? bias : score + bias * number;
                       })};
@@ -86,7 +85,7 @@ void add_scores(const AttentionInputs& inputs, const AttentionOptions& o, std::v
                   },
                   {0.5, 1, 2, 5, 10, 20, 50, 100}});
   const bool rotated_as_usual = o.head_dim > 2 && o.head_dim % 2 == 0 && !o.add_zero_attn &&
-                               !inputs.tensors.bias_k && !inputs.tensors.static_k;
+                                !inputs.tensors.bias_k && !inputs.tensors.static_k;
   if (rotated_as_usual)
     fits.push_back({[](double number) {
                       return ProgramVariant{

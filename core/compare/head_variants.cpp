@@ -9,9 +9,9 @@
 
 #include "core/attention/heads.h"
 #include "core/attention/scaled_dot_product_attention.h"
-#include "core/trace/attention_sizes.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/tensor_fill.h"
+#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -80,10 +80,8 @@ void add_views(const AttentionInputs& inputs, ProgramVariants& variants) {
   auto both = split_all(as_stored);
   both.push_back(merged_by_view(as_stored));
   variants.push_back({"the heads are split and joined by views, without a transpose", "", {}, both});
-  variants.push_back({"the heads are joined by a view of (N,H,L,Dv), without a transpose",
-                      "",
-                      {},
-                      {merged_by_view(as_stored)}});
+  variants.push_back(
+      {"the heads are joined by a view of (N,H,L,Dv), without a transpose", "", {}, {merged_by_view(as_stored)}});
   for (const auto& [name, ids] : single)
     variants.push_back({fmt::format("{} is split into heads by a view, without a transpose", name),
                         "",
@@ -141,8 +139,7 @@ void add_copies(const AttentionInputs& inputs, ProgramVariants& variants) {
   };
   const auto output_with = [](std::function<Tensor(const Tensor&)> copies) {
     return StageChange{Id::head_output, [copies = std::move(copies)](const Trace& so_far) {
-                         return weighted_sum(*so_far.tensors.dropped_weights,
-                                             copies(*so_far.tensors.v_heads));
+                         return weighted_sum(*so_far.tensors.dropped_weights, copies(*so_far.tensors.v_heads));
                        }};
   };
   const auto tiled = [heads](const Tensor& x) { return tile_kv(x, heads); };
@@ -168,10 +165,8 @@ void add_copies(const AttentionInputs& inputs, ProgramVariants& variants) {
         {fmt::format("the heads of v alone are {}", how), "", {}, {output_with(tiled)}, {near, apart}});
     variants.push_back(
         {fmt::format("the heads of k alone are {}", how), "", {}, {scores_with(tiled)}, {apart, near}});
-    variants.push_back({"every query head reads the first key/value head",
-                        "",
-                        {},
-                        {scores_with(first), output_with(first)}});
+    variants.push_back(
+        {"every query head reads the first key/value head", "", {}, {scores_with(first), output_with(first)}});
     variants.push_back({"the key/value heads are read in the reverse order",
                         "",
                         {},

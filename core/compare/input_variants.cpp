@@ -8,9 +8,9 @@
 #include <limits>
 
 #include "core/attention/rotary_embedding.h"
-#include "core/trace/attention_sizes.h"
 #include "core/compare/tensor_blocks.h"
 #include "core/compare/tensor_fill.h"
+#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -64,9 +64,8 @@ void add_options(const AttentionOptions& o, bool square, Variants& variants) {
   add(o.add_zero_attn, "no row of zeros is appended", "--set attention.add_zero_attn=false",
       [](Options& p) { p.add_zero_attn = false; });
   const bool rotary = has_rotary_embedding(o);  // appended rows have no position
-  add(!o.add_zero_attn && !rotary && o.op == Op::multi_head_attention,
-      "a row of zeros is appended to k and v", "--set attention.add_zero_attn=true",
-      [](Options& p) { p.add_zero_attn = true; });
+  add(!o.add_zero_attn && !rotary && o.op == Op::multi_head_attention, "a row of zeros is appended to k and v",
+      "--set attention.add_zero_attn=true", [](Options& p) { p.add_zero_attn = true; });
   add(!o.is_causal, "there is a causal mask", "--set mask.is_causal=true",
       [](Options& p) { p.is_causal = true; });
   add(o.is_causal, "there is no causal mask", "--set mask.is_causal=false",
@@ -137,8 +136,7 @@ void add_masks(const AttentionInputs& inputs, Variants& variants) {
   if (!t.attn_mask) return;
   const Shape shape = t.attn_mask->shape();
   const AttentionSizes sizes = attention_sizes(inputs);
-  if (inputs.options.op == Op::multi_head_attention && shape.rank() == 3 && sizes.batch > 1 &&
-      sizes.heads > 1) {
+  if (inputs.options.op == Op::multi_head_attention && shape.rank() == 3 && sizes.batch > 1 && sizes.heads > 1) {
     std::vector<Index> source;  // slice n·H + h of ours from slice h·N + n
     for (Index n = 0; n < sizes.batch; ++n) {
       for (Index h = 0; h < sizes.heads; ++h) source.push_back(h * sizes.batch + n);

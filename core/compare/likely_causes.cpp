@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "core/compare/narrow_types.h"
-#include "core/reference/reference_backend.h"
 #include "core/compare/variant_trials.h"
+#include "core/reference/reference_backend.h"
 
 namespace headwise {
 namespace {
@@ -44,8 +44,7 @@ std::vector<StoredTensor> stored_as(const VariantSearch& search, const NarrowTyp
 }
 
 // Whether the arrays behind this one agree, or follow from it: then what explains this one explains them all.
-bool rest_follows(const VariantSearch& search, const ArrayComparison& comparison,
-                  const ComparedArray& first) {
+bool rest_follows(const VariantSearch& search, const ArrayComparison& comparison, const ComparedArray& first) {
   const auto differs = [](const ComparedArray& array) { return !array.agrees(); };
   if (std::ranges::count_if(comparison.arrays, differs) == 1) return true;
   const TensorPtr own = search.ours.tensor(first.tensor);

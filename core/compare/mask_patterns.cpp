@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "core/attention/attention_mask.h"
-#include "core/trace/attention_sizes.h"
 #include "core/compare/tensor_fill.h"
+#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {

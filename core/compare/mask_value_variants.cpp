@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/attention/softmax.h"
-#include "core/trace/attention_sizes.h"
 #include "core/compare/mask_patterns.h"
 #include "core/compare/tensor_fill.h"
+#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -113,9 +113,9 @@ void add_mask_value_variants(const AttentionInputs& inputs, ProgramVariants& var
       {masked_as([](double score, double bias) { return is_blocked(bias) ? 0.0 : score + bias; })});
   add("the scores are multiplied by attn_mask, not added to it",
       {masked_as([](double score, double bias) { return is_blocked(bias) ? bias : score * bias; })});
-  add("what a mask adds is divided by √D along with the scores",
-      {masked_as(
-          [scale](double score, double bias) { return is_blocked(bias) ? bias : score + bias * scale; })});
+  add("what a mask adds is divided by √D along with the scores", {masked_as([scale](double score, double bias) {
+        return is_blocked(bias) ? bias : score + bias * scale;
+      })});
   add("what a mask adds (a bias, ALiBi) is subtracted: the sign is opposite",
       {masked_as([](double score, double bias) { return is_blocked(bias) ? bias : score - bias; })});
   add("masks are applied to the last query alone",

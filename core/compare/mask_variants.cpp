@@ -5,9 +5,9 @@
 #include <utility>
 
 #include "core/attention/attention_mask.h"
-#include "core/trace/attention_sizes.h"
 #include "core/compare/mask_patterns.h"
 #include "core/compare/tensor_fill.h"
+#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -169,9 +169,7 @@ void add_padding(const AttentionInputs& inputs, ProgramVariants& variants) {
   add("is read from the other end: padding on the left is taken for padding on the right",
       [pads, keys](Index n, Index, Index, Index s) { return s < keys && pads(n, keys - 1 - s); });
   add("is one key too long: the last key that is not padding is blocked, too",
-      [pads, keys](Index n, Index, Index, Index s) {
-        return pads(n, s) || (s + 1 < keys && pads(n, s + 1));
-      });
+      [pads, keys](Index n, Index, Index, Index s) { return pads(n, s) || (s + 1 < keys && pads(n, s + 1)); });
   add("is one key too short: the first key that is padding is kept",
       [pads](Index n, Index, Index, Index s) { return pads(n, s) && (s == 0 || pads(n, s - 1)); });
   if (batch == 1) return;

@@ -8,10 +8,10 @@
 #include "core/attention/add_and_norm.h"
 #include "core/attention/average_weights.h"
 #include "core/attention/linear.h"
-#include "core/trace/attention_sizes.h"
 #include "core/compare/program_variants.h"
-#include "core/reference/reference_backend.h"
 #include "core/compare/tensor_fill.h"
+#include "core/reference/reference_backend.h"
+#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {

@@ -4,10 +4,10 @@
 #include <array>
 #include <utility>
 
-#include "core/trace/attention_sizes.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/tensor_blocks.h"
 #include "core/compare/tensor_fill.h"
+#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -69,12 +69,11 @@ void add_single_parts(const AttentionInputs& inputs, ProgramVariants& variants) 
   const Parts parts(inputs.options);
   for (std::size_t part = 0; part < 3; ++part) {
     if (t.in_proj_bias)
-      variants.push_back({fmt::format("the bias of {} is not added", letters[part]), "",
-                          [parts, part](AttentionInputs& other) {
-                            other.tensors.in_proj_bias = shared_tensor(
-                                with_zero_rows(*other.tensors.in_proj_bias, parts.first_rows[part],
-                                               parts.first_rows[part + 1]));
-                          }});
+      variants.push_back(
+          {fmt::format("the bias of {} is not added", letters[part]), "", [parts, part](AttentionInputs& other) {
+             other.tensors.in_proj_bias = shared_tensor(with_zero_rows(
+                 *other.tensors.in_proj_bias, parts.first_rows[part], parts.first_rows[part + 1]));
+           }});
     if (t.in_proj_weight && parts.rows(part) > 1)
       variants.push_back({fmt::format("W_{} is used as [in,out], x·W where ours is x·Wᵀ", letters[part]), "",
                           [parts, part](AttentionInputs& other) {
@@ -158,9 +157,8 @@ void add_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
                                                                                 {"k, v, q", {2, 0, 1}},
                                                                                 {"v, k, q", {2, 1, 0}}}};
   for (const auto& [text, source] : orders) {
-    variants.push_back(
-        {fmt::format("the rows of in_proj_weight are taken in the order {}, not q, k, v", text), "",
-         reorder(rows, {source.begin(), source.end()})});
+    variants.push_back({fmt::format("the rows of in_proj_weight are taken in the order {}, not q, k, v", text),
+                        "", reorder(rows, {source.begin(), source.end()})});
   }
   if (o.num_heads == 1) return;
   std::vector<Index> by_head,
@@ -207,8 +205,7 @@ void add_parameter_variants(const AttentionInputs& inputs, ProgramVariants& vari
   const auto add = [&](bool applies, std::string text, Change change) {
     if (applies) variants.push_back({std::move(text), "", std::move(change)});
   };
-  const auto without = [&](const TensorPtr& tensor, const char* text,
-                           std::function<void(TraceTensors&)> drop) {
+  const auto without = [&](const TensorPtr& tensor, const char* text, std::function<void(TraceTensors&)> drop) {
     add(tensor != nullptr, text, [drop](AttentionInputs& other) { drop(other.tensors); });
   };
   without(t.in_proj_bias, "in_proj_bias is not added", [](TraceTensors& u) { u.in_proj_bias = nullptr; });
@@ -224,9 +221,8 @@ void add_parameter_variants(const AttentionInputs& inputs, ProgramVariants& vari
         });
     const bool square = t.*member && (t.*member)->shape().size(0) == (t.*member)->shape().size(1);
     add(t.*member && !square && (t.*member)->shape().size(1) > 1,
-        fmt::format("the numbers of {} are read as [in,out]", name), [member](AttentionInputs& other) {
-          other.tensors.*member = read_as_in_out(*(other.tensors.*member));
-        });
+        fmt::format("the numbers of {} are read as [in,out]", name),
+        [member](AttentionInputs& other) { other.tensors.*member = read_as_in_out(*(other.tensors.*member)); });
   };
   transposed("in_proj_weight", &TraceTensors::in_proj_weight);
   transposed("q_proj_weight", &TraceTensors::q_proj_weight);

@@ -19,9 +19,8 @@ struct StageChange {
 };
 
 struct ProgramVariant {
-  std::string text;  // what theirs does: "the scores are not scaled"
-  std::string remedy =
-      {};  // the same in Headwise, "--set attention.scale=1"; empty where it is a mistake anywhere
+  std::string text;         // what theirs does: "the scores are not scaled"
+  std::string remedy = {};  // the same in Headwise, "--set attention.scale=1"; empty where it is a mistake anywhere
   std::function<void(AttentionInputs&)> change = {};  // may be empty
   std::vector<StageChange> stages = {};               // may be empty
   HeadCopies copies = {};                             // how key/value heads that come repeated are repeated

@@ -15,8 +15,8 @@
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
-#include "core/trace/attention_sizes.h"
 #include "core/compare/tensor_fill.h"
+#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -112,9 +112,8 @@ class Retracing {
     const TraceTensors& t = trace_.tensors;
     const AttentionOptions& o = trace_.options;
     const auto held = [&](Tensor weights) {
-      return o.frozen_heads.empty()
-                 ? std::move(weights)
-                 : with_frozen_heads(std::move(weights), *t.frozen_weights, o.frozen_heads);
+      return o.frozen_heads.empty() ? std::move(weights)
+                                    : with_frozen_heads(std::move(weights), *t.frozen_weights, o.frozen_heads);
     };
     return stage(Id::attn_weights, {Id::masked_scores},
                  [&] { return shared_tensor(held(softmax(*t.masked_scores, o.fully_masked_rows))); }) &&

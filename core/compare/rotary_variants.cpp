@@ -8,9 +8,9 @@
 
 #include "core/attention/heads.h"
 #include "core/attention/rotary_embedding.h"
-#include "core/trace/attention_sizes.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/tensor_fill.h"
+#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -66,10 +66,9 @@ StageChange keys_rotated(const Rotation& rotation) {
 
 // The same change of the rotation for queries and keys, for queries alone and for keys alone.
 void add_rotations(const RotaryPlan& plan, const std::string& text,
-               const std::function<void(Rotation&, bool of_queries)>& change, ProgramVariants& variants) {
-  for (const auto& [who, queries, keys] :
-       {std::tuple{"", true, true}, std::tuple{", in q alone", true, false},
-        std::tuple{", in k alone", false, true}}) {
+                   const std::function<void(Rotation&, bool of_queries)>& change, ProgramVariants& variants) {
+  for (const auto& [who, queries, keys] : {std::tuple{"", true, true}, std::tuple{", in q alone", true, false},
+                                           std::tuple{", in k alone", false, true}}) {
     ProgramVariant variant{text + who};
     for (const bool of_queries : {true, false}) {
       if (!(of_queries ? queries : keys)) continue;
@@ -109,7 +108,9 @@ void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
       [](Rotation& rotation, bool) { rotation.first_half = 1.0; }, variants);
   add_rotations(
       plan, "the rotary positions count the heads, not the tokens",
-      [](Rotation& rotation, bool) { rotation.position = [](Index h, Index) { return static_cast<double>(h); }; },
+      [](Rotation& rotation, bool) {
+        rotation.position = [](Index h, Index) { return static_cast<double>(h); };
+      },
       variants);
   add_rotations(
       plan, "the rotary positions run backwards",
@@ -173,14 +174,10 @@ void add_targets(const RotaryPlan& plan, ProgramVariants& variants) {
   const auto as_heads = [](Id id, Id heads) {
     return StageChange{id, [heads](const Trace& so_far) { return *so_far.tensor(heads); }};
   };
-  variants.push_back({"q alone is turned by its positions (rotary), k is not",
-                      "",
-                      {},
-                      {as_heads(Id::k_rotary, Id::k_heads)}});
-  variants.push_back({"k alone is turned by its positions (rotary), q is not",
-                      "",
-                      {},
-                      {as_heads(Id::q_rotary, Id::q_heads)}});
+  variants.push_back(
+      {"q alone is turned by its positions (rotary), k is not", "", {}, {as_heads(Id::k_rotary, Id::k_heads)}});
+  variants.push_back(
+      {"k alone is turned by its positions (rotary), q is not", "", {}, {as_heads(Id::q_rotary, Id::q_heads)}});
   // Of programs that return q and k all the same.
   variants.push_back({"q and k are not turned by their positions",
                       "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
@@ -198,7 +195,8 @@ void add_targets(const RotaryPlan& plan, ProgramVariants& variants) {
   }
   ProgramVariant twice{"q and k are turned by their positions twice (rotary)"};
   const auto again = [](Id id, const Rotation& rotation) {
-    return StageChange{id, [id, rotation](const Trace& so_far) { return rotated(*so_far.tensor(id), rotation); }};
+    return StageChange{id,
+                       [id, rotation](const Trace& so_far) { return rotated(*so_far.tensor(id), rotation); }};
   };
   twice.stages = {again(Id::q_rotary, plan.usual(true)), again(Id::k_rotary, plan.usual(false))};
   variants.push_back(std::move(twice));

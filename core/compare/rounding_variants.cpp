@@ -67,9 +67,9 @@ void add_rounding_variants(const AttentionInputs& inputs, ProgramVariants& varia
     stages("the weights are", {Id::attn_weights});
     stages("the heads' output is", {Id::head_output});
     if (!heads_given)
-      stages("q, k, v, scores, weights and output are each",
-             {Id::q, Id::k, Id::v, Id::scores, Id::scaled_scores, Id::attn_weights, Id::head_output,
-              Id::output});
+      stages(
+          "q, k, v, scores, weights and output are each",
+          {Id::q, Id::k, Id::v, Id::scores, Id::scaled_scores, Id::attn_weights, Id::head_output, Id::output});
   }
 }
 

@@ -7,9 +7,9 @@
 
 #include "core/attention/heads.h"
 #include "core/attention/scaled_dot_product_attention.h"
-#include "core/trace/attention_sizes.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/tensor_fill.h"
+#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -56,15 +56,15 @@ void add_exchanges(const AttentionSizes& s, ProgramVariants& variants) {
 // The weights transposed before they weigh the values.
 void add_transposed_weights(const AttentionSizes& s, ProgramVariants& variants) {
   if (s.queries != s.all_keys) return;
-  variants.push_back(
-      {"the weights are transposed: softmax(…)ᵀ·v",
-       "",
-       {},
-       {{Id::attn_weights, [](const Trace& so_far) {
-           const Tensor& own = *so_far.tensors.attn_weights;
-           const Cells cell(own);
-           return filled4(own.shape(), [&](Index n, Index h, Index l, Index t) { return cell(n, h, t, l); });
-         }}}});
+  variants.push_back({"the weights are transposed: softmax(…)ᵀ·v",
+                      "",
+                      {},
+                      {{Id::attn_weights, [](const Trace& so_far) {
+                          const Tensor& own = *so_far.tensors.attn_weights;
+                          const Cells cell(own);
+                          return filled4(own.shape(),
+                                         [&](Index n, Index h, Index l, Index t) { return cell(n, h, t, l); });
+                        }}}});
 }
 
 // Rows of (…,W) divided by their norm, or by their root mean square.

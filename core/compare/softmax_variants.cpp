@@ -8,9 +8,9 @@
 #include <utility>
 
 #include "core/attention/softmax.h"
-#include "core/trace/attention_sizes.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/tensor_fill.h"
+#include "core/trace/attention_sizes.h"
 
 namespace headwise {
 namespace {
@@ -22,8 +22,7 @@ using RowRule = std::function<void(std::span<double> row)>;
 
 double row_maximum(std::span<const double> row) {
   const double maximum = *std::ranges::max_element(row);
-  return std::isinf(maximum) && maximum < 0 ? 0.0
-                                            : maximum;  // a row of nothing but −inf becomes exp(−inf) = 0
+  return std::isinf(maximum) && maximum < 0 ? 0.0 : maximum;  // a row of nothing but −inf becomes exp(−inf) = 0
 }
 
 StageChange by_rows(RowRule rule) {
@@ -106,13 +105,14 @@ void add_axes(const AttentionSizes& sizes, ProgramVariants& variants) {
   for (const Axis& axis : other) {
     if (!axis.applies) continue;
     for (const bool nan : {true, false}) {  // a column whose every score is −inf
-      variants.push_back(
-          {axis.text, "", {}, {{Id::attn_weights, [axes = axis.axes, nan](const Trace& so_far) {
-                                  const Tensor weights = softmax_over(*so_far.tensors.masked_scores, axes);
-                                  if (nan) return weights;
-                                  return mapped_cells(weights,
-                                                      [](double x) { return std::isnan(x) ? 0.0 : x; });
-                                }}}});
+      variants.push_back({axis.text, "", {}, {{Id::attn_weights, [axes = axis.axes, nan](const Trace& so_far) {
+                                                 const Tensor weights =
+                                                     softmax_over(*so_far.tensors.masked_scores, axes);
+                                                 if (nan) return weights;
+                                                 return mapped_cells(weights, [](double x) {
+                                                   return std::isnan(x) ? 0.0 : x;
+                                                 });
+                                               }}}});
     }
     variants.push_back({axis.text,
                         "",

@@ -127,8 +127,7 @@ Tensor in_our_order(const Tensor& stored, const Shape& ours, const AxisOrder& or
   Tensor result(ours, stored.dtype());
   std::vector<Index> index(steps.size(), 0);
   for (Index cell = 0; cell < result.size(); ++cell) {
-    result.set_flat(cell,
-                    stored.flat(std::inner_product(index.begin(), index.end(), steps.begin(), Index{0})));
+    result.set_flat(cell, stored.flat(std::inner_product(index.begin(), index.end(), steps.begin(), Index{0})));
     for (std::size_t axis = index.size(); axis-- > 0;) {
       if (++index[axis] < ours.size(static_cast<Index>(axis))) break;
       index[axis] = 0;

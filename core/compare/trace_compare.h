@@ -33,8 +33,7 @@ struct TensorDifference {
 };
 
 struct TraceComparison {
-  std::vector<TensorDifference>
-      tensors;  // those that both have: values first, then gradients from the output back
+  std::vector<TensorDifference> tensors;  // those that both have: values first, then gradients from the output back
   std::vector<TensorName> only_ours, only_theirs;
 
   // The first that does not agree; none where all do.

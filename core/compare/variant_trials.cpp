@@ -4,9 +4,9 @@
 #include <cmath>
 #include <utility>
 
-#include "core/tensor/error.h"
-#include "core/reference/reference_backend.h"
 #include "core/compare/retraced.h"
+#include "core/reference/reference_backend.h"
+#include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
@@ -78,21 +78,19 @@ TrialResult VariantTrials::tried(const ProgramVariant& variant) const {
   TrialResult result;
   try {
     const Trace base = base_of(variant);
-    retraced(
-        base, variant.stages, [&](Id stage, const Trace& so_far, const std::vector<TensorPtr>& unchanged) {
-          for (; result.agreeing < values_ && arrays_[result.agreeing].name.id == stage; ++result.agreeing) {
-            const Array& array = arrays_[result.agreeing];
-            const auto agrees_with = [&](const TensorPtr& tensor) {
-              if (!tensor) return false;
-              Trace with = so_far;
-              with.tensors.*(tensor_entry(stage).member) = tensor;
-              return compared(with, array, variant).agrees();
-            };
-            if (!agrees_with(so_far.tensor(stage)) && !std::ranges::any_of(unchanged, agrees_with))
-              return false;
-          }
-          return result.agreeing < values_;
-        });
+    retraced(base, variant.stages, [&](Id stage, const Trace& so_far, const std::vector<TensorPtr>& unchanged) {
+      for (; result.agreeing < values_ && arrays_[result.agreeing].name.id == stage; ++result.agreeing) {
+        const Array& array = arrays_[result.agreeing];
+        const auto agrees_with = [&](const TensorPtr& tensor) {
+          if (!tensor) return false;
+          Trace with = so_far;
+          with.tensors.*(tensor_entry(stage).member) = tensor;
+          return compared(with, array, variant).agrees();
+        };
+        if (!agrees_with(so_far.tensor(stage)) && !std::ranges::any_of(unchanged, agrees_with)) return false;
+      }
+      return result.agreeing < values_;
+    });
     if (result.agreeing < values_) return result;
     if (values_ == arrays_.size()) {
       result.all = true;

@@ -144,8 +144,7 @@ void keep_permissions(int descriptor, const struct stat& old) {
 
 void sync_folder(const std::string& target) {
   const std::string folder = target.substr(0, target.find_last_of('/') + 1);
-  const Descriptor descriptor(
-      open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Descriptor descriptor(open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (descriptor.number() >= 0) fsync(descriptor.number());
 }
 

@@ -136,8 +136,7 @@ const ElementTypeEntry& element_type(ElementType type) {
 }
 
 ElementType element_type_of(DType dtype) {
-  constexpr ElementType types[] = {ElementType::f32, ElementType::f64, ElementType::boolean,
-                                   ElementType::i64};
+  constexpr ElementType types[] = {ElementType::f32, ElementType::f64, ElementType::boolean, ElementType::i64};
   return types[static_cast<std::size_t>(dtype)];
 }
 

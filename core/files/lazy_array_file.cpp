@@ -93,8 +93,7 @@ TensorPtr LazyArrayFile::read_rows(const std::string& name, Index first, Index c
   if (places_->safetensors) {
     const SafetensorsArray& array = places_->safetensors->header.arrays[at->second];
     StoredArray part = array.array;
-    const std::uint64_t row_bytes =
-        rows > 0 ? (array.end - array.begin) / static_cast<std::uint64_t>(rows) : 0;
+    const std::uint64_t row_bytes = rows > 0 ? (array.end - array.begin) / static_cast<std::uint64_t>(rows) : 0;
     if (!part.sizes.empty()) part.sizes[0] = count;
     require_memory(tensor_bytes(part, where), where);
     return read_tensor(part,

@@ -79,8 +79,7 @@ class DictParser {
   std::string string() {
     skip_space();
     const char quote = at_ < text_.size() ? text_[at_] : '\0';
-    const std::size_t end =
-        quote == '\'' || quote == '"' ? text_.find(quote, at_ + 1) : std::string_view::npos;
+    const std::size_t end = quote == '\'' || quote == '"' ? text_.find(quote, at_ + 1) : std::string_view::npos;
     if (end == std::string_view::npos) wrong(fmt::format("'{}' at byte {}", text_.substr(at_, 20), at_));
     const std::string_view content = text_.substr(at_ + 1, end - at_ - 1);
     if (content.find('\\') != std::string_view::npos) wrong("a backslash in a string");

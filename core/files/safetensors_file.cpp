@@ -99,8 +99,7 @@ std::vector<NamedTensor> read_safetensors(const InputFile& file) {
   for (const SafetensorsArray& array : open.header.arrays) {
     TensorPtr tensor = read_tensor(array.array, file.source(open.data_begin + array.begin),
                                    file.path() + ": " + array.array.name);
-    tensors.push_back(
-        {array.array.name, std::move(tensor), std::string(element_type(array.array.type).name)});
+    tensors.push_back({array.array.name, std::move(tensor), std::string(element_type(array.array.type).name)});
   }
   return tensors;
 }

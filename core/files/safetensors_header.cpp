@@ -120,8 +120,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
   bool boolean(bool) override { wrong("true or false"); }
   bool binary(binary_t&) override { wrong("binary data"); }
   bool parse_error(std::size_t position, const std::string& token, const Json::exception&) override {
-    fail("the JSON of the header is malformed", fmt::format("'{}' at byte {}", token, position),
-         "valid JSON");
+    fail("the JSON of the header is malformed", fmt::format("'{}' at byte {}", token, position), "valid JSON");
   }
 
  private:

@@ -92,9 +92,9 @@ Json parse_strict_json(std::string_view text, const JsonLimits& limits) {
   try {
     Guard guard(limits);
     // The callback is copied by the parser: hand it a reference, so that there is one state.
-    return Json::parse(
-        text.begin(), text.end(),
-        [&guard](int depth, Json::parse_event_t event, Json& parsed) { return guard(depth, event, parsed); });
+    return Json::parse(text.begin(), text.end(), [&guard](int depth, Json::parse_event_t event, Json& parsed) {
+      return guard(depth, event, parsed);
+    });
   } catch (const Json::parse_error& error) {
     throw JsonRefusal{line_and_column(text, error.byte), not_json, plain_message(error.what()), rfc};
   } catch (const Json::out_of_range& error) {

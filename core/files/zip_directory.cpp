@@ -168,8 +168,7 @@ class DirectoryReader {
       // The header, at least as long as it must be, belongs to its entry: nothing else may reach into it.
       ranges.emplace_back(entry.data_offset - entry.name.size() - local_header_bytes,
                           entry.data_offset + entry.compressed_size);
-      if (entry.size / max_ratio > entry.compressed_size ||
-          __builtin_add_overflow(total, entry.size, &total)) {
+      if (entry.size / max_ratio > entry.compressed_size || __builtin_add_overflow(total, entry.size, &total)) {
         fail("an entry claims more than its packed bytes can hold",
              fmt::format("{} bytes in {}", entry.size, entry.name),
              fmt::format("at most {} for {} packed bytes", entry.compressed_size * max_ratio,

@@ -88,8 +88,7 @@ void ZipWriter::add(const std::string& name, Bytes first, Bytes second) {
     return content.empty() ? content : little_endian(1, 2) + little_endian(content.size(), 2) + content;
   };
   const std::string local_extra = extra_of(large ? sizes64 : "");
-  const std::string directory_extra =
-      extra_of((large ? sizes64 : "") + (far ? little_endian(offset_, 8) : ""));
+  const std::string directory_extra = extra_of((large ? sizes64 : "") + (far ? little_endian(offset_, 8) : ""));
   const std::string common = little_endian(large || far ? 45 : 20, 2) +
                              little_endian(ascii ? 0 : utf8_names, 2) + little_endian(deflate ? 8 : 0, 2) +
                              little_endian(0, 2) + little_endian(date_1980_01_01, 2) + little_endian(crc, 4) +

@@ -81,8 +81,8 @@ PyramidLevel coarser(const PyramidLevel& fine, Index queries, Index keys) {
       const auto to = static_cast<std::size_t>(r / 2 * level.cols + c / 2);
       level.min[to] = least(level.min[to], fine.min[from]);
       level.max[to] = largest(level.max[to], fine.max[from]);
-      level.mean[to] += fine.mean[from] * cells_of(fine, r, c, queries, keys) /
-                        cells_of(level, r / 2, c / 2, queries, keys);
+      level.mean[to] +=
+          fine.mean[from] * cells_of(fine, r, c, queries, keys) / cells_of(level, r / 2, c / 2, queries, keys);
     }
   return level;
 }

@@ -24,8 +24,7 @@ const float* numbers(const TensorPtr& tensor) {
 }
 
 // Rows (N,T,heads·D), each turned by its position, from `first_position` on.
-TensorPtr turned(const TensorPtr& rows, std::span<const double> frequencies, Index first_position,
-                 Index heads) {
+TensorPtr turned(const TensorPtr& rows, std::span<const double> frequencies, Index first_position, Index heads) {
   const Shape& shape = rows->shape();
   auto made = std::make_shared<Tensor>(Tensor::unwritten(shape, DType::f32));
   const FusedRotary rotary(frequencies, first_position, shape.size(1));

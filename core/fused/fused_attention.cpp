@@ -40,8 +40,7 @@ void adjust_scores(const FusedAttention& a, const PanelTask& t, float* scores, I
       for (Index i = 0; i < count; ++i) row[i] = cap * std::tanh(row[i] * scale / cap);
     }
     if (t.adds) a.masks->fill(t.n, t.h, t.first + r, from, from + count, t.bias);
-    a.kernels.adjust(row, count, cap > 0.0f ? 1.0f : scale, t.adds ? t.bias : nullptr,
-                     fills ? &fill : nullptr);
+    a.kernels.adjust(row, count, cap > 0.0f ? 1.0f : scale, t.adds ? t.bias : nullptr, fills ? &fill : nullptr);
   }
 }
 
@@ -89,8 +88,7 @@ float* scores_of(const FusedAttention& a, const PanelTask& t, Index from) {
 }
 
 // Scores of a strip and their softmax, not yet divided by its sum.
-void weigh_strip(const FusedAttention& a, const PanelTask& t, Index from, Index count,
-                 const StripReach& reach) {
+void weigh_strip(const FusedAttention& a, const PanelTask& t, Index from, Index count, const StripReach& reach) {
   const bool only_scaled = are_only_scaled(a, t);
   // Where keys take part as they come, for every query, the product finds the largest score on its way.
   const bool whole = only_scaled && reach.all && count % widest_vector == 0;
@@ -153,8 +151,7 @@ void hold_strip(const FusedAttention& a, const PanelTask& t, const FrozenHead& f
   dispatch_float(frozen.weights->dtype(), [&]<class T>() {
     const T* const held = frozen.weights->values<T>().data();
     for (Index r = 0; r < t.rows; ++r) {
-      const T* const row =
-          held + ((t.n * slices + frozen.slice) * a.queries + t.first + r) * a.all_keys + from;
+      const T* const row = held + ((t.n * slices + frozen.slice) * a.queries + t.first + r) * a.all_keys + from;
       for (Index i = 0; i < count; ++i) weights[r * t.step + i] = static_cast<float>(row[i]);
     }
   });

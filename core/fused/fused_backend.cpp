@@ -3,11 +3,11 @@
 #include "core/attention/add_and_norm.h"
 #include "core/fused/fused_forward.h"
 #include "core/fused/fused_takeover.h"
+#include "core/reference/kept_weights.h"
+#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
 #include "core/trace/attention_sizes.h"
-#include "core/reference/kept_weights.h"
-#include "core/reference/reference_backend.h"
 
 namespace headwise {
 namespace {

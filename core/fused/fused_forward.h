@@ -187,8 +187,8 @@ class FusedForward {
     std::vector<TaskPhase> phases;
     TensorPtr q = t_.q_heads, k = t_.k_heads;
     if (rotations_) {
-      phases.push_back(
-          together(rotations_.rotate({q, sizes_.batch * sizes_.heads, 1}, {k, sizes_.batch * sizes_.kv_heads, 1})));
+      phases.push_back(together(
+          rotations_.rotate({q, sizes_.batch * sizes_.heads, 1}, {k, sizes_.batch * sizes_.kv_heads, 1})));
       q = rotations_.q();
       k = rotations_.k();
     }

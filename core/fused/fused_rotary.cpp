@@ -60,14 +60,14 @@ FusedRotations::FusedRotations(const AttentionOptions& options, const AttentionS
 }
 
 TaskPhase FusedRotations::rotate(const FusedRotary& rotary, const Rows& rows, Index tokens,
-                           TensorPtr& rotated) const {
+                                 TensorPtr& rotated) const {
   auto made = std::make_shared<Tensor>(Tensor::unwritten(rows.rows->shape(), DType::f32));
   const RotatedRows rotations{rows.rows->values<float>().data(),
-                         made->values<float>().data(),
-                         rows.groups,
-                         tokens,
-                         rows.heads,
-                         sizes_.head_dim};
+                              made->values<float>().data(),
+                              rows.groups,
+                              tokens,
+                              rows.heads,
+                              sizes_.head_dim};
   rotated = std::move(made);
   return rotary.rotate(rotations);
 }

@@ -1,7 +1,7 @@
 #include "core/fused/fused_takeover.h"
 
-#include "core/trace/changed_tokens.h"
 #include "core/reference/kept_stages.h"
+#include "core/trace/changed_tokens.h"
 
 namespace headwise {
 namespace {
@@ -42,8 +42,7 @@ FusedTakeover fused_takeover(const Trace* before, const AttentionInputs& inputs,
 
   double all = 0.0, left = 0.0;
   const auto add = [&](const FusedRows& rows, const TensorPtr& x) {
-    const auto panels =
-        static_cast<double>(x->shape().size(0) * whole_parts(x->shape().size(1), panel_lanes));
+    const auto panels = static_cast<double>(x->shape().size(0) * whole_parts(x->shape().size(1), panel_lanes));
     const double work = token_work(*rows.before, *x);
     all += panels * work;
     left += static_cast<double>(rows.changed.size()) * work;

@@ -58,8 +58,7 @@ struct FusedProduct {
 struct FusedSoftmax {
   float* scores;
   Index step, rows, columns;
-  const std::int32_t*
-      from;  // of each row: the keys [from, to) of the strip take part, the others' weight is 0
+  const std::int32_t* from;  // of each row: the keys [from, to) of the strip take part, the others' weight is 0
   const std::int32_t* to;
   float scale;     // > 0
   float* maximum;  // [rows] of scale·score·log2 e

@@ -72,8 +72,7 @@ RowMasks::RowMasks(const AttentionOptions& options, const GivenMasks& given, Ind
 Index RowMasks::valid_len(Index n, Index query) const {
   const bool per_query = given_.valid_lens->shape().rank() == 2;
   const Index len =
-      given_.valid_lens
-          ->values<std::int64_t>()[static_cast<std::size_t>(per_query ? n * queries_ + query : n)];
+      given_.valid_lens->values<std::int64_t>()[static_cast<std::size_t>(per_query ? n * queries_ + query : n)];
   return std::clamp<Index>(len, 0, keys_);
 }
 

@@ -154,8 +154,7 @@ void softmax(const FusedSoftmax& s) {
         reach[row + r] = close_row(at, s.columns, s.from[row + r], s.to[row + r]);
         const Vector known =
             s.largest_columns > 0 ? load(s.largest + (row + r) * widest_vector) : all(-infinity);
-        const Index first =
-            reach[row + r].begin > s.largest_columns ? reach[row + r].begin : s.largest_columns;
+        const Index first = reach[row + r].begin > s.largest_columns ? reach[row + r].begin : s.largest_columns;
         largest[r] = larger(largest_of(at, {first, reach[row + r].end}), known);
       } else {
         largest[r] = all(-infinity);

@@ -6,11 +6,11 @@
 #include "core/gpu/gl_state.h"
 #include "core/gpu/gpu_faults.h"
 #include "core/gpu/gpu_rotary.h"
+#include "core/reference/kept_stages.h"
+#include "core/reference/reference_backend.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
-#include "core/reference/kept_stages.h"
-#include "core/reference/reference_backend.h"
 
 namespace headwise {
 

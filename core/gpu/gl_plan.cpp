@@ -45,8 +45,7 @@ const StorageBuffer& GlForward::State::put(const char* name, const TensorPtr& te
 
 // k or v, head by head (N,G,S′,width): projected or given, with the rows that are appended.
 void GlForward::State::add_key_rows(Projection which, Index width,
-                                    const std::optional<std::vector<TokenRange>>& changed,
-                                    StorageBuffer& rows) {
+                                    const std::optional<std::vector<TokenRange>>& changed, StorageBuffer& rows) {
   const TraceTensors& t = trace->tensors;
   const bool is_key = which == Projection::k;
   const TensorPtr& fixed = is_key ? t.static_k : t.static_v;
@@ -227,8 +226,8 @@ void GlForward::State::take_rotary() {
   }
   if (rotated_q.count() != q.count()) rotated_q = StorageBuffer("q_rotary", q.count());
   if (rotated_k.count() != k.count()) rotated_k = StorageBuffer("k_rotary", k.count());
-  rotation_q =
-      rotary_cos_sin(frequencies, rotary_first_query(trace->options, sizes.queries, sizes.keys), sizes.queries);
+  rotation_q = rotary_cos_sin(frequencies, rotary_first_query(trace->options, sizes.queries, sizes.keys),
+                              sizes.queries);
   rotation_k = rotary_cos_sin(frequencies, 0, sizes.keys);
 }
 
@@ -278,8 +277,8 @@ void GlForward::State::plan(GlStage from, const ChangedInputs& changed) {
 
 std::vector<const StorageBuffer*> GlForward::State::buffers() const {
   std::vector<const StorageBuffer*> all;
-  for (const StorageBuffer* buffer : {&q, &k, &v, &rotated_q, &rotated_k, &rotation_q, &rotation_k, &statistics,
-                                      &heads, &gains, &concat, &output, &held.weights})
+  for (const StorageBuffer* buffer : {&q, &k, &v, &rotated_q, &rotated_k, &rotation_q, &rotation_k,
+                                      &statistics, &heads, &gains, &concat, &output, &held.weights})
     if (*buffer) all.push_back(buffer);
   for (const auto& [tensor, buffer] : given) all.push_back(&buffer);
   for (const StorageBuffer* buffer : masks->buffers()) all.push_back(buffer);

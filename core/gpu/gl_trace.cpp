@@ -6,8 +6,8 @@
 #include "core/gpu/gl_state.h"
 #include "core/gpu/gpu_faults.h"
 #include "core/gpu/gpu_read.h"
-#include "core/tensor/cancellation.h"
 #include "core/reference/kept_weights.h"
+#include "core/tensor/cancellation.h"
 
 namespace headwise {
 namespace {
@@ -51,8 +51,7 @@ TracePtr GlForward::trace() {
     read_back(from, rows * width, [&](Index head, std::span<const float> numbers) {
       const Index n = head / heads, h = head % heads;
       for (Index row = 0; row < rows; ++row)
-        std::copy_n(numbers.begin() + row * width, width,
-                    to.begin() + ((n * rows + row) * heads + h) * width);
+        std::copy_n(numbers.begin() + row * width, width, to.begin() + ((n * rows + row) * heads + h) * width);
     });
     return shared(std::move(tensor));
   };
@@ -77,9 +76,8 @@ TracePtr GlForward::trace() {
     keep_attn_weights(t, trace->options, std::move(weights));
   }
   if (!s.is_module()) {
-    Tensor output(
-        Shape{{"N", sizes.batch}, {"H", sizes.heads}, {"L", sizes.queries}, {"Dv", sizes.v_head_dim}},
-        DType::f32);
+    Tensor output(Shape{{"N", sizes.batch}, {"H", sizes.heads}, {"L", sizes.queries}, {"Dv", sizes.v_head_dim}},
+                  DType::f32);
     read_back(s.heads, output.values<float>());
     t.head_output = t.output = shared(std::move(output));
     return trace;

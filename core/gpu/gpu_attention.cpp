@@ -58,15 +58,13 @@ void dispatch(const GpuAttention& a, const ComputeProgram& program, const GpuLim
   const Index first_kv = piece.first_head / group, end_kv = (piece.first_head + piece.heads - 1) / group + 1;
   const Index kv_row = piece.n * s.kv_heads + first_kv, row = piece.n * s.heads + piece.first_head;
   program.use();
-  a.masks->set(program, alignment,
-               {piece.n, piece.first_head, piece.heads, piece.first_query, piece.queries});
+  a.masks->set(program, alignment, {piece.n, piece.first_head, piece.heads, piece.first_query, piece.queries});
   // Of several heads all rows; of one those that are wanted.
   const Index kv_heads = end_kv - first_kv;
   const Index first_query = piece.heads == 1 ? piece.first_query : 0;
   const Index query_rows = piece.heads == 1 ? piece.queries : piece.heads * s.queries;
   const Index key_rows = kv_heads == 1 ? piece.keys : kv_heads * s.all_keys;
-  program.set("q_offset",
-              bind_rows(*a.q, 0, row * s.queries, first_query, query_rows, s.head_dim, alignment));
+  program.set("q_offset", bind_rows(*a.q, 0, row * s.queries, first_query, query_rows, s.head_dim, alignment));
   program.set("k_offset",
               bind_rows(*a.k, 1, kv_row * s.all_keys, piece.first_key, key_rows, s.head_dim, alignment));
   program.set("v_offset",

@@ -43,7 +43,7 @@ void dispatch(const GpuAttention& a, const GpuFrozenWeights& held, const Compute
 }  // namespace
 
 void add_frozen_weights(GpuWork& work, GpuPrograms& programs, const GpuAttention& a,
-                      const GpuFrozenWeights& held) {
+                        const GpuFrozenWeights& held) {
   const GpuLimits& limits = programs.limits();
   const AttentionSizes& s = a.sizes;
   const ComputeProgram& program = programs.frozen_weights();
@@ -64,12 +64,11 @@ void add_frozen_weights(GpuWork& work, GpuPrograms& programs, const GpuAttention
                             std::min(queries_each, s.queries - query),
                             key,
                             std::min(keys_each, s.all_keys - key)};
-          work.add(
-              {"frozen_weights", (piece.queries + tile - 1) / tile,
-               static_cast<double>(tile * piece.keys * s.v_head_dim),
-               [a, &held, &program, alignment = limits.offset_alignment, piece](Index first, Index count) {
-                 dispatch(a, held, program, alignment, piece, first, count);
-               }});
+          work.add({"frozen_weights", (piece.queries + tile - 1) / tile,
+                    static_cast<double>(tile * piece.keys * s.v_head_dim),
+                    [a, &held, &program, alignment = limits.offset_alignment, piece](Index first, Index count) {
+                      dispatch(a, held, program, alignment, piece, first, count);
+                    }});
         }
       }
     }

@@ -15,6 +15,6 @@ struct GpuFrozenWeights {
 // Adds the jobs that write head_output of the held heads, where `attention` has its own.
 // Nothing of the masks reaches them. Both must live until the work is done.
 void add_frozen_weights(GpuWork& work, GpuPrograms& programs, const GpuAttention& attention,
-                      const GpuFrozenWeights& held);
+                        const GpuFrozenWeights& held);
 
 }  // namespace headwise

@@ -30,11 +30,10 @@ void add_head_gains(GpuWork& work, GpuPrograms& programs, const GpuHeadGains& g)
   const Index tokens_each = std::max<Index>(1, std::min(seen, limits.groups_x * block / width));
   for (Index token = 0; token < g.tokens; token += tokens_each) {
     const Index first_number = token * width, count = std::min(tokens_each, g.tokens - token) * width;
-    work.add(
-        {"head_gains", (count + block - 1) / block, static_cast<double>(block),
-         [g, &program, alignment = limits.offset_alignment, first_number, count](Index first, Index blocks) {
-           dispatch(g, program, alignment, first_number, count, first, blocks);
-         }});
+    work.add({"head_gains", (count + block - 1) / block, static_cast<double>(block),
+              [g, &program, alignment = limits.offset_alignment, first_number, count](Index first, Index blocks) {
+                dispatch(g, program, alignment, first_number, count, first, blocks);
+              }});
   }
 }
 

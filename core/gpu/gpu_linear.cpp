@@ -75,13 +75,13 @@ void add_linear(GpuWork& work, GpuPrograms& programs, const GpuLinear& l) {
       for (Index row = range.first; row < end; row += rows_each) {
         const Piece piece{range.n, row, std::min(rows_each, end - row), column,
                           std::min(columns_each, l.columns - column)};
-        work.add(
-            {"matrix_product", (piece.rows + height - 1) / height * ((piece.columns + width - 1) / width),
-             static_cast<double>(height * width) * static_cast<double>(l.depth),
-             [l, &program, &limits, piece](Index first, Index count) {
-               for (Index done = 0; done < count; done += limits.groups_x)
-                 dispatch(l, program, limits, piece, first + done, std::min(limits.groups_x, count - done));
-             }});
+        work.add({"matrix_product", (piece.rows + height - 1) / height * ((piece.columns + width - 1) / width),
+                  static_cast<double>(height * width) * static_cast<double>(l.depth),
+                  [l, &program, &limits, piece](Index first, Index count) {
+                    for (Index done = 0; done < count; done += limits.groups_x)
+                      dispatch(l, program, limits, piece, first + done,
+                               std::min(limits.groups_x, count - done));
+                  }});
       }
     }
   };

@@ -20,8 +20,7 @@ struct GpuLinear {
   const StorageBuffer* bias = nullptr;  // null: none
   Index first_bias_entry = 0;
   const StorageBuffer* out = nullptr;
-  Index out_part =
-      1;  // columns side by side: Dv for heads of their own, all for rows as nn.Linear makes them
+  Index out_part = 1;  // columns side by side: Dv for heads of their own, all for rows as nn.Linear makes them
   Index out_row_stride = 1;   // numbers
   Index out_part_stride = 1;  // not less than rows · out_row_stride where there are several parts
   Index out_batch_stride = 1;

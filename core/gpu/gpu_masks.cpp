@@ -80,7 +80,8 @@ GpuMasks::GpuMasks(const AttentionOptions& options, const GivenMasks& given, con
   }
   if (options.alibi) {
     slopes_at_ = place();
-    for (const double slope : alibi_slopes(sizes.heads, options.alibi_scale)) data.push_back(static_cast<float>(slope));
+    for (const double slope : alibi_slopes(sizes.heads, options.alibi_scale))
+      data.push_back(static_cast<float>(slope));
   }
   data_ = StorageBuffer("mask data", std::max<Index>(1, static_cast<Index>(data.size())));
   data_.write(0, std::span<const float>(data));
@@ -155,8 +156,7 @@ void GpuMasks::find_blocked() {
 
 // The cells of these rows, and what a shader takes off a cell's place to find it in there: modulo 2³², as it counts.
 void GpuMasks::bind_attn_mask(const ComputeProgram& program, Index alignment, const Rows& rows) const {
-  const Index first =
-      rows.n * view_.step_n + rows.first_head * view_.step_h + rows.first_query * view_.step_l;
+  const Index first = rows.n * view_.step_n + rows.first_head * view_.step_h + rows.first_query * view_.step_l;
   const Index last = first + (rows.heads - 1) * view_.step_h + (rows.queries - 1) * view_.step_l +
                      (view_.keys - 1) * view_.step_s;
   const Index cells = attn_mask_kind_ == 1 ? 32 : 1;  // of a number

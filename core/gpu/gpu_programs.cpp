@@ -37,11 +37,9 @@ Index value_rows(Index columns) {
 }  // namespace
 
 const ComputeProgram& GpuPrograms::matrix_product(const MatrixProductTile& tile) {
-  ComputeProgram& program =
-      made_[fmt::format("matrix_product {} {} {}", tile.rows, tile.columns, tile.ragged)];
+  ComputeProgram& program = made_[fmt::format("matrix_product {} {} {}", tile.rows, tile.columns, tile.ragged)];
   if (!program) {
-    std::vector<ComputeProgram::Define> defines{
-        {"ROWS", tile.rows}, {"COLS", tile.columns}, {"DEPTH", depth}};
+    std::vector<ComputeProgram::Define> defines{{"ROWS", tile.rows}, {"COLS", tile.columns}, {"DEPTH", depth}};
     if (tile.ragged) defines.push_back({"RAGGED"});
     program = ComputeProgram("matrix_product", defines, {embedded::matrix_product_comp()});
   }
@@ -97,8 +95,7 @@ const ComputeProgram& GpuPrograms::all_finite() {
   return program;
 }
 
-AttentionTile GpuPrograms::attention_tile(Index queries, Index head_dim, Index v_head_dim,
-                                          bool masked) const {
+AttentionTile GpuPrograms::attention_tile(Index queries, Index head_dim, Index v_head_dim, bool masked) const {
   AttentionTile tile;
   tile.columns = v_head_dim <= 64 ? 1 : v_head_dim <= 128 ? 2 : 4;
   tile.ragged = head_dim % 4 != 0 || v_head_dim % 4 != 0;

@@ -12,9 +12,9 @@ namespace headwise {
 // rotated[row,·] = rows[row,·] rotated by the position of token row % tokens. Buffers must live until the work is done.
 struct GpuRotary {
   Index row_count = 0, tokens = 0, width = 0, pairs = 0;
-  const StorageBuffer* rows = nullptr;    // (row_count, width)
-  const StorageBuffer* rotations = nullptr;   // (tokens, pairs, 2)
-  const StorageBuffer* rotated = nullptr;  // (row_count, width)
+  const StorageBuffer* rows = nullptr;       // (row_count, width)
+  const StorageBuffer* rotations = nullptr;  // (tokens, pairs, 2)
+  const StorageBuffer* rotated = nullptr;    // (row_count, width)
 };
 
 // Why tables of so many tokens and pairs are another backend's, a sentence; empty where they are not.

@@ -53,8 +53,7 @@ RangeTicks range_ticks(ValueRange range, bool clipped_below, bool clipped_above)
   return {clipped_below ? "≤ " + lo : lo, clipped_above ? "≥ " + hi : hi, range.lo < 0.0 && range.hi > 0.0};
 }
 
-PictureBuilder color_bar(const HeatmapSpec& spec, const HeatmapContents& contents, double width,
-                         double size) {
+PictureBuilder color_bar(const HeatmapSpec& spec, const HeatmapContents& contents, double width, double size) {
   const PictureInk ink = picture_ink(spec.theme);
   const RangeTicks ticks = range_ticks(spec.range, contents.below > 0, contents.above > 0);
   const double lo_width = text_width(ticks.lo, FontFace::mono, size),
@@ -137,8 +136,7 @@ std::vector<LegendEntry> legend_entries(const HeatmapSpec& spec, const HeatmapCo
   return entries;
 }
 
-PictureBuilder cell_legend(const HeatmapSpec& spec, const HeatmapContents& contents, double width,
-                           double size) {
+PictureBuilder cell_legend(const HeatmapSpec& spec, const HeatmapContents& contents, double width, double size) {
   const double side = std::round(std::max(1.25 * size, 12.0)), line = 1.5 * side;
   PictureBuilder legend;
   double x = 0, y = 0;

@@ -32,7 +32,6 @@ std::vector<LegendEntry> legend_entries(const HeatmapSpec& spec, const HeatmapCo
 
 // The same as a picture, in lines of at most `width` pixels
 // (one entry a line at least). Empty where there is none.
-PictureBuilder cell_legend(const HeatmapSpec& spec, const HeatmapContents& contents, double width,
-                           double size);
+PictureBuilder cell_legend(const HeatmapSpec& spec, const HeatmapContents& contents, double width, double size);
 
 }  // namespace headwise

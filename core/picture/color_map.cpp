@@ -70,9 +70,7 @@ std::array<double, 3> along(const std::array<std::uint32_t, count>& knots, doubl
   const double f = position - static_cast<double>(i);
   std::array<double, 3> out{};
   for (std::size_t c = 0; c < 3; ++c) {
-    const auto channel = [c](std::uint32_t rgb) {
-      return static_cast<double>((rgb >> (16 - 8 * c)) & 0xffu);
-    };
+    const auto channel = [c](std::uint32_t rgb) { return static_cast<double>((rgb >> (16 - 8 * c)) & 0xffu); };
     out[c] = channel(knots[i]) + f * (channel(knots[i + 1]) - channel(knots[i]));
   }
   return out;
@@ -92,8 +90,7 @@ ColorTable sequential_table(const SequentialKnots& knots) {
 LinearRgb with_luminance(LinearRgb color, double target) {
   const double now = luminance(color);
   for (double& channel : color) {
-    channel =
-        now >= target ? channel * target / now : channel + (1.0 - channel) * (target - now) / (1.0 - now);
+    channel = now >= target ? channel * target / now : channel + (1.0 - channel) * (target - now) / (1.0 - now);
   }
   return color;
 }

@@ -49,8 +49,7 @@ Extremes extremes_of(const T* values, const T* mask, double blocked_at, Index co
   std::fill_n(most, lanes, -infinity);
   const auto add = [&](Index i, Index lane) {
     const T value = values[i];
-    const bool hatched =
-        mask && mask[i] == -infinity && (value == T{0} || value == filled || value == nearly);
+    const bool hatched = mask && mask[i] == -infinity && (value == T{0} || value == filled || value == nearly);
     const bool counts = std::abs(value) < infinity && !hatched;
     const T low = counts ? value : infinity, high = counts ? value : -infinity;
     least[lane] = low < least[lane] ? low : least[lane];

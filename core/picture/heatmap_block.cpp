@@ -54,17 +54,12 @@ void add_row_labels(PictureBuilder& block, const HeatmapSpec& spec, double heigh
   const double pitch = height / static_cast<double>(spec.values.rows);
   for (const AxisLabel& label : row_axis_labels(spec.row_labels, spec.values.rows, pitch, size).labels) {
     const double y = (static_cast<double>(label.index) + 0.5) * pitch + half_cap * size;
-    block.add(TextItem{{-label_gap * size, y},
-                       label.text,
-                       FontFace::sans,
-                       size,
-                       picture_ink(spec.theme).text,
-                       TextAnchor::end});
+    block.add(TextItem{
+        {-label_gap * size, y}, label.text, FontFace::sans, size, picture_ink(spec.theme).text, TextAnchor::end});
   }
 }
 
-void add_col_labels(PictureBuilder& block, const HeatmapSpec& spec, double width, double height,
-                    double size) {
+void add_col_labels(PictureBuilder& block, const HeatmapSpec& spec, double width, double height, double size) {
   const double pitch = width / static_cast<double>(spec.values.cols);
   const AxisLabels labels = column_axis_labels(spec.col_labels, spec.values.cols, pitch, size);
   const double radians = labels.degrees * std::numbers::pi / 180.0;
@@ -90,13 +85,8 @@ void add_axis_names(PictureBuilder& block, const HeatmapSpec& spec, double width
   };
   if (parts.row_axis && !spec.row_axis.empty()) {
     const double x = block.left() - (0.45 + text_descent) * size;
-    block.add(TextItem{{x, height / 2},
-                       shortened(spec.row_axis, height),
-                       FontFace::sans,
-                       size,
-                       dim,
-                       TextAnchor::middle,
-                       -90.0});
+    block.add(TextItem{
+        {x, height / 2}, shortened(spec.row_axis, height), FontFace::sans, size, dim, TextAnchor::middle, -90.0});
   }
   if (parts.col_axis && !spec.col_axis.empty()) {
     const std::string name = shortened(spec.col_axis, width);

@@ -82,8 +82,7 @@ PictureBuilder slot_head(const HeatmapSpec& spec, const HeatmapContents& content
 // Every column as wide, every row as high as what stands in it, so that nothing meets. `planes_width` is the
 // width of a plane where the labels below it are slanted: what hangs over to the right then runs beside the
 // labels of the next column, which hang over in parallel. 0 where it counts like everything else.
-PictureBuilder placed(const std::vector<Slot>& slots, std::size_t columns, double planes_width,
-                      double space) {
+PictureBuilder placed(const std::vector<Slot>& slots, std::size_t columns, double planes_width, double space) {
   PictureBuilder picture;
   std::vector<double> plane_x(columns, 0.0);
   double end = 0;
@@ -139,8 +138,7 @@ Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::s
     slot_width =
         std::max(slot_width, std::min(12.0 * type.base, text_width(spec.title, FontFace::sans, type.base)));
   }
-  const std::size_t columns =
-      grid_columns(specs.size(), slot_width + 1.6 * type.base, height + 3 * type.base);
+  const std::size_t columns = grid_columns(specs.size(), slot_width + 1.6 * type.base, height + 3 * type.base);
   const std::size_t rows = (specs.size() + columns - 1) / columns;
   const double name_size = type.base;
   type.base = picture_type(cell_pixels, std::min(slot_width * static_cast<double>(columns),

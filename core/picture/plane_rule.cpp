@@ -167,8 +167,7 @@ Image rasterise_plane(const HeatmapSpec& spec, int width, int height, const Plan
     if (y == 0 || row.first != rows[static_cast<std::size_t>(y) - 1].first ||
         row.last != rows[static_cast<std::size_t>(y) - 1].last) {
       for (std::size_t x = 0; x < cols.size(); ++x) {
-        const bool same_cell =
-            x > 0 && cols[x].first == cols[x - 1].first && cols[x].last == cols[x - 1].last;
+        const bool same_cell = x > 0 && cols[x].first == cols[x - 1].first && cols[x].last == cols[x - 1].last;
         paints[x] = same_cell ? paints[x - 1] : painter.paint(row, cols[x]);
       }
     }

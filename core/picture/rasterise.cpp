@@ -50,8 +50,7 @@ void draw(Image& image, const LineItem& item) {
   const double reach = item.width / 2 + 1;
   const double dx = item.to.x - item.from.x, dy = item.to.y - item.from.y, length = std::hypot(dx, dy);
   const int x_end = whole(std::min<double>(image.width, std::ceil(std::max(item.from.x, item.to.x) + reach)));
-  const int y_end =
-      whole(std::min<double>(image.height, std::ceil(std::max(item.from.y, item.to.y) + reach)));
+  const int y_end = whole(std::min<double>(image.height, std::ceil(std::max(item.from.y, item.to.y) + reach)));
   const int x_begin = whole(std::max(0.0, std::floor(std::min(item.from.x, item.to.x) - reach)));
   const int y_begin = whole(std::max(0.0, std::floor(std::min(item.from.y, item.to.y) - reach)));
   for (int y = y_begin; y < y_end; ++y) {

@@ -117,8 +117,7 @@ class SystemFonts {
   bool asked_ = false;
   std::unique_ptr<FcConfig, ConfigDeleter> config_;
   std::unique_ptr<FcFontSet, FontSetDeleter> sorted_;
-  std::vector<Entry>
-      entries_;  // one for each of sorted_, never resized again: what is given out stays where it is
+  std::vector<Entry> entries_;  // one for each of sorted_, never resized again: what is given out stays where it is
   std::unordered_map<char32_t, const SystemFont*> found_;
 };
 

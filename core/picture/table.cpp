@@ -57,8 +57,7 @@ void append_number(std::string& line, const Tensor& tensor, Index flat) {
   }
 }
 
-void write_rows(const TableSpec& table, const std::string& lead, const Dialect& dialect,
-                const TextSink& sink) {
+void write_rows(const TableSpec& table, const std::string& lead, const Dialect& dialect, const TextSink& sink) {
   std::string line;
   for (Index row = 0; row < table.values.rows; ++row) {
     line = lead + heading(table.row_labels, row, dialect);

@@ -24,8 +24,7 @@ PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const S
   return words;
 }
 
-std::vector<std::string> page_gaps(const PlaylistPage& page, const ScenarioInputs& inputs,
-                                   const Trace& trace) {
+std::vector<std::string> page_gaps(const PlaylistPage& page, const ScenarioInputs& inputs, const Trace& trace) {
   const LiveSubject subject(trace, page.scenario.get(), &inputs);
   std::vector<std::string> gaps;
   for (const std::string* written : {&page.ask, &page.caption}) {

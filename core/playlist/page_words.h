@@ -27,7 +27,6 @@ PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const S
 
 // What the words need and the page's own scenario does not have, each as it is written: numbers, and conditions of which no
 // part holds. Empty where the page says all that it should.
-std::vector<std::string> page_gaps(const PlaylistPage& page, const ScenarioInputs& inputs,
-                                   const Trace& trace);
+std::vector<std::string> page_gaps(const PlaylistPage& page, const ScenarioInputs& inputs, const Trace& trace);
 
 }  // namespace headwise

@@ -93,8 +93,7 @@ CellRef cell_of(const Json& value, const std::string& where) {
 
 // What a scenario takes beside its fixed part.
 std::size_t bytes_of(const Scenario& scenario) {
-  std::size_t bytes =
-      sizeof scenario + scenario.inputs.text.size() + scenario.edits.size() * sizeof(CellEdit);
+  std::size_t bytes = sizeof scenario + scenario.inputs.text.size() + scenario.edits.size() * sizeof(CellEdit);
   if (scenario.inputs.key_text) bytes += scenario.inputs.key_text->size();
   if (scenario.head_gain) bytes += scenario.head_gain->size() * sizeof(double);
   if (scenario.frozen_heads && scenario.frozen_heads->attn_weights)
@@ -213,8 +212,7 @@ class Reader {
     if (const Json* value = find("ask_view"))
       page.ask_view = static_cast<StageView>(choice_of(*value, at("ask_view"), names_of(stage_view_words)));
     if ((page.ask_step || page.ask_view) && page.ask.empty())
-      wrong_value(at(page.ask_step ? "ask_step" : "ask_view"), "the page asks nothing", "",
-                  "the key \"ask\"");
+      wrong_value(at(page.ask_step ? "ask_step" : "ask_view"), "the page asks nothing", "", "the key \"ask\"");
     if (const Json* value = find("keywords")) page.keywords = text_of(*value, at("keywords"));
     return page;
   }

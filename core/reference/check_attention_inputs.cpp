@@ -5,9 +5,9 @@
 #include <limits>
 #include <set>
 
-#include "core/trace/attention_sizes.h"
 #include "core/reference/check_masks.h"
 #include "core/reference/reference_backend.h"
+#include "core/trace/attention_sizes.h"
 #include "core/trace/refusals.h"
 
 namespace headwise {
@@ -202,15 +202,12 @@ void check_frozen_heads(const AttentionInputs& inputs, const AttentionSizes& s, 
     require(!held || !heads.empty(), {"frozen_weights", "no head is frozen that could keep them",
                                       held ? held->shape().sizes_text() : "", "heads.frozen with its heads",
                                       "name the heads, or leave frozen_weights out"});
-    const Shape expected{{"N", s.batch},
-                         {"F", static_cast<Index>(heads.size())},
-                         {"L", s.queries},
-                         {s.key_axis(), s.all_keys}};
+    const Shape expected{
+        {"N", s.batch}, {"F", static_cast<Index>(heads.size())}, {"L", s.queries}, {s.key_axis(), s.all_keys}};
     require(held || heads.empty(), {"frozen_weights", "the weights that frozen heads keep are missing", "",
                                     letters_and_sizes(expected), "give them, or let the heads go"});
     if (held)
-      expect_shape("frozen_weights", *held, expected,
-                   "freeze the heads again at these sizes, or let them go");
+      expect_shape("frozen_weights", *held, expected, "freeze the heads again at these sizes, or let them go");
   });
 }
 

@@ -13,11 +13,11 @@
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
-#include "core/tensor/memory.h"
-#include "core/trace/attention_sizes.h"
 #include "core/reference/reference_stages.h"
 #include "core/reference/rounded_trace.h"
 #include "core/reference/stage_cache.h"
+#include "core/tensor/memory.h"
+#include "core/trace/attention_sizes.h"
 #include "core/trace/trace_warnings.h"
 
 namespace headwise {
@@ -63,8 +63,7 @@ void project(TraceTensors& t, const AttentionOptions& options, const AttentionSi
              StageCache& sharing) {
   const auto projected = [&](Projection which, const TensorPtr& x, const TensorPtr& own_weight, Shape out) {
     return linear(
-        *x,
-        in_projection_rows(which, options, t.in_proj_weight.get(), own_weight.get(), t.in_proj_bias.get()),
+        *x, in_projection_rows(which, options, t.in_proj_weight.get(), own_weight.get(), t.in_proj_bias.get()),
         std::move(out));
   };
   const std::vector<double> head_sizes{choice(sizes.heads), choice(sizes.kv_heads), choice(sizes.head_dim),
@@ -123,10 +122,8 @@ void take_as_heads(TraceTensors& t) {
   t.query = t.key = t.value = nullptr;
 }
 
-void split(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
-           StageCache& sharing) {
-  const auto cut = [&](Id id, const TensorPtr& x, Index heads, const char* head_axis,
-                       const char* width_axis) {
+void split(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes, StageCache& sharing) {
+  const auto cut = [&](Id id, const TensorPtr& x, Index heads, const char* head_axis, const char* width_axis) {
     sharing.stage(id, {{choice(heads), options.clip_qkv.value_or(0.0)}, {x}}, [&] {
       Tensor parts = split_heads(*x, heads, head_axis, width_axis);
       return options.clip_qkv ? clip(parts, *options.clip_qkv) : parts;
@@ -204,8 +201,7 @@ void weigh(TraceTensors& t, const AttentionOptions& options, const AttentionSize
 }
 
 // q_heads and k_heads, each row by its position.
-void rotate(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes,
-          StageCache& sharing) {
+void rotate(TraceTensors& t, const AttentionOptions& options, const AttentionSizes& sizes, StageCache& sharing) {
   const std::vector<double> frequencies = rotary_inverse_frequencies(options);
   if (frequencies.empty()) return;
   const auto turned = [&](Id id, const TensorPtr& heads, Index first_position) {

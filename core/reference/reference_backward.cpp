@@ -4,23 +4,23 @@
 #include "core/attention/add_and_norm.h"
 #include "core/attention/add_and_norm_backward.h"
 #include "core/attention/attention_mask_backward.h"
+#include "core/attention/clip.h"
 #include "core/attention/dropout.h"
 #include "core/attention/frozen_heads.h"
 #include "core/attention/heads.h"
-#include "core/attention/clip.h"
 #include "core/attention/heads_backward.h"
 #include "core/attention/in_projection.h"
 #include "core/attention/in_projection_backward.h"
 #include "core/attention/linear_backward.h"
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention_backward.h"
+#include "core/reference/reference_backend.h"
+#include "core/reference/rounded_trace.h"
+#include "core/reference/stage_cache.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/progress.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/grad_output.h"
-#include "core/reference/reference_backend.h"
-#include "core/reference/rounded_trace.h"
-#include "core/reference/stage_cache.h"
 
 namespace headwise {
 namespace {
@@ -197,9 +197,8 @@ void Backward::weights() {
 }
 
 void Backward::scaled_dot_product_attention() {
-  stage(TensorId::dropped_weights, {g_.head_output, t_.v_heads}, [&] {
-    return weighted_sum_weights_gradient(*g_.head_output, *t_.v_heads, t_.attn_weights->shape());
-  });
+  stage(TensorId::dropped_weights, {g_.head_output, t_.v_heads},
+        [&] { return weighted_sum_weights_gradient(*g_.head_output, *t_.v_heads, t_.attn_weights->shape()); });
   stage(TensorId::v_heads, {g_.head_output, t_.dropped_weights}, [&] {
     return weighted_sum_values_gradient(*g_.head_output, *t_.dropped_weights, t_.v_heads->shape());
   });
@@ -252,12 +251,10 @@ Tensor Backward::input_gradient(const Way& way) {
 // Through the rows that were appended, and static_k and static_v.
 void Backward::appended_rows() {
   if (t_.bias_k) {
-    stage(TensorId::bias_k, {g_.k},
-          [&] { return bias_row_gradient(*g_.k, sizes_.keys, t_.bias_k->shape()); });
+    stage(TensorId::bias_k, {g_.k}, [&] { return bias_row_gradient(*g_.k, sizes_.keys, t_.bias_k->shape()); });
   }
   if (t_.bias_v) {
-    stage(TensorId::bias_v, {g_.v},
-          [&] { return bias_row_gradient(*g_.v, sizes_.keys, t_.bias_v->shape()); });
+    stage(TensorId::bias_v, {g_.v}, [&] { return bias_row_gradient(*g_.v, sizes_.keys, t_.bias_v->shape()); });
   }
 }
 

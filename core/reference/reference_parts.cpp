@@ -11,12 +11,12 @@
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
+#include "core/reference/reference_backend.h"
+#include "core/reference/reference_stages.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/float_dispatch.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/progress.h"
-#include "core/reference/reference_backend.h"
-#include "core/reference/reference_stages.h"
 #include "core/trace/trace_warnings.h"
 
 namespace headwise {
@@ -36,8 +36,7 @@ constexpr std::initializer_list<Id> maps{Id::scores,        Id::scaled_scores, I
                                          Id::masked_scores, Id::attn_weights,  Id::dropped_weights};
 constexpr std::initializer_list<Id> before_softmax{Id::scores, Id::scaled_scores, Id::mask_bias,
                                                    Id::masked_scores};
-constexpr std::initializer_list<Id> of_weights{Id::attn_weights, Id::dropped_weights,
-                                               Id::attn_output_weights};
+constexpr std::initializer_list<Id> of_weights{Id::attn_weights, Id::dropped_weights, Id::attn_output_weights};
 
 bool is_one_of(Id id, std::initializer_list<Id> ids) {
   return std::ranges::find(ids, id) != ids.end();

@@ -2,10 +2,10 @@
 
 #include "core/attention/attention_mask.h"
 #include "core/attention/rotary_embedding.h"
+#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/tensor/memory.h"
 #include "core/trace/attention_sizes.h"
-#include "core/reference/reference_backend.h"
 
 namespace headwise {
 namespace {
@@ -16,8 +16,7 @@ std::vector<Shape> forward_shapes(const AttentionInputs& inputs) {
   const TraceTensors& t = inputs.tensors;
   const AttentionSizes s = attention_sizes(inputs);
   const Axis n{"N", s.batch}, l{"L", s.queries}, keys{s.key_axis(), s.all_keys}, h{"H", s.heads};
-  const bool masked =
-      has_any_mask(options, {t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()});
+  const bool masked = has_any_mask(options, {t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()});
 
   std::vector<Shape> shapes;
   const bool all_frozen = static_cast<Index>(options.frozen_heads.size()) == s.heads;

@@ -3,11 +3,11 @@
 #include <atomic>
 #include <map>
 
+#include "core/reference/reference_backend.h"
 #include "core/tensor/double_kernels.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/task_threads.h"
 #include "core/trace/grad_output.h"
-#include "core/reference/reference_backend.h"
 
 namespace headwise {
 namespace {

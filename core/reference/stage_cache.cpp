@@ -11,8 +11,7 @@ void StageCache::stage(TensorId id, StageKey key, const std::function<Tensor()>&
   stage(id, std::move(key), make, nullptr);
 }
 
-void StageCache::stage(TensorId id, StageKey key, const std::function<Tensor()>& make,
-                         const Update& beside) {
+void StageCache::stage(TensorId id, StageKey key, const std::function<Tensor()>& make, const Update& beside) {
   if (!shares_) shares_ = stage_costs(trace_.options, trace_.tensors, backward_);
   const auto share = shares_->find(id);
   std::optional<ProgressPart> part;

@@ -35,7 +35,7 @@ std::map<TensorId, StageCost> shares_of(const std::vector<std::pair<Id, double>>
 }  // namespace
 
 std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const TraceTensors& tensors,
-                                            bool backward) {
+                                          bool backward) {
   const AttentionSizes s = attention_sizes(options, tensors);
   const double queries = number(s.batch) * number(s.queries), keys = number(s.batch) * number(s.all_keys);
   const double scores = queries * number(s.heads) * number(s.all_keys);
@@ -48,8 +48,7 @@ std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const
       options, {tensors.attn_mask.get(), tensors.key_padding_mask.get(), tensors.valid_lens.get()});
   const double projecting_q = queries * embed_dim * q_width,
                projecting_k = keys * number(options.kdim) * k_width,
-               projecting_v = keys * number(options.vdim) * v_width,
-               joining = queries * out_width * embed_dim;
+               projecting_v = keys * number(options.vdim) * v_width, joining = queries * out_width * embed_dim;
   const double multiplying_keys = scores * (number(s.head_dim) + copy),
                adding_values = scores * (number(s.v_head_dim) + copy);
   const double dropping = options.dropout > 0.0 ? scores * (cost_of_random + copy) : 0.0;
@@ -60,9 +59,8 @@ std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const
   std::vector<std::pair<Id, double>> costs;
   if (backward) {
     if (projects)
-      costs = {{Id::concat, joining},
-               {Id::out_proj_weight, joining},
-               {Id::head_output, queries * out_width * copy}};
+      costs = {
+          {Id::concat, joining}, {Id::out_proj_weight, joining}, {Id::head_output, queries * out_width * copy}};
     costs.insert(costs.end(), {{Id::dropped_weights, adding_values},
                                {Id::v_heads, adding_values},
                                {Id::attn_weights, dropping},

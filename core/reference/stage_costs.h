@@ -15,6 +15,6 @@ struct StageCost {
 // Of the stages of a forward or a backward pass (those of the gradients) with these options and inputs, in their order. By the
 // number of multiply-adds: shares of a whole, not seconds. What costs next to nothing has none.
 std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const TraceTensors& tensors,
-                                            bool backward);
+                                          bool backward);
 
 }  // namespace headwise

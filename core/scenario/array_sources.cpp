@@ -6,8 +6,8 @@
 
 #include "core/files/array_files.h"
 #include "core/files/file_paths.h"
-#include "core/model/layers/layer_parameters.h"
 #include "core/model/files/model_state.h"
+#include "core/model/layers/layer_parameters.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/tensor/error.h"
 
@@ -144,8 +144,7 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
     }
   }
   if (scenario.op == Op::multi_head_attention && is_of_model(scenario)) {
-    GivenArrays parameters =
-        opened_layer(scenario, path_of(*scenario.parameters.file), earlier, files).arrays;
+    GivenArrays parameters = opened_layer(scenario, path_of(*scenario.parameters.file), earlier, files).arrays;
     all.merge(parameters);
   }
   if (scenario.mask.file) {

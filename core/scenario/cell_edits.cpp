@@ -13,8 +13,7 @@ namespace headwise {
 namespace {
 
 [[noreturn]] void refuse(std::size_t number, const CellEdit& edit, const std::string& what,
-                         const std::string& got, const std::string& expected,
-                         const std::string& remedy = {}) {
+                         const std::string& got, const std::string& expected, const std::string& remedy = {}) {
   throw Error(ExitStatus::usage, {.where = fmt::format("edits[{}]: {}", number, edit.tensor),
                                   .what = what,
                                   .got = got,
@@ -85,8 +84,7 @@ void set_cell(Tensor& tensor, std::size_t number, const CellEdit& edit, const st
     inside = index[axis] >= 0 && index[axis] < shape.size(static_cast<Index>(axis));
   }
   if (!inside)
-    refuse(number, edit, "the index is out of range", index_text(edit.index),
-           "a cell of " + shape.to_string());
+    refuse(number, edit, "the index is out of range", index_text(edit.index), "a cell of " + shape.to_string());
   const double value = edit.value;
   if (tensor.dtype() == DType::boolean && value != 0.0 && value != 1.0) {
     refuse(number, edit, "the mask is boolean", fmt::format("{}", value), "0 or 1");

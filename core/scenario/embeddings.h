@@ -1,10 +1,10 @@
 // Seeded embeddings of words, with a layout that a person can read: every feature is an angle, stored as the
 // pair (sin, cos), and the columns of an embedding are three groups of such pairs.
 //
-//   columns                     what                                                     angle of pair p
-//   [0, 2·word_pairs)           which word it is                                         uniform in [0, 2π),
-//   from (seed, word, p) [2·word_pairs, …)           where it stands: sinusoidal positions position ·
-//   10000^(-p/position_pairs) the last pair               a constant, (0, 1): what every word has in common 0
+//   columns                     what                                    angle of pair p
+//   [0, 2·word_pairs)           which word it is                        uniform in [0, 2π), from (seed, word, p)
+//   [2·word_pairs, …)           where it stands: sinusoidal positions   position · 10000^(−p/position_pairs)
+//   the last pair               the constant (0, 1), equal for all      0
 //
 // So the dot product of two words' codes is word_pairs for equal words and near 0 for others, and the dot
 // product of two positions' codes depends on their distance alone. At width 128: 32 word pairs in columns

@@ -28,8 +28,7 @@ bool frozen_heads_fit(const Scenario& scenario, const ScenarioInputs* previous) 
     const std::vector<std::int64_t>& heads = scenario.frozen_heads->heads;
     const std::vector<Index> sizes{plan.batch, static_cast<Index>(heads.size()), plan.query_length,
                                    plan.all_keys};
-    return *std::ranges::max_element(heads) < plan.options.num_heads &&
-           held->second->shape().sizes() == sizes;
+    return *std::ranges::max_element(heads) < plan.options.num_heads && held->second->shape().sizes() == sizes;
   } catch (const Error&) {
     return true;
   }

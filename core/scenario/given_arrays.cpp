@@ -24,8 +24,7 @@ constexpr std::array<std::string_view, 19> names{
 }
 
 // The numbers in `dtype`; a note where finite ones do not fit into f32.
-Tensor with_dtype(const std::string& name, const Tensor& array, DType dtype,
-                  std::vector<std::string>& notes) {
+Tensor with_dtype(const std::string& name, const Tensor& array, DType dtype, std::vector<std::string>& notes) {
   if (array.dtype() == dtype) return array;
   Tensor converted = array.converted(dtype);
   if (dtype != DType::f32) return converted;

@@ -181,9 +181,9 @@ void check_padding_rank(const Tensor& mask, const GivenSizes& sizes, Op op) {
               {.where = "key_padding_mask",
                .what = "its axes do not match those of the inputs",
                .got = fmt::format("{} beside {}", mask.shape().sizes_text(), sizes.batch->source),
-               .expected = sizes.unbatched ? "(S), as the inputs are unbatched"
-                                           : fmt::format("(N,S) with N = {}, as the inputs are batched",
-                                                         sizes.batch->size),
+               .expected = sizes.unbatched
+                               ? "(S), as the inputs are unbatched"
+                               : fmt::format("(N,S) with N = {}, as the inputs are batched", sizes.batch->size),
                .remedy = sizes.unbatched ? "remove its batch axis" : "give it its batch axis"});
 }
 

@@ -54,8 +54,7 @@ std::vector<HeadDescription> describe_hand_made_heads(Index num_heads);  // one 
 // One projection, (H·D,E), (G·D,E) or (G·Dv,E). Needs kdim = vdim = E. `seed` is that of the random heads.
 // Throws Error(usage) where the heads are too narrow, or the embedding has too few position pairs, for their
 // roles.
-Tensor hand_made_projection(Projection which, const AttentionOptions& options, std::uint64_t seed,
-                            DType dtype);
+Tensor hand_made_projection(Projection which, const AttentionOptions& options, std::uint64_t seed, DType dtype);
 Tensor hand_made_out_weight(const AttentionOptions& options, DType dtype);  // (E,H·Dv)
 
 }  // namespace headwise

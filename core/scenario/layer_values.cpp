@@ -55,8 +55,7 @@ std::set<std::string> own_keys_of(const Scenario& scenario) {
   for_layer_keys(scenario, base, [&](const char* path, const auto& value, const auto& before) {
     if (scenario.origin.written.contains(path) || value != before) own.insert(path);
   });
-  if (std::ranges::any_of(rotary_paths,
-                          [&](std::string_view path) { return own.contains(std::string(path)); }))
+  if (std::ranges::any_of(rotary_paths, [&](std::string_view path) { return own.contains(std::string(path)); }))
     own.insert(std::begin(rotary_paths), std::end(rotary_paths));
   return own;
 }

@@ -23,8 +23,7 @@ void copy_layer_keys(const Scenario& from, Scenario& to, const std::set<std::str
 
 // What a person should know of the layer that a scenario names.
 struct LayerNotes {
-  std::vector<std::string>
-      not_computed;         // what the model's attention has beyond the numbers here, one line each
+  std::vector<std::string> not_computed;  // what the model's attention has beyond the numbers here, one line each
   std::string differences;  // what the scenario has otherwise than the layer, one line; empty: nothing
 };
 

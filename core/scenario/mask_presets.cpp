@@ -57,9 +57,8 @@ std::string unknown(const std::string& text) {
     forms.emplace_back(entry.form);
   }
   const auto nearest = std::ranges::find(words, nearest_name(word, words)) - words.begin();
-  return fmt::format("mask.preset \"{}\" is not known: did you mean {}? The presets are {}",
-                     one_line(text, 40), word_of(entries[static_cast<std::size_t>(nearest)].form),
-                     fmt::join(forms, ", "));
+  return fmt::format("mask.preset \"{}\" is not known: did you mean {}? The presets are {}", one_line(text, 40),
+                     word_of(entries[static_cast<std::size_t>(nearest)].form), fmt::join(forms, ", "));
 }
 
 // "3:1,2" → {3,1,2}; none where a part is no whole number.

@@ -8,8 +8,8 @@
 #include <optional>
 
 #include "core/files/array_files.h"
-#include "core/model/layers/attention_layers.h"
 #include "core/model/files/model_files.h"
+#include "core/model/layers/attention_layers.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/layer_values.h"
 #include "core/scenario/run_record.h"

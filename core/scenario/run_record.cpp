@@ -121,8 +121,7 @@ bool is_run_file(const std::string& path) {
   return read_array_file_info(path).metadata.contains(scenario_name);
 }
 
-Scenario scenario_of_run(const std::string& path, const RunRecord& run,
-                         const std::vector<ArrayInfo>& arrays) {
+Scenario scenario_of_run(const std::string& path, const RunRecord& run, const std::vector<ArrayInfo>& arrays) {
   const std::string file = is_builtin(path) ? path : std::filesystem::path(path).filename().string();
   const auto has = [&](const char* name) {
     return std::ranges::find(arrays, name, &ArrayInfo::name) != arrays.end();

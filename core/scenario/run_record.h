@@ -19,8 +19,7 @@ namespace headwise {
 
 struct RunRecord {
   Scenario scenario;
-  std::vector<std::string>
-      given;  // names of the arrays that came from outside (--input) and that the run has used
+  std::vector<std::string> given;  // names of the arrays that came from outside (--input) and that the run has used
   std::vector<Index> layers;  // of a file of several layers; else empty
   TokenLabels tokens;
   std::vector<std::string> warnings;

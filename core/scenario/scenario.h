@@ -73,9 +73,8 @@ struct MaskSpec {
   CausalAlignment causal_alignment = CausalAlignment::top_left;
   std::optional<std::int64_t> sliding_window;
   // (N), or (N,L) as a list of lists: key j takes part where j < len
-  std::optional<std::vector<std::vector<std::int64_t>>>
-      valid_lens;                     // one inner list of 1 entry per batch for (N)
-  bool valid_lens_per_query = false;  // true: (N,L)
+  std::optional<std::vector<std::vector<std::int64_t>>> valid_lens;  // one inner list of 1 entry per batch for (N)
+  bool valid_lens_per_query = false;                                 // true: (N,L)
   bool alibi = false;
   double alibi_scale = 1.0;  // multiplies ALiBi's bias
   std::optional<std::string> preset;
@@ -98,10 +97,9 @@ struct FrozenHeads {
   TensorPtr attn_weights;  // (N,F,L,S′) f64, never edited in place; null: in `file`, or given from outside
   std::optional<std::string> file;  // an array file that holds them as frozen_weights
   friend bool operator==(const FrozenHeads& a, const FrozenHeads& b) {
-    const bool same =
-        a.attn_weights == b.attn_weights ||
-        (a.attn_weights && b.attn_weights && a.attn_weights->bytes() == b.attn_weights->bytes() &&
-         identical(*a.attn_weights, *b.attn_weights));
+    const bool same = a.attn_weights == b.attn_weights ||
+                      (a.attn_weights && b.attn_weights && a.attn_weights->bytes() == b.attn_weights->bytes() &&
+                       identical(*a.attn_weights, *b.attn_weights));
     return same && a.heads == b.heads && a.file == b.file;
   }
 };

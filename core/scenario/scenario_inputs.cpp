@@ -182,8 +182,8 @@ struct Workshop {
       t.key = t.value = t.query;
       return;
     }
-    t.key = input(
-        {"key", key, S, "S", sdpa ? "D" : "kdim", sdpa ? o.head_dim : o.kdim, sdpa ? o.num_kv_heads : 0});
+    t.key =
+        input({"key", key, S, "S", sdpa ? "D" : "kdim", sdpa ? o.head_dim : o.kdim, sdpa ? o.num_kv_heads : 0});
     t.value = plan.value_is_key ? t.key
                                 : input({"value", key, S, "S", sdpa ? "Dv" : "vdim",
                                          sdpa ? o.v_head_dim : o.vdim, sdpa ? o.num_kv_heads : 0});
@@ -250,8 +250,7 @@ struct Workshop {
         fmt::format("{} {} {} {} {}", *scenario.mask.preset, choice_name(plan.options.op),
                     choice_name(plan.options.causal_alignment), plan.query_length, plan.masked_keys);
     return maker.get("attn_mask by preset", recipe, {attn_mask}, [&] {
-      return preset_mask(*plan.mask_preset, plan.options, plan.query_length, plan.masked_keys,
-                         attn_mask.get());
+      return preset_mask(*plan.mask_preset, plan.options, plan.query_length, plan.masked_keys, attn_mask.get());
     });
   }
 

@@ -16,8 +16,7 @@ namespace headwise {
 // What the rows and columns of a picture are called.
 struct TokenLabels {
   std::vector<std::string> query;  // one per query position; "q 3" where there is no text
-  std::vector<std::string>
-      key;  // one per key position of S′, "k 3" without text; appended columns: "bias_k", "zero"
+  std::vector<std::string> key;  // one per key position of S′, "k 3" without text; appended columns: "bias_k", "zero"
 };
 
 struct ModelInput;
@@ -26,15 +25,11 @@ struct ScenarioInputs {
   AttentionInputs attention;
   TensorPtr grad_output;  // null: all ones
   TokenLabels labels;
-  std::vector<HeadDescription>
-      heads;  // what each head was made for; empty where the parameters are not hand-made
-  std::shared_ptr<ModelInput>
-      model_input;  // where the query is a model's text (core/scenario/text_inputs.h); else null
-  std::shared_ptr<const AttentionLayer>
-      layer;               // whose parameters these are, as the model's files have it; else null
-  bool unbatched = false;  // the given arrays had no batch axis; the trace has N = 1
-  std::vector<std::string>
-      notes;                  // what a person should know: arrays that are not used, numbers beyond f32 …
+  std::vector<HeadDescription> heads;  // what each head was made for; empty where the parameters are not hand-made
+  std::shared_ptr<ModelInput> model_input;  // where the query is a model's text (core/scenario/text_inputs.h); else null
+  std::shared_ptr<const AttentionLayer> layer;  // whose parameters these are, as the model's files have it; else null
+  bool unbatched = false;                       // the given arrays had no batch axis; the trace has N = 1
+  std::vector<std::string> notes;  // what a person should know: arrays that are not used, numbers beyond f32 …
   std::string told_of_heads;  // of them, what is said of the number of heads (core/scenario/layer_scenario.h)
   std::vector<std::string> not_computed;  // of them, what the model's layer has beyond the numbers here
   MadeTensors made;  // what the tensors were made from: lets the next call share those that stay

@@ -84,8 +84,7 @@ struct KeyReader {
   void add(const std::string& section, const char* key, const std::string& type, const std::string& range) {
     const std::string path = section.empty() ? key : section + "." + key;
     const auto described = std::ranges::find(descriptions, path, &KeyDescription::path);
-    keys.push_back(
-        {path, type, range, "", std::string(described == descriptions.end() ? "" : described->what)});
+    keys.push_back({path, type, range, "", std::string(described == descriptions.end() ? "" : described->what)});
   }
   void add_optional(const std::string& section, const char* key, const std::string& type,
                     const std::string& range) {

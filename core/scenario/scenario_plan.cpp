@@ -49,8 +49,7 @@ Index size_of(const char* name, const char* letter, const std::optional<Index>& 
 
 // H, G, D, Dv; E, kdim and vdim are known by now. Where H does not divide E the head width is 0 and the cause
 // is told.
-void plan_heads(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& sizes,
-                Contradictions& wrong) {
+void plan_heads(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& sizes, Contradictions& wrong) {
   const AttentionSpec& a = scenario.attention;
   AttentionOptions& o = plan.options;
   o.num_heads = size_of(scenario, "num_heads", "H", a.num_heads, AttentionSpec{}.num_heads, sizes.num_heads);
@@ -129,9 +128,9 @@ void plan_lengths(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes
                             "inputs.self_attention to false",
                             i.key_length.value_or(0), plan.query_length));
   } else {
-    plan.key_length = first({size(sizes.key_length), sizes.static_key_length, text.key,
-                             size(sizes.mask_key_length), i.key_length},
-                            plan.query_length);
+    plan.key_length = first(
+        {size(sizes.key_length), sizes.static_key_length, text.key, size(sizes.mask_key_length), i.key_length},
+        plan.query_length);
   }
   plan.masked_keys = sizes.static_key_length ? *sizes.static_key_length : plan.key_length;
 }

@@ -86,8 +86,7 @@ struct Writer {
   void edits(const char* section, const char* key, const std::vector<CellEdit>& member) {
     OrderedJson& value = at(section, key) = OrderedJson::array();
     for (const CellEdit& edit : member) {
-      value.push_back(
-          {{"tensor", edit.tensor}, {"index", edit.index}, {"value", number_or_word(edit.value)}});
+      value.push_back({{"tensor", edit.tensor}, {"index", edit.index}, {"value", number_or_word(edit.value)}});
     }
   }
 };

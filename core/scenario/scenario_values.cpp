@@ -149,8 +149,7 @@ CellEdit read_edit(const Json& value, const std::string& place) {
   edit.tensor = read_string(value["tensor"], place + ".tensor");
   const Json& index = value["index"];
   if (!index.is_array() || index.size() > most_index_entries) {
-    wrong_value(place + ".index", "wrong type", describe(index),
-                "a list of at most 8 integers, one per axis");
+    wrong_value(place + ".index", "wrong type", describe(index), "a list of at most 8 integers, one per axis");
   }
   for (const Json& entry : index)
     edit.index.push_back(read_integer(entry, place + ".index", IntegerRange{0}));

@@ -32,8 +32,7 @@ Enum read_choice(const Json& value, const std::string& place) {
   if (!value.is_string()) wrong_value(place, "wrong type", describe(value), expected);
   const auto found = std::ranges::find(names, value.get_ref<const std::string&>());
   if (found == names.end()) {
-    const std::string nearest =
-        nearest_name(value.get_ref<const std::string&>(), {names.begin(), names.end()});
+    const std::string nearest = nearest_name(value.get_ref<const std::string&>(), {names.begin(), names.end()});
     wrong_value(place, "unknown choice", describe(value), expected,
                 fmt::format("did you mean \"{}\"?", nearest));
   }

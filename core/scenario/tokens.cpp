@@ -105,8 +105,7 @@ bool is_ascii(char c) {
 
 Cluster next_cluster(std::string_view text, std::size_t begin) {
   // ASCII before ASCII is a cluster (a carriage return may have its line feed): most text, ten times as fast.
-  if (is_ascii(text[begin]) && text[begin] != '\r' &&
-      (begin + 1 == text.size() || is_ascii(text[begin + 1]))) {
+  if (is_ascii(text[begin]) && text[begin] != '\r' && (begin + 1 == text.size() || is_ascii(text[begin + 1]))) {
     return {begin, begin + 1, text[begin], kind_of(text[begin])};
   }
   Cluster cluster{begin, begin, -1, Kind::symbol};

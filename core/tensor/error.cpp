@@ -55,8 +55,7 @@ std::string one_line(const std::string& text, std::size_t max_bytes) {
     if (length == 0 || first < 0x20 || first == 0x7F) {
       piece = first == '\n' ? "\\n" : first == '\t' ? "\\t" : fmt::format("\\x{:02x}", first);
     } else if (length == 2 && first == 0xC2 && static_cast<unsigned char>(text[i + 1]) < 0xA0) {
-      piece =
-          fmt::format("\\x{:02x}\\x{:02x}", first, static_cast<unsigned char>(text[i + 1]));  // C1 controls
+      piece = fmt::format("\\x{:02x}\\x{:02x}", first, static_cast<unsigned char>(text[i + 1]));  // C1 controls
     } else {
       piece = text.substr(i, length);
     }

@@ -21,11 +21,11 @@ enum class ExitStatus {
 // Parts that are empty are left out of the line. Control characters are shown escaped, so it stays one line,
 // and each part is cut at 300 bytes, the remedy at 700, so a hostile file cannot flood a terminal.
 struct ErrorParts {
-  std::string where{};  // file, key or tensor: "scenario.json: attention.num_heads"
-  std::string what{};  // what is wrong: "num_heads must divide embed_dim"
-  std::string got{};  // "num_heads = 7, embed_dim = 128"
+  std::string where{};     // file, key or tensor: "scenario.json: attention.num_heads"
+  std::string what{};      // what is wrong: "num_heads must divide embed_dim"
+  std::string got{};       // "num_heads = 7, embed_dim = 128"
   std::string expected{};  // "a divisor of 128"
-  std::string remedy{};  // "set attention.head_dim to choose the head width freely"
+  std::string remedy{};    // "set attention.head_dim to choose the head width freely"
 };
 
 class Error : public std::runtime_error {

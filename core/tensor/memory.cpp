@@ -58,8 +58,7 @@ std::optional<Index> resource_limit(int resource) {
 
 Index available_memory() {
   Index least = kilobytes_line("/proc/meminfo", "MemAvailable:").value_or(std::numeric_limits<Index>::max());
-  lower(least, first_number_of("/sys/fs/cgroup/memory.max"),
-        first_number_of("/sys/fs/cgroup/memory.current"));
+  lower(least, first_number_of("/sys/fs/cgroup/memory.max"), first_number_of("/sys/fs/cgroup/memory.current"));
   lower(least, first_number_of("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
         first_number_of("/sys/fs/cgroup/memory/memory.usage_in_bytes"));
   lower(least, resource_limit(RLIMIT_AS), kilobytes_line("/proc/self/status", "VmSize:"));

@@ -35,8 +35,7 @@ void lay_row_major(std::span<StridedAxis> axes, const StridedAxis& inner) {
 void keep_letters(std::span<StridedAxis> axes, std::span<const StridedAxis> before) {
   for (StridedAxis& axis : axes) {
     for (const StridedAxis& old : before) {
-      if (old.stride == axis.stride && old.stride > 1 &&
-          old.stride_letters.size() <= axis.stride_letters.size())
+      if (old.stride == axis.stride && old.stride > 1 && old.stride_letters.size() <= axis.stride_letters.size())
         axis.stride_letters = old.stride_letters;
     }
   }
@@ -131,8 +130,7 @@ std::optional<StridedLayout> StridedLayout::viewed(const Shape& wanted) const {
 std::string StridedLayout::view_refusal(const Shape& wanted) const {
   const Index count = shape().element_count();
   if (wanted.element_count() != count)
-    return fmt::format("shape '[{}]' is invalid for input of size {}", fmt::join(wanted.sizes(), ", "),
-                       count);
+    return fmt::format("shape '[{}]' is invalid for input of size {}", fmt::join(wanted.sizes(), ", "), count);
   if (viewed(wanted)) return "";
   return "view size is not compatible with input tensor's size and stride (at least one dimension spans "
          "across two "

@@ -223,8 +223,7 @@ std::vector<BoxRef> boxes_read(const Rule& rule, const BoxRef& box) {
   for (const Product& product : rule.products) {
     std::vector<Interval> ranges = variable_ranges(rule, product);
     for (std::size_t axis = 0; axis < box.begin.size(); ++axis) {
-      ranges[axis] = {std::max(ranges[axis].begin, box.begin[axis]),
-                      std::min(ranges[axis].end, box.end[axis])};
+      ranges[axis] = {std::max(ranges[axis].begin, box.begin[axis]), std::min(ranges[axis].end, box.end[axis])};
     }
     if (std::ranges::any_of(ranges, [](const Interval& range) { return range.empty(); })) continue;
     for (const Operand& factor : product.factors) add_image(factor, ranges, boxes);

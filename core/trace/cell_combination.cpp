@@ -103,8 +103,7 @@ double scaled(const CellProvenance& provenance, double x) {
 
 // The score under a softcap, on its way back: 1 − tanh².
 double softcap_slope(const CellProvenance& provenance, double score) {
-  const double squashed =
-      std::tanh(scaled(provenance, score) / quantity(provenance, "softcap").value_or(1.0));
+  const double squashed = std::tanh(scaled(provenance, score) / quantity(provenance, "softcap").value_or(1.0));
   return 1.0 - squashed * squashed;
 }
 
@@ -128,8 +127,7 @@ void add_rotation(const Trace& trace, CellProvenance& provenance) {
   const Index first = of_queries ? rotary_first_query(trace.options, sizes.queries, sizes.keys) : Index{0};
   const std::vector<double> frequencies = rotary_inverse_frequencies(trace.options);
   const auto position = static_cast<double>(first + provenance.cell.index[2]);
-  const double frequency =
-      frequencies[static_cast<std::size_t>(provenance.cell.index[3]) % frequencies.size()];
+  const double frequency = frequencies[static_cast<std::size_t>(provenance.cell.index[3]) % frequencies.size()];
   const double angle = position * frequency;
   provenance.quantities.emplace_back("position", position);
   provenance.quantities.emplace_back("inverse frequency", frequency);

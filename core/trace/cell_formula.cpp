@@ -131,8 +131,7 @@ std::string scale_text(const CellProvenance& provenance, const std::string& scor
 }
 
 // "q_heads[0,0,8,1] · cos θ − q_heads[0,0,8,9] · sin θ, θ = 8 · 0.1"
-std::string rotation_text(const CellProvenance& provenance, const std::string& own,
-                          const std::string& partner) {
+std::string rotation_text(const CellProvenance& provenance, const std::string& own, const std::string& partner) {
   const bool first_half = provenance.terms.at(1).factors[0].index.back() > provenance.cell.index.back();
   return fmt::format("{} · cos θ {} {} · sin θ, θ = {} · {}", own,
                      first_half == provenance.cell.tensor.gradient ? "+" : "−", partner,

@@ -42,8 +42,7 @@ struct CellProvenance {
   double value = 0.0;  // as stored in the trace
   Combine combine =
       Combine::given;  // of this cell: a row that bias_k appends is a copy where k is a product_sum
-  std::string
-      formula;  // with this cell's indices: "scores[0,0,8,1] = Σ_d q_heads[0,0,8,d] · k_heads[0,0,1,d]"
+  std::string formula;  // with this cell's indices: "scores[0,0,8,1] = Σ_d q_heads[0,0,8,d] · k_heads[0,0,1,d]"
   std::vector<BoxRef> sources;                             // what it was made from
   std::vector<Term> terms;                                 // in index order; views sort by size
   std::vector<std::pair<std::string, double>> quantities;  // "scale", "row maximum", "Σ dP·P" …

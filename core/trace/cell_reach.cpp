@@ -57,8 +57,7 @@ CellReach cell_reach(const Trace& trace, TensorName tensor, const std::vector<In
   const Rule own = declared_rule(trace, tensor);
   trace.tensor(tensor)->shape().offset(index);  // throws where the index is outside
   reach.back = closure(box_around(tensor, index), [&](const BoxRef& box) {
-    std::vector<BoxRef> boxes =
-        boxes_read(box.tensor == tensor ? own : declared_rule(trace, box.tensor), box);
+    std::vector<BoxRef> boxes = boxes_read(box.tensor == tensor ? own : declared_rule(trace, box.tensor), box);
     std::erase_if(boxes, [&](const BoxRef& source) { return !trace.tensor(source.tensor); });
     return boxes;
   });

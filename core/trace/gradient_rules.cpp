@@ -127,8 +127,8 @@ void GradientDeclaration::add_ways_through(const Reader& reader) {
     for (std::size_t f = 0; f < product.factors.size(); ++f) {
       const Id read = product.factors[f].tensor.id;
       if (collected_by(trace_, read) != rule_.result.id) continue;
-      Product& way = rule_.products.emplace_back(
-          transposed_product(reader.rule, product, f, rule_.sizes, reader.letters));
+      Product& way =
+          rule_.products.emplace_back(transposed_product(reader.rule, product, f, rule_.sizes, reader.letters));
       for (Operand& factor : way.factors) factor.tensor = first_name(trace_, factor.tensor);
     }
   }
@@ -139,8 +139,7 @@ void GradientDeclaration::add_ways_through(const Reader& reader) {
 void GradientDeclaration::add_pieces(const Reader& reader, const Product& back) {
   for (const Product& piece : reader.rule.products) {
     if (piece.factors.front().tensor.id != rule_.result.id) continue;
-    Product& way =
-        rule_.products.emplace_back(piece.instead ? same_cell({reader.rule.result.id, true}) : back);
+    Product& way = rule_.products.emplace_back(piece.instead ? same_cell({reader.rule.result.id, true}) : back);
     way.where = piece.where;
     way.instead = piece.instead;
   }

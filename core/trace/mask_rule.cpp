@@ -31,8 +31,7 @@ double alibi_slope(const Trace& trace, std::span<const Index> index) {
   return alibi_slopes(trace.options.num_heads, trace.options.alibi_scale)[static_cast<std::size_t>(index[h])];
 }
 
-Product mask_product(MaskReading reading, std::string label, Interval keys,
-                     std::vector<Operand> factors = {}) {
+Product mask_product(MaskReading reading, std::string label, Interval keys, std::vector<Operand> factors = {}) {
   Product product;
   product.factors = std::move(factors);
   product.where = {{s, keys}};
@@ -90,8 +89,7 @@ std::vector<Product> mask_products(const Trace& trace) {
   if (t.valid_lens) {
     std::vector<AxisMap> axes{axis_of(n)};
     if (t.valid_lens->shape().rank() == 2) axes.push_back(axis_of(l));
-    products.push_back(
-        mask_product(MaskReading::blocked_from, "valid_lens", all, {{{Id::valid_lens}, axes}}));
+    products.push_back(mask_product(MaskReading::blocked_from, "valid_lens", all, {{{Id::valid_lens}, axes}}));
   }
   if (o.is_causal) products.push_back(mask_product(MaskReading::causal, "causal", all));
   if (o.sliding_window) products.push_back(mask_product(MaskReading::sliding_window, "sliding window", all));
@@ -99,8 +97,7 @@ std::vector<Product> mask_products(const Trace& trace) {
   return products;
 }
 
-double mask_contribution(const Trace& trace, const Product& product, std::span<const Index> index,
-                         double cell) {
+double mask_contribution(const Trace& trace, const Product& product, std::span<const Index> index, double cell) {
   const auto blocked_if = [](bool blocked) { return blocked ? minus_infinity : 0.0; };
   switch (product.reading) {
     case MaskReading::added:
@@ -118,8 +115,7 @@ double mask_contribution(const Trace& trace, const Product& product, std::span<c
     case MaskReading::sliding_window:
       return blocked_if(std::abs(position(trace, index).distance()) >= *trace.options.sliding_window);
     case MaskReading::alibi:
-      return alibi_bias(alibi_slope(trace, index), position(trace, index).distance(),
-                        trace.options.is_causal);
+      return alibi_bias(alibi_slope(trace, index), position(trace, index).distance(), trace.options.is_causal);
   }
   return 0.0;
 }

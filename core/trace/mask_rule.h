@@ -17,8 +17,7 @@ std::vector<Product> mask_products(const Trace& trace);
 
 // What a product adds at the cell `index` (n,h,l,s) of mask_bias: 0, −inf or a number. `cell` is the number
 // in the mask's own cell; products without a factor do not read it.
-double mask_contribution(const Trace& trace, const Product& product, std::span<const Index> index,
-                         double cell);
+double mask_contribution(const Trace& trace, const Product& product, std::span<const Index> index, double cell);
 
 // The same as text for a formula, "−∞ if key_padding_mask[0,3]"; `factor` is the mask's cell as text.
 std::string mask_contribution_text(const Trace& trace, const Product& product, std::span<const Index> index,

@@ -21,8 +21,7 @@ constexpr std::array<StepEntry, step_count> entries{{
      "row with "
      "row c of W_q, plus a bias. No head has been cut out yet."},
     {Step::split_heads, "Split heads",
-     "when are the heads split? here, after the projection, and no number changes",
-     "Qₕ = q[:, h·D : (h+1)·D]",
+     "when are the heads split? here, after the projection, and no number changes", "Qₕ = q[:, h·D : (h+1)·D]",
      "Head h takes D neighbouring columns of q, k and v. Those columns were made by D rows of W_q of its "
      "own, so each "
      "head has its own view of the whole token, not a piece of the token."},

@@ -15,8 +15,7 @@ namespace headwise {
 // the values and, in Trace::grad, d(loss)/d(each of them).
 struct TraceTensors {
   // The operator's inputs
-  TensorPtr
-      query;  // (N,L,E)      scaled_dot_product_attention has no query, key, value: they are q_heads, k_heads, v_heads
+  TensorPtr query;  // (N,L,E)      scaled_dot_product_attention has no query, key, value: they are q_heads, k_heads, v_heads
   TensorPtr key;    // (N,S,kdim)   the same pointer as query in self-attention
   TensorPtr value;  // (N,S,vdim)
   // Parameters, under PyTorch's names
@@ -36,8 +35,7 @@ struct TraceTensors {
   TensorPtr key_padding_mask;  // (N,S)          True is ignored
   TensorPtr valid_lens;        // (N) or (N,L), i64
   TensorPtr head_gain;         // (H)            "heads.gain"
-  TensorPtr
-      frozen_weights;  // (N,F,L,S′)     f32 or f64; slice f: what head options.frozen_heads[f] keeps. No gradient
+  TensorPtr frozen_weights;  // (N,F,L,S′)     f32 or f64; slice f: what head options.frozen_heads[f] keeps. No gradient
   // After the input projection, bias_k / bias_v and the zero row appended
   TensorPtr q;  // (N,L,H·D)
   TensorPtr k;  // (N,S′,G·D)
@@ -53,21 +51,18 @@ struct TraceTensors {
   // Scaled dot-product attention
   TensorPtr scores;         // (N,H,L,S′)     q·kᵀ, not yet scaled
   TensorPtr scaled_scores;  // (N,H,L,S′)     after scale, temperature and softcap
-  TensorPtr
-      mask_bias;  // (N,H,L,S′)     all masks merged: 0, -inf or a float; null without any mask. With a finite
-                  //                mask.value the -inf stays: it marks the cells that are filled
+  TensorPtr mask_bias;  // (N,H,L,S′)     all masks merged: 0, -inf or a float; null without any mask. With a finite
+                        //                mask.value the -inf stays: it marks the cells that are filled
   TensorPtr masked_scores;  // (N,H,L,S′)
   TensorPtr attn_weights;   // (N,H,L,S′)     after softmax; of a frozen head those held
-  TensorPtr
-      dropped_weights;    // (N,H,L,S′)     after dropout; equals attn_weights at p = 0 and in frozen heads
-  TensorPtr head_output;  // (N,H,L,Dv)     dropped_weights · v
+  TensorPtr dropped_weights;  // (N,H,L,S′)     after dropout; equals attn_weights at p = 0 and in frozen heads
+  TensorPtr head_output;      // (N,H,L,Dv)     dropped_weights · v
   // Merge and output projection
   TensorPtr concat;             // (N,L,H·Dv)     heads side by side, times the head gains
   TensorPtr output;             // (N,L,E)        for SDPA (N,H,L,Dv)
   TensorPtr residual_output;    // (N,L,E)
   TensorPtr layer_norm_output;  // (N,L,E)
-  TensorPtr
-      attn_output_weights;  // (N,L,S′) or (N,H,L,S′): PyTorch's second result; null without need_weights
+  TensorPtr attn_output_weights;  // (N,L,S′) or (N,H,L,S′): PyTorch's second result; null without need_weights
 };
 
 // What scores are the products of: q_rotary and k_rotary where there are any, else q_heads and k_heads.

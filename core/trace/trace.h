@@ -26,8 +26,8 @@ struct Trace {
   TraceTensors grad;                  // all null before a backward pass
   std::vector<std::string> warnings;  // fully masked rows, non-finite inputs, by index
   std::map<TensorId, StageKey> stages;
-  std::vector<TensorId> computed;     // the stages that were computed for this trace; the others were shared
-  std::map<TensorId, StageKey> gradient_stages;   // the same two of the backward pass
+  std::vector<TensorId> computed;  // the stages that were computed for this trace; the others were shared
+  std::map<TensorId, StageKey> gradient_stages;  // the same two of the backward pass
   std::vector<TensorId> computed_gradients;
   // The f64 trace that this f32 one is rounded from (rounded_trace.h); null where each stage was rounded for itself.
   std::shared_ptr<const Trace> exact;
@@ -45,7 +45,7 @@ using TracePtr = std::shared_ptr<const Trace>;
 struct AttentionInputs {
   AttentionOptions options;
   DType dtype = DType::f32;
-  TraceTensors tensors;               // members of role input, parameter and mask; the rest null
+  TraceTensors tensors;  // members of role input, parameter and mask; the rest null
 };
 
 }  // namespace headwise

@@ -112,8 +112,7 @@ void warn_of_non_finite(const TensorEntry& entry, const Tensor& tensor, std::vec
 
 std::string non_finite_cells(std::string_view name, const Tensor& tensor, bool pass_minus_infinity) {
   if (tensor.dtype() != DType::f32 && tensor.dtype() != DType::f64) return "";
-  const bool finite =
-      dispatch_float(tensor.dtype(), [&]<class T>() { return all_finite(tensor.values<T>()); });
+  const bool finite = dispatch_float(tensor.dtype(), [&]<class T>() { return all_finite(tensor.values<T>()); });
   if (finite) return "";
   std::vector<std::string> cells;
   std::size_t count = 0;

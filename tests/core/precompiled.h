@@ -4,6 +4,6 @@
 #include <doctest/doctest.h>
 
 #include "core/precompiled.h"
+#include "core/reference/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
-#include "core/reference/reference_backend.h"

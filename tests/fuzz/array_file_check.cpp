@@ -66,8 +66,7 @@ auto unless_refused(const std::string& path, F read) -> std::optional<decltype(r
 
 // The order may be another: safetensors puts wide types first. A .npy file holds no name.
 void require_same(std::vector<NamedTensor> got, std::vector<NamedTensor> expected, bool named) {
-  require(got.size() == expected.size(),
-          fmt::format("{} arrays came back of {}", got.size(), expected.size()));
+  require(got.size() == expected.size(), fmt::format("{} arrays came back of {}", got.size(), expected.size()));
   std::ranges::sort(got, {}, &NamedTensor::name);
   std::ranges::sort(expected, {}, &NamedTensor::name);
   for (std::size_t i = 0; i < got.size(); ++i) {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <string_view>
 
+#include "core/reference/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
-#include "core/reference/reference_backend.h"
 #include "tests/fuzz/fuzz_target.h"
 
 using namespace headwise;

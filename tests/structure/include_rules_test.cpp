@@ -43,7 +43,8 @@ const std::map<std::string, std::set<std::string>> layers{
     {"app/widgets", {"app/render", "app/platform", "app/session"}},
     {"app/panels", {"app/widgets", "app/platform", "app/session", "app/content"}},
     {"app/stage", {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}},
-    {"app/inspector", {"app/stage", "app/panels", "app/widgets", "app/platform", "app/session", "app/content"}},
+    {"app/inspector",
+     {"app/stage", "app/panels", "app/widgets", "app/platform", "app/session", "app/content"}},
     {"app/setup", {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}},
     {"app/sheets", {"app/setup", "app/panels", "app/widgets", "app/platform", "app/session", "app/content"}},
     {"app/window",
@@ -54,7 +55,7 @@ const std::map<std::string, std::set<std::string>> layers{
 // Parsed by all files of a library (CMakeLists.txt), and so above its rooms.
 const std::set<std::string> precompiled{"core/precompiled.h", "app/precompiled.h", "app/cli/precompiled.h"};
 const std::set<std::string> gl_folders{"core/gpu", "app/gl", "app/render", "app/platform"};
-const std::set<std::string> imgui_folders{"app/platform", "app/widgets", "app/panels", "app/stage",
+const std::set<std::string> imgui_folders{"app/platform",  "app/widgets", "app/panels", "app/stage",
                                           "app/inspector", "app/setup",   "app/sheets", "app/window"};
 
 bool starts_with_any(const std::string& text, std::initializer_list<const char*> prefixes) {
@@ -116,12 +117,12 @@ TEST_CASE("every source file includes only what its layer may know") {
       if (folder_of(path).find('/') != std::string::npos) rooms.insert(folder_of(path));
       std::ifstream file(entry.path());
       const std::string content((std::istreambuf_iterator<char>(file)), {});
-      for (const std::string& rule : broken_rules(path, content))
-        FAIL_CHECK(rule);
+      for (const std::string& rule : broken_rules(path, content)) FAIL_CHECK(rule);
     }
   }
   // A room that the table does not know could include anything.
-  for (const std::string& room : rooms) CHECK_MESSAGE(layers.contains(room), room, " has no place in the order of rooms");
+  for (const std::string& room : rooms)
+    CHECK_MESSAGE(layers.contains(room), room, " has no place in the order of rooms");
   CHECK(rooms.size() == layers.size());
 }
 

@@ -32,8 +32,7 @@ class ConfigSettings {
   // From 0 to `most`.
   Index whole(std::string_view key, Index otherwise, Index most) const;
 
-  [[noreturn]] void refuse(std::string_view key, const nlohmann::json& got,
-                           const std::string& expected) const;
+  [[noreturn]] void refuse(std::string_view key, const nlohmann::json& got, const std::string& expected) const;
 
  private:
   std::shared_ptr<const nlohmann::json> object_;

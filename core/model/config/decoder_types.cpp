@@ -91,10 +91,8 @@ constexpr std::array types{
               .usual_heads = 8,
               .usual_kv_heads = 4},
     ModelType{.name = "gemma3_text", .positions = rotary, .reads = windowed | query_scalar | softcap},
-    ModelType{
-        .name = "glm", .positions = rotary_neighbours, .reads = llama | partial_rope, .usual_share = 0.5},
-    ModelType{
-        .name = "glm4", .positions = rotary_neighbours, .reads = llama | partial_rope, .usual_share = 0.5},
+    ModelType{.name = "glm", .positions = rotary_neighbours, .reads = llama | partial_rope, .usual_share = 0.5},
+    ModelType{.name = "glm4", .positions = rotary_neighbours, .reads = llama | partial_rope, .usual_share = 0.5},
     ModelType{.name = "glm4_moe",
               .positions = rotary,
               .reads = llama | partial_rope,
@@ -175,18 +173,14 @@ constexpr std::array types{
               .usual_base = 1e6},
     qwen2_vl("qwen2_5_vl", picture_tokens),
     qwen2_vl("qwen2_5_vl_text"),
-    ModelType{
-        .name = "qwen2_moe", .positions = rotary, .reads = windowed | window_switch | window_by_default},
+    ModelType{.name = "qwen2_moe", .positions = rotary, .reads = windowed | window_switch | window_by_default},
     qwen2_vl("qwen2_vl", picture_tokens),
     qwen2_vl("qwen2_vl_text"),
     ModelType{.name = "qwen3", .positions = rotary, .reads = windowed | window_switch | window_by_default},
-    ModelType{
-        .name = "qwen3_moe", .positions = rotary, .reads = windowed | window_switch | window_by_default},
+    ModelType{.name = "qwen3_moe", .positions = rotary, .reads = windowed | window_switch | window_by_default},
     ModelType{.name = "seed_oss", .positions = rotary, .reads = llama},
-    ModelType{.name = "smollm3",
-              .positions = rotary,
-              .reads = windowed | window_switch | no_rope,
-              .usual_base = 2e6},
+    ModelType{
+        .name = "smollm3", .positions = rotary, .reads = windowed | window_switch | no_rope, .usual_base = 2e6},
     ModelType{.name = "solar_open",
               .positions = rotary,
               .reads = llama | partial_rope,

@@ -95,8 +95,7 @@ constexpr std::array types{
                               "aspp_dropout_prob conv_kernel_size classifier_dropout_prob"},
     ModelType{.name = "owlv2_vision_model", .sees = all_tokens},
     ModelType{.name = "owlvit_vision_model", .sees = all_tokens},
-    ModelType{
-        .name = "phi4_multimodal_vision", .sees = all_tokens, .own_settings = "crop_size feature_layer"},
+    ModelType{.name = "phi4_multimodal_vision", .sees = all_tokens, .own_settings = "crop_size feature_layer"},
     ModelType{.name = "pixio", .sees = all_tokens},
     ModelType{.name = "radio",
               .sees = all_tokens,

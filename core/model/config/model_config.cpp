@@ -10,8 +10,8 @@
 
 #include "core/files/file_paths.h"
 #include "core/files/reachable.h"
-#include "core/model/files/model_json.h"
 #include "core/model/config/model_types.h"
+#include "core/model/files/model_json.h"
 #include "core/tensor/error.h"
 
 namespace headwise {

@@ -67,8 +67,7 @@ void read_scaling(const Json& scaling, const std::string& path, std::optional<do
   } else if (type == "llama3") {
     Llama3FrequencyScaling& llama3 = rotary.llama3.emplace();
     llama3.factor = number_under(scaling, {"factor"}, path).value_or(llama3.factor);
-    llama3.low_freq_factor =
-        number_under(scaling, {"low_freq_factor"}, path).value_or(llama3.low_freq_factor);
+    llama3.low_freq_factor = number_under(scaling, {"low_freq_factor"}, path).value_or(llama3.low_freq_factor);
     llama3.high_freq_factor =
         number_under(scaling, {"high_freq_factor"}, path).value_or(llama3.high_freq_factor);
     llama3.original_max_position_embeddings =

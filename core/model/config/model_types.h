@@ -25,15 +25,15 @@ enum class InnerPositions {
 
 // Groups of settings that a type reads; partial_rope: rotary positions may turn a share of each head. core/model/config/attention_settings.h has their keys.
 namespace reads {
-inline constexpr unsigned
-    rope = 1U << 0,
-    window = 1U << 1, multiplier = 1U << 2, query_scalar = 1U << 3, softcap = 1U << 4, clip = 1U << 5,
-    gpt2_scale = 1U << 6, no_rope = 1U << 7, is_decoder = 1U << 8, position_type = 1U << 9, falcon = 1U << 10,
-    multi_query = 1U << 11, window_switch = 1U << 12, window_by_default = 1U << 13, partial_rope = 1U << 14,
-    // mrope_section: positions in time, height and width, which are the same number for each token of a text
+inline constexpr unsigned rope = 1U << 0, window = 1U << 1, multiplier = 1U << 2, query_scalar = 1U << 3,
+                          softcap = 1U << 4, clip = 1U << 5, gpt2_scale = 1U << 6, no_rope = 1U << 7,
+                          is_decoder = 1U << 8, position_type = 1U << 9, falcon = 1U << 10,
+                          multi_query = 1U << 11, window_switch = 1U << 12, window_by_default = 1U << 13,
+                          partial_rope = 1U << 14,
+                          // mrope_section: positions in time, height and width, which are the same number for each token of a text
     rope_sections = 1U << 15, block_sparse = 1U << 16, rotary_dim = 1U << 17, rope_in_windows = 1U << 18,
-    local_windows = 1U << 19,
-    written_multiplier = 1U << 20;  // multiplier, where it is written; else 1/√D stays
+                          local_windows = 1U << 19,
+                          written_multiplier = 1U << 20;  // multiplier, where it is written; else 1/√D stays
 }  // namespace reads
 
 struct ModelType {
@@ -45,8 +45,7 @@ struct ModelType {
   int usual_heads = 0, usual_kv_heads = 0;
   // Of rotary positions, where config.json does not say them: rope_theta, partial_rotary_factor.
   double usual_base = 10000.0, usual_share = 1.0;
-  int first_windowed =
-      28;  // the first layer with a window where use_sliding_window is read: max_window_layers
+  int first_windowed = 28;  // the first layer with a window where use_sliding_window is read: max_window_layers
   // Settings that this type has and that change nothing of its attention, separated by spaces; other_settings.h has those of many types.
   std::string_view own_settings = {};
   // What changes attention and neither a tensor nor a setting shows: a sentence for people; empty where there is nothing.

@@ -92,7 +92,8 @@ void compare(const Transformer& transformer, Untouched& untouched, const Tensor&
              const std::vector<char>& position_counts, MutedHead& head) {
   for (Index first = 0; first < untouched.length(); first += untouched.rows_at_once()) {
     const Index rows = std::min(untouched.rows_at_once(), untouched.length() - first);
-    const TensorPtr before = untouched.logits(first, rows), after = transformer.logits(last_hidden, first, rows);
+    const TensorPtr before = untouched.logits(first, rows),
+                    after = transformer.logits(last_hidden, first, rows);
     std::vector<Change> changes(static_cast<std::size_t>(rows));
     for_ranges(rows, work_per_word * static_cast<double>(before->shape().size(1)), [&](Index from, Index to) {
       for (Index row = from; row < to; ++row) {

@@ -67,10 +67,9 @@ struct SeenKeys {
 };
 
 struct MeasuredScore {
-  std::optional<double>
-      value;             // 0 … 1; none where no query counts: no word comes again, the map is NaN, L = 1
-  double uniform = 0.0;  // what weights that are all alike would have, over the same queries
-  Index queries = 0;     // that count
+  std::optional<double> value;  // 0 … 1; none where no query counts: no word comes again, the map is NaN, L = 1
+  double uniform = 0.0;         // what weights that are all alike would have, over the same queries
+  Index queries = 0;            // that count
 };
 
 struct HeadScores {

@@ -4,8 +4,8 @@
 #include <span>
 #include <vector>
 
-#include "core/model/transformer/transformer.h"
 #include "core/model/heads/head_scores.h"
+#include "core/model/transformer/transformer.h"
 
 namespace headwise {
 

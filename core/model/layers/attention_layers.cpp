@@ -136,8 +136,7 @@ AttentionLayer layer_of(const ModelFamily& family, const std::string& name, cons
     const ArrayInfo* const info = files.find(array);
     if (!info) layer.missing.push_back(array);
     if (info && !is_matrix(info)) {
-      layer.missing.push_back(
-          fmt::format("{} as a matrix, not as ({}),", array, fmt::join(info->sizes, ",")));
+      layer.missing.push_back(fmt::format("{} as a matrix, not as ({}),", array, fmt::join(info->sizes, ",")));
     }
     return is_matrix(info) ? info : nullptr;
   };

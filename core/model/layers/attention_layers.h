@@ -7,23 +7,20 @@
 #include <vector>
 
 #include "core/model/config/model_config.h"
-#include "core/model/layers/model_families.h"
 #include "core/model/files/model_files.h"
+#include "core/model/layers/model_families.h"
 
 namespace headwise {
 
 struct AttentionLayer {
-  std::string
-      name;  // what stands before the family's names, without the dot: "encoder.layer.0"; may be empty
-  const ModelFamily* family;  // never null
-  AttentionLayout layout =
-      AttentionLayout::separate;  // the family's, unless config.json says another (Falcon)
-  Index number = 0;               // of its block, as its name has it: 3 in "model.layers.3"; 0 without one
-  bool is_cross = false;          // keys and values come from another stack
-  std::shared_ptr<const ModelConfig>
-      config;             // of the part of the model that it belongs to; null: no config.json
-  Index query_width = 0;  // E: columns of q's weights
-  Index key_width = 0;    // columns of k's and v's
+  std::string name;  // what stands before the family's names, without the dot: "encoder.layer.0"; may be empty
+  const ModelFamily* family;                           // never null
+  AttentionLayout layout = AttentionLayout::separate;  // the family's, unless config.json says another (Falcon)
+  Index number = 0;       // of its block, as its name has it: 3 in "model.layers.3"; 0 without one
+  bool is_cross = false;  // keys and values come from another stack
+  std::shared_ptr<const ModelConfig> config;  // of the part of the model that it belongs to; null: no config.json
+  Index query_width = 0;                      // E: columns of q's weights
+  Index key_width = 0;                        // columns of k's and v's
   Index q_rows = 0, k_rows = 0,
         v_rows = 0;       // H·D, G·D, G·Dv; of interleaved and packed arrays only where heads are known
   Index packed_rows = 0;  // of the one array with q, k and v; 0: they are separate

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/model/layers/attention_layers.h"
 #include "core/model/config/model_rotary.h"
+#include "core/model/layers/attention_layers.h"
 
 namespace headwise {
 

@@ -141,8 +141,7 @@ void read_separate(const ModelFiles& files, const AttentionLayer& layer, Paramet
   const std::array widths{layer.query_width, layer.key_width, layer.key_width};
   std::vector<TensorPtr> biases(stems.size());
   for (std::size_t i = 0; i < stems.size(); ++i) {
-    parameters[names[i]] =
-        checked(files, layer, layer_array(layer, stems[i], "weight"), {rows[i], widths[i]});
+    parameters[names[i]] = checked(files, layer, layer_array(layer, stems[i], "weight"), {rows[i], widths[i]});
     const std::string bias = layer_array(layer, stems[i], "bias");
     biases[i] = files.find(bias) ? checked(files, layer, bias, {rows[i]}) : zeros(rows[i]);
   }

@@ -30,8 +30,7 @@ constexpr std::array<std::string_view, 18> harmless_endings{"rotary_emb.inv_freq
                                                             "attention.LayerNorm.beta"};
 
 bool is_harmless(std::string_view name) {
-  return std::ranges::any_of(harmless_endings,
-                             [&](std::string_view ending) { return name.ends_with(ending); });
+  return std::ranges::any_of(harmless_endings, [&](std::string_view ending) { return name.ends_with(ending); });
 }
 
 std::string_view first_stem(const ModelFamily& family) {

@@ -110,8 +110,7 @@ void ByteLevelBpe::split(const AlignedText& text, std::size_t begin, std::size_t
   }
 }
 
-void ByteLevelBpe::encode_section(const AlignedText& text, std::size_t begin, std::size_t end,
-                                  Into into) const {
+void ByteLevelBpe::encode_section(const AlignedText& text, std::size_t begin, std::size_t end, Into into) const {
   std::string_view section = text.text().substr(begin, end - begin);
   const bool prefixed = options_.byte_level.add_prefix_space && !section.starts_with(' ');
   std::string with_space;
@@ -191,10 +190,9 @@ std::int32_t byte_level_character(unsigned char byte) {
   return first_substitute + before;
 }
 
-std::unique_ptr<TokenizerModel> make_byte_level_bpe(
-    std::shared_ptr<const TokenizerVocabulary> vocabulary,
-    const std::vector<std::pair<std::string, std::string>>& merges, const BytePairOptions& options,
-    const std::string& where) {
+std::unique_ptr<TokenizerModel> make_byte_level_bpe(std::shared_ptr<const TokenizerVocabulary> vocabulary,
+                                                    const std::vector<std::pair<std::string, std::string>>& merges,
+                                                    const BytePairOptions& options, const std::string& where) {
   return std::make_unique<ByteLevelBpe>(std::move(vocabulary), merges, options, where);
 }
 

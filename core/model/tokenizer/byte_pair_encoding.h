@@ -32,10 +32,9 @@ struct BytePairOptions {
 // merges[i] joins two pieces; the first has the lowest rank. A byte that the vocabulary lacks is left out where there is no
 // unk_token, as `tokenizers` does. Throws Error(input), beginning with `where`: a merge of pieces, or one that makes a piece,
 // that the vocabulary does not have; no unk_token in it.
-std::unique_ptr<TokenizerModel> make_byte_level_bpe(
-    std::shared_ptr<const TokenizerVocabulary> vocabulary,
-    const std::vector<std::pair<std::string, std::string>>& merges, const BytePairOptions& options,
-    const std::string& where);
+std::unique_ptr<TokenizerModel> make_byte_level_bpe(std::shared_ptr<const TokenizerVocabulary> vocabulary,
+                                                    const std::vector<std::pair<std::string, std::string>>& merges,
+                                                    const BytePairOptions& options, const std::string& where);
 
 // The printable character that stands for a byte: itself from ! to ~ and from ¡ to ÿ without the soft hyphen, the others
 // from U+0100 on. Space is Ġ.

@@ -101,8 +101,7 @@ std::size_t gpt2_end(std::string_view text, std::size_t at) {
   if (const std::size_t bytes = contraction(text, at, false); bytes > 0) return at + bytes;
   Cursor cursor(text, at);
   if (cursor.value() == ' ') cursor.step();
-  for (const CharacterClass wanted :
-       {CharacterClass::letter, CharacterClass::number, CharacterClass::other}) {
+  for (const CharacterClass wanted : {CharacterClass::letter, CharacterClass::number, CharacterClass::other}) {
     if (cursor.skip(wanted) > 0) return cursor.at();
   }
   return white_space_end(text, at);

@@ -91,8 +91,7 @@ void SentencePiecePairs::encode(const AlignedText& text, std::size_t begin, std:
       !bytes.starts_with(space_mark))
     marked.append(space_mark, {start, start});
   for (std::size_t at = 0; at < bytes.size(); ++at)
-    marked.append(bytes[at] == ' ' ? space_mark : bytes.substr(at, 1),
-                  text.origin(begin + at, begin + at + 1));
+    marked.append(bytes[at] == ' ' ? space_mark : bytes.substr(at, 1), text.origin(begin + at, begin + at + 1));
   const std::string_view row = marked.text();
   std::vector<PairSymbol> symbols;
   if (const auto whole = options_.ignore_merges ? vocabulary_->find_own(row) : std::nullopt) {

@@ -9,8 +9,8 @@
 
 #include "core/files/file_paths.h"
 #include "core/files/input_file.h"
-#include "core/model/tokenizer/byte_pair_encoding.h"
 #include "core/model/files/model_json.h"
+#include "core/model/tokenizer/byte_pair_encoding.h"
 #include "core/model/tokenizer/tokenizer_from_json.h"
 #include "core/model/tokenizer/tokenizer_json.h"
 #include "core/model/tokenizer/word_list.h"
@@ -122,8 +122,8 @@ Tokenizer from_word_list(const fs::path& path) {
     fail(where, "this tokenizer_class is unknown for a vocab.txt", name, "BertTokenizer or one like it",
          "put the model's tokenizer.json next to it");
   }
-  const auto vocabulary = std::make_shared<const TokenizerVocabulary>(read_word_list(path),
-                                                                      std::vector<VocabularyEntry>{}, where);
+  const auto vocabulary =
+      std::make_shared<const TokenizerVocabulary>(read_word_list(path), std::vector<VocabularyEntry>{}, where);
   constexpr const char* end_of_text = "<|endoftext|>";
   if (name.empty() && vocabulary->find(end_of_text) && !vocabulary->find("[CLS]")) {
     std::vector<AddedToken> added;
@@ -207,8 +207,7 @@ Tokenizer from_merges(const fs::path& folder) {
   }
   std::vector<AddedToken> added = read_added_tokens(config, where);
   const auto vocabulary = std::make_shared<const TokenizerVocabulary>(
-      parse_tokenizer_json(read_file(where), VocabularyPlace::top, where).vocabulary, entries_of(added),
-      where);
+      parse_tokenizer_json(read_file(where), VocabularyPlace::top, where).vocabulary, entries_of(added), where);
   // Files that do not say it: RoBERTa's vocabulary has its special tokens, and not GPT-2's. OPT's is the same.
   const bool opt = name.empty() && is_of_opt(folder);
   if (opt && json_member(config, "add_bos_token").is_null()) {

@@ -212,8 +212,7 @@ std::unique_ptr<TokenizerModel> read_sentence_piece(const TokenizerJson& file,
   options.ignore_merges = json_flag(model, "ignore_merges", false, where);
   options.unk_token = json_text(model, "unk_token", "", where);
   options.fuse_unk = json_flag(model, "fuse_unk", false, where);
-  options.strip_space =
-      read_space_decoder(json_member(file.settings, "decoder"), options.space_before, where);
+  options.strip_space = read_space_decoder(json_member(file.settings, "decoder"), options.space_before, where);
   return make_sentence_piece_pairs(std::move(vocabulary), file.merges, options, where);
 }
 

@@ -188,8 +188,7 @@ class Reader : public nlohmann::json_sax<Json> {
   std::vector<std::string> pair_;
 };
 
-[[noreturn]] void wrong_type(const char* key, const Json& got, const char* expected,
-                             const std::string& where) {
+[[noreturn]] void wrong_type(const char* key, const Json& got, const char* expected, const std::string& where) {
   fail(where, fmt::format("\"{}\" has the wrong type", key), got.type_name(), expected);
 }
 

@@ -30,8 +30,7 @@ std::int64_t largest_id(const std::vector<VocabularyEntry>& entries, const std::
 }  // namespace
 
 TokenizerVocabulary::TokenizerVocabulary(std::vector<VocabularyEntry> own,
-                                         const std::vector<VocabularyEntry>& added,
-                                         const std::string& where) {
+                                         const std::vector<VocabularyEntry>& added, const std::string& where) {
   const auto size = static_cast<std::size_t>(std::max(largest_id(own, where), largest_id(added, where)) + 1);
   if (size > own.size() + added.size() + most_gaps) {
     throw Error(ExitStatus::input,

@@ -26,8 +26,7 @@ enum class CharacterClass { letter, number, space, other };
 CharacterClass character_class(std::int32_t value);
 
 bool is_white_space(std::int32_t value);  // Unicode's White_Space
-bool is_punctuation(
-    std::int32_t value);  // as BERT: P*, and every sign of ASCII that is no letter, digit or space
+bool is_punctuation(std::int32_t value);  // as BERT: P*, and every sign of ASCII that is no letter, digit or space
 bool is_control(std::int32_t value);  // as BERT: Cc, Cf, Co, Cs; but not tab, line feed and carriage return
 bool is_nonspacing_mark(std::int32_t value);  // Mn
 bool is_word_character(std::int32_t value);   // as \w: letters, marks, decimal digits, connectors

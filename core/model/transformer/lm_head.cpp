@@ -15,9 +15,9 @@ constexpr Index words_at_once = 4096;
 }  // namespace
 
 std::unique_ptr<const LmHead> LmHead::open(const TransformerConfig& config,
-                                               const std::shared_ptr<const ModelFiles>& files,
-                                               const std::shared_ptr<WeightShare>& share,
-                                               const std::shared_ptr<const WeightRows>& words) {
+                                           const std::shared_ptr<const ModelFiles>& files,
+                                           const std::shared_ptr<WeightShare>& share,
+                                           const std::shared_ptr<const WeightRows>& words) {
   const Index E = config.embed_dim, W = config.word_width, V = config.vocabulary;
   const auto found = [&](std::string_view name) { return find_under_root(*files, config.root, name); };
   const auto no_head = [&](const std::string& missing) {

@@ -12,9 +12,9 @@ class LmHead {
   // own decoder where the file has one, else as the family does. Throws Error(input): the model has no head (a base model), an
   // array of it is missing or has another shape.
   static std::unique_ptr<const LmHead> open(const TransformerConfig& config,
-                                              const std::shared_ptr<const ModelFiles>& files,
-                                              const std::shared_ptr<WeightShare>& share,
-                                              const std::shared_ptr<const WeightRows>& words);
+                                            const std::shared_ptr<const ModelFiles>& files,
+                                            const std::shared_ptr<WeightShare>& share,
+                                            const std::shared_ptr<const WeightRows>& words);
 
   // (L,E) → (L,V); a dense layer or OPT's projection before the words leads to their width W.
   Rows logits(const Rows& last_hidden) const;

@@ -37,8 +37,7 @@ std::vector<PredictionChange> prediction_changes(const Transformer& transformer,
     const TensorPtr a = transformer.logits(before, first, count), b = transformer.logits(now, first, count);
     for (Index row = 0; row < count; ++row) {
       const auto of = [&](const TensorPtr& logits) {
-        return logits->values<float>().subspan(static_cast<std::size_t>(row * V),
-                                               static_cast<std::size_t>(V));
+        return logits->values<float>().subspan(static_cast<std::size_t>(row * V), static_cast<std::size_t>(V));
       };
       changes.push_back(change_of(of(a), of(b), k));
     }

@@ -70,7 +70,7 @@ std::vector<PredictedWord> top_tokens(std::span<const float> logits, Index k) {
 }
 
 std::vector<std::vector<PredictedWord>> top_tokens(const Transformer& transformer, const Tensor& last_hidden,
-                                                  Index k) {
+                                                   Index k) {
   std::vector<std::vector<PredictedWord>> all;
   visit_logits(transformer, last_hidden,
                [&](Index, std::span<const float> logits) { all.push_back(top_tokens(logits, k)); });
@@ -78,7 +78,7 @@ std::vector<std::vector<PredictedWord>> top_tokens(const Transformer& transforme
 }
 
 std::vector<double> token_probabilities(const Transformer& transformer, const Tensor& last_hidden,
-                                       std::span<const TokenId> ids) {
+                                        std::span<const TokenId> ids) {
   std::vector<double> all;
   visit_logits(transformer, last_hidden, [&](Index row, std::span<const float> logits) {
     const auto id = static_cast<std::size_t>(ids[static_cast<std::size_t>(row)]);

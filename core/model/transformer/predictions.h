@@ -39,10 +39,11 @@ struct PredictedWord {
 // The k most probable words (fewer where the vocabulary has fewer), the most probable first, of equal ones the lower id.
 std::vector<PredictedWord> top_tokens(std::span<const float> logits, Index k);
 // The same for each position: L lists.
-std::vector<std::vector<PredictedWord>> top_tokens(const Transformer& transformer, const Tensor& last_hidden, Index k);
+std::vector<std::vector<PredictedWord>> top_tokens(const Transformer& transformer, const Tensor& last_hidden,
+                                                   Index k);
 
 // The probability of ids[i] at position i; ids must be in the vocabulary, L of them.
 std::vector<double> token_probabilities(const Transformer& transformer, const Tensor& last_hidden,
-                                       std::span<const TokenId> ids);
+                                        std::span<const TokenId> ids);
 
 }  // namespace headwise

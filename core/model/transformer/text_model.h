@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/model/transformer/transformer.h"
 #include "core/model/tokenizer/tokenizer.h"
+#include "core/model/transformer/transformer.h"
 
 namespace headwise {
 
@@ -30,7 +30,9 @@ class TextModel {
 
   const ModelFiles& files() const { return *files_; }
   const AttentionLayers& layers() const { return layers_; }
-  const std::shared_ptr<const Transformer>& transformer() const { return transformer_; }  // null: no_transformer() says why
+  const std::shared_ptr<const Transformer>& transformer() const {
+    return transformer_;
+  }  // null: no_transformer() says why
   const std::string& no_transformer() const { return no_transformer_; }
   const Tokenizer* tokenizer() const { return tokenizer_ ? &*tokenizer_ : nullptr; }  // null: no_tokenizer()
   const std::string& no_tokenizer() const { return no_tokenizer_; }

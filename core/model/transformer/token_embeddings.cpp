@@ -27,8 +27,8 @@ TokenEmbeddings::TokenEmbeddings(const TransformerConfig& config, std::shared_pt
   const TransformerNames& names = *config.names;
   const Index width = config.word_width;
   const auto named = [&](std::string_view name) { return config.root + std::string(name); };
-  words_ = std::make_shared<const WeightRows>(files, share, named(names.word_embeddings), config.vocabulary,
-                                              width);
+  words_ =
+      std::make_shared<const WeightRows>(files, share, named(names.word_embeddings), config.vocabulary, width);
   if (config.positions == PositionKind::learned) {
     positions_ = std::make_shared<const WeightRows>(files, share, named(names.position_embeddings),
                                                     config.first_position + config.max_positions,

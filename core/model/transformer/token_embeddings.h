@@ -3,9 +3,9 @@
 
 #include <span>
 
+#include "core/model/tokenizer/tokenizer_vocabulary.h"
 #include "core/model/transformer/transformer_block.h"
 #include "core/model/transformer/transformer_weights.h"
-#include "core/model/tokenizer/tokenizer_vocabulary.h"
 
 namespace headwise {
 

@@ -61,7 +61,8 @@ Index whole_blocks(const TransformerConfig& config, const ModelFiles& files,
 }  // namespace
 
 std::shared_ptr<const Transformer> Transformer::open(std::shared_ptr<const ModelFiles> files,
-                                             const AttentionLayers& layers, std::optional<Index> kept_bytes) {
+                                                     const AttentionLayers& layers,
+                                                     std::optional<Index> kept_bytes) {
   TransformerConfig config = read_transformer_config(*files, layers);
   std::string missing;
   config.num_layers = whole_blocks(config, *files, layers.layers, missing);
@@ -71,8 +72,8 @@ std::shared_ptr<const Transformer> Transformer::open(std::shared_ptr<const Model
 }
 
 Transformer::Transformer(TransformerConfig config, std::shared_ptr<const ModelFiles> files,
-                 std::vector<AttentionLayer> layers, std::shared_ptr<WeightShare> share,
-                 const std::string& missing)
+                         std::vector<AttentionLayer> layers, std::shared_ptr<WeightShare> share,
+                         const std::string& missing)
     : config_(std::move(config)),
       files_(std::move(files)),
       layers_(std::move(layers)),
@@ -190,20 +191,19 @@ TensorPtr Transformer::attn_weights(Index layer, const Tensor& layer_input) cons
   const Index numbers =
       checked_multiply(checked_multiply(L, L, "attn_weights"), config_.num_heads, "attn_weights");
   require_memory(checked_multiply(numbers, sizeof(float), "attn_weights"), "attn_weights");
-  Tensor weights =
-      Tensor::unwritten(Shape{{"N", 1}, {"H", config_.num_heads}, {"L", L}, {"S", L}}, DType::f32);
+  Tensor weights = Tensor::unwritten(Shape{{"N", 1}, {"H", config_.num_heads}, {"L", L}, {"S", L}}, DType::f32);
   headwise::attention_output(config_, *block(layer), input, {}, weights.values<float>().data());
   return std::make_shared<const Tensor>(std::move(weights));
 }
 
 TensorPtr Transformer::attention_output(Index layer, const Tensor& layer_input,
-                                    std::span<const double> head_gains) const {
+                                        std::span<const double> head_gains) const {
   const Rows input = as_rows(layer_input, config_.embed_dim, "the input of a layer");
   return as_tensor(headwise::attention_output(config_, *block(layer), input, head_gains, nullptr));
 }
 
 TensorPtr Transformer::continue_from(const Tensor& hidden_state, Index layer,
-                                 const Tensor& attention_output) const {
+                                     const Tensor& attention_output) const {
   const Rows attended = as_rows(attention_output, config_.embed_dim, "attention_output");
   Rows x = as_rows(hidden_state, config_.embed_dim, "hidden_state");
   if (attended.rows() != x.rows()) {

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
-#include "core/model/transformer/transformer_block.h"
-#include "core/model/transformer/token_embeddings.h"
 #include "core/model/transformer/lm_head.h"
+#include "core/model/transformer/token_embeddings.h"
+#include "core/model/transformer/transformer_block.h"
 
 namespace headwise {
 
@@ -30,8 +30,8 @@ class Transformer {
   // of find_attention_layers: layer l of the transformer is layers.layers[l].
   // kept_bytes: how much of the weights may be kept; nothing: a quarter of the memory that is free.
   static std::shared_ptr<const Transformer> open(std::shared_ptr<const ModelFiles> files,
-                                             const AttentionLayers& layers,
-                                             std::optional<Index> kept_bytes = std::nullopt);
+                                                 const AttentionLayers& layers,
+                                                 std::optional<Index> kept_bytes = std::nullopt);
 
   // num_layers are the blocks that are there: of a model that lacks an array in block 5, the five before it.
   const TransformerConfig& config() const { return config_; }
@@ -47,9 +47,8 @@ class Transformer {
   };
   struct RunOptions {
     bool keep_weights = false;
-    Index layers = -1;  // blocks that are run, the first ones; −1: all
-    std::vector<std::vector<double>> head_gains =
-        {};  // [layer][head]: factor of the head's output; empty: all 1
+    Index layers = -1;                                 // blocks that are run, the first ones; −1: all
+    std::vector<std::vector<double>> head_gains = {};  // [layer][head]: factor of the head's output; empty: all 1
   };
   // Refuses ids that the vocabulary does not have and more than max_positions of them: Error(input).
   Pass run(std::span<const TokenId> ids, const RunOptions& options) const;
@@ -76,8 +75,9 @@ class Transformer {
   TensorPtr logits(const Tensor& last_hidden, Index first_row, Index rows) const;
 
  private:
-  Transformer(TransformerConfig config, std::shared_ptr<const ModelFiles> files, std::vector<AttentionLayer> layers,
-          std::shared_ptr<WeightShare> share, const std::string& missing);
+  Transformer(TransformerConfig config, std::shared_ptr<const ModelFiles> files,
+              std::vector<AttentionLayer> layers, std::shared_ptr<WeightShare> share,
+              const std::string& missing);
   std::shared_ptr<const TransformerBlock> block(Index layer) const;
   TensorPtr finished(const Rows& x) const;
   void check_ids(std::span<const TokenId> ids) const;

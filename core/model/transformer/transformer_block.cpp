@@ -8,8 +8,8 @@
 
 #include "core/attention/heads.h"
 #include "core/attention/rotary_embedding.h"
-#include "core/model/transformer/transformer_weights.h"
 #include "core/model/layers/layer_parameters.h"
+#include "core/model/transformer/transformer_weights.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -128,8 +128,8 @@ Normalisation read_norm(const TransformerConfig& config, const ModelFiles& files
           config.norm == NormKind::layer_norm};
 }
 
-TransformerLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in, bool conv1d,
-                          Biases biases) {
+TransformerLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in,
+                              bool conv1d, Biases biases) {
   check_linear(files, name, out, in, conv1d, biases);
   TransformerLinear linear{.out = out, .in = in, .is_conv1d = conv1d};
   linear.weight = read_f32(files, name + "weight", stored_sizes(out, in, conv1d));
@@ -164,7 +164,8 @@ void check_block(const TransformerConfig& config, const ModelFiles& files, const
   check_nothing_else(config, files, layer);
 }
 
-TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
+TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& files,
+                            const AttentionLayer& layer) {
   const TransformerNames& names = *config.names;
   const Index E = config.embed_dim, F = config.feed_forward_dim;
   auto parameters = read_layer_parameters(files, layer);
@@ -202,10 +203,10 @@ TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& f
   }
   block.feed.out = read_feed(names.feed_out, E, F);
   const TensorPtr none;
-  block.bytes = bytes_of({&block.q.weight, &block.k.weight, &block.v.weight, &bias, &block.out.weight,
-                          &block.out.bias, &block.feed.in.weight, &block.feed.in.bias,
-                          block.feed.gate ? &block.feed.gate->weight : &none, &block.feed.out.weight,
-                          &block.feed.out.bias});
+  block.bytes =
+      bytes_of({&block.q.weight, &block.k.weight, &block.v.weight, &bias, &block.out.weight, &block.out.bias,
+                &block.feed.in.weight, &block.feed.in.bias, block.feed.gate ? &block.feed.gate->weight : &none,
+                &block.feed.out.weight, &block.feed.out.bias});
   return block;
 }
 
@@ -216,7 +217,7 @@ Rows attention_input(const TransformerConfig& config, const TransformerBlock& bl
 Rows attention_output(const TransformerConfig& config, const TransformerBlock& block, const Rows& input,
                       std::span<const double> gains, float* attn_weights) {
   const TransformerHeads heads{config.num_heads, config.num_kv_heads,   config.head_dim,    config.v_head_dim,
-                           config.is_causal, config.sliding_window, config.alibi_slopes};
+                               config.is_causal, config.sliding_window, config.alibi_slopes};
   Rows q = apply_linear(block.q, input), k = apply_linear(block.k, input);
   const Rows v = apply_linear(block.v, input);
   if (!config.rotary_inverse_frequencies.empty()) {

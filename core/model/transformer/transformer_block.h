@@ -7,10 +7,10 @@
 
 #include <memory>
 
-#include "core/model/transformer/transformer_attention.h"
-#include "core/model/transformer/transformer_config.h"
 #include "core/model/transformer/feed_forward.h"
 #include "core/model/transformer/normalisation.h"
+#include "core/model/transformer/transformer_attention.h"
+#include "core/model/transformer/transformer_config.h"
 
 namespace headwise {
 
@@ -24,7 +24,8 @@ struct TransformerBlock {
 // Every array of block `layer` is there, has its shape, and there is none that the transformer would not look at. Throws Error(input).
 void check_block(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer);
 // Reads it. Throws Error(input), Error(memory).
-TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer);
+TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& files,
+                            const AttentionLayer& layer);
 
 // What the attention of the block is given: x, or in pre-norm blocks its norm.
 Rows attention_input(const TransformerConfig& config, const TransformerBlock& block, const Rows& x);
@@ -40,7 +41,7 @@ Normalisation read_norm(const TransformerConfig& config, const ModelFiles& files
                         Index width);
 void check_norm(const TransformerConfig& config, const ModelFiles& files, const std::string& norm, Index width);
 // A linear map `name` ("lm_head.dense.") with its bias.
-TransformerLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in, bool conv1d,
-                          Biases biases);
+TransformerLinear read_linear(const ModelFiles& files, const std::string& name, Index out, Index in,
+                              bool conv1d, Biases biases);
 
 }  // namespace headwise

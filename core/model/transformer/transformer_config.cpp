@@ -251,9 +251,8 @@ std::string blocks_text(const TransformerConfig& config) {
                                                                                : "learned";
   return fmt::format("{}-{} blocks{}, {}{}, {} positions (at most {} tokens)",
                      config.norm_place == NormPlace::before ? "pre" : "post", norm,
-                     config.is_parallel ? ", both parts side by side" : "",
-                     activation_name(config.activation), is_gated(*config.names) ? " gated" : "", positions,
-                     config.max_positions);
+                     config.is_parallel ? ", both parts side by side" : "", activation_name(config.activation),
+                     is_gated(*config.names) ? " gated" : "", positions, config.max_positions);
 }
 
 }  // namespace headwise

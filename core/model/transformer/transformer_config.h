@@ -18,7 +18,7 @@ enum class PositionKind { learned, sinusoidal, rotary, alibi };
 
 struct TransformerConfig {
   const TransformerNames* names = nullptr;  // never null in an transformer
-  std::string root;                     // what stands before the family's names: "bert."; may be empty
+  std::string root;                         // what stands before the family's names: "bert."; may be empty
   Index embed_dim = 0, num_layers = 0, num_heads = 0, num_kv_heads = 0, head_dim = 0, v_head_dim = 0;
   Index word_width =
       0;  // of the embeddings; where it is not embed_dim, a projection follows them (ELECTRA, OPT)

@@ -51,7 +51,7 @@ struct TransformerNames {
   std::string_view norm_before_key = {};                    // false: post-norm blocks, and no final norm
   std::string_view no_final_norm_key = {};                  // true: there is none, in pre-norm blocks too
   std::string_view parallel_key = {};                       // false: one part of the block after the other
-  std::span<const LmHeadNames> heads;                     // the first that is there
+  std::span<const LmHeadNames> heads;                       // the first that is there
   std::span<const std::string_view> buffers = {};  // endings of arrays in a block that are no parameters
 };
 

@@ -5,8 +5,8 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "core/files/array_files.h"
 #include "core/compare/tensor_readings.h"
+#include "core/files/array_files.h"
 #include "tests/app/cli/program_run.h"
 #include "tests/core/files/temporary_folder.h"
 
@@ -154,8 +154,8 @@ TEST_CASE("PyTorch's layouts are read, and the output says how") {
 
 TEST_CASE("a likely cause is told with the setting that does the same, and the setting makes all agree") {
   const TemporaryFolder folder;
-  const std::string path = written(
-      folder, "output", tensor_of(arrays_of(folder, small, {"--set", "attention.scale=1"}), "output"));
+  const std::string path =
+      written(folder, "output", tensor_of(arrays_of(folder, small, {"--set", "attention.scale=1"}), "output"));
   const ProgramResult result = compare(small, path);
   CHECK(result.status == 1);
   CHECK(has(result.out, "Likely cause: theirs agrees if the scores are scaled by 1 (not scaled"));

@@ -6,10 +6,10 @@
 #include <sstream>
 
 #include "core/files/array_files.h"
+#include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
-#include "core/reference/reference_backend.h"
 #include "tests/app/cli/program_run.h"
 #include "tests/core/files/temporary_folder.h"
 
@@ -127,8 +127,8 @@ TEST_CASE("an exported array and an exported table hold the numbers of the head 
 TEST_CASE("pixels per cell make the picture larger, the same request makes the same bytes") {
   const TemporaryFolder folder;
   const auto exported = [&](const std::string& scale, const std::string& name) {
-    REQUIRE(run_program(
-                {"export", "hand_made", "--tensor", "attn_weights", "--scale", scale, "-o", folder.file(name)})
+    REQUIRE(run_program({"export", "hand_made", "--tensor", "attn_weights", "--scale", scale, "-o",
+                         folder.file(name)})
                 .status == 0);
     return content_of(folder.file(name));
   };
@@ -156,7 +156,8 @@ TEST_CASE("a wrong export is one line and status 2, and no file is made") {
   const std::string out = folder.file("x.png");
   check_refused({"hand_made", "-o", out}, 2, "--tensor");
   check_refused({"hand_made", "--tensor", "attn_weight", "-o", out}, 2, "did you mean attn_weights?");
-  check_refused({"hand_made", "--tensor", "foo", "-o", out}, 2, "expected query, key, value, q, k, v, q_heads");
+  check_refused({"hand_made", "--tensor", "foo", "-o", out}, 2,
+                "expected query, key, value, q, k, v, q_heads");
   check_refused({"hand_made", "--tensor", "foo", "-o", out}, 2, "headwise list tensors lists all names");
   check_refused({"hand_made", "--tensor", "static_k", "-o", out}, 2, "static_k");
   check_refused({"hand_made", "--tensor", "grad.scores", "-o", out}, 2, "add --backward");

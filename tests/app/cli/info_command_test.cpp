@@ -67,8 +67,7 @@ TensorPtr array_of(const std::vector<NamedTensor>& arrays, const std::string& na
 TEST_CASE("info tells the sizes, parameters, products and memory of a scenario") {
   const TemporaryFolder folder;
   const std::string path = folder.with_file(
-      "a.json",
-      R"({"attention":{"embed_dim":8,"num_heads":4,"num_kv_heads":2},"inputs":{"query_length":3}})");
+      "a.json", R"({"attention":{"embed_dim":8,"num_heads":4,"num_kv_heads":2},"inputs":{"query_length":3}})");
   const nlohmann::json json = info_json({path});
   CHECK(json.at("format") == "scenario");
   CHECK(json.at("sizes") == nlohmann::json::parse(R"({"N":1,"L":3,"S":3,"E":8,"H":4,"G":2,"D":2,"Dv":2})"));
@@ -134,8 +133,7 @@ TEST_CASE(
   CHECK(json.at("tensors").empty());
   CHECK(json.at("answers").at("not_computed").get<std::string>().find("multiply-adds") != std::string::npos);
   const std::string text =
-      run_program({"info", "random", "--set", "inputs.source=random", "--set", "inputs.query_length=200000"})
-          .out;
+      run_program({"info", "random", "--set", "inputs.source=random", "--set", "inputs.query_length=200000"}).out;
   CHECK(text.find("  The trace does not fit: ") != std::string::npos);
   CHECK(run_program({"info", "random"}).out.find("does not fit") == std::string::npos);
 }
@@ -211,8 +209,8 @@ TEST_CASE("info tells the pages of a playlist, and of a lesson by its name") {
   const ProgramResult refused = run_program({"info", path, "--set", "attention.scale=2"});
   CHECK(refused.status == 2);
   CHECK(refused.err.find("a playlist has scenarios of its own") != std::string::npos);
-  CHECK(run_program({"info", folder.with_file("wrong.json", R"({"headwise_playlist": 1, "pages": []})")})
-            .status == 2);
+  CHECK(run_program({"info", folder.with_file("wrong.json", R"({"headwise_playlist": 1, "pages": []})")}).status ==
+        2);
 }
 
 TEST_CASE("info scores every head of a model on a text, and mutes each where that is asked for") {

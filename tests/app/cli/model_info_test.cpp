@@ -63,8 +63,7 @@ TEST_CASE("layers have the numbers in their names, and what is missing is told")
   const TemporaryFolder folder;
   write_model(folder, sizes, R"({"n_heads":3,"n_layers":6})");
   const std::string path = folder.file(""), out = folder.file("out.npz");
-  const std::string count =
-      "config.json gives 6 layers, but the files have 4: layers 4 to 5 are missing";
+  const std::string count = "config.json gives 6 layers, but the files have 4: layers 4 to 5 are missing";
 
   const std::string told = run_program({"info", path}).out;
   CHECK(told.find("4 attention layers, with config.json\n"

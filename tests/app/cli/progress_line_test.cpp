@@ -31,8 +31,7 @@ struct Terminal {
   // Reads until `part` has come; what came so far where nothing more does.
   std::string read_until(const std::string& part) const {
     std::string text;
-    for (pollfd ready{outside, POLLIN, 0};
-         text.find(part) == std::string::npos && poll(&ready, 1, 20000) > 0;) {
+    for (pollfd ready{outside, POLLIN, 0}; text.find(part) == std::string::npos && poll(&ready, 1, 20000) > 0;) {
       char buffer[4096];
       const ssize_t count = read(outside, buffer, sizeof buffer);
       if (count <= 0) break;

@@ -130,8 +130,7 @@ TEST_CASE(
   const std::string path = folder.with_file(
       "gap.json", R"({ "headwise_playlist": 1, "pages": [ { "scenario": "hand_made", "step": "scores",
         "caption": "Row 99 has {max scores[0,0,99,:]}." } ] })");
-  const ProgramResult result =
-      run_program({"render", path, "-o", folder.file("slides"), "--size", "320x200"});
+  const ProgramResult result = run_program({"render", path, "-o", folder.file("slides"), "--size", "320x200"});
   if (!has_gl(result)) return;
   CHECK(result.status == 0);
   CHECK(result.err.find("page 1: there is no number for {max scores[0,0,99,:]}") != std::string::npos);

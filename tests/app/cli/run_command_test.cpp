@@ -10,10 +10,10 @@
 #include <map>
 
 #include "core/files/array_files.h"
+#include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/random.h"
-#include "core/reference/reference_backend.h"
 #include "tests/app/cli/program_run.h"
 #include "tests/core/files/temporary_folder.h"
 
@@ -167,8 +167,8 @@ TEST_CASE("a gradient that was not computed is refused with the flag that comput
   const TemporaryFolder folder;
   check_refused({"run", "hand_made", "--only", "grad.query", "-o", folder.file("out.npz")}, 2,
                 "add --backward");
-  check_refused({"run", "hand_made", "--backward", "--only", "grad.static_k", "-o", folder.file("out.npz")}, 2,
-                "grad.static_k");
+  check_refused({"run", "hand_made", "--backward", "--only", "grad.static_k", "-o", folder.file("out.npz")},
+                2, "grad.static_k");
 }
 
 TEST_CASE("backends that are not there are refused, never faked") {
@@ -261,8 +261,8 @@ TEST_CASE("an output that cannot be written is status 4 and leaves nothing behin
 
 TEST_CASE("what would not fit in memory is status 5, at once") {
   const TemporaryFolder folder;
-  check_refused({"run", "hand_made", "--set", "inputs.source=random", "--set", "inputs.query_length=100000000",
-                 "-o", folder.file("out.npz")},
+  check_refused({"run", "hand_made", "--set", "inputs.source=random", "--set",
+                 "inputs.query_length=100000000", "-o", folder.file("out.npz")},
                 5, "memory");
   // The inputs alone would fit; making them takes minutes, so the scores are asked for before.
   const auto start = std::chrono::steady_clock::now();

@@ -34,8 +34,7 @@ std::map<std::string, TensorPtr> arrays_of(const std::string& path) {
 }
 
 // The names of `ours` with the same numbers in `theirs`.
-void check_same(const std::map<std::string, TensorPtr>& ours,
-                const std::map<std::string, TensorPtr>& theirs) {
+void check_same(const std::map<std::string, TensorPtr>& ours, const std::map<std::string, TensorPtr>& theirs) {
   CHECK(ours.size() == theirs.size());
   for (const auto& [name, tensor] : ours) {
     CAPTURE(name);
@@ -89,11 +88,11 @@ TEST_CASE(
 TEST_CASE("run of a run's file is that run again") {
   const TemporaryFolder folder;
   const std::string first = folder.file("first.npz"), again = folder.file("again.npz");
-  for (const std::vector<std::string>& words : {std::vector<std::string>{"welcome"},
-                                                {"random", "--set", "mask.preset=prefix:3"},
-                                                {"causal", "--set", "op=scaled_dot_product_attention"},
-                                                {own_models + "copycat", "--set", "parameters.layer=1",
-                                                 "--set", std::string("inputs.text=") + text}}) {
+  for (const std::vector<std::string>& words :
+       {std::vector<std::string>{"welcome"},
+        {"random", "--set", "mask.preset=prefix:3"},
+        {"causal", "--set", "op=scaled_dot_product_attention"},
+        {own_models + "copycat", "--set", "parameters.layer=1", "--set", std::string("inputs.text=") + text}}) {
     CAPTURE(words[0]);
     std::vector<std::string> more = words;
     more.insert(more.end(), {"-o", first});
@@ -163,15 +162,12 @@ TEST_CASE("a file of arrays is opened as the run that wrote it; one that has non
   CHECK(opened.attention.temperature == 3.0);
   CHECK(opened.parameters.source == ParameterSource::hand_made);
   CHECK(opened.origin.written.contains("attention.temperature"));
-  write_npz(folder.file("x.npz"),
-            {{"x", std::make_shared<const Tensor>(Shape{{"N", 2}}, DType::f32), "f32"}});
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{folder.file("x.npz")},
-        {"run", folder.file("x.npz"), "-o", folder.file("out.npz")}}) {
+  write_npz(folder.file("x.npz"), {{"x", std::make_shared<const Tensor>(Shape{{"N", 2}}, DType::f32), "f32"}});
+  for (const std::vector<std::string>& words : {std::vector<std::string>{folder.file("x.npz")},
+                                                {"run", folder.file("x.npz"), "-o", folder.file("out.npz")}}) {
     const ProgramResult result = run_program(words);
     CHECK(result.status == 3);
-    CHECK(contains(result.err,
-                   "this file has neither a run to reopen nor an attention layer"));
+    CHECK(contains(result.err, "this file has neither a run to reopen nor an attention layer"));
     CHECK(contains(result.err, "got x"));
   }
   write_file_atomically(folder.file("broken.npz"), [](const ByteSink& sink) {

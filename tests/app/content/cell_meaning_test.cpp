@@ -108,7 +108,6 @@ TEST_CASE("where there is nothing to say beyond the formula, nothing is said") {
   const TracedScenario given = sentence();
   CHECK(meaning(given, Id::in_proj_weight, {0, 0}).empty());
   CHECK(meaning(given, Id::query, {0, 0, 0}).empty());
-  CHECK(
-      cell_meaning(*reference_backward(*given.trace), given.inputs.labels, {{Id::scores, true}, {0, 0, 0, 0}})
-          .empty());
+  CHECK(cell_meaning(*reference_backward(*given.trace), given.inputs.labels, {{Id::scores, true}, {0, 0, 0, 0}})
+            .empty());
 }

@@ -251,8 +251,8 @@ TEST_CASE(
           if (picture.result == TensorId::scores || picture.result == TensorId::head_output) {
             double sum = 0.0;
             for (Index i = 0; i < columns.left->matrix.view.cols; ++i)
-              sum += columns.left->matrix.view.value(result.rows - 1, i) *
-                     columns.above->matrix.view.value(i, 0);
+              sum +=
+                  columns.left->matrix.view.value(result.rows - 1, i) * columns.above->matrix.view.value(i, 0);
             CHECK(sum == doctest::Approx(result.value(result.rows - 1, 0)).epsilon(1e-4));
           }
         }

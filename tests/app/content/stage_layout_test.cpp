@@ -83,9 +83,8 @@ std::vector<Case> cases(double scale) {
 TEST_CASE(
     "the stage keeps rows beside rows and columns under columns, inside its rectangle and without overlaps") {
   for (const double scale : {1.0, 1.5}) {
-    for (const RectF area :
-         {RectF{280, 120, 690 * scale, 430 * scale}, RectF{10, 20, 900 * scale, 690 * scale},
-          RectF{0, 0, 1500 * scale, 900 * scale}}) {
+    for (const RectF area : {RectF{280, 120, 690 * scale, 430 * scale},
+                             RectF{10, 20, 900 * scale, 690 * scale}, RectF{0, 0, 1500 * scale, 900 * scale}}) {
       for (const Case& c : cases(scale)) {
         CAPTURE(c.name);
         CAPTURE(scale);

@@ -8,9 +8,9 @@
 #include "app/content/row_statistics.h"
 #include "app/content/step_words.h"
 #include "app/widgets/formula_text.h"
-#include "core/picture/number_text.h"
 #include "app/widgets/text_column.h"
 #include "core/code/code_lines.h"
+#include "core/picture/number_text.h"
 #include "tests/app/stage/stage_trace.h"
 
 using namespace headwise;
@@ -142,9 +142,8 @@ TEST_CASE("a word that stands at several places is told with its place") {
 }
 
 TEST_CASE("code that is too long breaks behind a space, whatever it consists of") {
-  CHECK(
-      wrapped_code("q = F.linear(query, in_proj_weight[0:128], in_proj_bias[0:128])", 40) ==
-      std::vector<std::string>{"q = F.linear(query,", "  in_proj_weight[0:128],", "  in_proj_bias[0:128])"});
+  CHECK(wrapped_code("q = F.linear(query, in_proj_weight[0:128], in_proj_bias[0:128])", 40) ==
+        std::vector<std::string>{"q = F.linear(query,", "  in_proj_weight[0:128],", "  in_proj_bias[0:128])"});
   CHECK(wrapped_code("short", 40) == std::vector<std::string>{"short"});
   CHECK(wrapped_code("", 40) == std::vector<std::string>{""});
   for (const std::string& line : wrapped_code(std::string(300, 'x'), 10)) CHECK(line.size() <= 10);

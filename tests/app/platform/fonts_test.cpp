@@ -29,8 +29,8 @@ TEST_CASE("every font has the signs of the formulas, the graph and the controls"
   const std::u16string_view signs =
       u"ABCxyz0189 äéßŁ αβΣΩ Яж ₕₖ₀₁ ⁰¹² ᵀ √∑∏∂∞≈≤≥±×·÷− ℝ ⊙⊕ ∈ ← → ↑ ↓ ⌈⌉⌊⌋ ⟨⟩ │─┌┘ █ ▶◀▲▼●○■□ ✓✗ … – — ′ ″ "
       u"\xFFFD";
-  for (const ImFont* font :
-       {fonts.sans, fonts.bold, fonts.mono, fonts.title, fonts.formula, fonts.caption, fonts.small, fonts.mono_small}) {
+  for (const ImFont* font : {fonts.sans, fonts.bold, fonts.mono, fonts.title, fonts.formula, fonts.caption,
+                             fonts.small, fonts.mono_small}) {
     CAPTURE(font->GetDebugName());
     CHECK(missing(font, signs) == "");
   }
@@ -56,8 +56,7 @@ TEST_CASE("text grows with the scale, and again when the scale changes") {
   // The texture of the old size is gone; what is drawn with the new one is to be seen.
   driver->set_frame([](const FrameInput&, const Fonts& now, float scale) {
     CHECK(scale == 2.0f);
-    ImGui::GetBackgroundDrawList()->AddText(now.title, now.title->FontSize, ImVec2(2, 2), IM_COL32_WHITE,
-                                            "M");
+    ImGui::GetBackgroundDrawList()->AddText(now.title, now.title->FontSize, ImVec2(2, 2), IM_COL32_WHITE, "M");
     return FrameResult{};
   });
   driver->run_frames(1);

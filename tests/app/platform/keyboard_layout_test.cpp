@@ -24,8 +24,7 @@ TEST_CASE("a key without a Latin letter on it is told by its place") {
 
 TEST_CASE("keys that print nothing, and numbers that are no keys, are left as they are") {
   KeyboardLayout layout;
-  for (const int key :
-       {GLFW_KEY_LEFT, GLFW_KEY_F1, GLFW_KEY_SPACE, GLFW_KEY_KP_1, GLFW_KEY_UNKNOWN, 100000}) {
+  for (const int key : {GLFW_KEY_LEFT, GLFW_KEY_F1, GLFW_KEY_SPACE, GLFW_KEY_KP_1, GLFW_KEY_UNKNOWN, 100000}) {
     CHECK(layout.translate(key, 0, true) == key);
     CHECK(layout.translate(key, 0, false) == key);
   }

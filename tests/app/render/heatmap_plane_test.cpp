@@ -19,8 +19,7 @@ constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 // Values around 0 of the given magnitude, the same for a seed.
-TensorPtr random_tensor(Index rows, Index cols, double magnitude, std::uint64_t seed,
-                        DType dtype = DType::f32) {
+TensorPtr random_tensor(Index rows, Index cols, double magnitude, std::uint64_t seed, DType dtype = DType::f32) {
   Tensor tensor(Shape({{"L", rows}, {"S", cols}}), dtype);
   const CounterRandom random(seed, "values");
   for (Index i = 0; i < tensor.size(); ++i)

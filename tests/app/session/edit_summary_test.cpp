@@ -44,7 +44,8 @@ TEST_CASE("a muted head is named with its columns, how far the output moved, and
   Trace after = before;
   after.tensors.output = tensor({1, 2, 2}, {3, 0, 0, 3.635f});  // 0.365 / 5 = 7.3 %
   CHECK(edit_summary("mute head 1", with_gain({1, 1, 1, 1}), before, with_gain({1, 0, 1, 1}), after) ==
-        "Head 1 muted: concat[:, 2:4] is 0, the output changed by 7.3 % of its former norm. The attention weights "
+        "Head 1 muted: concat[:, 2:4] is 0, the output changed by 7.3 % of its former norm. The attention "
+        "weights "
         "did not "
         "change.");
 }
@@ -100,8 +101,8 @@ TEST_CASE("only cells that the mask closes count as blocked, whatever number it 
   trace.tensors.mask_bias = tensor({1, 1, 2, 2}, {0, -std::numeric_limits<float>::infinity(), -3, 0});
   Scenario filled;
   filled.mask.value = 0.0;
-  CHECK(edit_summary("fill", Scenario{}, trace, filled, trace)
-            .starts_with("Fill: 25 % of the pairs are blocked"));
+  CHECK(
+      edit_summary("fill", Scenario{}, trace, filled, trace).starts_with("Fill: 25 % of the pairs are blocked"));
 }
 
 TEST_CASE("another length is told in tokens, and the output by its new shape") {
@@ -156,8 +157,8 @@ TEST_CASE("an output that was all zero has moved by an amount, not by a share") 
   Trace before = small_trace();
   before.tensors.output = tensor({1, 2, 2}, {0, 0, 0, 0});
   Trace after = small_trace();
-  CHECK(edit_summary("x", Scenario{}, before, Scenario{}, after)
-            .starts_with("X: the output changed by up to 4."));
+  CHECK(
+      edit_summary("x", Scenario{}, before, Scenario{}, after).starts_with("X: the output changed by up to 4."));
 }
 
 TEST_CASE("a selection is kept inside another trace's sizes") {

@@ -70,8 +70,7 @@ TEST_CASE("between stored blocks and cells a map is as fine as its pixels, with 
   // As many pixels as cells: the cells; few pixels: what is stored, and nothing is asked for.
   map_part(*result, 3, rows, cols, BlockStatistic::largest, 1400.0, Theme::dark, &finer);
   wait_for(finer);
-  CHECK(
-      map_part(*result, 3, rows, cols, BlockStatistic::largest, 1400.0, Theme::dark, &finer).coarse.empty());
+  CHECK(map_part(*result, 3, rows, cols, BlockStatistic::largest, 1400.0, Theme::dark, &finer).coarse.empty());
   const MapPart far = map_part(*result, 3, rows, cols, BlockStatistic::largest, 350.0, Theme::dark, &finer);
   CHECK(far.block == stored);
   CHECK_FALSE(finer.working());

@@ -5,10 +5,10 @@
 
 #include <cmath>
 
+#include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/trace/grad_output.h"
-#include "core/reference/reference_backend.h"
 #include "tests/app/stage/stage_trace.h"
 
 using namespace headwise;

@@ -35,8 +35,7 @@ TEST_CASE("a copied table holds the trace's numbers of this head under its token
   for (Index row = 0; row < 3; ++row) {
     expected += tokens[row];
     for (Index col = 0; col < 3; ++col)
-      expected +=
-          fmt::format("\t{}", static_cast<float>(t.trace->tensors.attn_weights->at({1, 2, row, col})));
+      expected += fmt::format("\t{}", static_cast<float>(t.trace->tensors.attn_weights->at({1, 2, row, col})));
     expected += "\n";
   }
   CHECK(table(t, at(TensorId::attn_weights, 1, 2)) == expected);

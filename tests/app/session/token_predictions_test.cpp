@@ -104,8 +104,7 @@ TEST_CASE("predictions of one computation are made once") {
 TEST_CASE("where there are no words to predict a sentence says why") {
   PredictionRuns runs;
   CHECK(runs.of(computed({}, "hand_made"), 0)->why.find("only a trained model") != std::string::npos);
-  CHECK(runs.of(computed({"inputs.source=random"}), 0)->why.find("give the model a text") !=
-        std::string::npos);
+  CHECK(runs.of(computed({"inputs.source=random"}), 0)->why.find("give the model a text") != std::string::npos);
   CHECK(runs.of(computed({}), 0)->why.empty());
   CHECK(runs.of(computed({"parameters.source=hand_made"}), 0)->why.find("set heads to model") !=
         std::string::npos);

@@ -108,8 +108,7 @@ TEST_CASE("fused and reference give the same maps; what does not fit says so and
   CHECK(worst < 1e-4f);
   // Four projections of 512 × 512, and of 8 heads the pairs that the causal mask leaves, twice 64 wide.
   CHECK(fused->multiply_adds == 150.0 * 512 * 512 * 4 + 150.0 * 151 / 2 * 8 * 2 * 64);
-  FullSizeRequest huge{
-      .model = 8, .length = 32768, .hand_made = false, .backend = FullSizeBackend::reference};
+  FullSizeRequest huge{.model = 8, .length = 32768, .hand_made = false, .backend = FullSizeBackend::reference};
   const FullSizeResultPtr none = full_size_run(huge);
   CHECK_MESSAGE(none->error.find("memory") != std::string::npos, none->error);
 }

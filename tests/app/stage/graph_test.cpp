@@ -84,8 +84,7 @@ TEST_CASE("edges run from left to right, and no node lies over another or outsid
         CHECK(graph.width <= width);
         for (const GraphEdge& edge : graph.edges) {
           CHECK(graph.nodes[edge.from].column < graph.nodes[edge.to].column);
-          CHECK(graph.nodes[edge.from].rect.x + graph.nodes[edge.from].rect.width <
-                graph.nodes[edge.to].rect.x);
+          CHECK(graph.nodes[edge.from].rect.x + graph.nodes[edge.from].rect.width < graph.nodes[edge.to].rect.x);
         }
         for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
           const RectF& a = graph.nodes[i].rect;

@@ -54,8 +54,7 @@ TEST_CASE("blocks that move cover the result once, and carry its very numbers") 
     CHECK(making_of(rule) == Making::blocks);
     const TensorPtr result = given.trace->tensor(id);
     const std::vector<MovingBlock> blocks = moving_blocks(*given.trace, rule, 1);
-    CHECK(blocks.size() ==
-          static_cast<std::size_t>(id == TensorId::k_heads || id == TensorId::v_heads ? 2 : 4));
+    CHECK(blocks.size() == static_cast<std::size_t>(id == TensorId::k_heads || id == TensorId::v_heads ? 2 : 4));
     std::set<Index> covered;
     for (const MovingBlock& block : blocks) {
       const TensorPtr source = given.trace->tensor(block.from.tensor);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "app/window/main_window.h"
 #include "app/content/stage_content.h"
+#include "app/window/main_window.h"
 #include "core/picture/cell_geometry.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
@@ -202,8 +202,7 @@ TEST_CASE("every step is drawn inside its panel, whatever the scenario and the s
       {"inputs.source=random", "parameters.source=random", "inputs.batch=3", "attention.num_kv_heads=2",
        "inputs.self_attention=false", "inputs.key_length=30", "mask.is_causal=true", "attention.dropout=0.3",
        "attention.residual=true", "attention.layer_norm=true", "attention.add_bias_kv=true"},
-      {"inputs.source=random", "parameters.source=random", "attention.embed_dim=96",
-       "attention.num_heads=96"},
+      {"inputs.source=random", "parameters.source=random", "attention.embed_dim=96", "attention.num_heads=96"},
       {"inputs.source=random", "parameters.source=random", "inputs.query_length=0"},
       {"inputs.source=random", "parameters.source=random", "op=scaled_dot_product_attention"}};
   for (const auto& settings : scenarios) {

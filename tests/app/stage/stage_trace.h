@@ -4,9 +4,9 @@
 #include <initializer_list>
 #include <string>
 
+#include "core/reference/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
-#include "core/reference/reference_backend.h"
 
 namespace headwise {
 

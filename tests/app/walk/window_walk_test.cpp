@@ -79,8 +79,8 @@ std::vector<std::string> files_to_drop(const TemporaryFolder& folder) {
   std::vector<std::string> files;
   for (const Preset& preset : presets())
     files.push_back(folder.with_file(std::string(preset.name) + ".json", std::string(preset.json)));
-  files.push_back(folder.with_file(
-      "sentences.json", R"({"headwise": 1, "attention": {"embed_dim": 128, "num_heads": 8},
+  files.push_back(
+      folder.with_file("sentences.json", R"({"headwise": 1, "attention": {"embed_dim": 128, "num_heads": 8},
         "inputs": {"source": "text", "text": "The dog saw the cat."},
         "parameters": {"source": "model", "file": ")" HEADWISE_SOURCE_DIR R"(/assets/models/sentences"}})"));
   files.push_back(folder.with_file("newer.json", R"({"headwise": 2})"));

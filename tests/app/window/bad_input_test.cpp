@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 
-#include "app/window/window_files.h"
 #include "app/session/error_log.h"
+#include "app/window/window_files.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/tokens.h"
 #include "core/tensor/error.h"
@@ -66,8 +66,7 @@ TEST_CASE("of several files that are dropped the first is opened, and that is sa
   const TemporaryFolder folder;
   WindowBench bench = open_window();
   if (!bench.ui) return;
-  const std::string first =
-      folder.with_file("first.json", R"({"headwise": 1, "inputs": {"query_length": 3}})");
+  const std::string first = folder.with_file("first.json", R"({"headwise": 1, "inputs": {"query_length": 3}})");
   bench.ui->push(FilesDropped{{first, folder.file("second.json")}});
   bench.ui->run_frames(2);
   CHECK(bench.scenario().inputs.query_length == 3);

@@ -60,8 +60,7 @@ TEST_CASE("on a beam every view has its whole name at every step, and stands cle
   for (const char* preset : {"welcome", "hand_made"}) {
     WindowBench bench = open_beam(preset);
     if (!bench.ui) return;
-    const std::size_t offered =
-        preset == std::string_view("welcome") ? stage_view_count : stage_view_count - 1;
+    const std::size_t offered = preset == std::string_view("welcome") ? stage_view_count : stage_view_count - 1;
     for (const StepEntry& entry : step_entries()) {
       bench.window->state().selection.step = entry.step;
       bench.window->state().selection.tensor.reset();

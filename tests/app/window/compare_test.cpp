@@ -15,8 +15,7 @@ namespace {
 
 RectF cell_of(const WindowBench& bench, const char* plane, Index rows, Index cols, Index row, Index col) {
   const UiRect rect = bench.ui->rect(plane);
-  return plane_geometry({rect.min.x, rect.min.y, rect.max.x - rect.min.x, rect.max.y - rect.min.y}, rows,
-                        cols)
+  return plane_geometry({rect.min.x, rect.min.y, rect.max.x - rect.min.x, rect.max.y - rect.min.y}, rows, cols)
       .cell(row, col);
 }
 

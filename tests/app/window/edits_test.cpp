@@ -58,7 +58,8 @@ TEST_CASE("muting a head changes the output in the same frame, and undo restores
   bench.ui->push(KeyChanged{'M', false});
   bench.ui->run_frames(3);
   CHECK(part(bench, "panel/stage") != stage_at_3);
-  CHECK(bench.session().last_edit().starts_with("Head 3 muted: concat[:, 48:64] is 0, the output changed by "));
+  CHECK(
+      bench.session().last_edit().starts_with("Head 3 muted: concat[:, 48:64] is 0, the output changed by "));
   bench.ui->key("Ctrl+Z");
   check_identical(*before, bench.trace());
   CHECK(part(bench, "panel/stage") == stage_at_3);

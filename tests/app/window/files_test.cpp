@@ -201,8 +201,7 @@ TEST_CASE("files that were opened stand in the menu, and one that is gone cannot
   if (!bench.ui) return;
   bench.window->state().recent_file = folder.file("state/recent.json");
   for (const char* name : {"first.json", "second.json"}) {
-    std::ofstream(folder.file(name))
-        << R"({ "headwise": 1, "attention": { "embed_dim": 16, "num_heads": 2 } })";
+    std::ofstream(folder.file(name)) << R"({ "headwise": 1, "attention": { "embed_dim": 16, "num_heads": 2 } })";
     bench.ui->push(FilesDropped{{folder.file(name)}});
     bench.ui->run_frames(3);
   }

@@ -4,8 +4,8 @@
 #include <imgui.h>
 
 #include "core/picture/cell_geometry.h"
-#include "core/scenario/scenario_json.h"
 #include "core/reference/reference_backend.h"
+#include "core/scenario/scenario_json.h"
 #include "tests/app/window_bench.h"
 
 using namespace headwise;
@@ -22,11 +22,9 @@ int begun(const WindowBench& bench) {
   return bench.window->state().gradients.begun();
 }
 
-RectF cell_of(const WindowBench& bench, const std::string& plane, Index rows, Index cols, Index row,
-              Index col) {
+RectF cell_of(const WindowBench& bench, const std::string& plane, Index rows, Index cols, Index row, Index col) {
   const UiRect rect = bench.ui->rect(plane);
-  return plane_geometry({rect.min.x, rect.min.y, rect.max.x - rect.min.x, rect.max.y - rect.min.y}, rows,
-                        cols)
+  return plane_geometry({rect.min.x, rect.min.y, rect.max.x - rect.min.x, rect.max.y - rect.min.y}, rows, cols)
       .cell(row, col);
 }
 

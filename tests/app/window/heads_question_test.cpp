@@ -158,6 +158,7 @@ TEST_CASE("a layer that is cut into other heads than it was trained with says so
   bench.ui->run_frames(3);
   REQUIRE(bench.session().error().empty());
   REQUIRE(bench.ui->has("setup/told_of_heads"));
-  CHECK(bench.session().inputs().told_of_heads == "trained with 8 heads of 16; split differently here, as 4 of 32");
+  CHECK(bench.session().inputs().told_of_heads ==
+        "trained with 8 heads of 16; split differently here, as 4 of 32");
   CHECK(bench.ui->rect("setup/told_of_heads").min.y > bench.ui->rect("setup/num_heads").min.y);
 }

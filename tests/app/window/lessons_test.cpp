@@ -22,8 +22,7 @@ struct Room {
   Theme theme;
   float lowest_map, lowest_operand;  // pixels: what is told of, and what it is made from
 };
-constexpr std::array rooms{Room{1280, 720, Theme::projector, 44, 36},
-                           Room{1600, 1000, Theme::light, 150, 150}};
+constexpr std::array rooms{Room{1280, 720, Theme::projector, 44, 36}, Room{1600, 1000, Theme::light, 150, 150}};
 
 bool is_one_of(std::string_view name, std::initializer_list<std::string_view> names) {
   return std::ranges::find(names, name) != names.end();

@@ -142,8 +142,7 @@ TEST_CASE("the copy of the concatenation is a second lane, and a float is found 
   WindowBench bench = open_memory(Step::concat);
   if (!bench.ui) return;
   REQUIRE(bench.ui->has("stage/memory/lane/1"));
-  move_to(bench,
-          middle(bench.ui->rect("stage/memory/lane/1"), 1, 12, 0, 4));  // the copy has token after token
+  move_to(bench, middle(bench.ui->rect("stage/memory/lane/1"), 1, 12, 0, 4));  // the copy has token after token
   REQUIRE(bench.selection().hovered);
   CHECK(bench.selection().hovered->tensor.id == TensorId::concat);
   CHECK(bench.selection().hovered->index[1] == 4);

@@ -50,9 +50,7 @@ TEST_CASE("a question in plain English finds its answer") {
 TEST_CASE("names are found before sentences, and a sentence before some of its words") {
   const Session session(preset_scenario("hand_made"));
   const std::vector<PaletteEntry> entries = palette_entries(session);
-  const auto first = [&](const char* query) {
-    return entries[find_entries(entries, query).at(0).entry].name;
-  };
+  const auto first = [&](const char* query) { return entries[find_entries(entries, query).at(0).entry].name; };
   CHECK(first("is it the same") == "Is it the same?");
   CHECK(first("go to the softmax") == "Go to Softmax");
   CHECK(find_entries(entries, "undo xyzzy").size() >= 1);

@@ -8,10 +8,10 @@
 #include <fstream>
 #include <thread>
 
+#include "app/platform/image_clipboard.h"
 #include "app/window/stage_pictures.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_pictures.h"
-#include "app/platform/image_clipboard.h"
 #include "tests/app/window_bench.h"
 #include "tests/core/files/temporary_folder.h"
 

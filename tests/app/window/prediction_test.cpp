@@ -1,8 +1,8 @@
 // The view Prediction: what the model says, and how a muted head changes it.
 #include <doctest/doctest.h>
 
-#include "app/stage/prediction_view.h"
 #include "app/session/head_gains.h"
+#include "app/stage/prediction_view.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/text_inputs.h"
 #include "tests/app/window_bench.h"

@@ -5,10 +5,10 @@
 #include <algorithm>
 #include <set>
 
-#include "app/panels/named_text.h"
 #include "app/content/reach_words.h"
 #include "app/content/stage_content.h"
 #include "app/content/stage_marks.h"
+#include "app/panels/named_text.h"
 #include "core/trace/cell_reach.h"
 #include "tests/app/stage/stage_trace.h"
 #include "tests/app/window_bench.h"
@@ -77,8 +77,7 @@ TEST_CASE(
                                             trace.tensor(drawn.tensor)->shape().offset(drawn.index)};
             if (behind.contains(key)) named.insert(key);
             for (const StageMark& mark : marks) {
-              const auto box =
-                  mark.kind == MarkKind::source ? drawn_box(part->matrix, mark.box) : std::nullopt;
+              const auto box = mark.kind == MarkKind::source ? drawn_box(part->matrix, mark.box) : std::nullopt;
               const bool inside = box && row >= box->row_begin && row < box->row_end &&
                                   col >= box->col_begin && col < box->col_end;
               if (inside) lit.insert(key);

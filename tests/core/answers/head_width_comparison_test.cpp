@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "core/answers/one_wide_head.h"
-#include "core/trace/attention_sizes.h"
 #include "core/reference/reference_backend.h"
+#include "core/trace/attention_sizes.h"
 #include "tests/core/attention/first_difference.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
@@ -44,8 +44,7 @@ Tensor plain_wide_output(const Trace& trace) {
       }
       for (Index s = 0; s < S; ++s) {
         for (Index e = 0; e < E; ++e)
-          mixed[static_cast<std::size_t>(e)] +=
-              weights[static_cast<std::size_t>(s)] / sum * t.v->at({n, s, e});
+          mixed[static_cast<std::size_t>(e)] += weights[static_cast<std::size_t>(s)] / sum * t.v->at({n, s, e});
       }
       for (Index e = 0; e < E; ++e) {
         double cell = t.out_proj_bias->at({e});
@@ -129,8 +128,7 @@ TEST_CASE(
       CHECK(distance.difference <= 1e-9 * std::max(1.0, distance.magnitude));
     return c.sentences.front();
   };
-  CHECK(sentence(test::random_inputs(test::small_options(1, 1, 12))).find("only one head") !=
-        std::string::npos);
+  CHECK(sentence(test::random_inputs(test::small_options(1, 1, 12))).find("only one head") != std::string::npos);
   CHECK(sentence(test::random_inputs(test::small_options(), {2, 4, 1})).find("a single key") !=
         std::string::npos);
   CHECK(sentence(test::random_inputs(test::small_options(), {2, 4, 0})).find("no key") != std::string::npos);
@@ -254,8 +252,7 @@ TEST_CASE("what acts on each head apart or behind the operator is left out of bo
 
 TEST_CASE("NaN on both sides is no difference, empty inputs have none") {
   AttentionInputs inputs = test::random_inputs(test::small_options());
-  inputs.tensors.valid_lens =
-      std::make_shared<const Tensor>(Shape{{"N", 2}}, std::vector<std::int64_t>{0, 6});
+  inputs.tensors.valid_lens = std::make_shared<const Tensor>(Shape{{"N", 2}}, std::vector<std::int64_t>{0, 6});
   CHECK(std::isfinite(compared(inputs).output.difference));
   for (const test::Lengths lengths : {test::Lengths{0, 4, 6}, test::Lengths{2, 0, 6}}) {
     const HeadWidthComparison c = compared(test::random_inputs(test::small_options(), lengths));

@@ -8,8 +8,8 @@
 #include "core/answers/operation_counts.h"
 #include "core/answers/output_behind_projection.h"
 #include "core/answers/traced_inputs.h"
-#include "core/tensor/error.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/error.h"
 #include "tests/core/attention/first_difference.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
@@ -159,8 +159,7 @@ TEST_CASE("a matrix that static_k makes needless may be missing: then nothing ca
 }
 
 TEST_CASE("layouts of empty inputs are compared without a cell") {
-  for (const test::Lengths lengths :
-       {test::Lengths{0, 4, 6}, test::Lengths{2, 0, 6}, test::Lengths{2, 4, 0}}) {
+  for (const test::Lengths lengths : {test::Lengths{0, 4, 6}, test::Lengths{2, 0, 6}, test::Lengths{2, 4, 0}}) {
     const LayoutComparison comparison = compared(test::random_inputs(test::small_options(), lengths));
     for (const LayoutAnswer& answer : comparison.layouts) {
       CHECK(answer.possible());

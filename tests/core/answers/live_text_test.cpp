@@ -6,10 +6,10 @@
 #include <numeric>
 
 #include "core/answers/head_width_comparison.h"
+#include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
-#include "core/reference/reference_backend.h"
 
 using namespace headwise;
 

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "core/attention/heads.h"
-#include "core/tensor/error.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/error.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
 
@@ -31,8 +31,7 @@ TracePtr trace_of_scores(const std::vector<double>& scores) {
   const auto keys = static_cast<Index>(scores.size());
   inputs.tensors.query =
       std::make_shared<const Tensor>(Shape{{"N", 1}, {"H", 1}, {"L", 1}, {"D", 1}}, std::vector<double>{1.0});
-  inputs.tensors.key =
-      std::make_shared<const Tensor>(Shape{{"N", 1}, {"G", 1}, {"S", keys}, {"D", 1}}, scores);
+  inputs.tensors.key = std::make_shared<const Tensor>(Shape{{"N", 1}, {"G", 1}, {"S", keys}, {"D", 1}}, scores);
   inputs.tensors.value = test::random_tensor({{"N", 1}, {"G", 1}, {"S", keys}, {"Dv", 3}}, "value");
   return reference_forward(inputs);
 }
@@ -133,8 +132,7 @@ TEST_CASE("there is no hard look-up without a key, with every key blocked, and w
   CHECK(compare_lookups(*trace_of_scores({1.0, nan}), 0, 0, 0).not_possible.find("key 1 is NaN") !=
         std::string::npos);
   AttentionInputs inputs = grouped();
-  inputs.tensors.valid_lens =
-      std::make_shared<const Tensor>(Shape{{"N", 2}}, std::vector<std::int64_t>{0, 6});
+  inputs.tensors.valid_lens = std::make_shared<const Tensor>(Shape{{"N", 2}}, std::vector<std::int64_t>{0, 6});
   for (const FullyMaskedRows rows : {FullyMaskedRows::nan, FullyMaskedRows::zero}) {
     inputs.options.fully_masked_rows = rows;
     const LookupComparison c = compare_lookups(*reference_forward(inputs), 0, 0, 0);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <set>
 
-#include "core/tensor/random.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/random.h"
 #include "tests/core/attention/random_inputs.h"
 
 using namespace headwise;

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "core/attention/heads.h"
+#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/trace/attention_sizes.h"
-#include "core/reference/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
 
@@ -33,8 +33,7 @@ class CountingLoops {
         project(*t_.key, t_.in_proj_weight, t_.k_proj_weight, s_.heads * s_.head_dim, *t_.k);
         break;
       case TensorId::v:
-        project(*t_.value, t_.in_proj_weight, t_.v_proj_weight, (s_.heads + s_.kv_heads) * s_.head_dim,
-                *t_.v);
+        project(*t_.value, t_.in_proj_weight, t_.v_proj_weight, (s_.heads + s_.kv_heads) * s_.head_dim, *t_.v);
         break;
       case TensorId::scores:
         scores();

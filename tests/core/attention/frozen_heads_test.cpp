@@ -8,9 +8,9 @@
 #include <limits>
 
 #include "core/fused/fused_backend.h"
+#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/trace/cell_provenance.h"
-#include "core/reference/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/fused/agreement.h"
 

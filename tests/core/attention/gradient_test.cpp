@@ -5,9 +5,9 @@
 #include <set>
 #include <string>
 
+#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/trace/grad_output.h"
-#include "core/reference/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
 

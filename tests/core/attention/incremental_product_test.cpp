@@ -108,7 +108,7 @@ TEST_CASE("beside an earlier product only the rows and columns that read a chang
     after.right_at(0, 3, 3) = 2.0;
     after.left_at(0, 11, 3) = 4.0;
     check_incremental(before, after,
-                 [](Index i, Index r, Index c) { return i == 0 && (r == 11 || c == 18 || c == 3); });
+                      [](Index i, Index r, Index c) { return i == 0 && (r == 11 || c == 18 || c == 3); });
 
     after = before;
     after.bias[7] = 1.0;

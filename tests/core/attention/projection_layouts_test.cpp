@@ -39,8 +39,7 @@ Tensor plain_product(const Tensor& x, const ProjectionMatrix& matrix, Index& mul
     for (Index f = 0; f < matrix.out_features; ++f) {
       double sum = matrix.bias ? matrix.bias->flat(matrix.rows.first_bias_entry + f) : 0.0;
       for (Index e = 0; e < matrix.in_features; ++e, ++multiply_adds)
-        sum +=
-            x.flat(row * matrix.in_features + e) * matrix.weight->at({matrix.rows.first_weight_row + f, e});
+        sum += x.flat(row * matrix.in_features + e) * matrix.weight->at({matrix.rows.first_weight_row + f, e});
       y.set_flat(row * matrix.out_features + f, sum);
     }
   }
@@ -52,8 +51,7 @@ Tensor plain_product(const Tensor& x, const ProjectionMatrix& matrix, Index& mul
 TEST_CASE("a layout is a view: its matrices point into the parameters that are there") {
   const AttentionInputs inputs = grouped_inputs();
   for (const ProjectionLayout layout : all_layouts) {
-    for (const ProjectionMatrix& matrix :
-         projection_matrices(layout, inputs.options, parameters_of(inputs))) {
+    for (const ProjectionMatrix& matrix : projection_matrices(layout, inputs.options, parameters_of(inputs))) {
       CHECK(matrix.rows.weight == inputs.tensors.in_proj_weight.get());
       CHECK(matrix.rows.bias == inputs.tensors.in_proj_bias.get());
     }

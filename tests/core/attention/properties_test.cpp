@@ -73,8 +73,7 @@ TEST_CASE("permuting the keys together with their values changes nothing") {
   inputs.tensors.value = permuted_rows(inputs.tensors.value, order);
   check_equal(*reference_forward(inputs)->tensors.output, *before->tensors.output);
   inputs.tensors.value = random_inputs(small_options()).tensors.value;  // the keys alone: that does change it
-  CHECK(
-      first_difference("output", *reference_forward(inputs)->tensors.output, *before->tensors.output, 1e-3));
+  CHECK(first_difference("output", *reference_forward(inputs)->tensors.output, *before->tensors.output, 1e-3));
 }
 
 TEST_CASE("permuting the queries permutes the output") {
@@ -146,8 +145,7 @@ TEST_CASE("packed parameters equal separate ones") {
     t.k_proj_weight = rows_of(t.in_proj_weight, 12, 3 * kv_heads);
     t.v_proj_weight = rows_of(t.in_proj_weight, 12 + 3 * kv_heads, 3 * kv_heads);
     t.in_proj_weight = nullptr;
-    CHECK(
-        identical(*reference_forward(separate)->tensors.output, *reference_forward(packed)->tensors.output));
+    CHECK(identical(*reference_forward(separate)->tensors.output, *reference_forward(packed)->tensors.output));
   }
 }
 
@@ -181,9 +179,8 @@ TEST_CASE("an unbatched run of each batch equals the batched run") {
     cut(one.tensors.value);
     const TracePtr single = reference_forward(one);
     for (Index i = 0; i < single->tensors.output->size(); ++i) {
-      CHECK(
-          single->tensors.output->flat(i) ==
-          doctest::Approx(both->tensors.output->flat(n * single->tensors.output->size() + i)).epsilon(1e-13));
+      CHECK(single->tensors.output->flat(i) ==
+            doctest::Approx(both->tensors.output->flat(n * single->tensors.output->size() + i)).epsilon(1e-13));
     }
   }
 }

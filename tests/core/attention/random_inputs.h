@@ -50,8 +50,8 @@ inline AttentionInputs random_inputs(const AttentionOptions& o, Lengths n = {}, 
   t.value = random_tensor({{"N", n.batch}, {"S", n.keys}, {"vdim", o.vdim}}, "value", dtype);
   t.in_proj_weight = random_tensor({rows, {"E", o.embed_dim}}, "in_proj_weight", dtype, 0.3);
   t.in_proj_bias = random_tensor({rows}, "in_proj_bias", dtype, 0.3);
-  t.out_proj_weight = random_tensor({{"E", o.embed_dim}, {"H·Dv", o.num_heads * o.v_head_dim}},
-                                    "out_proj.weight", dtype, 0.3);
+  t.out_proj_weight =
+      random_tensor({{"E", o.embed_dim}, {"H·Dv", o.num_heads * o.v_head_dim}}, "out_proj.weight", dtype, 0.3);
   t.out_proj_bias = random_tensor({{"E", o.embed_dim}}, "out_proj.bias", dtype, 0.3);
   return inputs;
 }

@@ -9,8 +9,8 @@
 #include <optional>
 
 #include "core/attention/heads.h"
-#include "core/trace/attention_sizes.h"
 #include "core/reference/reference_backend.h"
+#include "core/trace/attention_sizes.h"
 #include "tests/core/attention/first_difference.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
@@ -205,8 +205,7 @@ TEST_CASE(
     const bool short_mask = inputs.tensors.attn_mask &&
                             inputs.tensors.attn_mask->shape().sizes().back() < sizes.keys &&
                             inputs.tensors.attn_mask->shape().sizes().back() > 1;
-    if (!has_own_keys(inputs) || depends_on_position(inputs.options) || inputs.tensors.valid_lens ||
-        short_mask)
+    if (!has_own_keys(inputs) || depends_on_position(inputs.options) || inputs.tensors.valid_lens || short_mask)
       continue;
     const std::vector<Index> order{2, 0, 3, 1};
     const std::size_t key_axis = inputs.options.op == Op::multi_head_attention ? 1 : 2;
@@ -271,8 +270,7 @@ TEST_CASE("what one batch holds changes nothing in another") {
     check_same("output", first_batch(last_output(*after)), first_batch(last_output(*before)), name);
     check_same("grad.q_heads", first_batch(after->grad.q_heads), first_batch(before->grad.q_heads), name);
     check_same("grad.k_heads", first_batch(after->grad.k_heads), first_batch(before->grad.k_heads), name);
-    changed_themselves +=
-        first_difference("output", *last_output(*after), *last_output(*before), 1e-6) ? 1 : 0;
+    changed_themselves += first_difference("output", *last_output(*after), *last_output(*before), 1e-6) ? 1 : 0;
   }
   CHECK(changed_themselves > 30);  // not where dropout or a mask takes everything
 }

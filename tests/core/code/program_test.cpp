@@ -6,10 +6,10 @@
 #include <fstream>
 #include <map>
 
+#include "core/compare/trace_compare.h"
+#include "core/reference/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
-#include "core/reference/reference_backend.h"
-#include "core/compare/trace_compare.h"
 #include "tests/core/code/python_run.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/trace/option_combinations.h"

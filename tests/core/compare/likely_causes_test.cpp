@@ -8,8 +8,8 @@
 #include "core/attention/heads.h"
 #include "core/attention/softmax.h"
 #include "core/compare/program_variants.h"
-#include "core/reference/reference_backend.h"
 #include "core/compare/retraced.h"
+#include "core/reference/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
 
 using namespace headwise;
@@ -100,9 +100,8 @@ TEST_CASE("a view in place of a transpose is recognised, before and after the he
   const TracePtr trace = reference_forward(random_inputs(small_options(4, 4, 3), {2, 4, 4}));
   CHECK(has(causes_of(*trace, Id::q_heads, trace->tensors.q->reshaped(trace->tensors.q_heads->shape())),
             "theirs lies as (N,L,H,D) where ours is (N,H,L,D): a transpose is missing"));
-  CHECK(
-      has(causes_of(*trace, Id::concat, trace->tensors.head_output->reshaped(trace->tensors.concat->shape())),
-          "theirs lies as (N,H,L,Dv) where ours is (N,L,H,Dv): a view or reshape"));
+  CHECK(has(causes_of(*trace, Id::concat, trace->tensors.head_output->reshaped(trace->tensors.concat->shape())),
+            "theirs lies as (N,H,L,Dv) where ours is (N,L,H,Dv): a view or reshape"));
 }
 
 TEST_CASE("where N = L an output of the other layout is told by its numbers") {
@@ -251,8 +250,7 @@ TEST_CASE("every variant is named where another program is that variant") {
   std::size_t told = 0;
   const std::vector<ProgramVariant> variants = program_variants(inputs);
   CHECK(variants.size() > 300);
-  for (std::size_t i = 0; i < variants.size();
-       i += 13) {  // each is a search of its own; every thirteenth will do
+  for (std::size_t i = 0; i < variants.size(); i += 13) {  // each is a search of its own; every thirteenth will do
     const ProgramVariant& variant = variants[i];
     CAPTURE(variant.text);
     AttentionInputs changed = inputs;

@@ -11,9 +11,9 @@
 #include "core/attention/softmax.h"
 #include "core/compare/likely_causes.h"
 #include "core/compare/narrow_types.h"
-#include "core/reference/reference_backend.h"
 #include "core/compare/retraced.h"
 #include "core/compare/tensor_fill.h"
+#include "core/reference/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
 
 using namespace headwise;
@@ -146,8 +146,7 @@ std::vector<WrongProgram> wrong_programs() {
                          [&](Index n, Index l, Index c) { return own(n, order[c / 4], l, c % 4); });
         }}});
   add("joined by a view of (N,H,L,Dv), without", plain(),
-      {{Id::concat,
-        [](const Trace& t) { return t.tensors.head_output->reshaped(t.tensors.concat->shape()); }}});
+      {{Id::concat, [](const Trace& t) { return t.tensors.head_output->reshaped(t.tensors.concat->shape()); }}});
   add("the residual is in the output", plain(), {{Id::output, [](const Trace& t) {
                                                     Tensor sum = *t.tensors.output;
                                                     for (Index i = 0; i < sum.size(); ++i)
@@ -283,8 +282,7 @@ TEST_CASE("numbers of a 16-bit type that were stored as a wider one are told by 
     CAPTURE(type.name);
     std::vector<StoredTensor> theirs = written(inputs, {}, everything);
     for (StoredTensor& array : theirs)
-      array.tensor =
-          shared_tensor(mapped_cells(*array.tensor, [&](double x) { return rounded_to(type, x); }));
+      array.tensor = shared_tensor(mapped_cells(*array.tensor, [&](double x) { return rounded_to(type, x); }));
     const std::string causes = found(inputs, theirs);
     CAPTURE(causes);
     CHECK(has(causes, std::string("every number of theirs is a") +

@@ -78,8 +78,7 @@ TEST_CASE("npy versions 2 and 3, single numbers and arrays without numbers are r
   const TensorPtr scalar = read_array_file(corpus("scalar.npy")).at(0).tensor;
   CHECK(scalar->shape().rank() == 0);
   CHECK(scalar->flat(0) == 7.0);
-  CHECK(read_array_file(corpus("zero_size.npy")).at(0).tensor->shape().sizes() ==
-        std::vector<Index>{2, 0, 3});
+  CHECK(read_array_file(corpus("zero_size.npy")).at(0).tensor->shape().sizes() == std::vector<Index>{2, 0, 3});
 }
 
 TEST_CASE("archives of numpy.savez and numpy.savez_compressed are read") {

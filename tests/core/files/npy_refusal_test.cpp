@@ -91,8 +91,8 @@ TEST_CASE("a damaged npy header is refused") {
 TEST_CASE("an npy header above 10,000 bytes, of an unknown version or a wrong length is refused") {
   const TemporaryFolder folder;
   const std::string dict = "{'descr': '<f4', 'fortran_order': False, 'shape': (6,)}";
-  CHECK(read_array_file(folder.with_file("a.npy", npy(dict + std::string(10'000 - dict.size(), ' '), 24)))
-            .size() == 1);
+  CHECK(read_array_file(folder.with_file("a.npy", npy(dict + std::string(10'000 - dict.size(), ' '), 24))).size() ==
+        1);
   refusal_of(folder.with_file("a.npy", npy(dict + std::string(10'001 - dict.size(), ' '), 24)));
   for (const int version : {0, 4, 0x93}) {
     std::string content = npy(dict, 24);

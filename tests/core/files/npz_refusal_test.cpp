@@ -65,11 +65,8 @@ std::uint64_t crc_of(const std::string& data) {
 const std::string array = content_of(corpus("le_f4.npy"));
 
 Entry stored(const std::string& name = "a.npy") {
-  return {.name = name,
-          .data = array,
-          .crc = crc_of(array),
-          .compressed_size = array.size(),
-          .size = array.size()};
+  return {
+      .name = name, .data = array, .crc = crc_of(array), .compressed_size = array.size(), .size = array.size()};
 }
 
 std::string raw_deflate(const std::string& data) {
@@ -88,11 +85,8 @@ std::string raw_deflate(const std::string& data) {
 
 Entry deflated(const std::string& content = array) {
   const std::string data = raw_deflate(content);
-  return {.data = data,
-          .method = 8,
-          .crc = crc_of(content),
-          .compressed_size = data.size(),
-          .size = content.size()};
+  return {
+      .data = data, .method = 8, .crc = crc_of(content), .compressed_size = data.size(), .size = content.size()};
 }
 
 // An entry, changed.
@@ -108,8 +102,7 @@ TEST_CASE("the archives that the refusals vary are themselves read, a comment be
   for (const std::string& content :
        {zip({stored()}), zip({deflated()}), zip({stored(), stored("b.npy")}),
         zip({stored()}, [](EndRecord& end) { end.comment = "PK\5\6"; }), zip({with(stored(), [](Entry& e) {
-          e.extra =
-              bytes_of(1, 2) + bytes_of(8, 2) + bytes_of(e.size, 8);  // only one of the fields is all ones
+          e.extra = bytes_of(1, 2) + bytes_of(8, 2) + bytes_of(e.size, 8);  // only one of the fields is all ones
           e.size = 0xFFFFFFFF;
         })})}) {
     CHECK(read_array_file(folder.with_file("a.npz", content)).at(0).tensor->size() == 6);
@@ -197,9 +190,9 @@ TEST_CASE("entries of one name and entries that overlap are refused") {
   // Two entries, one piece of data: how a small archive is made to unpack to a large one.
   const std::string overlap = zip({stored(), with(stored(), [](Entry& e) { e.offset = 0; })});
   refusal_of(folder.with_file("a.npz", overlap));
-  const std::string inside = zip(
-      {with(stored(), [](Entry& e) { e.data += std::string(100, 'x'), e.size = e.compressed_size = 400; }),
-       stored("b.npy")});
+  const std::string inside =
+      zip({with(stored(), [](Entry& e) { e.data += std::string(100, 'x'), e.size = e.compressed_size = 400; }),
+           stored("b.npy")});
   CHECK(refusal_of(folder.with_file("a.npz", inside)).find("overlap") != std::string::npos);
 }
 
@@ -239,9 +232,8 @@ TEST_CASE("a zip64 record that lies is refused, an honest one is read") {
   const auto with64 = [&](std::uint64_t record_at, std::uint64_t entries, std::uint64_t directory_size,
                           std::uint64_t directory_offset, std::uint64_t length = 44) {
     const std::string record = bytes_of(0x06064b50, 4) + bytes_of(length, 8) + bytes_of(45, 2) +
-                               bytes_of(45, 2) + bytes_of(0, 8) + bytes_of(entries, 8) +
-                               bytes_of(entries, 8) + bytes_of(directory_size, 8) +
-                               bytes_of(directory_offset, 8);
+                               bytes_of(45, 2) + bytes_of(0, 8) + bytes_of(entries, 8) + bytes_of(entries, 8) +
+                               bytes_of(directory_size, 8) + bytes_of(directory_offset, 8);
     const std::string locator =
         bytes_of(0x07064b50, 4) + bytes_of(0, 4) + bytes_of(record_at, 8) + bytes_of(1, 4);
     return folder.with_file("a.npz", plain.substr(0, end) + record + locator + plain.substr(end));

@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "core/fused/fused_backend.h"
-#include "core/tensor/error.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/error.h"
 #include "tests/core/full_size/made_again.h"
 
 using namespace headwise;

@@ -7,8 +7,8 @@
 #include <limits>
 
 #include "core/fused/fused_backend.h"
-#include "core/tensor/task_threads.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/task_threads.h"
 #include "tests/core/full_size/made_again.h"
 
 using namespace headwise;

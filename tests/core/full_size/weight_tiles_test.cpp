@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "core/fused/fused_backend.h"
-#include "core/tensor/error.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/error.h"
 #include "tests/core/full_size/made_again.h"
 
 using namespace headwise;
@@ -64,8 +64,7 @@ TEST_CASE("weights are not made again of a trace that cannot tell them") {
   const auto held = std::make_shared<Trace>(*reference_forward(inputs));
   held->options.frozen_heads = {0};
   CHECK_THROWS_AS(WeightTiles{held}, Error);
-  const auto trace =
-      std::make_shared<Trace>(*fused_forward(test::as_f32(inputs), {.keep_projections = true}));
+  const auto trace = std::make_shared<Trace>(*fused_forward(test::as_f32(inputs), {.keep_projections = true}));
   trace->tensors.k = nullptr;
   CHECK_THROWS_AS(WeightTiles{trace}, Error);
 }

@@ -148,8 +148,7 @@ std::vector<FollowingInputs> following_inputs(const AttentionInputs& first) {
     o.alibi_scale = -0.4;
   });
   add("mask_value", attention, [](Options& o, Arrays&) { o.mask_value = -1.0; });
-  add("fully_masked_rows", attention,
-      [](Options& o, Arrays&) { o.fully_masked_rows = FullyMaskedRows::zero; });
+  add("fully_masked_rows", attention, [](Options& o, Arrays&) { o.fully_masked_rows = FullyMaskedRows::zero; });
   add("frozen head", attention, [&](Options& o, Arrays& t) {
     o.frozen_heads = {1};
     t.frozen_weights =

@@ -12,13 +12,13 @@
 #include <limits>
 #include <thread>
 
+#include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
 #include "core/tensor/random.h"
 #include "core/trace/attention_sizes.h"
-#include "core/reference/reference_backend.h"
 #include "tests/core/fused/agreement.h"
 #include "tests/core/trace/option_combinations.h"
 
@@ -353,7 +353,6 @@ TEST_CASE("a trace that has kept nothing gives nothing over") {
   // Without head_output attention is done again, and where the weights are wanted that are not there.
   fused_forward(inputs, {.before = fused_forward(inputs, {.keep_projections = true}), .tasks = &tasks});
   CHECK(tasks == FusedTasks{0, whole.attentions, whole.outputs});
-  fused_forward(inputs,
-                {.keep_attn_weights = true, .before = fused_forward(inputs, keeping), .tasks = &tasks});
+  fused_forward(inputs, {.keep_attn_weights = true, .before = fused_forward(inputs, keeping), .tasks = &tasks});
   CHECK(tasks == FusedTasks{0, whole.attentions, whole.outputs});
 }

@@ -12,9 +12,9 @@
 
 #include "app/gl/debug_output.h"
 #include "app/platform/offscreen_context.h"
+#include "core/reference/reference_backend.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/error.h"
-#include "core/reference/reference_backend.h"
 #include "tests/core/fused/agreement.h"
 #include "tests/core/gpu/computing_context.h"
 #include "tests/core/trace/option_combinations.h"
@@ -45,8 +45,7 @@ class LargestPiece {
   LargestPiece() : before_(epoxy_glBindBufferRange) {
     bytes_ = 0;
     driver_ = reinterpret_cast<PFNGLBINDBUFFERRANGEPROC>(eglGetProcAddress("glBindBufferRange"));
-    epoxy_glBindBufferRange = [](GLenum target, GLuint index, GLuint buffer, GLintptr offset,
-                                 GLsizeiptr size) {
+    epoxy_glBindBufferRange = [](GLenum target, GLuint index, GLuint buffer, GLintptr offset, GLsizeiptr size) {
       if (target == GL_SHADER_STORAGE_BUFFER) bytes_ = std::max<Index>(bytes_, size);
       driver_(target, index, buffer, offset, size);
     };
@@ -191,8 +190,7 @@ TEST_CASE("an attn_mask larger than the largest storage block is looked at in pa
   }
   // Too little even for one work group.
   AttentionInputs inputs = sized_inputs(1, 300, 300, 1, 1, 4, 4);
-  inputs.tensors.attn_mask =
-      std::make_shared<const Tensor>(Tensor(Shape{{"L", 300}, {"S", 300}}, DType::f32));
+  inputs.tensors.attn_mask = std::make_shared<const Tensor>(Tensor(Shape{{"L", 300}, {"S", 300}}, DType::f32));
   limits.storage_block_bytes = 100'000;
   CHECK(gl_refusal(inputs, limits).find("attn_mask") != std::string::npos);
 }
@@ -240,8 +238,7 @@ TEST_CASE("a head larger than the largest storage block is attended to some quer
   }
   // Too little even for one work group.
   limits.storage_block_bytes = 4 * 20 * 100;
-  CHECK(gl_refusal(sized_inputs(1, 300, 300, 1, 1, 20, 20), limits).find("rows of a head") !=
-        std::string::npos);
+  CHECK(gl_refusal(sized_inputs(1, 300, 300, 1, 1, 20, 20), limits).find("rows of a head") != std::string::npos);
 }
 
 TEST_CASE("a row of held weights larger than the largest storage block is read some keys at a time") {

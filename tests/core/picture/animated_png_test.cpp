@@ -58,8 +58,7 @@ std::vector<Chunk> chunks_of(const std::vector<std::uint8_t>& file) {
 
 // The pixels of a frame of RGB without filters.
 std::vector<std::uint8_t> unpacked(const std::uint8_t* data, std::size_t size, int width, int height) {
-  std::vector<std::uint8_t> rows(static_cast<std::size_t>(height) *
-                                 (1 + 3 * static_cast<std::size_t>(width)));
+  std::vector<std::uint8_t> rows(static_cast<std::size_t>(height) * (1 + 3 * static_cast<std::size_t>(width)));
   uLongf length = rows.size();
   REQUIRE(uncompress(rows.data(), &length, data, size) == Z_OK);
   CHECK(length == rows.size());

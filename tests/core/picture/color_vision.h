@@ -53,9 +53,8 @@ inline Triple seen(Rgba8 color, Vision vision) {
 
 // L*, a*, b* of linear sRGB.
 inline Triple lab(const Triple& rgb) {
-  constexpr Matrix3 to_xyz{{{0.4124564, 0.3575761, 0.1804375},
-                            {0.2126729, 0.7151522, 0.0721750},
-                            {0.0193339, 0.1191920, 0.9503041}}};
+  constexpr Matrix3 to_xyz{
+      {{0.4124564, 0.3575761, 0.1804375}, {0.2126729, 0.7151522, 0.0721750}, {0.0193339, 0.1191920, 0.9503041}}};
   const Triple xyz = times(to_xyz, rgb);
   const auto f = [](double t) {
     return t > 216.0 / 24389.0 ? std::cbrt(t) : (24389.0 / 27.0 * t + 16.0) / 116.0;

@@ -22,9 +22,8 @@ HeatmapSpec heatmap(Index rows, Index cols, std::vector<double> values) {
 }
 
 Rgba8 pixel(const Image& image, int x, int y) {
-  const std::uint8_t* p =
-      &image.rgba[4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) +
-                       static_cast<std::size_t>(x))];
+  const std::uint8_t* p = &image.rgba[4 * (static_cast<std::size_t>(y) * static_cast<std::size_t>(image.width) +
+                                           static_cast<std::size_t>(x))];
   return {p[0], p[1], p[2], p[3]};
 }
 

@@ -19,8 +19,7 @@ std::string csv(const Args&... args) {
 }  // namespace
 
 TEST_CASE("a table has headings on both sides and its axes in the corner") {
-  const TableSpec table{
-      matrix_of(2, 3, {1, -2.5, 0, 1e-20, 3, 4}), "L", "S", {"The", "cat"}, {"a", "b", "c"}};
+  const TableSpec table{matrix_of(2, 3, {1, -2.5, 0, 1e-20, 3, 4}), "L", "S", {"The", "cat"}, {"a", "b", "c"}};
   CHECK(csv(table) == "L\\S,a,b,c\r\nThe,1,-2.5,0\r\ncat,1e-20,3,4\r\n");
   CHECK(csv(TableSpec{matrix_of(1, 2, {1, 2}), "", "E", {}, {}}) == "E,0,1\r\n0,1,2\r\n");
 }

@@ -9,9 +9,9 @@
 #include <set>
 
 #include "core/playlist/lessons.h"
+#include "core/reference/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
-#include "core/reference/reference_backend.h"
 #include "tests/core/playlist/page_claims.h"
 #include "tests/core/playlist/page_edits.h"
 
@@ -43,7 +43,9 @@ Edited unedited_page(const Scenario& page) {
   return {{"nothing", page}, std::move(inputs), std::move(trace)};
 }
 
-std::vector<PageEdit> edits_of(const Edited& page) { return page_edits(page.edit.scenario, *page.trace); }
+std::vector<PageEdit> edits_of(const Edited& page) {
+  return page_edits(page.edit.scenario, *page.trace);
+}
 
 // "head" or "heads": a word within another part.
 bool claims_nothing(const std::string& text) {

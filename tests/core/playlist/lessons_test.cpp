@@ -8,9 +8,9 @@
 
 #include "core/answers/live_text.h"
 #include "core/playlist/page_words.h"
+#include "core/reference/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
-#include "core/reference/reference_backend.h"
 
 using namespace headwise;
 
@@ -132,8 +132,8 @@ TEST_CASE("dropout takes a row's sum away from 1") {
 
 TEST_CASE("one matrix for asking and being asked makes scores symmetric, two do not") {
   const PlaylistPage& page = page_of("both W_Q");
-  CHECK(std::abs(number(page, TensorId::scores, {0, 3, 8, 7}) -
-                 number(page, TensorId::scores, {0, 3, 7, 8})) < 1e-3);
+  CHECK(std::abs(number(page, TensorId::scores, {0, 3, 8, 7}) - number(page, TensorId::scores, {0, 3, 7, 8})) <
+        1e-3);
   CHECK(number(page, TensorId::scores, {0, 0, 8, 7}) > 1.0 + number(page, TensorId::scores, {0, 0, 7, 8}));
 }
 

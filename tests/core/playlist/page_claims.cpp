@@ -64,8 +64,7 @@ double scale(See s) {
 }
 bool follows_root(See s) {
   const auto d = static_cast<double>(width(s));
-  return near(s.spread(4), 2 * s.spread(1), 0.16) &&
-         near(s.spread(width(s)), std::sqrt(d) * s.spread(1), 0.3);
+  return near(s.spread(4), 2 * s.spread(1), 0.16) && near(s.spread(width(s)), std::sqrt(d) * s.spread(1), 0.3);
 }
 const std::string& word(const std::vector<std::string>& words, Index at) {
   return words[static_cast<std::size_t>(at < 0 ? at + static_cast<Index>(words.size()) : at)];
@@ -154,8 +153,7 @@ const std::vector<PageClaim> claims{
      [](See s) {
        return s.largest_weight(0, 8) < 2.0 / static_cast<double>(s.keys()) && s.says(s.weight(0, 8, 7));
      }},
-    {"and no word more than",
-     [](See s) { return s.says(s.largest_weight(0, 8)) && s.says(s.weight(0, 8, 7)); }},
+    {"and no word more than", [](See s) { return s.says(s.largest_weight(0, 8)) && s.says(s.weight(0, 8, 7)); }},
     {"has become a dictionary", [](See s) { return s.largest_weight(0, 8) > 0.999; }},
     {"no dictionary yet", [](See s) { return s.largest_weight(0, 8) < 0.9996; }},
     {"There is one query head", [](See s) { return s.heads() == 1; }},
@@ -257,8 +255,7 @@ const std::vector<PageClaim> claims{
     {"shares that sum to 1", [](See s) { return sums_to_one(s, 0, 8) && !s.is_frozen(0); }},
     {"Each score becomes e",
      [](See s) {
-       return sums_to_one(s, 0, 8) && !s.is_frozen(0) && s.says(s.weight(0, 8, 7)) &&
-              s.says(s.weight(0, 8, 6));
+       return sums_to_one(s, 0, 8) && !s.is_frozen(0) && s.says(s.weight(0, 8, 7)) && s.says(s.weight(0, 8, 6));
      }},
     {"takes home from head 0",
      [](See s) {
@@ -311,8 +308,7 @@ const std::vector<PageClaim> claims{
     {"in both", [](See s) { return groups(s) == s.heads(); }},
     {"view(N, L, H, D) only names",
      [](See s) {
-       return module(s) && s.heads() > 1 && s.queries() > 1 &&
-              s.says(fmt::format("{}", s.heads() * width(s)));
+       return module(s) && s.heads() > 1 && s.queries() > 1 && s.says(fmt::format("{}", s.heads() * width(s)));
      }},
     {"both readings are the same", [](See s) { return s.heads() == 1 || s.queries() == 1; }},
     {"Because a view moves no float", [](See s) { return module(s) && s.heads() > 1 && s.queries() > 1; }},
@@ -321,11 +317,9 @@ const std::vector<PageClaim> claims{
     {"are an addition", module},
     {"+ the bias", [](See s) { return has(s.t().out_proj_bias); }},
     {"gainₕ", [](See s) { return s.scenario.head_gain.has_value(); }},
-    {"With √D. Of",
-     [](See s) { return follows_root(s) && s.says(s.spread(1)) && s.says(s.spread(width(s))); }},
+    {"With √D. Of", [](See s) { return follows_root(s) && s.says(s.spread(1)) && s.says(s.spread(width(s))); }},
     {"these do not follow it", [](See s) { return s.says(s.spread(1)) && s.says(s.spread(width(s))); }},
-    {"is taken out",
-     [](See s) { return s.options().softcap > 0 || near(scale(s), 1.0 / std::sqrt(width(s))); }},
+    {"is taken out", [](See s) { return s.options().softcap > 0 || near(scale(s), 1.0 / std::sqrt(width(s))); }},
     {"After the scale the scores",
      [](See s) { return s.options().softcap > 0 || s.says(std::abs(scale(s)) * s.spread(width(s))); }},
     {"Each query's row",
@@ -390,9 +384,7 @@ const std::vector<PageClaim> claims{
               near(s.weight(0, 0, 0), 1.0 / static_cast<double>(s.keys()));
      }},
     {"finite scores",
-     [](See s) {
-       return s.says(fmt::format("{}", finite_scores(s, 0, 0))) && s.says(s.largest_weight(0, 0));
-     }},
+     [](See s) { return s.says(fmt::format("{}", finite_scores(s, 0, 0))) && s.says(s.largest_weight(0, 0)); }},
     {"After the softmax yes", [](See s) { return sums_to_one(s, 4, 8); }},
     {"on average only: this one", [](See s) { return s.options().dropout > 0 && !s.is_frozen(4); }},
     {"Dropout with p = 1", [](See s) { return s.options().dropout == 1; }},

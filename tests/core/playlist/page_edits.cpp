@@ -22,8 +22,7 @@ class Editor {
     const std::string name = section.empty() ? std::string(key) : fmt::format("{}.{}", section, key);
     vary(name, member);
   }
-  void numbers(std::string_view, std::string_view key, std::optional<std::vector<double>>& list,
-               const char*) {
+  void numbers(std::string_view, std::string_view key, std::optional<std::vector<double>>& list, const char*) {
     if (key != "gain") return;  // the frequencies of a rotation go with a model's file
     const auto heads = static_cast<std::size_t>(trace_.options.num_heads);
     for (std::size_t head = 0; head < heads; ++head) {

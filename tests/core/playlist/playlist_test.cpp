@@ -6,11 +6,11 @@
 #include <filesystem>
 #include <fstream>
 
+#include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
-#include "core/reference/reference_backend.h"
 #include "tests/core/files/temporary_folder.h"
 
 using namespace headwise;

@@ -157,9 +157,7 @@ double SeenPage::spread(Index products) const {
 
 bool SeenPage::says(const std::string& word) const {
   for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + 1)) {
-    const auto is_part = [](char c) {
-      return (c >= '0' && c <= '9') || static_cast<unsigned char>(c) == 0x92;
-    };
+    const auto is_part = [](char c) { return (c >= '0' && c <= '9') || static_cast<unsigned char>(c) == 0x92; };
     const bool begins = at == 0 || !is_part(text[at - 1]);
     const std::size_t end = at + word.size();
     const bool ends =

@@ -3,8 +3,8 @@
 #include <functional>
 #include <limits>
 
-#include "core/tensor/error.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/error.h"
 #include "tests/core/attention/random_inputs.h"
 
 using namespace headwise;
@@ -116,8 +116,7 @@ TEST_CASE("types are checked") {
   CHECK(refusal([](AttentionInputs& i) {
           i.tensors.scores = array({{"N", 2}});
         }).find("computed") != std::string::npos);
-  CHECK(refusal([](AttentionInputs& i) { i.dtype = DType::boolean; }).find("f32 or f64") !=
-        std::string::npos);
+  CHECK(refusal([](AttentionInputs& i) { i.dtype = DType::boolean; }).find("f32 or f64") != std::string::npos);
 }
 
 TEST_CASE("options that exclude each other are named together") {

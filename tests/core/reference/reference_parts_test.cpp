@@ -3,9 +3,9 @@
 
 #include <doctest/doctest.h>
 
+#include "core/reference/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
-#include "core/reference/reference_backend.h"
 #include "tests/core/trace/option_combinations.h"
 
 using namespace headwise;

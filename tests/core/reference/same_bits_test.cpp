@@ -3,12 +3,12 @@
 
 #include <atomic>
 
+#include "core/reference/reference_backend.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/double_kernels.h"
 #include "core/tensor/error.h"
 #include "core/tensor/instruction_set.h"
 #include "core/tensor/task_threads.h"
-#include "core/reference/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
 

@@ -2,10 +2,10 @@
 
 #include <cmath>
 
+#include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
-#include "core/reference/reference_backend.h"
 
 using namespace headwise;
 
@@ -42,8 +42,8 @@ void check_refused(const Scenario& scenario, const char* word) {
 
 TEST_CASE("an edit changes its cell, the last one of a cell counts, and nothing else moves") {
   const TraceTensors plain = tensors(small({}));
-  const TraceTensors edited = tensors(
-      small({{"query", {0, 1, 2}, 5.0}, {"out_proj.weight", {7, 7}, -1.0}, {"query", {0, 1, 2}, 6.0}}));
+  const TraceTensors edited =
+      tensors(small({{"query", {0, 1, 2}, 5.0}, {"out_proj.weight", {7, 7}, -1.0}, {"query", {0, 1, 2}, 6.0}}));
   CHECK(edited.query->at({0, 1, 2}) == 6.0);
   CHECK(edited.out_proj_weight->at({7, 7}) == -1.0);
   Index changed = 0;
@@ -75,8 +75,7 @@ TEST_CASE("an edit of the packed matrix and of one of the three outlives a chang
 }
 
 TEST_CASE("painting begins a mask that blocks nothing else, in the convention of the operator") {
-  const TraceTensors painted =
-      tensors(small({{"attn_mask", {0, 2}, 1.0}, {"key_padding_mask", {0, 1}, 1.0}}));
+  const TraceTensors painted = tensors(small({{"attn_mask", {0, 2}, 1.0}, {"key_padding_mask", {0, 1}, 1.0}}));
   REQUIRE(painted.attn_mask != nullptr);
   CHECK(painted.attn_mask->dtype() == DType::boolean);
   CHECK(painted.attn_mask->shape().sizes_text() == "(3,3)");

@@ -5,11 +5,11 @@
 #include <filesystem>
 
 #include "core/files/array_files.h"
+#include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
-#include "core/reference/reference_backend.h"
 
 using namespace headwise;
 
@@ -163,9 +163,8 @@ TEST_CASE("masks alone set the lengths where nothing else says them") {
                                       {"key_padding_mask", counted({3, 6}, 0, DType::boolean)}});
   CHECK(sizes(inputs.attention.tensors.query) == "(3,4,128)");
   CHECK(sizes(inputs.attention.tensors.key) == "(3,6,128)");
-  CHECK(
-      sizes(make("{}", {{"key_padding_mask", counted({3, 6}, 0, DType::boolean)}}).attention.tensors.query) ==
-      "(3,6,128)");
+  CHECK(sizes(make("{}", {{"key_padding_mask", counted({3, 6}, 0, DType::boolean)}}).attention.tensors.query) ==
+        "(3,6,128)");
 }
 
 TEST_CASE("scaled_dot_product_attention takes everything from its arrays") {
@@ -205,8 +204,7 @@ TEST_CASE("arrays that disagree with each other are refused, both shapes shown")
   const TensorPtr query = counted({2, 3, 4});
   check_refused(two_heads, {{"query", query}, {"key", counted({3, 3, 4})}},
                 {"disagree about N", "(2,3,4)", "(3,3,4)", "batch_first"});
-  check_refused(two_heads, {{"key", counted({2, 3, 4})}, {"value", counted({2, 4, 4})}},
-                {"disagree about S"});
+  check_refused(two_heads, {{"key", counted({2, 3, 4})}, {"value", counted({2, 4, 4})}}, {"disagree about S"});
   check_refused(two_heads, {{"query", query}, {"key", counted({3, 4})}},
                 {"query, key and value must have the same number of axes"});
   check_refused(two_heads, {{"query", query}, {"in_proj_weight", counted({18, 6})}},
@@ -220,12 +218,10 @@ TEST_CASE("arrays that disagree with each other are refused, both shapes shown")
                 {"both given", "in_proj_weight"});
   check_refused(two_heads, {{"query", query}, {"bias_k", counted({4})}}, {"bias_k is given without bias_v"});
   check_refused(two_heads, {{"query", query}, {"bias_v", counted({4})}}, {"bias_v is given without bias_k"});
-  check_refused(two_heads,
-                {{"query", query},
-                 {"bias_k", counted({4})},
-                 {"bias_v", counted({4})},
-                 {"static_k", counted({4, 3, 2})}},
-                {"static_k excludes bias_k"});
+  check_refused(
+      two_heads,
+      {{"query", query}, {"bias_k", counted({4})}, {"bias_v", counted({4})}, {"static_k", counted({4, 3, 2})}},
+      {"static_k excludes bias_k"});
   check_refused(R"({"attention":{"num_heads":2,"add_bias_kv":true}})",
                 {{"query", query}, {"static_k", counted({4, 3, 2})}},
                 {"static_k excludes attention.add_bias_kv"});
@@ -251,14 +247,12 @@ TEST_CASE("ranks and types that a name never has are refused") {
                 {"bias_k", "(1,1,E) or (E)"});
   check_refused(two_heads, {{"out_proj.bias", counted({4, 1})}}, {"out_proj.bias"});
   check_refused(two_heads, {{"static_k", counted({4})}}, {"static_k"});
-  check_refused(two_heads, {{"key_padding_mask", counted({1, 2, 3}, 0, DType::boolean)}},
-                {"key_padding_mask"});
+  check_refused(two_heads, {{"key_padding_mask", counted({1, 2, 3}, 0, DType::boolean)}}, {"key_padding_mask"});
   check_refused(two_heads, {{"valid_lens", counted({1, 2, 3}, 0, DType::i64)}}, {"valid_lens"});
   check_refused(two_heads, {{"grad_output", counted({4})}}, {"grad_output"});
   check_refused(two_heads, {{"query", counted({1, 2, 4}, 0, DType::i64)}},
                 {"query", "integers", "a float type"});
-  check_refused(two_heads, {{"attn_mask", counted({2, 2}, 0, DType::i64)}},
-                {"attn_mask", "integers", "bool"});
+  check_refused(two_heads, {{"attn_mask", counted({2, 2}, 0, DType::i64)}}, {"attn_mask", "integers", "bool"});
   check_refused(two_heads, {{"valid_lens", counted({1}, 0, DType::f32)}}, {"valid_lens", "integers"});
   check_refused(R"({"op":"scaled_dot_product_attention"})", {{"query", counted({2, 3, 4})}},
                 {"query", "(N,H,L,D)"});
@@ -285,9 +279,9 @@ TEST_CASE("numbers beyond f32 are told, names that nothing reads too, those of a
 TEST_CASE("a grad_output that is not finite is told by index") {
   Tensor given({{"N", 1}, {"L", 2}, {"E", 4}}, DType::f64);
   given.set_flat(6, std::nan(""));
-  const ScenarioInputs inputs = make(
-      two_heads,
-      {{"query", counted({1, 2, 4})}, {"grad_output", std::make_shared<const Tensor>(std::move(given))}});
+  const ScenarioInputs inputs =
+      make(two_heads,
+           {{"query", counted({1, 2, 4})}, {"grad_output", std::make_shared<const Tensor>(std::move(given))}});
   REQUIRE(inputs.notes.size() == 1);
   CHECK(inputs.notes[0].find("grad_output[0,1,2] is nan:") == 0);
 }

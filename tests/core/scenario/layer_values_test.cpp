@@ -6,11 +6,11 @@
 #include <string>
 
 #include "core/model/layers/attention_layers.h"
+#include "core/reference/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
-#include "core/reference/reference_backend.h"
 
 using namespace headwise;
 
@@ -139,8 +139,7 @@ TEST_CASE("other parameters in the place of a model's keep the layer's sizes") {
 TEST_CASE("a number that a model rounds or scales beyond some length is told beyond it alone") {
   const std::string rw = layers_folder + "falcon_rw";
   const auto notes = [&](const std::string& length) {
-    return make_scenario_inputs(written(rw, R"(,"inputs":{"query_length":)" + length + "}"), DType::f32)
-        .not_computed;
+    return make_scenario_inputs(written(rw, R"(,"inputs":{"query_length":)" + length + "}"), DType::f32).not_computed;
   };
   CHECK(notes("257").empty());
   CHECK(any_contains(notes("258"), "bfloat16"));

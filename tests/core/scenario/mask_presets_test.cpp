@@ -4,11 +4,11 @@
 
 #include <cmath>
 
+#include "core/reference/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
 #include "core/trace/cell_provenance.h"
-#include "core/reference/reference_backend.h"
 
 using namespace headwise;
 
@@ -129,8 +129,7 @@ TEST_CASE("an unknown preset is refused with the nearest, wrong numbers with the
 }
 
 TEST_CASE("a preset over nothing is nothing") {
-  for (const char* preset :
-       {"sliding_window", "document:0", "causal_bottom_right", "padding:0", "prefix:0"}) {
+  for (const char* preset : {"sliding_window", "document:0", "causal_bottom_right", "padding:0", "prefix:0"}) {
     CAPTURE(preset);
     const std::string mask = R"("preset":")" + std::string(preset) + "\"";
     CHECK_NOTHROW(reference_forward(make(mask, {}, "multi_head_attention", 0, 3).attention));

@@ -3,11 +3,11 @@
 #include <array>
 #include <filesystem>
 
+#include "core/reference/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/text_inputs.h"
 #include "core/tensor/error.h"
-#include "core/reference/reference_backend.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/model/transformer/transformer_golden.h"
 #include "tests/core/model/written_model.h"
@@ -90,7 +90,8 @@ TEST_CASE("a head muted in the scenario is the head muted in the model") {
   REQUIRE(inputs.model_input);
   const Transformer& transformer = *inputs.model_input->model->transformer();
   const TracePtr trace = reference_forward(inputs.attention);
-  const TensorPtr last = transformer.continue_from(*inputs.model_input->hidden_state, 1, *trace->tensors.output);
+  const TensorPtr last =
+      transformer.continue_from(*inputs.model_input->hidden_state, 1, *trace->tensors.output);
   const Transformer::Pass muted =
       transformer.run(inputs.model_input->text.ids, {.head_gains = {{}, *scenario.head_gain}});
   CHECK(relative_difference(*last, *muted.last_hidden) < golden_tolerance);
@@ -172,8 +173,7 @@ TEST_CASE("a scenario that leaves out the distances that the model sees is told 
 TEST_CASE("a second text, or keys of another source, are refused beside a model's text") {
   Scenario scenario = text_scenario(own_models + "copycat", 0, "stone owl");
   scenario.inputs.key_text = "owl";
-  CHECK_THROWS_WITH_AS(make_scenario_inputs(scenario, DType::f32), doctest::Contains("inputs.key_text"),
-                       Error);
+  CHECK_THROWS_WITH_AS(make_scenario_inputs(scenario, DType::f32), doctest::Contains("inputs.key_text"), Error);
   scenario.inputs.key_text.reset();
   scenario.inputs.self_attention = false;
   CHECK_THROWS_WITH_AS(make_scenario_inputs(scenario, DType::f32), doctest::Contains("inputs.self_attention"),

@@ -4,12 +4,12 @@
 
 #include <cmath>
 
+#include "core/reference/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/text_inputs.h"
 #include "core/tensor/error.h"
-#include "core/reference/reference_backend.h"
 
 using namespace headwise;
 

@@ -4,10 +4,10 @@
 
 #include <cmath>
 
+#include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
-#include "core/reference/reference_backend.h"
 
 using namespace headwise;
 
@@ -68,8 +68,7 @@ TEST_CASE("the shortest scenario gives PyTorch's module in self-attention over r
 
 TEST_CASE("null follows from the rest") {
   const AttentionOptions o =
-      make(
-          R"({"attention":{"embed_dim":24,"num_heads":6,"num_kv_heads":2,"kdim":10},"inputs":{"self_attention":false}})")
+      make(R"({"attention":{"embed_dim":24,"num_heads":6,"num_kv_heads":2,"kdim":10},"inputs":{"self_attention":false}})")
           .attention.options;
   CHECK(o.head_dim == 4);
   CHECK(o.v_head_dim == 4);
@@ -213,9 +212,8 @@ TEST_CASE("a scenario that contradicts itself is refused, every cause named") {
                 {"2: ", "heads.frozen names head 8", "from 0 to 7"});
   check_refused(R"({"heads":{"frozen":{"heads":[4, 1]}}})",
                 {"2: ", "heads.frozen has no attn_weights", "(N,F,L,S) = (1,2,10,10)", "frozen_weights"});
-  check_refused(
-      R"({"heads":{"frozen":{"heads":[4],"attn_weights":[[[[1,0],[0,1]]]]}}})",
-      {"2: ", "heads.frozen.attn_weights is (1,1,2,2)", "expected (N,F,L,S) = (1,1,10,10)", "null"});
+  check_refused(R"({"heads":{"frozen":{"heads":[4],"attn_weights":[[[[1,0],[0,1]]]]}}})",
+                {"2: ", "heads.frozen.attn_weights is (1,1,2,2)", "expected (N,F,L,S) = (1,1,10,10)", "null"});
   check_refused(
       R"({"attention":{"add_zero_attn":true},"inputs":{"query_length":1},"heads":{"frozen":{"heads":[4],"attn_weights":[[[[1]]]]}}})",
       {"2: ", "(N,F,L,S′) = (1,1,1,2)"});
@@ -288,8 +286,7 @@ TEST_CASE("sizes beyond any memory are refused before anything is taken") {
   check_refused(R"({"attention":{"num_heads":9223372036854775807,"head_dim":1}})", {"5: "});
   check_refused(R"({"inputs":{"query_length":1000000000000}})", {"5: "});
   check_refused(R"({"inputs":{"query_length":9223372036854775807,"batch":9223372036854775807}})", {"5: "});
-  check_refused(R"({"inputs":{"batch":0,"query_length":1000000000000000}})",
-                {"5: "});  // the labels would not fit
+  check_refused(R"({"inputs":{"batch":0,"query_length":1000000000000000}})", {"5: "});  // the labels would not fit
   check_refused(R"({"inputs":{"batch":1000000000000,"source":"text","text":"a"}})", {"5: "});
 }
 
@@ -300,8 +297,7 @@ TEST_CASE("a Scenario that was made by hand is checked like one that was read") 
                        Error);
   scenario = {};
   scenario.attention.scale = std::nan("");
-  CHECK_THROWS_WITH_AS(make_scenario_inputs(scenario, DType::f32), doctest::Contains("attention.scale"),
-                       Error);
+  CHECK_THROWS_WITH_AS(make_scenario_inputs(scenario, DType::f32), doctest::Contains("attention.scale"), Error);
   scenario = {};
   scenario.attention.embed_dim = 0;
   CHECK_THROWS_WITH_AS(make_scenario_inputs(scenario, DType::f32), doctest::Contains("attention.embed_dim"),

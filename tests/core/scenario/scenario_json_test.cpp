@@ -141,8 +141,7 @@ TEST_CASE("writing and reading again gives the same scenario, to the last bit an
   CHECK(std::isnan(again.edits.back().value));
 
   Scenario text;
-  text.inputs.text =
-      "e\u0301 \u00e9 \u200d \U0001F469\u200D\U0001F467 \t\x7f \\ \" / \u2028";  // not normalised
+  text.inputs.text = "e\u0301 \u00e9 \u200d \U0001F469\u200D\U0001F467 \t\x7f \\ \" / \u2028";  // not normalised
   CHECK(read(scenario_to_json(text)).inputs.text == text.inputs.text);
 }
 

@@ -3,11 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include "core/reference/reference_backend.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/text_inputs.h"
 #include "core/tensor/error.h"
-#include "core/reference/reference_backend.h"
 
 using namespace headwise;
 

@@ -6,9 +6,9 @@
 #include <cmath>
 
 #include "core/attention/projection_layouts.h"
+#include "core/reference/reference_backend.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/scenario_json.h"
-#include "core/reference/reference_backend.h"
 
 using namespace headwise;
 
@@ -114,8 +114,7 @@ TEST_CASE("the three layouts hold the same numbers, also with grouped heads") {
     for (const char* groups : {"4", "2", "1"}) {
       CAPTURE(source);
       CAPTURE(groups);
-      const std::string attention =
-          std::string("\"embed_dim\":64,\"num_heads\":4,\"num_kv_heads\":") + groups;
+      const std::string attention = std::string("\"embed_dim\":64,\"num_heads\":4,\"num_kv_heads\":") + groups;
       const auto with = [&](const char* layout) {
         return tensors(std::string("\"source\":\"") + source + "\",\"layout\":\"" + layout + "\"", attention);
       };

@@ -54,9 +54,8 @@ TEST_CASE("a tile of a product is the sum in the order of k, bit for bit, and wr
               double& sum = expected[static_cast<std::size_t>(r * step + c)];
               if (!add) sum = 0.0;
               for (Index k = 0; k < depth; ++k) {
-                const volatile double addend =
-                    left[static_cast<std::size_t>(k * kernels->rows + r)] *
-                    right[static_cast<std::size_t>(k * DoubleKernels::columns + c)];
+                const volatile double addend = left[static_cast<std::size_t>(k * kernels->rows + r)] *
+                                               right[static_cast<std::size_t>(k * DoubleKernels::columns + c)];
                 sum += addend;
               }
             }

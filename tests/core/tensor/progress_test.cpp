@@ -7,9 +7,9 @@
 #include <string>
 #include <thread>
 
-#include "core/tensor/task_threads.h"
 #include "core/reference/reference_backend.h"
 #include "core/reference/stage_costs.h"
+#include "core/tensor/task_threads.h"
 #include "core/trace/tensor_names.h"
 
 using namespace headwise;

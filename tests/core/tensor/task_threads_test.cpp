@@ -54,17 +54,17 @@ TEST_CASE(
       std::vector<std::atomic<int>> done(12);
       std::atomic<int> last = 0;
       run_phases(
-          std::vector<TaskPhase>{
-              {5, [&](Index, int) { ++earlier; }},
-              {12, [&](Index task, int) { done[static_cast<std::size_t>(task)] = 1; }},
-              {6,
-               [&](Index task, int) {
-                 CHECK(earlier == 5);
-                 for (std::size_t i = 0; i < 2 * static_cast<std::size_t>(task); ++i) CHECK(done[i] == 1);
-                 ++last;
-               },
-               [](Index task) { return 2 * task; }},
-              {1, [&](Index, int) { CHECK(last == 6); }, [](Index) { return Index{100}; }}},
+          std::vector<TaskPhase>{{5, [&](Index, int) { ++earlier; }},
+                                 {12, [&](Index task, int) { done[static_cast<std::size_t>(task)] = 1; }},
+                                 {6,
+                                  [&](Index task, int) {
+                                    CHECK(earlier == 5);
+                                    for (std::size_t i = 0; i < 2 * static_cast<std::size_t>(task); ++i)
+                                      CHECK(done[i] == 1);
+                                    ++last;
+                                  },
+                                  [](Index task) { return 2 * task; }},
+                                 {1, [&](Index, int) { CHECK(last == 6); }, [](Index) { return Index{100}; }}},
           threads);
     }
   }

@@ -73,9 +73,8 @@ TEST_CASE("a map of a map: digits that are told apart stay digits of the new var
 TEST_CASE("a map of a map is the map of the mapped numbers") {
   const std::vector<Interval> ranges{{0, 4}, {0, 6}};
   const std::vector<AxisMap> values{axis_joined(0, 6, 1), axis_of(1, 2)};
-  for (const AxisMap& map :
-       {axis_of(0), axis_group(0, 3), axis_within(0, 3), axis_group(0, 6), axis_of(1, 3),
-        axis_joined(0, 10, 1), AxisMap{0, {{.variable = 0, .divide = 3, .modulus = 2}}}}) {
+  for (const AxisMap& map : {axis_of(0), axis_group(0, 3), axis_within(0, 3), axis_group(0, 6), axis_of(1, 3),
+                             axis_joined(0, 10, 1), AxisMap{0, {{.variable = 0, .divide = 3, .modulus = 2}}}}) {
     const auto both = substituted(map, values, ranges);
     if (!both) continue;  // not a whole digit any more
     for (Index a = 0; a < 4; ++a) {

@@ -73,8 +73,7 @@ TEST_CASE("a merged mask names every mask that had a say, and appended columns n
   inputs.options.sliding_window = 3;
   inputs.options.add_zero_attn = true;
   inputs.tensors.key_padding_mask = std::make_shared<const Tensor>(Shape{{"N", 2}, {"S", 6}}, DType::boolean);
-  inputs.tensors.valid_lens =
-      std::make_shared<const Tensor>(Shape{{"N", 2}}, std::vector<std::int64_t>{6, 2});
+  inputs.tensors.valid_lens = std::make_shared<const Tensor>(Shape{{"N", 2}}, std::vector<std::int64_t>{6, 2});
   const TracePtr trace = reference_forward(inputs);
   CHECK(
       formula(*trace, Id::mask_bias, {1, 0, 1, 5}) ==

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "core/tensor/error.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/error.h"
 #include "core/trace/steps.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
@@ -184,8 +184,7 @@ TEST_CASE("a trace without keys is explained: the sums are empty") {
 }
 
 TEST_CASE("non-finite keys and values reach the cells that PyTorch lets them reach, and are explained") {
-  for (const double bad :
-       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     AttentionInputs inputs = random_inputs(small_options(2, 2, 2));
     Tensor key = *inputs.tensors.key;
     key.set_flat(0, bad);

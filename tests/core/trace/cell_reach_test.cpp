@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
+#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/trace/box_maps.h"
 #include "core/trace/grad_output.h"
-#include "core/reference/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
 #include "tests/core/trace/provenance_checks.h"

@@ -1,7 +1,7 @@
 #include <doctest/doctest.h>
 
-#include "core/trace/cell_provenance.h"
 #include "core/reference/reference_backend.h"
+#include "core/trace/cell_provenance.h"
 #include "tests/core/attention/random_inputs.h"
 
 using namespace headwise;
@@ -27,8 +27,7 @@ std::string note(const Trace& trace, Id id, const std::vector<Index>& index) {
   return cell_provenance(trace, {id, true}, index).note;
 }
 
-std::vector<std::string> consumer_names(const Trace& trace, TensorName tensor,
-                                        const std::vector<Index>& index) {
+std::vector<std::string> consumer_names(const Trace& trace, TensorName tensor, const std::vector<Index>& index) {
   std::vector<std::string> names;
   for (const BoxRef& box : cell_consumers(trace, tensor, index)) names.push_back(to_string(box.tensor));
   return names;

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
 #include "core/trace/cell_provenance.h"
 #include "core/trace/grad_output.h"
 #include "core/trace/gradient_rules.h"
-#include "core/reference/reference_backend.h"
 #include "tests/core/attention/random_inputs.h"
 #include "tests/core/trace/option_combinations.h"
 #include "tests/core/trace/provenance_checks.h"
@@ -107,8 +107,7 @@ TEST_CASE("what is not on the way to the loss has a gradient of no products, and
     for (const Rule& rule : gradient_rules(*trace)) {
       CAPTURE(to_string(rule.result));
       CHECK((rule.combine == Combine::given) == (rule.result.id == last));
-      const bool unread =
-          trace->tensors.static_k && (rule.result.id == Id::key || rule.result.id == Id::value);
+      const bool unread = trace->tensors.static_k && (rule.result.id == Id::key || rule.result.id == Id::value);
       const bool all_frozen = trace->options.frozen_heads.size() == 4 && rule.result.id == Id::masked_scores;
       CHECK(rule.products.empty() == (unread || all_frozen || rule.result.id == last));
     }
@@ -202,8 +201,7 @@ TEST_CASE("a float mask of its own for every batch and head collects from its ow
 }
 
 TEST_CASE("non-finite numbers reach the gradients that they reach in the reference") {
-  for (const double bad :
-       {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
     AttentionInputs inputs = random_inputs(small_options(2, 2, 2));
     Tensor value = *inputs.tensors.value;
     value.set_flat(0, bad);

@@ -182,8 +182,7 @@ std::string first_wrong_reach(const Trace& trace, const Pairs& pairs, Index stri
   for (const auto& [source, result] : pairs) back.emplace_back(result, source);
   std::ranges::sort(back);
   Pairs forward = pairs;  // of a value: to values only
-  std::erase_if(forward,
-                [](const auto& pair) { return !is_gradient(pair.first) && is_gradient(pair.second); });
+  std::erase_if(forward, [](const auto& pair) { return !is_gradient(pair.first) && is_gradient(pair.second); });
   std::string found;
   Index count = 0;
   for (const TensorName tensor : tensors_of(trace)) {

@@ -5,11 +5,11 @@
 #include <functional>
 
 #include "core/attention/rotary_embedding.h"
-#include "core/tensor/error.h"
-#include "core/trace/cell_provenance.h"
 #include "core/compare/likely_causes.h"
 #include "core/compare/program_variants.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/error.h"
+#include "core/trace/cell_provenance.h"
 #include "core/trace/steps.h"
 #include "core/trace/why_absent.h"
 #include "tests/core/attention/random_inputs.h"
@@ -195,6 +195,5 @@ TEST_CASE("a program with another rotary convention is named by what it does") {
         std::string::npos);
   CHECK(told(rotary_embedding(*heads.tensors.query, frequencies, 1)).find("counts positions from 1") !=
         std::string::npos);
-  CHECK(causes(heads, neighbours).find("turns neighbouring columns (2j, 2j + 1) together") !=
-        std::string::npos);
+  CHECK(causes(heads, neighbours).find("turns neighbouring columns (2j, 2j + 1) together") != std::string::npos);
 }

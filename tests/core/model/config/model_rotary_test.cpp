@@ -4,10 +4,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "core/reference/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
-#include "core/reference/reference_backend.h"
 #include "tests/core/model/written_model.h"
 
 using namespace headwise;
@@ -41,8 +41,7 @@ TEST_CASE(
   CHECK(read(R"({"rope_parameters": {"rope_theta": 1e6, "rope_type": "default"}})").base == 1e6);
   CHECK(read(R"({"rotary_emb_base": 5000, "rotary_pct": 0.25})").share == 0.25);
   CHECK(read(R"({"model_type": "gpt_neox"})").share == 0.25);
-  CHECK(read(R"({"model_type": "gpt_neox", "rope_parameters": {"partial_rotary_factor": 0.5}})").share ==
-        0.5);
+  CHECK(read(R"({"model_type": "gpt_neox", "rope_parameters": {"partial_rotary_factor": 0.5}})").share == 0.5);
   CHECK(is_plain_rotary(read(R"({"rope_scaling": null})"), 64));
   CHECK(rotary_width(read(R"({"rotary_pct": 0.25})"), 64) == 16);
   CHECK(rotary_width(ModelRotary{}, 5) == 0);
@@ -52,8 +51,7 @@ TEST_CASE("frequencies are scaled as rope_scaling has it") {
   const std::vector<double> linear =
       rotary_inverse_frequencies(read(R"({"rope_scaling": {"type": "linear", "factor": 4}})"), 8);
   CHECK(linear == std::vector<double>{0.25, 0.025, 0.0025, 0.00025});
-  const ModelRotary llama3 =
-      read(R"({"rope_theta": 500000, "rope_scaling": {"rope_type": "llama3", "factor": 8,
+  const ModelRotary llama3 = read(R"({"rope_theta": 500000, "rope_scaling": {"rope_type": "llama3", "factor": 8,
       "low_freq_factor": 1, "high_freq_factor": 4, "original_max_position_embeddings": 8192}})");
   CHECK_FALSE(is_plain_rotary(llama3, 128));
   CHECK(rotary_inverse_frequencies(llama3, 128)[34] == doctest::Approx(0.0001785078127679964).epsilon(1e-13));

@@ -72,9 +72,8 @@ TEST_CASE("what a text does not have has no score, which is not 0") {
 }
 
 TEST_CASE("a causal head of the token before is measured from the first query that has one") {
-  const HeadScores head =
-      of(map_of(5, [](Index i, Index j) { return j == std::max<Index>(i - 1, 0) ? 1.0 : 0.0; }), "abcde",
-         {true});
+  const HeadScores head = of(
+      map_of(5, [](Index i, Index j) { return j == std::max<Index>(i - 1, 0) ? 1.0 : 0.0; }), "abcde", {true});
   CHECK(head[HeadScore::previous_token].value == 1.0);
   CHECK(head[HeadScore::previous_token].queries == 4);
   CHECK_FALSE(head[HeadScore::next_token].value.has_value());  // nobody sees it

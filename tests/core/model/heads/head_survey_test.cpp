@@ -136,7 +136,8 @@ TEST_CASE("muting a head is a run of the whole model with its gain at 0") {
     REQUIRE(muting.heads.size() == static_cast<std::size_t>(config.num_layers * config.num_heads));
     const std::vector<TokenId> ids = ids_of(tokens);
     const auto length = static_cast<Index>(ids.size());
-    const TensorPtr whole = model->transformer()->logits(*model->transformer()->run(ids).last_hidden, 0, length);
+    const TensorPtr whole =
+        model->transformer()->logits(*model->transformer()->run(ids).last_hidden, 0, length);
     for (const MutedHead& head : muting.heads) {
       CAPTURE(head.layer);
       CAPTURE(head.head);
@@ -166,8 +167,7 @@ TEST_CASE("muting a head is a run of the whole model with its gain at 0") {
       CHECK(head.words_changed == changed);
       CHECK(head.position == at);
       const std::vector<double> p = softmax_of(*whole, at), q = softmax_of(*muted, at);
-      CHECK(p[static_cast<std::size_t>(head.before)] ==
-            doctest::Approx(head.before_probability).epsilon(1e-4));
+      CHECK(p[static_cast<std::size_t>(head.before)] == doctest::Approx(head.before_probability).epsilon(1e-4));
       CHECK(q[static_cast<std::size_t>(head.after)] == doctest::Approx(head.after_probability).epsilon(1e-4));
       CHECK(head.before_probability == doctest::Approx(*std::ranges::max_element(p)).epsilon(1e-4));
     }

@@ -119,8 +119,7 @@ TEST_CASE("every family is recognised by its names, under whatever prefix") {
                  {"attention.q_proj.", "attention.k_proj.", "attention.v_proj.", "attention.out_proj."}),
        false},
       {"GPT-J", "transformer.h.0",
-       one_layer("transformer.h.0.", {"attn.q_proj.", "attn.k_proj.", "attn.v_proj.", "attn.out_proj."}),
-       true},
+       one_layer("transformer.h.0.", {"attn.q_proj.", "attn.k_proj.", "attn.v_proj.", "attn.out_proj."}), true},
       {"Phi", "model.layers.0",
        one_layer("model.layers.0.",
                  {"self_attn.q_proj.", "self_attn.k_proj.", "self_attn.v_proj.", "self_attn.dense."}),
@@ -179,8 +178,8 @@ TEST_CASE("a layer has the number of its block, whatever other numbers are in it
 TEST_CASE("layers stand in the order that people count in") {
   Sizes sizes;
   for (int i = 0; i < 12; ++i)
-    sizes.merge(one_layer("h." + std::to_string(i) + ".", {"attention.q_lin.", "attention.k_lin.",
-                                                           "attention.v_lin.", "attention.out_lin."}));
+    sizes.merge(one_layer("h." + std::to_string(i) + ".",
+                          {"attention.q_lin.", "attention.k_lin.", "attention.v_lin.", "attention.out_lin."}));
   const AttentionLayers found = layers_of(sizes, "");
   REQUIRE(found.layers.size() == 12);
   for (std::size_t i = 0; i < 12; ++i) CHECK(found.layers[i].name == "h." + std::to_string(i));

@@ -15,10 +15,10 @@
 
 #include "core/files/array_files.h"
 #include "core/model/layers/attention_layers.h"
+#include "core/reference/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
-#include "core/reference/reference_backend.h"
 
 using namespace headwise;
 
@@ -56,8 +56,7 @@ struct Outcome {
 };
 
 // One layer, given what went into the model's own.
-Outcome outcome_of(const fs::path& model, const AttentionLayers& layers, Index number,
-                   const Arrays& expected) {
+Outcome outcome_of(const fs::path& model, const AttentionLayers& layers, Index number, const Arrays& expected) {
   const AttentionLayer& layer = layers.layers[static_cast<std::size_t>(number)];
   const std::string matrix = matrix_of(layer);
   Scenario scenario;

@@ -5,10 +5,10 @@
 #include <array>
 #include <functional>
 
+#include "core/reference/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/tensor/error.h"
-#include "core/reference/reference_backend.h"
 #include "tests/core/model/written_model.h"
 
 using namespace headwise;
@@ -36,8 +36,7 @@ void add(std::vector<NamedTensor>& arrays, const std::string& name, Tensor tenso
   arrays.push_back({name, std::make_shared<const Tensor>(std::move(tensor)), "f32"});
 }
 
-double in_proj_number(const std::map<std::string, TensorPtr>& parameters, Index which, Index row,
-                      Index column) {
+double in_proj_number(const std::map<std::string, TensorPtr>& parameters, Index which, Index row, Index column) {
   if (const auto packed = parameters.find("in_proj_weight"); packed != parameters.end())
     return packed->second->at({which * E + row, column});
   constexpr std::array names{"q_proj_weight", "k_proj_weight", "v_proj_weight"};
@@ -81,8 +80,7 @@ TEST_CASE("the same layer under the names and layouts of every family has the sa
   }
   {  // GPT-2: everything the other way round
     std::vector<NamedTensor> arrays;
-    add(arrays, "h.0.attn.c_attn.weight",
-        filled({E, 3 * E}, [&](Index r, Index c) { return of_rows(c, r); }));
+    add(arrays, "h.0.attn.c_attn.weight", filled({E, 3 * E}, [&](Index r, Index c) { return of_rows(c, r); }));
     add(arrays, "h.0.attn.c_attn.bias", filled({3 * E}, [&](Index r, Index) { return of_rows(r, 9); }));
     add(arrays, "h.0.attn.c_proj.weight", filled({E, E}, [&](Index r, Index c) { return out_number(c, r); }));
     models.push_back(arrays);
@@ -142,8 +140,7 @@ TEST_CASE("the scenario of a layer has its sizes and computes with its parameter
   const TraceTensors& t = inputs.attention.tensors;
   for (Index i = 0; i < 96; ++i)
     CHECK(t.q_proj_weight->flat(i) == 20000.0 + static_cast<double>(i));  // the third by name
-  CHECK(reference_forward(inputs.attention)->tensors.output->shape().sizes() ==
-        std::vector<Index>{1, 10, 12});
+  CHECK(reference_forward(inputs.attention)->tensors.output->shape().sizes() == std::vector<Index>{1, 10, 12});
 
   Scenario other = scenario;
   other.attention.num_heads = 2;  // config.json says 4

@@ -57,9 +57,8 @@ TEST_CASE("digits are parted from what is between them") {
 }
 
 TEST_CASE("only the regular expressions of known models are taken") {
-  CHECK(
-      known_split_pattern(R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)") ==
-      SplitPattern::gpt2);
+  CHECK(known_split_pattern(R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)") ==
+        SplitPattern::gpt2);
   CHECK_FALSE(known_split_pattern(R"(\s+)").has_value());
   CHECK_FALSE(known_split_pattern("").has_value());
 }

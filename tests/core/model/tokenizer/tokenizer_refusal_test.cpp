@@ -102,8 +102,7 @@ TEST_CASE("the small files that the refusals vary are themselves taken") {
   CHECK(ids_of(tokenizer_from_json(word_piece(), where).encode("The cat")) == std::vector<TokenId>{1, 2, 0});
   CHECK(ids_of(tokenizer_from_json(bpe(R"("a b")", R"(["a","b"])"), where).encode("ab")) ==
         std::vector<TokenId>{2});
-  CHECK(ids_of(tokenizer_from_json(bpe(R"("type":"BPE",)", ""), where).encode("ab")) ==
-        std::vector<TokenId>{2});
+  CHECK(ids_of(tokenizer_from_json(bpe(R"("type":"BPE",)", ""), where).encode("ab")) == std::vector<TokenId>{2});
   CHECK(ids_of(tokenizer_from_json(sentence_piece(), where).encode("a éxy")) ==
         std::vector<TokenId>{5, 3, 1, 2, 0});
 }

@@ -90,8 +90,7 @@ TEST_CASE("merges are taken from vocab.json and merges.txt as RoBERTa, OPT and Q
   folder.with_file("vocab.json", R"({"<s>": 0, "</s>": 1, )" + pieces + "}");
   folder.with_file("tokenizer_config.json",
                    R"({"tokenizer_class": "RobertaTokenizer", "add_prefix_space": true})");
-  CHECK(ids_of(load_tokenizer(folder.file("vocab.json")).encode("ab11")) ==
-        std::vector<TokenId>{0, 5, 4, 7, 1});
+  CHECK(ids_of(load_tokenizer(folder.file("vocab.json")).encode("ab11")) == std::vector<TokenId>{0, 5, 4, 7, 1});
   folder.with_file(
       "tokenizer_config.json",
       R"({"tokenizer_class": "GPT2Tokenizer", "bos_token": {"content": "</s>"}, "add_bos_token": true})");

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "core/model/transformer/predictions.h"
 #include "core/model/tokenizer/tokenizer_files.h"
+#include "core/model/transformer/predictions.h"
 #include "core/tensor/error.h"
 #include "tests/core/model/transformer/transformer_golden.h"
 #include "tests/core/model/written_model.h"
@@ -66,8 +66,9 @@ TEST_CASE("a text that is longer than the model's positions is cut, and keeps it
   CHECK(read.labels[46] == "the");
   CHECK(read.labels.back() == "[SEP]");
   REQUIRE(read.notices.size() == 1);
-  CHECK(read.notices[0] ==
-        "the text has 62 tokens, but the model has positions for only 48: the last 14 are left out at its end");
+  CHECK(
+      read.notices[0] ==
+      "the text has 62 tokens, but the model has positions for only 48: the last 14 are left out at its end");
   CHECK(model->transformer()->run(read.ids).last_hidden->shape().size(1) == 48);
 }
 
@@ -154,8 +155,7 @@ TEST_CASE(
   const WordDistribution p(even), q(three_to_one);
   CHECK(divergence_bits(p, p) == 0.0);
   CHECK(divergence_bits(p, q) == doctest::Approx(0.5 * std::log2(0.5 / 0.75) + 0.5 * std::log2(0.5 / 0.25)));
-  CHECK(divergence_bits(q, p) ==
-        doctest::Approx(0.75 * std::log2(0.75 / 0.5) + 0.25 * std::log2(0.25 / 0.5)));
+  CHECK(divergence_bits(q, p) == doctest::Approx(0.75 * std::log2(0.75 / 0.5) + 0.25 * std::log2(0.25 / 0.5)));
   const std::vector<float> broken{NAN, 0.0f};
   CHECK(std::isnan(divergence_bits(p, WordDistribution(broken))));
   CHECK(std::isnan(divergence_bits(WordDistribution(broken), p)));
@@ -170,6 +170,7 @@ TEST_CASE("words that the tokenizer has no text for belong to the model, not to 
   folder.with_file("vocab.txt", "<|endoftext|>\n[UNK]\nstone\nowl\n");
   const std::shared_ptr<const TextModel> model = TextModel::open(path);
   CHECK(model->read("stone owl").notices.empty());
-  CHECK(model->nameless_words() ==
-        "the tokenizer has no text for 323 of the model's 327 words: they are shown by number, for example #4");
+  CHECK(
+      model->nameless_words() ==
+      "the tokenizer has no text for 323 of the model's 327 words: they are shown by number, for example #4");
 }

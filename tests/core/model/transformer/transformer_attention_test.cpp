@@ -35,14 +35,12 @@ TensorPtr vector_of(const std::vector<float>& values) {
 
 TEST_CASE("attention row by row is what the stages of the operator compute, with every kind of mask") {
   constexpr Index L = 70, H = 4, G = 2, D = 6, Dv = 3;  // more rows than one task has
-  const Tensor q = random_rows(L, H * D, "q"), k = random_rows(L, G * D, "k"),
-               v = random_rows(L, G * Dv, "v");
+  const Tensor q = random_rows(L, H * D, "q"), k = random_rows(L, G * D, "k"), v = random_rows(L, G * Dv, "v");
   const Tensor q_heads = split_heads(q, H, "H", "D"), k_heads = split_heads(k, G, "G", "D"),
                v_heads = split_heads(v, G, "G", "Dv");
   const std::array gains{1.0, 0.0, -0.5, 2.0};
   const Shape maps{{"N", 1}, {"H", H}, {"L", L}, {"S", L}};
-  for (const auto& [is_causal, alibi] :
-       {std::pair{false, false}, {true, false}, {true, true}, {false, true}}) {
+  for (const auto& [is_causal, alibi] : {std::pair{false, false}, {true, false}, {true, true}, {false, true}}) {
     for (const std::optional<Index> window : {std::optional<Index>(), std::optional<Index>(1),
                                               std::optional<Index>(9), std::optional<Index>(500)}) {
       CAPTURE(is_causal);
@@ -86,8 +84,7 @@ TEST_CASE("activations have the values of their formulas") {
   const double sigmoid = 1.0 / (1.0 + std::exp(-x));
   const double tanh_gelu = 0.5 * x * (1.0 + std::tanh(std::sqrt(2.0 / M_PI) * (x + 0.044715 * x * x * x)));
   const std::vector<std::pair<Activation, std::array<double, 2>>> expected{
-      {Activation::gelu,
-       {0.5 * x * std::erfc(-x / std::sqrt(2.0)), -0.5 * x * std::erfc(x / std::sqrt(2.0))}},
+      {Activation::gelu, {0.5 * x * std::erfc(-x / std::sqrt(2.0)), -0.5 * x * std::erfc(x / std::sqrt(2.0))}},
       {Activation::gelu_tanh, {tanh_gelu, tanh_gelu - x}},
       {Activation::quick_gelu, {x / (1.0 + std::exp(-1.702 * x)), -x / (1.0 + std::exp(1.702 * x))}},
       {Activation::relu, {x, 0.0}},

@@ -27,8 +27,7 @@ std::shared_ptr<const Transformer> transformer_of(const std::string& path) {
   return Transformer::open(files, find_attention_layers(*files));
 }
 
-void check_same(const std::string& what, const TensorPtr& got, const Golden& golden,
-                const std::string& name) {
+void check_same(const std::string& what, const TensorPtr& got, const Golden& golden, const std::string& name) {
   CAPTURE(what);
   CAPTURE(name);
   REQUIRE(got);
@@ -122,7 +121,8 @@ TEST_CASE("what config.json leaves out of a block's kind is as in most models of
     const auto transformer = with(folder, name, [&](nlohmann::json& config) {
       for (const char* key : keys) CHECK(config.erase(key) == 1);
     });
-    CHECK(identical(*transformer->run(ids).last_hidden, *transformer_of(golden_folder + name)->run(ids).last_hidden));
+    CHECK(identical(*transformer->run(ids).last_hidden,
+                    *transformer_of(golden_folder + name)->run(ids).last_hidden));
   }
   const TemporaryFolder folder;
   const auto transformer =
@@ -145,8 +145,7 @@ TEST_CASE("a head turned off by its gain is a head whose output is taken away") 
 }
 
 TEST_CASE("the numbers do not depend on how much of the weights is kept") {
-  for (const std::string& folder :
-       {own_models + "sentences", golden_folder + "qwen2", golden_folder + "gpt2"}) {
+  for (const std::string& folder : {own_models + "sentences", golden_folder + "qwen2", golden_folder + "gpt2"}) {
     CAPTURE(folder);
     const std::shared_ptr<const Transformer> whole = transformer_of(folder);
     const std::vector<TokenId> ids{3, 17, 4, 4, 39, 21, 8};
