@@ -6,10 +6,10 @@
 #include <memory>
 #include <optional>
 
-#include "app/cli/backends.h"
 #include "app/cli/trace_request.h"
 #include "app/gl/renderer_name.h"
 #include "app/platform/offscreen_context.h"
+#include "core/backend/backend.h"
 #include "core/bench/attention_work.h"
 #include "core/bench/interleaved_runs.h"
 #include "core/bench/machine_speed.h"
@@ -97,22 +97,6 @@ struct Runner {
   double gpu_mib = 0.0;  // of the GPU's memory that it holds
 };
 
-// gl is timed from the inputs on the GPU to the output there, as others are timed that keep their tensors on it; where weights
-// are kept they are read back, too.
-Runner gl_runner(const AttentionInputs& inputs, bool keep) {
-  const auto forward = std::make_shared<GlForward>(inputs, GlRun{.keep_attn_weights = keep});
-  return {[forward] {
-            forward->finish();
-            return forward->trace();
-          },
-          [forward, keep] {
-            forward->again();
-            forward->finish();
-            if (keep) forward->trace();
-          },
-          static_cast<double>(forward->gpu_bytes()) / (1024.0 * 1024.0)};
-}
-
 // Inputs that differ from others in one thing.
 struct Edit {
   std::string name;
@@ -177,20 +161,27 @@ std::optional<Runner> runner(const std::string& backend, const BenchCase& work, 
                              Warnings& warnings) {
   const AttentionInputs& inputs = work.inputs;
   const bool keep = work.keeps_weights;
-  const std::string reason = backend == "fused" ? fused_refusal(inputs)
-                             : backend == "gl"  ? gl_refusal(inputs, gpu_limits())
-                                                : "";
-  if (!reason.empty()) {
+  const Backend& by = backend_named(backend);
+  if (const std::string reason = by.refusal(inputs); !reason.empty()) {
     warnings.add(reason + ": not measured");
     return std::nullopt;
   }
-  if (backend == "gl") return gl_runner(inputs, keep);
-  const auto run = [&inputs, threads, keep, fused = backend == "fused"] {
-    if (fused) return fused_forward(inputs, {.threads = threads, .keep_attn_weights = keep});
-    const ThreadLimit limit(threads);
-    return reference_forward(inputs);
-  };
-  return Runner{run, run};
+  PassOptions options{.needed = std::vector<TensorName>{{TensorId::output}}, .threads = threads};
+  if (keep) options.needed->push_back({TensorId::attn_weights});
+  if (by.id == BackendId::reference) options.needed.reset();
+  const std::shared_ptr<BackendPass> pass = by.start(inputs, options);
+  // gl is timed from the inputs on the GPU to the output there, as others are timed that keep their tensors on it; where weights
+  // are kept they are read back, too.
+  const bool reads_back = by.id == BackendId::gl && keep;
+  return Runner{[pass] {
+                  pass->compute();
+                  return pass->trace();
+                },
+                [pass, reads_back] {
+                  pass->compute();
+                  if (reads_back) pass->trace();
+                },
+                static_cast<double>(pass->gpu_bytes()) / (1024.0 * 1024.0)};
 }
 
 // What is timed together, and where in `runs` each piece is told.
@@ -257,7 +248,7 @@ void time_turns(const Turns& turns, std::vector<BackendRun>& runs) {
 BackendBench bench_backends(const BackendBenchRequest& request) {
   std::vector<std::string> names = request.backends;
   if (names.empty()) names = {"reference", "fused"};
-  for (const std::string& name : names) require_backend(name);
+  for (const std::string& name : names) backend_named(name);
   const std::vector<int> threads =
       request.threads.empty() ? std::vector<int>{available_threads()} : request.threads;
   Warnings warnings;

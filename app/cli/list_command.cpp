@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/cli/backends.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
+#include "core/backend/backend.h"
 #include "core/picture/color_map.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/mask_presets.h"
@@ -51,7 +51,7 @@ Json color_map_list() {
 
 Json backend_list() {
   Json list = Json::array();
-  for (const BackendEntry& entry : backends()) list.push_back({{"name", entry.name}, {"what", entry.what}});
+  for (const Backend& backend : backends()) list.push_back({{"name", backend.name}, {"what", backend.what}});
   return list;
 }
 

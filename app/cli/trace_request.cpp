@@ -8,9 +8,9 @@
 #include <algorithm>
 #include <map>
 
-#include "app/cli/backend_trace.h"
-#include "app/cli/backends.h"
 #include "app/cli/standard_streams.h"
+#include "app/platform/offscreen_context.h"
+#include "core/backend/backend_trace.h"
 #include "core/files/array_files.h"
 #include "core/files/reachable.h"
 #include "core/model/files/model_files.h"
@@ -243,10 +243,10 @@ ComputedTrace compute_trace(const TraceRequest& request, const std::optional<std
 ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenario,
                             const std::optional<std::vector<TensorName>>& needed, Warnings& warnings,
                             const ScenarioInputs* previous) {
-  require_backend(request.backend);
+  const Backend& backend = backend_named(request.backend);
   const bool inputs_alone =
       needed && !request.backward && scenario.op == Op::multi_head_attention && needs_only_inputs(*needed);
-  const Index maps = least_maps_of(request.backend, request.backward, needed);
+  const Index maps = least_maps_of(backend, request.backward, needed);
   const GivenArrays given = read_arrays(request.inputs);
   ComputedTrace computed{.inputs = inputs_of(request, scenario, given, maps, warnings, previous, !inputs_alone),
                          .trace = nullptr,
@@ -260,7 +260,8 @@ ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenari
   const AttentionInputs& attention = computed.inputs.attention;
   computed.trace = inputs_alone
                        ? trace_of_inputs(attention)
-                       : backend_trace(request.backend, attention, request.backward, needed, warnings);
+                       : backend_trace(backend, attention, request.backward, needed, computing_context,
+                                       [&](const std::string& warning) { warnings.add(warning); });
   if (request.backward) computed.trace = reference_backward(*computed.trace, computed.inputs.grad_output);
   for (const std::string& warning : computed.trace->warnings) warnings.add(warning);
   warnings.refuse_where(request.strict);

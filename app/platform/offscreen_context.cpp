@@ -149,4 +149,8 @@ Image OffscreenContext::pixels() const {
   return {framebuffer_->width(), framebuffer_->height(), framebuffer_->read_pixels()};
 }
 
+std::shared_ptr<const void> computing_context() {
+  return std::make_shared<const OffscreenContext>(1, 1, OffscreenUse::computing);
+}
+
 }  // namespace headwise

@@ -39,4 +39,7 @@ class OffscreenContext {
   std::optional<gl::Framebuffer> framebuffer_;
 };
 
+// A context of one pixel for computing, current in this thread until it is let go (core/backend/backend.h). Throws Error(no_display).
+std::shared_ptr<const void> computing_context();
+
 }  // namespace headwise

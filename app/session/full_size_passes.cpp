@@ -8,10 +8,6 @@
 #include "app/platform/offscreen_context.h"
 #include "core/bench/interleaved_runs.h"
 #include "core/bench/machine_speed.h"
-#include "core/fused/fused_backend.h"
-#include "core/gpu/gl_backend.h"
-#include "core/reference/reference_backend.h"
-#include "core/tensor/error.h"
 #include "core/tensor/task_threads.h"
 
 namespace headwise {
@@ -39,73 +35,54 @@ void repeat(std::vector<double>& seconds, Clock::time_point started, const std::
     pass();
 }
 
-FullSizePasses cpu_passes(const AttentionInputs& inputs, FullSizeBackend backend, const TracePtr& before) {
+FullSizePasses timed_passes(const Backend& backend, const AttentionInputs& inputs, const TracePtr& before) {
+  const bool gl = backend.id == BackendId::gl;
   FullSizePasses made;
-  made.backend = backend;
+  made.backend = backend.id;
+  PassOptions options{
+      .needed = std::vector<TensorName>{{TensorId::q}, {TensorId::k}, {TensorId::v}, {TensorId::output}},
+      .before = before};
+  if (backend.id == BackendId::reference) options.needed.reset();  // it keeps every tensor, as on the stage
+  const std::unique_ptr<BackendPass> pass = backend.start(inputs, options);
   std::vector<double> seconds, peaks;
-  const auto pass = [&] {
-    made.trace.reset();
-    peaks.push_back(fma_peak_gflops(available_threads(), seconds_of_peak));
+  const auto timed_pass = [&] {
+    if (!gl) peaks.push_back(fma_peak_gflops(available_threads(), seconds_of_peak));
     const auto begun = Clock::now();
-    made.trace = backend == FullSizeBackend::reference
-                     ? reference_forward(inputs)
-                     : fused_forward(inputs, {.keep_projections = true, .before = before});
+    pass->compute();
     seconds.push_back(seconds_since(begun));
   };
   const auto started = Clock::now();
-  made.extra_mib = extra_mib(pass);
-  repeat(seconds, started, pass);
-  made.kept_projections = before && made.trace->tensors.q == before->tensors.q;
+  if (gl) {
+    made.gpu = gl::renderer_name();
+    timed_pass();
+  } else {
+    made.extra_mib = extra_mib(timed_pass);
+  }
+  repeat(seconds, started, timed_pass);
   made.seconds = median(seconds);
   made.runs = static_cast<int>(seconds.size());
-  made.peak_gflops = median(peaks);
-  return made;
-}
-
-FullSizePasses gl_passes(const AttentionInputs& inputs) {
-  const OffscreenContext context(1, 1, OffscreenUse::computing);
-  std::string reason = compute_refusal();
-  if (reason.empty()) reason = gl_refusal(inputs, gpu_limits());
-  if (!reason.empty()) throw Error(ExitStatus::no_display, {.where = "gl", .what = reason});
-  FullSizePasses made;
-  made.backend = FullSizeBackend::gl;
-  made.gpu = gl::renderer_name();
-  GlForward forward(inputs);
-  made.gpu_mib = static_cast<double>(forward.gpu_bytes()) / bytes_of_mib;
-  std::vector<double> seconds;
-  const auto finish = [&] {
-    const auto begun = Clock::now();
-    forward.finish();
-    seconds.push_back(seconds_since(begun));
-  };
-  const auto started = Clock::now();
-  finish();
-  repeat(seconds, started, [&] {
-    forward.again();
-    finish();
-  });
-  made.seconds = median(seconds);
-  made.runs = static_cast<int>(seconds.size());
-  made.longest_slice = forward.longest_slice();
+  made.gpu_mib = static_cast<double>(pass->gpu_bytes()) / bytes_of_mib;
+  made.longest_slice = pass->longest_slice();
   const auto begun = Clock::now();
-  made.trace = forward.trace();
-  made.read_seconds = seconds_since(begun);
+  made.trace = pass->trace();
+  if (gl) made.read_seconds = seconds_since(begun);
+  if (!gl) made.peak_gflops = median(peaks);
+  made.kept_projections = before && made.trace->tensors.q == before->tensors.q;
   return made;
 }
 
 }  // namespace
 
-FullSizePasses full_size_passes(const AttentionInputs& inputs, FullSizeBackend backend, const TracePtr& before) {
-  if (backend != FullSizeBackend::gl) return cpu_passes(inputs, backend, before);
-  std::string reason;
-  try {
-    return gl_passes(inputs);
-  } catch (const Error& error) {  // no context or shaders; a GPU that was reset, or has no room
-    if (error.status() != ExitStatus::no_display && error.status() != ExitStatus::memory) throw;
-    reason = error.what();
-  }
-  FullSizePasses made = cpu_passes(inputs, FullSizeBackend::fused, before);
-  made.notice = reason + ". The fused backend computed this.";
+FullSizePasses full_size_passes(const AttentionInputs& inputs, BackendId backend, const TracePtr& before) {
+  FullSizePasses made;
+  std::string notice;
+  compute_with_fallback(
+      backend, inputs, computing_context,
+      [&](const Backend& used) { made = timed_passes(used, inputs, before); },
+      [&](const std::string& reason, const Backend& next) {
+        notice = reason + ". The " + std::string(next.name) + " backend computed this.";
+      });
+  made.notice = notice;
   return made;
 }
 

@@ -3,15 +3,13 @@
 
 #include <string>
 
-#include "core/trace/trace.h"
+#include "core/backend/backend.h"
 
 namespace headwise {
 
-enum class FullSizeBackend { fused, gl, reference };
-
 struct FullSizePasses {
-  TracePtr trace;             // q, k, v and output
-  FullSizeBackend backend{};  // that did it
+  TracePtr trace;       // q, k, v and output
+  BackendId backend{};  // that did it
   bool kept_projections =
       false;           // q, k and v are those of the run before: what is timed is what comes after them
   std::string notice;  // why it is not the one that was asked for: a sentence
@@ -29,7 +27,7 @@ struct FullSizePasses {
 // gl computes in a context of its own, in the thread that calls: a window's frames wait neither for its shaders to be compiled
 // nor for a slice, on a GPU only for the slice that is under way. Where it cannot, or breaks off on the way, the fused backend
 // does all of it, and `notice` says why. fused takes over q, k and v of `before` where they are the same. Throws what the backends throw otherwise, Error(cancelled).
-FullSizePasses full_size_passes(const AttentionInputs& inputs, FullSizeBackend backend,
+FullSizePasses full_size_passes(const AttentionInputs& inputs, BackendId backend,
                                 const TracePtr& before = nullptr);
 
 }  // namespace headwise

@@ -27,7 +27,7 @@ struct FullSizeRequest {
   Index length = 0;
   bool is_causal = false;
   bool hand_made = true;  // a sentence over and over and hand-made heads; else random numbers
-  FullSizeBackend backend = FullSizeBackend::fused;
+  BackendId backend = BackendId::fused;
   friend bool operator==(const FullSizeRequest&, const FullSizeRequest&) = default;
 };
 

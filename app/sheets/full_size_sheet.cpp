@@ -25,7 +25,7 @@ constexpr float length_slider_left = 96.0f, length_slider_width = 150.0f;
 constexpr std::array<std::int64_t, 8> lengths{64, 128, 256, 512, 1024, 2048, 4096, 8192};
 constexpr std::int64_t longest = 32768;
 constexpr std::array<std::string_view, 2> masks{"off", "on"}, inputs{"random", "a sentence"};
-constexpr std::array<std::string_view, 3> backends{"fused", "gl", "reference"};  // as FullSizeBackend
+constexpr std::array<BackendId, 3> offered_backends{BackendId::fused, BackendId::gl, BackendId::reference};
 
 void draw_models(const PanelContext& context, FullSizeRequest& request) {
   const WidgetContext widgets = context.widgets();
@@ -107,14 +107,18 @@ void draw_choices(const PanelContext& context, FullSizeRequest& request) {
                   "patterns are visible. Both take equally long."},
                  inputs, source))
     request.hand_made = source == 1;
-  int backend = static_cast<int>(request.backend);
+  std::array<std::string_view, offered_backends.size()> backend_names;
+  std::ranges::transform(offered_backends, backend_names.begin(),
+                         [](BackendId id) { return backend_of(id).name; });
+  auto backend =
+      static_cast<int>(std::ranges::find(offered_backends, request.backend) - offered_backends.begin());
   if (choice_row(widgets,
                  {"full_size/backend", "backend", "",
                   "fused: one pass over the keys; stores no weights. gl: the same in compute shaders on the "
                   "GPU, in slices of a few milliseconds. reference: every tensor in memory, as on the stage; "
                   "slower, and needs memory for L × S weights per head."},
-                 backends, backend))
-    request.backend = static_cast<FullSizeBackend>(backend);
+                 backend_names, backend))
+    request.backend = offered_backends[static_cast<std::size_t>(backend)];
 }
 
 void draw_progress(const WidgetContext& widgets, const Waiting& waiting) {
@@ -180,7 +184,7 @@ std::string seconds_text(double seconds) {
 std::vector<std::pair<std::string, std::string>> full_size_figures(const FullSizeResult& result) {
   const AttentionSizes& s = result.tiles->sizes();
   const FullSizePasses& forward = result.forward;
-  const bool gl = forward.backend == FullSizeBackend::gl;
+  const bool gl = forward.backend == BackendId::gl;
   const double gflops = 2e-9 * result.multiply_adds / forward.seconds;
   const Index stored = s.batch * s.heads * s.queries * s.all_keys * static_cast<Index>(sizeof(float));
   const std::string pass = forward.kept_projections ? "pass (q, k, v cached)" : "forward pass";

@@ -23,7 +23,7 @@ struct FusedRun {
   bool keep_projections = false;          // q, k and v too
   bool keep_head_output = false;          // head_output too
   const FusedKernels* kernels = nullptr;  // null: chosen_fused_kernels()
-  // Of a module: what it has kept is taken over up to the first stage that an edit touches (core/reference/kept_stages.h); of q,
+  // Of a module: what it has kept is taken over up to the first stage that an edit touches (core/reference/reusable_stages.h); of q,
   // k and v also the tokens that no edit touched, where these are not too few. The bits are those of a run without it,
   // where it comes from this backend and the same kernels.
   TracePtr before = nullptr;

@@ -38,7 +38,7 @@ class GlForward {
   // After all is computed: all of it once more, from what is on the GPU already. Nothing is computed yet.
   void again();
   // The same for other inputs. What they share with those before stays on the GPU, array by array, and what is computed up to
-  // the first stage that they touch (core/reference/kept_stages.h); where inputs alone are others, q, k and v of the tokens that
+  // the first stage that they touch (core/reference/reusable_stages.h); where inputs alone are others, q, k and v of the tokens that
   // differ are made. Throws as the constructor does.
   void follow(const AttentionInputs& inputs);
   double progress() const;  // 0 … 1

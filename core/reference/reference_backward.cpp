@@ -59,7 +59,7 @@ class Backward {
         sizes_(attention_sizes(o_, t_)),
         dtype_(trace.dtype),
         g_(trace.grad),
-        sharing_(trace, previous, StageCache::Pass::backward) {}
+        cache_(trace, previous, StageCache::Pass::backward) {}
 
   void add_and_norm();
   void merge_and_project();
@@ -81,7 +81,7 @@ class Backward {
              std::vector<double> choices = {});
   void weights();
   void mask();
-  void turn();
+  void rotate_by_position();
   TensorPtr projected_rows(const Way& way);  // (N,S,…): without the appended ones
   LinearRows weight_rows(const Way& way) const;
   Tensor input_gradient(const Way& way);
@@ -94,7 +94,7 @@ class Backward {
   const AttentionSizes sizes_;
   const DType dtype_;
   TraceTensors& g_;
-  StageCache sharing_;
+  StageCache cache_;
   std::array<TensorPtr, 3> projected_rows_;  // of q, k, v; made when first asked for
 };
 
@@ -105,7 +105,7 @@ void Backward::stage(TensorId id, std::vector<TensorPtr> sources, const std::fun
   for (const Index size : (t_.*(tensor_entry(id).member))->shape().sizes()) {
     choices.push_back(static_cast<double>(size));
   }
-  sharing_.stage(id, {std::move(choices), std::move(sources)}, make);
+  cache_.stage(id, std::move(sources), make, std::move(choices));
 }
 
 void Backward::add_and_norm() {
@@ -179,8 +179,7 @@ void Backward::weights() {
           if (frozen.empty()) return gradient;
           return with_heads_of(std::move(gradient), *g_.dropped_weights, frozen);
         },
-        choices_and_heads({o_.dropout, static_cast<double>(o_.dropout_seed & 0xFFFFFFFFu),
-                           static_cast<double>(o_.dropout_seed >> 32)}));
+        choices_and_heads(seed_choices(o_)));
   }
   if (all_frozen) {
     stage(TensorId::masked_scores, {}, [&] { return Tensor(t_.masked_scores->shape(), dtype_); });
@@ -213,11 +212,11 @@ void Backward::scaled_dot_product_attention() {
         [&] { return attention_scores_query_gradient(*g_.scores, *k, q->shape()); });
   stage(t_.k_rotary ? TensorId::k_rotary : TensorId::k_heads, {g_.scores, q},
         [&] { return attention_scores_key_gradient(*g_.scores, *q, k->shape()); });
-  turn();
+  rotate_by_position();
 }
 
-// Back to before the rows were turned by their positions.
-void Backward::turn() {
+// Goes back to before the rows were rotated by their positions.
+void Backward::rotate_by_position() {
   const std::vector<double> frequencies = rotary_inverse_frequencies(o_);
   if (frequencies.empty()) return;
   const auto back = [&](TensorId id, const TensorPtr& gradient, Index first_position) {

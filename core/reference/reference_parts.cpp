@@ -11,8 +11,9 @@
 #include "core/attention/rotary_embedding.h"
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/attention/softmax.h"
+#include "core/reference/multi_head_attention.h"
+#include "core/reference/prepared_inputs.h"
 #include "core/reference/reference_backend.h"
-#include "core/reference/reference_stages.h"
 #include "core/tensor/cancellation.h"
 #include "core/tensor/float_dispatch.h"
 #include "core/tensor/memory.h"
@@ -315,7 +316,6 @@ TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<T
   check_attention_inputs(inputs);
   if (needed.empty() || has_gradient(needed) || reference_trace_bytes(inputs) <= whole_bytes)
     return reference_forward(inputs);
-  using namespace reference_stages;
   const Wanted wanted{needed};
   const AttentionSizes sizes = attention_sizes(inputs);
   const bool module = inputs.options.op == Op::multi_head_attention;
@@ -324,24 +324,20 @@ TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<T
   trace->dtype = inputs.dtype;
   trace->tensors = inputs.tensors;
   TraceTensors& t = trace->tensors;
-  StageCache sharing(*trace, nullptr);
+  StageCache cache(*trace, nullptr);
+  ForwardPass pass{t, trace->options, sizes, trace->dtype, cache};
   // The pairs are nearly all of the work.
   std::optional<ProgressPart> part(std::in_place, 0.0, 0.05);
-  if (module) {
-    t.head_gain = head_gain_tensor(inputs, nullptr);
-    project(t, trace->options, sizes, sharing);
-    split(t, trace->options, sizes, sharing);
-  } else {
-    take_as_heads(t);
-  }
-  rotate(t, trace->options, sizes, sharing);
+  prepare_inputs(t, inputs, nullptr);
+  if (module) project_and_split(pass);
+  rotate_by_position(pass);
   BlockedAttention attention(*trace, wanted, sizes, block_cells);
   part.emplace(0.05, 0.95, "attn_weights");
   if (wanted.pairs()) attention.run();
   part.emplace(0.95, 1.0);
   if (module && wanted.head_output()) {
-    merge_and_project(t, sizes, sharing);
-    add_and_norm(t, trace->options, sharing);
+    merge_and_project(pass);
+    add_and_norm(pass);
   } else if (!module) {
     t.output = t.head_output;
   }

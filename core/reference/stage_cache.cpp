@@ -7,16 +7,13 @@
 
 namespace headwise {
 
-void StageCache::stage(TensorId id, StageKey key, const std::function<Tensor()>& make) {
-  stage(id, std::move(key), make, nullptr);
-}
-
-void StageCache::stage(TensorId id, StageKey key, const std::function<Tensor()>& make, const Update& beside) {
-  if (!shares_) shares_ = stage_costs(trace_.options, trace_.tensors, backward_);
-  const auto share = shares_->find(id);
+void StageCache::stage(TensorId id, std::vector<TensorPtr> sources, const Compute& compute,
+                       std::vector<double> choices, const Update& update) {
+  StageKey key{std::move(choices), std::move(sources)};
+  if (!costs_) costs_ = stage_costs(trace_.options, trace_.tensors, backward_);
+  const auto cost = costs_->find(id);
   std::optional<ProgressPart> part;
-  if (share != shares_->end())
-    part.emplace(share->second.from, share->second.to, tensor_entry(id).name.data());
+  if (cost != costs_->end()) part.emplace(cost->second.from, cost->second.to, tensor_entry(id).name.data());
   TensorPtr& slot = (backward_ ? trace_.grad : trace_.tensors).*(tensor_entry(id).member);
   TensorPtr before;
   if (previous_) {
@@ -26,16 +23,16 @@ void StageCache::stage(TensorId id, StageKey key, const std::function<Tensor()>&
       before = previous_->tensor({id, backward_});
       if (earlier->second == key) {
         slot = before;
-      } else if (before && beside) {
+      } else if (before && update) {
         check_cancelled();
-        slot = beside(earlier->second, before);
+        slot = update(earlier->second, before);
       }
     }
   }
   const bool shared = slot && slot == before;
   if (!shared) {
     check_cancelled();
-    if (!slot) slot = std::make_shared<const Tensor>(make());
+    if (!slot) slot = std::make_shared<const Tensor>(compute());
     (backward_ ? trace_.computed_gradients : trace_.computed).push_back(id);
   }
   (backward_ ? trace_.gradient_stages : trace_.stages).insert_or_assign(id, std::move(key));

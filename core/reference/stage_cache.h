@@ -1,5 +1,5 @@
-// An edit recomputes only what depends on it: a stage whose choices and source tensors are those of the
-// previous trace takes its tensor from there.
+// An edit recomputes only what depends on it: a stage whose choices and source tensors are those of the previous trace takes its
+// tensor from there.
 #pragma once
 
 #include <functional>
@@ -11,6 +11,16 @@
 
 namespace headwise {
 
+// The options and sizes that a stage depends on, as numbers.
+template <class... Choice>
+std::vector<double> stage_choices(Choice... choice) {
+  return {static_cast<double>(choice)...};
+}
+// Those of dropout: its probability, and its seed in two halves that a double holds exactly.
+inline std::vector<double> seed_choices(const AttentionOptions& options) {
+  return stage_choices(options.dropout, options.dropout_seed & 0xFFFFFFFFu, options.dropout_seed >> 32);
+}
+
 class StageCache {
  public:
   enum class Pass { forward, backward };
@@ -19,20 +29,20 @@ class StageCache {
   StageCache(Trace& trace, const Trace* previous, Pass pass = Pass::forward)
       : trace_(trace), previous_(previous), backward_(pass == Pass::backward) {}
 
-  // Puts the tensor `id` (in a backward pass its gradient) into the trace, from `previous` where it holds one
-  // under an equal key, else from `make`, and records the key, and whether it was computed.
-  void stage(TensorId id, StageKey key, const std::function<Tensor()>& make);
-
-  // The same, but where `previous` holds one under another key, `beside` is asked first: it gets that key and tensor, and
-  // gives back the tensor itself where it is the one that is wanted, a new one, or null: then it is made.
+  // Puts the tensor `id` (in a backward pass its gradient) into the trace: the one of `previous`, where it was made from the same
+  // `sources`, tensor by tensor, under the same `choices`; else what `compute` returns. Records both, and whether it was computed.
+  // Where `previous` has it from other sources, `update` is asked first: given what it was made from and the tensor, it returns
+  // that tensor where nothing has changed, a new one, or null, and then `compute` is called.
+  using Compute = std::function<Tensor()>;
   using Update = std::function<TensorPtr(const StageKey& earlier, const TensorPtr& tensor)>;
-  void stage(TensorId id, StageKey key, const std::function<Tensor()>& make, const Update& beside);
+  void stage(TensorId id, std::vector<TensorPtr> sources, const Compute& compute,
+             std::vector<double> choices = {}, const Update& update = nullptr);
 
  private:
   Trace& trace_;
   const Trace* previous_;
   const bool backward_;
-  std::optional<std::map<TensorId, StageCost>> shares_;  // told when the first stage begins
+  std::optional<std::map<TensorId, StageCost>> costs_;  // set when the first stage begins
 };
 
 }  // namespace headwise

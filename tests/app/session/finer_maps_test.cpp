@@ -17,7 +17,7 @@ namespace {
 // 2,048 tokens: the pyramid of eight heads keeps blocks of 4 × 4 cells.
 const FullSizeResultPtr& large_result() {
   static const FullSizeResultPtr result = full_size_run(
-      {.model = 0, .length = 2048, .is_causal = true, .hand_made = true, .backend = FullSizeBackend::fused});
+      {.model = 0, .length = 2048, .is_causal = true, .hand_made = true, .backend = BackendId::fused});
   REQUIRE(result->error.empty());
   return result;
 }

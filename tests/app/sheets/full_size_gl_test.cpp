@@ -13,7 +13,7 @@ using namespace headwise;
 
 namespace {
 
-FullSizeRequest request_of(FullSizeBackend backend, Index length = 150) {
+FullSizeRequest request_of(BackendId backend, Index length = 150) {
   return {.model = 0, .length = length, .is_causal = true, .hand_made = true, .backend = backend};
 }
 
@@ -39,11 +39,11 @@ void wait_for_result(WindowBench& bench) {
 }  // namespace
 
 TEST_CASE("gl gives the output and the maps of fused, and tells the GPU, its memory and its slices") {
-  const FullSizeResultPtr gl = run_beside(request_of(FullSizeBackend::gl));
+  const FullSizeResultPtr gl = run_beside(request_of(BackendId::gl));
   REQUIRE_MESSAGE(gl->error.empty(), gl->error);
   if (!has_compute(*gl)) return;
   const FullSizePasses& forward = gl->forward;
-  CHECK(forward.backend == FullSizeBackend::gl);
+  CHECK(forward.backend == BackendId::gl);
   CHECK_FALSE(forward.gpu.empty());
   CHECK(forward.seconds > 0.0);
   CHECK(forward.runs >= 1);
@@ -53,7 +53,7 @@ TEST_CASE("gl gives the output and the maps of fused, and tells the GPU, its mem
   CHECK(forward.gpu_mib == doctest::Approx(numbers * 4.0 / 1048576.0).epsilon(0.01));
   CHECK(gl->agreement.max_abs_diff < 1e-4);
 
-  const FullSizeResultPtr fused = run_beside(request_of(FullSizeBackend::fused));
+  const FullSizeResultPtr fused = run_beside(request_of(BackendId::fused));
   float worst = 0.0f;
   for (Index h = 0; h < 8; ++h) {
     const std::vector<float>& a = fused->pyramid->levels(0, h).front().mean;
@@ -67,20 +67,20 @@ TEST_CASE("gl gives the output and the maps of fused, and tells the GPU, its mem
 TEST_CASE(
     "where there are no compute shaders, and after a fault on the way, fused does the run and a notice says "
     "why") {
-  const FullSizeResultPtr fused = run_beside(request_of(FullSizeBackend::fused));
+  const FullSizeResultPtr fused = run_beside(request_of(BackendId::fused));
   const auto check_taken_over = [&](GpuFault fault, int times, const char* word) {
     CAPTURE(word);
     CAPTURE(times);
     const SimulatedGpuFault simulated(fault, times);
-    const FullSizeResultPtr result = run_beside(request_of(FullSizeBackend::gl));
+    const FullSizeResultPtr result = run_beside(request_of(BackendId::gl));
     REQUIRE(result->error.empty());
     CHECK_MESSAGE(result->forward.notice.find(word) != std::string::npos, result->forward.notice);
     CHECK(result->forward.notice.find("fused backend") != std::string::npos);
-    CHECK(result->forward.backend == FullSizeBackend::fused);
+    CHECK(result->forward.backend == BackendId::fused);
     CHECK(identical(*result->forward.trace->tensors.output, *fused->forward.trace->tensors.output));
     CHECK(result->pyramid->levels(0, 3).front().max == fused->pyramid->levels(0, 3).front().max);
   };
-  if (!has_compute(*run_beside(request_of(FullSizeBackend::gl)))) return;
+  if (!has_compute(*run_beside(request_of(BackendId::gl)))) return;
   check_taken_over(GpuFault::no_compute, 0, "compute shaders");
   for (const int times : {0, 9, 25}) {
     check_taken_over(GpuFault::context_lost, times, "reset");
@@ -97,13 +97,13 @@ TEST_CASE("the sheet runs on the GPU, and says so, or shows why it did not") {
   FullSizeRuns& runs = bench.window->state().full_size_runs;
   runs.cancel();  // what it begins with
   bench.ui->run_frames(2);
-  state.request = request_of(FullSizeBackend::gl);
+  state.request = request_of(BackendId::gl);
   bench.ui->click("full_size/run");
   wait_for_result(bench);
   REQUIRE(bench.ui->has("full_size/figures"));
   if (!has_compute(*runs.result())) return;
   CHECK_FALSE(bench.ui->has("full_size/notice"));
-  CHECK(runs.result()->forward.backend == FullSizeBackend::gl);
+  CHECK(runs.result()->forward.backend == BackendId::gl);
   {
     const SimulatedGpuFault simulated(GpuFault::context_lost, 12);
     bench.ui->click("full_size/run");
@@ -124,7 +124,7 @@ TEST_CASE("a run on the GPU shows how far it has come while frames go on, and is
   runs.cancel();
   bench.ui->run_frames(2);
   state.request = {
-      .model = 5, .length = 1024, .is_causal = false, .hand_made = false, .backend = FullSizeBackend::gl};
+      .model = 5, .length = 1024, .is_causal = false, .hand_made = false, .backend = BackendId::gl};
   bench.ui->click("full_size/run");
   for (int i = 0; i < 20; ++i) {
     bench.ui->run_frames(1);

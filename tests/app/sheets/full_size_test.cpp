@@ -13,7 +13,7 @@ using namespace headwise;
 
 namespace {
 
-FullSizeRequest small_request(FullSizeBackend backend = FullSizeBackend::fused) {
+FullSizeRequest small_request(BackendId backend = BackendId::fused) {
   return {.model = 0, .length = 150, .is_causal = true, .hand_made = true, .backend = backend};
 }
 
@@ -98,7 +98,7 @@ TEST_CASE("from far away no spike is lost, and a block says which cells it stand
 
 TEST_CASE("fused and reference give the same maps; what does not fit says so and takes nothing") {
   const FullSizeResultPtr fused = full_size_run(small_request());
-  const FullSizeResultPtr reference = full_size_run(small_request(FullSizeBackend::reference));
+  const FullSizeResultPtr reference = full_size_run(small_request(BackendId::reference));
   REQUIRE(reference->error.empty());
   const std::vector<float>& a = fused->pyramid->levels(0, 2).front().mean;
   const std::vector<float>& b = reference->pyramid->levels(0, 2).front().mean;
@@ -108,7 +108,7 @@ TEST_CASE("fused and reference give the same maps; what does not fit says so and
   CHECK(worst < 1e-4f);
   // Four projections of 512 × 512, and of 8 heads the pairs that the causal mask leaves, twice 64 wide.
   CHECK(fused->multiply_adds == 150.0 * 512 * 512 * 4 + 150.0 * 151 / 2 * 8 * 2 * 64);
-  FullSizeRequest huge{.model = 8, .length = 32768, .hand_made = false, .backend = FullSizeBackend::reference};
+  FullSizeRequest huge{.model = 8, .length = 32768, .hand_made = false, .backend = BackendId::reference};
   const FullSizeResultPtr none = full_size_run(huge);
   CHECK_MESSAGE(none->error.find("memory") != std::string::npos, none->error);
 }
@@ -144,7 +144,7 @@ TEST_CASE(
   runs.start(request);
   CHECK_FALSE(wait()->forward.kept_projections);
   request.is_causal = false;
-  request.backend = FullSizeBackend::reference;
+  request.backend = BackendId::reference;
   runs.start(request);
   CHECK_FALSE(wait()->forward.kept_projections);
 }
@@ -225,7 +225,7 @@ TEST_CASE("a run that takes long shows how far it has come and is given up at on
   bench.window->state().full_size_runs.cancel();  // what it begins with
   bench.ui->run_frames(2);
   state.request = {
-      .model = 8, .length = 4096, .is_causal = true, .hand_made = false, .backend = FullSizeBackend::fused};
+      .model = 8, .length = 4096, .is_causal = true, .hand_made = false, .backend = BackendId::fused};
   bench.ui->click("full_size/run");
   CHECK(bench.ui->has("full_size/progress"));
   CHECK(bench.ui->result().wake_after <= seconds_between_words);

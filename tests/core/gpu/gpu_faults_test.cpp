@@ -6,8 +6,8 @@
 
 #include <memory>
 
-#include "app/cli/backend_trace.h"
-#include "app/cli/warnings.h"
+#include "app/platform/offscreen_context.h"
+#include "core/backend/backend_trace.h"
 #include "core/fused/fused_backend.h"
 #include "core/gpu/gl_backend.h"
 #include "core/tensor/error.h"
@@ -63,8 +63,11 @@ TEST_CASE("without compute shaders, and after a fault, --backend gl gives the nu
   const TracePtr fused = fused_forward(inputs);
   for (const GpuFault fault : {GpuFault::no_compute, GpuFault::context_lost, GpuFault::out_of_memory}) {
     const SimulatedGpuFault simulated(fault, 4);
-    Warnings warnings;
-    const TracePtr trace = backend_trace("gl", inputs, false, needed, warnings);
+    std::vector<std::string> warnings;
+    const TracePtr trace =
+        backend_trace(backend_of(BackendId::gl), inputs, false, needed, computing_context,
+                      [&](const std::string& warning) { warnings.push_back(warning); });
+    CHECK(warnings.size() == 1);
     CHECK(identical(*trace->tensors.output, *fused->tensors.output));
   }
 }

@@ -12,7 +12,7 @@ using namespace headwise::test;
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 // The error line of inputs with one thing wrong; N=2, L=4, S=6, E=12, H=4, D=3.
 std::string refusal(const std::function<void(AttentionInputs&)>& spoil) {
@@ -152,10 +152,10 @@ TEST_CASE("numbers out of range are refused") {
   };
   CHECK(option([](AttentionOptions& o) { o.dropout = 1.5; }) ==
         "dropout: a probability is out of range: got 1.5; expected 0 to 1");
-  CHECK(option([](AttentionOptions& o) { o.dropout = nan; }).starts_with("dropout"));
-  CHECK(option([](AttentionOptions& o) { o.scale = nan; }).starts_with("scale"));
+  CHECK(option([](AttentionOptions& o) { o.dropout = not_a_number; }).starts_with("dropout"));
+  CHECK(option([](AttentionOptions& o) { o.scale = not_a_number; }).starts_with("scale"));
   CHECK(option([](AttentionOptions& o) { o.temperature = 0.0; }).starts_with("temperature"));
-  CHECK(option([](AttentionOptions& o) { o.temperature = nan; }).starts_with("temperature"));
+  CHECK(option([](AttentionOptions& o) { o.temperature = not_a_number; }).starts_with("temperature"));
   CHECK(option([](AttentionOptions& o) { o.softcap = -1.0; }).starts_with("softcap"));
   CHECK(option([](AttentionOptions& o) {
           o.mask_value = -std::numeric_limits<double>::infinity();

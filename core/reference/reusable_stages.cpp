@@ -1,4 +1,4 @@
-#include "core/reference/kept_stages.h"
+#include "core/reference/reusable_stages.h"
 
 #include <algorithm>
 #include <initializer_list>

@@ -1,0 +1,120 @@
+#include <algorithm>
+#include <array>
+
+#include "core/backend/backend.h"
+#include "core/fused/fused_backend.h"
+#include "core/gpu/gl_backend.h"
+#include "core/reference/reference_backend.h"
+#include "core/reference/reference_parts.h"
+#include "core/tensor/error.h"
+#include "core/tensor/task_threads.h"
+
+namespace headwise {
+namespace {
+
+bool needs_any(const NeededTensors& needed, std::initializer_list<TensorId> ids) {
+  return std::ranges::any_of(ids, [&](TensorId id) {
+    return !needed || std::ranges::find(*needed, TensorName{id}) != needed->end();
+  });
+}
+
+bool needs_weights(const NeededTensors& needed) {
+  return needs_any(needed, {TensorId::attn_weights, TensorId::dropped_weights, TensorId::attn_output_weights});
+}
+
+// A pass on the CPU: a function from the inputs to a trace.
+class CpuPass : public BackendPass {
+ public:
+  explicit CpuPass(std::function<TracePtr()> forward) : forward_(std::move(forward)) {}
+  void compute() override {
+    trace_.reset();  // its memory is free for the next one
+    trace_ = forward_();
+  }
+  TracePtr trace() override { return trace_; }
+
+ private:
+  std::function<TracePtr()> forward_;
+  TracePtr trace_;
+};
+
+std::string no_refusal(const AttentionInputs&) {
+  return {};
+}
+
+std::unique_ptr<BackendPass> start_reference(const AttentionInputs& inputs, const PassOptions& options) {
+  return std::make_unique<CpuPass>([&inputs, options] {
+    const ThreadLimit limit(options.threads > 0 ? options.threads : available_threads());
+    return options.needed ? reference_forward_of(inputs, *options.needed) : reference_forward(inputs);
+  });
+}
+
+std::unique_ptr<BackendPass> start_fused(const AttentionInputs& inputs, const PassOptions& options) {
+  const NeededTensors& needed = options.needed;
+  const bool what_it_keeps = needed && needed->empty();
+  const FusedRun run{
+      .threads = options.threads,
+      .keep_attn_weights = needs_weights(needed),
+      .keep_projections = what_it_keeps || needs_any(needed, {TensorId::q, TensorId::k, TensorId::v}),
+      .keep_head_output = needs_any(needed, {TensorId::head_output}),
+      .before = options.before};
+  return std::make_unique<CpuPass>([&inputs, run] { return fused_forward(inputs, run); });
+}
+
+std::string refusal_of_gl(const AttentionInputs& inputs) {
+  const std::string reason = compute_refusal();
+  return reason.empty() ? gl_refusal(inputs, gpu_limits()) : reason;
+}
+
+class GlPass : public BackendPass {
+ public:
+  GlPass(const AttentionInputs& inputs, const GlRun& run) : forward_(inputs, run) {}
+  void compute() override {
+    if (computed_) forward_.again();
+    computed_ = true;
+    forward_.finish();
+  }
+  TracePtr trace() override { return forward_.trace(); }
+  Index gpu_bytes() const override { return forward_.gpu_bytes(); }
+  double longest_slice() const override { return forward_.longest_slice(); }
+
+ private:
+  GlForward forward_;
+  bool computed_ = false;
+};
+
+std::unique_ptr<BackendPass> start_gl(const AttentionInputs& inputs, const PassOptions& options) {
+  return std::make_unique<GlPass>(inputs, GlRun{.keep_attn_weights = needs_weights(options.needed)});
+}
+
+constexpr std::array table{
+    Backend{BackendId::reference, "reference",
+            "plain; keeps every intermediate tensor; the other backends are tested against it", no_refusal,
+            start_reference},
+    Backend{BackendId::fused, "fused", "the fast CPU path, f32: one pass over the keys; stores no scores",
+            fused_refusal, start_fused},
+    Backend{BackendId::gl, "gl",
+            "the GPU, using OpenGL 4.3 compute shaders, f32; needs no display; runs in software if there is "
+            "no GPU",
+            refusal_of_gl, start_gl},
+};
+
+}  // namespace
+
+std::span<const Backend> backends() {
+  return table;
+}
+
+const Backend& backend_of(BackendId id) {
+  return table[static_cast<std::size_t>(id)];
+}
+
+const Backend& backend_named(std::string_view name) {
+  std::string names;
+  for (const Backend& backend : table) {
+    if (backend.name == name) return backend;
+    names += (names.empty() ? "" : ", ") + std::string(backend.name);
+  }
+  throw Error(ExitStatus::usage, {"--backend", "there is no such backend", std::string(name), names, ""});
+}
+
+}  // namespace headwise

@@ -1,0 +1,218 @@
+// Multi-head attention from top to bottom: "Attention Is All You Need" (Vaswani et al., 2017), section 3.2, in the steps of
+// F.multi_head_attention_forward and F.scaled_dot_product_attention. Each stage names the tensors that it reads and the options that
+// it depends on, so that an edit recomputes only what follows from it (stage_cache.h).
+//
+//   N batch   L queries   S keys, S′ with appended ones   E embedding   H heads   G key/value heads   D, Dv width of a head
+#include "core/reference/multi_head_attention.h"
+
+#include "core/attention/add_and_norm.h"
+#include "core/attention/attention_mask.h"
+#include "core/attention/average_weights.h"
+#include "core/attention/clip.h"
+#include "core/attention/dropout.h"
+#include "core/attention/frozen_heads.h"
+#include "core/attention/heads.h"
+#include "core/attention/rotary_embedding.h"
+#include "core/attention/scaled_dot_product_attention.h"
+#include "core/attention/softmax.h"
+#include "core/reference/incremental_stages.h"
+#include "core/reference/input_projection.h"
+
+namespace headwise {
+namespace {
+
+using Id = TensorId;
+
+void return_weights(ForwardPass& pass);
+std::vector<double> mask_choices(const ForwardPass& pass);
+std::vector<double> with_frozen(std::vector<double> choices, const AttentionOptions& options);
+
+}  // namespace
+
+void multi_head_attention(ForwardPass& pass) {
+  project_and_split(pass);
+  scaled_dot_product_attention(pass);
+  merge_and_project(pass);
+  add_and_norm(pass);
+  return_weights(pass);
+}
+
+void project_and_split(ForwardPass& pass) {
+  TraceTensors& t = pass.tensors;
+  const AttentionOptions& options = pass.options;
+  const AttentionSizes& s = pass.sizes;
+  StageCache& cache = pass.cache;
+
+  // q = query·W_qᵀ + b_q                        (N,L,E)   → (N,L,H·D)      one product for all heads together;
+  // k = key·W_kᵀ + b_k, v = value·W_vᵀ + b_v    (N,S,…)   → (N,S′,G·D), (N,S′,G·Dv)
+  for (const Projection which : {Projection::q, Projection::k, Projection::v}) input_projection(pass, which);
+
+  // Head h takes columns [h·D, (h+1)·D).        (N,L,H·D) → (N,H,L,D)
+  const auto split = [&](Id id, const TensorPtr& x, Index heads, const char* head_axis, const char* width_axis) {
+    const auto compute = [&] {
+      Tensor parts = split_heads(*x, heads, head_axis, width_axis);
+      if (!options.clip_qkv) return parts;
+      return clip(parts, *options.clip_qkv);
+    };
+    cache.stage(id, {x}, compute, stage_choices(heads, options.clip_qkv.value_or(0.0)));
+  };
+  split(Id::q_heads, t.q, s.heads, "H", "D");
+  split(Id::k_heads, t.k, s.kv_heads, "G", "D");
+  split(Id::v_heads, t.v, s.kv_heads, "G", "Dv");
+}
+
+void scaled_dot_product_attention(ForwardPass& pass) {
+  TraceTensors& t = pass.tensors;
+  const AttentionOptions& options = pass.options;
+  const AttentionSizes& s = pass.sizes;
+  StageCache& cache = pass.cache;
+
+  // Rotary position embedding, where the options ask for it: rows of q and k rotated by their positions.
+  rotate_by_position(pass);
+  const TensorPtr &q = queries_of_scores(t), &k = keys_of_scores(t);
+
+  // Pass 1: scores[n,h,l,s] = Σ_d q[n,h,l,d]·k[n,g,s,d], g = h/(H/G)                       (N,H,L,S′)
+  const Shape map = s.scores_shape();
+  cache.stage(
+      Id::scores, {q, k}, [&] { return attention_scores(*q, *k, map); }, {},
+      update_heads(q, k, map, incremental_attention_scores));
+
+  // Pass 2: scaled_scores = scores/√D, unless the options say otherwise
+  const ScoreScale scale = score_scale(options);
+  cache.stage(Id::scaled_scores, {t.scores}, [&] { return scale_scores(*t.scores, scale); },
+              {scale.scale, scale.temperature, scale.softcap});
+
+  // Pass 3: masked_scores = scaled_scores + mask_bias; mask_bias is −∞ where a key is hidden from a query
+  const GivenMasks masks{t.attn_mask.get(), t.key_padding_mask.get(), t.valid_lens.get()};
+  if (has_any_mask(options, masks)) {
+    cache.stage(
+        Id::mask_bias, {t.attn_mask, t.key_padding_mask, t.valid_lens},
+        [&] { return merge_masks(options, masks, map, s.keys, pass.dtype); }, mask_choices(pass));
+    cache.stage(
+        Id::masked_scores, {t.scaled_scores, t.mask_bias},
+        [&] { return mask_scores(*t.scaled_scores, *t.mask_bias, options.mask_value); },
+        stage_choices(options.mask_value.has_value(), options.mask_value.value_or(0.0)));
+  } else {
+    t.masked_scores = t.scaled_scores;
+  }
+
+  // Pass 4: attn_weights[…,s] = exp(masked_scores[…,s]) / Σ_s exp(masked_scores[…,s]). Frozen heads keep the weights they were given.
+  const std::vector<Index>& frozen = options.frozen_heads;
+  const bool all_frozen = static_cast<Index>(frozen.size()) == s.heads;
+  const auto freeze = [&](Tensor weights) {
+    if (frozen.empty()) return weights;
+    return with_frozen_heads(std::move(weights), *t.frozen_weights, frozen);
+  };
+  if (all_frozen) {
+    cache.stage(
+        Id::attn_weights, {t.frozen_weights}, [&] { return freeze(Tensor(map, pass.dtype)); },
+        with_frozen({}, options));
+  } else {
+    cache.stage(
+        Id::attn_weights, {t.masked_scores, t.frozen_weights},
+        [&] { return freeze(softmax(*t.masked_scores, options.fully_masked_rows)); },
+        with_frozen(stage_choices(options.fully_masked_rows), options));
+  }
+
+  // Dropout sets each weight to 0 with probability p and divides the others by 1 − p; not in frozen heads.
+  if (options.dropout == 0.0 || all_frozen) {
+    t.dropped_weights = t.attn_weights;
+  } else {
+    cache.stage(
+        Id::dropped_weights, {t.attn_weights},
+        [&] { return freeze(dropout(*t.attn_weights, options.dropout, options.dropout_seed)); },
+        with_frozen(seed_choices(options), options));
+  }
+
+  // Pass 5: head_output[n,h,l,e] = Σ_s dropped_weights[n,h,l,s]·v_heads[n,g,s,e]           (N,H,L,Dv)
+  cache.stage(
+      Id::head_output, {t.dropped_weights, t.v_heads},
+      [&] { return weighted_sum(*t.dropped_weights, *t.v_heads); }, {},
+      update_heads(t.dropped_weights, t.v_heads,
+                   {{"N", s.batch}, {"H", s.heads}, {"L", s.queries}, {"Dv", s.v_head_dim}},
+                   incremental_weighted_sum));
+}
+
+void merge_and_project(ForwardPass& pass) {
+  TraceTensors& t = pass.tensors;
+  const AttentionSizes& s = pass.sizes;
+  StageCache& cache = pass.cache;
+
+  // The heads side by side, each times its gain: concat[n,l,h·Dv+e] = gain[h]·head_output[n,h,l,e]   (N,L,H·Dv)
+  cache.stage(Id::concat, {t.head_output, t.head_gain},
+              [&] { return merge_heads(*t.head_output, t.head_gain.get(), "H·Dv"); });
+
+  // output = concat·W_Oᵀ + b_O                                                             (N,L,E)
+  const LinearRows w_o{t.out_proj_weight.get(), 0, t.out_proj_bias.get(), 0};
+  const Shape shape{{"N", s.batch}, {"L", s.queries}, {"E", s.embed_dim}};
+  const auto earlier_w_o = [](const StageKey& earlier) {
+    return LinearRows{earlier.sources[1].get(), 0, earlier.sources[2].get(), 0};
+  };
+  cache.stage(
+      Id::output, {t.concat, t.out_proj_weight, t.out_proj_bias},
+      [&] { return linear(*t.concat, w_o, shape); }, {}, update_linear(t.concat, w_o, shape, earlier_w_o));
+}
+
+// What a transformer block adds around the operator: LayerNorm(query + output), either part if asked for.
+void add_and_norm(ForwardPass& pass) {
+  TraceTensors& t = pass.tensors;
+  const AttentionOptions& options = pass.options;
+  StageCache& cache = pass.cache;
+  if (options.residual)
+    cache.stage(Id::residual_output, {t.query, t.output}, [&] { return add_residual(*t.query, *t.output); });
+  if (options.layer_norm) {
+    const TensorPtr& sum = options.residual ? t.residual_output : t.output;
+    cache.stage(Id::layer_norm_output, {sum}, [&] { return layer_norm(*sum); });
+  }
+}
+
+void rotate_by_position(ForwardPass& pass) {
+  TraceTensors& t = pass.tensors;
+  const AttentionOptions& options = pass.options;
+  const AttentionSizes& s = pass.sizes;
+  StageCache& cache = pass.cache;
+  const std::vector<double> frequencies = rotary_inverse_frequencies(options);
+  if (frequencies.empty()) return;
+  const auto rotated = [&](Id id, const TensorPtr& heads, Index first_position) {
+    std::vector<double> choices = stage_choices(first_position);
+    choices.insert(choices.end(), frequencies.begin(), frequencies.end());
+    cache.stage(
+        id, {heads}, [&] { return rotary_embedding(*heads, frequencies, first_position); }, std::move(choices));
+  };
+  rotated(Id::q_rotary, t.q_heads, rotary_first_query(options, s.queries, s.keys));
+  rotated(Id::k_rotary, t.k_heads, 0);
+}
+
+namespace {
+
+// The second result of nn.MultiheadAttention.
+void return_weights(ForwardPass& pass) {
+  TraceTensors& t = pass.tensors;
+  const AttentionOptions& options = pass.options;
+  StageCache& cache = pass.cache;
+  if (!options.need_weights) return;
+  if (options.average_attn_weights) {
+    cache.stage(Id::attn_output_weights, {t.dropped_weights},
+                [&] { return average_over_heads(*t.dropped_weights); });
+  } else {
+    t.attn_output_weights = t.dropped_weights;
+  }
+}
+
+// All that mask_bias depends on beside the masks that are given.
+std::vector<double> mask_choices(const ForwardPass& pass) {
+  const AttentionOptions& o = pass.options;
+  const AttentionSizes& s = pass.sizes;
+  const bool by_position = o.is_causal || o.sliding_window || o.alibi;
+  return stage_choices(o.op, pass.dtype, s.batch, s.heads, s.queries, s.keys, s.all_keys, o.is_causal,
+                       by_position ? static_cast<double>(o.causal_alignment) : 0.0,
+                       o.sliding_window.value_or(0), o.alibi, o.alibi ? o.alibi_scale : 0.0);
+}
+
+std::vector<double> with_frozen(std::vector<double> choices, const AttentionOptions& options) {
+  for (const Index head : options.frozen_heads) choices.push_back(static_cast<double>(head));
+  return choices;
+}
+
+}  // namespace
+}  // namespace headwise

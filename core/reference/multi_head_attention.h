@@ -1,0 +1,21 @@
+// The steps of the reference's forward pass, in the order in which they are taken. Private to core/reference: a run that needs
+// only some tensors takes the same steps (reference_parts.h), others call reference_forward (reference_backend.h).
+#pragma once
+
+#include "core/reference/forward_pass.h"
+
+namespace headwise {
+
+// F.multi_head_attention_forward: from query, key and value to the output.
+void multi_head_attention(ForwardPass& pass);
+
+// F.scaled_dot_product_attention: from q_heads, k_heads and v_heads to head_output.
+void scaled_dot_product_attention(ForwardPass& pass);
+
+// The steps around it, which multi_head_attention takes.
+void project_and_split(ForwardPass& pass);
+void rotate_by_position(ForwardPass& pass);
+void merge_and_project(ForwardPass& pass);
+void add_and_norm(ForwardPass& pass);
+
+}  // namespace headwise
