@@ -91,7 +91,8 @@ std::vector<std::string> broken_rules(const std::string& path, const std::string
       breaks("GL headers only in core/gpu, app/gl, app/render and app/platform");
     }
     if (header.starts_with("GLFW/") && folder != "app/platform") breaks("GLFW only in app/platform");
-    if (header.find("imgui") != std::string::npos && !imgui_folders.contains(folder)) {
+    if (header.find("imgui") != std::string::npos && !imgui_folders.contains(folder) &&
+        !precompiled.contains(path)) {
       breaks("ImGui only where the window is drawn");
     }
     const auto layer = layers.find(folder);

@@ -6,7 +6,7 @@
 set -u
 program=$1
 pictures=${HEADWISE_TOUR_DIR:-$2}
-lesson=$(dirname "${BASH_SOURCE[0]}")/../../assets/lessons/first_walk.json
+lesson=$(dirname "${BASH_SOURCE[0]}")/../../../assets/lessons/first_walk.json
 mkdir -p "$pictures"
 pictures=$(cd "$pictures" && pwd)
 rm -f "$pictures"/[0-9][0-9]-*.png "$pictures"/[0-9][0-9]-*.xwd.gz

@@ -109,7 +109,7 @@ TEST_CASE("Llama 3.1 keeps its fast frequencies, divides its slow ones and goes 
 }
 
 TEST_CASE("an odd width, a base that is no base and too many frequencies are refused in words") {
-  CHECK_THROWS_WITH_AS(rotary_inverse_frequencies(7), doctest::Contains("turned in pairs"), Error);
+  CHECK_THROWS_WITH_AS(rotary_inverse_frequencies(7), doctest::Contains("rotated in pairs"), Error);
   CHECK_THROWS_AS(rotary_inverse_frequencies(0), Error);
   CHECK_THROWS_WITH_AS(rotary_inverse_frequencies(8, 0.0), doctest::Contains("above 0"), Error);
   CHECK_THROWS_AS(rotary_inverse_frequencies(8, HUGE_VAL), Error);

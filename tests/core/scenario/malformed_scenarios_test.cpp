@@ -52,7 +52,7 @@ const std::vector<Malformed> malformed{
     {"\"headwise\"", {"a scenario is a JSON object"}},
     {"{\"headwise\": 2}", {"newer Headwise", "version 2", "version 1"}},
     {"{\"headwise\": 1.5}", {"newer"}},
-    {"{\"headwise\": 0}", {"unknown version"}},
+    {"{\"headwise\": 0}", {"unknown format version"}},
     {"{\"headwise\": \"1\"}", {"headwise", "wrong type", "\"1\""}},
     {"{\"headwise\": null}", {"headwise", "wrong type"}},
     // Unknown and duplicate keys

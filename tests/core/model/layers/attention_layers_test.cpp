@@ -198,7 +198,7 @@ TEST_CASE("the number of heads is config.json's under each family's key, or not 
   }
   const AttentionLayers unknown = layers_of(grouped, "");
   CHECK_FALSE(unknown.layers.at(0).num_heads.has_value());
-  CHECK(layer_problem(unknown.layers[0]).find("no config.json") != std::string::npos);
+  CHECK(layer_problem(unknown.layers[0]).find("neither its arrays nor a config.json") != std::string::npos);
   CHECK(layer_problem(with_heads(unknown.layers[0], 6, 2)) == "");
   CHECK(layer_problem(with_heads(unknown.layers[0], 6, 6)).find("k has 4 rows instead of 12") !=
         std::string::npos);

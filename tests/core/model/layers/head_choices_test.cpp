@@ -121,7 +121,7 @@ TEST_CASE("heads that nothing says are told as assumed until the scenario says t
   const Scenario silent =
       scenario_from_json(R"({"headwise":1,"attention":{"num_kv_heads":4},)" + file, "test");
   const ScenarioInputs assumed = make_scenario_inputs(silent, DType::f32);
-  CHECK(assumed.told_of_heads.find("8 (4 for k and v) of 2 are assumed") != std::string::npos);
+  CHECK(assumed.told_of_heads.find("assuming 8 (4 for k and v) of 2") != std::string::npos);
   CHECK(assumed.notes.size() == 2);
   const Scenario says =
       scenario_from_json(R"({"headwise":1,"attention":{"num_heads":8,"num_kv_heads":4},)" + file, "test");

@@ -248,7 +248,7 @@ TEST_CASE("vocab.json and merges.txt that do not fit each other, or are of CLIP,
   CHECK(contains(refused_file(folder.file("vocab.json")), "</w>"));
   folder.with_file("merges.txt", "a b\n");
   folder.with_file("vocab.json", "[]");
-  CHECK(contains(refused_file(folder.file("vocab.json")), "no tokenizer"));
+  CHECK(contains(refused_file(folder.file("vocab.json")), "not a tokenizer"));
   folder.with_file("vocab.json", R"({"a": 0, "a": 1})");
   CHECK(contains(refused_file(folder.file("vocab.json")), "twice"));
 }
