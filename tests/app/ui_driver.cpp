@@ -13,6 +13,7 @@
 
 #include "core/files/atomic_file.h"
 #include "core/tensor/error.h"
+#include "tests/skipped.h"
 
 namespace headwise {
 
@@ -77,7 +78,7 @@ std::unique_ptr<UiDriver> UiDriver::start(int width, int height, float scale) {
     return std::unique_ptr<UiDriver>(new UiDriver(width, height, scale));
   } catch (const Error& error) {
     if (error.status() != ExitStatus::no_display) throw;
-    MESSAGE("SKIPPED: " << error.what());
+    test::say_skipped(error.what());
     return nullptr;
   }
 }

@@ -5,6 +5,7 @@
 
 #include "tests/app/cli/program_run.h"
 #include "tests/core/files/temporary_folder.h"
+#include "tests/skipped.h"
 
 using namespace headwise;
 
@@ -32,7 +33,7 @@ std::uint32_t big_endian(const std::string& bytes, std::size_t at) {
 // False, and said aloud, where this machine has no OpenGL at all.
 bool has_gl(const ProgramResult& result) {
   if (result.status != 7) return true;
-  MESSAGE("SKIPPED: " << result.err);
+  test::say_skipped(result.err);
   return false;
 }
 

@@ -8,6 +8,7 @@
 
 #include "tests/app/cli/program_run.h"
 #include "tests/core/files/temporary_folder.h"
+#include "tests/skipped.h"
 
 using namespace headwise;
 
@@ -112,7 +113,7 @@ TEST_CASE("render warns of a page once, and with --strict makes no folder") {
   const Words words{"render", lesson, "-o", folder.file("slides"), "--size", "640x360"};
   const ProgramResult strict = with(words, "--strict");
   if (strict.status == 7) {
-    MESSAGE("SKIPPED: " << strict.err);
+    test::say_skipped(strict.err);
     return;
   }
   CHECK(strict.status == 3);

@@ -10,6 +10,7 @@
 #include "app/gl/vertex_array.h"
 #include "app/platform/offscreen_context.h"
 #include "core/tensor/error.h"
+#include "tests/skipped.h"
 
 using namespace headwise;
 
@@ -20,7 +21,7 @@ std::unique_ptr<OffscreenContext> context_or_skip() {
     return std::make_unique<OffscreenContext>(16, 16);
   } catch (const Error& error) {
     if (error.status() != ExitStatus::no_display) throw;
-    MESSAGE("SKIPPED: " << error.what());
+    test::say_skipped(error.what());
     return nullptr;
   }
 }

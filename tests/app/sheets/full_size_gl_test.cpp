@@ -8,6 +8,7 @@
 #include "core/gpu/gpu_faults.h"
 #include "core/gpu/gpu_limits.h"
 #include "tests/app/window_bench.h"
+#include "tests/skipped.h"
 
 using namespace headwise;
 
@@ -26,7 +27,7 @@ FullSizeResultPtr run_beside(const FullSizeRequest& request) {
 
 bool has_compute(const FullSizeResult& result) {
   if (result.forward.notice.empty()) return true;
-  MESSAGE("SKIPPED: " << result.forward.notice);
+  test::say_skipped(result.forward.notice);
   return false;
 }
 

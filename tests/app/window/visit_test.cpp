@@ -4,6 +4,7 @@
 #include "app/window/window_visit.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
+#include "tests/skipped.h"
 
 using namespace headwise;
 
@@ -15,7 +16,7 @@ VisitReport visit(const Scenario& scenario) {
     return visit_window(scenario, 900, 1250, 2);
   } catch (const Error& error) {
     if (error.status() != ExitStatus::no_display) throw;
-    MESSAGE("SKIPPED: " << error.what());
+    test::say_skipped(error.what());
     return {};
   }
 }

@@ -9,6 +9,7 @@
 #include "app/platform/offscreen_context.h"
 #include "core/gpu/gpu_limits.h"
 #include "core/tensor/error.h"
+#include "tests/skipped.h"
 
 namespace headwise::test {
 
@@ -16,13 +17,13 @@ inline std::unique_ptr<OffscreenContext> context_or_skip() {
   try {
     auto context = std::make_unique<OffscreenContext>(16, 16);
     if (const std::string reason = compute_refusal(); !reason.empty()) {
-      MESSAGE("SKIPPED: " << reason);
+      say_skipped(reason);
       return nullptr;
     }
     return context;
   } catch (const Error& error) {
     if (error.status() != ExitStatus::no_display) throw;
-    MESSAGE("SKIPPED: " << error.what());
+    say_skipped(error.what());
     return nullptr;
   }
 }
