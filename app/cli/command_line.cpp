@@ -10,6 +10,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "app/cli/command_options.h"
 #include "app/cli/progress_line.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "app/cli/command_options.h"
 #include "app/cli/comparison_text.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"

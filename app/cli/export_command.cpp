@@ -1,6 +1,7 @@
 // headwise export: a tensor of a scenario as a picture, a table or an array.
 #include <fmt/format.h>
 
+#include "app/cli/command_options.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/cli/command_options.h"
 #include "app/cli/head_scores_info.h"
 #include "app/cli/model_info.h"
 #include "app/cli/playlist_argument.h"

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "app/cli/command_options.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "core/backend/backend.h"

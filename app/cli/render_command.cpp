@@ -5,6 +5,7 @@
 
 #include <filesystem>
 
+#include "app/cli/command_options.h"
 #include "app/cli/pixel_size.h"
 #include "app/cli/playlist_argument.h"
 #include "app/cli/standard_streams.h"

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "app/cli/chosen_layers.h"
+#include "app/cli/command_options.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"

@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "app/cli/command_options.h"
 #include "app/cli/standard_streams.h"
 #include "core/tensor/error.h"
 

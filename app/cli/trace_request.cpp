@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <map>
 
+#include "app/cli/command_options.h"
 #include "app/cli/standard_streams.h"
 #include "app/platform/offscreen_context.h"
 #include "core/backend/backend_trace.h"

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "app/cli/command_options.h"
 #include "app/cli/standard_streams.h"
 #include "core/tensor/error.h"
 
