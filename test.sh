@@ -15,7 +15,7 @@ install_missing build test
 options=()
 # Sanitizers change what the optimiser sees and so what it warns about: warnings are judged on the Release build, and so is that
 # every file includes what it uses.
-[ "${CI:-}" = true ] && [ "$preset" = release ] && options=(-DHEADWISE_WERROR=ON -DHEADWISE_PCH=OFF)
+[ "${CI:-}" = true ] && [ "$preset" = release ] && options=(-DHEADWISE_WERROR=ON -DHEADWISE_QUICK_BUILD=OFF)
 build "$preset" all "${options[@]}"
 
 # Software rendering everywhere, so that the pixels do not depend on the machine.
