@@ -28,8 +28,6 @@ constexpr double bar_block_height = 44.0;
 constexpr double largest_thumbnail = 64.0;
 constexpr double smallest_corner_thumbnail = 30.0;
 constexpr double smallest_band_thumbnail = 22.0;
-constexpr double head_number_height = 15.0;
-constexpr double head_caption_height = 20.0;
 constexpr double largest_band_share = 0.44;
 // Of a map in a grid: from here on at least every third row and every fourth column has room for its name.
 constexpr double least_named_row = 4.0, least_named_col = 4.5;
@@ -131,6 +129,98 @@ Widths cell_widths(const StageShape& shape, double width, double u) {
   return widths;
 }
 
+// Along the width: where the matrices stand. It decides whether labels have to be slanted, which decides heights.
+struct Columns {
+  Widths cells;
+  bool slanted = false, left_slanted = false;
+  double left_x = 0, left_width = 0;
+  double figures = 0;  // width of the figures before the result
+  double result_x = 0, result_width = 0;
+};
+
+Columns columns_of(const StageShape& shape, const RectF& area, double u) {
+  Columns columns;
+  const double labels = shape.row_label_width > 0 ? shape.row_label_width + label_gap * u : 0.0;
+  columns.figures = shape.row_figures * (figure_width + figure_gap) * u;
+  double gap = 0.0;
+  if (shape.left_cols) {
+    gap = std::clamp(area.width * 0.06, 26.0 * u, 72.0 * u);
+    gap = std::max({gap, shape.above_label_width + 2 * label_gap * u, shape.sign_width + 2 * label_gap * u});
+  }
+  const double before = shape.left_cols ? labels : std::max(labels, shape.above_label_width + label_gap * u);
+  const double width = area.width - before - gap - columns.figures;
+  Widths& cells = columns.cells;
+  cells = cell_widths(shape, width, u);
+  columns.slanted = shape.col_label_width + 6.0 * u > cells.result_cell && shape.col_label_width > 0;
+  if (columns.slanted) {
+    const double overhang = std::max(0.0, slanted_overhang(shape.col_label_width) - 0.4 * cells.result_cell);
+    cells = cell_widths(shape, width - overhang, u);
+  }
+  columns.left_slanted =
+      shape.left_col_label_width + 6.0 * u > cells.left_cell && shape.left_col_label_width > 0;
+  columns.left_x = area.x + before;
+  columns.left_width = cells.left_cell * static_cast<double>(shape.left_cols.value_or(0));
+  columns.result_x = columns.left_x + columns.left_width + gap + columns.figures;
+  columns.result_width = cells.result_cell * static_cast<double>(shape.cols);
+  return columns;
+}
+
+// Under the matrices: labels, then the colour bars, beside the result's labels where they fit there.
+struct Foot {
+  double height = 0;
+  double labels = 0;      // height of the labels over the bars
+  double bars_width = 0;  // room for the bars
+};
+
+Foot foot_of(const StageShape& shape, const RectF& area, const Columns& columns, double u) {
+  const double caption = line_height * u + 4.0 * u;
+  const double result = columns.slanted ? slanted_height(shape.col_label_width, u) : caption;
+  double left = 0.0;
+  if (shape.left_cols) left = columns.left_slanted ? slanted_height(shape.left_col_label_width, u) : caption;
+  const double bars_block = shape.bar_captions.empty() ? 0.0 : bar_block_height * u;
+  const double beside = columns.result_x - area.x - 16.0 * u;
+  if (shape.left_cols && bars_total(shape.bar_captions, shortest_bar * u, u) <= beside)
+    return {std::max(result, left + bars_block), left, beside};
+  const double labels = std::max(result, left);
+  return {labels + bars_block, labels, area.width};
+}
+
+struct Heights {
+  double above_cell = 0, result_cell = 0;
+};
+
+// Where the result's numbers just do not fit and what stands above can be lower, it is.
+void make_room_for_digits(const StageShape& shape, double room, double lowest, Heights& heights) {
+  const double needed = std::ceil(shape.digit_height);
+  const double left_over = room - needed * static_cast<double>(shape.rows);
+  const double lower = cell_side(left_over, *shape.above_rows, heights.above_cell);
+  if (needed <= 0.0 || heights.result_cell >= needed || lower < lowest) return;
+  heights = {lower, needed};
+}
+
+// In a height that holds matrices, titles and foot, but no band of thumbnails.
+Heights cell_heights(const StageShape& shape, double height, double foot, double u) {
+  const double title = title_height_units * u;
+  const double bias = shape.bias_row ? bias_height * u + 4.0 * u : 0.0;
+  const double titles = shape.above_rows ? 2 * title + 4.0 * u : title;
+  const double col_figures = shape.col_figures * (figure_height + 2.0) * u;
+  const double room = height - titles - bias - foot - col_figures;
+  Heights cells;
+  if (!shape.above_rows) {
+    cells.result_cell = cell_side(room, shape.rows, tallest_cell * u);
+  } else if (shape.cell_for_cell) {
+    cells.result_cell = cells.above_cell = cell_side(room, shape.rows + *shape.above_rows, tallest_cell * u);
+    make_room_for_digits(shape, room, lowest_mask_cell * u, cells);
+  } else {
+    const double share = operand_share(*shape.above_rows, shape.rows);
+    cells.above_cell = cell_side(room * share, *shape.above_rows, tallest_inner_cell * u);
+    cells.result_cell = cell_side(room - cells.above_cell * static_cast<double>(*shape.above_rows),
+                                  shape.rows, tallest_cell * u);
+    make_room_for_digits(shape, room, lowest_operand_cell * u, cells);
+  }
+  return cells;
+}
+
 // Height of the thumbnails' band over the whole width.
 double band_height(const StageShape& shape, RectF area, double u) {
   const double most =
@@ -144,166 +234,74 @@ double band_height(const StageShape& shape, RectF area, double u) {
   }
 }
 
-}  // namespace
-
-RectF HeadGrid::thumbnail(Index head) const {
-  const double column = static_cast<double>(head % columns), row = static_cast<double>(head / columns);
-  return {area.x + column * pitch_x, area.y + row * pitch_y, side, side};
-}
-
-RectF HeadGrid::number_line(Index head) const {
-  const RectF above = thumbnail(head);
-  return {above.x, above.y + above.height, above.width, pitch_y - side};
-}
-
-HeadGrid head_grid(Index heads, RectF area, double scale, double largest) {
-  HeadGrid grid;
-  grid.caption = {area.x, area.y, area.width, head_caption_height * scale};
-  area.y += grid.caption.height;
-  area.height -= grid.caption.height;
-  grid.area = area;
-  const double gap = (heads > 16 ? 5.0 : 9.0) * scale;
-  const double under = head_number_height * scale;
-  for (Index columns = 1; columns <= std::max<Index>(heads, 1); ++columns) {
-    const double c = static_cast<double>(columns);
-    const double r = std::ceil(static_cast<double>(heads) / c);
-    const double side = std::floor(std::min(
-        {(area.width - (c - 1) * gap) / c, (area.height - r * under - (r - 1) * gap * 0.5) / r, largest}));
-    // Of equal sizes the one with fewer rows.
-    if (side >= grid.side || grid.columns == 0) {
-      grid.side = std::max(0.0, side);
-      grid.columns = columns;
-    }
-  }
-  // The same number of rows, evenly filled.
-  const Index rows = (heads + grid.columns - 1) / std::max<Index>(grid.columns, 1);
-  grid.columns = (heads + rows - 1) / std::max<Index>(rows, 1);
-  grid.pitch_x = grid.side + gap;
-  grid.pitch_y = grid.side + under + gap * 0.5;
+// Thumbnails in the corner that the product leaves free; null where there is none, or it is too small.
+std::optional<HeadGrid> heads_in_corner(const StageShape& shape, const RectF& area, const Columns& columns,
+                                        double foot, double u) {
+  if (!shape.left_cols || !shape.above_rows) return std::nullopt;
+  const double above = cell_heights(shape, area.height, foot, u).above_cell;
+  const RectF corner{area.x, area.y,
+                     columns.result_x - columns.figures - shape.above_label_width - 2 * label_gap * u - area.x,
+                     title_height_units * u + above * static_cast<double>(*shape.above_rows)};
+  const HeadGrid grid = head_grid(shape.heads, corner, u, largest_thumbnail * u);
+  if (grid.side < smallest_corner_thumbnail * u) return std::nullopt;
   return grid;
 }
+
+// Thumbnails above it all, which `area` loses.
+HeadGrid heads_in_band(const StageShape& shape, RectF& area, double u) {
+  const double band = band_height(shape, area, u);
+  HeadGrid grid = head_grid(shape.heads, {area.x, area.y, area.width, band}, u, largest_thumbnail * u);
+  const Index rows = (shape.heads + grid.columns - 1) / grid.columns;
+  const double used = grid.caption.height + static_cast<double>(rows) * grid.pitch_y;
+  area.y += used + 6.0 * u;
+  area.height -= used + 6.0 * u;
+  return grid;
+}
+
+// The matrices, from the top down.
+void place_matrices(const StageShape& shape, const Columns& columns, const Heights& cells, double y, double u,
+                    StageLayout& layout) {
+  const double title = title_height_units * u, x = columns.result_x, width = columns.result_width;
+  y += title;
+  if (shape.above_rows) {
+    layout.above = {x, y, width, cells.above_cell * static_cast<double>(*shape.above_rows)};
+    y += layout.above->height + 4.0 * u;
+  }
+  if (shape.bias_row) {
+    layout.bias = {x, y, width, bias_height * u};
+    y += (bias_height + 4.0) * u;
+  }
+  if (shape.above_rows) y += title;
+  for (int i = 0; i < shape.col_figures; ++i) {
+    layout.col_figures.push_back({x, y, width, figure_height * u});
+    y += (figure_height + 2.0) * u;
+  }
+  const double height = cells.result_cell * static_cast<double>(shape.rows);
+  layout.result = {x, y, width, height};
+  if (shape.left_cols) layout.left = RectF{columns.left_x, y, columns.left_width, height};
+  for (int i = 0; i < shape.row_figures; ++i) {
+    layout.row_figures.push_back(
+        {x - columns.figures + i * (figure_width + figure_gap) * u, y, figure_width * u, height});
+  }
+}
+
+}  // namespace
 
 StageLayout stage_layout(const StageShape& shape, RectF area, double scale) {
   const double u = scale;
   StageLayout layout;
-
-  // Widths first: they decide whether labels have to be slanted, which decides heights.
-  const double labels = shape.row_label_width > 0 ? shape.row_label_width + label_gap * u : 0.0;
-  const double figures = shape.row_figures * (figure_width + figure_gap) * u;
-  double gap = 0.0;
-  if (shape.left_cols) {
-    gap = std::clamp(area.width * 0.06, 26.0 * u, 72.0 * u);
-    gap = std::max({gap, shape.above_label_width + 2 * label_gap * u, shape.sign_width + 2 * label_gap * u});
-  }
-  const double before = shape.left_cols ? labels : std::max(labels, shape.above_label_width + label_gap * u);
-  const double width = area.width - before - gap - figures;
-  Widths cells = cell_widths(shape, width, u);
-  layout.slanted = shape.col_label_width + 6.0 * u > cells.result_cell && shape.col_label_width > 0;
-  if (layout.slanted) {
-    const double overhang = std::max(0.0, slanted_overhang(shape.col_label_width) - 0.4 * cells.result_cell);
-    cells = cell_widths(shape, width - overhang, u);
-  }
-  layout.left_slanted =
-      shape.left_col_label_width + 6.0 * u > cells.left_cell && shape.left_col_label_width > 0;
-
-  // Under the matrices: labels, then the colour bars, beside the result's labels where they fit there.
-  const double caption = line_height * u + 4.0 * u;
-  const double result_foot = layout.slanted ? slanted_height(shape.col_label_width, u) : caption;
-  double left_foot = 0.0;
-  if (shape.left_cols)
-    left_foot = layout.left_slanted ? slanted_height(shape.left_col_label_width, u) : caption;
-  const double left_width = cells.left_cell * static_cast<double>(shape.left_cols.value_or(0));
-  const double result_x = area.x + before + left_width + gap + figures;
-  const double bars_block = shape.bar_captions.empty() ? 0.0 : bar_block_height * u;
-  const double beside = result_x - area.x - 16.0 * u;
-  const bool bars_beside = shape.left_cols && bars_total(shape.bar_captions, shortest_bar * u, u) <= beside;
-  const double foot = bars_beside ? std::max(result_foot, left_foot + bars_block)
-                                  : std::max(result_foot, left_foot) + bars_block;
-
-  // Thumbnails go into the corner that the product leaves free; where there is none, or it is too small,
-  // above it all.
-  const double title = title_height_units * u;
-  const double col_figures = shape.col_figures * (figure_height + 2.0) * u;
+  const Columns columns = columns_of(shape, area, u);
+  const Foot foot = foot_of(shape, area, columns, u);
   RectF body = area;
-  bool in_corner = false;
-  // Where the result's numbers just do not fit and what stands above can be lower, it is.
-  const auto make_room = [&](double& above, double& result, double room, double lowest) {
-    const double needed = std::ceil(shape.digit_height);
-    const double left_over = room - needed * static_cast<double>(shape.rows);
-    const double lower = cell_side(left_over, *shape.above_rows, above);
-    if (needed <= 0.0 || result >= needed || lower < lowest) return;
-    result = needed;
-    above = lower;
-  };
-  const auto heights = [&](double height) {
-    struct {
-      double above = 0, result = 0;
-    } cell;
-    const double bias = shape.bias_row ? bias_height * u + 4.0 * u : 0.0;
-    const double titles = shape.above_rows ? 2 * title + 4.0 * u : title;
-    const double room = height - titles - bias - foot - col_figures;
-    if (!shape.above_rows) {
-      cell.result = cell_side(room, shape.rows, tallest_cell * u);
-    } else if (shape.cell_for_cell) {
-      cell.result = cell.above = cell_side(room, shape.rows + *shape.above_rows, tallest_cell * u);
-      make_room(cell.above, cell.result, room, lowest_mask_cell * u);
-    } else {
-      const double share = operand_share(*shape.above_rows, shape.rows);
-      cell.above = cell_side(room * share, *shape.above_rows, tallest_inner_cell * u);
-      cell.result =
-          cell_side(room - cell.above * static_cast<double>(*shape.above_rows), shape.rows, tallest_cell * u);
-      make_room(cell.above, cell.result, room, lowest_operand_cell * u);
-    }
-    return cell;
-  };
   if (shape.heads > 0) {
-    if (shape.left_cols && shape.above_rows) {
-      const double above_height = title + heights(area.height).above * static_cast<double>(*shape.above_rows);
-      const double corner_width = result_x - figures - shape.above_label_width - 2 * label_gap * u - area.x;
-      const RectF corner{area.x, area.y, corner_width, above_height};
-      const HeadGrid grid = head_grid(shape.heads, corner, u, largest_thumbnail * u);
-      in_corner = grid.side >= smallest_corner_thumbnail * u;
-      if (in_corner) layout.heads = grid;
-    }
-    if (!in_corner) {
-      const double band = band_height(shape, area, u);
-      layout.heads = head_grid(shape.heads, {area.x, area.y, area.width, band}, u, largest_thumbnail * u);
-      const Index grid_rows = (shape.heads + layout.heads->columns - 1) / layout.heads->columns;
-      const double used = layout.heads->caption.height + static_cast<double>(grid_rows) * layout.heads->pitch_y;
-      body.y += used + 6.0 * u;
-      body.height -= used + 6.0 * u;
-    }
+    layout.heads = heads_in_corner(shape, area, columns, foot.height, u);
+    if (!layout.heads) layout.heads = heads_in_band(shape, body, u);
   }
-
-  const auto cell_heights = heights(body.height);
-  double y = body.y + title;
-  const double result_width = cells.result_cell * static_cast<double>(shape.cols);
-  if (shape.above_rows) {
-    layout.above = {result_x, y, result_width, cell_heights.above * static_cast<double>(*shape.above_rows)};
-    y += layout.above->height + 4.0 * u;
-    if (shape.bias_row) {
-      layout.bias = {result_x, y, result_width, bias_height * u};
-      y += (bias_height + 4.0) * u;
-    }
-    y += title;
-  } else if (shape.bias_row) {
-    layout.bias = {result_x, y, result_width, bias_height * u};
-    y += (bias_height + 4.0) * u;
-  }
-  for (int i = 0; i < shape.col_figures; ++i) {
-    layout.col_figures.push_back({result_x, y, result_width, figure_height * u});
-    y += (figure_height + 2.0) * u;
-  }
-  const double result_height = cell_heights.result * static_cast<double>(shape.rows);
-  layout.result = {result_x, y, result_width, result_height};
-  if (shape.left_cols) layout.left = RectF{area.x + before, y, left_width, result_height};
-  for (int i = 0; i < shape.row_figures; ++i) {
-    const double x = result_x - figures + i * (figure_width + figure_gap) * u;
-    layout.row_figures.push_back({x, y, figure_width * u, result_height});
-  }
-  const double bars_y = y + result_height + (bars_beside ? left_foot : std::max(left_foot, result_foot)) +
-                        (line_height + 3.0) * u;
-  layout.bars = bar_rects(shape.bar_captions, {area.x, bars_y, bars_beside ? beside : area.width, 0}, u);
+  place_matrices(shape, columns, cell_heights(shape, body.height, foot.height, u), body.y, u, layout);
+  layout.slanted = columns.slanted;
+  layout.left_slanted = columns.left_slanted;
+  const double bars_y = layout.result.y + layout.result.height + foot.labels + (line_height + 3.0) * u;
+  layout.bars = bar_rects(shape.bar_captions, {area.x, bars_y, foot.bars_width, 0}, u);
   return layout;
 }
 

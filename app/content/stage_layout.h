@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "app/content/head_grid.h"
 #include "core/picture/picture.h"
 
 namespace headwise {
@@ -32,18 +33,6 @@ struct StageShape {
   int note_lines = 0;                        // of the maps of a grid: lines of words under each title
 };
 
-// Square thumbnails in rows from the top left, a caption above them and a line with number and dot under
-// each.
-struct HeadGrid {
-  RectF area;
-  Index columns = 0;
-  double side = 0, pitch_x = 0, pitch_y = 0;
-  RectF caption;
-
-  RectF thumbnail(Index head) const;
-  RectF number_line(Index head) const;  // under the thumbnail, as wide as it
-};
-
 struct StageLayout {
   RectF result;
   std::optional<RectF> left, above, bias;
@@ -59,9 +48,6 @@ inline constexpr double title_height_units = 20.0;  // a line over each matrix w
 inline constexpr double note_line_units = 13.0;     // a line of words between title and map
 
 StageLayout stage_layout(const StageShape& shape, RectF area, double scale);
-
-// The largest thumbnails that fit, at most `largest` pixels a side.
-HeadGrid head_grid(Index heads, RectF area, double scale, double largest);
 
 // `count` maps of the same shape as a grid, each under a title line; labels only where they fit.
 struct MapGrid {

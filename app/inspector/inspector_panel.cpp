@@ -24,6 +24,7 @@
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/text_column.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
@@ -34,10 +35,6 @@ namespace headwise {
 namespace {
 
 using Id = TensorId;
-
-float width_of(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
 
 struct ShapeWord {
   std::string letters, sizes;

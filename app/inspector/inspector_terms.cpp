@@ -16,6 +16,7 @@
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
@@ -28,10 +29,6 @@ using Id = TensorId;
 
 constexpr std::size_t few_terms = 6, few_terms_compact = 4;
 constexpr std::size_t most_lines = 12;  // of all terms, before they scroll
-
-float width_of(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
 
 void point_at(const PanelContext& context, const BoxRef& box) {
   if (context.pointing) context.pointing->boxes.push_back(box);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "app/content/stage_marks.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/attention/output_by_heads.h"
@@ -16,10 +17,6 @@ namespace headwise {
 namespace {
 
 constexpr std::size_t most_lines = 12;
-
-float width_of(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
 
 }  // namespace
 

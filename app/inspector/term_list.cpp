@@ -12,6 +12,7 @@
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"
@@ -24,10 +25,6 @@ using Id = TensorId;
 // Of so many terms the widths are measured; those behind them are smaller.
 constexpr std::size_t most_measured = 400;
 constexpr float sign_letters = 2.2f;  // the width of a sign with its air, in digits
-
-float width_of(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
 
 // A softmax's term is a function of its one factor.
 bool is_exponential(const NamedTerm& term, Combine combine) {

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "app/widgets/focus_order.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
@@ -30,10 +31,6 @@ constexpr struct {
 
 bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
-}
-
-float width_of(ImFont* font, std::string_view text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
 }
 
 // An ImGui item that takes no room: it can be asked whether the mouse is on it, and have a tooltip.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "app/session/frozen_heads.h"
+#include "app/session/head_gains.h"
 #include "core/answers/tensor_change.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/float_dispatch.h"
@@ -19,12 +20,6 @@ namespace {
 std::string capitalised(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;
-}
-
-double gain_of(const Scenario& scenario, Index head) {
-  if (!scenario.head_gain) return 1.0;
-  const auto at = static_cast<std::size_t>(head);
-  return at < scenario.head_gain->size() ? (*scenario.head_gain)[at] : 1.0;
 }
 
 // "5", "1 and 4", "0, 1, 2 and 7".
@@ -47,7 +42,7 @@ std::string gain_sentence(const Scenario& before, const Scenario& after, const T
   const Index heads = trace.options.num_heads;
   std::vector<Index> muted, heard, changed, speaking;
   for (Index head = 0; head < heads; ++head) {
-    const double was = gain_of(before, head), is = gain_of(after, head);
+    const double was = head_gain_of(before, head), is = head_gain_of(after, head);
     if (is != 0.0) speaking.push_back(head);
     if (was == is) continue;
     if (is == 0.0) {
@@ -72,7 +67,7 @@ std::string gain_sentence(const Scenario& before, const Scenario& after, const T
     return fmt::format("{} unmuted", heads_text(heard));
   }
   if (changed.size() == 1 && muted.empty() && heard.empty()) {
-    return fmt::format("Head {} at gain {:.3g}", changed[0], gain_of(after, changed[0]));
+    return fmt::format("Head {} at gain {:.3g}", changed[0], head_gain_of(after, changed[0]));
   }
   if (muted.empty() && heard.empty() && changed.empty()) return "";
   return "Head gains changed";

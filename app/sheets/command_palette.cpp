@@ -9,6 +9,7 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/labelled_field.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/text_edit.h"
 #include "app/widgets/text_field.h"
 #include "app/widgets/ui_probe.h"
@@ -22,10 +23,6 @@ constexpr float row_height = 28.0f;
 constexpr int most_rows = 14;           // at once; the rest is scrolled to
 constexpr float outside_list = 190.0f;  // title, field, foot and margins, in a low window
 constexpr float name_width = 190.0f;    // the descriptions stand below each other
-
-float width_of(ImFont* font, std::string_view text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
-}
 
 // The name with the letters that were matched in bold; gives where it ends.
 float draw_name(const WidgetContext& context, ImVec2 at, const std::string& name,

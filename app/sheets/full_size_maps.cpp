@@ -13,6 +13,7 @@
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/labelled_field.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/slider.h"
 #include "app/widgets/tooltip.h"
@@ -107,13 +108,6 @@ PlaneGeometry plane_of(const MapPart& part, double x, double y, double side) {
                         part.spec.values.rows, part.spec.values.cols);
 }
 
-ImVec2 near_corner(const PlaneGeometry& plane) {
-  return {static_cast<float>(plane.x), static_cast<float>(plane.y)};
-}
-ImVec2 far_corner(const PlaneGeometry& plane) {
-  return {static_cast<float>(plane.x + plane.width), static_cast<float>(plane.y + plane.height)};
-}
-
 void draw_all(const PanelContext& context, const FullSizeResult& result, FinerMaps& finer,
               FullSizeMapsState& state, RectF area, std::string& told) {
   const WidgetContext widgets = context.widgets();
@@ -132,27 +126,27 @@ void draw_all(const PanelContext& context, const FullSizeResult& result, FinerMa
     const auto row = static_cast<double>(i / static_cast<std::size_t>(grid.columns));
     geometry.push_back(plane_of(state.parts[i], area.x + column * grid.pitch_x,
                                 area.y + title + row * grid.pitch_y, grid.side));
-    planes.push_back({&specs[i], near_corner(geometry[i]), far_corner(geometry[i])});
+    planes.push_back({&specs[i], corner(geometry[i]), far_corner(geometry[i])});
   }
   draw_heatmap_planes(list, context.heatmaps, planes);
   for (std::size_t i = 0; i < state.parts.size(); ++i) {
     const MapPart& part = state.parts[i];
     const PlaneGeometry& plane = geometry[i];
     const std::string name = name_of(result, part.head);
-    ui_says("head " + name, near_corner(plane));
-    list->AddText(
-        font, font->FontSize,
-        {std::floor(near_corner(plane).x), std::floor(near_corner(plane).y - static_cast<float>(title))},
-        im_color(context.palette.text_dim), fitted_text(name, font, static_cast<float>(grid.side)).c_str());
+    ui_says("head " + name, corner(plane));
+    list->AddText(font, font->FontSize,
+                  {std::floor(corner(plane).x), std::floor(corner(plane).y - static_cast<float>(title))},
+                  im_color(context.palette.text_dim),
+                  fitted_text(name, font, static_cast<float>(grid.side)).c_str());
     ImGui::PushID(static_cast<int>(i));
-    ImGui::SetCursorScreenPos(near_corner(plane));
+    ImGui::SetCursorScreenPos(corner(plane));
     const bool pressed =
         ImGui::InvisibleButton("map", {static_cast<float>(plane.width), static_cast<float>(plane.height)});
     const bool focused = focus_stop(context.focus, ImGui::GetID("map"), FocusKeys::press);
-    ui_probe("full_size/map", static_cast<int>(i), near_corner(plane), far_corner(plane));
+    ui_probe("full_size/map", static_cast<int>(i), corner(plane), far_corner(plane));
     tooltip(widgets, "Head " + name + ": click to zoom in, from the whole map down to single cells.");
     if (ImGui::IsItemHovered()) {
-      list->AddRect(near_corner(plane), far_corner(plane), im_color(context.palette.focus), 0.0f, 0,
+      list->AddRect(corner(plane), far_corner(plane), im_color(context.palette.focus), 0.0f, 0,
                     widgets.px(1.5f));
       if (const auto cell = plane.cell_at(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y))
         told = map_cell_text(result, part, cell->first, cell->second);
@@ -172,8 +166,8 @@ void move_view(const PanelContext& context, FullSizeMapsState& state, const Plan
   const auto side = static_cast<float>(std::max(plane.width, plane.height));
   if (hovered && io.MouseWheel != 0.0f)
     state.zoom = zoomed(state.zoom, std::pow(closer_per_notch, io.MouseWheel),
-                        (io.MousePos.x - near_corner(plane).x) / side,
-                        (io.MousePos.y - near_corner(plane).y) / side, s.queries, s.all_keys);
+                        (io.MousePos.x - corner(plane).x) / side, (io.MousePos.y - corner(plane).y) / side,
+                        s.queries, s.all_keys);
   if (active && (io.MouseDelta.x != 0.0f || io.MouseDelta.y != 0.0f))
     state.zoom = moved(state.zoom, -io.MouseDelta.x / side, -io.MouseDelta.y / side, s.queries, s.all_keys);
   if (!focused || !context.focus) return;
@@ -196,14 +190,14 @@ void draw_one(const PanelContext& context, const FullSizeResult& result, FinerMa
   const MapPart& part = state.parts.front();
   const PlaneGeometry plane = plane_of(part, area.x + left, area.y, side);
   const HeatmapSpec spec = shown_spec(part, state.top);
-  draw_heatmap_plane(list, context.heatmaps, spec, near_corner(plane), far_corner(plane));
+  draw_heatmap_plane(list, context.heatmaps, spec, corner(plane), far_corner(plane));
   if (part.block == 1) draw_cell_digits(widgets, list, plane, spec, true);
 
-  ImGui::SetCursorScreenPos(near_corner(plane));
+  ImGui::SetCursorScreenPos(corner(plane));
   ImGui::InvisibleButton("map", {static_cast<float>(plane.width), static_cast<float>(plane.height)});
   const bool hovered = ImGui::IsItemHovered(), active = ImGui::IsItemActive();
   const bool focused = focus_stop(context.focus, ImGui::GetID("map"), FocusKeys::choose);
-  ui_probe("full_size/head", near_corner(plane), far_corner(plane));
+  ui_probe("full_size/head", corner(plane), far_corner(plane));
 
   std::optional<std::pair<Index, Index>> cell;
   if (hovered) cell = plane.cell_at(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);

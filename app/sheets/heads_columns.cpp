@@ -9,6 +9,7 @@
 
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
@@ -167,7 +168,7 @@ std::optional<HeadColumn> draw_head_columns(const PanelContext& context, const H
     if (fitted_text(below, font, room) == below)
       list->AddText(font, font->FontSize, {left, y}, im_color(context.palette.text_dim), below.c_str());
     if (sorts) {
-      const float end = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, lines[0].c_str()).x;
+      const float end = width_of(font, lines[0]);
       draw_sort_mark(widgets, list,
                      {std::min(left + end + widgets.px(8), max.x - widgets.px(5)), min.y + 0.5f * line},
                      order.descending);

@@ -12,6 +12,7 @@
 #include "app/widgets/button.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/labelled_field.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/text_field.h"
 #include "app/widgets/ui_probe.h"
 #include "core/model/transformer/text_model.h"
@@ -85,7 +86,7 @@ bool choice_line(const WidgetContext& context, const HeadsQuestion& question, st
   const std::string text = choice_text(choice);
   list.AddText(font, font->FontSize, {min.x + context.px(28), y}, im_color(palette.text), text.c_str());
   if (choice == question.likeliest) {
-    const float x = min.x + context.px(28) + font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+    const float x = min.x + context.px(28) + width_of(font, text);
     list.AddText(font, font->FontSize, {std::round(x + context.px(12)), y}, im_color(palette.text_dim),
                  "most likely");
   }

@@ -12,6 +12,7 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/heatmap_plane.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -48,7 +49,7 @@ void draw_number(const PanelContext& context, ImVec2 min, ImVec2 max, const Cell
   const Palette& palette = context.palette;
   const float left = min.x + widgets.px(padding), right = max.x - widgets.px(2 * padding);
   const float top = std::round(min.y + widgets.px(6));
-  const float text_width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, cell.text.c_str()).x;
+  const float text_width = width_of(font, cell.text);
   if (is_largest) {
     const float out = std::round(widgets.px(3));
     list->AddRectFilled({left - out, top - out * 0.5f},

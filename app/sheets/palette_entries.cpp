@@ -7,6 +7,7 @@
 #include <cmath>
 #include <optional>
 
+#include "app/content/stage_views.h"
 #include "app/session/fuzzy_match.h"
 #include "app/setup/setup_settings.h"
 #include "core/playlist/lessons.h"
@@ -21,16 +22,6 @@ constexpr std::size_t longest_query = 256;  // bytes: more than a name with what
 constexpr int found_in_name = 20;
 // So many words are a sentence: some of them are enough.
 constexpr std::size_t sentence_words = 3;
-
-constexpr std::array<std::string_view, stage_view_count> view_descriptions{
-    "the step's product with its operands, for the selected head",
-    "the step's result for every head, side by side",
-    "the tokens, joined by lines as thick as their attention weights",
-    "one query against every key, number by number",
-    "the step's tensors, each beside its gradient",
-    "the step's result beside that of another scenario, with the difference",
-    "where each float lies after view and transpose, and what a wrong view would read",
-    "the words that the model predicts, before and after your changes: what does a muted head do?"};
 
 struct BrushName {
   BrushShape shape;
@@ -215,10 +206,8 @@ std::vector<PaletteEntry> palette_entries(const Session& session) {
   for (const StepEntry& step : step_entries()) {
     entries.push_back({fmt::format("Go to {}", step.name), std::string(step.question), "", step.step});
   }
-  for (int view = 0; view < stage_view_count; ++view) {
-    const auto i = static_cast<std::size_t>(view);
-    entries.push_back({fmt::format("View: {}", stage_view_names[i]), std::string(view_descriptions[i]), "",
-                       static_cast<StageView>(view)});
+  for (const StageViewEntry& view : stage_views()) {
+    entries.push_back({fmt::format("View: {}", view.name), std::string(view.what), "", view.view});
   }
   for (const BrushName& brush : brush_names) {
     entries.push_back(

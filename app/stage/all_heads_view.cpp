@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <span>
 
 #include "app/content/stage_layout.h"
 #include "app/platform/fonts.h"
@@ -19,6 +21,7 @@
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/lock_mark.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
@@ -51,17 +54,9 @@ std::vector<HeadMap> maps_of(const PanelContext& context, const StagePart& resul
   return maps;
 }
 
-ImVec2 corner(const PlaneGeometry& p) {
-  return {static_cast<float>(p.x), static_cast<float>(p.y)};
-}
-ImVec2 far_corner(const PlaneGeometry& p) {
-  return {static_cast<float>(p.x + p.width), static_cast<float>(p.y + p.height)};
-}
-
 // As many lines of words as cost the maps little and as are not cut, below `least` lines that stand in any case.
 MapGrid grid_with_notes(const PanelContext& context, StageShape& shape,
-                        const std::vector<HeadStatistics>& statistics, Index count, const RectF& area,
-                        int least) {
+                        std::span<const HeadStatistics> statistics, Index count, const RectF& area, int least) {
   shape.note_lines = least;
   const MapGrid plain = map_grid(count, shape, area, context.scale);
   if (static_cast<Index>(statistics.size()) != count || count == 0) return plain;
@@ -69,7 +64,7 @@ MapGrid grid_with_notes(const PanelContext& context, StageShape& shape,
     shape.note_lines = std::max(shape.note_lines, least + static_cast<int>(head_words(context, head).size()));
   const MapGrid grid = map_grid(count, shape, area, context.scale);
   ImFont* font = context.fonts.small;
-  const float widest = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, "entropy 0.00 of 0.00").x;
+  const float widest = width_of(font, "entropy 0.00 of 0.00");
   // On a slide every row has its label before there are words.
   const auto labels_all = [&](const MapGrid& maps) {
     return maps.map_height >= closest_rows * context.scale * static_cast<double>(shape.rows);
@@ -86,16 +81,14 @@ MapGrid grid_with_notes(const PanelContext& context, StageShape& shape,
 void draw_range_choice(const PanelContext& context, const RectF& bar, const std::string& caption, float end,
                        PanelAction& action) {
   ImFont* small = context.fonts.small;
-  const auto width_of = [&](const std::string& text) {
-    return small->CalcTextSizeA(small->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-  };
   const float u = context.scale;
   const ImVec2 size = color_choice_size(context);
-  float x = static_cast<float>(bar.x) + std::max(static_cast<float>(bar.width), width_of(caption)) + 24.0f * u;
+  float x = static_cast<float>(bar.x) + std::max(static_cast<float>(bar.width), width_of(small, caption)) +
+            24.0f * u;
   const float y = std::round(static_cast<float>(bar.y) - small->FontSize - 3.0f * u);
   const std::string words = "colours of the numbers of";
   if (context.picture || x + size.x > end) return;
-  if (const float room = width_of(words) + 8.0f * u; x + room + size.x <= end) {
+  if (const float room = width_of(small, words) + 8.0f * u; x + room + size.x <= end) {
     ImGui::GetWindowDrawList()->AddText(small, small->FontSize,
                                         {x, std::round(y + 0.5f * (size.y - small->FontSize))},
                                         im_color(context.palette.text_dim), words.c_str());
@@ -123,111 +116,155 @@ std::vector<std::string> words_of(const PanelContext& context, const HeadMap& ma
   return words;
 }
 
-}  // namespace
+// A grid of the maps of all heads (or of all key/value heads), each with its number and words over it.
+class View {
+ public:
+  View(const PanelContext& context, AllHeadsState& state, const StageContent& content, const RectF& area);
 
-PanelAction draw_all_heads(const PanelContext& context, AllHeadsState& state, const StageContent& content,
-                           RectF area, std::optional<CellRef>& under_mouse) {
+  PanelAction draw(std::optional<CellRef>& under_mouse) const;
+
+ private:
+  void draw_planes() const;
+  void draw_marks(const HeadMap& map) const;
+  void draw_labels(const HeadMap& map, Index i) const;
+  void draw_words(const HeadMap& map, std::size_t i) const;
+  void draw_bar(PanelAction& action) const;
+
+  bool own_colors() const { return context_.selection.colors_by_head && bar_; }
+  int range_lines() const { return own_colors() ? 1 : 0; }
+  // Height of the lines of words between title and map.
+  double notes() const { return note_line_units * context_.scale * shape_.note_lines; }
+  double title() const { return title_height_units * context_.scale; }
+
+  const PanelContext& context_;
+  const StagePart& result_;
+  const RectF area_;
+  const Index query_heads_ = context_.trace.options.num_heads;
+  const Index count_ = head_count(context_.trace, result_.matrix.name);
+  const StageBar* bar_;  // null: a mask of nothing but 0 and −inf has no colours to explain
+  std::span<const HeadStatistics> statistics_;  // of maps that a head is known by; else empty
+  StageShape shape_;
+  MapGrid grid_;
+  std::vector<HeadMap> maps_;
+  const std::vector<StageMark> marks_ =
+      stage_marks(context_.trace, context_.selection, context_.pointed, context_.reach);
+};
+
+View::View(const PanelContext& context, AllHeadsState& state, const StageContent& content, const RectF& area)
+    : context_(context),
+      result_(*content.result),
+      area_(area),
+      bar_(result_.bar < content.bars.size() ? &content.bars[result_.bar] : nullptr) {
+  shape_.rows = result_.matrix.view.rows;
+  shape_.cols = result_.matrix.view.cols;
+  shape_.row_label_width = row_label_width(context, result_, shape_.rows);
+  if (result_.col_labels)
+    shape_.col_label_width = label_width(context.widgets(), *result_.col_labels, shape_.cols);
+  if (bar_) shape_.bar_captions = {static_cast<double>(bar_->caption.size())};
+  if (count_ == query_heads_ && is_pair_map(result_.matrix))
+    statistics_ = state.figures.of(context.trace, context.selection.batch);
+  grid_ = grid_with_notes(context, shape_, statistics_, count_, area, range_lines());
+  maps_ = maps_of(context, result_, grid_, count_);
+  if (!own_colors()) return;
+  std::vector<StagePart*> parts;
+  for (HeadMap& map : maps_) parts.push_back(&map.part);
+  state.ranges.give(parts, context.selection.batch);
+}
+
+PanelAction View::draw(std::optional<CellRef>& under_mouse) const {
   PanelAction action;
-  const WidgetContext widgets = context.widgets();
-  const StagePart& result = *content.result;
-  // A mask of nothing but 0 and −inf has no colours to explain.
-  const StageBar* bar = result.bar < content.bars.size() ? &content.bars[result.bar] : nullptr;
-  StageShape shape;
-  shape.rows = result.matrix.view.rows;
-  shape.cols = result.matrix.view.cols;
-  shape.row_label_width = row_label_width(context, result, shape.rows);
-  if (result.col_labels) shape.col_label_width = label_width(widgets, *result.col_labels, shape.cols);
-  if (bar) shape.bar_captions = {static_cast<double>(bar->caption.size())};
-  const Index count = head_count(context.trace, result.matrix.name);
-  // What the heads do, said over maps that a head is known by.
-  static const std::vector<HeadStatistics> nothing;
-  const bool pairs = count == context.trace.options.num_heads && is_pair_map(result.matrix);
-  const std::vector<HeadStatistics>& statistics =
-      pairs ? state.figures.of(context.trace, context.selection.batch) : nothing;
-  const bool own = context.selection.colors_by_head && bar;
-  const int range_lines = own ? 1 : 0;
-  const MapGrid grid = grid_with_notes(context, shape, statistics, count, area, range_lines);
-  std::vector<HeadMap> maps = maps_of(context, result, grid, count);
-  if (own) {
-    std::vector<StagePart*> parts;
-    for (HeadMap& map : maps) parts.push_back(&map.part);
-    state.ranges.give(parts, context.selection.batch);
-  }
-
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  std::vector<HeatmapPlane> planes;
-  for (const HeadMap& map : maps)
-    planes.push_back({&map.part.spec, corner(map.plane), far_corner(map.plane)});
-  draw_heatmap_planes(list, context.heatmaps, planes);
-
-  const std::vector<StageMark> marks =
-      stage_marks(context.trace, context.selection, context.pointed, context.reach);
-  const double title = title_height_units * context.scale;
+  draw_planes();
   const HeadMap* looked_at = nullptr;  // the map with the cell under the mouse
-  for (std::size_t i = 0; i < maps.size(); ++i) {
-    const HeadMap& map = maps[i];
-    draw_part_overlay(context, map.part, map.plane, marks);
-    const RectF rect{static_cast<double>(map.plane.x), static_cast<double>(map.plane.y),
-                     static_cast<double>(map.plane.width), static_cast<double>(map.plane.height)};
-    if (head_gain_of(context.scenario, map.head) == 0.0) draw_muted(widgets, list, rect);
-    if (is_frozen(context.scenario, map.head)) draw_lock(widgets, list, rect);
-    const Index sharing = context.trace.options.num_heads / std::max<Index>(count, 1);
-    const bool chosen = context.selection.head >= map.head && context.selection.head < map.head + sharing;
-    if (chosen) {
-      const float out = std::round(2.0f * context.scale);
-      list->AddRect(ImVec2(corner(map.plane).x - out, corner(map.plane).y - out),
-                    ImVec2(far_corner(map.plane).x + out, far_corner(map.plane).y + out),
-                    im_color(context.palette.focus), 2.0f * context.scale, 0, std::round(1.5f * context.scale));
-    }
-    if (const auto cell = cell_looked_at(context, fmt::format("map{}", i), map.part, map.plane)) {
+  for (std::size_t i = 0; i < maps_.size(); ++i) {
+    const HeadMap& map = maps_[i];
+    draw_marks(map);
+    if (const auto cell = cell_looked_at(context_, fmt::format("map{}", i), map.part, map.plane)) {
       under_mouse = cell;
       looked_at = &map;
     }
     ui_probe("stage/map", static_cast<int>(i), corner(map.plane), far_corner(map.plane));
-    const auto index = static_cast<Index>(i);
-    if (grid.row_labels && index % grid.columns == 0)
-      draw_part_row_labels(context, map.part, map.plane, marked_row(map.part.matrix, marks));
-    if (grid.col_labels && index + grid.columns >= count) {
-      draw_part_column_labels(context, map.part, map.plane, marks, true);
-    }
-    const double notes = note_line_units * context.scale * shape.note_lines;
-    PanelAction number = draw_head_number(context, {rect.x, rect.y - title - notes, rect.width, title},
-                                          map.head, map.title, count < context.trace.options.num_heads);
-    std::vector<std::string> words;
-    if (own) words.push_back(range_text(map.part.spec.range));
-    if (i < statistics.size() && shape.note_lines > range_lines) {
-      for (std::string& line : words_of(context, map, statistics[i])) words.push_back(std::move(line));
-    }
-    draw_notes(context, words, corner(map.plane).x,
-               corner(map.plane).y - static_cast<float>(notes) - 3.0f * context.scale,
-               static_cast<float>(grid.pitch_x) - 6.0f * context.scale);
-    if (i < statistics.size()) {
-      const HeadStatistics& head = statistics[i];
-      ImGui::PushID(static_cast<int>(i));
-      ImGui::SetCursorScreenPos({corner(map.plane).x, corner(map.plane).y - static_cast<float>(title + notes)});
-      ImGui::Dummy({std::max(1.0f, static_cast<float>(rect.width) * 0.7f), static_cast<float>(title + notes)});
-      tooltip(widgets, fmt::format("head {}: {}{}", map.head,
-                                   is_frozen(context.scenario, map.head) ? "frozen weights; " : "",
-                                   head_sentence(context, head)));
-      ui_probe_item("stage/head_words", static_cast<int>(i));
-      ImGui::PopID();
-    }
+    draw_labels(map, static_cast<Index>(i));
+    const RectF line{static_cast<double>(map.plane.x), map.plane.y - title() - notes(),
+                     static_cast<double>(map.plane.width), title()};
+    PanelAction number = draw_head_number(context_, line, map.head, map.title, count_ < query_heads_);
+    draw_words(map, i);
     if (number.scenario || number.selection) action = std::move(number);
   }
-  for (const RectF& strip : grid.bars) {
-    if (!bar) break;
-    const std::string caption = own ? own_colors_caption(result) : bar->caption;
-    const RangeTicks ends = own_colors_ticks(*bar);
-    draw_color_bar(widgets, list, strip, bar->color_map, context.theme, bar->range, caption,
-                   static_cast<float>(area.width), own ? &ends : nullptr);
-    draw_range_choice(context, strip, caption, static_cast<float>(area.x + area.width), action);
-  }
+  draw_bar(action);
   // A cell of another head looks at that head too when it is pinned.
-  if (looked_at && cell_pressed(context) && count == context.trace.options.num_heads) {
-    action.selection = context.selection;
+  if (looked_at && cell_pressed(context_) && count_ == query_heads_) {
+    action.selection = context_.selection;
     action.selection->head = looked_at->head;
   }
   return action;
+}
+
+void View::draw_planes() const {
+  std::vector<HeatmapPlane> planes;
+  for (const HeadMap& map : maps_)
+    planes.push_back({&map.part.spec, corner(map.plane), far_corner(map.plane)});
+  draw_heatmap_planes(ImGui::GetWindowDrawList(), context_.heatmaps, planes);
+}
+
+// On the map: the cells that are marked, whether the head is muted, frozen or shown.
+void View::draw_marks(const HeadMap& map) const {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  draw_part_overlay(context_, map.part, map.plane, marks_);
+  const RectF rect{static_cast<double>(map.plane.x), static_cast<double>(map.plane.y),
+                   static_cast<double>(map.plane.width), static_cast<double>(map.plane.height)};
+  if (head_gain_of(context_.scenario, map.head) == 0.0) draw_muted(context_.widgets(), list, rect);
+  if (is_frozen(context_.scenario, map.head)) draw_lock(context_.widgets(), list, rect);
+  const Index sharing = query_heads_ / std::max<Index>(count_, 1), shown = context_.selection.head;
+  if (shown >= map.head && shown < map.head + sharing)
+    draw_head_frame(context_, corner(map.plane), far_corner(map.plane), context_.palette.focus);
+}
+
+// Of the rows at the first column of the grid, of the columns under its last row.
+void View::draw_labels(const HeadMap& map, Index i) const {
+  if (grid_.row_labels && i % grid_.columns == 0)
+    draw_part_row_labels(context_, map.part, map.plane, marked_row(map.part.matrix, marks_));
+  if (grid_.col_labels && i + grid_.columns >= count_)
+    draw_part_column_labels(context_, map.part, map.plane, marks_, true);
+}
+
+// Between title and map: the range of its colours and what the head does; all of it in the tooltip.
+void View::draw_words(const HeadMap& map, std::size_t i) const {
+  const HeadStatistics* head = i < statistics_.size() ? &statistics_[i] : nullptr;
+  std::vector<std::string> words;
+  if (own_colors()) words.push_back(range_text(map.part.spec.range));
+  if (head && shape_.note_lines > range_lines())
+    std::ranges::move(words_of(context_, map, *head), std::back_inserter(words));
+  const ImVec2 at = corner(map.plane);
+  draw_notes(context_, words, at.x, at.y - static_cast<float>(notes()) - 3.0f * context_.scale,
+             static_cast<float>(grid_.pitch_x) - 6.0f * context_.scale);
+  if (!head) return;
+  const auto height = static_cast<float>(title() + notes());
+  ImGui::PushID(static_cast<int>(i));
+  ImGui::SetCursorScreenPos({at.x, at.y - height});
+  ImGui::Dummy({std::max(1.0f, static_cast<float>(map.plane.width) * 0.7f), height});
+  tooltip(context_.widgets(), fmt::format("head {}: {}{}", map.head,
+                                          is_frozen(context_.scenario, map.head) ? "frozen weights; " : "",
+                                          head_sentence(context_, *head)));
+  ui_probe_item("stage/head_words", static_cast<int>(i));
+  ImGui::PopID();
+}
+
+void View::draw_bar(PanelAction& action) const {
+  if (!bar_) return;
+  const std::string caption = own_colors() ? own_colors_caption(result_) : bar_->caption;
+  const RangeTicks ends = own_colors_ticks(*bar_);
+  for (const RectF& strip : grid_.bars) {
+    draw_color_bar(context_.widgets(), ImGui::GetWindowDrawList(), strip, bar_->color_map, context_.theme,
+                   bar_->range, caption, static_cast<float>(area_.width), own_colors() ? &ends : nullptr);
+    draw_range_choice(context_, strip, caption, static_cast<float>(area_.x + area_.width), action);
+  }
+}
+
+}  // namespace
+
+PanelAction draw_all_heads(const PanelContext& context, AllHeadsState& state, const StageContent& content,
+                           RectF area, std::optional<CellRef>& under_mouse) {
+  return View(context, state, content, area).draw(under_mouse);
 }
 
 }  // namespace headwise

@@ -11,13 +11,13 @@
 #include "app/panels/named_text.h"
 #include "app/platform/fonts.h"
 #include "app/stage/axis_light.h"
-#include "app/stage/one_head_view.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/color_bar.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"
@@ -26,16 +26,6 @@ namespace headwise {
 namespace {
 
 using Id = TensorId;
-
-float width_of(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
-ImVec2 corner(const PlaneGeometry& p) {
-  return {static_cast<float>(p.x), static_cast<float>(p.y)};
-}
-ImVec2 far_corner(const PlaneGeometry& p) {
-  return {static_cast<float>(p.x + p.width), static_cast<float>(p.y + p.height)};
-}
 
 // A number a key, behind the products: what the sum becomes on its way to a weight.
 struct Figure {

@@ -12,13 +12,13 @@
 #include "app/content/gradient_layout.h"
 #include "app/platform/fonts.h"
 #include "app/stage/head_thumbnails.h"
-#include "app/stage/one_head_view.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_choice.h"
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/color_bar.h"
 #include "app/widgets/heatmap_view.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
@@ -29,13 +29,6 @@ namespace headwise {
 namespace {
 
 constexpr std::size_t most_ranges = 8;  // more than are on the stage at once
-
-ImVec2 corner(const PlaneGeometry& p) {
-  return {static_cast<float>(p.x), static_cast<float>(p.y)};
-}
-ImVec2 far_corner(const PlaneGeometry& p) {
-  return {static_cast<float>(p.x + p.width), static_cast<float>(p.y + p.height)};
-}
 
 StagePart as_stored(const StagePart& part) {
   // A map of queries and keys is turned because somebody wants to see it so.
@@ -116,7 +109,7 @@ float draw_loss_choice(const PanelContext& context, PanelAction& action, ImVec2 
   const auto write = [&](const std::string& text) {
     const std::string fitted = fitted_text(text, sans, std::max(0.0f, end - at.x));
     list->AddText(sans, sans->FontSize, {at.x, y}, im_color(context.palette.text_dim), fitted.c_str());
-    at.x += sans->CalcTextSizeA(sans->FontSize, FLT_MAX, 0.0f, fitted.c_str()).x + 8 * context.scale;
+    at.x += width_of(sans, fitted) + 8 * context.scale;
   };
   if (size.x + 60 * context.scale < width) write("loss");
   ImGui::SetCursorScreenPos(at);
@@ -135,7 +128,7 @@ float draw_loss_choice(const PanelContext& context, PanelAction& action, ImVec2 
 // "grad.k_heads, this head": where that is too long, the name alone.
 std::string short_caption(const PanelContext& context, const std::string& caption, float room) {
   ImFont* small = context.fonts.small;
-  const bool fits = small->CalcTextSizeA(small->FontSize, FLT_MAX, 0.0f, caption.c_str()).x <= room;
+  const bool fits = width_of(small, caption) <= room;
   return fits ? caption : caption.substr(0, caption.find(','));
 }
 
@@ -224,9 +217,7 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
   }
   // Over the labels of the next pair stands whose they are.
   ImFont* small = context.fonts.small;
-  const double label_room =
-      static_cast<double>(small->CalcTextSizeA(small->FontSize, FLT_MAX, 0.0f, "query ↓").x) +
-      8 * context.scale;
+  const double label_room = static_cast<double>(width_of(small, "query ↓")) + 8 * context.scale;
   const std::vector<Drawn> drawn = planes_of(pairs, layout, area, context.scale, label_room);
   std::vector<StageMark> marks = stage_marks(context.trace, context.selection, context.pointed, context.reach);
   mark_twin(context, marks);

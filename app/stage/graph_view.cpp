@@ -14,16 +14,13 @@
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
 
 namespace headwise {
 namespace {
-
-float width_of(ImFont* font, std::string_view text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
-}
 
 // From the right side of one node to the left side of the next: level, down or up in the gap before it,
 // level.
@@ -75,17 +72,87 @@ bool is_pointed_at(const PanelContext& context, TensorId id) {
   });
 }
 
+// Where a node lies on the screen.
+struct NodeRect {
+  ImVec2 min, max;
+};
+
+struct NodeUse {
+  bool hovered = false, pressed = false;
+};
+
+// The node as a control: what the mouse and the keyboard do with it. What is scrolled out at the sides comes into sight when
+// the keyboard reaches it.
+NodeUse use_node(const PanelContext& context, TensorId id, const std::string& reach, const NodeRect& rect,
+                 ImVec2 sides, GraphState& state) {
+  NodeUse use;
+  ImGui::SetCursorScreenPos(rect.min);
+  use.pressed = ImGui::InvisibleButton("node", ImVec2(rect.max.x - rect.min.x, rect.max.y - rect.min.y));
+  const bool focused = focus_stop(context.focus, ImGui::GetID("node"), FocusKeys::press);
+  use.hovered = ImGui::IsItemHovered() || focused;
+  if (focused && press_key_pressed()) use.pressed = true;
+  if (focused && context.focus->moved) {
+    const float left = sides.x - rect.min.x, right = rect.max.x - sides.y;
+    state.scroll += left > 0.0f ? -left : std::max(0.0f, right);
+  }
+  tooltip(context.widgets(), std::string(tensor_entry(id).what) + "  " +
+                                 context.trace.tensor(id)->shape().to_string() +
+                                 (reach.empty() ? "" : "\non this number's path: " + reach));
+  if (use.hovered) point_at_tensor(context, {id});
+  return use;
+}
+
+// Along the way of a number, `reach`, how much of the tensor is on it, takes the place of the sizes; the rest steps back.
+void draw_node(const PanelContext& context, const GraphNode& node, const std::string& reach,
+               const NodeRect& rect, bool present, bool hovered) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const Palette& palette = context.palette;
+  const auto& [min, max] = rect;
+  const float rounding = 3.0f * context.scale;
+  list->AddRectFilled(min, max, im_color(present ? palette.control : palette.field), rounding);
+  list->AddRect(min, max,
+                im_color(present                           ? palette.focus
+                         : is_pointed_at(context, node.id) ? palette.text
+                         : hovered                         ? palette.text_faint
+                                                           : palette.border),
+                rounding, 0, std::max(1.0f, std::round((present ? 1.5f : 1.0f) * context.scale)));
+  const Rgba8 hue = tensor_hue(palette, node.id);
+  if (!reach.empty())
+    list->AddRectFilled({min.x, max.y - 2.0f * context.scale}, max, im_color(hue), rounding);
+}
+
+// The name, and the sizes under it or behind it.
+void draw_node_text(const PanelContext& context, const GraphNode& node, const std::string& reach,
+                    const NodeRect& rect, const GraphLayout& layout) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* font = context.fonts.small;
+  ImFont* mono = context.fonts.mono_small;
+  const float ink = context.reach && reach.empty() ? 0.4f : 1.0f;
+  const ImU32 name_color = im_color(tensor_hue(context.palette, node.id), ink);
+  const ImU32 sizes_color = im_color(reach.empty() ? context.palette.text_dim : context.palette.focus, ink);
+  const bool two_lines = layout.two_lines && !node.sizes.empty();
+  const float middle = (rect.min.y + rect.max.y) / 2;
+  const ImVec2 at(rect.min.x + static_cast<float>(layout.padding),
+                  std::floor(two_lines ? middle - font->FontSize - 1.0f : middle - font->FontSize / 2));
+  list->AddText(font, font->FontSize, at, name_color, node.name.c_str());
+  const float beside = two_lines ? 0.0f : width_of(font, node.name) + 5.0f * context.scale;
+  const std::string sizes = fitted_text(reach.empty() ? node.sizes : reach, mono, rect.max.x - at.x - beside);
+  list->AddText(mono, mono->FontSize,
+                {at.x + beside, std::floor(two_lines ? middle + 1.0f : middle - mono->FontSize / 2)},
+                sizes_color, sizes.c_str());
+}
+
 }  // namespace
 
 PanelAction draw_graph(const PanelContext& context, GraphState& state) {
   work_probe("graph");
   PanelAction action;
   const ImVec2 origin = ImGui::GetCursorScreenPos(), size = ImGui::GetContentRegionAvail();
-  ImFont* small = context.fonts.small;
-  ImFont* mono = context.fonts.mono_small;
   const GraphLayout layout =
       graph_layout(context.trace, {origin.x, origin.y, size.x, size.y}, context.scale,
-                   [&](std::string_view text, bool sizes) { return width_of(sizes ? mono : small, text); });
+                   [&](std::string_view text, bool sizes) {
+                     return width_of(sizes ? context.fonts.mono_small : context.fonts.small, text);
+                   });
 
   const float overflow = std::max(0.0f, static_cast<float>(layout.width) - size.x);
   if (ImGui::IsWindowHovered() && overflow > 0.0f)
@@ -93,73 +160,25 @@ PanelAction draw_graph(const PanelContext& context, GraphState& state) {
   state.scroll = std::clamp(state.scroll, 0.0f, overflow);
   const float shift = -state.scroll;
 
-  const std::optional<StepPicture> shown = shown_picture(context.trace, context.selection);
-  ImDrawList* list = ImGui::GetWindowDrawList();
   const float bottom = std::floor(origin.y + size.y) - 1.5f;
-  for (const GraphEdge& edge : layout.edges) {
+  for (const GraphEdge& edge : layout.edges)
     draw_edge(context, layout.nodes[edge.from], layout.nodes[edge.to], edge.below, bottom, shift);
-  }
-  const WidgetContext widgets = context.widgets();
+  const std::optional<StepPicture> shown = shown_picture(context.trace, context.selection);
   for (std::size_t i = 0; i < layout.nodes.size(); ++i) {
     const GraphNode& node = layout.nodes[i];
     const ImVec2 min(static_cast<float>(node.rect.x) + shift, static_cast<float>(node.rect.y));
-    const ImVec2 max(min.x + static_cast<float>(node.rect.width), min.y + static_cast<float>(node.rect.height));
-    ImGui::SetCursorScreenPos(min);
-    ImGui::PushID(static_cast<int>(i));
-    bool pressed = ImGui::InvisibleButton("node", ImVec2(max.x - min.x, max.y - min.y));
-    const bool focused = focus_stop(context.focus, ImGui::GetID("node"), FocusKeys::press);
-    const bool hovered = ImGui::IsItemHovered() || focused;
-    if (focused && press_key_pressed()) pressed = true;
-    if (focused && context.focus->moved) {  // what is scrolled out at the sides comes into sight
-      const float left = origin.x - min.x, right = max.x - (origin.x + size.x);
-      state.scroll += left > 0.0f ? -left : std::max(0.0f, right);
-    }
+    const NodeRect rect{
+        min, {min.x + static_cast<float>(node.rect.width), min.y + static_cast<float>(node.rect.height)}};
     const std::string reach = reach_of_node(context, node.id);
-    tooltip(widgets, std::string(tensor_entry(node.id).what) + "  " +
-                         context.trace.tensor(node.id)->shape().to_string() +
-                         (reach.empty() ? "" : "\non this number's path: " + reach));
-    if (hovered) point_at_tensor(context, {node.id});
+    ImGui::PushID(static_cast<int>(i));
+    const NodeUse use = use_node(context, node.id, reach, rect, {origin.x, origin.x + size.x}, state);
     ImGui::PopID();
-    ui_probe("graph/" + std::string(tensor_entry(node.id).name), min, max);
+    ui_probe("graph/" + std::string(tensor_entry(node.id).name), rect.min, rect.max);
     const bool present =
         shown && first_name(context.trace, {shown->result}) == first_name(context.trace, {node.id});
-    const Palette& palette = context.palette;
-    const bool lit = is_pointed_at(context, node.id);
-    const float rounding = 3.0f * context.scale;
-    list->AddRectFilled(min, max, im_color(present ? palette.control : palette.field), rounding);
-    list->AddRect(min, max,
-                  im_color(present   ? palette.focus
-                           : lit     ? palette.text
-                           : hovered ? palette.text_faint
-                                     : palette.border),
-                  rounding, 0, std::max(1.0f, std::round((present ? 1.5f : 1.0f) * context.scale)));
-    // Along the way of a number, sizes give way to how much of the tensor is on it; the rest steps back.
-    const float ink = context.reach && reach.empty() ? 0.4f : 1.0f;
-    const std::string& sizes = reach.empty() ? node.sizes : reach;
-    const Rgba8 sizes_hue = reach.empty() ? palette.text_dim : palette.focus;
-    if (!reach.empty()) {
-      list->AddRectFilled({min.x, max.y - 2.0f * context.scale}, max, im_color(tensor_hue(palette, node.id)),
-                          rounding);
-    }
-    const Rgba8 color = tensor_hue(palette, node.id);
-    const float x = min.x + static_cast<float>(layout.padding);
-    const float middle = (min.y + max.y) / 2;
-    ImFont* font = small;
-    if (layout.two_lines && !node.sizes.empty()) {
-      list->AddText(font, font->FontSize, ImVec2(x, std::floor(middle - font->FontSize - 1.0f)),
-                    im_color(color, ink), node.name.c_str());
-      list->AddText(mono, mono->FontSize, ImVec2(x, std::floor(middle + 1.0f)), im_color(sizes_hue, ink),
-                    fitted_text(sizes, mono, max.x - x).c_str());
-    } else {
-      list->AddText(font, font->FontSize, ImVec2(x, std::floor(middle - font->FontSize / 2)),
-                    im_color(color, ink), node.name.c_str());
-      list->AddText(
-          mono, mono->FontSize,
-          ImVec2(x + width_of(font, node.name) + 5.0f * context.scale, std::floor(middle - mono->FontSize / 2)),
-          im_color(sizes_hue, ink),
-          fitted_text(sizes, mono, max.x - x - width_of(font, node.name) - 5.0f * context.scale).c_str());
-    }
-    if (pressed) {
+    draw_node(context, node, reach, rect, present, use.hovered);
+    draw_node_text(context, node, reach, rect, layout);
+    if (use.pressed) {
       action.selection = context.selection;
       action.selection->step = step_of(node.id);
       action.selection->tensor = node.id;

@@ -14,6 +14,7 @@
 #include "app/widgets/focus_order.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/lock_mark.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
@@ -24,16 +25,10 @@ namespace headwise {
 namespace {
 
 constexpr std::size_t fewest_letters = 4;  // of a name that is cut
-
-ImVec2 corner(const RectF& r) {
-  return {static_cast<float>(r.x), static_cast<float>(r.y)};
-}
-ImVec2 far_corner(const RectF& r) {
-  return {static_cast<float>(r.x + r.width), static_cast<float>(r.y + r.height)};
-}
+constexpr const char* shortest_caption = "heads: click to show";
 
 bool fits(ImFont* font, const std::string& text, float width) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x <= width;
+  return width_of(font, text) <= width;
 }
 
 // An ImGui item over a rectangle.
@@ -84,6 +79,103 @@ void work_by_keys(const PanelContext& context, const HeadGrid& grid, PanelAction
   if (press_key_pressed() && has_gains(context)) action = edit(toggle_mute(context.scenario, now));
 }
 
+// What the caption says, in `width` pixels: with a trained head also what the chosen one does, where the header may have no
+// room for it.
+std::string caption_text(const PanelContext& context, float width) {
+  ImFont* font = context.fonts.small;
+  const std::string heads = context.selection.colors_by_head ? "heads, coloured per head" : "heads";
+  std::string caption = context.picture ? heads : shortest_caption;
+  if (!context.picture) {
+    for (const char* hint : {"", ": click to show", ": click to show, dot to mute",
+                             ": click to show, dot to mute, double-click to solo"}) {
+      const bool mutes = std::string_view(hint).find("mute") != std::string_view::npos;
+      if ((!mutes || has_gains(context)) && fits(font, heads + hint, width)) caption = heads + hint;
+    }
+  }
+  if (context.scenario.parameters.source != ParameterSource::model) return caption;
+  const auto purpose = head_description(context, context.selection.head);
+  if (!purpose) return caption;
+  const std::string told = fmt::format("head {}: {} · {}", context.selection.head, purpose->name, caption);
+  return fits(font, told, width) ? told : caption;
+}
+
+// Over the thumbnails; at the end of its line the choice of the colours, where the line has room for both.
+void draw_caption(const PanelContext& context, const RectF& line, PanelAction& action) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* small = context.fonts.small;
+  const ImU32 color = im_color(context.palette.text_dim);
+  const float choice = color_choice_size(context).x + 12.0f * context.scale;
+  float width = static_cast<float>(line.width);
+  const bool chooses = !context.picture && context.trace.options.num_heads > 1 &&
+                       fits(small, shortest_caption, width - choice);
+  if (chooses) {
+    width -= choice;
+    const float middle = corner(line).y + 0.5f * small->FontSize;
+    ImGui::SetCursorScreenPos({std::floor(corner(line).x + width + 12.0f * context.scale),
+                               std::round(middle - 0.5f * color_choice_size(context).y)});
+    draw_color_choice(context, action);
+  }
+  const std::string caption = caption_text(context, width);
+  list->AddText(small, small->FontSize, corner(line), color, caption.c_str());
+  // What is chosen there, where the caption leaves room to say it.
+  const std::string of_what = "colours of";
+  if (chooses && fits(small, caption + "   " + of_what, width)) {
+    const float left = corner(line).x + width - width_of(small, of_what);
+    list->AddText(small, small->FontSize, {std::floor(left), corner(line).y}, color, of_what.c_str());
+  }
+}
+
+// Over the map of a head: its marks and its tooltip, and what a click asks for.
+void draw_thumbnail(const PanelContext& context, const RectF& rect, Index head, const StagePart* map,
+                    PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  const Palette& palette = context.palette;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (head_gain_of(context.scenario, head) == 0.0) draw_muted(widgets, list, rect);
+  const bool frozen = is_frozen(context.scenario, head), chosen = head == context.selection.head;
+  if (frozen) draw_lock(widgets, list, rect);
+  const Item item = item_over("heads/thumbnail", head, rect);
+  const auto description = head_description(context, head);
+  std::string words = description
+                          ? fmt::format("head {}, {}: {}", head, description->name, description->reason)
+                          : fmt::format("head {}", head);
+  if (frozen) words += ". Frozen: its attention weights are fixed";
+  if (context.selection.colors_by_head && map) words += ". Colours: " + range_text(map->spec.range);
+  tooltip(widgets, words);
+  if (chosen || item.hovered)
+    draw_head_frame(context, corner(rect), far_corner(rect), chosen ? palette.focus : palette.text_dim);
+  if (item.double_clicked && has_gains(context)) {
+    action = edit(toggle_solo(context.scenario, head));
+  } else if (item.clicked) {
+    action.selection = looking_at_head(context, head);
+  }
+}
+
+// Marks on the maps what the number that is looked at depends on, and what it feeds, where all its way is to be lit.
+void draw_way(const PanelContext& context, const HeadGrid& grid, const std::vector<StagePart>& parts) {
+  if (!context.reach) return;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const float line = std::max(1.0f, std::round(context.scale * context.palette.stroke));
+  const auto mark = [&](std::size_t head, const BoxRef& box, float opacity) {
+    const StageMatrix& matrix = parts[head].matrix;
+    const auto drawn = drawn_box(matrix, box);
+    if (!drawn) return;
+    const RectF thumbnail = grid.thumbnail(static_cast<Index>(head));
+    const RectF rect = plane_geometry(thumbnail, matrix.view.rows, matrix.view.cols).rect(*drawn);
+    // One cell of a thumbnail may be a few pixels wide: the outline lies around it, on a hairline of the ground.
+    const ImVec2 min(corner(rect).x - line, corner(rect).y - line);
+    const ImVec2 max(far_corner(rect).x + line, far_corner(rect).y + line);
+    list.AddRect({min.x - line, min.y - line}, {max.x + line, max.y + line},
+                 im_color(context.palette.panel, 0.8f), 0.0f, 0, line);
+    list.AddRect(min, max, im_color(context.palette.focus, opacity), 0.0f, 0, line);
+    ui_probe("heads/way", static_cast<int>(head), min, max);
+  };
+  for (std::size_t head = 0; head < parts.size(); ++head) {
+    for (const BoxRef& box : context.reach->forward) mark(head, box, 0.6f);
+    for (const BoxRef& box : context.reach->back) mark(head, box, 1.0f);
+  }
+}
+
 }  // namespace
 
 std::vector<StagePart> thumbnail_parts(const PanelContext& context, const StageContent& content,
@@ -109,6 +201,13 @@ void add_thumbnail_planes(const HeadGrid& grid, const std::vector<StagePart>& pa
     const RectF rect = grid.thumbnail(static_cast<Index>(head));
     planes.push_back({&parts[head].spec, corner(rect), far_corner(rect)});
   }
+}
+
+void draw_head_frame(const PanelContext& context, ImVec2 min, ImVec2 max, Rgba8 color) {
+  const float out = std::round(2.0f * context.scale);
+  ImGui::GetWindowDrawList()->AddRect({min.x - out, min.y - out}, {max.x + out, max.y + out}, im_color(color),
+                                      2.0f * context.scale, 0,
+                                      std::max(1.0f, std::round(1.5f * context.scale)));
 }
 
 Selection looking_at_head(const PanelContext& context, Index head) {
@@ -164,7 +263,7 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   ImFont* font = chosen ? context.fonts.bold : context.fonts.small;
   // What a head does gives way to the dot, its number never.
   const float room = static_cast<float>(line.width - reach);
-  const float needed = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, number.c_str()).x;
+  const float needed = width_of(font, number);
   // A little smaller before it is cut.
   const float shrink = named ? std::clamp(room / std::max(needed, 1.0f), 0.82f, 1.0f) : 1.0f;
   std::string shown = !named ? number : fitted_text(number, font, room / shrink);
@@ -192,84 +291,26 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
 PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& grid,
                                  const std::vector<StagePart>& parts) {
   PanelAction action;
-  const WidgetContext widgets = context.widgets();
-  const Palette& palette = context.palette;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  ImFont* small = context.fonts.small;
-  const bool own_colors = context.selection.colors_by_head;
-  // The choice of the colours stands at the end of the caption's line, where the line has room for both.
-  const std::string shortest = "heads: click to show";
-  const float choice = color_choice_size(context).x + 12.0f * context.scale;
-  float width = static_cast<float>(grid.caption.width);
-  const bool chooses =
-      !context.picture && context.trace.options.num_heads > 1 && fits(small, shortest, width - choice);
-  if (chooses) {
-    width -= choice;
-    const float middle = corner(grid.caption).y + 0.5f * small->FontSize;
-    ImGui::SetCursorScreenPos({std::floor(corner(grid.caption).x + width + 12.0f * context.scale),
-                               std::round(middle - 0.5f * color_choice_size(context).y)});
-    draw_color_choice(context, action);
-  }
-  std::string caption = own_colors ? "heads, coloured per head" : "heads";
-  if (!context.picture) {
-    const std::string heads = caption;
-    caption = shortest;
-    for (const char* hint : {"", ": click to show", ": click to show, dot to mute",
-                             ": click to show, dot to mute, double-click to solo"}) {
-      const bool mutes = std::string_view(hint).find("mute") != std::string_view::npos;
-      if ((!mutes || has_gains(context)) && fits(small, heads + hint, width)) caption = heads + hint;
-    }
-  }
-  // Of a trained head it is said at once what it does, where the header may have no room for it.
-  const auto purpose = context.scenario.parameters.source == ParameterSource::model
-                           ? head_description(context, context.selection.head)
-                           : std::nullopt;
-  if (purpose) {
-    const std::string told = fmt::format("head {}: {} · {}", context.selection.head, purpose->name, caption);
-    if (fits(small, told, width)) caption = told;
-  }
-  list->AddText(small, small->FontSize, corner(grid.caption), im_color(palette.text_dim), caption.c_str());
-  // What is chosen there, where the caption leaves room to say it.
-  const std::string of_what = "colours of";
-  if (chooses && fits(small, caption + "   " + of_what, width)) {
-    const float left = corner(grid.caption).x + width -
-                       small->CalcTextSizeA(small->FontSize, FLT_MAX, 0.0f, of_what.c_str()).x;
-    list->AddText(small, small->FontSize, {std::floor(left), corner(grid.caption).y},
-                  im_color(palette.text_dim), of_what.c_str());
-  }
-
-  const Index heads = context.trace.options.num_heads;
-  for (Index head = 0; head < heads; ++head) {
-    const RectF rect = grid.thumbnail(head);
-    if (head_gain_of(context.scenario, head) == 0.0) draw_muted(widgets, list, rect);
-    const bool frozen = is_frozen(context.scenario, head);
-    if (frozen) draw_lock(widgets, list, rect);
-    const Item item = item_over("heads/thumbnail", head, rect);
-    const auto description = head_description(context, head);
-    std::string words = description
-                            ? fmt::format("head {}, {}: {}", head, description->name, description->reason)
-                            : fmt::format("head {}", head);
-    if (frozen) words += ". Frozen: its attention weights are fixed";
-    if (own_colors && static_cast<std::size_t>(head) < parts.size())
-      words += ". Colours: " + range_text(parts[static_cast<std::size_t>(head)].spec.range);
-    tooltip(widgets, words);
-    if (head == context.selection.head || item.hovered) {
-      const float out = std::round(2.0f * context.scale);
-      const Rgba8 color = head == context.selection.head ? palette.focus : palette.text_dim;
-      list->AddRect(ImVec2(corner(rect).x - out, corner(rect).y - out),
-                    ImVec2(far_corner(rect).x + out, far_corner(rect).y + out), im_color(color),
-                    2.0f * context.scale, 0, std::max(1.0f, std::round(1.5f * context.scale)));
-    }
-    if (item.double_clicked && has_gains(context)) {
-      action = edit(toggle_solo(context.scenario, head));
-    } else if (item.clicked) {
-      action.selection = looking_at_head(context, head);
-    }
+  draw_caption(context, grid.caption, action);
+  for (Index head = 0; head < context.trace.options.num_heads; ++head) {
+    const auto at = static_cast<std::size_t>(head);
+    draw_thumbnail(context, grid.thumbnail(head), head, at < parts.size() ? &parts[at] : nullptr, action);
     PanelAction number = draw_head_number(context, grid.number_line(head), head, fmt::format("{}", head));
     if (number.scenario || number.selection) action = std::move(number);
   }
   work_by_keys(context, grid, action);
+  draw_way(context, grid, parts);
   return action;
+}
+
+PanelAction draw_heads_strip(const PanelContext& context, const StageContent& content, const RectF& area,
+                             double largest, HeadRanges& ranges) {
+  const HeadGrid grid = head_grid(content.head_total, area, context.scale, largest);
+  const std::vector<StagePart> parts = thumbnail_parts(context, content, ranges);
+  std::vector<HeatmapPlane> planes;
+  add_thumbnail_planes(grid, parts, planes);
+  draw_heatmap_planes(ImGui::GetWindowDrawList(), context.heatmaps, planes);
+  return draw_head_thumbnails(context, grid, parts);
 }
 
 }  // namespace headwise

@@ -3,8 +3,8 @@
 
 #include <vector>
 
+#include "app/content/head_grid.h"
 #include "app/content/stage_content.h"
-#include "app/content/stage_layout.h"
 #include "app/panels/panel.h"
 #include "app/stage/head_colors.h"
 #include "app/widgets/heatmap_plane.h"
@@ -21,9 +21,17 @@ std::vector<StagePart> thumbnail_parts(const PanelContext& context, const StageC
 void add_thumbnail_planes(const HeadGrid& grid, const std::vector<StagePart>& parts,
                           std::vector<HeatmapPlane>& planes);
 
-// Everything but the planes of `parts`, over them, and what the mouse asks for.
+// Everything but the planes of `parts`, over them, and what the mouse asks for. Where all the way of a number is to be lit:
+// what of each head's map it depends on, and what it feeds.
 PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& grid,
                                  const std::vector<StagePart>& parts);
+
+// Draws all of that, planes too, in an area of its own, at most `largest` pixels a thumbnail. `content` has a head_map.
+PanelAction draw_heads_strip(const PanelContext& context, const StageContent& content, const RectF& area,
+                             double largest, HeadRanges& ranges);
+
+// Draws a frame around the map of a head from `min` to `max`: the one that is shown, or that the mouse is over.
+void draw_head_frame(const PanelContext& context, ImVec2 min, ImVec2 max, Rgba8 color);
 
 // Beside a map: the head's number, left, and its dot, right: full where the head is heard, a ring where it is
 // muted; no dot where `several` heads share the map. Gives what a click on the dot (mute) or on the rest of

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
 #include "core/tensor/error.h"
 
@@ -35,7 +36,7 @@ void draw_minus_infinities(const WidgetContext& context, ImDrawList* list, const
   if (part.matrix.name != TensorName{TensorId::mask_bias}) return;
   ImFont* font = context.fonts.mono_small;
   const std::string text = "−∞";
-  const float width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+  const float width = width_of(font, text);
   const float cell_width = static_cast<float>(plane.width) / static_cast<float>(plane.cols),
               cell_height = static_cast<float>(plane.height) / static_cast<float>(plane.rows);
   if (cell_width < width + 4 || cell_height < font->FontSize) return;
@@ -51,15 +52,14 @@ void draw_minus_infinities(const WidgetContext& context, ImDrawList* list, const
       list->AddText(font, font->FontSize, at, im_color(context.palette.text), text.c_str());
     }
   }
-  ui_probe("digits/−∞", {static_cast<float>(plane.x), static_cast<float>(plane.y)},
-           {static_cast<float>(plane.x + plane.width), static_cast<float>(plane.y + plane.height)});
+  ui_probe("digits/−∞", corner(plane), far_corner(plane));
 }
 
 bool draw_mask_letters(const WidgetContext& context, ImDrawList* list, const StagePart& part,
                        const PlaneGeometry& plane, MaskConvention reading) {
   if (reading == MaskConvention::added || part.matrix.name != TensorName{TensorId::mask_bias}) return false;
   ImFont* font = context.fonts.mono_small;
-  const float width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, "T").x;
+  const float width = width_of(font, "T");
   const auto side = [](int length, Index count) {
     return static_cast<float>(length) / static_cast<float>(count);
   };

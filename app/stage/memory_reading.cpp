@@ -15,13 +15,10 @@
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
+#include "app/widgets/measure.h"
 
 namespace headwise {
 namespace {
-
-float width_of(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
 
 // Offsets in the cells where the largest fits; else the first and the last of each row.
 void draw_offsets(const PanelContext& context, ImDrawList* list, const MemoryReading& reading) {
@@ -33,11 +30,8 @@ void draw_offsets(const PanelContext& context, ImDrawList* list, const MemoryRea
   const float cell_width = static_cast<float>(plane.width) / static_cast<float>(plane.cols);
   const float row_height = static_cast<float>(plane.height) / static_cast<float>(plane.rows);
   const std::string largest = std::to_string(reading.scene.floats() - 1);
-  const auto width_at = [&](float size, const std::string& text) {
-    return font->CalcTextSizeA(size, FLT_MAX, 0.0f, text.c_str()).x;
-  };
   const auto fits = [&](float size) {
-    return row_height >= size && width_at(size, largest) + 2.5f * u <= cell_width;
+    return row_height >= size && width_of(font, largest, size) + 2.5f * u <= cell_width;
   };
   const bool each = fits(font->FontSize) || fits(small);
   const bool large = each ? fits(font->FontSize) : row_height >= font->FontSize;
@@ -54,7 +48,7 @@ void draw_offsets(const PanelContext& context, ImDrawList* list, const MemoryRea
     const std::string text = number(row, col);
     const RectF cell = plane.cell(row, col);
     list->AddRectFilled({x - 2 * u, static_cast<float>(cell.y)},
-                        {x + width_at(size, text) + 2 * u, static_cast<float>(cell.y + cell.height)},
+                        {x + width_of(font, text, size) + 2 * u, static_cast<float>(cell.y + cell.height)},
                         im_color(context.palette.panel, 0.82f));
     list->AddText(font, size, {std::floor(x), y_of(cell)}, im_color(context.palette.text), text.c_str());
   };
@@ -62,13 +56,13 @@ void draw_offsets(const PanelContext& context, ImDrawList* list, const MemoryRea
     for (Index col = 0; each && col < plane.cols; ++col) {
       const RectF cell = plane.cell(row, col);
       const std::string text = number(row, col);
-      const float x = static_cast<float>(cell.x + 0.5 * cell.width) - 0.5f * width_at(size, text);
+      const float x = static_cast<float>(cell.x + 0.5 * cell.width) - 0.5f * width_of(font, text, size);
       const Rgba8 ink = ink_on(colors[static_cast<std::size_t>(row * plane.cols + col)]);
       list->AddText(font, size, {std::floor(x), y_of(cell)}, im_color(ink), text.c_str());
     }
     if (each) continue;
     at_the_side(row, 0, static_cast<float>(plane.x) + 2 * u);
-    const float width = width_at(size, number(row, plane.cols - 1));
+    const float width = width_of(font, number(row, plane.cols - 1), size);
     if (static_cast<float>(plane.width) > 3.0f * width && plane.cols > 1)
       at_the_side(row, plane.cols - 1, static_cast<float>(plane.x + plane.width) - width - 2 * u);
   }

@@ -8,6 +8,7 @@
 
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/answers/operation_counts.h"
@@ -17,10 +18,6 @@ namespace {
 
 constexpr float lane_units = 13.0f, mark_units = 4.0f;
 constexpr float least_block_units = 2.0f;  // of the floats of one head that lie together
-
-float width_of(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
 
 float caption_height(const PanelContext& context) {
   return std::round(context.fonts.small->FontSize * 1.25f);

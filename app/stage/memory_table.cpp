@@ -11,6 +11,7 @@
 
 #include "app/panels/named_text.h"
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
@@ -20,10 +21,6 @@ namespace {
 constexpr std::array<const char*, 6> captions{"", "axes", "sizes", "strides", "cell", "float"};
 constexpr std::size_t short_lines = 4;  // of the short form: without axes and cell
 constexpr float smallest_text = 0.8f;   // of its usual size, before anything is cut
-
-float width_of(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
 
 float line_height(const PanelContext& context) {
   return std::round(context.fonts.mono_small->FontSize * 1.3f);

@@ -15,6 +15,7 @@
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 
@@ -27,10 +28,6 @@ constexpr double title_lines = 1.5;  // over the cells
 constexpr double least_col_units = 4.0, widest_col_units = 44.0;
 constexpr Index wanted_rows = 4;  // of the matrix: what lies around it gives way until so many have room
 constexpr Index few_rows = 3;     // of neighbours, which the copy's memory gives way to
-
-float width_of(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
 
 // How many of `total` have room at a least size each, and the first of them: the middle one is `chosen`.
 struct Span {
@@ -298,8 +295,7 @@ PanelAction View::draw(std::optional<CellRef>& under_mouse) {
   if (state_.window.rows == scene_.matrix.view.rows && state_.window.cols == scene_.matrix.view.cols)
     draw_axis_light(context_, part, right_);
   const auto corners = [&](const PlaneGeometry& plane, const char* name) {
-    ui_probe(name, {static_cast<float>(plane.x), static_cast<float>(plane.y)},
-             {static_cast<float>(plane.x + plane.width), static_cast<float>(plane.y + plane.height)});
+    ui_probe(name, corner(plane), far_corner(plane));
   };
   corners(right_, "stage/memory/right");
   frame_pointed();

@@ -9,84 +9,23 @@
 #include "app/platform/fonts.h"
 #include "app/session/frozen_heads.h"
 #include "app/stage/head_thumbnails.h"
+#include "app/stage/one_head_layout.h"
+#include "app/stage/small_matrices.h"
 #include "app/stage/softmax_drawing.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
 #include "app/stage/stage_motion.h"
-#include "app/stage/thumbnail_marks.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/color_bar.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/lock_mark.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
 namespace {
-
-constexpr double smallest_result_units = 56.0;  // height of the result that is still worth its thumbnails
-
-ImVec2 corner(const PlaneGeometry& p) {
-  return {static_cast<float>(p.x), static_cast<float>(p.y)};
-}
-ImVec2 far_corner(const PlaneGeometry& p) {
-  return {static_cast<float>(p.x + p.width), static_cast<float>(p.y + p.height)};
-}
-
-float width_of(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
-
-PlaneGeometry geometry(const RectF& rect, const StagePart& part) {
-  return plane_geometry(rect, part.matrix.view.rows, part.matrix.view.cols);
-}
-
-// Whether a colour bar is of nothing but the thumbnails.
-bool is_of_thumbnails(const StageContent& content, std::size_t bar) {
-  if (!content.head_map || content.head_map->bar != bar) return false;
-  const auto parts = parts_of(content);
-  return std::ranges::none_of(parts, [&](const StagePart* part) { return part->bar == bar; });
-}
-
-// Thumbnails that share the bar of a larger map say themselves that their colours are their own.
-std::string bar_caption(const PanelContext& context, const StageContent& content, std::size_t bar) {
-  return context.selection.colors_by_head && is_of_thumbnails(content, bar)
-             ? own_colors_caption(*content.head_map)
-             : content.bars[bar].caption;
-}
-
-StageShape shape_of(const PanelContext& context, const StageContent& content, const RectF& area) {
-  const WidgetContext widgets = context.widgets();
-  StageShape shape;
-  const StagePart& result = *content.result;
-  shape.rows = result.matrix.view.rows;
-  shape.cols = result.matrix.view.cols;
-  if (content.left) shape.left_cols = content.left->matrix.view.cols;
-  if (content.above) shape.above_rows = content.above->matrix.view.rows;
-  shape.cell_for_cell = content.cell_for_cell;
-  shape.bias_row = content.bias.has_value();
-  if (content.row_figures) shape.row_figures = softmax_figure_count(context, shape.rows, area.height);
-  if (content.col_figures) shape.col_figures = softmax_figure_count(context, shape.cols, 0.6 * area.width);
-  shape.heads = content.head_map ? content.head_total : 0;
-  shape.sign_width = content.sign.empty() ? 0.0 : width_of(context.fonts.small, content.sign);
-  const bool probabilities = tensor_entry(result.matrix.name.id).probabilities;
-  const ImVec2 digits = least_digit_cell(widgets, result.spec, probabilities);
-  shape.digit_width = digits.x;
-  shape.digit_height = digits.y;
-  for (std::size_t i = 0; i < content.bars.size(); ++i)
-    shape.bar_captions.push_back(width_of(context.fonts.small, bar_caption(context, content, i)));
-  const StagePart& first = content.left ? *content.left : result;
-  shape.row_label_width = row_label_width(context, first, shape.rows);
-  if (result.col_labels) shape.col_label_width = label_width(widgets, *result.col_labels, shape.cols);
-  if (content.left && content.left->col_labels) {
-    shape.left_col_label_width = label_width(widgets, *content.left->col_labels, *shape.left_cols);
-  }
-  if (content.above && content.above->row_labels && !content.cell_for_cell) {
-    shape.above_label_width = label_width(widgets, *content.above->row_labels, *shape.above_rows);
-  }
-  return shape;
-}
 
 // The row maximum and Σ exp of the softmax, kept until another head is shown.
 void draw_figures(const PanelContext& context, OneHeadState& state, const StageContent& content,
@@ -151,12 +90,6 @@ void draw_legend(const PanelContext& context, OneHeadState& state, const StageCo
   draw_heatmap_planes(list, context.heatmaps, planes);
 }
 
-struct Drawn {
-  std::string name;  // its place: "left"
-  const StagePart* part;
-  PlaneGeometry plane;
-};
-
 // Weights that a frozen head keeps, not the softmax of its scores.
 bool holds_frozen_weights(const PanelContext& context, const StagePart& part) {
   const TensorName name = part.matrix.name;
@@ -168,20 +101,19 @@ bool holds_frozen_weights(const PanelContext& context, const StagePart& part) {
 // Why a hand-made head does what it does, in the corner that a product leaves free: it can be read off the
 // parameters.
 // Smaller, and then cut, where the corner is low.
-void draw_reason(const PanelContext& context, RectF corner_area) {
+void draw_reason(const PanelContext& context, RectF area) {
   const auto description = head_description(context, context.selection.head);
   if (!description) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* bold = context.fonts.bold;
   ImFont* sans = context.fonts.sans;
-  const float wrap =
-      std::min(static_cast<float>(corner_area.width) - 40.0f * context.scale, 330.0f * context.scale);
+  const float wrap = std::min(static_cast<float>(area.width) - 40.0f * context.scale, 330.0f * context.scale);
   if (wrap < 120.0f * context.scale) return;
-  ImVec2 at(static_cast<float>(corner_area.x), static_cast<float>(corner_area.y));
+  ImVec2 at = corner(area);
   const std::string head = fmt::format("head {}: {}", context.selection.head, description->name);
   list->AddText(bold, bold->FontSize, at, im_color(context.palette.text), head.c_str());
   at.y += bold->FontSize * 1.5f;
-  const auto end = static_cast<float>(corner_area.y + corner_area.height);
+  const auto end = static_cast<float>(area.y + area.height);
   const auto height = [&](ImFont* with, const std::string& text) {
     const std::string lines = with_line_breaks(text, with, wrap);
     return with->CalcTextSizeA(with->FontSize, FLT_MAX, wrap, lines.c_str()).y;
@@ -205,201 +137,175 @@ double reason_height(const PanelContext& context, const StageLayout& layout) {
   return layout.bias->y + (layout.bias->height - context.fonts.mono_small->FontSize) / 2 - top;
 }
 
-// In the layout 3·H each head has a matrix of its own: the columns of Wᵀ that make its block of the result. Empty for other
-// layouts and pictures.
-std::vector<StagePart> small_matrices(const PanelContext& context, const StageContent& content) {
-  std::vector<StagePart> parts;
-  if (!content.above || context.scenario.parameters.layout != ProjectionLayout::per_head) return parts;
-  const StageMatrix& whole = content.above->matrix;
-  const Index block = content.above->col_block;
-  const bool projects = content.result->matrix.name.id == TensorId::q ||
-                        content.result->matrix.name.id == TensorId::k ||
-                        content.result->matrix.name.id == TensorId::v;
-  if (!projects || !whole.transposed || block <= 0 || whole.view.cols <= block) return parts;
-  for (Index begin = 0; begin + block <= whole.view.cols; begin += block) {
-    StagePart part = *content.above;
-    const Index row = whole.row_begin + begin;
-    part.matrix = *stage_matrix(context.trace, whole.name, {context.selection.batch, context.selection.head},
-                                true, row, row + block);
-    part.spec.values = part.matrix.view;
-    part.col_block = 0;
-    part.row_labels = part.col_labels = nullptr;
-    parts.push_back(std::move(part));
+// Left of the bias.
+void draw_bias_name(const PanelContext& context, const StagePart& bias, const RectF& row) {
+  ImFont* font = context.fonts.mono_small;
+  const std::string name = "+ " + matrix_name(bias.matrix);
+  const ImVec2 at(static_cast<float>(row.x) - width_of(font, name) - 6 * context.scale,
+                  static_cast<float>(row.y + row.height / 2) - font->FontSize / 2);
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
+                                      name.c_str());
+  ui_probe("stage/bias_name", at, {at.x + width_of(font, name), at.y + font->FontSize});
+}
+
+struct Drawn {
+  std::string name;  // its place: "left"
+  const StagePart* part;
+  PlaneGeometry plane;
+};
+
+// The result, its operands and the thumbnails, where the layout has them. `entering`: the operands are still on their way
+// from the step before, and there is no result yet.
+class View {
+ public:
+  View(const PanelContext& context, const StageContent& content, const StageLayout& layout, const RectF& area,
+       bool entering);
+
+  PanelAction draw_planes(HeadRanges& head_ranges) const;
+  void draw_overlays(std::optional<CellRef>& under_mouse) const;
+  // Titles and labels; returns the head whose number was clicked.
+  std::optional<Index> draw_words() const;
+  void draw_bars() const;
+
+ private:
+  std::optional<Index> draw_left_words() const;
+  void draw_above_words() const;
+  bool is_result(const Drawn& each) const { return each.part == &*content_.result; }
+  const PlaneGeometry& result() const { return drawn_[0].plane; }
+
+  const PanelContext& context_;
+  const StageContent& content_;
+  const StageLayout& layout_;
+  const RectF area_;
+  const bool entering_;
+  const double right_ = area_.x + area_.width;
+  const std::vector<StageMark> marks_ =
+      stage_marks(context_.trace, context_.selection, context_.pointed, context_.reach);
+  const std::vector<StagePart> small_ = small_matrices(context_, content_);
+  std::vector<Drawn> drawn_;  // the result first, then the left operand, if any
+};
+
+View::View(const PanelContext& context, const StageContent& content, const StageLayout& layout,
+           const RectF& area, bool entering)
+    : context_(context), content_(content), layout_(layout), area_(area), entering_(entering) {
+  const auto add = [&](std::string name, const StagePart& part, const RectF& rect) {
+    drawn_.push_back({std::move(name), &part, part_plane(rect, part)});
+  };
+  add("result", *content.result, layout.result);
+  if (content.left) add("left", *content.left, *layout.left);
+  for (std::size_t i = 0; i < small_.size(); ++i)
+    add(fmt::format("above/{}", i), small_[i], small_rect(*layout.above, i, small_.size(), context.scale));
+  if (content.above && small_.empty()) add("above", *content.above, *layout.above);
+  if (content.bias) add("bias", *content.bias, *layout.bias);
+}
+
+// All planes of cells in one call, and what belongs to the thumbnails.
+PanelAction View::draw_planes(HeadRanges& head_ranges) const {
+  const std::vector<StagePart> thumbnails = thumbnail_parts(context_, content_, head_ranges);
+  std::vector<HeatmapPlane> planes;
+  for (const Drawn& each : drawn_) {
+    if (entering_ && is_result(each)) continue;
+    planes.push_back({&each.part->spec, corner(each.plane), far_corner(each.plane)});
   }
-  return parts;
+  if (layout_.heads) add_thumbnail_planes(*layout_.heads, thumbnails, planes);
+  draw_heatmap_planes(ImGui::GetWindowDrawList(), context_.heatmaps, planes);
+  return layout_.heads ? draw_head_thumbnails(context_, *layout_.heads, thumbnails) : PanelAction{};
 }
 
-// Over its block of the result, with a gap to its neighbours.
-RectF small_rect(const RectF& whole, std::size_t i, std::size_t count, double scale) {
-  const double width = whole.width / static_cast<double>(count);
-  const double gap = std::min(6.0 * scale, 0.25 * width);
-  return {whole.x + width * static_cast<double>(i) + gap / 2, whole.y, width - gap, whole.height};
+void View::draw_overlays(std::optional<CellRef>& under_mouse) const {
+  for (const Drawn& each : drawn_) {
+    const PlaneGeometry& plane = each.plane;
+    ui_probe("stage/" + each.name, corner(plane), far_corner(plane));
+    if (!entering_ || !is_result(each))
+      draw_part_overlay(context_, *each.part, plane, marks_, !is_result(each) && !content_.cell_for_cell);
+    if (holds_frozen_weights(context_, *each.part) && !entering_) {
+      draw_lock(context_.widgets(), ImGui::GetWindowDrawList(),
+                {static_cast<double>(plane.x), static_cast<double>(plane.y), static_cast<double>(plane.width),
+                 static_cast<double>(plane.height)});
+    }
+    if (const auto cell = cell_looked_at(context_, each.name, *each.part, plane)) under_mouse = cell;
+  }
+  if (!small_.empty()) draw_chosen_small(context_, content_, small_, *layout_.above);
 }
 
-// The one of the head that is looked at; several query heads share one of k and v.
-void draw_chosen_small(const PanelContext& context, const StageContent& content,
-                       const std::vector<StagePart>& small, const RectF& whole) {
-  const Index sharing = std::max<Index>(1, context.trace.options.num_heads / static_cast<Index>(small.size()));
-  const auto at = static_cast<std::size_t>(context.selection.head / sharing);
-  if (at >= small.size()) return;
-  const PlaneGeometry plane = geometry(small_rect(whole, at, small.size(), context.scale), small[at]);
-  const CellBox all{0, plane.rows, 0, plane.cols};
-  draw_box_outline(context.widgets(), ImGui::GetWindowDrawList(), plane, all,
-                   im_color(tensor_hue(context.palette, content.result->matrix.name.id)),
-                   std::max(1.0f, std::round(context.scale)));
+std::optional<Index> View::draw_words() const {
+  PlaneGeometry titled = result();
+  if (!layout_.col_figures.empty()) titled.y = static_cast<int>(std::round(layout_.col_figures.front().y));
+  draw_part_title(context_, *content_.result, titled, static_cast<float>(right_ - layout_.result.x));
+  std::optional<Index> head =
+      draw_part_column_labels(context_, *content_.result, result(), marks_, layout_.slanted);
+  if (content_.left) {
+    if (const auto clicked = draw_left_words()) head = clicked;
+  } else {
+    draw_part_row_labels(context_, *content_.result, result(), marked_row(content_.result->matrix, marks_));
+  }
+  if (content_.above) draw_above_words();
+  if (content_.bias) draw_bias_name(context_, *content_.bias, *layout_.bias);
+  return head;
+}
+
+std::optional<Index> View::draw_left_words() const {
+  const StagePart& part = *content_.left;
+  const PlaneGeometry& left = drawn_[1].plane;
+  const double end = layout_.row_figures.empty() ? layout_.result.x : layout_.row_figures.front().x;
+  // In the line of the title stand the captions of the rows over the result.
+  const double captions = layout_.col_figures.empty() ? 0.0 : width_of(context_.fonts.small, "Σ exp");
+  draw_part_title(context_, part, left,
+                  static_cast<float>(end - captions - layout_.left->x - 8 * context_.scale));
+  // The rows are those of the result too: a cell of it is named even where the left operand is another head's.
+  const auto row = marked_row(part.matrix, marks_);
+  draw_part_row_labels(context_, part, left, row ? row : marked_row(content_.result->matrix, marks_));
+  const auto head = draw_part_column_labels(context_, part, left, marks_, layout_.left_slanted);
+  if (!content_.sign.empty()) draw_sign(context_, content_.sign, *layout_.left, end);
+  return head;
+}
+
+void View::draw_above_words() const {
+  const StagePart& part = *content_.above;
+  const PlaneGeometry above = part_plane(*layout_.above, part);
+  const std::string sign = content_.cell_for_cell ? "+"
+                           : small_.empty()       ? ""
+                                                  : fmt::format("{} small matrices:", small_.size());
+  draw_part_title(context_, part, above, static_cast<float>(right_ - layout_.above->x), sign);
+  if (!content_.cell_for_cell) draw_part_row_labels(context_, part, above, marked_row(part.matrix, marks_));
+  if (!content_.head_map)
+    draw_reason(context_, {area_.x, layout_.above->y - title_height_units * context_.scale,
+                           layout_.above->x - area_.x, reason_height(context_, layout_)});
+}
+
+void View::draw_bars() const {
+  for (std::size_t i = 0; i < layout_.bars.size(); ++i) {
+    const StageBar& bar = content_.bars[i];
+    const RectF& strip = layout_.bars[i];
+    const double end = i + 1 < layout_.bars.size() ? layout_.bars[i + 1].x - 10 * context_.scale : right_;
+    const RangeTicks own = own_colors_ticks(bar);
+    const bool is_own = context_.selection.colors_by_head && is_of_thumbnails(content_, i);
+    draw_color_bar(context_.widgets(), ImGui::GetWindowDrawList(), strip, bar.color_map, context_.theme,
+                   bar.range, bar_caption(context_, content_, i), static_cast<float>(end - strip.x),
+                   is_own ? &own : nullptr);
+  }
 }
 
 }  // namespace
 
-void draw_stage_sentence(const PanelContext& context, const std::string& sentence, RectF area) {
-  ImFont* font = context.fonts.sans;
-  const float wrap = std::min(static_cast<float>(area.width), 460.0f * context.scale);
-  const std::string lines = with_line_breaks(sentence, font, wrap);
-  const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, lines.c_str());
-  const ImVec2 at(static_cast<float>(area.x) + (static_cast<float>(area.width) - size.x) / 2,
-                  static_cast<float>(area.y) + (static_cast<float>(area.height) - size.y) / 3);
-  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
-                                      lines.c_str(), nullptr, wrap);
-}
-
-StageLayout one_head_layout(const PanelContext& context, const StageContent& content, const RectF& area) {
-  const double scale = context.scale;
-  StageShape shape = shape_of(context, content, area);
-  StageLayout layout = stage_layout(shape, area, scale);
-  const auto has_numbers = [&](const StageLayout& each) {
-    return each.result.height >= std::ceil(shape.digit_height) * static_cast<double>(shape.rows);
-  };
-  if (shape.heads > 0 && !has_numbers(layout)) {
-    shape.low_heads = true;
-    StageLayout lower = stage_layout(shape, area, scale);
-    if (has_numbers(lower)) layout = std::move(lower);
-    shape.low_heads = false;
-  }
-  const auto too_low = [&] { return layout.result.height < smallest_result_units * scale; };
-  if (too_low() && shape.heads > 0) {
-    shape.heads = 0;
-    // Bars stand in the order in which they were needed: the thumbnails' own is the last.
-    if (is_of_thumbnails(content, content.head_map->bar)) shape.bar_captions.resize(content.head_map->bar);
-    layout = stage_layout(shape, area, scale);
-  }
-  if (too_low()) {
-    shape.bar_captions.clear();
-    layout = stage_layout(shape, area, scale);
-  }
-  return layout;
-}
-
 PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, const StageContent& content,
                           const StageContent* before, RectF area, std::optional<CellRef>& under_mouse) {
-  PanelAction action;
   StageLayout layout = one_head_layout(context, content, area);
   if (layout.result.height <= 0.0 || layout.result.width <= 0.0) {
     draw_stage_sentence(context, "make the window larger to see the matrices", area);
-    return action;
+    return {};
   }
-  if (before && before->result) {
+  if (before && before->result)
     layout = entering_layout(context, content, layout, *before, one_head_layout(context, *before, area));
-  }
-  const std::vector<StageMark> marks =
-      stage_marks(context.trace, context.selection, context.pointed, context.reach);
-  ImDrawList* list = ImGui::GetWindowDrawList();
-
-  std::vector<Drawn> drawn{{"result", &*content.result, geometry(layout.result, *content.result)}};
-  if (content.left) drawn.push_back({"left", &*content.left, geometry(*layout.left, *content.left)});
-  const std::vector<StagePart> small = small_matrices(context, content);
-  if (!small.empty()) {
-    for (std::size_t i = 0; i < small.size(); ++i) {
-      drawn.push_back({fmt::format("above/{}", i), &small[i],
-                       geometry(small_rect(*layout.above, i, small.size(), context.scale), small[i])});
-    }
-  } else if (content.above) {
-    drawn.push_back({"above", &*content.above, geometry(*layout.above, *content.above)});
-  }
-  if (content.bias) drawn.push_back({"bias", &*content.bias, geometry(*layout.bias, *content.bias)});
-  const std::vector<StagePart> thumbnails = thumbnail_parts(context, content, state.head_ranges);
-  std::vector<HeatmapPlane> planes;
-  // While its operands come in there is no result yet.
   const bool entering = before && context.motion < entering_share;
-  for (const Drawn& each : drawn) {
-    if (entering && each.part == &*content.result) continue;
-    planes.push_back({&each.part->spec, corner(each.plane), far_corner(each.plane)});
-  }
-  if (layout.heads) add_thumbnail_planes(*layout.heads, thumbnails, planes);
-  draw_heatmap_planes(list, context.heatmaps, planes);
-  if (layout.heads) {
-    action = draw_head_thumbnails(context, *layout.heads, thumbnails);
-    draw_thumbnail_marks(context, *layout.heads, thumbnails);
-  }
-
-  for (const Drawn& each : drawn) {
-    ui_probe("stage/" + each.name, corner(each.plane), far_corner(each.plane));
-    const bool operand = each.part != &*content.result && !content.cell_for_cell;
-    if (!entering || operand || each.part != &*content.result)
-      draw_part_overlay(context, *each.part, each.plane, marks, operand);
-    if (holds_frozen_weights(context, *each.part) && !entering) {
-      draw_lock(context.widgets(), list,
-                {static_cast<double>(each.plane.x), static_cast<double>(each.plane.y),
-                 static_cast<double>(each.plane.width), static_cast<double>(each.plane.height)});
-    }
-    if (const auto cell = cell_looked_at(context, each.name, *each.part, each.plane)) under_mouse = cell;
-  }
-  if (!small.empty()) draw_chosen_small(context, content, small, *layout.above);
-  const double right = area.x + area.width;
-  const PlaneGeometry& result = drawn.front().plane;
-  PlaneGeometry titled = result;
-  if (!layout.col_figures.empty()) titled.y = static_cast<int>(std::round(layout.col_figures.front().y));
-  draw_part_title(context, *content.result, titled, static_cast<float>(right - layout.result.x));
-  std::optional<Index> head = draw_part_column_labels(context, *content.result, result, marks, layout.slanted);
-  if (content.left) {
-    const PlaneGeometry& left = drawn[1].plane;
-    const double end = layout.row_figures.empty() ? layout.result.x : layout.row_figures.front().x;
-    // In the line of the title stand the captions of the rows over the result.
-    const double captions = layout.col_figures.empty() ? 0.0 : width_of(context.fonts.small, "Σ exp");
-    draw_part_title(context, *content.left, left,
-                    static_cast<float>(end - captions - layout.left->x - 8 * context.scale));
-    // The rows are those of the result too: a cell of it is named even where the left operand is another
-    // head's.
-    const auto row = marked_row(content.left->matrix, marks);
-    draw_part_row_labels(context, *content.left, left, row ? row : marked_row(content.result->matrix, marks));
-    const auto other = draw_part_column_labels(context, *content.left, left, marks, layout.left_slanted);
-    if (other) head = other;
-    if (!content.sign.empty()) draw_sign(context, content.sign, *layout.left, end);
-  } else {
-    draw_part_row_labels(context, *content.result, result, marked_row(content.result->matrix, marks));
-  }
-  if (content.above) {
-    const PlaneGeometry above = geometry(*layout.above, *content.above);
-    const std::string sign = content.cell_for_cell ? "+"
-                             : small.empty()       ? ""
-                                                   : fmt::format("{} small matrices:", small.size());
-    draw_part_title(context, *content.above, above, static_cast<float>(right - layout.above->x), sign);
-    if (!content.cell_for_cell)
-      draw_part_row_labels(context, *content.above, above, marked_row(content.above->matrix, marks));
-  }
-  if (head) action.selection = looking_at_head(context, *head);
-  if (content.above && !content.head_map)
-    draw_reason(context, {area.x, layout.above->y - title_height_units * context.scale,
-                          layout.above->x - area.x, reason_height(context, layout)});
-  if (content.bias) {
-    ImFont* font = context.fonts.mono_small;
-    const std::string name = "+ " + matrix_name(content.bias->matrix);
-    const ImVec2 at(static_cast<float>(layout.bias->x) - width_of(font, name) - 6 * context.scale,
-                    static_cast<float>(layout.bias->y + layout.bias->height / 2) - font->FontSize / 2);
-    list->AddText(font, font->FontSize, at, im_color(context.palette.text_dim), name.c_str());
-    ui_probe("stage/bias_name", at, {at.x + width_of(font, name), at.y + font->FontSize});
-  }
+  const View view(context, content, layout, area, entering);
+  PanelAction action = view.draw_planes(state.head_ranges);
+  view.draw_overlays(under_mouse);
+  if (const auto head = view.draw_words()) action.selection = looking_at_head(context, *head);
   if ((content.row_figures || content.col_figures) && !entering)
     draw_figures(context, state, content, layout);
-  for (std::size_t i = 0; i < layout.bars.size(); ++i) {
-    const StageBar& bar = content.bars[i];
-    const double end = i + 1 < layout.bars.size() ? layout.bars[i + 1].x - 10 * context.scale : right;
-    const RangeTicks own = own_colors_ticks(bar);
-    const bool is_own = context.selection.colors_by_head && is_of_thumbnails(content, i);
-    draw_color_bar(context.widgets(), list, layout.bars[i], bar.color_map, context.theme, bar.range,
-                   bar_caption(context, content, i), static_cast<float>(end - layout.bars[i].x),
-                   is_own ? &own : nullptr);
-  }
-  if (!entering) draw_legend(context, state, content, layout, static_cast<float>(right));
+  view.draw_bars();
+  if (!entering) draw_legend(context, state, content, layout, static_cast<float>(area.x + area.width));
   if (before) draw_making(context, content, *before, layout);
   return action;
 }

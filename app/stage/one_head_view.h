@@ -7,7 +7,6 @@
 
 #include "app/content/softmax_figures.h"
 #include "app/content/stage_content.h"
-#include "app/content/stage_layout.h"
 #include "app/panels/panel.h"
 #include "app/stage/head_colors.h"
 #include "core/picture/color_bar.h"
@@ -29,15 +28,9 @@ struct OneHeadState {
   HeadRanges head_ranges;  // of the thumbnails
 };
 
-// Where everything lies; in a small window first the thumbnails give way, then the colour bars.
-StageLayout one_head_layout(const PanelContext& context, const StageContent& content, const RectF& area);
-
 // `before`: the content of the step before, while context.motion is on its way from there; else null.
 // `under_mouse` is set to the cell that the mouse is over, if any.
 PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, const StageContent& content,
                           const StageContent* before, RectF area, std::optional<CellRef>& under_mouse);
-
-// A sentence in the middle of the area, where there is no matrix to show.
-void draw_stage_sentence(const PanelContext& context, const std::string& sentence, RectF area);
 
 }  // namespace headwise

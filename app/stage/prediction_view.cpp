@@ -14,10 +14,10 @@
 #include "app/platform/fonts.h"
 #include "app/session/token_predictions.h"
 #include "app/stage/head_thumbnails.h"
-#include "app/stage/one_head_view.h"
 #include "app/stage/stage_cells.h"
-#include "app/stage/thumbnail_marks.h"
+#include "app/stage/stage_drawing.h"
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
 #include "core/scenario/text_inputs.h"
@@ -31,10 +31,6 @@ constexpr double least_details = 120.0;  // under the list, where they have no r
 constexpr float row_units = 24.0f, least_row_units = 19.0f;
 constexpr double least_told = 5e-4;  // a less probable word would be told as 0.000
 constexpr double told_bits = 5e-4;   // less than what is told of it is no change
-
-float width_of(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
 
 bool says_another_word(const PredictionChange& change) {
   return !change.before.empty() && !change.now.empty() && change.before[0].id != change.now[0].id;
@@ -102,7 +98,7 @@ double View::summary(RectF area, bool low) const {
       const char* const begin = text.data() + line.begin;
       const char* const end = text.data() + line.end;
       list_->AddText(font, font->FontSize, {from.x, y}, im_color(color), begin, end);
-      wide = std::max(wide, font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, begin, end).x);
+      wide = std::max(wide, width_of(font, {begin, end}));
       y += 1.2f * font->FontSize;
     }
     ui_probe(probe, from, {from.x + wide, y});
@@ -150,8 +146,7 @@ void View::token_and_probability(float x, float y, float room, const WordChange&
 void View::row(Index position, const RectF& line, bool chosen) const {
   const PredictionChange& change = at(position);
   const Palette& palette = context_.palette;
-  const ImVec2 min(static_cast<float>(line.x), static_cast<float>(line.y)),
-      max(static_cast<float>(line.x + line.width), static_cast<float>(line.y + line.height));
+  const ImVec2 min = corner(line), max = far_corner(line);
   if (chosen)
     list_->AddRectFilled({min.x - 4 * u(), min.y + 1}, {max.x, max.y - 1}, im_color(palette.control), 4 * u());
   const float y = 0.5f * (min.y + max.y), width = max.x - min.x, gap = 14 * u();
@@ -249,14 +244,8 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
   const bool low = area.height < 3.6 * heads_units * u();
   const double strip = low ? low_heads_units : heads_units;
   if (weights_.head_map && area.height > 3.2 * strip * u()) {
-    const HeadGrid grid = head_grid(weights_.head_total, {area.x, area.y, area.width, strip * u()}, u(),
-                                    (low ? low_side : side_units) * u());
-    const std::vector<StagePart> thumbnails = thumbnail_parts(context_, weights_, state.head_ranges);
-    std::vector<HeatmapPlane> planes;
-    add_thumbnail_planes(grid, thumbnails, planes);
-    draw_heatmap_planes(list_, context_.heatmaps, planes);
-    action = draw_head_thumbnails(context_, grid, thumbnails);
-    draw_thumbnail_marks(context_, grid, thumbnails);
+    action = draw_heads_strip(context_, weights_, {area.x, area.y, area.width, strip * u()},
+                              (low ? low_side : side_units) * u(), state.head_ranges);
     const double used = (strip + 8.0) * u();
     area = {area.x, area.y + used, area.width, area.height - used};
   }

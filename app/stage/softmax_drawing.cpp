@@ -8,6 +8,7 @@
 
 #include "app/platform/fonts.h"
 #include "app/widgets/heatmap_plane.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
 #include "core/picture/number_text.h"
 
@@ -17,10 +18,6 @@ namespace {
 // Of the small type, tried one after the other; below the least number of pixels nothing is read any more.
 constexpr std::array<float, 3> sizes{1.0f, 0.84f, 0.72f};
 constexpr float least_pixels = 8.0f;
-
-float width_of(ImFont* font, const std::string& text, float size = 0.0f) {
-  return font->CalcTextSizeA(size > 0.0f ? size : font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
 
 struct NumberStyle {
   int decimals = 0;
@@ -91,8 +88,7 @@ class Figures {
            std::floor(static_cast<float>(box.y + box.height / 2) - 0.5f * style.size)},
           im_color(ink(i)), number.c_str());
     }
-    ui_probe(probe, {static_cast<float>(plane.x), static_cast<float>(plane.y)},
-             {static_cast<float>(plane.x + plane.width), static_cast<float>(plane.y + plane.height)});
+    ui_probe(probe, corner(plane), far_corner(plane));
     return true;
   }
 
@@ -102,9 +98,7 @@ class Figures {
     spec.values = matrix_view(figures_.maximum);
     if (across_) spec.values = spec.values.transposed();
     const PlaneGeometry plane = plane_of(rect);
-    draw_heatmap_plane(
-        list_, context_.heatmaps, spec, {static_cast<float>(plane.x), static_cast<float>(plane.y)},
-        {static_cast<float>(plane.x + plane.width), static_cast<float>(plane.y + plane.height)});
+    draw_heatmap_plane(list_, context_.heatmaps, spec, corner(plane), far_corner(plane));
     const auto value = [&](Index i) { return figures_.maximum->flat(i); };
     const ColorTable& table = color_table(spec.color_map, spec.theme);
     write(

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "app/widgets/measure.h"
 namespace headwise {
 namespace {
 
@@ -44,9 +45,7 @@ void draw_spotlight(const PanelContext& context, const RectF& area, const std::v
   if (lit.empty()) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   for (const RectF& r : outside_of(area, lit)) {
-    list->AddRectFilled({static_cast<float>(r.x), static_cast<float>(r.y)},
-                        {static_cast<float>(r.x + r.width), static_cast<float>(r.y + r.height)},
-                        im_color(context.palette.panel, dimness));
+    list->AddRectFilled(corner(r), far_corner(r), im_color(context.palette.panel, dimness));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include "app/widgets/focus_order.h"
+#include "app/widgets/measure.h"
 
 namespace headwise {
 namespace {
@@ -19,11 +20,10 @@ std::optional<std::pair<Index, Index>> plane_cell_looked_at(const PanelContext& 
                                                             std::string_view name, const PlaneGeometry& plane,
                                                             std::pair<Index, Index> first) {
   const auto whole = [](Index index) { return static_cast<int>(index); };
-  const ImVec2 min(static_cast<float>(plane.x), static_cast<float>(plane.y));
-  const ImVec2 max(min.x + static_cast<float>(plane.width), min.y + static_cast<float>(plane.height));
   const ImGuiID id = map_id(name);
-  const auto reached = focus_map(context.focus, id, min, max, {whole(plane.rows), whole(plane.cols)},
-                                 {whole(first.first), whole(first.second)});
+  const auto reached =
+      focus_map(context.focus, id, corner(plane), far_corner(plane), {whole(plane.rows), whole(plane.cols)},
+                {whole(first.first), whole(first.second)});
   if (reached) return std::pair<Index, Index>(reached->first, reached->second);
   if (keys_decide(context) || !ImGui::IsWindowHovered()) return std::nullopt;
   const ImVec2 mouse = ImGui::GetIO().MousePos;

@@ -15,6 +15,8 @@
 #include "app/stage/mask_convention.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
+#include "app/widgets/measure.h"
+#include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/scenario/embeddings.h"
@@ -23,10 +25,6 @@ namespace headwise {
 namespace {
 
 using Id = TensorId;
-
-float width_of(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
 
 // Which of q, k and v a matrix belongs to; 0 for none. The three parts of in_proj_weight are told apart by
 // their rows.
@@ -172,6 +170,21 @@ Rgba8 tensor_hue(const Palette& palette, TensorId id) {
   }
 }
 
+PlaneGeometry part_plane(const RectF& rect, const StagePart& part) {
+  return plane_geometry(rect, part.matrix.view.rows, part.matrix.view.cols);
+}
+
+void draw_stage_sentence(const PanelContext& context, const std::string& sentence, RectF area) {
+  ImFont* font = context.fonts.sans;
+  const float wrap = std::min(static_cast<float>(area.width), 460.0f * context.scale);
+  const std::string lines = with_line_breaks(sentence, font, wrap);
+  const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, lines.c_str());
+  const ImVec2 at(static_cast<float>(area.x) + (static_cast<float>(area.width) - size.x) / 2,
+                  static_cast<float>(area.y) + (static_cast<float>(area.height) - size.y) / 3);
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
+                                      lines.c_str(), nullptr, wrap);
+}
+
 void draw_part_title(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
                      float width, const std::string& sign) {
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -237,9 +250,7 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
   const bool letters = draw_mask_letters(widgets, list, part, plane, context.selection.mask_convention);
   if (!letters) draw_minus_infinities(widgets, list, part, plane);
   if (!letters && draw_cell_digits(widgets, list, plane, part.spec, probabilities, operand ? 5.0f : 2.0f)) {
-    ui_probe("digits/" + to_string(part.matrix.name),
-             {static_cast<float>(plane.x), static_cast<float>(plane.y)},
-             {static_cast<float>(plane.x + plane.width), static_cast<float>(plane.y + plane.height)});
+    ui_probe("digits/" + to_string(part.matrix.name), corner(plane), far_corner(plane));
   }
 
   const float stroke = context.palette.stroke * context.scale;

@@ -15,6 +15,12 @@ namespace headwise {
 // The hue of what belongs to q, k or v; the neutral colour of all else.
 Rgba8 tensor_hue(const Palette& palette, TensorId id);
 
+// Returns the cells of a part in a rectangle.
+PlaneGeometry part_plane(const RectF& rect, const StagePart& part);
+
+// Writes a sentence in the middle of the area, where there is no matrix to show.
+void draw_stage_sentence(const PanelContext& context, const std::string& sentence, RectF area);
+
 // "k  k_heads[0,0]ᵀ  D×S 16×12" over the plane, cut to `width` pixels. `sign` stands before it ("+").
 void draw_part_title(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
                      float width, const std::string& sign = {});

@@ -10,15 +10,16 @@
 #include <cmath>
 #include <span>
 
+#include "app/content/stage_views.h"
 #include "app/content/step_words.h"
 #include "app/platform/fonts.h"
 #include "app/session/commands.h"
 #include "app/session/frozen_heads.h"
-#include "app/session/token_predictions.h"
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/stage_choice.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/fitted_clauses.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
@@ -26,12 +27,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::array<std::string_view, 5> brushes{"look", "paint", "row", "column", "box"};
-constexpr const char* frozen_words = ", frozen weights";
-
-float width_of(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
+constexpr std::array<std::string_view, 5> brush_names{"look", "paint", "row", "column", "box"};
 
 // "queries as | rows | columns", where there is room; the key does it everywhere.
 void draw_turn(const PanelContext& context, Selection& selection, float end) {
@@ -69,153 +65,204 @@ void draw_not_computed(const PanelContext& context, float width) {
   ui_probe_item("stage/not_computed");
 }
 
+// "head 5: previous token, frozen weights".
+std::string head_line(const PanelContext& context, Index head) {
+  const auto description = head_description(context, head);
+  return fmt::format("head {}{}{}", head, description ? ": " + description->name : "",
+                     is_frozen(context.scenario, head) ? ", frozen weights" : "");
+}
+
+// Title and question, under them the line of the controls. Where that line has no room for the tensors of the step, or for
+// the brushes, they stand at the end of the title's line.
+class Header {
+ public:
+  Header(const PanelContext& context, const StageContent& content, int& brush)
+      : context_(context), content_(content), selection_(context.selection), brush_(brush) {
+    for (const StepPicture& picture : content.pictures)
+      pictures_.push_back(tensor_entry(picture.result).name);
+    for (const StageView view : offered_) {
+      view_names_.push_back(stage_view_entry(view).name);
+      short_names_.push_back(stage_view_entry(view).short_name);
+    }
+    place();
+  }
+
+  Selection draw() {
+    draw_title();
+    ImGui::SetCursorScreenPos(ImVec2(origin_.x, origin_.y + context_.fonts.title->FontSize + 8.0f * unit_));
+    if (context_.picture) {
+      draw_head_of_picture();
+    } else {
+      draw_beside_title();
+      choose_view();
+      if (chooses_picture_ && !picture_at_title_) {
+        ImGui::SameLine(0.0f, 12.0f * unit_);
+        choose_picture(room());
+      }
+      choose_batch();
+      draw_brushes();
+      if (stage_view_entry(selection_.view).turns && content_.result && is_pair_map(content_.result->matrix))
+        draw_turn(context_, selection_, origin_.x + width_);
+      if (content_.head_map) draw_head();
+    }
+    draw_not_computed(context_, width_);
+    return selection_;
+  }
+
+ private:
+  void place();
+  void draw_title();
+  void draw_head_of_picture();
+  void draw_beside_title();
+  void choose_view();
+  void choose_picture(float room);
+  void choose_batch();
+  void choose_brush();
+  void draw_brushes();
+  void draw_head();
+
+  ImVec2 size_of(std::span<const std::string_view> names) const {
+    return segmented_control_size(context_.widgets(), names);
+  }
+  // Pixels from the cursor to the end of the line.
+  float room() const { return origin_.x + width_ - ImGui::GetCursorScreenPos().x; }
+  void write(ImVec2 at, const std::string& text) const {
+    ImGui::GetWindowDrawList()->AddText(context_.fonts.sans, context_.fonts.sans->FontSize, at,
+                                        im_color(context_.palette.text_dim), text.c_str());
+  }
+
+  const PanelContext& context_;
+  const StageContent& content_;
+  Selection selection_;
+  int& brush_;
+  const StageViewEntry& entry_ = stage_view_entry(context_.selection.view);
+  const StepEntry& step_ = step_entries()[static_cast<std::size_t>(context_.selection.step)];
+  const std::string title_{entry_.title.empty() ? step_.name : entry_.title};
+  const std::vector<StageView> offered_ = offered_views(context_.scenario, context_.selection.view);
+  std::vector<std::string_view> view_names_, short_names_, pictures_;
+
+  const ImVec2 origin_ = ImGui::GetCursorScreenPos();
+  const float width_ = ImGui::GetContentRegionAvail().x, unit_ = context_.scale;
+  const float question_x_ = width_of(context_.fonts.title, title_) + 14.0f * unit_;
+  const bool paints_ =
+      selection_.step == Step::mask && selection_.view == StageView::one_head && !context_.picture;
+  bool chooses_picture_ = false;
+  bool whole_names_ = false;  // the views have room for their names
+  bool picture_at_title_ = false, brushes_at_title_ = false;
+  float at_title_ = 0.0f;  // width of what stands there
+};
+
+void Header::place() {
+  chooses_picture_ = pictures_.size() > 1 && !context_.picture;
+  const float pictures = size_of(pictures_).x, brushes = size_of(brush_names).x;
+  const float views = size_of(view_names_).x + (chooses_picture_ ? pictures + 12.0f * unit_ : 0.0f);
+  const bool views_fit = segmented_control_least_width(context_.widgets(), view_names_) <= width_;
+  const bool one_line = views <= width_;
+  picture_at_title_ = !one_line && chooses_picture_ && views_fit && question_x_ + pictures <= width_;
+  brushes_at_title_ = paints_ && !picture_at_title_ && question_x_ + brushes <= width_ &&
+                      views + 12.0f * unit_ + brushes > width_;
+  at_title_ = picture_at_title_ ? pictures : brushes_at_title_ ? brushes : 0.0f;
+  whole_names_ = one_line || picture_at_title_ || (!chooses_picture_ && views_fit);
+}
+
+void Header::draw_title() {
+  ImFont* title = context_.fonts.title;
+  ImFont* sans = context_.fonts.sans;
+  ImGui::GetWindowDrawList()->AddText(title, title->FontSize, origin_, im_color(context_.palette.text),
+                                      title_.c_str());
+  const float beside = at_title_ > 0.0f ? at_title_ + 12.0f * unit_ : 0.0f;
+  const std::string question = entry_.question.empty() ? step_question(selection_.step, context_.trace.options)
+                                                       : std::string(entry_.question);
+  write({origin_.x + question_x_, origin_.y + title->FontSize * 0.8f - sans->FontSize * 0.8f},
+        fitted_clauses(question, sans, width_ - question_x_ - beside));
+}
+
+// On a picture there is nothing to click: the line says which head it shows.
+void Header::draw_head_of_picture() {
+  ImFont* sans = context_.fonts.sans;
+  const std::string head = content_.head_map ? head_line(context_, selection_.head) : "";
+  write(ImGui::GetCursorScreenPos(), fitted_text(head, sans, width_));
+  ImGui::Dummy({1, head.empty() ? 1.0f : sans->FontSize});
+}
+
+void Header::draw_beside_title() {
+  if (at_title_ <= 0.0f) return;
+  const ImVec2 next = ImGui::GetCursorScreenPos();
+  const float above = 0.5f * (context_.fonts.title->FontSize - size_of(pictures_).y);
+  ImGui::SetCursorScreenPos({std::floor(origin_.x + width_ - at_title_), std::floor(origin_.y + above)});
+  if (picture_at_title_) choose_picture(at_title_);
+  if (brushes_at_title_) choose_brush();
+  ImGui::SetCursorScreenPos(next);
+}
+
+void Header::choose_view() {
+  int chosen = static_cast<int>(std::ranges::find(offered_, selection_.view) - offered_.begin());
+  if (stage_choice(context_, "view", whole_names_ ? view_names_ : short_names_, chosen, width_))
+    selection_.view = offered_[static_cast<std::size_t>(chosen)];
+  tooltip(context_.widgets(), fmt::format("ways to look at this step: {} ({})", ways_to_look(),
+                                          first_key_text(CommandId::toggle_view)));
+}
+
+void Header::choose_picture(float room) {
+  int chosen = content_.picture < pictures_.size() ? static_cast<int>(content_.picture) : -1;
+  if (stage_choice(context_, "picture", pictures_, chosen, room))
+    selection_.tensor = content_.pictures[static_cast<std::size_t>(chosen)].result;
+  tooltip(context_.widgets(), "which of this step's tensors to show");
+}
+
+// "batch 0 of 3 | ‹ | › |", where there are several.
+void Header::choose_batch() {
+  const TensorPtr any = content_.result ? content_.result->matrix.view.tensor : nullptr;
+  const Index batches = any && any->shape().rank() >= 3 ? any->shape().size(0) : 1;
+  if (batches <= 1) return;
+  constexpr std::array<std::string_view, 2> ways{"‹", "›"};
+  int way = -1;
+  ImGui::SameLine(0.0f, 12.0f * unit_);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImFont* sans = context_.fonts.sans;
+  const std::string text = fmt::format("batch {} of {}", selection_.batch, batches);
+  write({at.x, at.y + (size_of(ways).y - sans->FontSize) / 2}, text);
+  ImGui::SetCursorScreenPos({at.x + width_of(sans, text) + 8.0f * unit_, at.y});
+  if (stage_choice(context_, "batch", ways, way)) {
+    selection_.batch = std::clamp<Index>(selection_.batch + (way == 0 ? -1 : 1), 0, batches - 1);
+    if (selection_.pinned && selection_.pinned->index.size() >= 3)
+      selection_.pinned->index[0] = selection_.batch;
+  }
+  tooltip(context_.widgets(), "which of the N sequences in the batch to show");
+}
+
+void Header::choose_brush() {
+  stage_choice(context_, "brush", brush_names, brush_);
+  tooltip(context_.widgets(),
+          "paint attn_mask on the map: a stroke that starts on an unblocked pair blocks pairs, one that "
+          "starts on a blocked pair unblocks them. row and column: all keys of a query, all queries of a "
+          "key; box: drag a rectangle");
+}
+
+void Header::draw_brushes() {
+  if (!paints_ || brushes_at_title_) return;
+  const float needed = size_of(brush_names).x;
+  ImGui::SameLine(0.0f, 12.0f * unit_);
+  if (needed > width_ || needed > room()) ImGui::NewLine();
+  if (needed <= width_) choose_brush();
+}
+
+void Header::draw_head() {
+  ImGui::SameLine(0.0f, 16.0f * unit_);
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float line = ImGui::GetItemRectSize().y;
+  ImFont* sans = context_.fonts.sans;
+  std::string head = head_line(context_, selection_.head);
+  if (width_of(sans, head) > room())
+    head = fmt::format("head {}", selection_.head);  // half a name says nothing
+  if (width_of(sans, head) <= room()) write({at.x, at.y + (line - sans->FontSize) / 2}, head);
+  ImGui::NewLine();
+}
+
 }  // namespace
 
 Selection draw_stage_header(const PanelContext& context, const StageContent& content, int& brush) {
-  Selection selection = context.selection;
-  const StepEntry& entry = step_entries()[static_cast<std::size_t>(selection.step)];
-  const ImVec2 origin = ImGui::GetCursorScreenPos();
-  const float width = ImGui::GetContentRegionAvail().x, u = context.scale;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-
-  ImFont* title = context.fonts.title;
-  const std::string name(selection.view == StageView::prediction ? "Prediction" : entry.name);
-  list->AddText(title, title->FontSize, origin, im_color(context.palette.text), name.c_str());
-  ImFont* sans = context.fonts.sans;
-  const float x = width_of(title, name) + 14.0f * u;
-  std::vector<std::string_view> names;
-  for (const StepPicture& picture : content.pictures) names.push_back(tensor_entry(picture.result).name);
-  const bool chooses_picture = names.size() > 1 && !context.picture;
-  const ImVec2 names_size = segmented_control_size(context.widgets(), names);
-  const float beside = chooses_picture ? names_size.x + 12.0f * u : 0.0f;
-  // What only a model has is offered with a model.
-  const auto offered = static_cast<std::size_t>(
-      offers_prediction(context.scenario) || selection.view == StageView::prediction ? stage_view_count
-                                                                                     : stage_view_count - 1);
-  const std::span<const std::string_view> view_names = std::span(stage_view_names).first(offered);
-  // Beside the views stand the tensors of the step; where there is no room for that, at the end of the title's line.
-  const float views_width = segmented_control_least_width(context.widgets(), view_names);
-  const bool one_line = segmented_control_size(context.widgets(), view_names).x + beside <= width;
-  const bool in_title_line = !one_line && chooses_picture && views_width <= width && x + names_size.x <= width;
-  // So do the brushes.
-  const bool paints = selection.step == Step::mask && selection.view == StageView::one_head && !context.picture;
-  const ImVec2 brushes_size = segmented_control_size(context.widgets(), brushes);
-  const bool paints_in_title_line =
-      paints && !in_title_line && x + brushes_size.x <= width &&
-      segmented_control_size(context.widgets(), view_names).x + beside + 12.0f * u + brushes_size.x > width;
-  const float at_title = in_title_line ? names_size.x : paints_in_title_line ? brushes_size.x : 0.0f;
-
-  const bool backward = selection.view == StageView::gradients;
-  const std::string question = fitted_clauses(
-      backward ? "how much does the loss change with each number? start at Output and step back with ←"
-      : selection.view == StageView::prediction
-          ? "through the rest of the model: which words does it predict?"
-          : step_question(selection.step, context.trace.options),
-      sans, width - x - (at_title > 0.0f ? at_title + 12.0f * u : 0.0f));
-  list->AddText(sans, sans->FontSize,
-                ImVec2(origin.x + x, origin.y + title->FontSize * 0.8f - sans->FontSize * 0.8f),
-                im_color(context.palette.text_dim), question.c_str());
-
-  const auto choose_picture = [&](float room) {
-    int chosen = content.picture < names.size() ? static_cast<int>(content.picture) : -1;
-    if (stage_choice(context, "picture", names, chosen, room))
-      selection.tensor = content.pictures[static_cast<std::size_t>(chosen)].result;
-    tooltip(context.widgets(), "which of this step's tensors to show");
-  };
-  const auto choose_brush = [&] {
-    stage_choice(context, "brush", brushes, brush);
-    tooltip(context.widgets(),
-            "paint attn_mask on the map: a stroke that starts on an unblocked pair blocks pairs, one that "
-            "starts on a blocked pair unblocks them. row and column: all keys of a query, all queries of a "
-            "key; box: drag a rectangle");
-  };
-  ImGui::SetCursorScreenPos(ImVec2(origin.x, origin.y + title->FontSize + 8.0f * u));
-  if (context.picture) {
-    std::string place;
-    if (content.head_map) {
-      const auto description = head_description(context, selection.head);
-      place = fmt::format("head {}{}{}", selection.head, description ? ": " + description->name : "",
-                          is_frozen(context.scenario, selection.head) ? frozen_words : "");
-    }
-    list->AddText(sans, sans->FontSize, ImGui::GetCursorScreenPos(), im_color(context.palette.text_dim),
-                  fitted_text(place, sans, width).c_str());
-    ImGui::Dummy({1, place.empty() ? 1.0f : sans->FontSize});
-    draw_not_computed(context, width);
-    return selection;
-  }
-  if (at_title > 0.0f) {
-    const ImVec2 next = ImGui::GetCursorScreenPos();
-    ImGui::SetCursorScreenPos(ImVec2(std::floor(origin.x + width - at_title),
-                                     std::floor(origin.y + 0.5f * (title->FontSize - names_size.y))));
-    if (in_title_line) choose_picture(at_title);
-    if (paints_in_title_line) choose_brush();
-    ImGui::SetCursorScreenPos(next);
-  }
-  constexpr std::array<std::string_view, stage_view_count> short_views{"one",   "all",   "tok.", "q∘k",
-                                                                       "grad.", "comp.", "mem.", "pred."};
-  const bool whole = one_line || in_title_line || (!chooses_picture && views_width <= width);
-  int view = static_cast<int>(selection.view);
-  if (stage_choice(context, "view", whole ? view_names : std::span(short_views).first(offered), view, width))
-    selection.view = static_cast<StageView>(view);
-  tooltip(context.widgets(),
-          fmt::format("ways to look at this step: one head with its operands, all heads side by side, tokens "
-                      "joined by lines, q ∘ k number by number, each tensor beside its gradient, beside "
-                      "another scenario, where each float lies, the words that the model predicts ({})",
-                      first_key_text(CommandId::toggle_view)));
-  if (chooses_picture && !in_title_line) {
-    ImGui::SameLine(0.0f, 12.0f * u);
-    choose_picture(origin.x + width - ImGui::GetCursorScreenPos().x);
-  }
-  const TensorPtr any = content.result ? content.result->matrix.view.tensor : nullptr;
-  const Index batches = any && any->shape().rank() >= 3 ? any->shape().size(0) : 1;
-  if (batches > 1) {
-    constexpr std::array<std::string_view, 2> ways{"‹", "›"};
-    int way = -1;
-    ImGui::SameLine(0.0f, 12.0f * u);
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const std::string text = fmt::format("batch {} of {}", selection.batch, batches);
-    const float line = segmented_control_size(context.widgets(), ways).y;
-    list->AddText(sans, sans->FontSize, ImVec2(at.x, at.y + (line - sans->FontSize) / 2),
-                  im_color(context.palette.text_dim), text.c_str());
-    ImGui::SetCursorScreenPos(ImVec2(at.x + width_of(sans, text) + 8.0f * u, at.y));
-    if (stage_choice(context, "batch", ways, way)) {
-      selection.batch = std::clamp<Index>(selection.batch + (way == 0 ? -1 : 1), 0, batches - 1);
-      if (selection.pinned && selection.pinned->index.size() >= 3)
-        selection.pinned->index[0] = selection.batch;
-    }
-    tooltip(context.widgets(), "which of the N sequences in the batch to show");
-  }
-  if (paints && !paints_in_title_line) {
-    ImGui::SameLine(0.0f, 12.0f * u);
-    if (brushes_size.x <= width) {
-      if (brushes_size.x > origin.x + width - ImGui::GetCursorScreenPos().x) ImGui::NewLine();
-      choose_brush();
-    } else {
-      ImGui::NewLine();
-    }
-  }
-  if (selection.view != StageView::tokens && selection.view != StageView::elementwise &&
-      selection.view != StageView::prediction && content.result && is_pair_map(content.result->matrix)) {
-    draw_turn(context, selection, origin.x + width);
-  }
-  if (content.head_map) {
-    ImGui::SameLine(0.0f, 16.0f * u);
-    const ImVec2 at = ImGui::GetCursorScreenPos();
-    const float line = ImGui::GetItemRectSize().y;
-    const auto description = head_description(context, selection.head);
-    const std::string number = fmt::format("head {}", selection.head);
-    std::string head = number + (description ? ": " + description->name : "");
-    if (is_frozen(context.scenario, selection.head)) head += frozen_words;
-    const float room = origin.x + width - at.x;
-    if (width_of(sans, head) > room) head = number;  // half a name says nothing
-    if (width_of(sans, head) <= room) {
-      list->AddText(sans, sans->FontSize, ImVec2(at.x, at.y + (line - sans->FontSize) / 2),
-                    im_color(context.palette.text_dim), head.c_str());
-    }
-    ImGui::NewLine();
-  }
-  draw_not_computed(context, width);
-  return selection;
+  return Header(context, content, brush).draw();
 }
 
 }  // namespace headwise

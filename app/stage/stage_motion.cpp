@@ -11,6 +11,7 @@
 #include "app/stage/stage_drawing.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
+#include "app/widgets/measure.h"
 
 namespace headwise {
 namespace {
@@ -24,13 +25,6 @@ double mixed(double a, double b, double t) {
 RectF mixed(const RectF& a, const RectF& b, double t) {
   return {mixed(a.x, b.x, t), mixed(a.y, b.y, t), mixed(a.width, b.width, t), mixed(a.height, b.height, t)};
 }
-ImVec2 corner(const RectF& r) {
-  return {static_cast<float>(r.x), static_cast<float>(r.y)};
-}
-ImVec2 far_corner(const RectF& r) {
-  return {static_cast<float>(r.x + r.width), static_cast<float>(r.y + r.height)};
-}
-
 bool same_matrix(const StagePart& a, const StagePart& b) {
   return a.matrix.name == b.matrix.name && a.matrix.leading == b.matrix.leading;
 }

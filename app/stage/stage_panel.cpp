@@ -5,12 +5,15 @@
 #include <cmath>
 #include <optional>
 
+#include "app/content/stage_views.h"
 #include "app/session/cell_editing.h"
 #include "app/stage/all_heads_view.h"
 #include "app/stage/spotlight.h"
 #include "app/stage/stage_cells.h"
+#include "app/stage/stage_drawing.h"
 #include "app/stage/stage_header.h"
 #include "app/widgets/focus_order.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -20,10 +23,8 @@ namespace {
 // One picture goes into the ground, the next one comes out of it.
 void fade(const PanelContext& context, const RectF& area) {
   const double hidden = 1.0 - std::abs(2.0 * context.motion - 1.0);
-  ImGui::GetWindowDrawList()->AddRectFilled(
-      {static_cast<float>(area.x), static_cast<float>(area.y)},
-      {static_cast<float>(area.x + area.width), static_cast<float>(area.y + area.height)},
-      im_color(context.palette.panel, static_cast<float>(hidden)));
+  ImGui::GetWindowDrawList()->AddRectFilled(corner(area), far_corner(area),
+                                            im_color(context.palette.panel, static_cast<float>(hidden)));
 }
 
 // A stroke of the brush over the maps of the mask step. What its first pair becomes, all others become too.
@@ -95,20 +96,122 @@ void watch_mouse(const Selection& now, StageState& state) {
   if (rest && (rest->x != mouse.x || rest->y != mouse.y)) state.mouse_at_rest.reset();
 }
 
-// In the view of all heads, over what is no head's own: its height.
-double draw_no_heads_note(const PanelContext& context, const RectF& area) {
+// Writes over what is no head's own, in the view of all heads; returns the area under the note.
+RectF draw_no_heads_note(const PanelContext& context, const RectF& area) {
   const bool split = context.selection.step >= Step::split_heads;
   const std::string note =
       split ? "This tensor belongs to all heads: the Concat step has put them side by side."
             : "These tensors belong to no head yet: the Split heads step comes later.";
   ImFont* font = context.fonts.sans;
-  const ImVec2 at(static_cast<float>(area.x), static_cast<float>(area.y));
+  const ImVec2 at = corner(area);
   const auto width = static_cast<float>(area.width);
   const ImVec2 size = font->CalcTextSizeA(font->FontSize, FLT_MAX, width, note.c_str());
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
                                       note.c_str(), nullptr, width);
   ui_probe("stage/no_heads", at, {at.x + size.x, at.y + size.y});
-  return size.y + 6.0 * context.scale;
+  const double height = size.y + 6.0 * context.scale;
+  return {area.x, area.y + height, area.width, std::max(0.0, area.height - height)};
+}
+
+// What the stage draws in this frame.
+struct StageFrame {
+  const PanelContext& context;
+  StageState& state;
+  const Selection& selection;  // with what was chosen over the stage in this frame
+  const StageContent& content;
+  const StageContent* before = nullptr;  // of the step before, while the picture is on its way from there
+  RectF area;
+  std::optional<CellRef> under_mouse = {};
+};
+
+StageContent content_at(const PanelContext& context, const Selection& place, StageState& state) {
+  return stage_content(context.trace, context.inputs.labels, place, context.theme, state.ranges);
+}
+
+// Of a certain step, for views that have queries and keys where they want them.
+StageContent content_of_step(const StageFrame& frame, Step step) {
+  Selection place = frame.selection;
+  place.step = step;
+  place.tensor.reset();
+  place.queries_as_columns = false;
+  return content_at(frame.context, place, frame.state);
+}
+
+// The chosen view; where it has nothing to draw of this trace, the product (or map) of the step.
+PanelAction draw_view(StageFrame& frame) {
+  const PanelContext& context = frame.context;
+  const StageContent& content = frame.content;
+  StageState& state = frame.state;
+  const RectF& area = frame.area;
+  std::optional<CellRef>& mouse = frame.under_mouse;
+  switch (frame.selection.view) {
+    case StageView::tokens:
+      if (!has_tokens_view(context.trace)) break;
+      return draw_tokens(context, state.tokens, content_of_step(frame, Step::softmax), area, mouse);
+    case StageView::elementwise:
+      if (!has_elementwise_view(context.trace)) break;
+      return draw_elementwise(context, state.elementwise, content_of_step(frame, Step::scores), area, mouse);
+    case StageView::prediction:
+      return draw_prediction(context, state.prediction, content_of_step(frame, Step::softmax), area, mouse);
+    case StageView::gradients:
+      if (!content.nothing.empty()) break;
+      return draw_gradients(context, state.gradients, content, area, mouse);
+    case StageView::compare:
+      if (!content.nothing.empty()) break;
+      return draw_compare(context, state.compare, content, state.ranges, area, mouse);
+    case StageView::memory:
+      if (!content.nothing.empty()) break;
+      if (const auto scene = memory_scene(context.trace, frame.selection, context.scenario.inputs.batch_first))
+        return draw_memory(context, state.memory, *scene, area, mouse);
+      return {};
+    case StageView::all_heads:
+      if (!content.nothing.empty()) break;
+      if (content.result->matrix.leading.size() == 2)
+        return draw_all_heads(context, state.all_heads, content, area, mouse);
+      frame.area = draw_no_heads_note(context, frame.area);
+      break;
+    case StageView::one_head:
+      break;
+  }
+  if (!content.nothing.empty()) {
+    draw_stage_sentence(context, content.nothing, area);
+    return {};
+  }
+  return draw_one_head(context, state.one_head, content, frame.before, area, mouse);
+}
+
+// Why no view has anything to draw; else empty.
+std::string nothing_to_draw(const PanelContext& context, const RectF& area) {
+  const double least = 120.0 * context.scale;
+  if (area.width <= least || area.height <= least) return "make the window larger to see the matrices";
+  const TensorPtr& query = context.trace.tensors.query;
+  const bool no_text = context.scenario.inputs.source == InputSource::text && query && query->size() == 0;
+  return no_text ? "type a sentence" : "";
+}
+
+// What the mouse does: a preview while it is over a cell, a pin where it is pressed. Other panels preview cells too, so only
+// what the stage has set is taken back by it.
+void use_mouse(const PanelContext& context, StageState& state, std::optional<CellRef> under_mouse,
+               Selection& selection, PanelAction& action) {
+  if (cell_pressed(context)) state.mouse_at_rest.reset();
+  if (state.mouse_at_rest && !keys_decide(context)) under_mouse.reset();
+  const bool paints =
+      state.brush.shape > 0 && selection.step == Step::mask && selection.view == StageView::one_head;
+  if (paints) paint(context, state.brush, under_mouse, action);
+  if (under_mouse) {
+    selection.hovered = under_mouse;
+    if (!paints && cell_pressed(context)) {
+      const bool unpins = selection.pinned == under_mouse;
+      selection.pinned = unpins ? std::nullopt : under_mouse;
+    }
+  } else if (state.hovering && !stays_looked_at(context, state)) {
+    selection.hovered.reset();
+  }
+  state.hovering = under_mouse || (state.hovering && selection.hovered);
+  state.by_keys = under_mouse ? keys_decide(context) : state.by_keys && state.hovering;
+  // What the stage itself pins is under the mouse.
+  state.place = selection;
+  state.place.hovered.reset();
 }
 
 }  // namespace
@@ -119,93 +222,39 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   PanelContext context = given;
   if (given.selection.spotlight) context.lit = &lit;
   const ImVec2 origin = ImGui::GetCursorScreenPos(), available = ImGui::GetContentRegionAvail();
-  const auto content_at = [&](const Selection& place) {
-    return stage_content(context.trace, context.inputs.labels, place, context.theme, state.ranges);
-  };
+
   // On its way from the step before, the picture of that one is there too.
-  const bool of_the_step =
-      context.selection.view == StageView::one_head || context.selection.view == StageView::all_heads;
-  const bool moving = of_the_step && context.motion < 1.0 && context.selection.step != Step::inputs;
+  const StageView view = context.selection.view;
+  const bool moving = stage_view_entry(view).motion == StepMotion::shown && context.motion < 1.0 &&
+                      context.selection.step != Step::inputs;
   Selection place_before = context.selection;
   if (moving) place_before.step = static_cast<Step>(static_cast<int>(context.selection.step) - 1);
-  const bool fades = moving && (context.reduce_motion || context.selection.view != StageView::one_head ||
-                                context.selection.queries_as_columns);
-  StageContent content = content_at(fades && context.motion < 0.5 ? place_before : context.selection);
+  const bool fades =
+      moving && (context.reduce_motion || view != StageView::one_head || context.selection.queries_as_columns);
+  StageContent content =
+      content_at(context, fades && context.motion < 0.5 ? place_before : context.selection, state);
   if (state.brush.painting && state.brush.plain) content.above.reset();
   std::optional<StageContent> before;
-  if (moving && !fades) before = content_at(place_before);
+  if (moving && !fades) before = content_at(context, place_before, state);
+
   Selection selection = draw_stage_header(context, content, state.brush.shape);
-
   const double top = ImGui::GetCursorScreenPos().y + 12.0 * context.scale;
-  RectF area{origin.x, top, available.x, std::max(0.0, origin.y + available.y - top)};
+  const RectF area{origin.x, top, available.x, std::max(0.0, origin.y + available.y - top)};
+  StageFrame frame{context, state, selection, content, before ? &*before : nullptr, area};
   PanelAction action;
-  std::optional<CellRef> under_mouse;
-  const bool room = area.width > 120 * context.scale && area.height > 120 * context.scale;
-  const auto content_of_step = [&](Step step) {
-    Selection place = selection;
-    place.step = step;
-    place.tensor.reset();
-    place.queries_as_columns = false;  // views that have queries and keys where they want them
-    return content_at(place);
-  };
-  const bool no_text = context.scenario.inputs.source == InputSource::text && context.trace.tensors.query &&
-                       context.trace.tensors.query->size() == 0;
-  if (!room) {
-    draw_stage_sentence(context, "make the window larger to see the matrices", area);
-  } else if (no_text) {
-    draw_stage_sentence(context, "type a sentence", area);
-  } else if (selection.view == StageView::tokens && has_tokens_view(context.trace)) {
-    action = draw_tokens(context, state.tokens, content_of_step(Step::softmax), area, under_mouse);
-  } else if (selection.view == StageView::elementwise && has_elementwise_view(context.trace)) {
-    action = draw_elementwise(context, state.elementwise, content_of_step(Step::scores), area, under_mouse);
-  } else if (selection.view == StageView::prediction) {
-    action = draw_prediction(context, state.prediction, content_of_step(Step::softmax), area, under_mouse);
-  } else if (!content.nothing.empty()) {
-    draw_stage_sentence(context, content.nothing, area);
-  } else if (selection.view == StageView::gradients) {
-    action = draw_gradients(context, state.gradients, content, area, under_mouse);
-  } else if (selection.view == StageView::compare) {
-    action = draw_compare(context, state.compare, content, state.ranges, area, under_mouse);
-  } else if (selection.view == StageView::memory) {
-    if (const auto scene = memory_scene(context.trace, selection, context.scenario.inputs.batch_first))
-      action = draw_memory(context, state.memory, *scene, area, under_mouse);
-  } else if (selection.view == StageView::all_heads && content.result->matrix.leading.size() == 2) {
-    action = draw_all_heads(context, state.all_heads, content, area, under_mouse);
+  if (const std::string nothing = nothing_to_draw(context, area); !nothing.empty()) {
+    draw_stage_sentence(context, nothing, area);
   } else {
-    if (selection.view == StageView::all_heads) {
-      const double note = draw_no_heads_note(context, area);
-      area = {area.x, area.y + note, area.width, std::max(0.0, area.height - note)};
-    }
-    action = draw_one_head(context, state.one_head, content, before ? &*before : nullptr, area, under_mouse);
+    action = draw_view(frame);
   }
-  if (fades) fade(context, area);
-  draw_spotlight(context, area, lit);
+  if (fades) fade(context, frame.area);
+  draw_spotlight(context, frame.area, lit);
 
-  // The mouse: a preview while it is over a cell, a pin where it is pressed. Other panels preview cells too,
-  // so only what the stage has set is taken back by it.
   if (action.selection) {
     action.selection->step = selection.step;
     selection = *action.selection;
   }
-  if (cell_pressed(context)) state.mouse_at_rest.reset();
-  if (state.mouse_at_rest && !keys_decide(context)) under_mouse.reset();
-  const bool paints =
-      state.brush.shape > 0 && selection.step == Step::mask && selection.view == StageView::one_head;
-  if (paints) paint(context, state.brush, under_mouse, action);
-  if (under_mouse) {
-    selection.hovered = under_mouse;
-    if (!paints && cell_pressed(context)) {
-      const bool let_go = selection.pinned == under_mouse;
-      selection.pinned = let_go ? std::nullopt : under_mouse;
-    }
-  } else if (state.hovering && !stays_looked_at(context, state)) {
-    selection.hovered.reset();
-  }
-  state.hovering = under_mouse || (state.hovering && selection.hovered);
-  state.by_keys = under_mouse ? keys_decide(context) : state.by_keys && state.hovering;
-  // What the stage itself pins is under the mouse.
-  state.place = selection;
-  state.place.hovered.reset();
+  use_mouse(context, state, frame.under_mouse, selection, action);
   if (selection != context.selection) action.selection = std::move(selection);
   return action;
 }

@@ -10,6 +10,7 @@
 #include "app/session/commands.h"
 #include "app/widgets/button.h"
 #include "app/widgets/focus_order.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
@@ -19,10 +20,6 @@ namespace {
 // Room that each step takes beside its name, in design units: as much as there is, between these. 6/10 of it
 // lie around the name, the rest between two steps.
 constexpr float most_room = 34.0f, least_room = 10.0f, share_around = 0.6f;
-
-float text_width(ImFont* font, std::string_view text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
-}
 
 std::string tooltip_of(CommandId id) {
   const CommandEntry& entry = command_entry(id);
@@ -65,12 +62,11 @@ struct Chips {
 Chips place_chips(const WidgetContext& widgets, float available) {
   const auto count = static_cast<float>(step_entries().size());
   float names = 0.0f;
-  for (const StepEntry& entry : step_entries())
-    names += std::ceil(text_width(widgets.fonts.bold, entry.name));
+  for (const StepEntry& entry : step_entries()) names += std::ceil(width_of(widgets.fonts.bold, entry.name));
   const float room = std::clamp((available - names) / count, widgets.px(least_room), widgets.px(most_room));
   Chips chips{{0.0f}, std::floor(0.5f * share_around * room), std::floor((1.0f - share_around) * room)};
   for (const StepEntry& entry : step_entries()) {
-    const float name = std::ceil(text_width(widgets.fonts.bold, entry.name));
+    const float name = std::ceil(width_of(widgets.fonts.bold, entry.name));
     chips.left.push_back(chips.left.back() + name + 2 * chips.padding + chips.separator);
   }
   return chips;
@@ -180,15 +176,14 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
     }
     ImFont* font = on ? context.fonts.bold : context.fonts.sans;
     const float size = context.fonts.sans->FontSize;
-    const float width =
-        font->CalcTextSizeA(size, FLT_MAX, 0.0f, entry.name.data(), entry.name.data() + entry.name.size()).x;
+    const float width = width_of(font, entry.name, size);
     const Rgba8 ink = on ? palette.focus : i < current ? palette.text : palette.text_dim;
     draw.AddText(font, size,
                  {std::round(0.5f * (min.x + max.x - width)), std::round(0.5f * (min.y + max.y - size))},
                  im_color(ink), entry.name.data(), entry.name.data() + entry.name.size());
     if (i + 1 < step_entries().size()) {
       const std::string_view sign = "›";
-      const float sign_width = text_width(context.fonts.sans, sign);
+      const float sign_width = width_of(context.fonts.sans, sign);
       draw.AddText(context.fonts.sans, size,
                    {std::round(max.x + 0.5f * (chips.separator - sign_width)),
                     std::round(0.5f * (min.y + max.y - size))},

@@ -15,9 +15,10 @@
 #include "app/stage/head_thumbnails.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_choice.h"
-#include "app/stage/thumbnail_marks.h"
+#include "app/stage/token_columns.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_plane.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
@@ -31,41 +32,16 @@ namespace {
 constexpr std::array<double, 4> shares{0.5, 0.8, 0.95, 1.0};
 // More are no picture any more; and software GL fills 40 frames a second of these at 1600×1000.
 constexpr Index most_lines = 1000;
-constexpr double widest_pitch_units = 34.0;
 // Up to so many lines each is as dark as its weight; of more only the strong ones are, or they would make one dark sheet.
 constexpr double few_lines = 120.0;
 constexpr Index few_tokens = 32;           // of more, only the strongest half is shown at first
 constexpr double least_pitch_units = 7.0;  // closer tokens take the place of the thumbnails
-constexpr float smallest_label = 0.8f;     // of the usual text
 
 // The share that is shown: what was chosen, else by how many tokens there are.
 int share_of(const TokensState& state, const MatrixView& weights) {
   if (state.share) return *state.share;
   return std::max(weights.rows, weights.cols) > few_tokens ? 0 : 1;
 }
-
-float width_of(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
-
-// One column of tokens; token i is centred at y(i).
-struct Column {
-  const std::vector<std::string>* labels = nullptr;
-  Index count = 0;
-  float x = 0.0f;  // where lines begin or end
-  float top = 0.0f, pitch = 1.0f;
-  bool right = false;
-
-  float y(Index i) const { return top + (static_cast<float>(i) + 0.5f) * pitch; }
-  float bottom() const { return top + static_cast<float>(count) * pitch; }
-  std::optional<Index> token_at(ImVec2 mouse, float reach) const {
-    const bool beside =
-        right ? mouse.x >= x - 8 && mouse.x <= x + reach : mouse.x <= x + 8 && mouse.x >= x - reach;
-    const auto i = static_cast<Index>(std::floor((mouse.y - top) / pitch));
-    if (!beside || i < 0 || i >= count) return std::nullopt;
-    return i;
-  }
-};
 
 // "lines for the strongest | 50 % | 80 % … of the attention that each | query gives | key gets |": the line over
 // the tokens, and its height. In a narrow stage the words are left out, then it takes two lines.
@@ -103,41 +79,8 @@ float draw_choices(const PanelContext& context, TokensState& state, int share, I
   return at.y + share_size.y - origin.y;
 }
 
-void draw_labels(const PanelContext& context, const Column& column, std::optional<Index> chosen, float room) {
-  ImFont* font = context.fonts.sans;
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  // Where they would touch they are smaller, then every second, third … is left out.
-  const float size =
-      std::round(font->FontSize * std::clamp(column.pitch / (1.1f * font->FontSize), smallest_label, 1.0f));
-  Index every = 1;
-  for (const Index step : {1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000, 2000, 5000}) {
-    every = step;
-    if (column.pitch * static_cast<float>(step) >= size * 1.05f) break;
-  }
-  for (Index i = 0; i < column.count; ++i) {
-    if (i % every != 0 && i != chosen) continue;
-    ImFont* face = i == chosen ? context.fonts.bold : font;
-    const std::string text =
-        fitted_text(column.labels && i < static_cast<Index>(column.labels->size())
-                        ? drawable_text((*column.labels)[static_cast<std::size_t>(i)], face)
-                        : std::to_string(i),
-                    face, room * font->FontSize / size);
-    const float gap = 8.0f * context.scale;
-    const float x =
-        column.right ? column.x + gap : column.x - gap - width_of(face, text) * size / font->FontSize;
-    list->AddText(face, size, {std::floor(x), std::floor(column.y(i) - 0.5f * size)},
-                  im_color(!chosen || i == chosen ? context.palette.text : context.palette.text_dim),
-                  text.c_str());
-  }
-}
-
-// Which row or column of the map is looked at: by the mouse, else by what is pinned.
-struct Focus {
-  std::optional<Index> query, key;
-};
-
 // A pinned score or weight looks at its query, and so does a number of q.
-Focus pinned_focus(const PanelContext& context) {
+TokenFocus pinned_focus(const PanelContext& context) {
   const auto& pinned = context.selection.pinned;
   if (!pinned || pinned->tensor.gradient || pinned->index.size() != 4) return {};
   constexpr TensorId of_queries[]{TensorId::q_heads,        TensorId::q_rotary,      TensorId::scores,
@@ -147,8 +90,8 @@ Focus pinned_focus(const PanelContext& context) {
   return {pinned->index[2], std::nullopt};
 }
 
-void draw_lines(const PanelContext& context, const TokensState& state, const Column& queries,
-                const Column& keys, const Focus& focus) {
+void draw_lines(const PanelContext& context, const TokensState& state, const TokenColumn& queries,
+                const TokenColumn& keys, const TokenFocus& focus) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   const Palette& palette = context.palette;
   ImFont* mono = context.fonts.mono_small;
@@ -173,7 +116,7 @@ void draw_lines(const PanelContext& context, const TokensState& state, const Col
     }
   }
   if (!focused) return;
-  const Column& other = focus.query ? keys : queries;
+  const TokenColumn& other = focus.query ? keys : queries;
   for (const AttentionLine& line : state.lines.lines) {
     if (focus.query ? line.query != focus.query : line.key != focus.key) continue;
     if (other.pitch < mono->FontSize && line.weight < 0.1) continue;
@@ -190,10 +133,10 @@ void draw_lines(const PanelContext& context, const TokensState& state, const Col
 
 // The axis whose letter is pointed at, along its tokens; N and H stand round the lines. What is pointed at by name is
 // framed: the weights are the lines, q and k the tokens.
-void draw_light(const PanelContext& context, const StagePart& map, const Column& queries, const Column& keys,
-                float room) {
+void draw_light(const PanelContext& context, const StagePart& map, const TokenColumn& queries,
+                const TokenColumn& keys, float room) {
   if (!context.pointed) return;
-  const auto plane_of = [](const Column& column, float width) {
+  const auto plane_of = [](const TokenColumn& column, float width) {
     return plane_geometry({column.x, column.top, width, column.bottom() - column.top}, column.count, 1);
   };
   const PlaneGeometry lines = plane_of(queries, keys.x - queries.x), asked = plane_of(keys, room);
@@ -206,7 +149,7 @@ void draw_light(const PanelContext& context, const StagePart& map, const Column&
   draw_axis_light(context, along, asked);
 
   const float thick = std::max(1.0f, std::round(1.5f * context.scale));
-  const auto frame = [&](float x, float width, const Column& column) {
+  const auto frame = [&](float x, float width, const TokenColumn& column) {
     ImGui::GetWindowDrawList()->AddRect({x, column.top}, {x + width, column.bottom()},
                                         im_color(context.palette.focus), 0.0f, 0, thick);
   };
@@ -259,6 +202,46 @@ Index strongest_partner(const MatrixView& weights, Index row, bool of_key) {
   return best;
 }
 
+// Keeps the lines until something that they depend on is another.
+void find_lines(const MatrixView& view, int share, TokensState& state) {
+  if (state.lines_of.lock() == view.tensor && state.lines_offset == view.offset &&
+      state.lines_share == share && state.lines_per_key == state.per_key)
+    return;
+  state.lines = attention_lines(view, shares[static_cast<std::size_t>(share)], state.per_key, most_lines);
+  state.lines_of = view.tensor;
+  state.lines_offset = view.offset;
+  state.lines_share = share;
+  state.lines_per_key = state.per_key;
+}
+
+// What the head does, in numbers: one line.
+void draw_statistics(const PanelContext& context, const TokensState& state, ImVec2 at, float width) {
+  ImFont* small = context.fonts.small;
+  std::string statistics = statistics_text(context);
+  if (state.lines.left_out > 0)
+    statistics = fmt::format("{} weaker lines hidden · {}", state.lines.left_out, statistics);
+  ImGui::GetWindowDrawList()->AddText(small, small->FontSize, at, im_color(context.palette.text_dim),
+                                      fitted_text(statistics, small, width).c_str());
+}
+
+// What the lines are lit for: the token that is looked at, else what is pinned. `under_mouse` gets a pair of it.
+TokenFocus focus_on(const PanelContext& context, const StageMatrix& matrix, const TokenFocus& looked_at,
+                    std::optional<CellRef>& under_mouse) {
+  const TokenFocus pinned = pinned_focus(context);
+  const auto& [query, key] = looked_at;
+  if (query) {
+    under_mouse = cell_at(matrix, *query, strongest_partner(matrix.view, *query, false));
+    return {query, std::nullopt};
+  }
+  if (!key) return pinned;
+  if (pinned.query) {
+    under_mouse = cell_at(matrix, *pinned.query, *key);
+    return pinned;
+  }
+  under_mouse = cell_at(matrix, strongest_partner(matrix.view, *key, true), *key);
+  return {std::nullopt, key};
+}
+
 }  // namespace
 
 bool has_tokens_view(const Trace& trace) {
@@ -268,103 +251,36 @@ bool has_tokens_view(const Trace& trace) {
 PanelAction draw_tokens(const PanelContext& context, TokensState& state, const StageContent& weights,
                         RectF area, std::optional<CellRef>& under_mouse) {
   PanelAction action;
-  const float u = context.scale;
+  const float u = context.scale, width = static_cast<float>(area.width);
   const StagePart& map = *weights.result;
   const MatrixView& view = map.matrix.view;
+  const double bottom = area.y + area.height;
   double top = area.y;
   // The heads, as thumbnails in one row, where there is room for both.
   const double strip = 92.0 * u;
-  const Index longest = std::max<Index>({view.rows, view.cols, 1});
-  const double crowded = (area.height - strip - 70.0 * u) / static_cast<double>(longest);
-  if (weights.head_map && area.height > 3.2 * strip && crowded >= least_pitch_units * u) {
-    const HeadGrid grid = head_grid(weights.head_total, {area.x, area.y, area.width, strip}, u, 56.0 * u);
-    const std::vector<StagePart> thumbnails = thumbnail_parts(context, weights, state.head_ranges);
-    std::vector<HeatmapPlane> planes;
-    add_thumbnail_planes(grid, thumbnails, planes);
-    draw_heatmap_planes(ImGui::GetWindowDrawList(), context.heatmaps, planes);
-    action = draw_head_thumbnails(context, grid, thumbnails);
-    draw_thumbnail_marks(context, grid, thumbnails);
+  const double longest = static_cast<double>(std::max<Index>({view.rows, view.cols, 1}));
+  const double pitch = (area.height - strip - 70.0 * u) / longest;
+  if (weights.head_map && area.height > 3.2 * strip && pitch >= least_pitch_units * u) {
+    action =
+        draw_heads_strip(context, weights, {area.x, area.y, area.width, strip}, 56.0 * u, state.head_ranges);
     top += strip + 6.0 * u;
   }
-  const ImVec2 corner{static_cast<float>(area.x), static_cast<float>(top)};
-  top += draw_choices(context, state, share_of(state, view), corner, static_cast<float>(area.width)) + 6.0 * u;
-  ImFont* small = context.fonts.small;
-  const int share = share_of(state, view);
-  if (state.lines_of.lock() != view.tensor || state.lines_offset != view.offset ||
-      state.lines_share != share || state.lines_per_key != state.per_key) {
-    state.lines = attention_lines(view, shares[static_cast<std::size_t>(share)], state.per_key, most_lines);
-    state.lines_of = view.tensor;
-    state.lines_offset = view.offset;
-    state.lines_share = share;
-    state.lines_per_key = state.per_key;
-  }
-  std::string statistics = statistics_text(context);
-  if (state.lines.left_out > 0)
-    statistics = fmt::format("{} weaker lines hidden · {}", state.lines.left_out, statistics);
-  statistics = fitted_text(statistics, small, static_cast<float>(area.width));
-  ImGui::GetWindowDrawList()->AddText(small, small->FontSize, {corner.x, static_cast<float>(top)},
-                                      im_color(context.palette.text_dim), statistics.c_str());
-  top += small->FontSize + 12.0 * u;
+  const ImVec2 at{static_cast<float>(area.x), static_cast<float>(top)};
+  top += draw_choices(context, state, share_of(state, view), at, width) + 6.0 * u;
+  find_lines(view, share_of(state, view), state);
+  draw_statistics(context, state, {at.x, static_cast<float>(top)}, width);
+  top += context.fonts.small->FontSize + 12.0 * u;
 
-  const float label_room = std::min(0.25f * static_cast<float>(area.width), 150.0f * u);
-  const auto height = static_cast<float>(std::max(1.0, area.y + area.height - top - 16.0 * u));
-  const float pitch =
-      std::min(height / static_cast<float>(longest), static_cast<float>(widest_pitch_units) * u);
-  const float span =
-      std::clamp(static_cast<float>(area.width) - 2 * label_room - 16 * u, 60.0f * u, 460.0f * u);
-  const float left = static_cast<float>(area.x) + label_room;
-  const Column queries{&context.inputs.labels.query,     view.rows, left,
-                       static_cast<float>(top) + 14 * u, pitch,     false};
-  const Column keys{&context.inputs.labels.key,       view.cols, left + span,
-                    static_cast<float>(top) + 14 * u, pitch,     true};
-  ImDrawList* list = ImGui::GetWindowDrawList();
-  const auto caption = [&](const Column& column, const char* text, Rgba8 color) {
-    const float x = column.right ? column.x + 8 * u : column.x - 8 * u - width_of(context.fonts.bold, text);
-    list->AddText(context.fonts.bold, small->FontSize, {std::floor(x), static_cast<float>(top) - 4 * u},
-                  im_color(color), text);
-  };
-  caption(queries, "queries", context.palette.q);
-  caption(keys, "keys", context.palette.k);
-  // Their number, between the captions, as their letter.
-  ImFont* mono = context.fonts.mono_small;
-  const auto size = [&](const std::string& axis, Index count, float x, bool ends) {
-    const std::string text = fmt::format("{} {}", axis, count);
-    draw_shape_text(context, list, mono,
-                    {std::floor(ends ? x - width_of(mono, text) : x), static_cast<float>(top) - 4 * u},
-                    context.palette.text_dim, text, true);
-  };
-  if (span > 110.0f * u) {
-    size(map.matrix.row_axis, view.rows, queries.x + 8 * u, false);
-    size(map.matrix.col_axis, view.cols, keys.x - 8 * u, true);
-  }
-
-  Focus focus = pinned_focus(context);
-  const auto labels_of = [&](const Column& column) {
-    const float x = column.right ? column.x : column.x - label_room;
-    return RectF{x, column.top, label_room, column.bottom() - column.top};
-  };
-  auto query = line_reached(context, "queries", labels_of(queries), queries.count),
-       key = line_reached(context, "keys", labels_of(keys), keys.count);
-  if (!keys_decide(context) && ImGui::IsWindowHovered()) {
-    query = queries.token_at(ImGui::GetIO().MousePos, label_room);
-    key = keys.token_at(ImGui::GetIO().MousePos, label_room);
-  }
-  const auto pair = [&](Index i, Index j) { under_mouse = cell_at(map.matrix, i, j); };
-  if (query) {
-    focus = {query, std::nullopt};
-    pair(*query, strongest_partner(view, *query, false));
-  } else if (key && focus.query) {
-    pair(*focus.query, *key);
-  } else if (key) {
-    focus = {std::nullopt, key};
-    pair(strongest_partner(view, *key, true), *key);
-  }
+  const TokenColumns columns = token_columns(context, view, {area.x, top, area.width, bottom - top});
+  const auto& [queries, keys, room, captions_top] = columns;
+  draw_token_captions(context, columns, map.matrix);
+  const TokenFocus focus = focus_on(context, map.matrix, token_looked_at(context, columns), under_mouse);
   draw_lines(context, state, queries, keys, focus);
-  draw_labels(context, queries, focus.query, label_room - 8 * u);
-  draw_labels(context, keys, focus.key, label_room - 8 * u);
-  draw_light(context, map, queries, keys, label_room);
-  ui_probe("stage/queries", {left - label_room, queries.top}, {left, queries.bottom()});
-  ui_probe("stage/keys", {left + span, keys.top}, {left + span + label_room, keys.bottom()});
+  draw_token_labels(context, queries, focus.query, room - 8 * u);
+  draw_token_labels(context, keys, focus.key, room - 8 * u);
+  draw_light(context, map, queries, keys, room);
+  ui_probe("stage/queries", {queries.x - room, queries.top}, {queries.x, queries.bottom()});
+  ui_probe("stage/keys", {keys.x, keys.top}, {keys.x + room, keys.bottom()});
   return action;
 }
 

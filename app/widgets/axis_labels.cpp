@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "app/platform/needed_characters.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/text_edit.h"
 #include "core/picture/label_text.h"
 
@@ -19,10 +20,6 @@ constexpr float column_gap = 4.0f;  // units between a matrix and the labels bel
 constexpr float closest_turned = 18.0f;
 constexpr std::size_t most_measured = 256;
 constexpr std::size_t most_bytes = 1024;  // of a label that is fitted: no more of it is ever seen
-
-float width_of(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
-}
 
 // Every how many of them can be drawn.
 Index step_for(double pitch, double closest) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/widgets/focus_order.h"
+#include "app/widgets/measure.h"
 
 namespace headwise {
 namespace {
@@ -44,7 +45,7 @@ bool text_button(const WidgetContext& context, const char* id, std::string_view 
                  bool enabled) {
   ImFont* font = context.fonts.small;
   const char* end = label.data() + label.size();
-  const float text_width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, label.data(), end).x;
+  const float text_width = width_of(font, label);
   const ImVec2 size{std::ceil(text_width + 2 * context.px(12)), std::round(context.px(26))};
   const ButtonState state = button_item(context, id, size, enabled);
   draw_ground(context, state, look);
@@ -61,7 +62,7 @@ bool sign_button(const WidgetContext& context, const char* id, ButtonSign sign, 
   ImFont* font = context.fonts.sans;
   if (label.empty()) label = "";  // ImGui takes no text for one that ends at 0
   const char* end = label.data() + label.size();
-  const float text_width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, label.data(), end).x;
+  const float text_width = width_of(font, label);
   const float beside = label.empty() ? 0.0f : std::ceil(text_width + context.px(6));
   const ButtonState state = button_item(context, id, {height + beside, height}, enabled);
   draw_ground(context, state, ButtonLook::plain);

@@ -4,6 +4,7 @@
 
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/fitted_clauses.h"
+#include "app/widgets/measure.h"
 
 namespace headwise {
 namespace {
@@ -39,7 +40,7 @@ void draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF&
   const float y = max.y + context.px(2);
   const RangeTicks ticks = ends ? *ends : range_ticks(range, false, false);
   const auto tick = [&](const std::string& text, float at, float align) {
-    const float text_width = mono->CalcTextSizeA(mono->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
+    const float text_width = width_of(mono, text);
     list->AddText(mono, mono->FontSize, ImVec2(std::floor(at - text_width * align), y), dim, text.c_str());
     return text_width;
   };

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -11,10 +12,6 @@ namespace {
 
 constexpr float column_gap = 22.0f;  // design units
 constexpr float longest_bar = 120.0f;
-
-float width_of(ImFont* font, std::string_view text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
-}
 
 }  // namespace
 

@@ -2,14 +2,12 @@
 
 #include <imgui.h>
 
-#include <cfloat>
+#include "app/widgets/measure.h"
 
 namespace headwise {
 
 std::string fitted_clauses(const std::string& text, const ImFont* font, float width) {
-  const auto fits = [&](const std::string& part) {
-    return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, part.c_str()).x <= width;
-  };
+  const auto fits = [&](const std::string& part) { return width_of(font, part) <= width; };
   if (fits(text)) return text;
   for (std::size_t at = text.size(); at-- > 1;) {
     if (at + 1 >= text.size() || text[at + 1] != ' ') continue;

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "app/widgets/measure.h"
 namespace headwise {
 namespace {
 
@@ -26,10 +27,6 @@ FormulaHue hue_of(std::string_view word) {
   if (word == "k" || word == "K" || word.starts_with("k_")) return FormulaHue::k;
   if (word == "v" || word == "V" || word.starts_with("v_")) return FormulaHue::v;
   return FormulaHue::plain;
-}
-
-float width_of(ImFont* font, float size, const std::string& text) {
-  return font->CalcTextSizeA(size, FLT_MAX, 0.0f, text.c_str()).x;
 }
 
 Rgba8 color_of(const Palette& palette, FormulaHue hue) {
@@ -111,7 +108,7 @@ float draw_formula(const WidgetContext& context, ImDrawList* list, ImVec2 at, fl
   const std::vector<FormulaRun> runs = formula_runs(formula);
   const float line = std::round(font->FontSize * 1.35f);
   const auto run_width = [&](const FormulaRun& run) {
-    return width_of(font, run.subscript ? font->FontSize * subscript_size : font->FontSize, run.text);
+    return width_of(font, run.text, run.subscript ? font->FontSize * subscript_size : font->FontSize);
   };
   float x = 0.0f, y = 0.0f;
   for (std::size_t i = 0; i < runs.size(); ++i) {
@@ -142,7 +139,7 @@ float draw_formula(const WidgetContext& context, ImDrawList* list, ImVec2 at, fl
 float formula_width(std::string_view formula, ImFont* font) {
   float width = 0.0f;
   for (const FormulaRun& run : formula_runs(formula)) {
-    width += width_of(font, run.subscript ? font->FontSize * subscript_size : font->FontSize, run.text);
+    width += width_of(font, run.text, run.subscript ? font->FontSize * subscript_size : font->FontSize);
   }
   return width;
 }

@@ -5,17 +5,11 @@
 #include <initializer_list>
 #include <string>
 
+#include "app/widgets/measure.h"
 #include "core/picture/number_text.h"
 
 namespace headwise {
 namespace {
-
-ImVec2 top_left(const RectF& r) {
-  return {static_cast<float>(r.x), static_cast<float>(r.y)};
-}
-ImVec2 bottom_right(const RectF& r) {
-  return {static_cast<float>(r.x + r.width), static_cast<float>(r.y + r.height)};
-}
 
 // First and one past the last index of `count` cells that a span of pixels touches.
 std::pair<Index, Index> visible(float from, float to, int begin, int pixels, Index count) {
@@ -40,7 +34,7 @@ struct DigitStyle {
 DigitStyle digit_style(const WidgetContext& context, const HeatmapSpec& spec, bool probability, float air,
                        double cell_width, double cell_height) {
   ImFont* font = context.fonts.mono_small;
-  const float letter = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, "0").x;
+  const float letter = width_of(font, "0");
   const float small = std::round(font->FontSize * 0.84f), tiny = std::round(font->FontSize * 0.72f);
   const int most = cell_decimals(spec.range);
   const int fewer = probability ? most : fewer_cell_decimals(spec.range);
@@ -57,7 +51,7 @@ DigitStyle digit_style(const WidgetContext& context, const HeatmapSpec& spec, bo
     for (const double end :
          {spec.range.lo, spec.range.hi, std::max(spec.range.lo, -nine), std::min(spec.range.hi, nine)}) {
       const std::string text = cell_number(end, decimals, probability);
-      letters = std::max(letters, font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x / letter);
+      letters = std::max(letters, width_of(font, text) / letter);
     }
     for (const float size : sizes) {
       if (size < small && size < smallest_type) continue;
@@ -140,8 +134,8 @@ void draw_box_outline(const WidgetContext& context, ImDrawList* list, const Plan
                       const CellBox& box, ImU32 color, float width) {
   const RectF rect = plane.rect(box);
   const float around = std::floor(width / 2);
-  const ImVec2 min(top_left(rect).x - around, top_left(rect).y - around);
-  const ImVec2 max(bottom_right(rect).x + around, bottom_right(rect).y + around);
+  const ImVec2 min(corner(rect).x - around, corner(rect).y - around);
+  const ImVec2 max(far_corner(rect).x + around, far_corner(rect).y + around);
   const float hairline = std::max(1.0f, std::round(context.scale));
   const float out = width / 2 + hairline / 2;
   const ImU32 ground = im_color(context.palette.panel, 0.8f);
@@ -154,7 +148,7 @@ void draw_box_outline(const WidgetContext& context, ImDrawList* list, const Plan
 }
 
 void draw_muted(const WidgetContext& context, ImDrawList* list, const RectF& rect) {
-  const ImVec2 min = top_left(rect), max = bottom_right(rect);
+  const ImVec2 min = corner(rect), max = far_corner(rect);
   list->AddRectFilled(min, max, im_color(context.palette.panel, 0.55f));
   list->PushClipRect(min, max, true);
   const float step = std::max(4.0f, std::round(context.px(6)));

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "app/widgets/focus_order.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/text_edit.h"
 #include "app/widgets/text_field.h"
@@ -28,10 +29,6 @@ constexpr float drag_pixels = 6.0f;  // design units of the mouse for one step o
 
 const RowLetters* row_letters = nullptr;  // of RowLettersInUse
 
-float text_width(ImFont* font, std::string_view text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
-}
-
 void draw_text(ImFont* font, ImVec2 at, Rgba8 color, std::string_view text) {
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {std::round(at.x), std::round(at.y)},
                                       im_color(color), text.data(), text.data() + text.size());
@@ -44,8 +41,8 @@ void begin_row(const WidgetContext& context, const RowLabel& label, float contro
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float available = ImGui::GetContentRegionAvail().x;
   const float height = std::round(context.px(row_height));
-  const float name_width = text_width(font, label.name);
-  const float letters_width = label.letters.empty() ? 0.0f : text_width(font, label.letters) + context.px(5);
+  const float name_width = width_of(font, label.name);
+  const float letters_width = label.letters.empty() ? 0.0f : width_of(font, label.letters) + context.px(5);
   const bool beside = name_width + letters_width + control_width + context.px(6) <= available;
   const float y = at.y + 0.5f * (height - font->FontSize);
   draw_text(font, {at.x, y}, context.palette.text, label.name);
@@ -222,7 +219,7 @@ void wrapped_text(ImFont* font, Rgba8 color, std::string_view text) {
     const char* const begin = text.data() + line.begin;
     const char* const end = text.data() + line.end;
     ImGui::GetWindowDrawList()->AddText(font, font->FontSize, {at.x, y}, im_color(color), begin, end);
-    width = std::max(width, font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, begin, end).x);
+    width = std::max(width, width_of(font, {begin, end}));
     y += font->FontSize;
   }
   ImGui::Dummy({std::min(width, room), y - at.y});
@@ -286,7 +283,7 @@ SliderResult slider_row(const WidgetContext& context, const RowLabel& label, dou
   end_row(context, label, y);
   ImFont* font = context.fonts.mono_small;
   draw_text(font,
-            {at.x + options.width + context.px(text_room) - text_width(font, text),
+            {at.x + options.width + context.px(text_room) - width_of(font, text),
              at.y + 0.5f * (std::round(context.px(row_height)) - font->FontSize)},
             context.palette.text, text);
   return result;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "app/widgets/focus_order.h"
+#include "app/widgets/measure.h"
 
 namespace headwise {
 namespace {
@@ -12,16 +13,12 @@ namespace {
 constexpr float label_padding = 9.0f;  // design units left and right of a label
 constexpr float control_height = 22.0f;
 
-float label_width(ImFont* font, std::string_view label) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, label.data(), label.data() + label.size()).x;
-}
-
 // Left edges of the segments and, last, the right edge of all; room that is more or less than the labels need is shared
 // equally, down to three quarters of their padding.
 std::vector<float> edges(const WidgetContext& context, std::span<const std::string_view> labels, float width) {
   std::vector<float> at{0.0f};
   for (const std::string_view label : labels) {
-    at.push_back(at.back() + std::ceil(label_width(context.fonts.small, label) + 2 * context.px(label_padding)));
+    at.push_back(at.back() + std::ceil(width_of(context.fonts.small, label) + 2 * context.px(label_padding)));
   }
   const float even = (width - at.back()) / static_cast<float>(std::max<std::size_t>(labels.size(), 1));
   const float extra = width > 0.0f ? std::max(even, -1.5f * context.px(label_padding)) : 0.0f;
@@ -90,7 +87,7 @@ bool segmented_control(const WidgetContext& context, const char* id, std::span<c
     }
     const std::string_view label = labels[static_cast<std::size_t>(i)];
     ImFont* font = context.fonts.small;
-    const float x = std::round(0.5f * (left + right - label_width(font, label)));
+    const float x = std::round(0.5f * (left + right - width_of(font, label)));
     const float y = std::round(0.5f * (min.y + max.y - font->FontSize));
     const Rgba8 ink = !options.enabled ? palette.text_faint : on ? palette.focus : palette.text_dim;
     draw.AddText(font, font->FontSize, {x, y}, im_color(ink), label.data(), label.data() + label.size());

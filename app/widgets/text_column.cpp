@@ -8,16 +8,13 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/formula_text.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
 namespace {
-
-float width_of(ImFont* font, std::string_view text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.data(), text.data() + text.size()).x;
-}
 
 // Where a line of code that is too long ends: behind a space that is not too far to the left, else behind a
 // bracket or before a dot there, else where it is full.

@@ -3,10 +3,12 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "app/platform/needed_characters.h"
 #include "app/widgets/focus_order.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/text_layout.h"
 
 namespace headwise {
@@ -191,96 +193,134 @@ void draw_lines(const WidgetContext& context, const Layout& layout, const std::s
   }
 }
 
-}  // namespace
+// What is drawn in this frame of a field, from how its text is scrolled to what was done with it.
+struct Field {
+  const WidgetContext& context;
+  const TextFieldOptions& options;
+  Layout layout;
+  ImVec2 min, size, padding;
+  ImGuiID item = 0;
+  float scroll_x = 0.0f;
+  float* scroll_y = nullptr;  // where a long text is scrolled to stays with the field, focused or not
 
-TextFieldResult text_field(const WidgetContext& context, const char* id, std::string& text,
-                           const TextFieldOptions& options) {
-  TextFieldResult result;
+  void lay_out(const std::string& text) {
+    layout.lines = layout.multi_line ? text_layouts().of(text, *layout.font, layout.width)
+                                     : std::vector<TextLine>{{0, text.size()}};
+  }
+  ImVec2 max() const { return {min.x + size.x, min.y + size.y}; }
+  float inner_height() const { return size.y - 2 * padding.y; }
+};
+
+// Lays the text out and finds the height of the field. Empty lines at the end are scrolled to, and take no room.
+Field field_at_cursor(const WidgetContext& context, const std::string& text, const TextFieldOptions& options) {
   ImFont* font = options.mono ? context.fonts.mono : options.small ? context.fonts.small : context.fonts.sans;
   const bool multi_line = options.lines > 1;
   const ImVec2 padding{context.px(options.small ? 7.0f : 8.0f), context.px(options.small ? 3.0f : 7.0f)};
   const float width =
       std::max(options.width > 0.0f ? options.width : ImGui::GetContentRegionAvail().x, context.px(20));
-  Layout layout{font,       font->FontSize + (multi_line ? context.px(4) : 0.0f),
-                {},         width - 2 * padding.x,
-                multi_line, options.align_right && !multi_line,
-                {}};
-  const auto lay_out = [&] {
-    layout.lines =
-        multi_line ? text_layouts().of(text, *font, layout.width) : std::vector<TextLine>{{0, text.size()}};
-  };
-  lay_out();
-  // Empty lines at the end are scrolled to, and take no room.
+  const ImVec2 min = ImGui::GetCursorScreenPos();
+  Field field{context, options, {}, min, {}, padding};
+  field.layout = {font,
+                  font->FontSize + (multi_line ? context.px(4) : 0.0f),
+                  {min.x + padding.x, min.y + padding.y},
+                  width - 2 * padding.x,
+                  multi_line,
+                  options.align_right && !multi_line,
+                  {}};
+  field.lay_out(text);
   const std::size_t written = text.find_last_not_of(" \t\r\n");
-  const std::size_t filled = written == std::string::npos ? 1 : line_of(layout.lines, written) + 1;
-  const float line_count = static_cast<float>(
+  const std::size_t filled = written == std::string::npos ? 1 : line_of(field.layout.lines, written) + 1;
+  const float lines = static_cast<float>(
       std::clamp<std::size_t>(filled, multi_line ? 2 : 1, static_cast<std::size_t>(options.lines)));
-  const ImVec2 size{width, std::round(line_count * layout.line_height + 2 * padding.y)};
+  field.size = {width, std::round(lines * field.layout.line_height + 2 * padding.y)};
+  return field;
+}
 
-  const ImVec2 min = ImGui::GetCursorScreenPos(), max{min.x + size.x, min.y + size.y};
-  layout.origin = {min.x + padding.x, min.y + padding.y};
-  ImGui::InvisibleButton(id, size);
-  const ImGuiID item = ImGui::GetID(id);
+bool moving_key_pressed() {
+  return std::ranges::any_of(std::array{Key::up, Key::down, Key::left, Key::right, Key::home, Key::end},
+                             [](Key key) { return key_pressed(key); });
+}
+
+// Of a focused field: what keys and mouse do with text and cursor, which stays in sight.
+void edit(Field& field, std::string& text, TextFieldResult& result) {
+  Layout& layout = field.layout;
+  FocusOrder& focus = *field.context.focus;
+  TextCursor& cursor = focus.cursor;
+  keep_inside(cursor, text);
+  // Reached by Tab: everything is selected, so that typing replaces it.
+  if (focus.moved) cursor = {text.size(), 0};
+  move_cursor(layout, text, cursor);
+  const bool enter_breaks = layout.multi_line && (!field.options.enter_ends || ImGui::GetIO().KeyShift);
+  result.changed = edit_by_keys(layout, text, cursor, enter_breaks);
+  result.entered = !enter_breaks && enter_pressed(false);
+  if (result.changed) field.lay_out(text);
+  field.scroll_x = focus.scroll;
+  const bool drags = field.options.draggable && focus.before_press != field.item && !focus.moved &&
+                     !ImGui::IsMouseClicked(ImGuiMouseButton_Left);
+  if (ImGui::IsItemActive() && !drags) follow_mouse(layout, text, cursor, field.scroll_x, *field.scroll_y);
+  const std::size_t line = line_of(layout.lines, cursor.at);
+  const float x = layout.width_of(text, layout.lines[line].begin, cursor.at);
+  if (!layout.multi_line) field.scroll_x = std::clamp(field.scroll_x, std::max(0.0f, x - layout.width), x);
+  focus.scroll = field.scroll_x;
+  const float top = static_cast<float>(line) * layout.line_height;
+  if (result.changed || moving_key_pressed())
+    *field.scroll_y = std::clamp(*field.scroll_y, top + layout.line_height - field.inner_height(), top);
+}
+
+// By the mouse wheel, where there is more than the field shows.
+void scroll(Field& field, bool hovered) {
+  const float line = field.layout.line_height;
+  const float overflow = static_cast<float>(field.layout.lines.size()) * line - field.inner_height();
+  if (hovered && field.layout.multi_line && overflow > 0.0f) {
+    ImGui::SetItemUsingMouseWheel();
+    *field.scroll_y -= ImGui::GetIO().MouseWheel * 2 * line;
+  }
+  *field.scroll_y = std::clamp(*field.scroll_y, 0.0f, std::max(0.0f, overflow));
+}
+
+void draw(const Field& field, const std::string& text, bool focused) {
+  const WidgetContext& context = field.context;
+  const Layout& layout = field.layout;
+  ImDrawList& list = *ImGui::GetWindowDrawList();
+  const ImVec2 max = field.max();
+  const float rounding = context.px(4);
+  list.AddRectFilled(field.min, max, im_color(context.palette.field), rounding);
+  const Rgba8 outline = field.options.wrong ? context.palette.error
+                        : focused           ? context.palette.text_dim
+                                            : context.palette.border;
+  list.AddRect(field.min, max, im_color(outline), rounding, 0, std::max(1.0f, std::floor(context.scale)));
+  list.PushClipRect({field.min.x + 1, field.min.y + 1}, {max.x - 1, max.y - 1}, true);
+  if (text.empty() && !field.options.placeholder.empty()) {
+    const std::string placeholder(field.options.placeholder);
+    const float room = layout.width - width_of(layout.font, placeholder);
+    const float left = layout.align_right ? std::max(0.0f, room) : 0.0f;
+    list.AddText(layout.font, layout.font->FontSize,
+                 {std::round(layout.origin.x + left), std::round(layout.origin.y)},
+                 im_color(context.palette.text_dim), placeholder.c_str());
+  }
+  draw_lines(context, layout, text, {field.scroll_x, *field.scroll_y},
+             focused ? &context.focus->cursor : nullptr, field.min, max);
+  list.PopClipRect();
+}
+
+}  // namespace
+
+TextFieldResult text_field(const WidgetContext& context, const char* id, std::string& text,
+                           const TextFieldOptions& options) {
+  TextFieldResult result;
+  Field field = field_at_cursor(context, text, options);
+  ImGui::InvisibleButton(id, field.size);
+  field.item = ImGui::GetID(id);
+  field.scroll_y = ImGui::GetStateStorage()->GetFloatRef(field.item, 0.0f);
   const bool hovered = ImGui::IsItemHovered();
-  const bool typing = context.focus && context.focus->focused == item;
+  const bool typing = context.focus && context.focus->focused == field.item;
   if (hovered)
     ImGui::SetMouseCursor(options.draggable && !typing ? ImGuiMouseCursor_ResizeEW
                                                        : ImGuiMouseCursor_TextInput);
-  result.focused = focus_stop(context.focus, item, FocusKeys::text);
-  // Where a long text is scrolled to stays with the field, focused or not.
-  float& scroll_y = *ImGui::GetStateStorage()->GetFloatRef(item, 0.0f);
-  float scroll_x = 0.0f;
-
-  if (result.focused) {
-    FocusOrder& focus = *context.focus;
-    TextCursor& cursor = focus.cursor;
-    keep_inside(cursor, text);
-    // Reached by Tab: everything is selected, so that typing replaces it.
-    if (focus.moved) cursor = {text.size(), 0};
-    move_cursor(layout, text, cursor);
-    const bool enter_breaks = multi_line && (!options.enter_ends || ImGui::GetIO().KeyShift);
-    result.changed = edit_by_keys(layout, text, cursor, enter_breaks);
-    result.entered = !enter_breaks && enter_pressed(false);
-    if (result.changed) lay_out();
-    scroll_x = focus.scroll;
-    const bool drags = options.draggable && focus.before_press != item && !focus.moved &&
-                       !ImGui::IsMouseClicked(ImGuiMouseButton_Left);
-    if (ImGui::IsItemActive() && !drags) follow_mouse(layout, text, cursor, scroll_x, scroll_y);
-    const float x = layout.width_of(text, layout.lines[line_of(layout.lines, cursor.at)].begin, cursor.at);
-    if (!multi_line) scroll_x = std::clamp(scroll_x, std::max(0.0f, x - layout.width), x);
-    focus.scroll = scroll_x;
-    const float top = static_cast<float>(line_of(layout.lines, cursor.at)) * layout.line_height;
-    const bool typed = result.changed || key_pressed(Key::up) || key_pressed(Key::down) ||
-                       key_pressed(Key::left) || key_pressed(Key::right) || key_pressed(Key::home) ||
-                       key_pressed(Key::end);
-    if (typed) scroll_y = std::clamp(scroll_y, top + layout.line_height - (size.y - 2 * padding.y), top);
-  }
-  const float overflow =
-      static_cast<float>(layout.lines.size()) * layout.line_height - (size.y - 2 * padding.y);
-  if (hovered && multi_line && overflow > 0.0f) {
-    ImGui::SetItemUsingMouseWheel();
-    scroll_y -= ImGui::GetIO().MouseWheel * 2 * layout.line_height;
-  }
-  scroll_y = std::clamp(scroll_y, 0.0f, std::max(0.0f, overflow));
-
-  ImDrawList& draw = *ImGui::GetWindowDrawList();
-  const float rounding = context.px(4);
-  draw.AddRectFilled(min, max, im_color(context.palette.field), rounding);
-  const Rgba8 outline = options.wrong    ? context.palette.error
-                        : result.focused ? context.palette.text_dim
-                                         : context.palette.border;
-  draw.AddRect(min, max, im_color(outline), rounding, 0, std::max(1.0f, std::floor(context.scale)));
-  draw.PushClipRect({min.x + 1, min.y + 1}, {max.x - 1, max.y - 1}, true);
-  if (text.empty() && !options.placeholder.empty()) {
-    const std::string placeholder(options.placeholder);
-    const float dim_width = font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, placeholder.c_str()).x;
-    const float left = layout.align_right ? std::max(0.0f, layout.width - dim_width) : 0.0f;
-    draw.AddText(font, font->FontSize, {std::round(layout.origin.x + left), std::round(layout.origin.y)},
-                 im_color(context.palette.text_dim), placeholder.c_str());
-  }
-  draw_lines(context, layout, text, {scroll_x, scroll_y}, result.focused ? &context.focus->cursor : nullptr,
-             min, max);
-  draw.PopClipRect();
+  result.focused = focus_stop(context.focus, field.item, FocusKeys::text);
+  if (result.focused) edit(field, text, result);
+  scroll(field, hovered);
+  draw(field, text, result.focused);
   return result;
 }
 

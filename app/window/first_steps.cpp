@@ -7,6 +7,7 @@
 #include <string>
 
 #include "app/platform/fonts.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -17,10 +18,6 @@ constexpr const char* where_to_ask = "questions: Help";
 constexpr const char* things[] = {"press Space to watch it happen", "point at a number", "click to pin it",
                                   "type your own sentence"};
 constexpr float gap_units = 16.0f;
-
-float width_of(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 #include <limits>
 #include <utility>
 
+#include "app/content/stage_views.h"
 #include "app/panels/panel_frame.h"
 #include "app/session/followed_pin.h"
 #include "app/widgets/focus_ring.h"
@@ -250,10 +251,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
     stage_.brush = {};
     stage_.brush.shape = 1 + static_cast<int>(*brush);
   }
-  const StageView view = state_.selection.view;
-  if (view == StageView::gradients || view == StageView::compare || view == StageView::memory ||
-      view == StageView::prediction)
-    skip_motion(state_.motion);  // it tells how a step is made
+  if (stage_view_entry(state_.selection.view).motion == StepMotion::skipped) skip_motion(state_.motion);
   if (input.close_requested) state_.quit = true;
 
   const ImVec2 size = ImGui::GetIO().DisplaySize;

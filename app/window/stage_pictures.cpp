@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "app/content/stage_views.h"
 #include "app/widgets/draw_data_svg.h"
 #include "app/widgets/plane_recording.h"
 #include "app/widgets/style.h"
@@ -58,7 +59,7 @@ class Restored {
 
 std::string no_motion(const Selection& selection, const Trace& trace) {
   if (selection.step == Step::inputs) return "The inputs are the first step: nothing moves into them.";
-  if (selection.view != StageView::one_head && selection.view != StageView::all_heads)
+  if (stage_view_entry(selection.view).motion != StepMotion::shown)
     return "Only the views One head and All heads are animated.";
   return step_pictures(selection.step, trace).empty() ? "This step has nothing to show." : "";
 }

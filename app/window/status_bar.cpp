@@ -8,6 +8,7 @@
 #include "app/content/cell_terms.h"
 #include "app/content/stage_marks.h"
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
@@ -15,10 +16,6 @@
 
 namespace headwise {
 namespace {
-
-float width_of(ImFont* font, const std::string& text) {
-  return font->CalcTextSizeA(font->FontSize, FLT_MAX, 0.0f, text.c_str()).x;
-}
 
 // "scores[0,3,8,1] = 1.234   it → animal": under the mouse, else pinned.
 std::string cell_text(const PanelContext& context) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "app/content/stage_views.h"
 #include "app/window/motion_recording.h"
 
 namespace headwise {
@@ -20,10 +21,8 @@ void go_to_head(WindowState& window, Index head) {
 }
 
 void go_to_next_view(WindowState& window) {
-  Selection& selection = window.selection;
-  selection.view = static_cast<StageView>((static_cast<int>(selection.view) + 1) % stage_view_count);
-  if (selection.view == StageView::prediction && !offers_prediction(window.session.scenario()))
-    selection.view = StageView::one_head;
+  StageView& view = window.selection.view;
+  view = next_view(window.session.scenario(), view);
 }
 
 void play(WindowState& window) {

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <thread>
 
+#include "app/content/stage_views.h"
 #include "app/platform/offscreen_frames.h"
 #include "app/session/keys.h"
 #include "app/widgets/ui_probe.h"
@@ -209,7 +210,7 @@ class Visit {
       window_.state().selection.view = static_cast<StageView>(view);
       settle();
       const UiRect stage = probes_.at("panel/stage");
-      begin(fmt::format("view {}", stage_view_names[static_cast<std::size_t>(view)]));
+      begin(fmt::format("view {}", stage_view_entry(static_cast<StageView>(view)).name));
       for (int i = 0; i < count_; ++i) {
         move(inside(stage, 0.1 + 0.8 * i / count_, 0.3 + 0.5 * (i % 7) / 6.0));
         measured_frame();

@@ -1,4 +1,4 @@
-// The ways to look at the stage, by the words that files and the window have for them.
+// Lists the views of the stage. What the window says of each is a row of app/content/stage_views.cpp.
 #pragma once
 
 #include <array>
@@ -18,10 +18,7 @@ enum class StageView {
 };
 
 inline constexpr int stage_view_count = 8;
-// In the order of StageView, as they are named over the stage.
-inline constexpr std::array<std::string_view, stage_view_count> stage_view_names{
-    "One head", "All heads", "Tokens", "q∘k", "Gradients", "Compare", "Memory", "Prediction"};
-// The same as a playlist names them.
+// The words that a playlist has for them, in the order of StageView.
 inline constexpr std::array<std::string_view, stage_view_count> stage_view_words{
     "one_head", "all_heads", "tokens", "elementwise", "gradients", "compare", "memory", "prediction"};
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/content/stage_views.h"
 #include "app/widgets/fitted_clauses.h"
 #include "tests/app/window_bench.h"
 
@@ -69,7 +70,7 @@ TEST_CASE("on a beam every view has its whole name at every step, and stands cle
       CAPTURE(entry.name);
       const UiRect stage = bench.ui->rect("panel/stage");
       for (std::size_t view = 0; view < offered; ++view) {
-        const std::string name = fmt::format("stage/view/{}", stage_view_names[view]);
+        const std::string name = fmt::format("stage/view/{}", stage_views()[view].name);
         REQUIRE(bench.ui->has(name));
         CHECK(bench.ui->rect(name).max.x <= stage.max.x);
         for (const std::string& other : bench.ui->names()) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "app/content/stage_views.h"
 #include "app/window/window_commands.h"
 #include "tests/app/palette_bench.h"
 
@@ -110,8 +111,8 @@ TEST_CASE("the palette lists every command with its keys, every step, view, pres
     CHECK_MESSAGE(names.contains("Go to " + std::string(step.name)), step.name);
   for (const Preset& preset : presets())
     CHECK_MESSAGE(names.contains("Open " + std::string(preset.name)), preset.name);
-  for (const std::string_view view : stage_view_names)
-    CHECK_MESSAGE(names.contains("View: " + std::string(view)), view);
+  for (const StageViewEntry& view : stage_views())
+    CHECK_MESSAGE(names.contains("View: " + std::string(view.name)), view.name);
   CHECK(names.contains("Head 7"));
   CHECK_FALSE(names.contains("Head 8"));
   for (const PaletteEntry& entry : palette(bench).entries)

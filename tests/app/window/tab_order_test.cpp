@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "app/content/stage_views.h"
 #include "app/window/window_commands.h"
 #include "tests/app/keyboard_bench.h"
 
@@ -110,7 +111,7 @@ TEST_CASE("Tab reaches every control of every view, forwards and backwards") {
     if (!bench.ui) return;
     bench.window->state().selection.pinned = score;
     bench.ui->run_frames(3);
-    check_all_reached(bench, std::string(stage_view_names[static_cast<std::size_t>(view)]));
+    check_all_reached(bench, std::string(stage_view_entry(static_cast<StageView>(view)).name));
   }
 }
 

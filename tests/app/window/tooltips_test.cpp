@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "app/content/stage_views.h"
 #include "tests/app/window_bench.h"
 
 using namespace headwise;
@@ -54,7 +55,7 @@ TEST_CASE("the controls of every view of the stage say what they are") {
     bench.window->state().selection.step = Step::mask;
     bench.window->state().selection.view = static_cast<StageView>(view);
     bench.ui->run_frames(4);
-    CAPTURE(stage_view_names[static_cast<std::size_t>(view)]);
+    CAPTURE(stage_view_entry(static_cast<StageView>(view)).name);
     std::vector<std::string> silent = silent_controls(bench);
     // The maps of a view are no controls: the inspector speaks of what is under the mouse.
     constexpr std::array<std::string_view, 8> choices{"stage/view/",  "stage/picture/", "stage/brush/",

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "app/content/stage_views.h"
 #include "tests/app/window_bench.h"
 
 using namespace headwise;
@@ -161,7 +162,7 @@ TEST_CASE("a letter lights its axis in every view, and so does the one behind a 
     if (!bench.ui) return;
     bench.window->state().selection.view = view;
     bench.window->state().selection.step = view == StageView::memory ? Step::split_heads : Step::scores;
-    CAPTURE(stage_view_names[static_cast<std::size_t>(view)]);
+    CAPTURE(stage_view_entry(view).name);
     // Left of the field, behind the name of the row, stands its letter.
     const UiRect field = bench.ui->rect("setup/num_heads");
     const double y = 0.5 * (field.min.y + field.max.y);
@@ -207,7 +208,7 @@ TEST_CASE("in the views of tokens and of q ∘ k a tensor's name lights it") {
     };
     bench.ui->move_to(2, 2);
     const auto before = stage_pixels();
-    CAPTURE(stage_view_names[static_cast<std::size_t>(view)]);
+    CAPTURE(stage_view_entry(view).name);
     bench.ui->move_to("graph/k_heads");
     const auto k = stage_pixels();
     bench.ui->move_to("graph/q_heads");

@@ -1,0 +1,85 @@
+#include "app/content/stage_views.h"
+
+#include <algorithm>
+#include <array>
+
+#include "app/session/token_predictions.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::array<StageViewEntry, stage_view_count> views{{
+    {StageView::one_head, "One head", "one", "one head with its operands",
+     "the step's product with its operands, for the selected head", StepMotion::shown, true},
+    {StageView::all_heads, "All heads", "all", "all heads side by side",
+     "the step's result for every head, side by side", StepMotion::shown, true},
+    {StageView::tokens, "Tokens", "tok.", "tokens joined by lines",
+     "the tokens, joined by lines as thick as their attention weights", StepMotion::unseen, false},
+    {StageView::elementwise, "q∘k", "q∘k", "q ∘ k number by number",
+     "one query against every key, number by number", StepMotion::unseen, false},
+    {.view = StageView::gradients,
+     .name = "Gradients",
+     .short_name = "grad.",
+     .way = "each tensor beside its gradient",
+     .what = "the step's tensors, each beside its gradient",
+     .motion = StepMotion::skipped,
+     .turns = true,
+     .question = "how much does the loss change with each number? start at Output and step back with ←"},
+    {StageView::compare, "Compare", "comp.", "beside another scenario",
+     "the step's result beside that of another scenario, with the difference", StepMotion::skipped, true},
+    {StageView::memory, "Memory", "mem.", "where each float lies",
+     "where each float lies after view and transpose, and what a wrong view would read", StepMotion::skipped,
+     true},
+    {.view = StageView::prediction,
+     .name = "Prediction",
+     .short_name = "pred.",
+     .way = "the words that the model predicts",
+     .what = "the words that the model predicts, before and after your changes: what does a muted head do?",
+     .motion = StepMotion::skipped,
+     .turns = false,
+     .needs_model = true,
+     .title = "Prediction",
+     .question = "through the rest of the model: which words does it predict?"},
+}};
+static_assert([] {
+  for (std::size_t i = 0; i < views.size(); ++i) {
+    if (views[i].view != static_cast<StageView>(i)) return false;
+  }
+  return true;
+}());
+
+}  // namespace
+
+std::span<const StageViewEntry> stage_views() {
+  return views;
+}
+
+const StageViewEntry& stage_view_entry(StageView view) {
+  return views[static_cast<std::size_t>(view)];
+}
+
+std::vector<StageView> offered_views(const Scenario& scenario, StageView shown) {
+  std::vector<StageView> offered;
+  for (const StageViewEntry& entry : views) {
+    if (!entry.needs_model || entry.view == shown || offers_prediction(scenario))
+      offered.push_back(entry.view);
+  }
+  return offered;
+}
+
+StageView next_view(const Scenario& scenario, StageView shown) {
+  const std::vector<StageView> offered = offered_views(scenario, shown);
+  const auto next = std::ranges::find(offered, shown) + 1;
+  return next == offered.end() ? offered.front() : *next;
+}
+
+std::string ways_to_look() {
+  std::string ways;
+  for (const StageViewEntry& entry : views) {
+    if (!ways.empty()) ways += ", ";
+    ways += entry.way;
+  }
+  return ways;
+}
+
+}  // namespace headwise

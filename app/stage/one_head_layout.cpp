@@ -1,0 +1,92 @@
+#include "app/stage/one_head_layout.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/platform/fonts.h"
+#include "app/stage/head_colors.h"
+#include "app/stage/softmax_drawing.h"
+#include "app/stage/stage_drawing.h"
+#include "app/widgets/axis_labels.h"
+#include "app/widgets/heatmap_view.h"
+#include "app/widgets/measure.h"
+
+namespace headwise {
+namespace {
+
+constexpr double smallest_result_units = 56.0;  // height of the result that is still worth its thumbnails
+
+StageShape shape_of(const PanelContext& context, const StageContent& content, const RectF& area) {
+  const WidgetContext widgets = context.widgets();
+  StageShape shape;
+  const StagePart& result = *content.result;
+  shape.rows = result.matrix.view.rows;
+  shape.cols = result.matrix.view.cols;
+  if (content.left) shape.left_cols = content.left->matrix.view.cols;
+  if (content.above) shape.above_rows = content.above->matrix.view.rows;
+  shape.cell_for_cell = content.cell_for_cell;
+  shape.bias_row = content.bias.has_value();
+  if (content.row_figures) shape.row_figures = softmax_figure_count(context, shape.rows, area.height);
+  if (content.col_figures) shape.col_figures = softmax_figure_count(context, shape.cols, 0.6 * area.width);
+  shape.heads = content.head_map ? content.head_total : 0;
+  shape.sign_width = content.sign.empty() ? 0.0 : width_of(context.fonts.small, content.sign);
+  const bool probabilities = tensor_entry(result.matrix.name.id).probabilities;
+  const ImVec2 digits = least_digit_cell(widgets, result.spec, probabilities);
+  shape.digit_width = digits.x;
+  shape.digit_height = digits.y;
+  for (std::size_t i = 0; i < content.bars.size(); ++i)
+    shape.bar_captions.push_back(width_of(context.fonts.small, bar_caption(context, content, i)));
+  const StagePart& first = content.left ? *content.left : result;
+  shape.row_label_width = row_label_width(context, first, shape.rows);
+  if (result.col_labels) shape.col_label_width = label_width(widgets, *result.col_labels, shape.cols);
+  if (content.left && content.left->col_labels) {
+    shape.left_col_label_width = label_width(widgets, *content.left->col_labels, *shape.left_cols);
+  }
+  if (content.above && content.above->row_labels && !content.cell_for_cell) {
+    shape.above_label_width = label_width(widgets, *content.above->row_labels, *shape.above_rows);
+  }
+  return shape;
+}
+
+}  // namespace
+
+bool is_of_thumbnails(const StageContent& content, std::size_t bar) {
+  if (!content.head_map || content.head_map->bar != bar) return false;
+  const auto parts = parts_of(content);
+  return std::ranges::none_of(parts, [&](const StagePart* part) { return part->bar == bar; });
+}
+
+std::string bar_caption(const PanelContext& context, const StageContent& content, std::size_t bar) {
+  return context.selection.colors_by_head && is_of_thumbnails(content, bar)
+             ? own_colors_caption(*content.head_map)
+             : content.bars[bar].caption;
+}
+
+StageLayout one_head_layout(const PanelContext& context, const StageContent& content, const RectF& area) {
+  const double scale = context.scale;
+  StageShape shape = shape_of(context, content, area);
+  StageLayout layout = stage_layout(shape, area, scale);
+  const auto has_numbers = [&](const StageLayout& each) {
+    return each.result.height >= std::ceil(shape.digit_height) * static_cast<double>(shape.rows);
+  };
+  if (shape.heads > 0 && !has_numbers(layout)) {
+    shape.low_heads = true;
+    StageLayout lower = stage_layout(shape, area, scale);
+    if (has_numbers(lower)) layout = std::move(lower);
+    shape.low_heads = false;
+  }
+  const auto too_low = [&] { return layout.result.height < smallest_result_units * scale; };
+  if (too_low() && shape.heads > 0) {
+    shape.heads = 0;
+    // Bars stand in the order in which they were needed: the thumbnails' own is the last.
+    if (is_of_thumbnails(content, content.head_map->bar)) shape.bar_captions.resize(content.head_map->bar);
+    layout = stage_layout(shape, area, scale);
+  }
+  if (too_low()) {
+    shape.bar_captions.clear();
+    layout = stage_layout(shape, area, scale);
+  }
+  return layout;
+}
+
+}  // namespace headwise

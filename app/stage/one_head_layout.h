@@ -1,0 +1,20 @@
+// Places the product of the step, its operands and the thumbnails in the view of one head.
+#pragma once
+
+#include <string>
+
+#include "app/content/stage_content.h"
+#include "app/content/stage_layout.h"
+#include "app/panels/panel.h"
+
+namespace headwise {
+
+// Places them all; in a small window first the thumbnails give way, then the colour bars.
+StageLayout one_head_layout(const PanelContext& context, const StageContent& content, const RectF& area);
+
+// Returns whether a colour bar is of nothing but the thumbnails.
+bool is_of_thumbnails(const StageContent& content, std::size_t bar);
+// Returns the caption of a bar. Thumbnails that share the bar of a larger map say themselves that their colours are their own.
+std::string bar_caption(const PanelContext& context, const StageContent& content, std::size_t bar);
+
+}  // namespace headwise
