@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "app/session/frozen_heads.h"
+#include "app/session/head_gains.h"
 #include "core/answers/tensor_change.h"
-#include "core/scenario/scenario_json.h"
+#include "core/scenario/scenario_difference.h"
 #include "core/tensor/float_dispatch.h"
 
 namespace headwise {
@@ -19,12 +19,6 @@ namespace {
 std::string capitalised(std::string text) {
   if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
   return text;
-}
-
-double gain_of(const Scenario& scenario, Index head) {
-  if (!scenario.head_gain) return 1.0;
-  const auto at = static_cast<std::size_t>(head);
-  return at < scenario.head_gain->size() ? (*scenario.head_gain)[at] : 1.0;
 }
 
 // "5", "1 and 4", "0, 1, 2 and 7".
@@ -47,7 +41,7 @@ std::string gain_sentence(const Scenario& before, const Scenario& after, const T
   const Index heads = trace.options.num_heads;
   std::vector<Index> muted, heard, changed, speaking;
   for (Index head = 0; head < heads; ++head) {
-    const double was = gain_of(before, head), is = gain_of(after, head);
+    const double was = head_gain_of(before, head), is = head_gain_of(after, head);
     if (is != 0.0) speaking.push_back(head);
     if (was == is) continue;
     if (is == 0.0) {
@@ -72,7 +66,7 @@ std::string gain_sentence(const Scenario& before, const Scenario& after, const T
     return fmt::format("{} unmuted", heads_text(heard));
   }
   if (changed.size() == 1 && muted.empty() && heard.empty()) {
-    return fmt::format("Head {} at gain {:.3g}", changed[0], gain_of(after, changed[0]));
+    return fmt::format("Head {} at gain {:.3g}", changed[0], head_gain_of(after, changed[0]));
   }
   if (muted.empty() && heard.empty() && changed.empty()) return "";
   return "Head gains changed";
@@ -134,33 +128,19 @@ std::string length_sentence(const Trace& before, const Trace& after) {
   return fmt::format("{} {} instead of {}", now, now == 1 ? "token" : "tokens", length(before));
 }
 
-// "embed_dim 128 → 64", where one key of the scenario is all that differs, or the one that gave the edit its label: what
-// differs beside it follows it. Else empty.
-std::string key_sentence(const std::string& label, const Scenario& before, const Scenario& after) {
-  const bool same_texts =
-      before.inputs.text == after.inputs.text && before.inputs.key_text == after.inputs.key_text;
-  if (before.frozen_heads != after.frozen_heads || !same_texts) return "";
-  const auto flat = [](Scenario scenario) {
-    scenario.frozen_heads.reset();  // many numbers, the same on both sides
-    scenario.inputs.text.clear();   // the same too, and its bytes may be no UTF-8
-    scenario.inputs.key_text.reset();
-    return nlohmann::json::parse(scenario_to_json(scenario, true)).flatten();
-  };
-  const nlohmann::json was = flat(before), is = flat(after);
-  std::string sentence;
-  int differing = was.size() == is.size() ? 0 : 2;
-  for (const auto& [path, value] : is.items()) {
-    const auto old = was.find(path);
-    if (old == was.end() || *old == value) continue;
-    const auto text = [](const nlohmann::json& v) {
-      return v.is_null() ? std::string("automatic") : v.is_string() ? v.get<std::string>() : v.dump();
-    };
-    const std::string key = path.substr(path.rfind('/') + 1);
-    sentence = fmt::format("{} {} → {}", key, text(*old), text(value));
-    if (key == label) return sentence.size() < 60 ? sentence : "";
-    ++differing;
-  }
-  return differing == 1 && sentence.size() < 60 ? sentence : "";
+// "embed_dim 128 → 64", where one of the keys that differ is the only one, or gave the edit its label: what differs beside it
+// follows it. Else empty.
+std::string key_sentence(const std::string& label, const std::vector<std::string>& differing,
+                         const Scenario& before, const Scenario& after) {
+  const auto differs = [&](const char* path) { return std::ranges::count(differing, path) > 0; };
+  if (differs("heads.frozen") || differs("inputs.text") || differs("inputs.key_text")) return "";
+  const auto name = [](const std::string& path) { return path.substr(path.rfind('.') + 1); };
+  auto key = std::ranges::find(differing, label, name);
+  if (key == differing.end() && differing.size() == 1) key = differing.begin();
+  if (key == differing.end()) return "";
+  const std::string was = key_value_text(before, *key), is = key_value_text(after, *key);
+  const std::string sentence = fmt::format("{} {} → {}", name(*key), was, is);
+  return was.empty() || is.empty() || sentence.size() >= 60 ? "" : sentence;
 }
 
 // What an edit did, apart from its effect on the numbers.
@@ -178,20 +158,20 @@ Cause cause(const std::string& label, const Scenario& before, const Trace& trace
     const std::string sentence = freeze_sentence(before, after, trace_after);
     if (!sentence.empty()) return {sentence, ""};
   }
-  Scenario only_gains = before, only_mask = before, only_text = before;
-  only_gains.head_gain = after.head_gain;
-  only_mask.mask = after.mask;
-  only_text.inputs = after.inputs;
-  if (only_gains == after) {
+  const std::vector<std::string> differing = differing_keys(before, after);
+  const auto only = [&](const char* part) {
+    return std::ranges::all_of(differing, [&](const std::string& path) { return path.starts_with(part); });
+  };
+  if (only("heads.gain")) {
     const std::string sentence = gain_sentence(before, after, trace_after);
     if (!sentence.empty()) return {sentence, ""};
   }
-  if (only_mask == after && !(before.mask == after.mask)) return {"", blocked_text(trace_after)};
-  if (only_text == after) {
+  if (only("mask.") && !differing.empty()) return {"", blocked_text(trace_after)};
+  if (only("inputs.")) {
     const std::string length = length_sentence(trace_before, trace_after);
     if (!length.empty()) return {"", length};
   }
-  return {key_sentence(label, before, after), ""};
+  return {key_sentence(label, differing, before, after), ""};
 }
 
 std::string numbers(Index count, const char* what) {
