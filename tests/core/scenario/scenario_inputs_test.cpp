@@ -311,7 +311,7 @@ TEST_CASE("what an edit of the scenario does not touch is shared with the inputs
   const Scenario before = preset_scenario("hand_made");
   const ScenarioInputs first = make_scenario_inputs(before, DType::f32);
   const auto again = [&](const char* setting) {
-    return make_scenario_inputs(with_setting(before, setting), DType::f32, {}, &first, &before);
+    return make_scenario_inputs(with_setting(before, setting), DType::f32, {}, &first);
   };
   const TraceTensors& t = first.attention.tensors;
   for (const char* setting : {"mask.is_causal=true", "attention.scale=0.1", "heads.gain=[0,1,1,1,1,1,1,1]",
@@ -329,7 +329,7 @@ TEST_CASE("what an edit of the scenario does not touch is shared with the inputs
   const ScenarioInputs parameters = again("parameters.seed=1");
   CHECK(parameters.attention.tensors.query == t.query);
   CHECK(parameters.attention.tensors.in_proj_weight != t.in_proj_weight);
-  const ScenarioInputs f64 = make_scenario_inputs(before, DType::f64, {}, &first, &before);
+  const ScenarioInputs f64 = make_scenario_inputs(before, DType::f64, {}, &first);
   CHECK(f64.attention.tensors.query != t.query);
   CHECK(f64.attention.tensors.query->dtype() == DType::f64);
 }
