@@ -101,96 +101,124 @@ std::string as_json(const std::string& path, const ArrayFileInfo& info, const Js
   throw Error(ExitStatus::usage, {"--text", "only a model can read text", path, "the folder of a model", ""});
 }
 
-}  // namespace
+struct InfoRequest {
+  TraceRequest trace;      // of a scenario, or of a layer of a model
+  HeadsInfoRequest heads;  // of a model
+  bool json = false, every_tensor = false, wants_heads = false;
+  const std::string& path() const { return trace.scenario; }
+  bool changes_scenario() const { return !trace.inputs.empty() || !trace.settings.empty(); }
+  std::string changing_option() const { return trace.inputs.empty() ? "--set" : "--input"; }
+};
 
-void run_info(CLI::App& app, const Words& words) {
-  TraceRequest request;  // of a scenario
-  std::string& path = request.scenario;
-  bool json = false, every_tensor = false;
-  app.add_option("FILE", path,
+// False where only help was asked for.
+bool read_words(CLI::App& app, const Words& words, InfoRequest& request) {
+  TraceRequest& trace = request.trace;
+  app.add_option("FILE", trace.scenario,
                  "A scenario or a playlist (.json, or the name of a preset or lesson), .npy, .npz, "
                  ".safetensors, or a folder with a model")
       ->required();
-  app.add_flag("--json", json, "Print JSON");
-  app.add_flag("--tensors", every_tensor,
+  app.add_flag("--json", request.json, "Print JSON");
+  app.add_flag("--tensors", request.every_tensor,
                "For a model: one line per tensor, instead of one for tensors repeated across layers");
-  app.add_option("--input", request.inputs,
+  app.add_option("--input", trace.inputs,
                  "For a scenario or a layer: arrays under PyTorch's names, as for run")
       ->type_name("FILE")
       ->allow_extra_args(false);
   app.add_option(
-         "--set", request.settings,
+         "--set", trace.settings,
          "Change the scenario: attention.num_heads=4; for a model, describe one layer: parameters.layer=3")
       ->type_name("PATH=VALUE")
       ->allow_extra_args(false);
-  app.add_option("--dtype", request.dtype, "For a scenario or a layer: f32 or f64")
+  app.add_option("--dtype", trace.dtype, "For a scenario or a layer: f32 or f64")
       ->type_name("TYPE")
       ->capture_default_str();
-  HeadsInfoRequest heads;
-  const CLI::Option* const text = app.add_option(
-      "--text", heads.text, "For a model: score every head on this text, instead of listing its tensors");
-  add_strict_flag(app, request.strict);
-  app.add_flag("--mute", heads.mute,
+  const CLI::Option* const text =
+      app.add_option("--text", request.heads.text,
+                     "For a model: score every head on this text, instead of listing its tensors");
+  add_strict_flag(app, trace.strict);
+  app.add_flag("--mute", request.heads.mute,
                "With --text: mute each head in turn, and report the change in the prediction")
       ->needs("--text");
-  if (!parse_words(app, words)) return;
-  const bool wants_heads = text->count() > 0;
-  if (wants_heads && (names_playlist(path) || names_scenario(path))) refuse_text(path);
-  if (names_playlist(path)) {
-    if (!request.inputs.empty() || !request.settings.empty()) {
-      throw Error(ExitStatus::usage,
-                  {request.inputs.empty() ? "--set" : "--input", "a playlist has scenarios of its own", path,
-                   "one scenario: a .json file, or the name of a preset", "write \"set\" on its pages"});
-    }
-    const Playlist playlist = playlist_named(path);
-    return print(json ? playlist_info_json(path, playlist) : playlist_info_text(path, playlist));
+  if (!parse_words(app, words)) return false;
+  request.wants_heads = text->count() > 0;
+  request.heads.model = trace.scenario;
+  request.heads.strict = trace.strict;
+  return true;
+}
+
+void print_playlist(const InfoRequest& request) {
+  const std::string& path = request.path();
+  if (request.changes_scenario()) {
+    throw Error(ExitStatus::usage,
+                {request.changing_option(), "a playlist has scenarios of its own", path,
+                 "one scenario: a .json file, or the name of a preset", "write \"set\" on its pages"});
   }
-  if (names_scenario(path)) {
-    const ScenarioInfo info = scenario_info(request);
-    return print(json ? scenario_info_json(info) : scenario_info_text(info));
+  const Playlist playlist = playlist_named(path);
+  print(request.json ? playlist_info_json(path, playlist) : playlist_info_text(path, playlist));
+}
+
+void print_scenario(const InfoRequest& request) {
+  const ScenarioInfo info = scenario_info(request.trace);
+  print(request.json ? scenario_info_json(info) : scenario_info_text(info));
+}
+
+// A run's file has the parameters of its layer, and is not a model for that.
+bool is_run(const InfoRequest& request, const ModelFiles& files) {
+  return files.is_one_file() && run_record(request.path(), files.first_file_info().metadata).has_value();
+}
+
+// One layer of a model, as it is run.
+void print_layer(const InfoRequest& request, const TextModel& model) {
+  if (model.layers().layers.empty() && !is_run(request, model.files())) {
+    throw Error(ExitStatus::usage,
+                {request.changing_option(), "this file has no attention layer to change", request.path(),
+                 "a model, or a scenario: a .json file, or the name of a preset", ""});
   }
-  heads.model = path;
-  heads.strict = request.strict;
-  const std::shared_ptr<const TextModel> opened = TextModel::open(path);
-  if (!request.inputs.empty() || !request.settings.empty()) {
-    const ModelFiles& files = opened->files();
-    const std::string option = request.inputs.empty() ? "--set" : "--input";
-    if (opened->layers().layers.empty() &&
-        !(files.is_one_file() && run_record(path, files.first_file_info().metadata))) {
-      throw Error(ExitStatus::usage, {option, "this file has no attention layer to change", path,
-                                      "a model, or a scenario: a .json file, or the name of a preset", ""});
-    }
-    if (wants_heads || every_tensor) {
-      throw Error(ExitStatus::usage, {option, "this option is for a single layer of a model",
-                                      wants_heads ? "--text" : "--tensors", "one of the two",
-                                      "--set inputs.text=\"…\" gives the layer a text"});
-    }
-    const ScenarioInfo info = scenario_info(request);  // of that layer, as it is run
-    return print(json ? scenario_info_json(info) : scenario_info_text(info));
+  if (request.wants_heads || request.every_tensor) {
+    throw Error(ExitStatus::usage, {request.changing_option(), "this option is for a single layer of a model",
+                                    request.wants_heads ? "--text" : "--tensors", "one of the two",
+                                    "--set inputs.text=\"…\" gives the layer a text"});
   }
-  const ModelFiles& files = opened->files();
-  const AttentionLayers& layers = opened->layers();
+  print_scenario(request);
+}
+
+// A model, or a file of arrays.
+void print_arrays(const InfoRequest& request, const TextModel& opened) {
+  const std::string& path = request.path();
+  const ModelFiles& files = opened.files();
   // One file is described in its own order.
   const ArrayFileInfo info = files.is_one_file() ? files.first_file_info() : info_of(files);
-  // A run's file has the parameters of its layer, and is not a model for that.
-  const bool is_run = files.is_one_file() && run_record(path, files.first_file_info().metadata).has_value();
-  const bool is_model = !is_run && (!layers.layers.empty() || !files.missing_files().empty());
-  const Json model = model_info_json(*opened);
-  if (wants_heads && !is_model) refuse_text(path);
+  const bool has_layers = !opened.layers().layers.empty() || !files.missing_files().empty();
+  const bool is_model = has_layers && !is_run(request, files);
+  const Json model = model_info_json(opened);
+  if (request.wants_heads && !is_model) refuse_text(path);
   Warnings warnings;
-  if (const std::string assumed = is_model ? assumed_heads_text(*opened) : ""; !assumed.empty())
+  if (const std::string assumed = is_model ? assumed_heads_text(opened) : ""; !assumed.empty())
     warnings.add(assumed);
-  warnings.refuse_where(request.strict);
-  if (!json) {
-    // Who asks for the heads does not want hundreds of tensors before them.
-    return print(wants_heads
-                     ? heads_info_text(heads)
-                     : as_text(path, info, is_model || names_model(path) ? model_info_text(*opened) : "",
-                               every_tensor));
-  }
-  const Json scored = wants_heads ? heads_info_json(heads) : Json();
+  warnings.refuse_where(request.trace.strict);
   const bool told_as_model = is_model || names_model(path);
-  print(as_json(path, info, told_as_model ? &model : nullptr, wants_heads ? &scored : nullptr));
+  if (request.json) {
+    const Json scored = request.wants_heads ? heads_info_json(request.heads) : Json();
+    print(as_json(path, info, told_as_model ? &model : nullptr, request.wants_heads ? &scored : nullptr));
+  } else if (request.wants_heads) {
+    print(heads_info_text(request.heads));  // not hundreds of tensors before them
+  } else {
+    print(as_text(path, info, told_as_model ? model_info_text(opened) : "", request.every_tensor));
+  }
+}
+
+}  // namespace
+
+void run_info(CLI::App& app, const Words& words) {
+  InfoRequest request;
+  if (!read_words(app, words, request)) return;
+  const std::string& path = request.path();
+  if (request.wants_heads && (names_playlist(path) || names_scenario(path))) refuse_text(path);
+  if (names_playlist(path)) return print_playlist(request);
+  if (names_scenario(path)) return print_scenario(request);
+  const std::shared_ptr<const TextModel> opened = TextModel::open(path);
+  if (request.changes_scenario()) return print_layer(request, *opened);
+  print_arrays(request, *opened);
 }
 
 }  // namespace headwise

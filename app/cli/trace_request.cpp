@@ -24,7 +24,6 @@
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/scenario_schema.h"
-#include "core/scenario/traced_inputs.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
 #include "core/trace/tensor_names.h"
@@ -98,13 +97,10 @@ std::string text_not_used(const TraceRequest& request, const Scenario& scenario)
       one_line(inputs.text, 40), choice_name(inputs.source));
 }
 
-// `maps`: core/scenario/traced_inputs.h.
 ScenarioInputs inputs_of(const TraceRequest& request, const Scenario& scenario, const GivenArrays& given,
-                         Index maps, Warnings& warnings, const ScenarioInputs* previous = nullptr,
-                         bool with_parameters = true) {
-  const DType dtype = dtype_of(request.dtype);
-  ScenarioInputs inputs = with_parameters ? make_traced_inputs(scenario, dtype, given, maps, previous)
-                                          : make_inputs_alone(scenario, dtype, given, previous);
+                         Warnings& warnings, const ScenarioInputs* previous = nullptr,
+                         const InputsNeed& need = {}) {
+  ScenarioInputs inputs = make_scenario_inputs(scenario, dtype_of(request.dtype), given, previous, need);
   if (const std::string told = text_not_used(request, scenario); !told.empty()) inputs.notes.push_back(told);
   for (const std::string& note : inputs.notes) warnings.add(note);
   warnings.refuse_where(request.strict);
@@ -231,7 +227,7 @@ bool names_scenario(const std::string& name) {
 ScenarioInputs read_inputs(const TraceRequest& request, Warnings& warnings) {
   const Scenario scenario = requested_scenario(request);
   tell_text_of_model(request, scenario);
-  return inputs_of(request, scenario, read_arrays(request.inputs), 0, warnings);
+  return inputs_of(request, scenario, read_arrays(request.inputs), warnings);
 }
 
 ComputedTrace compute_trace(const TraceRequest& request, const std::optional<std::vector<TensorName>>& needed) {
@@ -247,9 +243,10 @@ ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenari
   const Backend& backend = backend_named(request.backend);
   const bool inputs_alone =
       needed && !request.backward && scenario.op == Op::multi_head_attention && needs_only_inputs(*needed);
-  const Index maps = least_maps_of(backend, request.backward, needed);
+  const InputsNeed need{.maps = least_maps_of(backend, request.backward, needed),
+                        .parameters = !inputs_alone};
   const GivenArrays given = read_arrays(request.inputs);
-  ComputedTrace computed{.inputs = inputs_of(request, scenario, given, maps, warnings, previous, !inputs_alone),
+  ComputedTrace computed{.inputs = inputs_of(request, scenario, given, warnings, previous, need),
                          .trace = nullptr,
                          .scenario = scenario,
                          .given = {},

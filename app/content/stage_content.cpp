@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
+
 #include "app/session/tensor_export.h"
+#include "core/attention/scaled_dot_product_attention.h"
 
 namespace headwise {
 namespace {
@@ -136,9 +137,7 @@ class Builder {
     const AttentionOptions& o = trace_.options;
     switch (result) {
       case Id::scaled_scores: {
-        const double scale =
-            o.scale.value_or(1.0 / std::sqrt(static_cast<double>(std::max<Index>(o.head_dim, 1))));
-        std::string text = fmt::format("× {:.4g}", scale / o.temperature);
+        std::string text = fmt::format("× {:.4g}", score_scale(o).scale / o.temperature);
         if (o.softcap > 0) text += ", capped";
         return text;
       }

@@ -9,7 +9,6 @@
 #include "core/reference/reference_backend.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/tokens.h"
-#include "core/scenario/traced_inputs.h"
 #include "core/tensor/error.h"
 #include "core/tensor/progress.h"
 #include "core/tensor/random.h"
@@ -76,8 +75,9 @@ ComputationPtr compute(const Scenario& scenario, const Computation* previous, In
     const Work work = estimated(made_from(*result));
     const double inputs_done = work.inputs / (work.inputs + work.trace);
     std::optional<ProgressPart> part(std::in_place, 0.0, inputs_done, "inputs and parameters");
-    result->inputs = make_traced_inputs(made_from(*result), DType::f32, {}, least_reference_maps,
-                                        previous ? &previous->inputs : nullptr);
+    result->inputs =
+        make_scenario_inputs(made_from(*result), DType::f32, {}, previous ? &previous->inputs : nullptr,
+                             {.maps = least_reference_maps});
     if (result->shortened) result->inputs.notes.insert(result->inputs.notes.begin(), result->shortened->note);
     part.emplace(inputs_done, 1.0);
     result->trace = reference_forward(result->inputs.attention, previous ? previous->trace.get() : nullptr);

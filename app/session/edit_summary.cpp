@@ -5,13 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <vector>
 
 #include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"
 #include "core/answers/tensor_change.h"
-#include "core/scenario/scenario_json.h"
+#include "core/scenario/scenario_difference.h"
 #include "core/tensor/float_dispatch.h"
 
 namespace headwise {
@@ -129,33 +128,19 @@ std::string length_sentence(const Trace& before, const Trace& after) {
   return fmt::format("{} {} instead of {}", now, now == 1 ? "token" : "tokens", length(before));
 }
 
-// "embed_dim 128 → 64", where one key of the scenario is all that differs, or the one that gave the edit its label: what
-// differs beside it follows it. Else empty.
-std::string key_sentence(const std::string& label, const Scenario& before, const Scenario& after) {
-  const bool same_texts =
-      before.inputs.text == after.inputs.text && before.inputs.key_text == after.inputs.key_text;
-  if (before.frozen_heads != after.frozen_heads || !same_texts) return "";
-  const auto flat = [](Scenario scenario) {
-    scenario.frozen_heads.reset();  // many numbers, the same on both sides
-    scenario.inputs.text.clear();   // the same too, and its bytes may be no UTF-8
-    scenario.inputs.key_text.reset();
-    return nlohmann::json::parse(scenario_to_json(scenario, true)).flatten();
-  };
-  const nlohmann::json was = flat(before), is = flat(after);
-  std::string sentence;
-  int differing = was.size() == is.size() ? 0 : 2;
-  for (const auto& [path, value] : is.items()) {
-    const auto old = was.find(path);
-    if (old == was.end() || *old == value) continue;
-    const auto text = [](const nlohmann::json& v) {
-      return v.is_null() ? std::string("automatic") : v.is_string() ? v.get<std::string>() : v.dump();
-    };
-    const std::string key = path.substr(path.rfind('/') + 1);
-    sentence = fmt::format("{} {} → {}", key, text(*old), text(value));
-    if (key == label) return sentence.size() < 60 ? sentence : "";
-    ++differing;
-  }
-  return differing == 1 && sentence.size() < 60 ? sentence : "";
+// "embed_dim 128 → 64", where one of the keys that differ is the only one, or gave the edit its label: what differs beside it
+// follows it. Else empty.
+std::string key_sentence(const std::string& label, const std::vector<std::string>& differing,
+                         const Scenario& before, const Scenario& after) {
+  const auto differs = [&](const char* path) { return std::ranges::count(differing, path) > 0; };
+  if (differs("heads.frozen") || differs("inputs.text") || differs("inputs.key_text")) return "";
+  const auto name = [](const std::string& path) { return path.substr(path.rfind('.') + 1); };
+  auto key = std::ranges::find(differing, label, name);
+  if (key == differing.end() && differing.size() == 1) key = differing.begin();
+  if (key == differing.end()) return "";
+  const std::string was = key_value_text(before, *key), is = key_value_text(after, *key);
+  const std::string sentence = fmt::format("{} {} → {}", name(*key), was, is);
+  return was.empty() || is.empty() || sentence.size() >= 60 ? "" : sentence;
 }
 
 // What an edit did, apart from its effect on the numbers.
@@ -173,20 +158,20 @@ Cause cause(const std::string& label, const Scenario& before, const Trace& trace
     const std::string sentence = freeze_sentence(before, after, trace_after);
     if (!sentence.empty()) return {sentence, ""};
   }
-  Scenario only_gains = before, only_mask = before, only_text = before;
-  only_gains.head_gain = after.head_gain;
-  only_mask.mask = after.mask;
-  only_text.inputs = after.inputs;
-  if (only_gains == after) {
+  const std::vector<std::string> differing = differing_keys(before, after);
+  const auto only = [&](const char* part) {
+    return std::ranges::all_of(differing, [&](const std::string& path) { return path.starts_with(part); });
+  };
+  if (only("heads.gain")) {
     const std::string sentence = gain_sentence(before, after, trace_after);
     if (!sentence.empty()) return {sentence, ""};
   }
-  if (only_mask == after && !(before.mask == after.mask)) return {"", blocked_text(trace_after)};
-  if (only_text == after) {
+  if (only("mask.") && !differing.empty()) return {"", blocked_text(trace_after)};
+  if (only("inputs.")) {
     const std::string length = length_sentence(trace_before, trace_after);
     if (!length.empty()) return {"", length};
   }
-  return {key_sentence(label, before, after), ""};
+  return {key_sentence(label, differing, before, after), ""};
 }
 
 std::string numbers(Index count, const char* what) {

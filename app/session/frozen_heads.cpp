@@ -39,7 +39,7 @@ bool is_frozen(const Scenario& scenario, std::int64_t head) {
   return std::ranges::find(heads, head) != heads.end();
 }
 
-FreezeEdit toggle_freeze(const Scenario& scenario, const Trace& trace, std::int64_t head) {
+HeadEdit toggle_freeze(const Scenario& scenario, const Trace& trace, std::int64_t head) {
   // An f32 trace is rounded from one in f64: what that has is what the head had.
   const TensorPtr weights = (trace.exact ? *trace.exact : trace).tensors.dropped_weights;
   if (!weights || head < 0 || head >= weights->shape().size(1)) return {scenario, ""};
@@ -48,8 +48,8 @@ FreezeEdit toggle_freeze(const Scenario& scenario, const Trace& trace, std::int6
   if (scenario.frozen_heads) heads = scenario.frozen_heads->heads;
   std::erase(heads, head);
   if (!lets_go) heads.push_back(head);
-  FreezeEdit edit{without_frozen_heads(scenario),
-                  fmt::format("{} head {}", lets_go ? "unfreeze" : "freeze", head)};
+  HeadEdit edit{without_frozen_heads(scenario),
+                fmt::format("{} head {}", lets_go ? "unfreeze" : "freeze", head)};
   if (heads.empty()) return edit;
   const bool all_there =
       std::ranges::all_of(heads, [&](std::int64_t h) { return h < weights->shape().size(1); });

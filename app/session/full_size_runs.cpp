@@ -56,8 +56,7 @@ void compute(const FullSizeRequest& request, const FullSizeBefore& before, FullS
   double done = shares.inputs;
   std::optional<ProgressPart> part(std::in_place, 0.0, done, "inputs and parameters");
   result.inputs = make_scenario_inputs(full_size_scenario(request), DType::f32, {},
-                                       before.inputs ? &*before.inputs : nullptr,
-                                       before.inputs ? &before.scenario : nullptr);
+                                       before.inputs ? &*before.inputs : nullptr);
   result.multiply_adds = 0.5 * attention_flops(result.inputs.attention);
 
   part.emplace(done, done + shares.forward, "the forward pass");
@@ -118,7 +117,6 @@ void FullSizeRuns::start(const FullSizeRequest& request) {
   FullSizeBefore before;
   if (result_ && result_->error.empty() && same_arrays(result_->request, request)) {
     before.inputs = result_->inputs;
-    before.scenario = full_size_scenario(result_->request);
     const bool mask_alone =
         result_->request.is_causal != request.is_causal && result_->request.backend == request.backend;
     if (mask_alone) before.trace = result_->forward.trace;

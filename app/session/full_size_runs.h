@@ -34,7 +34,6 @@ struct FullSizeRequest {
 // What a run takes over from the one before it.
 struct FullSizeBefore {
   std::optional<ScenarioInputs> inputs;  // where the same tokens went through the same parameters
-  Scenario scenario;                     // of these
   TracePtr trace;                        // where nothing but the mask is another
 };
 

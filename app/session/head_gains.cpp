@@ -13,7 +13,7 @@ std::vector<double> gains_of(const Scenario& scenario) {
   return gains;
 }
 
-GainEdit edited(Scenario scenario, std::vector<double> gains, std::string label) {
+HeadEdit edited(Scenario scenario, std::vector<double> gains, std::string label) {
   const bool plain = std::ranges::all_of(gains, [](double gain) { return gain == 1.0; });
   scenario.head_gain.reset();
   if (!plain) scenario.head_gain = std::move(gains);
@@ -27,14 +27,14 @@ double head_gain_of(const Scenario& scenario, std::int64_t head) {
   return scenario.head_gain && head >= 0 && at < scenario.head_gain->size() ? (*scenario.head_gain)[at] : 1.0;
 }
 
-GainEdit set_head_gain(const Scenario& scenario, std::int64_t head, double gain) {
+HeadEdit set_head_gain(const Scenario& scenario, std::int64_t head, double gain) {
   std::vector<double> gains = gains_of(scenario);
   if (head < 0 || static_cast<std::size_t>(head) >= gains.size()) return {scenario, {}};
   gains[static_cast<std::size_t>(head)] = gain;
   return edited(scenario, std::move(gains), fmt::format("gain of head {}", head));
 }
 
-GainEdit toggle_mute(const Scenario& scenario, std::int64_t head) {
+HeadEdit toggle_mute(const Scenario& scenario, std::int64_t head) {
   std::vector<double> gains = gains_of(scenario);
   if (head < 0 || static_cast<std::size_t>(head) >= gains.size()) return {scenario, {}};
   double& gain = gains[static_cast<std::size_t>(head)];
@@ -43,7 +43,7 @@ GainEdit toggle_mute(const Scenario& scenario, std::int64_t head) {
   return edited(scenario, std::move(gains), fmt::format("{} head {}", silent ? "unmute" : "mute", head));
 }
 
-GainEdit toggle_solo(const Scenario& scenario, std::int64_t head) {
+HeadEdit toggle_solo(const Scenario& scenario, std::int64_t head) {
   std::vector<double> gains = gains_of(scenario);
   if (head < 0 || static_cast<std::size_t>(head) >= gains.size()) return {scenario, {}};
   const auto at = static_cast<std::size_t>(head);

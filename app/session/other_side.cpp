@@ -4,12 +4,12 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <new>
 
 #include "core/answers/one_wide_head.h"
 #include "core/answers/traced_inputs.h"
+#include "core/attention/scaled_dot_product_attention.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/cancellation.h"
 
@@ -65,11 +65,10 @@ OtherSide scale(const Computation& present) {
   OtherSide side;
   Scenario scenario = present.scenario;
   const AttentionOptions& options = present.trace->options;
-  const double plain = 1.0 / std::sqrt(static_cast<double>(std::max<Index>(options.head_dim, 1)));
-  const bool scaled = options.scale.value_or(plain) != 1.0;
+  const bool scaled = score_scale(options).scale != 1.0;
   scenario.attention.scale.reset();
   if (scaled) scenario.attention.scale = 1.0;
-  side.name = scaled ? "without the scale" : fmt::format("with the scale {:.4g}", plain);
+  side.name = scaled ? "without the scale" : fmt::format("with the scale {:.4g}", derived_scale(options));
   side.computation = compute(scenario, &present);
   return side;
 }

@@ -50,7 +50,7 @@ void draw_gain(SetupRows& rows) {
                  gain, fmt::format("{:.2f}", gain), {.least = 0.0, .most = 2.0, .step = 0.05, .normal = 1.0});
   if (moved.changed) {
     // Hundredths: what is shown is what is computed with.
-    const GainEdit edit = set_head_gain(rows.scenario(), head, std::round(gain * 100.0) / 100.0);
+    const HeadEdit edit = set_head_gain(rows.scenario(), head, std::round(gain * 100.0) / 100.0);
     rows.scenario() = edit.scenario;
     rows.edited("setup/gain", edit.label, true);
   }
@@ -73,7 +73,7 @@ void draw_freeze(SetupRows& rows) {
                    "scores: head_output = A·V with the current V. Any further change in its output comes "
                    "through the values, not the pattern. Mask, scale and dropout do not affect A."},
                   states, chosen)) {
-    FreezeEdit edit = toggle_freeze(rows.scenario(), rows.context().trace, head);
+    HeadEdit edit = toggle_freeze(rows.scenario(), rows.context().trace, head);
     if (!edit.label.empty()) {
       rows.scenario() = std::move(edit.scenario);
       rows.edited("setup/freeze", edit.label, false);

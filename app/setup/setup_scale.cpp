@@ -1,17 +1,14 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cmath>
-
 #include "app/setup/setup_rows.h"
+#include "core/attention/scaled_dot_product_attention.h"
 
 namespace headwise {
 
 void draw_setup_scale(SetupRows& rows) {
   section_caption(rows.widgets(), "SCALE AND DROPOUT");
   AttentionSpec& a = rows.scenario().attention;
-  const AttentionOptions& now = rows.context().trace.options;
-  const double derived = 1.0 / std::sqrt(static_cast<double>(std::max<Index>(now.head_dim, 1)));
+  const double derived = derived_scale(rows.context().trace.options);
   rows.number(
       {"setup/scale", "scale", "1/√D",
        "Every score is multiplied by this before masking: scaled_scores = scale · scores. Empty: 1/√D, so "

@@ -20,6 +20,7 @@
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "core/attention/scaled_dot_product_attention.h"
 #include "core/trace/why_absent.h"
 
 namespace headwise {
@@ -28,9 +29,8 @@ namespace {
 // "beside | pinned | one wide head | …   pin this": the line over the maps, and its height.
 float draw_choice(const PanelContext& context, PanelAction& action, const RectF& area) {
   // Each says what the other side is; as app/session/other_side.cpp makes them.
-  const AttentionOptions& options = context.trace.options;
-  const double plain = 1.0 / std::sqrt(static_cast<double>(std::max<Index>(options.head_dim, 1)));
-  const bool scaled = options.scale.value_or(plain) != 1.0, masked = context.trace.tensors.mask_bias != nullptr;
+  const bool scaled = score_scale(context.trace.options).scale != 1.0,
+             masked = context.trace.tensors.mask_bias != nullptr;
   const std::array<std::string_view, compare_with_count> names{"pinned",
                                                                "one wide head",
                                                                "packed",

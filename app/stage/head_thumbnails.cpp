@@ -48,7 +48,7 @@ Item item_over(const char* id, Index number, const RectF& rect) {
   return item;
 }
 
-PanelAction edit(GainEdit gain) {
+PanelAction edit(HeadEdit gain) {
   PanelAction action;
   action.scenario = std::move(gain.scenario);
   action.edit_label = std::move(gain.label);

@@ -118,17 +118,17 @@ void perform(WindowState& window, CommandCall call) {
       break;
     }
     case CommandId::toggle_mute: {
-      const GainEdit muted = toggle_mute(scenario, selection.head);
+      const HeadEdit muted = toggle_mute(scenario, selection.head);
       edit(window, muted.scenario, muted.label);
       break;
     }
     case CommandId::toggle_solo: {
-      const GainEdit solo = toggle_solo(scenario, selection.head);
+      const HeadEdit solo = toggle_solo(scenario, selection.head);
       edit(window, solo.scenario, solo.label);
       break;
     }
     case CommandId::toggle_freeze: {
-      const FreezeEdit frozen = toggle_freeze(scenario, window.session.trace(), selection.head);
+      const HeadEdit frozen = toggle_freeze(scenario, window.session.trace(), selection.head);
       if (frozen.label.empty())
         window.notices.say("This head cannot be frozen yet: its weights are still being computed.");
       else

@@ -11,6 +11,7 @@
 #include "core/answers/live_text.h"
 #include "core/answers/operation_counts.h"
 #include "core/answers/traced_inputs.h"
+#include "core/attention/scaled_dot_product_attention.h"
 #include "core/tensor/error.h"
 #include "core/trace/attention_sizes.h"
 
@@ -159,8 +160,9 @@ LiveValue spread_value(Index products, const Trace& trace) {
 }
 
 // What the scores are multiplied by.
-double scale_of(const AttentionOptions& options, const AttentionSizes& sizes) {
-  return options.scale.value_or(1.0 / std::sqrt(static_cast<double>(sizes.head_dim))) / options.temperature;
+double scale_of(const AttentionOptions& options) {
+  const ScoreScale scale = score_scale(options);
+  return scale.scale / scale.temperature;
 }
 
 LiveValue token_value(const std::vector<std::string>& words, Index at) {
@@ -198,7 +200,7 @@ LiveValue computed(const LiveQuantity& quantity, const LiveSubject& subject) {
     return token_value(subject.inputs->labels.key, std::stoll(quantity.argument));
   if (quantity.boxes.empty()) {
     const AttentionSizes sizes = attention_sizes(trace.options, trace.tensors);
-    return is("scale") ? live_number_value(scale_of(trace.options, sizes)) : size_value(quantity.word, sizes);
+    return is("scale") ? live_number_value(scale_of(trace.options)) : size_value(quantity.word, sizes);
   }
   std::vector<std::vector<double>> numbers;
   for (const LiveBox& box : quantity.boxes) {

@@ -102,9 +102,12 @@ ProductChange incremental_attention_scores(const Tensor& q_heads, const Tensor& 
   return incremental_head_products(scores, q_heads, k_heads, true, earlier);
 }
 
+double derived_scale(const AttentionOptions& options) {
+  return 1.0 / std::sqrt(static_cast<double>(options.head_dim));
+}
+
 ScoreScale score_scale(const AttentionOptions& options) {
-  return {options.scale.value_or(1.0 / std::sqrt(static_cast<double>(options.head_dim))), options.temperature,
-          options.softcap};
+  return {options.scale.value_or(derived_scale(options)), options.temperature, options.softcap};
 }
 
 Tensor scale_scores(const Tensor& scores, const ScoreScale& scale) {

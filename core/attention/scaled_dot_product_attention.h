@@ -32,7 +32,9 @@ struct ScoreScale {
   double temperature = 1.0;  // > 0
   double softcap = 0.0;      // ≥ 0; 0: none
 };
-// What the options say, D being options.head_dim.
+// 1/√D, D being options.head_dim: the scale where none is given.
+double derived_scale(const AttentionOptions& options);
+// What the options say.
 ScoreScale score_scale(const AttentionOptions& options);
 Tensor scale_scores(const Tensor& scores, const ScoreScale& scale);
 

@@ -4,7 +4,7 @@
 
 #include "core/reference/reference_backend.h"
 #include "core/reference/reference_parts.h"
-#include "core/scenario/traced_inputs.h"
+#include "core/scenario/scenario_inputs.h"
 
 namespace headwise {
 namespace {

@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/attention/rotary_embedding.h"
+#include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/tensor_blocks.h"
 #include "core/compare/tensor_fill.h"
 #include "core/trace/attention_sizes.h"
@@ -17,14 +18,10 @@ namespace {
 
 using Variants = ProgramVariants;
 
-double scale_of(const AttentionOptions& o) {
-  return o.scale.value_or(1.0 / std::sqrt(static_cast<double>(o.head_dim)));
-}
-
 // Scales that implementations apply, a variant for each number: two names for one number are told together.
 void add_scales(const AttentionOptions& o, Variants& variants) {
   const auto width = static_cast<double>(o.head_dim);
-  const double own = scale_of(o);
+  const double own = score_scale(o).scale;
   const std::vector<std::pair<std::string, double>> scales{
       {"not scaled", 1.0},
       {"1/D", 1.0 / width},

@@ -126,80 +126,106 @@ void add_axes(const AttentionSizes& sizes, ProgramVariants& variants) {
   }
 }
 
+void add_rule(ProgramVariants& variants, std::string text, RowRule rule) {
+  variants.push_back({std::move(text), "", {}, {by_rows(std::move(rule))}});
+}
+
+// A softmax with another sum, or without one.
+void add_sums(ProgramVariants& variants) {
+  add_rule(variants, "1 is added to the sum of the softmax: exp(score) / (1 + Σ exp(score))",
+           [](std::span<double> row) {
+             const double shift = std::max(0.0, row_maximum(row));
+             double sum = std::exp(-shift);
+             for (double& cell : row) sum += cell = std::exp(cell - shift);
+             for (double& cell : row) cell /= sum;
+           });
+  add_rule(
+      variants,
+      "1 is added to the sum of the softmax after the row's maximum was subtracted: exp(score − max) / (1 + "
+      "Σ …)",
+      exponentials(true, 1.0, true));
+  add_rule(variants, "the weights are exp(score), not divided by their sum over the row",
+           exponentials(false, 0.0, false));
+  add_rule(variants, "the weights are exp(score − row maximum), not divided by their sum over the row",
+           exponentials(true, 0.0, false));
+  for (const double epsilon : {1e-3, 1e-2, 1e-4, 1e-5, 1e-6, 1e-8})
+    for (const bool shifted : {true, false})
+      add_rule(variants, fmt::format("{:g} is added to the sum of the softmax", epsilon),
+               exponentials(shifted, epsilon, true));
+}
+
+void softmax_of(std::span<double> row) {
+  exponentials(true, 0.0, true)(row);
+}
+
+// A softmax with something before it or behind it.
+void add_changed_softmaxes(ProgramVariants& variants) {
+  add_rule(variants, "the softmax is applied twice", [](std::span<double> row) {
+    softmax_of(row);
+    softmax_of(row);
+  });
+  add_rule(variants, "the weights are log(softmax)", [](std::span<double> row) {
+    softmax_of(row);
+    for (double& cell : row) cell = std::log(cell);
+  });
+  add_rule(variants, "the softmax is of base 2, not e: 2^score", [](std::span<double> row) {
+    for (double& cell : row) cell *= 0.69314718055994531;
+    softmax_of(row);
+  });
+  add_rule(variants, "the weights are the squares of the softmax", [](std::span<double> row) {
+    softmax_of(row);
+    for (double& cell : row) cell *= cell;
+  });
+}
+
+// Another function in the place of the softmax.
+void add_other_functions(ProgramVariants& variants) {
+  add_rule(variants, "the weights are sigmoid(score), no softmax", [](std::span<double> row) {
+    for (double& cell : row) cell = 1.0 / (1.0 + std::exp(-cell));
+  });
+  add_rule(variants, "the weights are the scores themselves, without a softmax", [](std::span<double>) {});
+  add_rule(variants, "the weights are the scores themselves, blocked ones 0, without a softmax",
+           [](std::span<double> row) {
+             for (double& cell : row) cell = std::isinf(cell) ? 0.0 : cell;
+           });
+  add_rule(variants, "the weights are score / Σ score, without the exponential", [](std::span<double> row) {
+    double sum = 0.0;
+    for (double& cell : row) sum += cell = std::isinf(cell) ? 0.0 : cell;
+    for (double& cell : row) cell /= sum;
+  });
+  add_rule(variants,
+           "negative scores become 0 (ReLU) and each row is divided by its sum, without the exponential",
+           [](std::span<double> row) {
+             double sum = 0.0;
+             for (double& cell : row) sum += cell = std::max(0.0, cell);
+             for (double& cell : row) cell = sum > 0.0 ? cell / sum : 0.0;
+           });
+  add_rule(variants, "the largest score of a row gets all of its weight (argmax, no softmax)",
+           [](std::span<double> row) {
+             const auto largest = std::ranges::max_element(row) - row.begin();
+             for (std::size_t i = 0; i < row.size(); ++i)
+               row[i] = static_cast<std::ptrdiff_t>(i) == largest ? 1.0 : 0.0;
+           });
+  add_rule(variants, "every key has the same weight", [](std::span<double> row) {
+    Index kept = 0;
+    for (const double cell : row) kept += !std::isinf(cell);
+    for (double& cell : row) cell = std::isinf(cell) ? 0.0 : 1.0 / static_cast<double>(kept);
+  });
+  add_rule(variants, "the weights are softmax(−score)", [](std::span<double> row) {
+    for (double& cell : row) cell = std::isinf(cell) ? cell : -cell;
+    softmax_of(row);
+  });
+}
+
 }  // namespace
 
 void add_softmax_variants(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionSizes sizes = attention_sizes(inputs);
   if (sizes.all_keys == 0 || sizes.queries == 0 || sizes.batch == 0) return;
   add_axes(sizes, variants);
-  const auto add = [&](std::string text, RowRule rule) {
-    variants.push_back({std::move(text), "", {}, {by_rows(std::move(rule))}});
-  };
-  add("1 is added to the sum of the softmax: exp(score) / (1 + Σ exp(score))", [](std::span<double> row) {
-    const double shift = std::max(0.0, row_maximum(row));
-    double sum = std::exp(-shift);
-    for (double& cell : row) sum += cell = std::exp(cell - shift);
-    for (double& cell : row) cell /= sum;
-  });
-  add("1 is added to the sum of the softmax after the row's maximum was subtracted: exp(score − max) / (1 + "
-      "Σ …)",
-      exponentials(true, 1.0, true));
-  add("the weights are exp(score), not divided by their sum over the row", exponentials(false, 0.0, false));
-  add("the weights are exp(score − row maximum), not divided by their sum over the row",
-      exponentials(true, 0.0, false));
-  for (const double epsilon : {1e-3, 1e-2, 1e-4, 1e-5, 1e-6, 1e-8})
-    for (const bool shifted : {true, false})
-      add(fmt::format("{:g} is added to the sum of the softmax", epsilon),
-          exponentials(shifted, epsilon, true));
-  const auto softmaxed = [](std::span<double> row) { exponentials(true, 0.0, true)(row); };
-  add("the softmax is applied twice", [softmaxed](std::span<double> row) {
-    softmaxed(row);
-    softmaxed(row);
-  });
-  add("the weights are log(softmax)", [softmaxed](std::span<double> row) {
-    softmaxed(row);
-    for (double& cell : row) cell = std::log(cell);
-  });
-  add("the softmax is of base 2, not e: 2^score", [softmaxed](std::span<double> row) {
-    for (double& cell : row) cell *= 0.69314718055994531;
-    softmaxed(row);
-  });
-  add("the weights are the squares of the softmax", [softmaxed](std::span<double> row) {
-    softmaxed(row);
-    for (double& cell : row) cell *= cell;
-  });
-  add("the weights are sigmoid(score), no softmax", [](std::span<double> row) {
-    for (double& cell : row) cell = 1.0 / (1.0 + std::exp(-cell));
-  });
-  add("the weights are the scores themselves, without a softmax", [](std::span<double>) {});
-  add("the weights are the scores themselves, blocked ones 0, without a softmax", [](std::span<double> row) {
-    for (double& cell : row) cell = std::isinf(cell) ? 0.0 : cell;
-  });
-  add("the weights are score / Σ score, without the exponential", [](std::span<double> row) {
-    double sum = 0.0;
-    for (double& cell : row) sum += cell = std::isinf(cell) ? 0.0 : cell;
-    for (double& cell : row) cell /= sum;
-  });
-  add("negative scores become 0 (ReLU) and each row is divided by its sum, without the exponential",
-      [](std::span<double> row) {
-        double sum = 0.0;
-        for (double& cell : row) sum += cell = std::max(0.0, cell);
-        for (double& cell : row) cell = sum > 0.0 ? cell / sum : 0.0;
-      });
-  add("the largest score of a row gets all of its weight (argmax, no softmax)", [](std::span<double> row) {
-    const auto largest = std::ranges::max_element(row) - row.begin();
-    for (std::size_t i = 0; i < row.size(); ++i)
-      row[i] = static_cast<std::ptrdiff_t>(i) == largest ? 1.0 : 0.0;
-  });
-  add("every key has the same weight", [](std::span<double> row) {
-    Index kept = 0;
-    for (const double cell : row) kept += !std::isinf(cell);
-    for (double& cell : row) cell = std::isinf(cell) ? 0.0 : 1.0 / static_cast<double>(kept);
-  });
-  add("the weights are softmax(−score)", [softmaxed](std::span<double> row) {
-    for (double& cell : row) cell = std::isinf(cell) ? cell : -cell;
-    softmaxed(row);
-  });
+  add_sums(variants);
+  add_changed_softmaxes(variants);
+  add_other_functions(variants);
   const double p = inputs.options.dropout;
   if (p > 0.0 && p < 1.0)
     variants.push_back({"what dropout leaves is not divided by 1 − p",

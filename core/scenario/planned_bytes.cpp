@@ -1,7 +1,13 @@
-// How much memory the inputs and parameters of a plan take.
+// How much memory the inputs and parameters of a plan take, and which key to make smaller where it is not there.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <functional>
 #include <initializer_list>
+#include <limits>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "core/scenario/scenario_plan.h"
 #include "core/scenario/weight_initialisation.h"
@@ -23,6 +29,80 @@ Index product(std::initializer_list<Index> sizes) {
   Index all = 1;
   for (const Index size : sizes) all = checked_multiply(all, size, "scenario");
   return all;
+}
+
+// A size that a key of the scenario decides.
+struct SizeKey {
+  const char* path;
+  Index size;
+  std::function<void(ScenarioPlan&, Index)> set;  // with all that follows from it
+};
+
+// The keys that decide the sizes of the plan, the largest size first. One that a text or an array decides has none.
+std::vector<SizeKey> size_keys(const ScenarioPlan& plan, const Scenario& scenario) {
+  using Plan = ScenarioPlan;
+  const InputsSpec& i = scenario.inputs;
+  const AttentionSpec& a = scenario.attention;
+  const AttentionOptions& o = plan.options;
+  std::vector<SizeKey> keys;
+  const auto add = [&](const char* path, const std::optional<Index>& written, Index size, auto set) {
+    if (written == size) keys.push_back({path, size, set});
+  };
+  const auto set_keys = [](Plan& p, Index size) {
+    p.all_keys = size + (p.all_keys - p.masked_keys);
+    p.key_length = p.masked_keys = size;
+  };
+  const auto follow = [&a](AttentionOptions& p) {
+    if (!a.num_kv_heads) p.num_kv_heads = p.num_heads;
+    if (!a.kdim) p.kdim = p.embed_dim;
+    if (!a.vdim) p.vdim = p.embed_dim;
+    if (!a.head_dim) p.head_dim = std::max<Index>(1, p.embed_dim / p.num_heads);
+    if (!a.v_head_dim) p.v_head_dim = p.head_dim;
+  };
+  const auto option = [&](const char* path, const std::optional<Index>& written,
+                          Index AttentionOptions::*member) {
+    add(path, written, o.*member, [member, follow](Plan& p, Index size) {
+      p.options.*member = size;
+      follow(p.options);
+    });
+  };
+  add("inputs.batch", i.batch, plan.batch, [](Plan& p, Index size) { p.batch = size; });
+  add("inputs.query_length", i.query_length, plan.query_length, [&i, set_keys](Plan& p, Index size) {
+    p.query_length = size;
+    if (p.self_attention || !i.key_length) set_keys(p, size);
+  });
+  if (!plan.self_attention) add("inputs.key_length", i.key_length, plan.key_length, set_keys);
+  option("attention.embed_dim", a.embed_dim, &AttentionOptions::embed_dim);
+  option("attention.num_heads", a.num_heads, &AttentionOptions::num_heads);
+  option("attention.num_kv_heads", a.num_kv_heads, &AttentionOptions::num_kv_heads);
+  option("attention.kdim", a.kdim, &AttentionOptions::kdim);
+  option("attention.vdim", a.vdim, &AttentionOptions::vdim);
+  option("attention.head_dim", a.head_dim, &AttentionOptions::head_dim);
+  option("attention.v_head_dim", a.v_head_dim, &AttentionOptions::v_head_dim);
+  std::ranges::stable_sort(keys, std::ranges::greater(), &SizeKey::size);
+  return keys;
+}
+
+// "set inputs.query_length to at most 4096: it is 99999999999": the largest size, and what it may be beside the others. `fits`
+// says whether there is memory for a plan.
+std::string what_to_change(const ScenarioPlan& plan, const Scenario& scenario,
+                           const std::function<bool(const ScenarioPlan&)>& fits) {
+  const std::vector<SizeKey> keys = size_keys(plan, scenario);
+  for (const SizeKey& key : keys) {
+    const auto fits_with = [&](Index size) {
+      ScenarioPlan smaller = plan;
+      key.set(smaller, size);
+      return fits(smaller);
+    };
+    Index most = 0, too_large = key.size;
+    while (too_large - most > 1) {
+      const Index middle = most + (too_large - most) / 2;
+      (fits_with(middle) ? most : too_large) = middle;
+    }
+    if (most > 0) return fmt::format("set {} to at most {}: it is {}", key.path, most, key.size);
+  }
+  if (keys.empty()) return "choose smaller sizes";
+  return fmt::format("choose smaller sizes: {} = {} is the largest", keys[0].path, keys[0].size);
 }
 
 }  // namespace
@@ -65,15 +145,36 @@ Index planned_map_bytes(const ScenarioPlan& plan, DType dtype) {
 
 void require_planned_memory(const ScenarioPlan& plan, const Scenario& scenario, DType dtype,
                             const GivenArrays& given, Index maps) {
-  const Index to_make = planned_bytes(plan, scenario, dtype);
-  require_memory(to_make, "the inputs and parameters of the scenario");
-  if (maps == 0) return;
-  Index there = 0, all = 0;
+  Index there = 0;
   for (const auto& [name, array] : given) there += static_cast<Index>(array->bytes());
-  const Index of_maps = checked_multiply(maps, planned_map_bytes(plan, dtype), "the trace");
-  if (__builtin_add_overflow(std::max<Index>(0, to_make - there), of_maps, &all))
-    throw Error(ExitStatus::memory, {.where = "the trace", .what = "the sizes exceed any memory"});
-  require_memory(all, "the trace");
+  const auto inputs = [&](const ScenarioPlan& p) { return planned_bytes(p, scenario, dtype); };
+  const auto trace = [&](const ScenarioPlan& p) {
+    return checked_add(std::max<Index>(0, inputs(p) - there),
+                       checked_multiply(maps, planned_map_bytes(p, dtype), "the trace"));
+  };
+  const auto refuse = [&](const char* what, const std::string& bytes) {
+    const Index most = available_memory() / 10 * 9;
+    const auto fits = [&](const ScenarioPlan& p) {
+      try {
+        return inputs(p) <= most && (maps == 0 || trace(p) <= most);
+      } catch (const Error&) {
+        return false;
+      }
+    };
+    throw Error(ExitStatus::memory, {what, "it would not fit in memory", bytes, "at most " + bytes_text(most),
+                                     what_to_change(plan, scenario, fits)});
+  };
+  const auto require = [&](const char* what, const auto& bytes_of) {
+    Index bytes = std::numeric_limits<Index>::max();  // where more than that is needed
+    try {
+      bytes = bytes_of(plan);
+      require_memory(bytes, what);
+    } catch (const Error&) {
+      refuse(what, (bytes == std::numeric_limits<Index>::max() ? "more than " : "") + bytes_text(bytes));
+    }
+  };
+  require("the inputs and parameters of the scenario", inputs);
+  if (maps > 0) require("the trace", trace);
 }
 
 }  // namespace headwise

@@ -21,59 +21,28 @@ namespace {
 // Section → its keys, "" being the top level.
 using KnownKeys = std::map<std::string, std::vector<std::string>>;
 
-struct KeyCollector {
-  KnownKeys keys;
-  template <class... Rest>
-  void field(const char* section, const char* key, Rest&&...) {
-    keys[section].push_back(key);
-  }
-  template <class T>
-  void valid_lens(const char* section, const char* key, T&) {
-    field(section, key);
-  }
-  template <class T>
-  void mask_value(const char* section, const char* key, T&) {
-    field(section, key);
-  }
-  template <class T>
-  void numbers(const char* section, const char* key, T&, const char*) {
-    field(section, key);
-  }
-  template <class T>
-  void frozen(const char* section, const char* key, T&) {
-    field(section, key);
-  }
-  template <class T>
-  void edits(const char* section, const char* key, T&) {
-    field(section, key);
-  }
-};
-
 KnownKeys known_keys() {
-  KeyCollector collector;
+  KnownKeys known;
   const Scenario scenario;
-  visit_scenario(scenario, collector);
-  std::vector<std::string>& top = collector.keys[""];
-  for (const auto& [section, keys] : collector.keys) {
+  for_each_key(scenario,
+               [&](const char* section, const char* key, const auto&) { known[section].emplace_back(key); });
+  std::vector<std::string>& top = known[""];
+  for (const auto& [section, keys] : known) {
     if (!section.empty()) top.push_back(section);
   }
   top.push_back("headwise");
-  return collector.keys;
-}
-
-std::string dotted(const std::string& section, const std::string& key) {
-  return section.empty() ? key : section + "." + key;
+  return known;
 }
 
 void refuse_unknown_key(const std::string& where, const std::string& section, const std::string& key,
                         const KnownKeys& known) {
-  std::string nearest = dotted(section, nearest_name(key, known.at(section)));
+  std::string nearest = key_path(section, nearest_name(key, known.at(section)));
   for (const auto& [other, keys] : known) {  // the right key in the wrong place
     for (const std::string& candidate : keys) {
-      if (candidate == key) nearest = dotted(other, key);
+      if (candidate == key) nearest = key_path(other, key);
     }
   }
-  wrong_value(where, fmt::format("unknown key \"{}\"", dotted(section, key)), "", "",
+  wrong_value(where, fmt::format("unknown key \"{}\"", key_path(section, key)), "", "",
               fmt::format("did you mean \"{}\"?", nearest));
 }
 
@@ -119,8 +88,8 @@ struct Reader {
     }
     const auto value = parent->find(key);
     if (value == parent->end()) return nullptr;
-    written.insert(dotted(section, key));
-    place = where + ": " + dotted(section, key);
+    written.insert(key_path(section, key));
+    place = where + ": " + key_path(section, key);
     return &*value;
   }
 

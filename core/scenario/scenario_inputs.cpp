@@ -9,22 +9,18 @@
 #include "core/attention/projection_layouts.h"
 #include "core/model/layers/layer_rows.h"
 #include "core/scenario/cell_edits.h"
-#include "core/scenario/embeddings.h"
 #include "core/scenario/given_arrays.h"
 #include "core/scenario/hand_made_heads.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/layer_values.h"
+#include "core/scenario/made_inputs.h"
 #include "core/scenario/scenario_plan.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/scenario/text_inputs.h"
 #include "core/scenario/tokens.h"
-#include "core/scenario/traced_inputs.h"
 #include "core/scenario/weight_initialisation.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
-#include "core/tensor/memory.h"
-#include "core/tensor/random.h"
-#include "core/tensor/task_threads.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/trace_warnings.h"
 
@@ -48,71 +44,6 @@ Texts cut_texts(const InputsSpec& inputs, const ModelInput* model) {
   texts.query = tokenise(inputs.text);
   texts.key = inputs.key_text ? tokenise(*inputs.key_text) : *texts.query;
   return texts;
-}
-
-// (N,length,heads·width) → (N,heads,length,width)
-template <class T>
-void copy_heads(const Tensor& from, Tensor& to) {
-  const Index batch = to.shape().size(0), heads = to.shape().size(1), length = to.shape().size(2),
-              width = to.shape().size(3);
-  const auto source = from.values<T>();
-  auto target = to.values<T>().begin();
-  for (Index n = 0; n < batch; ++n) {
-    for (Index h = 0; h < heads; ++h) {
-      for (Index l = 0; l < length; ++l) {
-        target = std::copy_n(source.begin() + ((n * length + l) * heads + h) * width, width, target);
-      }
-    }
-  }
-}
-
-template <class T>
-void fill_numbers(Tensor& tensor, InputSource source, const CounterRandom& random) {
-  const std::span<T> values = tensor.values<T>();
-  for_ranges(tensor.size(), cost_of_random, [&](Index first, Index last) {
-    for (Index i = first; i < last; ++i) {
-      const auto number = static_cast<std::uint64_t>(i);
-      values[static_cast<std::size_t>(i)] = source == InputSource::ones ? T{1}
-                                            : source == InputSource::uniform01
-                                                ? static_cast<T>(random.uniform(number))
-                                                : static_cast<T>(random.normal(number));
-    }
-  });
-}
-
-// What a scenario makes when nothing is given: one of query, key and value.
-struct InputOrder {
-  const char* name;                  // also the stream of its random numbers
-  const std::vector<Token>* tokens;  // null: numbers
-  Index length;
-  const char *length_axis, *width_axis;
-  Index width;  // E, kdim or vdim; D or Dv with heads
-  Index heads;  // 0: multi_head_attention
-};
-
-Tensor made_input(const InputOrder& order, const InputsSpec& inputs, Index batch, DType dtype) {
-  const bool sdpa = order.heads > 0;
-  std::vector<Axis> axes{{"N", batch}, {order.length_axis, order.length}, {order.width_axis, order.width}};
-  if (sdpa) axes.insert(axes.begin() + 1, {*order.length_axis == 'L' ? "H" : "G", order.heads});
-  if (order.tokens != nullptr) {
-    const Index width = sdpa ? checked_multiply(order.heads, order.width, order.name) : order.width;
-    Tensor text = text_embeddings(*order.tokens, batch, embedding_layout(width), inputs.seed,
-                                  inputs.positions, dtype, order.length_axis, order.width_axis);
-    if (!sdpa) return text;
-    Tensor heads(Shape(std::move(axes)), dtype);
-    if (dtype == DType::f64)
-      copy_heads<double>(text, heads);
-    else
-      copy_heads<float>(text, heads);
-    return heads;
-  }
-  Tensor tensor(Shape(std::move(axes)), dtype);
-  const CounterRandom random(inputs.seed, order.name);
-  if (dtype == DType::f64)
-    fill_numbers<double>(tensor, inputs.source, random);
-  else
-    fill_numbers<float>(tensor, inputs.source, random);
-  return tensor;
 }
 
 // All that making one scenario's tensors needs, so that each group is one short function.
@@ -369,15 +300,16 @@ std::shared_ptr<const AttentionLayer> layer_of_known_sizes(const Scenario& scena
   return std::make_shared<const AttentionLayer>(layer);
 }
 
-// `parameters`: whether anybody needs them.
-ScenarioInputs made_inputs(const Scenario& asked, DType dtype, const GivenArrays& given,
-                           const ScenarioInputs* previous, Index maps, bool parameters = true) {
+}  // namespace
+
+ScenarioInputs make_scenario_inputs(const Scenario& asked, DType dtype, const GivenArrays& given,
+                                    const ScenarioInputs* previous, const InputsNeed& need) {
   check_scenario(asked);
   const Scenario scenario = with_layer_values(asked);
   ScenarioInputs inputs;
   const ArrayFiles* const files = previous ? &previous->files : nullptr;
   const bool of_model = scenario.op == Op::multi_head_attention && is_of_model(scenario);
-  parameters = parameters || !scenario.edits.empty();
+  const bool parameters = need.parameters || !scenario.edits.empty();
   if (!parameters && of_model) inputs.layer = layer_of_known_sizes(scenario);
   Scenario gathered = scenario;
   if (inputs.layer) gathered.parameters.source = ParameterSource::random;  // nothing of the model is read
@@ -392,7 +324,7 @@ ScenarioInputs made_inputs(const Scenario& asked, DType dtype, const GivenArrays
   if (inputs.layer) note_layer(scenario, plan.masked_keys, inputs);
   const bool lent = previous && previous->attention.tensors.query && previous->attention.dtype == dtype &&
                     attention_sizes(previous->attention).scores_shape().sizes() == scores_sizes(plan);
-  require_planned_memory(plan, scenario, dtype, arrays, lent ? 0 : maps);
+  require_planned_memory(plan, scenario, dtype, arrays, lent ? 0 : need.maps);
   const Texts texts = cut_texts(scenario.inputs, model);
 
   note_unused(given, inputs.notes);
@@ -418,23 +350,6 @@ ScenarioInputs made_inputs(const Scenario& asked, DType dtype, const GivenArrays
   inputs.labels = workshop.labels(tensors);
   workshop.describe_heads(inputs.heads);
   return inputs;
-}
-
-}  // namespace
-
-ScenarioInputs make_scenario_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given,
-                                    const ScenarioInputs* previous, const Scenario*) {
-  return made_inputs(scenario, dtype, given, previous, 0);
-}
-
-ScenarioInputs make_inputs_alone(const Scenario& scenario, DType dtype, const GivenArrays& given,
-                                 const ScenarioInputs* previous) {
-  return made_inputs(scenario, dtype, given, previous, 0, false);
-}
-
-ScenarioInputs make_traced_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given, Index maps,
-                                  const ScenarioInputs* previous) {
-  return made_inputs(scenario, dtype, given, previous, maps);
 }
 
 }  // namespace headwise

@@ -36,12 +36,25 @@ struct ScenarioInputs {
   ArrayFiles files;  // the array files that were read, so that an edit does not read them again
 };
 
+// What is known beforehand of the trace that the inputs are for.
+struct InputsNeed {
+  // How many tensors of the shape of the scores, (N,H,L,S′), the trace holds at least; 0 where it keeps none. Error(memory) is
+  // thrown before anything is made where they do not fit beside the inputs. They are not asked for where `previous` has maps of the
+  // same size: its trace lends most of its own.
+  Index maps = 0;
+  // False: parameters are neither read nor made where query, key, value and masks do not follow from them, as for the first
+  // layer's input of a model larger than the memory.
+  bool parameters = true;
+};
+
+// How many such tensors every trace of the reference holds: scores, scaled_scores and attn_weights.
+inline constexpr Index least_reference_maps = 3;
+
 // Throws Error(usage) for a scenario that contradicts itself, Error(input) for arrays that disagree with it
 // or with each other, Error(memory) before taking memory that is not there. Tensors that do not change
 // between `previous` and this scenario are shared with it (same pointer), so that the stages that read them
 // are shared too; `previous` may be null.
 ScenarioInputs make_scenario_inputs(const Scenario& scenario, DType dtype, const GivenArrays& given = {},
-                                    const ScenarioInputs* previous = nullptr,
-                                    const Scenario* previous_scenario = nullptr);
+                                    const ScenarioInputs* previous = nullptr, const InputsNeed& need = {});
 
 }  // namespace headwise

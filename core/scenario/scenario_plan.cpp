@@ -341,14 +341,14 @@ ScenarioPlan plan_scenario(const Scenario& scenario, const GivenArrays& given, c
   check_rotary_embedding(plan, scenario, given, sizes, wrong);
   if (sdpa) {
     check_scaled_dot_product_attention(scenario, given, wrong);
-    const Index width = checked_multiply(o.num_heads, o.head_dim, "embed_dim");
+    const Index width = checked_multiply(o.num_heads, o.head_dim, "attention.num_heads × attention.head_dim");
     wrong.check(!sizes.head_dim || a.head_dim || width == a.embed_dim ||
                     !is_written(scenario, "attention.embed_dim", a.embed_dim, AttentionSpec{}.embed_dim),
                 fmt::format("embed_dim = {} is written, but H·D = {}·{} = {}{}", a.embed_dim, o.num_heads,
                             o.head_dim, width, size_source(sizes.head_dim)),
                 true);
     wrong.throw_if_any();
-    o.embed_dim = checked_multiply(o.num_heads, o.v_head_dim, "embed_dim");
+    o.embed_dim = checked_multiply(o.num_heads, o.v_head_dim, "attention.num_heads × attention.v_head_dim");
     o.kdim = o.vdim = o.embed_dim;
     return plan;
   }

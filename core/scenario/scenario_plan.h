@@ -45,7 +45,8 @@ Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dt
 // Bytes of one tensor of the shape of the scores, (N,H,L,S′). Throws Error(memory) where that overflows.
 Index planned_map_bytes(const ScenarioPlan& plan, DType dtype);
 
-// Throws Error(memory) where the inputs and parameters do not fit beside `maps` such tensors. `given` are in memory already:
+// Throws Error(memory) where the inputs and parameters do not fit beside `maps` such tensors, naming the key of the largest size
+// and the most that it could be. `given` are in memory already:
 // they are not asked for a second time beside the maps.
 void require_planned_memory(const ScenarioPlan& plan, const Scenario& scenario, DType dtype,
                             const GivenArrays& given, Index maps);

@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "core/scenario/scenario.h"
 
@@ -146,6 +147,49 @@ void visit_scenario(S& s, Visitor& visit) {
   visit.numbers("heads", "gain", s.head_gain, "one per head");
   visit.frozen("heads", "frozen", s.frozen_heads);
   visit.edits("", "edits", s.edits);
+}
+
+// A visitor for what treats every key alike: calls f(section, key, member), whatever the form of the key; twice for
+// mask.valid_lens, which two members hold.
+template <class F>
+struct EachKey {
+  F f;
+  template <class T, class... Rest>
+  void field(const char* section, const char* key, T& member, const Rest&...) {
+    f(section, key, member);
+  }
+  template <class T>
+  void mask_value(const char* section, const char* key, T& member) {
+    f(section, key, member);
+  }
+  template <class T>
+  void valid_lens(const char* section, const char* key, T& mask) {
+    f(section, key, mask.valid_lens);
+    f(section, key, mask.valid_lens_per_query);
+  }
+  template <class T>
+  void numbers(const char* section, const char* key, T& member, const char*) {
+    f(section, key, member);
+  }
+  template <class T>
+  void frozen(const char* section, const char* key, T& member) {
+    f(section, key, member);
+  }
+  template <class T>
+  void edits(const char* section, const char* key, T& member) {
+    f(section, key, member);
+  }
+};
+
+template <class S, class F>
+void for_each_key(S& s, F f) {
+  EachKey<F> each{std::move(f)};
+  visit_scenario(s, each);
+}
+
+// "attention.scale"; "edits" at the top level.
+inline std::string key_path(const std::string& section, const std::string& key) {
+  return section.empty() ? key : section + "." + key;
 }
 
 }  // namespace headwise

@@ -18,7 +18,7 @@ Scenario small(const std::string& text = "The cat sat on the mat") {
 }
 
 void freeze(Session& session, std::int64_t head) {
-  const FreezeEdit edit = toggle_freeze(session.scenario(), session.trace(), head);
+  const HeadEdit edit = toggle_freeze(session.scenario(), session.trace(), head);
   REQUIRE_FALSE(edit.label.empty());
   session.edit(edit.scenario, edit.label);
   REQUIRE(session.error().empty());

@@ -8,12 +8,12 @@ using Gains = std::vector<double>;
 TEST_CASE("muting a head twice gives the scenario back") {
   Scenario scenario;
   scenario.attention.num_heads = 4;
-  const GainEdit muted = toggle_mute(scenario, 2);
+  const HeadEdit muted = toggle_mute(scenario, 2);
   CHECK(muted.scenario.head_gain == Gains{1, 1, 0, 1});
   CHECK(muted.label == "mute head 2");
   CHECK(head_gain_of(muted.scenario, 2) == 0.0);
   CHECK(head_gain_of(muted.scenario, 1) == 1.0);
-  const GainEdit heard = toggle_mute(muted.scenario, 2);
+  const HeadEdit heard = toggle_mute(muted.scenario, 2);
   CHECK(heard.scenario == scenario);
   CHECK(heard.label == "unmute head 2");
 }
@@ -21,7 +21,7 @@ TEST_CASE("muting a head twice gives the scenario back") {
 TEST_CASE("a head alone silences the others, and a second time restores all") {
   Scenario scenario;
   scenario.attention.num_heads = 3;
-  const GainEdit alone = toggle_solo(scenario, 1);
+  const HeadEdit alone = toggle_solo(scenario, 1);
   CHECK(alone.scenario.head_gain == Gains{0, 1, 0});
   CHECK(toggle_solo(alone.scenario, 0).scenario.head_gain == Gains{1, 0, 0});
   CHECK(toggle_solo(alone.scenario, 1).scenario == scenario);

@@ -6,72 +6,10 @@
 #include <cmath>
 #include <vector>
 
+#include "tests/core/playlist/page_measures.h"
+
 namespace headwise::lessons_test {
 namespace {
-
-using See = const SeenPage&;
-
-bool near(double a, double b, double share = 2e-3) {
-  return a == b || std::abs(a - b) <= share * std::max(std::abs(a), std::abs(b));
-}
-bool module(See s) {
-  return s.is_module();
-}
-Index width(See s) {
-  return s.size(s.t().q_heads, 3);
-}
-Index value_width(See s) {
-  return s.size(s.t().v_heads, 3);
-}
-Index groups(See s) {
-  return s.size(s.t().k_heads, 1);
-}
-bool hand_made(See s) {
-  return s.scenario.parameters.source == ParameterSource::hand_made && module(s);
-}
-bool sums_to_one(See s, Index head, Index query) {
-  return near(s.weights_sum(head, query, 0, s.keys()), 1.0);
-}
-bool row_blocked(See s, Index head, Index query) {
-  for (Index j = 0; j < s.keys(); ++j)
-    if (!s.blocked(head, query, j)) return false;
-  return true;
-}
-Index finite_scores(See s, Index head, Index query) {
-  Index count = 0;
-  for (Index j = 0; j < s.keys(); ++j) count += std::isfinite(s.masked(head, query, j)) ? 1 : 0;
-  return count;
-}
-Index open_keys(See s, Index head, Index query) {
-  Index count = 0;
-  for (Index j = 0; j < s.keys(); ++j) count += s.blocked(head, query, j) ? 0 : 1;
-  return count;
-}
-bool all_zero(const TensorPtr& tensor) {
-  for (Index i = 0; i < tensor->shape().size(1); ++i)
-    for (Index c = 0; c < tensor->shape().size(2); ++c)
-      if (tensor->at({0, i, c}) != 0.0) return false;
-  return true;
-}
-bool has(const TensorPtr& tensor) {
-  return tensor != nullptr;
-}
-double fill(See s) {
-  return s.options().mask_value.value_or(-INFINITY);
-}
-double scale(See s) {
-  return s.options().scale.value_or(1.0 / std::sqrt(static_cast<double>(width(s)))) / s.options().temperature;
-}
-bool follows_root(See s) {
-  const auto d = static_cast<double>(width(s));
-  return near(s.spread(4), 2 * s.spread(1), 0.16) && near(s.spread(width(s)), std::sqrt(d) * s.spread(1), 0.3);
-}
-const std::string& word(const std::vector<std::string>& words, Index at) {
-  return words[static_cast<std::size_t>(at < 0 ? at + static_cast<Index>(words.size()) : at)];
-}
-std::string key(See s, Index at) {
-  return fmt::format("'{}'", word(s.inputs.labels.key, at));
-}
 
 const std::vector<PageClaim> claims{
     // break_it
@@ -83,16 +21,7 @@ const std::vector<PageClaim> claims{
     {"Scores are divided by",
      [](See s) { return s.options().temperature > 1 && s.says(fmt::format("{}", s.options().temperature)); }},
     {"The temperature is 1", [](See s) { return s.options().temperature == 1; }},
-    {"nearly all of its row",
-     [](See s) {
-       double most = 0.0;
-       for (Index h = 0; h < s.heads(); ++h)
-         for (Index i = 0; i < s.queries(); ++i) {
-           const double weight = s.largest_weight(h, i);
-           if (weight > most) most = weight;
-         }
-       return most > 0.94;
-     }},
+    {"nearly all of its row", [](See s) { return largest_weight_of_all(s) > 0.94; }},
     {"The largest weight is", [](See s) { return s.text.find("NaN") == std::string::npos; }},
     {"no longer know where", [](See s) { return !s.scenario.inputs.positions; }},
     {"Which heads know where", [](See s) { return s.scenario.inputs.positions; }},
@@ -130,11 +59,7 @@ const std::vector<PageClaim> claims{
     {"nothing but ", [](See) { return true; }},
     {"The first query has keys left", [](See s) { return !row_blocked(s, 0, 0); }},
     {"is not a number", [](See s) { return finite_scores(s, 0, 0) == 0 && std::isnan(s.weight(0, 0, 0)); }},
-    {"It reaches every output",
-     [](See s) {
-       return std::isnan(s.at(
-           s.t().output, s.is_module() ? std::vector<Index>{0, -1, -1} : std::vector<Index>{0, -1, -1, -1}));
-     }},
+    {"It reaches every output", ends_in_nan},
     {"writes zeros",
      [](See s) {
        return finite_scores(s, 0, 0) == 0 && s.options().fully_masked_rows == FullyMaskedRows::zero;
@@ -330,19 +255,12 @@ const std::vector<PageClaim> claims{
      }},
     {"over the last two keys",
      [](See s) {
-       for (Index i = 0; i < s.queries(); ++i)
-         for (Index j = 0; j < s.keys(); ++j)
-           if (s.blocked(0, i, j) != (j >= s.keys() - 2)) return false;
-       return fill(s) == -INFINITY;
+       const auto padded = [&](Index, Index j) { return j >= s.keys() - 2; };
+       return blocked_exactly(s, 0, padded) && fill(s) == -INFINITY;
      }},
     {", 0 and −∞,", [](See s) { return s.blocked(0, 0, s.keys() - 1) && !s.blocked(0, 0, 0); }},
     {"here the last two columns",
-     [](See s) {
-       for (Index i = 0; i < s.queries(); ++i)
-         for (Index j = 0; j < s.keys(); ++j)
-           if (s.blocked(4, i, j) != (j >= s.keys() - 2 || j > i)) return false;
-       return true;
-     }},
+     [](See s) { return blocked_exactly(s, 4, [&](Index i, Index j) { return j >= s.keys() - 2 || j > i; }); }},
     {"The last 3 tokens are padding",
      [](See s) {
        for (Index i = 0; i < s.queries(); ++i)
@@ -367,11 +285,7 @@ const std::vector<PageClaim> claims{
     {"have already taken their share",
      [](See s) { return s.weights_sum(4, 3, 0, 4) < 0.9995 && s.says(s.weights_sum(4, 3, 0, 4)); }},
     {"next to nothing of this row", [](See s) { return s.weights_sum(4, 3, 0, 4) > 0.998; }},
-    {"every number of the output is NaN",
-     [](See s) {
-       return std::isnan(s.at(
-           s.t().output, s.is_module() ? std::vector<Index>{0, -1, -1} : std::vector<Index>{0, -1, -1, -1}));
-     }},
+    {"every number of the output is NaN", ends_in_nan},
     {"PyTorch's module does the same",
      [](See s) {
        return module(s) && fill(s) == -INFINITY && row_blocked(s, 0, 0) && std::isnan(s.weight(0, 0, 0));

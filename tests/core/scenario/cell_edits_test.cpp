@@ -55,11 +55,11 @@ TEST_CASE("an edit changes its cell, the last one of a cell counts, and nothing 
 TEST_CASE("an edited tensor is shared while its edits stay, and the unedited one is not made again") {
   const Scenario one = small({{"query", {0, 1, 2}, 5.0}});
   const ScenarioInputs first = make_scenario_inputs(one, DType::f32);
-  const ScenarioInputs same = make_scenario_inputs(one, DType::f32, {}, &first, &one);
+  const ScenarioInputs same = make_scenario_inputs(one, DType::f32, {}, &first);
   CHECK(same.attention.tensors.query == first.attention.tensors.query);
   Scenario two = one;
   two.edits.push_back({"query", {0, 0, 0}, 1.0});
-  const ScenarioInputs next = make_scenario_inputs(two, DType::f32, {}, &first, &one);
+  const ScenarioInputs next = make_scenario_inputs(two, DType::f32, {}, &first);
   CHECK(next.attention.tensors.query != first.attention.tensors.query);
   CHECK(next.made.at("query").tensor == first.made.at("query").tensor);
   CHECK(next.attention.tensors.in_proj_weight == first.attention.tensors.in_proj_weight);

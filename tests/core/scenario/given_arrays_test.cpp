@@ -271,7 +271,7 @@ TEST_CASE("numbers beyond f32 are told, names that nothing reads too, those of a
   const Scenario scenario = scenario_from_json(two_heads, "test.json");
   const GivenArrays large{{"query", counted({1, 1, 4}, 1e300)}};
   const ScenarioInputs first = make_scenario_inputs(scenario, DType::f32, large);
-  const ScenarioInputs shared = make_scenario_inputs(scenario, DType::f32, large, &first, &scenario);
+  const ScenarioInputs shared = make_scenario_inputs(scenario, DType::f32, large, &first);
   CHECK(shared.attention.tensors.query == first.attention.tensors.query);
   CHECK(shared.notes == first.notes);  // told as long as it holds
 }
@@ -290,10 +290,10 @@ TEST_CASE("an array that stays the same is converted once") {
   const GivenArrays given{{"query", counted({1, 2, 4})}};
   const Scenario scenario = scenario_from_json(two_heads, "test.json");
   const ScenarioInputs first = make_scenario_inputs(scenario, DType::f32, given);
-  const ScenarioInputs second = make_scenario_inputs(scenario, DType::f32, given, &first, &scenario);
+  const ScenarioInputs second = make_scenario_inputs(scenario, DType::f32, given, &first);
   CHECK(second.attention.tensors.query == first.attention.tensors.query);
   const ScenarioInputs other =
-      make_scenario_inputs(scenario, DType::f32, {{"query", counted({1, 2, 4}, 1)}}, &first, &scenario);
+      make_scenario_inputs(scenario, DType::f32, {{"query", counted({1, 2, 4}, 1)}}, &first);
   CHECK(other.attention.tensors.query != first.attention.tensors.query);
 }
 
@@ -321,7 +321,7 @@ TEST_CASE("files named in the scenario are read from its folder, and --input com
   CHECK(sizes(inputs.attention.tensors.attn_mask) == "(2,2)");
   CHECK(inputs.notes.empty());
   const ScenarioInputs given =
-      make_scenario_inputs(scenario, DType::f64, {{"query", counted({1, 2, 4}, 50)}}, &inputs, &scenario);
+      make_scenario_inputs(scenario, DType::f64, {{"query", counted({1, 2, 4}, 50)}}, &inputs);
   CHECK(given.attention.tensors.query->at({0, 0, 0}) == 50.0);
   CHECK(given.attention.tensors.in_proj_weight == inputs.attention.tensors.in_proj_weight);  // not read again
 

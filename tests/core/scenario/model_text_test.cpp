@@ -103,16 +103,16 @@ TEST_CASE("an edit of a mask or a gain leaves the model's pass as it is, another
   Scenario edited = scenario;
   edited.head_gain = std::vector<double>{0, 1, 1, 1};
   edited.mask.is_causal = false;
-  const ScenarioInputs second = make_scenario_inputs(edited, DType::f32, {}, &first, &scenario);
+  const ScenarioInputs second = make_scenario_inputs(edited, DType::f32, {}, &first);
   CHECK(second.attention.tensors.query == first.attention.tensors.query);
   CHECK(second.model_input->hidden_state == first.model_input->hidden_state);
   CHECK(second.model_input->model == first.model_input->model);
   edited.inputs.text = "stone owl owl";
-  const ScenarioInputs third = make_scenario_inputs(edited, DType::f32, {}, &second, &edited);
+  const ScenarioInputs third = make_scenario_inputs(edited, DType::f32, {}, &second);
   CHECK(third.attention.tensors.query != second.attention.tensors.query);
   Scenario earlier = edited;
   earlier.parameters.layer = 0;
-  const ScenarioInputs fourth = make_scenario_inputs(earlier, DType::f32, {}, &third, &edited);
+  const ScenarioInputs fourth = make_scenario_inputs(earlier, DType::f32, {}, &third);
   CHECK_FALSE(identical(*fourth.attention.tensors.query, *third.attention.tensors.query));
 }
 

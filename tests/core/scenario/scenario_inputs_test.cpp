@@ -290,6 +290,43 @@ TEST_CASE("sizes beyond any memory are refused before anything is taken") {
   check_refused(R"({"inputs":{"batch":1000000000000,"source":"text","text":"a"}})", {"5: "});
 }
 
+TEST_CASE("sizes beyond any memory are refused with the key that is too large, and the most that it may be") {
+  const auto refused_with_maps = [](const std::string& json, const std::string& words) {
+    CAPTURE(json);
+    CHECK_THROWS_WITH_AS(make_scenario_inputs(read(json), DType::f32, {}, nullptr, {.maps = 3}),
+                         doctest::Contains(words.c_str()), Error);
+  };
+  refused_with_maps(R"({"inputs":{"query_length":99999999999}})", "set inputs.query_length to at most ");
+  refused_with_maps(R"({"inputs":{"query_length":99999999999}})", ": it is 99999999999");
+  refused_with_maps(R"({"inputs":{"self_attention":false,"key_length":9223372036854775807}})",
+                    "set inputs.key_length to at most ");
+  refused_with_maps(R"({"inputs":{"batch":9223372036854775807}})", "got more than 8.0 EiB");
+  refused_with_maps(R"({"attention":{"embed_dim":8888888888888}})", "set attention.embed_dim to at most ");
+  refused_with_maps(R"({"attention":{"num_heads":99999999999,"head_dim":1}})",
+                    "set attention.num_heads to at most ");
+  refused_with_maps(R"({"inputs":{"query_length":9223372036854775807,"batch":9223372036854775807}})",
+                    "choose smaller sizes: inputs.batch = 9223372036854775807 is the largest");
+  check_refused(
+      R"({"op":"scaled_dot_product_attention","attention":{"num_heads":99999999999,"head_dim":99999999999}})",
+      {"5: attention.num_heads × attention.head_dim: ", "got 99999999999 × 99999999999"});
+}
+
+TEST_CASE("the most that a size may be is what fits") {
+  const std::string json = R"({"inputs":{"query_length":)";
+  std::string line = "no error";
+  try {
+    make_scenario_inputs(read(json + "99999999999}}"), DType::f32, {}, nullptr, {.maps = 3});
+  } catch (const Error& error) {
+    line = error.what();
+  }
+  const Index most = std::stoll(line.substr(line.find("at most ", line.find("set inputs.")) + 8));
+  CHECK(most > 100);
+  CHECK(most < 1000000);
+  CHECK_THROWS_AS(
+      make_scenario_inputs(read(json + std::to_string(2 * most) + "}}"), DType::f32, {}, nullptr, {.maps = 3}),
+      Error);
+}
+
 TEST_CASE("a Scenario that was made by hand is checked like one that was read") {
   Scenario scenario;
   scenario.attention.dropout = 2.0;
@@ -311,7 +348,7 @@ TEST_CASE("what an edit of the scenario does not touch is shared with the inputs
   const Scenario before = preset_scenario("hand_made");
   const ScenarioInputs first = make_scenario_inputs(before, DType::f32);
   const auto again = [&](const char* setting) {
-    return make_scenario_inputs(with_setting(before, setting), DType::f32, {}, &first, &before);
+    return make_scenario_inputs(with_setting(before, setting), DType::f32, {}, &first);
   };
   const TraceTensors& t = first.attention.tensors;
   for (const char* setting : {"mask.is_causal=true", "attention.scale=0.1", "heads.gain=[0,1,1,1,1,1,1,1]",
@@ -329,7 +366,7 @@ TEST_CASE("what an edit of the scenario does not touch is shared with the inputs
   const ScenarioInputs parameters = again("parameters.seed=1");
   CHECK(parameters.attention.tensors.query == t.query);
   CHECK(parameters.attention.tensors.in_proj_weight != t.in_proj_weight);
-  const ScenarioInputs f64 = make_scenario_inputs(before, DType::f64, {}, &first, &before);
+  const ScenarioInputs f64 = make_scenario_inputs(before, DType::f64, {}, &first);
   CHECK(f64.attention.tensors.query != t.query);
   CHECK(f64.attention.tensors.query->dtype() == DType::f64);
 }

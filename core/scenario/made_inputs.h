@@ -1,0 +1,24 @@
+// Query, key and value where no array gives them: from the words of a text, or from numbers.
+#pragma once
+
+#include <vector>
+
+#include "core/scenario/scenario.h"
+#include "core/scenario/tokens.h"
+
+namespace headwise {
+
+// One of query, key and value.
+struct InputOrder {
+  const char* name;                  // also the stream of its random numbers
+  const std::vector<Token>* tokens;  // null: numbers
+  Index length;
+  const char *length_axis, *width_axis;
+  Index width;  // E, kdim or vdim; D or Dv with heads
+  Index heads;  // 0: multi_head_attention
+};
+
+// (N,length,width), or (N,heads,length,width) with heads. Throws Error(memory).
+Tensor made_input(const InputOrder& order, const InputsSpec& inputs, Index batch, DType dtype);
+
+}  // namespace headwise
