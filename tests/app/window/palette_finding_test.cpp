@@ -30,7 +30,7 @@ TEST_CASE("a question in plain English finds its answer") {
       near = near || all[matches[i].entry].name == name;
     CHECK(near);
   };
-  const char* scale = "Why divide by √d_k, and by the head's width?";
+  const char* scale = "Why divide by √d_k, and why use the head's width?";
   const char* wide = "Is one head of 128 the same as 8 of 16?";
   const char* empty = "What if every key of a row is blocked?";
   const char* split = "Is the embedding cut into heads, or the projection?";
