@@ -49,7 +49,6 @@ class MainWindow {
     ImGuiID focused;
   };
 
-  bool overlay_open() const;
   bool menu_open() const;  // or any other of ImGui's own lists
   // Makes the menu bar, which is as high as its text with this padding, exactly as high as the layout has it.
   static ImVec2 menu_padding(const WindowLayout& layout, const Fonts& fonts, float scale);

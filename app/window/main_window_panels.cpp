@@ -19,11 +19,11 @@ namespace {
 StatusInfo status_of(const WindowState& state, double compute_seconds) {
   StatusInfo info;
   info.compute_seconds = compute_seconds;
-  if (state.recording) {
-    info.waiting = state.recording->waiting();
+  if (state.view.recording) {
+    info.waiting = state.view.recording->waiting();
     info.what = "saving the animation";
-  } else if (state.session.computing()) {
-    info.waiting = state.session.waiting();
+  } else if (state.document.session.computing()) {
+    info.waiting = state.document.session.waiting();
   }
   return info;
 }
@@ -35,14 +35,16 @@ ImVec2 MainWindow::menu_padding(const WindowLayout& layout, const Fonts& fonts, 
 }
 
 void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale, double& wake_after) {
+  WindowDocument& document = state_.document;
+  WindowView& view = state_.view;
   LookedAt looked(state_);
   looked.add_gradients(state_);
-  looked.add_other_side(state_);
-  looked.add_predictions(state_);
+  looked.add_other_side(document);
+  looked.add_predictions(document);
   Selection& selection = looked.selection;
   const ComputationPtr computation = shown_ = looked.computation;
-  cover_focus(state_.focus, overlay_open() || menu_open());
-  const PanelContext context = looked.context(state_, heatmaps_, fonts, scale, wake_after);
+  cover_focus(view.focus, state_.dialogs.any_open() || menu_open());
+  const PanelContext context = looked.context(view, heatmaps_, fonts, scale, wake_after);
   std::vector<std::pair<PanelAction, bool>> actions;
   // A new place to look at is taken at once, so that the inspector speaks of the cell under the mouse in this
   // frame.
@@ -53,50 +55,50 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   const auto px = [scale](float units) { return std::round(units * scale); };
 
   if (layout.menu.height > 0.0) {
-    begin_focus_part(state_.focus, menu_part);
+    begin_focus_part(view.focus, menu_part);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, menu_padding(layout, fonts, scale));
-    take(draw_menu_bar(context, {.undo_label = state_.session.undo_label(),
-                                 .redo_label = state_.session.redo_label(),
-                                 .playing = state_.steps.playing,
-                                 .full_screen = state_.full_screen,
-                                 .walking = state_.walk.page.has_value(),
-                                 .recent_files = state_.recent_files,
-                                 .has_playlist = !state_.walk.playlist.pages.empty(),
-                                 .to_open = &state_.menu_to_open,
-                                 .first_steps = state_.settings.first_steps ? &state_.first_steps : nullptr}));
+    take(draw_menu_bar(context, {.undo_label = document.session.undo_label(),
+                                 .redo_label = document.session.redo_label(),
+                                 .playing = view.steps.playing,
+                                 .full_screen = view.full_screen,
+                                 .walking = document.walk.page.has_value(),
+                                 .recent_files = document.recent_files,
+                                 .has_playlist = !document.walk.playlist.pages.empty(),
+                                 .to_open = &view.menu_to_open,
+                                 .first_steps = view.settings.first_steps ? &view.first_steps : nullptr}));
     ImGui::PopStyleVar();
   }
   if (begin_panel("panel/steps", grounds_, layout.steps, px(8), px(2),
                   ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
-    begin_focus_part(state_.focus, steps_part);
-    take(draw_step_bar(context, state_.steps));
+    begin_focus_part(view.focus, steps_part);
+    take(draw_step_bar(context, view.steps));
     ImGui::EndChild();
   }
   if (begin_panel("panel/setup", grounds_, layout.setup, px(16), px(14))) {
-    begin_focus_part(state_.focus, setup_part);
-    scroll_by_keys(state_.focus, setup_part, px(60));
-    take(draw_setup_panel(context, state_.setup), true);
+    begin_focus_part(view.focus, setup_part);
+    scroll_by_keys(view.focus, setup_part, px(60));
+    take(draw_setup_panel(context, view.setup), true);
     ImGui::EndChild();
   }
   if (begin_panel("panel/stage", grounds_, layout.stage, px(layout.small ? 12 : 18), px(layout.small ? 8 : 14))) {
-    begin_focus_part(state_.focus, stage_part);
+    begin_focus_part(view.focus, stage_part);
     take(draw_stage(context, stage_));
     ImGui::EndChild();
   }
   if (begin_panel("panel/inspector", grounds_, layout.inspector, px(16), px(14))) {
-    begin_focus_part(state_.focus, inspector_part);
-    scroll_by_keys(state_.focus, inspector_part, px(60));
-    take(draw_inspector(context, state_.inspector));
+    begin_focus_part(view.focus, inspector_part);
+    scroll_by_keys(view.focus, inspector_part, px(60));
+    take(draw_inspector(context, view.inspector));
     ImGui::EndChild();
   }
   if (begin_panel("panel/graph", grounds_, layout.graph, px(12), px(8))) {
-    begin_focus_part(state_.focus, graph_part);
+    begin_focus_part(view.focus, graph_part);
     take(draw_graph(context, graph_));
     ImGui::EndChild();
   }
   if (begin_panel("panel/caption", grounds_, layout.caption, px(18), px(10))) {
-    begin_focus_part(state_.focus, caption_part);
-    take(draw_caption(context, state_.walk));
+    begin_focus_part(view.focus, caption_part);
+    take(draw_caption(context, document.walk));
     ImGui::EndChild();
   }
   if (begin_bare_panel("panel/status", layout.status)) {
@@ -107,23 +109,26 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
 }
 
 void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_after) {
-  state_.focus.enabled = true;
-  const WidgetContext widgets{palette_of(state_.settings.theme), fonts, scale, &state_.focus, &wake_after};
-  draw_help_sheet(widgets, state_.help);
+  WindowDocument& document = state_.document;
+  WindowView& view = state_.view;
+  WindowDialogs& dialogs = state_.dialogs;
+  view.focus.enabled = true;
+  const WidgetContext widgets{palette_of(view.settings.theme), fonts, scale, &view.focus, &wake_after};
+  draw_help_sheet(widgets, dialogs.help);
   const LookedAt looked(state_);
-  draw_comparison_sheet(looked.context(state_, heatmaps_, fonts, scale, wake_after),
-                        looked.computation->trace, state_.comparisons, state_.comparison);
-  draw_full_size_sheet(looked.context(state_, heatmaps_, fonts, scale, wake_after), state_.full_size_runs,
-                       state_.full_size);
-  const PanelAction led = draw_heads_sheet(looked.context(state_, heatmaps_, fonts, scale, wake_after),
-                                           state_.head_finding, state_.heads);
-  if (const std::optional<HeadsAnswer> answer = draw_heads_question(widgets, state_.heads_question))
+  draw_comparison_sheet(looked.context(view, heatmaps_, fonts, scale, wake_after), looked.computation->trace,
+                        document.comparisons, dialogs.comparison);
+  draw_full_size_sheet(looked.context(view, heatmaps_, fonts, scale, wake_after), document.full_size_runs,
+                       dialogs.full_size);
+  const PanelAction led = draw_heads_sheet(looked.context(view, heatmaps_, fonts, scale, wake_after),
+                                           document.head_finding, dialogs.heads);
+  if (const std::optional<HeadsAnswer> answer = draw_heads_question(widgets, dialogs.heads_question))
     take_heads(state_, answer->heads);
-  if (const std::optional<std::string> path = draw_file_dialog(widgets, state_.files))
+  if (const std::optional<std::string> path = draw_file_dialog(widgets, dialogs.files))
     accept_file(state_, *path);
-  if (draw_export_dialog(widgets, state_.export_dialog)) accept_export(state_);
+  if (draw_export_dialog(widgets, dialogs.export_dialog)) accept_export(state_);
   // After the dialogs: one that this opens must not see the Enter that chose it.
-  if (const std::optional<PaletteEntry> entry = draw_command_palette(widgets, state_.palette))
+  if (const std::optional<PaletteEntry> entry = draw_command_palette(widgets, dialogs.palette))
     perform(state_, *entry);
   take_action(state_, led, false);
 }

@@ -188,7 +188,7 @@ TEST_CASE("Enter ends the typing, Shift+Enter breaks the line, and empty lines a
   };
   const float before = height();
   bench.ui->key("Enter");
-  CHECK(bench.window->state().focus.focused == 0);
+  CHECK(bench.window->state().view.focus.focused == 0);
   CHECK(bench.scenario().inputs.text == "one two");
   bench.ui->key("C");  // a command again, and no letter
   CHECK(bench.scenario().mask.is_causal);
@@ -202,11 +202,11 @@ TEST_CASE("Enter ends the typing, Shift+Enter breaks the line, and empty lines a
   CHECK(height() > before);
   type_into(bench, "setup/num_heads", "4");
   bench.ui->key("Enter");
-  CHECK(bench.window->state().focus.focused == 0);
+  CHECK(bench.window->state().view.focus.focused == 0);
   CHECK(bench.trace().options.num_heads == 4);
   type_into(bench, "setup/num_heads", "x");
   bench.ui->key("Enter");  // what is no number is mended first
-  CHECK(bench.window->state().focus.focused != 0);
+  CHECK(bench.window->state().view.focus.focused != 0);
 }
 
 TEST_CASE(

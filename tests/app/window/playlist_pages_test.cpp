@@ -14,18 +14,18 @@ TEST_CASE("a page that asks hides its answer until the next press, and numbers f
   drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [
     {"step": "softmax", "ask": "How many heads?", "caption": "{H}, and {sum attn_weights[0,4,0,:]}, {5."},
     {"step": "output", "caption": "b"}]})"));
-  const PlaylistWalk& walk = bench.window->state().walk;
+  const PlaylistWalk& walk = bench.window->state().document.walk;
   CHECK(bench.ui->has("caption/ask"));
   CHECK_FALSE(bench.ui->has("caption/words"));
-  CHECK(bench.window->state().notices.notices.size() == 1);  // the brace without a partner
-  bench.window->state().notices.dismiss_all();
+  CHECK(bench.window->state().view.notices.notices.size() == 1);  // the brace without a partner
+  bench.window->state().view.notices.dismiss_all();
   bench.ui->key("PageDown");
   CHECK(walk.page == 0);
   CHECK(bench.ui->has("caption/words"));
   CHECK(walk.words.caption == "8, and 1.00, {5.");
   Scenario changed = bench.scenario();
   changed.attention.num_heads = 4;
-  bench.window->state().session.edit(changed, "fewer heads");
+  bench.window->state().document.session.edit(changed, "fewer heads");
   bench.ui->run_frames(2);
   // There is no head 4 any more: nothing is claimed of it.
   CHECK(walk.words.caption.empty());
@@ -42,7 +42,7 @@ TEST_CASE("a page that asks hides its answer until the next press, and numbers f
   bench.ui->key("PageUp");
   CHECK(walk.page == 0);
   CHECK(bench.ui->has("caption/words"));
-  bench.window->state().walk.answered = false;
+  bench.window->state().document.walk.answered = false;
   bench.ui->run_frames(1);
   bench.ui->click("caption/answer");
   bench.ui->run_frames(1);
@@ -54,26 +54,26 @@ TEST_CASE("on a page the line at the foot speaks of what was changed there, not 
   if (!bench.ui) return;
   const WindowState& state = bench.window->state();
   bench.ui->key("C");
-  CHECK(told_of_last_edit(state).starts_with("Causal mask on"));
+  CHECK(told_of_last_edit(state.document).starts_with("Causal mask on"));
   start_walk(bench.window->state(), lesson_playlist("break_it"));
   for (std::size_t page = 0; page < 4; ++page) {
     if (page > 0) show_page(bench.window->state(), page);
     bench.ui->run_until_still();
     CAPTURE(page);
-    CHECK(told_of_last_edit(state).empty());
+    CHECK(told_of_last_edit(state.document).empty());
   }
   bench.ui->key("M");
   bench.ui->run_until_still();
-  CHECK(told_of_last_edit(state).find("muted") != std::string::npos);
+  CHECK(told_of_last_edit(state.document).find("muted") != std::string::npos);
   bench.ui->key("Ctrl+Z");
   bench.ui->run_until_still();
-  CHECK(told_of_last_edit(state).starts_with("Undone"));
+  CHECK(told_of_last_edit(state.document).starts_with("Undone"));
   show_page(bench.window->state(), 0);
   bench.ui->run_until_still();
-  CHECK(told_of_last_edit(state).empty());
+  CHECK(told_of_last_edit(state.document).empty());
   leave_walk(bench.window->state());
   bench.ui->run_until_still();
-  CHECK_FALSE(told_of_last_edit(state).empty());
+  CHECK_FALSE(told_of_last_edit(state.document).empty());
 }
 
 TEST_CASE("a page that asks before its step says nothing of the answer, and walks into it") {
@@ -87,16 +87,16 @@ TEST_CASE("a page that asks before its step says nothing of the answer, and walk
   bench.ui->key("PageDown");
   bench.ui->run_until_still();
   const WindowState& state = bench.window->state();
-  CHECK(state.walk.asking());
+  CHECK(state.document.walk.asking());
   CHECK(bench.selection().step == Step::mask);
   CHECK_FALSE(bench.selection().pinned);
   CHECK_FALSE(bench.selection().tensor);
-  CHECK(told_of_last_edit(state).empty());
-  CHECK(state.session.last_edit().find("NaN") != std::string::npos);
+  CHECK(told_of_last_edit(state.document).empty());
+  CHECK(state.document.session.last_edit().find("NaN") != std::string::npos);
 
   bench.ui->key("PageDown");
-  CHECK_FALSE(state.walk.asking());
-  CHECK(state.walk.page == 1);
+  CHECK_FALSE(state.document.walk.asking());
+  CHECK(state.document.walk.page == 1);
   CHECK(bench.selection().step == Step::softmax);
   CHECK(bench.selection().pinned == CellRef{{TensorId::attn_weights}, {0, 0, 0, 0}});
   bench.ui->run_until_still();
@@ -104,7 +104,7 @@ TEST_CASE("a page that asks before its step says nothing of the answer, and walk
   // Who comes back has seen the answer.
   bench.ui->key("PageUp");
   CHECK(bench.selection().step == Step::inputs);
-  start_walk(bench.window->state(), state.walk.playlist, {}, 1);
+  start_walk(bench.window->state(), state.document.walk.playlist, {}, 1);
   bench.ui->run_frames(2);
   CHECK(bench.selection().step == Step::mask);
 }
@@ -113,7 +113,7 @@ TEST_CASE("a page writes masks as it says, and the next one as the person likes 
   const TemporaryFolder folder;
   WindowBench bench = open_window(1280, 900);
   if (!bench.ui) return;
-  bench.window->state().selection.compare_with = CompareWith::scale;
+  bench.window->state().view.selection.compare_with = CompareWith::scale;
   drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [
     {"scenario": "causal", "step": "mask", "masks_as": "true_blocks"}, {"masks_as": "true_keeps"},
     {"step": "softmax", "view": "compare", "beside": "one_wide_head"}, {"view": "one_head"}]})"));
@@ -134,7 +134,7 @@ TEST_CASE("a brush is put down when a page is turned") {
   const TemporaryFolder folder;
   WindowBench bench = open_window(1280, 900);
   if (!bench.ui) return;
-  bench.window->state().selection.step = Step::mask;
+  bench.window->state().view.selection.step = Step::mask;
   bench.ui->run_frames(2);
   bench.ui->click("stage/brush/row");
   drop(bench,

@@ -37,15 +37,15 @@ TEST_CASE(
   CHECK(bench.selection().view == StageView::all_heads);
   CHECK(bench.selection().pinned == CellRef{{TensorId::attn_weights}, {0, 2, 3, 1}});
   bench.ui->key("PageDown");
-  CHECK(bench.window->state().walk.page == 2);
-  bench.window->state().notices.dismiss_all();
+  CHECK(bench.window->state().document.walk.page == 2);
+  bench.window->state().view.notices.dismiss_all();
   bench.ui->key("PageUp");
-  CHECK(bench.window->state().walk.page == 1);
+  CHECK(bench.window->state().document.walk.page == 1);
   CHECK_FALSE(bench.selection().pinned);
   bench.ui->key("PageDown");
 
   bench.ui->key("Escape");
-  CHECK_FALSE(bench.window->state().walk.page);
+  CHECK_FALSE(bench.window->state().document.walk.page);
   CHECK(bench.scenario() == own);
   CHECK(bench.selection().step == place.step);
   CHECK(bench.selection().head == 6);
@@ -77,11 +77,11 @@ TEST_CASE("the buttons beside the caption turn the pages, and leave") {
   if (!bench.ui) return;
   drop(bench, lesson_file(folder));
   bench.ui->click("caption/forward");
-  CHECK(bench.window->state().walk.page == 1);
+  CHECK(bench.window->state().document.walk.page == 1);
   bench.ui->click("caption/back");
-  CHECK(bench.window->state().walk.page == 0);
+  CHECK(bench.window->state().document.walk.page == 0);
   bench.ui->click("caption/leave");
-  CHECK_FALSE(bench.window->state().walk.page);
+  CHECK_FALSE(bench.window->state().document.walk.page);
 }
 
 TEST_CASE("a playlist that is wrong is told in a sentence and changes nothing") {
@@ -91,9 +91,9 @@ TEST_CASE("a playlist that is wrong is told in a sentence and changes nothing") 
   const Scenario before = bench.scenario();
   drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"step": "softmaks"}]})"));
   CHECK(bench.scenario() == before);
-  CHECK_FALSE(bench.window->state().walk.page);
-  REQUIRE(bench.window->state().notices.notices.size() == 1);
-  CHECK(bench.window->state().notices.notices[0].text.find("\"softmax\"") != std::string::npos);
+  CHECK_FALSE(bench.window->state().document.walk.page);
+  REQUIRE(bench.window->state().view.notices.notices.size() == 1);
+  CHECK(bench.window->state().view.notices.notices[0].text.find("\"softmax\"") != std::string::npos);
 }
 
 TEST_CASE("a page whose head or cell is not there is shown as far as it goes, and says so") {
@@ -103,8 +103,8 @@ TEST_CASE("a page whose head or cell is not there is shown as far as it goes, an
   drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"step": "scores", "head": 40}]})"));
   CHECK(bench.selection().step == Step::scores);
   CHECK(bench.selection().head == 7);
-  REQUIRE(bench.window->state().notices.notices.size() == 1);
-  CHECK(bench.window->state().notices.notices[0].text == "Page 1: head 40 of 8 heads, counted from 0");
+  REQUIRE(bench.window->state().view.notices.notices.size() == 1);
+  CHECK(bench.window->state().view.notices.notices[0].text == "Page 1: head 40 of 8 heads, counted from 0");
 }
 
 TEST_CASE("a page whose scenario has no trace says why, and the walk goes on") {
@@ -114,7 +114,7 @@ TEST_CASE("a page whose scenario has no trace says why, and the walk goes on") {
   drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"set": ["attention.num_heads=7"]},
                                        {"scenario": "random", "step": "output"}]})"));
   CHECK(bench.ui->has("notice/lasting"));
-  CHECK(bench.window->state().walk.page == 0);
+  CHECK(bench.window->state().document.walk.page == 0);
   bench.ui->key("PageDown");
   CHECK_FALSE(bench.ui->has("notice/lasting"));
   CHECK(bench.selection().step == Step::output);
@@ -127,12 +127,12 @@ TEST_CASE("a scenario that is computed in the background takes its page's place 
   drop(bench, lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"scenario":
     {"attention": {"embed_dim": 256, "num_heads": 16}, "inputs": {"query_length": 300}},
     "step": "softmax", "head": 13, "pin": {"tensor": "attn_weights", "index": [0, 13, 299, 299]}}]})"));
-  bench.window->state().session.finish();
+  bench.window->state().document.session.finish();
   bench.ui->run_frames(3);
   CHECK(bench.trace().options.num_heads == 16);
   CHECK(bench.selection().head == 13);
   CHECK(bench.selection().pinned == CellRef{{TensorId::attn_weights}, {0, 13, 299, 299}});
-  CHECK(bench.window->state().notices.notices.empty());
+  CHECK(bench.window->state().view.notices.notices.empty());
 }
 
 TEST_CASE(
@@ -150,7 +150,7 @@ TEST_CASE(
   bench.ui->key("C");
   bench.ui->key("Home");
   command(CommandId::add_page);
-  CHECK(bench.window->state().walk.playlist.pages.size() == 2);
+  CHECK(bench.window->state().document.walk.playlist.pages.size() == 2);
 
   command(CommandId::walk_playlist);
   CHECK(bench.selection().step == Step::output);
@@ -168,14 +168,14 @@ TEST_CASE(
   CHECK(saved.pages[0].caption == "The end comes first.");
   CHECK(saved.pages[0].step == Step::output);
   CHECK(saved.pages[1].scenario->mask.is_causal);
-  CHECK(saved == bench.window->state().walk.playlist);
+  CHECK(saved == bench.window->state().document.walk.playlist);
 
   command(CommandId::remove_page);
-  CHECK(bench.window->state().walk.playlist.pages.size() == 1);
+  CHECK(bench.window->state().document.walk.playlist.pages.size() == 1);
   CHECK(bench.selection().step == Step::inputs);
   command(CommandId::remove_page);
-  CHECK_FALSE(bench.window->state().walk.page);
-  CHECK(bench.window->state().walk.playlist.pages.empty());
+  CHECK_FALSE(bench.window->state().document.walk.page);
+  CHECK(bench.window->state().document.walk.playlist.pages.empty());
 }
 
 TEST_CASE(
@@ -190,7 +190,7 @@ TEST_CASE(
     return questions.pages.size();
   };
   const auto says = [&](const char* words) {
-    return window.walk.words.caption.find(words) != std::string::npos;
+    return window.document.walk.words.caption.find(words) != std::string::npos;
   };
   start_walk(window, questions, {}, page("every key"));
   bench.ui->run_frames(2);
@@ -198,7 +198,7 @@ TEST_CASE(
   CHECK(says("PyTorch's module does the same"));
   Scenario filled = bench.scenario();
   filled.mask.value = -1e9;
-  window.session.edit(filled, "fill");
+  window.document.session.edit(filled, "fill");
   bench.ui->run_frames(2);
   CHECK_FALSE(says("is not a number"));
   CHECK_FALSE(says("PyTorch's module does the same"));
@@ -211,7 +211,7 @@ TEST_CASE(
   CHECK(says("add up to 1.00"));
   Scenario blocked = bench.scenario();
   blocked.mask.preset = "padding:12";
-  window.session.edit(blocked, "pad everything");
+  window.document.session.edit(blocked, "pad everything");
   bench.ui->run_frames(2);
   CHECK_FALSE(says("add up to"));
   bench.ui->save_png("caption_changed");
@@ -225,7 +225,7 @@ TEST_CASE(
 TEST_CASE("the lessons of the menu are walked, and a question is found by its words") {
   WindowBench bench = open_window(1280, 900);
   if (!bench.ui) return;
-  const PlaylistWalk& walk = bench.window->state().walk;
+  const PlaylistWalk& walk = bench.window->state().document.walk;
   bench.ui->click("menu/Teach");
   bench.ui->click("menu/lesson/first_walk");
   bench.ui->run_frames(2);
@@ -252,12 +252,12 @@ TEST_CASE("every page of every lesson fits under the stage, and leaves the stage
     for (std::size_t page = 0; page < playlist.pages.size(); ++page) {
       CAPTURE(playlist.pages[page].title);
       start_walk(state, playlist, {}, page);
-      state.walk.answered = true;
+      state.document.walk.answered = true;
       bench.ui->run_frames(2);
       const UiRect stage = bench.ui->rect("panel/stage");
       CHECK(bench.ui->rect("caption/words").max.y + 8 <= bench.ui->rect("panel/caption").max.y);
       CHECK(stage.max.y - stage.min.y > 300);
-      CHECK(state.notices.notices.empty());
+      CHECK(state.view.notices.notices.empty());
     }
   }
 }
@@ -289,7 +289,7 @@ TEST_CASE(
   CHECK(bench.selection().view == StageView::memory);
   CHECK(bench.ui->has("stage/memory/right"));
   bench.ui->key("PageUp");
-  bench.window->state().selection.compare_with = CompareWith::mask;
+  bench.window->state().view.selection.compare_with = CompareWith::mask;
   perform(bench.window->state(), {CommandId::add_page});
-  CHECK(bench.window->state().walk.playlist.pages[1].beside == CompareWith::mask);
+  CHECK(bench.window->state().document.walk.playlist.pages[1].beside == CompareWith::mask);
 }

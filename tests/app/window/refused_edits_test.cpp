@@ -45,7 +45,7 @@ TEST_CASE("what is no number is told under its field and asked for by nobody") {
   CHECK(bench.session().history().step_count() == 1);
   for (const char* size : {"-1", "0", "9223372036854775807", "1000000007"}) {
     type_into(bench, "setup/embed_dim", size);
-    bench.window->state().session.finish();
+    bench.window->state().document.session.finish();
     bench.ui->run_frames(2);
     CAPTURE(size);
     CHECK_FALSE(bench.session().error().empty());
@@ -134,19 +134,19 @@ TEST_CASE("what has no result is not saved, and one sentence says so") {
   WindowBench bench = open_window();
   if (!bench.ui) return;
   const auto told = [&] {
-    const auto& notices = bench.window->state().notices.notices;
+    const auto& notices = bench.window->state().view.notices.notices;
     return notices.empty() ? std::string() : notices.back().text;
   };
   type_into(bench, "setup/num_heads", "7");
   bench.ui->key("Enter");
   bench.ui->key("Ctrl+S");
-  CHECK_FALSE(bench.window->state().files.open);
+  CHECK_FALSE(bench.window->state().dialogs.files.open);
   CAPTURE(told());
   CHECK(told().starts_with("Not saved: "));
   CHECK(told().find("num_heads") != std::string::npos);
   bench.ui->key("Ctrl+Z");
   bench.ui->key("Ctrl+S");
-  CHECK(bench.window->state().files.open);
+  CHECK(bench.window->state().dialogs.files.open);
 }
 
 TEST_CASE("Escape puts a refused value back, and a drag stays at the last value that there is a result for") {
