@@ -14,6 +14,7 @@
 #include "app/platform/offscreen_context.h"
 #include "app/window/playlist_walk.h"
 #include "app/window/stage_pictures.h"
+#include "app/window/window_state.h"
 #include "core/files/atomic_file.h"
 #include "core/playlist/page_words.h"
 #include "core/scenario/presets.h"
@@ -51,24 +52,25 @@ void make_folder(const std::string& folder) {
 
 // The window's state at this page, with all that it shows computed. Throws where the page cannot be shown as it says.
 void show(WindowState& window, const Playlist& playlist, std::size_t page, Warnings& warnings) {
+  WindowDocument& document = window.document;
   warnings.set_place(fmt::format("page {}", page + 1));
   start_walk(window, playlist, "", page);
-  if (window.walk.asking()) walk_pages(window, 1);  // a picture has the answer beside its question
-  window.session.finish();
+  if (document.walk.asking()) walk_pages(window, 1);  // a picture has the answer beside its question
+  document.session.finish();
   arrive(window);
-  skip_motion(window.motion);
-  const std::string why = window.session.error().empty()
-                              ? page_problem(playlist.pages[page], window.session.trace())
-                              : window.session.error();
+  skip_motion(window.view.motion);
+  const std::string why = document.session.error().empty()
+                              ? page_problem(playlist.pages[page], document.session.trace())
+                              : document.session.error();
   if (!why.empty()) throw Error(ExitStatus::usage, {.where = fmt::format("page {}", page + 1), .what = why});
   for (const std::string& gap :
-       page_gaps(playlist.pages[page], window.session.inputs(), window.session.trace()))
+       page_gaps(playlist.pages[page], document.session.inputs(), document.session.trace()))
     warnings.add(
         gap.starts_with("if ")
             ? fmt::format("page {}: no condition of {{{}: …}} holds, so nothing is shown for it", page + 1, gap)
             : fmt::format("page {}: there is no number for {{{}}}, so – is shown for it", page + 1, gap));
-  for (const std::string& note : window.session.inputs().notes) warnings.add(note);
-  for (const std::string& warning : window.session.trace().warnings) warnings.add(warning);
+  for (const std::string& note : document.session.inputs().notes) warnings.add(note);
+  for (const std::string& warning : document.session.trace().warnings) warnings.add(warning);
 }
 
 }  // namespace
@@ -112,7 +114,8 @@ void run_render(CLI::App& app, const Words& words) {
       write_file_atomically(name + ".svg", pictures.svg(window));
     else
       write_bytes(name + ".png", to_png(pictures.image(window)));
-    if (!wanted.motion || !no_motion(window.selection, window.session.trace()).empty()) continue;
+    if (!wanted.motion || !no_motion(window.view.selection, window.document.session.trace()).empty())
+      continue;
     write_bytes(name + "-motion.png", pictures.motion(window));
     ++motions;
   }

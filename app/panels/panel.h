@@ -24,7 +24,7 @@ namespace headwise {
 class HeatmapRenderer;  // app/render
 enum class CommandId : int;
 struct OtherSide;         // app/session/other_side.h
-struct TokenPredictions;  // app/session/word_predictions.h
+struct TokenPredictions;  // app/session/token_predictions.h
 
 // A page of a lesson that is in the program (core/playlist/lessons.h).
 struct LessonPage {

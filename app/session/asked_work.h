@@ -2,18 +2,14 @@
 // once. Another question than before gives up what is under way.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
-#include <new>
 #include <optional>
 #include <string>
-#include <thread>
+#include <type_traits>
 #include <utility>
 
-#include "app/session/waiting.h"
-#include "core/tensor/cancellation.h"
+#include "app/session/worker.h"
 
 namespace headwise {
 
@@ -22,39 +18,45 @@ namespace headwise {
 template <class Question, class Answer>
 class AskedWork {
  public:
+  using AnswerPtr = std::shared_ptr<const Answer>;
   struct Outcome {
     Question question;
-    std::shared_ptr<const Answer> answer;  // null: there is none
-    std::string error;                     // why
+    AnswerPtr answer;   // null: there is none
+    std::string error;  // why
   };
   using OutcomePtr = std::shared_ptr<const Outcome>;
-  using Make = std::function<Answer(const Question&)>;
-
   using IsShort = std::function<bool(const Question&)>;
 
+  // `make(question)`, or `make(question, before)` with the answer known so far to share with (an AnswerPtr, may be null).
   // `wake` is called from the thread when an outcome can be taken; it may be empty. `is_short`: what is made within of(),
-  // without a thread; empty: nothing.
-  AskedWork(Make make, std::function<void()> wake, IsShort is_short = {})
-      : make_(std::move(make)), wake_(std::move(wake)), is_short_(std::move(is_short)) {}
-  // Gives up what is under way and waits until it has noticed.
-  ~AskedWork() {
-    cancelled_ = true;
-    if (thread_.joinable()) thread_.join();
-  }
-  AskedWork(const AskedWork&) = delete;
-  AskedWork& operator=(const AskedWork&) = delete;
+  // without a thread; empty: nothing. `no_memory` as in error_of.
+  template <class Make>
+  AskedWork(Make make, std::function<void()> wake, IsShort is_short = {},
+            const char* no_memory = "this does not fit in memory: make the text shorter")
+      : make_([make = std::move(make)](const Question& question, const AnswerPtr& before) -> Answer {
+          if constexpr (std::is_invocable_v<const Make&, const Question&>) {
+            return make(question);
+          } else {
+            return make(question, before);
+          }
+        }),
+        is_short_(std::move(is_short)),
+        no_memory_(no_memory),
+        worker_(std::move(wake)) {}
 
   // Null while it is made, which begins here, or when what is under way has noticed that nobody wants it; never waits.
   OutcomePtr of(const Question& question) {
     take_in();
-    if (thread_.joinable()) {
-      if (is_known(question) || running_ != question) cancelled_ = true;
+    if (running()) {
+      if (is_known(question) || running_ != question) worker_.cancel();
     } else if (!is_known(question)) {
       ++begun_;
+      const AnswerPtr before = known_ ? known_->answer : nullptr;
       if (is_short_ && is_short_(question)) {
-        known_ = outcome_of(question);
+        known_ = outcome_of(question, before);
       } else {
-        start(question);
+        running_ = question;
+        worker_.start([this, question, before] { arrived_ = outcome_of(question, before); });
       }
     }
     return is_known(question) ? known_ : nullptr;
@@ -64,10 +66,12 @@ class AskedWork {
     take_in();
     return is_known(question) ? known_ : nullptr;
   }
+  // The last outcome that was taken in, of any question; null: none.
+  const OutcomePtr& known() const { return known_; }
   // Nobody wants an answer now: what is under way is given up, what is known is kept.
   void rest() {
     take_in();
-    if (thread_.joinable()) cancelled_ = true;
+    worker_.cancel();
   }
   // The same, and what is known is let go.
   void forget() {
@@ -76,67 +80,40 @@ class AskedWork {
   }
   // How many answers have been begun.
   int begun() const { return begun_; }
-  bool running() const { return thread_.joinable(); }
+  bool running() const { return worker_.busy(); }
   // How far what is under way has come, where something is.
-  Waiting waiting() const { return thread_.joinable() ? clock_.waiting() : Waiting{}; }
+  Waiting waiting() const { return worker_.waiting(); }
   // Waits for what is under way (tests, and pictures of the window).
   void finish() {
-    if (thread_.joinable()) thread_.join();
-    take_in();
+    if (worker_.finish()) keep_arrived();
   }
 
  private:
   bool is_known(const Question& question) const { return known_ && known_->question == question; }
-  OutcomePtr outcome_of(const Question& question) const {
+  OutcomePtr outcome_of(const Question& question, const AnswerPtr& before) const {
     auto outcome = std::make_shared<Outcome>(Outcome{question, nullptr, ""});
-    try {
-      outcome->answer = std::make_shared<const Answer>(make_(question));
-    } catch (const std::bad_alloc&) {
-      outcome->error = "this does not fit in memory: make the text shorter";
-    } catch (const std::exception& error) {
-      outcome->error = error.what();
-    }
+    outcome->error = error_of(
+        [&] { outcome->answer = std::make_shared<const Answer>(make_(question, before)); }, no_memory_);
     return outcome;
   }
-  void start(const Question& question) {
-    cancelled_ = false;
-    running_ = question;
-    clock_.begin();
-    thread_ = std::thread([this, question] {
-      const CancelScope scope(cancelled_);
-      const ProgressScope told(clock_.progress());
-      OutcomePtr outcome = outcome_of(question);
-      {
-        const std::lock_guard lock(mutex_);
-        arrived_ = std::move(outcome);
-      }
-      if (wake_) wake_();
-    });
-  }
   void take_in() {
-    OutcomePtr arrived;
-    {
-      const std::lock_guard lock(mutex_);
-      arrived = std::exchange(arrived_, nullptr);
-    }
-    if (!arrived) return;
-    if (thread_.joinable()) thread_.join();
+    if (worker_.ended()) keep_arrived();
+  }
+  void keep_arrived() {
     running_.reset();
     // An answer that was found although it was given up is as good as any; the error of giving up is none.
-    if (!cancelled_ || arrived->answer) known_ = std::move(arrived);
+    if (!worker_.cancelled() || arrived_->answer) known_ = arrived_;
+    arrived_.reset();
   }
 
-  Make make_;
-  std::function<void()> wake_;
+  std::function<Answer(const Question&, const AnswerPtr&)> make_;
   IsShort is_short_;
+  const char* no_memory_;
   int begun_ = 0;
   OutcomePtr known_;
   std::optional<Question> running_;  // what is under way
-  std::mutex mutex_;
-  OutcomePtr arrived_;  // written by the thread
-  std::atomic<bool> cancelled_ = false;
-  WaitingClock clock_;
-  std::thread thread_;
+  OutcomePtr arrived_;               // written by the thread
+  Worker worker_;
 };
 
 }  // namespace headwise

@@ -1,6 +1,5 @@
 #include "app/session/comparisons.h"
 
-#include <exception>
 #include <optional>
 #include <utility>
 
@@ -17,15 +16,13 @@ constexpr Index multiply_adds_at_once = 3'000'000;
 ComputedComparisons compare(const TracePtr& trace) {
   ComputedComparisons computed;
   computed.trace = trace;
-  try {
+  computed.error = error_of([&] {
     std::optional<ProgressPart> part(std::in_place, 0.0, 0.2, "layouts");
     computed.layouts = compare_layouts(*trace);
     part.emplace(0.2, 1.0);
     computed.head_width = compare_head_width(*trace);
-  } catch (const std::exception& error) {
-    check_cancelled();  // then there is nothing to be told
-    computed.error = error.what();
-  }
+  });
+  if (!computed.error.empty()) check_cancelled();  // then there is nothing to be told
   return computed;
 }
 

@@ -2,10 +2,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <exception>
 #include <utility>
 
-#include "core/tensor/cancellation.h"
 #include "core/tensor/task_threads.h"
 
 namespace headwise {
@@ -38,12 +36,6 @@ FinerMaps::FinerMaps(std::function<void()> wake) : wake_(std::move(wake)) {}
 
 FinerMaps::~FinerMaps() {
   end();
-  {
-    const std::lock_guard lock(mutex_);
-    quit_ = true;
-  }
-  changed_.notify_all();
-  if (thread_.joinable()) thread_.join();
 }
 
 void FinerMaps::begin(std::shared_ptr<const WeightTiles> tiles) {
@@ -53,11 +45,9 @@ void FinerMaps::begin(std::shared_ptr<const WeightTiles> tiles) {
 }
 
 void FinerMaps::end() {
-  std::unique_lock lock(mutex_);
-  wanted_.clear();
-  cancelled_ = true;
-  changed_.wait(lock, [this] { return !busy_; });
-  cancelled_ = false;
+  look_away();
+  worker_.stop();
+  const std::lock_guard lock(mutex_);
   tiles_.reset();
   kept_.clear();
   bytes_ = 0;
@@ -70,7 +60,7 @@ bool FinerMaps::fits(const FinerView& view) {
 }
 
 std::vector<FinerPiece> FinerMaps::look(const FinerView& view) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
   wanted_.clear();
   std::vector<FinerPiece> pieces;
   if (!tiles_ || !fits(view)) return pieces;
@@ -100,8 +90,10 @@ std::vector<FinerPiece> FinerMaps::look(const FinerView& view) {
     return row * row + col * col;
   };
   std::ranges::stable_sort(wanted_, std::ranges::greater{}, distance);
-  if (!wanted_.empty() && !thread_.joinable()) thread_ = std::thread([this] { run(); });
-  changed_.notify_all();
+  const bool begins = !wanted_.empty() && !busy_;
+  busy_ = busy_ || begins;
+  lock.unlock();
+  if (begins) worker_.start([this] { run(); });
   return pieces;
 }
 
@@ -122,26 +114,19 @@ Index FinerMaps::bytes() const {
 
 void FinerMaps::run() {
   std::unique_lock lock(mutex_);
-  while (true) {
-    changed_.wait(lock, [this] { return quit_ || !wanted_.empty(); });
-    if (quit_) return;
-    busy_ = true;
-    const std::shared_ptr<const WeightTiles> tiles = tiles_;
+  const std::shared_ptr<const WeightTiles> tiles = tiles_;
+  bool failed = false;
+  while (!wanted_.empty()) {
     lock.unlock();
-    bool failed = false;
-    try {
-      const CancelScope scope(cancelled_);
-      make_pieces(*tiles);
-    } catch (const std::exception&) {  // cancelled, or no memory: the coarse blocks stay
-      failed = true;
-    }
+    // Cancelled, or no memory: the coarse blocks stay.
+    failed = !error_of([&] { make_pieces(*tiles); }).empty();
     lock.lock();
     under_way_.clear();
     if (failed) wanted_.clear();
-    busy_ = false;
-    changed_.notify_all();
-    if (!failed && wake_) wake_();
   }
+  busy_ = false;
+  lock.unlock();
+  if (!failed && wake_) wake_();
 }
 
 void FinerMaps::make_pieces(const WeightTiles& tiles) {

@@ -3,16 +3,15 @@
 #pragma once
 
 #include <atomic>
-#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <thread>
 #include <tuple>
 #include <vector>
 
+#include "app/session/worker.h"
 #include "core/full_size/weight_blocks.h"
 
 namespace headwise {
@@ -80,17 +79,15 @@ class FinerMaps {
 
   std::function<void()> wake_;
   std::atomic<std::uint64_t> arrived_ = 0;
-  std::atomic<bool> cancelled_ = false;
   mutable std::mutex mutex_;  // of all that follows
-  std::condition_variable changed_;
   std::shared_ptr<const WeightTiles> tiles_;
   std::map<Place, Kept> kept_;
   Index bytes_ = 0;
   std::uint64_t looks_ = 0;
   std::vector<Place> wanted_;  // the last is made first
   std::vector<Place> under_way_;
-  bool busy_ = false, quit_ = false;
-  std::thread thread_;  // from the first piece on
+  bool busy_ = false;
+  Worker worker_;
 };
 
 }  // namespace headwise

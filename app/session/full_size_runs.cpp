@@ -1,15 +1,13 @@
 #include "app/session/full_size_runs.h"
 
-#include <algorithm>
+#include <atomic>
 #include <chrono>
-#include <exception>
-#include <new>
 #include <optional>
+#include <utility>
 
 #include "app/session/computation.h"
 #include "core/bench/attention_work.h"
 #include "core/scenario/tokens.h"
-#include "core/tensor/cancellation.h"
 #include "core/tensor/random.h"
 
 namespace headwise {
@@ -98,18 +96,9 @@ FullSizeResultPtr full_size_run(const FullSizeRequest& request, const FullSizeBe
   auto result = std::make_shared<FullSizeResult>();
   result->number = ++results;
   result->request = request;
-  try {
-    compute(request, before, *result);
-  } catch (const std::bad_alloc&) {
-    result->error = "this does not fit in memory: choose a shorter length or a smaller model";
-  } catch (const std::exception& error) {
-    result->error = error.what();
-  }
+  result->error = error_of([&] { compute(request, before, *result); },
+                           "this does not fit in memory: choose a shorter length or a smaller model");
   return result;
-}
-
-FullSizeRuns::~FullSizeRuns() {
-  cancel();
 }
 
 void FullSizeRuns::start(const FullSizeRequest& request) {
@@ -122,35 +111,20 @@ void FullSizeRuns::start(const FullSizeRequest& request) {
     if (mask_alone) before.trace = result_->forward.trace;
   }
   forget();
-  cancelled_ = false;
-  clock_.begin();
-  thread_ = std::thread([this, request, before = std::move(before)]() mutable {
-    const CancelScope scope(cancelled_);
-    const ProgressScope told(clock_.progress());
-    FullSizeResultPtr result = full_size_run(request, before);
+  worker_.start([this, request, before = std::move(before)]() mutable {
+    arrived_ = full_size_run(request, before);
     before = {};
-    {
-      const std::lock_guard lock(mutex_);
-      arrived_ = std::move(result);
-    }
-    if (wake_) wake_();
   });
 }
 
 void FullSizeRuns::cancel() {
-  cancelled_ = true;
-  if (thread_.joinable()) thread_.join();
+  worker_.stop();
   arrived_.reset();
 }
 
 void FullSizeRuns::take_in() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!arrived_) return;
-  }
-  thread_.join();
-  result_ = std::move(arrived_);
-  arrived_.reset();
+  if (!worker_.ended()) return;
+  result_ = std::exchange(arrived_, nullptr);
   if (result_->error.empty()) finer_.begin({result_, result_->tiles.get()});
 }
 
@@ -161,7 +135,7 @@ void FullSizeRuns::forget() {
 
 bool FullSizeRuns::running() {
   take_in();
-  return thread_.joinable();
+  return worker_.busy();
 }
 
 const FullSizeResultPtr& FullSizeRuns::result() {

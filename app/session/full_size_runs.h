@@ -2,19 +2,16 @@
 // look at its weights, which are not kept.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "app/session/finer_maps.h"
 #include "app/session/full_size_passes.h"
-#include "app/session/waiting.h"
+#include "app/session/worker.h"
 #include "core/full_size/model_sizes.h"
 #include "core/full_size/sampled_agreement.h"
 #include "core/full_size/weight_pyramid.h"
@@ -60,18 +57,15 @@ FullSizeResultPtr full_size_run(const FullSizeRequest& request, const FullSizeBe
 class FullSizeRuns {
  public:
   // `wake` is called from another thread when a result can be taken; it may be empty.
-  explicit FullSizeRuns(std::function<void()> wake = {}) : wake_(wake), finer_(std::move(wake)) {}
-  // Cancels what is under way and waits until it has noticed.
-  ~FullSizeRuns();
-  FullSizeRuns(const FullSizeRuns&) = delete;
-  FullSizeRuns& operator=(const FullSizeRuns&) = delete;
+  explicit FullSizeRuns(std::function<void()> wake = {}) : finer_(wake), worker_(std::move(wake)) {}
 
   // What is under way is given up first. The last result is let go before the next is begun, for two may not fit in memory, but for
   // what the next takes over.
   void start(const FullSizeRequest& request);
+  // Gives up what is under way and waits until it has noticed.
   void cancel();
   bool running();
-  Waiting waiting() const { return clock_.waiting(); }
+  Waiting waiting() const { return worker_.waiting(); }
   // The last one that came to its end; null: none.
   const FullSizeResultPtr& result();
   // Of the last result.
@@ -82,14 +76,10 @@ class FullSizeRuns {
  private:
   void take_in();
 
-  std::function<void()> wake_;
   FullSizeResultPtr result_;
-  std::mutex mutex_;
-  FullSizeResultPtr arrived_;  // written by the thread
-  std::atomic<bool> cancelled_ = false;
-  WaitingClock clock_;
-  std::thread thread_;
+  FullSizeResultPtr arrived_;  // written by the worker
   FinerMaps finer_;
+  Worker worker_;
 };
 
 }  // namespace headwise

@@ -4,8 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <exception>
-#include <new>
+#include <utility>
 
 #include "core/answers/one_wide_head.h"
 #include "core/answers/traced_inputs.h"
@@ -16,7 +15,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::string_view too_large =
+constexpr const char* too_large =
     "the other side does not fit in memory: make the text, embed_dim or batch smaller";
 
 OtherSide wide_head(const Computation& present) {
@@ -120,13 +119,10 @@ OtherSide made(const Computation& present, CompareWith with) {
 
 OtherSide other_side(const Computation& present, CompareWith with) {
   OtherSide side;
-  try {
-    return made(present, with);
-  } catch (const std::bad_alloc&) {
-    side.why = too_large;
-  } catch (const std::exception& error) {
-    side.why = error.what();
-  }
+  std::string why = error_of([&] { side = made(present, with); }, too_large);
+  if (why.empty()) return side;
+  side = {};
+  side.why = std::move(why);
   side.name = compare_with_names[static_cast<std::size_t>(with)];
   return side;
 }

@@ -1,6 +1,6 @@
 #include "app/session/session.h"
 
-#include <exception>
+#include <chrono>
 #include <string_view>
 #include <utility>
 
@@ -14,6 +14,9 @@
 namespace headwise {
 namespace {
 
+// Two frames of a usual display, the time that an answer may take. What takes no longer is seen in the frame that asked
+// for it, and is not slowed down by that frame being drawn beside it.
+constexpr auto short_wait = std::chrono::microseconds(33333);
 constexpr double patience = 0.5;  // seconds that a computation may take which is already superseded
 
 // The window knows that it speaks of its scenario.
@@ -38,7 +41,7 @@ Session::Session(const Scenario& first, std::function<void()> wake)
       good_(compute(asked_, nullptr)),
       step_base_(good_),
       history_(asked_),
-      background_(std::move(wake)) {}
+      worker_(std::move(wake)) {}
 
 void Session::edit(const Scenario& scenario, const std::string& label, bool continues) {
   if (scenario == asked_) {
@@ -89,7 +92,7 @@ std::string Session::undo_label() const {
 }
 
 void Session::abandon() {
-  if (running_) background_.cancel();
+  if (running_) worker_.cancel();
   running_.reset();
   next_.reset();
 }
@@ -149,18 +152,13 @@ void Session::submit(Request request) {
   error_.clear();
   if (computes_at_once(request.scenario)) {
     abandon();  // what is under way was asked for before this
-    std::string error;
-    try {
-      adopt(request, compute(request.scenario, good_.get()));
-    } catch (const std::exception& failed) {
-      error = sentence_of(failed.what());
-    }
-    if (!error.empty()) refuse(std::move(request), std::move(error));
+    std::string error = error_of([&] { adopt(request, compute(request.scenario, good_.get())); });
+    if (!error.empty()) refuse(std::move(request), sentence_of(error));
     return;
   }
-  if (background_.busy()) {
+  if (worker_.busy()) {
     // A drag shows what it comes by; what takes longer than that would only hold up what is asked for now.
-    if (background_.waiting().seconds > patience) abandon();
+    if (worker_.waiting().seconds > patience) abandon();
     next_ = std::move(request);
   } else {
     start(std::move(request));
@@ -168,7 +166,9 @@ void Session::submit(Request request) {
 }
 
 void Session::start(Request request) {
-  background_.start({++job_number_, request.scenario, good_});
+  worker_.start([this, scenario = request.scenario, previous = good_] {
+    arrived_error_ = error_of([&] { arrived_ = compute(scenario, previous.get()); });
+  });
   running_ = std::move(request);
 }
 
@@ -208,22 +208,22 @@ void Session::adopt(const Request& request, ComputationPtr computation) {
 }
 
 bool Session::poll() {
-  std::optional<Background::Result> result = background_.take();
-  if (!result) return false;
-  take_in(*std::move(result));
+  if (!worker_.ended(short_wait)) return false;
+  take_in();
   return true;
 }
 
 void Session::finish() {
-  while (std::optional<Background::Result> result = background_.wait_and_take()) take_in(*std::move(result));
+  while (worker_.finish()) take_in();
 }
 
-void Session::take_in(Background::Result result) {
+void Session::take_in() {
+  ComputationPtr computation = std::exchange(arrived_, nullptr);
   if (const std::optional<Request> request = std::exchange(running_, std::nullopt)) {
-    if (result.computation) {
-      adopt(*request, std::move(result.computation));
+    if (computation) {
+      adopt(*request, std::move(computation));
     } else if (!next_) {
-      refuse(*request, sentence_of(result.error));
+      refuse(*request, sentence_of(arrived_error_));
     }
   }
   if (next_) start(*std::exchange(next_, std::nullopt));

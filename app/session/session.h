@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "app/session/background.h"
 #include "app/session/computation.h"
 #include "app/session/history.h"
+#include "app/session/worker.h"
 
 namespace headwise {
 
@@ -33,7 +33,7 @@ class Session {
   const History& history() const { return history_; }
   bool computing() const { return running_.has_value() || next_.has_value(); }
   // How long and how far, while computing().
-  Waiting waiting() const { return background_.waiting(); }
+  Waiting waiting() const { return worker_.waiting(); }
 
   // Asks for another Scenario. Small ones have their trace when this returns, large ones after a later
   // poll(); one that fails leaves the trace and the history as they are and sets error(). `label` names the
@@ -86,7 +86,7 @@ class Session {
   // It has no trace.
   void refuse(Request request, std::string error);
   void adopt(const Request& request, ComputationPtr computation);
-  void take_in(Background::Result result);
+  void take_in();
 
   Scenario asked_;
   ComputationPtr good_;
@@ -99,8 +99,9 @@ class Session {
   std::string last_edit_;
   std::optional<Request> running_;  // in the background; null where its result is no longer wanted
   std::optional<Request> next_;     // to be started when the background is free
-  std::uint64_t job_number_ = 0;
-  Background background_;
+  ComputationPtr arrived_;          // written by the worker; null: it failed
+  std::string arrived_error_;       // why
+  Worker worker_;
 };
 
 }  // namespace headwise

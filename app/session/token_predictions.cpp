@@ -1,7 +1,6 @@
 #include "app/session/token_predictions.h"
 
 #include <algorithm>
-#include <exception>
 #include <utility>
 
 #include "core/scenario/layer_scenario.h"
@@ -57,8 +56,13 @@ std::string no_predictions(const Computation& computation) {
   return "";
 }
 
+PredictionRuns::PredictionRuns(std::function<void()> wake)
+    : work_(predict, std::move(wake), [](const Question& question) {
+        return work_of(*question.computation->inputs.model_input) <= multiply_adds_at_once;
+      }) {}
+
 WordPredictionsPtr PredictionRuns::of(const ComputationPtr& computation, Index batch) {
-  const Question question{computation, batch, untouched_};
+  const Question question{computation, batch};
   if (known_of_ == question) {
     work_.rest();
     return known_;
@@ -71,29 +75,18 @@ WordPredictionsPtr PredictionRuns::of(const ComputationPtr& computation, Index b
     work_.rest();
     return keep(std::make_shared<const TokenPredictions>(TokenPredictions{computation, {}, std::move(why)}));
   }
-  const auto take = [&](const Answer& answer) {
-    untouched_ = answer.untouched;
-    return keep(answer.predictions);
-  };
-  if (work_of(*computation->inputs.model_input) <= multiply_adds_at_once) {
-    try {
-      return take(predict(question));
-    } catch (const std::exception& error) {
-      return keep(std::make_shared<const TokenPredictions>(TokenPredictions{computation, {}, error.what()}));
-    }
-  }
   const auto outcome = work_.of(question);
   if (!outcome) return nullptr;
-  if (outcome->answer) return take(*outcome->answer);
+  if (outcome->answer) return keep(outcome->answer->predictions);
   return keep(std::make_shared<const TokenPredictions>(TokenPredictions{computation, {}, outcome->error}));
 }
 
-PredictionRuns::Answer PredictionRuns::predict(const Question& question) {
+PredictionRuns::Answer PredictionRuns::predict(const Question& question, const Work::AnswerPtr& before) {
   const Computation& computation = *question.computation;
   const ModelInput& input = *computation.inputs.model_input;
   const Transformer& transformer = *input.model->transformer();
   const Tensor& hidden = *input.hidden_state;
-  Untouched untouched = question.untouched;
+  Untouched untouched = before ? before->untouched : Untouched{};
   if (untouched.hidden_state != input.hidden_state) {
     const TensorPtr given = transformer.layer_input(input.layer, hidden);
     untouched = {

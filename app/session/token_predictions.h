@@ -35,7 +35,7 @@ std::string no_predictions(const Computation& computation);
 class PredictionRuns {
  public:
   // `wake` as AskedWork has it.
-  explicit PredictionRuns(std::function<void()> wake = {}) : work_(predict, std::move(wake)) {}
+  explicit PredictionRuns(std::function<void()> wake = {});
 
   // Of sequence `batch`. Those of a small model come at once, others later: null until then, it never waits.
   WordPredictionsPtr of(const ComputationPtr& computation, Index batch);
@@ -53,7 +53,6 @@ class PredictionRuns {
   struct Question {
     ComputationPtr computation;
     Index batch = 0;
-    Untouched untouched = {};  // of the answer before: it may be of use
     friend bool operator==(const Question& a, const Question& b) {
       return a.computation->trace == b.computation->trace && a.batch == b.batch;
     }
@@ -62,12 +61,12 @@ class PredictionRuns {
     WordPredictionsPtr predictions;
     Untouched untouched;
   };
-  static Answer predict(const Question& question);
+  using Work = AskedWork<Question, Answer>;
+  static Answer predict(const Question& question, const Work::AnswerPtr& before);
 
   std::optional<Question> known_of_;
   WordPredictionsPtr known_;
-  Untouched untouched_;
-  AskedWork<Question, Answer> work_;
+  Work work_;
 };
 
 }  // namespace headwise

@@ -25,40 +25,41 @@ struct LookedAt {
   Selection selection;
 
   explicit LookedAt(const WindowState& state)
-      : computation(state.session.computation()),
+      : computation(state.document.session.computation()),
         trace(computation->trace),
-        scenario(state.session.scenario()),
-        error(state.session.error()),
-        last_edit(told_of_last_edit(state)),
-        selection(state.selection) {}
+        scenario(state.document.session.scenario()),
+        error(state.document.session.error()),
+        last_edit(told_of_last_edit(state.document)),
+        selection(state.view.selection) {}
 
   // Nothing is computed before the place that is looked at wants it.
   void add_gradients(WindowState& state) {
-    if (!wants_gradients(selection)) return state.gradients.rest(computation->trace);
-    if (const TracePtr back = state.gradients.of(computation, selection.loss)) {
+    Gradients& gradients = state.document.gradients;
+    if (!wants_gradients(selection)) return gradients.rest(computation->trace);
+    if (const TracePtr back = gradients.of(computation, selection.loss)) {
       trace = back;
-      state.selection = selection = selection_within(selection, *trace);
+      state.view.selection = selection = selection_within(selection, *trace);
     } else {
-      const std::string why = state.gradients.error();
-      no_gradients = why.empty() ? told("computing the gradients", state.gradients.waiting()) : why;
+      const std::string why = gradients.error();
+      no_gradients = why.empty() ? told("computing the gradients", gradients.waiting()) : why;
     }
   }
 
   // The same of the view that compares.
-  void add_other_side(WindowState& state) {
-    if (selection.view != StageView::compare) return state.other_sides.rest();
-    other_side = state.other_sides.of(computation, selection.compare_with);
+  void add_other_side(WindowDocument& document) {
+    if (selection.view != StageView::compare) return document.other_sides.rest();
+    other_side = document.other_sides.of(computation, selection.compare_with);
     if (other_side) return;
     OtherSide none;
-    none.why = told("computing the other side", state.other_sides.waiting());
+    none.why = told("computing the other side", document.other_sides.waiting());
     other_side = std::make_shared<const OtherSide>(std::move(none));
   }
 
   // And of the view of predictions.
-  void add_predictions(WindowState& state) {
-    if (selection.view != StageView::prediction) return state.predictions.rest();
-    predictions = state.predictions.of(computation, selection.batch);
-    if (!predictions) no_predictions = told("computing the predicted words", state.predictions.waiting());
+  void add_predictions(WindowDocument& document) {
+    if (selection.view != StageView::prediction) return document.predictions.rest();
+    predictions = document.predictions.of(computation, selection.batch);
+    if (!predictions) no_predictions = told("computing the predicted words", document.predictions.waiting());
   }
 
   // "computing the gradients: scores, 43 % (Escape cancels)"
@@ -73,7 +74,7 @@ struct LookedAt {
     return within.pinned ? within.pinned : within.hovered;
   }
 
-  PanelContext context(WindowState& state, HeatmapRenderer& heatmaps, const Fonts& fonts, float scale,
+  PanelContext context(WindowView& view, HeatmapRenderer& heatmaps, const Fonts& fonts, float scale,
                        double& wake_after) const {
     if (tells_of_waiting) wake_after = std::min(wake_after, seconds_between_words);
     return {.scenario = scenario,
@@ -84,20 +85,20 @@ struct LookedAt {
             .error = error,
             .heatmaps = heatmaps,
             .fonts = fonts,
-            .palette = palette_of(state.settings.theme),
-            .theme = state.settings.theme,
+            .palette = palette_of(view.settings.theme),
+            .theme = view.settings.theme,
             .scale = scale,
-            .focus = &state.focus,
-            .motion = state.motion.progress,
-            .reduce_motion = state.settings.reduce_motion,
+            .focus = &view.focus,
+            .motion = view.motion.progress,
+            .reduce_motion = view.settings.reduce_motion,
             .other_side = other_side.get(),
             .no_gradients = no_gradients,
             .predictions = predictions.get(),
             .no_predictions = no_predictions,
-            .pointed = &state.pointed,
-            .pointing = &state.pointing,
-            .trail = &state.trail,
-            .reach = selection.all_the_way ? state.reach.of(trace, reaching_cell()) : nullptr,
+            .pointed = &view.pointed,
+            .pointing = &view.pointing,
+            .trail = &view.trail,
+            .reach = selection.all_the_way ? view.reach.of(trace, reaching_cell()) : nullptr,
             .wake_after = &wake_after};
   }
 };

@@ -4,39 +4,22 @@
 #include <imgui_internal.h>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <utility>
 
 #include "app/content/stage_views.h"
-#include "app/panels/panel_frame.h"
 #include "app/session/followed_pin.h"
 #include "app/widgets/focus_ring.h"
 #include "app/widgets/style.h"
 #include "app/window/caption_panel.h"
-#include "app/window/looked_at.h"
-#include "app/window/menu_bar.h"
-#include "app/window/motion_recording.h"
-#include "app/window/status_bar.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_files.h"
+#include "app/window/window_moves.h"
 #include "app/window/window_pictures.h"
 #include "app/window/window_settings.h"
 
 namespace headwise {
 namespace {
-
-StatusInfo status_of(const WindowState& state, double compute_seconds) {
-  StatusInfo info;
-  info.compute_seconds = compute_seconds;
-  if (state.recording) {
-    info.waiting = state.recording->waiting();
-    info.what = "saving the animation";
-  } else if (state.session.computing()) {
-    info.waiting = state.session.waiting();
-  }
-  return info;
-}
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
@@ -47,33 +30,17 @@ bool walks_menus(const KeyChord& chord) {
   return !chord.ctrl && !chord.alt && std::ranges::find(keys, chord.key) != std::end(keys);
 }
 
-// Panels by number: the order in which Tab goes through them.
-enum Part : int {
-  steps_part = 1,
-  setup_part,
-  stage_part,
-  inspector_part,
-  graph_part,
-  caption_part,
-  menu_part
-};
-
 }  // namespace
 
-bool MainWindow::overlay_open() const {
-  return state_.help.keys || state_.help.about || state_.comparison.open || state_.full_size.open ||
-         state_.heads.open || state_.heads_question.open || state_.files.open || state_.export_dialog.open ||
-         state_.palette.open;
-}
-
 bool MainWindow::menu_open() const {
-  return !overlay_open() && ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
+  return !state_.dialogs.any_open() &&
+         ImGui::IsPopupOpen("", ImGuiPopupFlags_AnyPopupId | ImGuiPopupFlags_AnyPopupLevel);
 }
 
 void MainWindow::take_keys() {
   const ImGuiIO& io = ImGui::GetIO();
   if (io.KeySuper) return;
-  const bool overlay = overlay_open(), menu = menu_open();
+  const bool overlay = state_.dialogs.any_open(), menu = menu_open();
   // ImGui's navigation, which is on as long as a menu is open, has closed it by now.
   const bool menu_before = (io.ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard) != 0;
   if ((menu || menu_before) && key_pressed(Key::escape, false)) {
@@ -82,11 +49,11 @@ void MainWindow::take_keys() {
   }
   for (const CommandEntry& entry : command_entries()) {
     // What lies over the window has the keys to itself; the key of a sheet takes it away again.
-    const bool closes = (state_.help.keys && entry.id == CommandId::show_keys) ||
-                        (state_.comparison.open && entry.id == CommandId::compare) ||
-                        (state_.full_size.open && entry.id == CommandId::full_size) ||
-                        (state_.heads.open && entry.id == CommandId::heads_of_model) ||
-                        (state_.palette.open && entry.id == CommandId::find_by_name);
+    const bool closes = (state_.dialogs.help.keys && entry.id == CommandId::show_keys) ||
+                        (state_.dialogs.comparison.open && entry.id == CommandId::compare) ||
+                        (state_.dialogs.full_size.open && entry.id == CommandId::full_size) ||
+                        (state_.dialogs.heads.open && entry.id == CommandId::heads_of_model) ||
+                        (state_.dialogs.palette.open && entry.id == CommandId::find_by_name);
     if (overlay && !closes) continue;
     for (const KeyChord& first : entry.keys) {
       if (first.key == Key::none || first != meant_by({first.key, io.KeyCtrl, io.KeyShift, io.KeyAlt}))
@@ -94,7 +61,7 @@ void MainWindow::take_keys() {
       for (int argument = 0; argument < entry.key_count; ++argument) {
         const KeyChord chord{static_cast<Key>(static_cast<int>(first.key) + argument), first.ctrl,
                              first.shift, first.alt};
-        if (!key_pressed(chord.key, entry.repeats) || focus_keeps(state_.focus, chord)) continue;
+        if (!key_pressed(chord.key, entry.repeats) || focus_keeps(state_.view.focus, chord)) continue;
         if (menu && walks_menus(chord)) continue;
         perform(state_, {entry.id, argument});
       }
@@ -103,249 +70,176 @@ void MainWindow::take_keys() {
 }
 
 void MainWindow::play(double seconds, double& wake_after) {
-  if (!state_.steps.playing || state_.motion.running) return;
-  const bool backward = state_.selection.view == StageView::gradients;
-  state_.seconds_to_next_step -= seconds;
-  if (state_.seconds_to_next_step <= 0.0) {
-    state_.seconds_to_next_step = seconds_per_step;
+  WindowView& view = state_.view;
+  if (!view.steps.playing || view.motion.running) return;
+  const bool backward = view.selection.view == StageView::gradients;
+  view.seconds_to_next_step -= seconds;
+  if (view.seconds_to_next_step <= 0.0) {
+    view.seconds_to_next_step = seconds_per_step;
     perform(state_, {backward ? CommandId::previous_step : CommandId::next_step});
   }
   const Step last = backward ? Step::inputs : Step::output;
-  if (state_.selection.step == last && !state_.motion.running) state_.steps.playing = false;
-  if (state_.steps.playing) wake_after = std::min(wake_after, state_.seconds_to_next_step);
+  if (view.selection.step == last && !view.motion.running) view.steps.playing = false;
+  if (view.steps.playing) wake_after = std::min(wake_after, view.seconds_to_next_step);
 }
 
 void MainWindow::take_dropped(const FrameInput& input) {
   if (input.dropped.empty()) return;
   open_file(state_, input.dropped.front());
   if (input.dropped.size() > 1)
-    state_.notices.say(fmt::format("{} files were dropped; only the first was opened.", input.dropped.size()));
-}
-
-void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale, double& wake_after) {
-  LookedAt looked(state_);
-  looked.add_gradients(state_);
-  looked.add_other_side(state_);
-  looked.add_predictions(state_);
-  Selection& selection = looked.selection;
-  const ComputationPtr computation = shown_ = looked.computation;
-  cover_focus(state_.focus, overlay_open() || menu_open());
-  const PanelContext context = looked.context(state_, heatmaps_, fonts, scale, wake_after);
-  std::vector<std::pair<PanelAction, bool>> actions;
-  // A new place to look at is taken at once, so that the inspector speaks of the cell under the mouse in this
-  // frame.
-  const auto take = [&](PanelAction action, bool from_setup = false) {
-    if (action.selection) selection = *action.selection;
-    actions.emplace_back(std::move(action), from_setup);
-  };
-  const auto px = [scale](float units) { return std::round(units * scale); };
-
-  if (layout.menu.height > 0.0) {
-    begin_focus_part(state_.focus, menu_part);
-    ImGui::PushStyleVar(
-        ImGuiStyleVar_FramePadding,
-        {8 * scale, std::max(0.0f, 0.5f * (static_cast<float>(layout.menu.height) - fonts.sans->FontSize))});
-    take(draw_menu_bar(context, {.undo_label = state_.session.undo_label(),
-                                 .redo_label = state_.session.redo_label(),
-                                 .playing = state_.steps.playing,
-                                 .full_screen = state_.full_screen,
-                                 .walking = state_.walk.page.has_value(),
-                                 .recent_files = state_.recent_files,
-                                 .has_playlist = !state_.walk.playlist.pages.empty(),
-                                 .to_open = &state_.menu_to_open,
-                                 .first_steps = state_.settings.first_steps ? &state_.first_steps : nullptr}));
-    ImGui::PopStyleVar();
-  }
-  if (begin_panel("panel/steps", grounds_, layout.steps, px(8), px(2),
-                  ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
-    begin_focus_part(state_.focus, steps_part);
-    take(draw_step_bar(context, state_.steps));
-    ImGui::EndChild();
-  }
-  if (begin_panel("panel/setup", grounds_, layout.setup, px(16), px(14))) {
-    begin_focus_part(state_.focus, setup_part);
-    scroll_by_keys(state_.focus, setup_part, px(60));
-    take(draw_setup_panel(context, state_.setup), true);
-    ImGui::EndChild();
-  }
-  if (begin_panel("panel/stage", grounds_, layout.stage, px(layout.small ? 12 : 18), px(layout.small ? 8 : 14))) {
-    begin_focus_part(state_.focus, stage_part);
-    take(draw_stage(context, stage_));
-    ImGui::EndChild();
-  }
-  if (begin_panel("panel/inspector", grounds_, layout.inspector, px(16), px(14))) {
-    begin_focus_part(state_.focus, inspector_part);
-    scroll_by_keys(state_.focus, inspector_part, px(60));
-    take(draw_inspector(context, state_.inspector));
-    ImGui::EndChild();
-  }
-  if (begin_panel("panel/graph", grounds_, layout.graph, px(12), px(8))) {
-    begin_focus_part(state_.focus, graph_part);
-    take(draw_graph(context, graph_));
-    ImGui::EndChild();
-  }
-  if (begin_panel("panel/caption", grounds_, layout.caption, px(18), px(10))) {
-    begin_focus_part(state_.focus, caption_part);
-    take(draw_caption(context, state_.walk));
-    ImGui::EndChild();
-  }
-  if (begin_bare_panel("panel/status", layout.status)) {
-    draw_status_bar(context, status_of(state_, computation->seconds));
-    ImGui::EndChild();
-  }
-  for (const auto& [action, from_setup] : actions) take_action(state_, action, from_setup);
-}
-
-void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_after) {
-  state_.focus.enabled = true;
-  const WidgetContext widgets{palette_of(state_.settings.theme), fonts, scale, &state_.focus, &wake_after};
-  draw_help_sheet(widgets, state_.help);
-  const LookedAt looked(state_);
-  draw_comparison_sheet(looked.context(state_, heatmaps_, fonts, scale, wake_after),
-                        looked.computation->trace, state_.comparisons, state_.comparison);
-  draw_full_size_sheet(looked.context(state_, heatmaps_, fonts, scale, wake_after), state_.full_size_runs,
-                       state_.full_size);
-  const PanelAction led = draw_heads_sheet(looked.context(state_, heatmaps_, fonts, scale, wake_after),
-                                           state_.head_finding, state_.heads);
-  if (const std::optional<HeadsAnswer> answer = draw_heads_question(widgets, state_.heads_question))
-    take_heads(state_, answer->heads);
-  if (const std::optional<std::string> path = draw_file_dialog(widgets, state_.files))
-    accept_file(state_, *path);
-  if (draw_export_dialog(widgets, state_.export_dialog)) accept_export(state_);
-  // After the dialogs: one that this opens must not see the Enter that chose it.
-  if (const std::optional<PaletteEntry> entry = draw_command_palette(widgets, state_.palette))
-    perform(state_, *entry);
-  take_action(state_, led, false);
+    state_.view.notices.say(
+        fmt::format("{} files were dropped; only the first was opened.", input.dropped.size()));
 }
 
 void MainWindow::take_results() {
-  const ComputationPtr before = state_.session.computation();
-  if (state_.session.poll())
-    state_.selection = selection_after(state_.selection, *before, *state_.session.computation());
+  const ComputationPtr before = state_.document.session.computation();
+  if (state_.document.session.poll())
+    state_.view.selection =
+        selection_after(state_.view.selection, *before, *state_.document.session.computation());
 }
 
-FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float scale) {
+double MainWindow::take_input(const FrameInput& input) {
+  WindowView& view = state_.view;
   double wake_after = never;
-  const TracePtr trace_before = state_.session.trace_ptr();
-  const Selection selection_before = state_.selection;
-  const Settings settings_before = state_.settings;
-  state_.pointing = {};
-  take_results();
-  arrive(state_);
-  apply_style(palette_of(state_.settings.theme), scale);
-  const ImGuiID focus_before = state_.focus.focused;
-  begin_focus_frame(state_.focus);
+  begin_focus_frame(view.focus);
   // A click begins something new, in the same field too: what is typed after it is an undo step of its own. So does a
   // press of a control by its key.
-  const bool pressed = state_.focus.keys != FocusKeys::text && press_key_pressed();
-  if (pressed || ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.session.end_step();
+  const bool pressed = view.focus.keys != FocusKeys::text && press_key_pressed();
+  if (pressed || ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.document.session.end_step();
   take_dropped(input);
-  const bool moving = advance_motion(state_.motion, input.seconds, state_.settings.motion_speed);
+  moving_ = advance_motion(view.motion, input.seconds, view.settings.motion_speed);
   take_keys();
   play(input.seconds, wake_after);
   // What a key asked for just now, where it takes no longer than a frame.
   take_results();
   // Who turns a page means to look at it, not to paint on it.
-  if (std::exchange(walked_page_, state_.walk.page) != state_.walk.page) stage_.brush = {};
-  if (const auto brush = std::exchange(state_.wanted_brush, std::nullopt)) {
+  if (std::exchange(walked_page_, state_.document.walk.page) != state_.document.walk.page) stage_.brush = {};
+  if (const auto brush = std::exchange(view.wanted_brush, std::nullopt)) {
     stage_.brush = {};
     stage_.brush.shape = 1 + static_cast<int>(*brush);
   }
-  if (stage_view_entry(state_.selection.view).motion == StepMotion::skipped) skip_motion(state_.motion);
+  // It shows how a step is made.
+  if (stage_view_entry(view.selection.view).motion == StepMotion::skipped) skip_motion(view.motion);
   if (input.close_requested) state_.quit = true;
+  return wake_after;
+}
 
-  const ImVec2 size = ImGui::GetIO().DisplaySize;
-  const WindowLayout layout =
-      window_layout(size.x, size.y, scale,
-                    {.stage_only = state_.stage_only,
-                     .caption_height = caption_height(fonts, scale, size.x, size.y, state_.walk)});
-  const Palette& palette = palette_of(state_.settings.theme);
+void MainWindow::begin_ground(const WindowLayout& layout, const Fonts& fonts, float scale) {
   ImGui::SetNextWindowPos({0, 0});
-  ImGui::SetNextWindowSize(size);
+  ImGui::SetNextWindowSize(ImGui::GetIO().DisplaySize);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowRounding, 0.0f);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0f);
-  // A menu bar is as high as its text with this padding: exactly the layout's.
-  const float menu_padding = 0.5f * (static_cast<float>(layout.menu.height) - fonts.sans->FontSize);
-  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, {8 * scale, std::max(0.0f, menu_padding)});
+  ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, menu_padding(layout, fonts, scale));
   ImGui::PushStyleColor(ImGuiCol_MenuBarBg, 0);
   ImGui::Begin("headwise", nullptr,
                ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
                    ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
-                   ImGuiWindowFlags_NoNav | (state_.stage_only ? 0 : ImGuiWindowFlags_MenuBar) |
+                   ImGuiWindowFlags_NoNav | (state_.view.stage_only ? 0 : ImGuiWindowFlags_MenuBar) |
                    ImGuiWindowFlags_NoScrollWithMouse);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(4);
   grounds_.clear();
-  draw_panels(layout, fonts, scale, wake_after);
-  // A number that is dragged too far stays at the last one that there is a result for.
-  if (state_.focus.dragged != 0 && ImGui::IsMouseDragging(ImGuiMouseButton_Left) &&
-      !state_.session.error().empty())
-    state_.session.undo();
-  draw_overlays(fonts, scale, wake_after);
-  record_motion(state_);
-  ImGui::End();
+}
+
+void MainWindow::draw_told(const WidgetContext& widgets, const WindowLayout& layout, double seconds) {
+  WindowView& view = state_.view;
   // An edit of the setup that has no trace is told there while it is typed; then, and of any other, over the stage.
-  const bool typed = !state_.setup.edited_row.empty() && focused_part(state_.focus) == setup_part;
-  const std::string lasting = typed ? "" : state_.session.error();
+  const bool typed = !view.setup.edited_row.empty() && focused_part(view.focus) == setup_part;
+  const std::string lasting = typed ? "" : state_.document.session.error();
   if (lasting != logged_) {
-    if (!lasting.empty()) state_.notices.log.write(lasting);
+    if (!lasting.empty()) view.notices.log.write(lasting);
     logged_ = lasting;
   }
-  const ComputationPtr& now = state_.session.computation();
-  if (now != told_ && now->shortened) state_.notices.say(now->shortened->note);
+  const ComputationPtr& now = state_.document.session.computation();
+  if (now != told_ && now->shortened) view.notices.say(now->shortened->note);
   told_ = now;
-  WidgetContext widgets{palette, fonts, scale, &state_.focus, &wake_after};
   draw_focus_ring(widgets);
-  widgets.focus = nullptr;
-  draw_notices(widgets, state_.notices, lasting, layout.graph.height > 0.0 ? layout.graph : layout.stage,
-               input.seconds);
+  WidgetContext without_focus = widgets;
+  without_focus.focus = nullptr;
+  draw_notices(without_focus, view.notices, lasting, layout.graph.height > 0.0 ? layout.graph : layout.stage,
+               seconds);
+}
 
-  if (state_.focus.focused != focus_before || (state_.focus.focused == 0 && !ImGui::IsAnyMouseDown())) {
-    state_.session.end_step();
-  }
+void MainWindow::take_in_changes(const Before& before) {
+  WindowView& view = state_.view;
+  const ImGuiID focused = view.focus.focused;
+  if (focused != before.focused || (focused == 0 && !ImGui::IsAnyMouseDown()))
+    state_.document.session.end_step();
   if (!state_.clipboard.empty()) {
     ImGui::SetClipboardText(state_.clipboard.c_str());
     state_.clipboard.clear();
   }
-
-  if (state_.selection.step != selection_before.step) state_.opened_on_result = false;
-  if (state_.settings.first_steps) {
-    state_.first_steps.observe(
-        selection_before, state_.selection,
-        trace_before != state_.session.trace_ptr() && state_.setup.edited_row == "setup/text");
-    if (state_.first_steps.all()) finish_first_steps(state_);
+  if (view.selection.step != before.selection.step) view.opened_on_result = false;
+  if (view.settings.first_steps) {
+    view.first_steps.observe(
+        before.selection, view.selection,
+        before.trace != state_.document.session.trace_ptr() && view.setup.edited_row == "setup/text");
+    if (view.first_steps.all()) finish_first_steps(view);
   }
-
   // Who comes to compare and has pinned nothing sees something to compare with.
-  const bool came = state_.selection.view == StageView::compare && selection_before.view != StageView::compare;
-  if (came && !state_.other_sides.pinned() && state_.selection.compare_with == CompareWith::pinned)
-    state_.selection.compare_with = CompareWith::one_wide_head;
-
+  const bool came = view.selection.view == StageView::compare && before.selection.view != StageView::compare;
+  if (came && !state_.document.other_sides.pinned() && view.selection.compare_with == CompareWith::pinned)
+    view.selection.compare_with = CompareWith::one_wide_head;
   // ImGui's own navigation serves its menus, and nothing else: the arrows belong to the steps.
   ImGuiIO& io = ImGui::GetIO();
   io.ConfigFlags &= ~ImGuiConfigFlags_NavEnableKeyboard;
   // Between two menus too: it would take a key that is still held for one that is pressed anew.
-  if (menu_open() || state_.menu_to_open >= 0) io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
+  if (menu_open() || view.menu_to_open >= 0) io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
+}
 
+FrameResult MainWindow::result_of(const FrameInput& input, const Before& before, const Palette& palette,
+                                  double wake_after) {
+  WindowView& view = state_.view;
+  const bool changed = before.trace != state_.document.session.trace_ptr() ||
+                       !(before.selection == view.selection) || !(before.settings == view.settings) ||
+                       before.focused != view.focus.focused || view.pointing != view.pointed;
+  view.pointed = view.pointing;
   FrameResult result;
-  const bool changed = trace_before != state_.session.trace_ptr() ||
-                       !(selection_before == state_.selection) || !(settings_before == state_.settings) ||
-                       focus_before != state_.focus.focused || state_.pointing != state_.pointed;
-  state_.pointed = state_.pointing;
-  result.animating = changed || moving || state_.recording || state_.motion.running;
+  result.animating = changed || moving_ || view.recording || view.motion.running;
   result.wake_after = wake_after;
   result.quit = state_.quit;
-  result.font_scale = state_.settings.font_scale * palette.text_size;
-  if (state_.stage_only) {
+  result.font_scale = view.settings.font_scale * palette.text_size;
+  if (view.stage_only) {
+    const ImVec2 size = ImGui::GetIO().DisplaySize;
     const double usual = input.content_scale;
     result.font_scale *= static_cast<float>(stage_only_scale(size.x, size.y, usual) / usual);
   }
-  result.full_screen = state_.full_screen;
+  result.full_screen = view.full_screen;
   result.ground = im_vec4(palette.window);
   result.grounds = grounds_;
   result.callbacks_as_before = heatmaps_.as_before();
   return result;
+}
+
+FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float scale) {
+  WindowDocument& document = state_.document;
+  WindowView& view = state_.view;
+  const Before before{document.session.trace_ptr(), view.selection, view.settings, view.focus.focused};
+  view.pointing = {};
+  take_results();
+  arrive(state_);
+  apply_style(palette_of(view.settings.theme), scale);
+  double wake_after = take_input(input);
+
+  const ImVec2 size = ImGui::GetIO().DisplaySize;
+  const WindowLayout layout =
+      window_layout(size.x, size.y, scale,
+                    {.stage_only = view.stage_only,
+                     .caption_height = caption_height(fonts, scale, size.x, size.y, document.walk)});
+  const Palette& palette = palette_of(view.settings.theme);
+  begin_ground(layout, fonts, scale);
+  draw_panels(layout, fonts, scale, wake_after);
+  // A number that is dragged too far stays at the last one that there is a result for.
+  if (view.focus.dragged != 0 && ImGui::IsMouseDragging(ImGuiMouseButton_Left) &&
+      !document.session.error().empty())
+    document.session.undo();
+  draw_overlays(fonts, scale, wake_after);
+  record_motion(state_);
+  ImGui::End();
+  draw_told({palette, fonts, scale, &view.focus, &wake_after}, layout, input.seconds);
+  take_in_changes(before);
+  return result_of(input, before, palette, wake_after);
 }
 
 }  // namespace headwise

@@ -31,20 +31,50 @@ class MainWindow {
   WindowState& state() { return state_; }
 
  private:
-  bool overlay_open() const;
+  // Panels by number: the order in which Tab goes through them.
+  enum Part : int {
+    steps_part = 1,
+    setup_part,
+    stage_part,
+    inspector_part,
+    graph_part,
+    caption_part,
+    menu_part
+  };
+  // What a frame compares its end with.
+  struct Before {
+    TracePtr trace;
+    Selection selection;
+    Settings settings;
+    ImGuiID focused;
+  };
+
   bool menu_open() const;  // or any other of ImGui's own lists
+  // Makes the menu bar, which is as high as its text with this padding, exactly as high as the layout has it.
+  static ImVec2 menu_padding(const WindowLayout& layout, const Fonts& fonts, float scale);
   void take_keys();
   void take_results();  // what the background has finished
   void play(double seconds, double& wake_after);
   void take_dropped(const FrameInput& input);
+  // Keys, dropped files, playing: all that happens before something is drawn. Returns the seconds until the next frame.
+  double take_input(const FrameInput& input);
+  // Begins the ImGui window that the panels lie on.
+  void begin_ground(const WindowLayout& layout, const Fonts& fonts, float scale);
   void draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale, double& wake_after);
   void draw_overlays(const Fonts& fonts, float scale, double& wake_after);
+  // The focus ring and the notices, over everything else.
+  void draw_told(const WidgetContext& widgets, const WindowLayout& layout, double seconds);
+  // What follows from what was asked for in this frame.
+  void take_in_changes(const Before& before);
+  FrameResult result_of(const FrameInput& input, const Before& before, const Palette& palette,
+                        double wake_after);
 
   WindowState state_;
   ComputationPtr shown_;
   ComputationPtr told_;                     // whose text was told to be too long, where it is
   std::optional<std::size_t> walked_page_;  // of the last frame
   std::string logged_;                      // the lasting error that was written to the log last
+  bool moving_ = false;                     // a motion went on in this frame
   HeatmapRenderer heatmaps_;
   StageState stage_;
   GraphState graph_;

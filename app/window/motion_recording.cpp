@@ -4,6 +4,7 @@
 #include <string_view>
 #include <utility>
 
+#include "app/window/window_state.h"
 #include "core/files/atomic_file.h"
 #include "core/tensor/error.h"
 
@@ -11,17 +12,17 @@ namespace headwise {
 
 MotionRecording::MotionRecording(const WindowState& window, std::string path)
     : path_(std::move(path)),
-      pictures_(StagePictures::usual_width, StagePictures::usual_height, window.settings.theme),
-      selection_(window.selection),
-      computation_(window.session.computation()) {
+      pictures_(StagePictures::usual_width, StagePictures::usual_height, window.view.settings.theme),
+      selection_(window.view.selection),
+      computation_(window.document.session.computation()) {
   selection_.hovered.reset();
   clock_.begin();
 }
 
 bool MotionRecording::advance(WindowState& window) {
-  Selection now = window.selection;
+  Selection now = window.view.selection;
   now.hovered.reset();
-  if (window.session.computation() != computation_ || !(now == selection_))
+  if (window.document.session.computation() != computation_ || !(now == selection_))
     throw Error(ExitStatus::cancelled, {.where = path_,
                                         .what = "the animation was not saved",
                                         .got = "a change of step, cell or result before the last frame",

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "app/session/computation.h"
 #include "app/session/waiting.h"
 #include "app/window/stage_pictures.h"
 #include "core/picture/animated_png.h"

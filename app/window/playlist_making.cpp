@@ -5,15 +5,16 @@
 #include <algorithm>
 
 #include "app/session/kept_work.h"
+#include "app/window/window_state.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
 
 PlaylistPage page_of(const WindowState& window) {
-  const Selection& selection = window.selection;
+  const Selection& selection = window.view.selection;
   PlaylistPage page;
-  page.scenario = std::make_shared<const Scenario>(window.session.traced_scenario());
+  page.scenario = std::make_shared<const Scenario>(window.document.session.traced_scenario());
   page.step = selection.step;
   page.view = selection.view;
   page.batch = selection.batch;
@@ -37,11 +38,11 @@ void begin_own(PlaylistWalk& walk) {
 }  // namespace
 
 void add_page(WindowState& window) {
-  PlaylistWalk& walk = window.walk;
+  PlaylistWalk& walk = window.document.walk;
   if (!walk.page && walk.from_program && !walk.changed) begin_own(walk);
   std::vector<PlaylistPage>& pages = walk.playlist.pages;
   if (pages.size() >= Playlist::most_pages) {
-    window.notices.complain(fmt::format("A playlist has at most {} pages.", Playlist::most_pages));
+    window.view.notices.complain(fmt::format("A playlist has at most {} pages.", Playlist::most_pages));
     return;
   }
   const std::size_t place = walk.page ? *walk.page + 1 : pages.size();
@@ -52,21 +53,21 @@ void add_page(WindowState& window) {
     walk.edits_words = true;
     if (walk.from_program) {
       walk.from_program = false;
-      window.notices.say("You are now editing a copy of the lesson; “Save playlist…” saves it.");
+      window.view.notices.say("You are now editing a copy of the lesson; “Save playlist…” saves it.");
     }
     return;
   }
-  window.notices.say(
+  window.view.notices.say(
       fmt::format("Added as page {} of {} playlist. “Walk through playlist” shows it and lets you write "
                   "captions; “Save playlist…” saves it.",
                   pages.size(), pages.size() == 1 ? "a new" : "the"));
 }
 
 void remove_page(WindowState& window) {
-  PlaylistWalk& walk = window.walk;
+  PlaylistWalk& walk = window.document.walk;
   std::vector<PlaylistPage>& pages = walk.playlist.pages;
   if (!walk.page) {
-    window.notices.say("Walk to the page you want to remove.");
+    window.view.notices.say("Walk to the page you want to remove.");
     return;
   }
   const std::size_t place = *walk.page;
@@ -77,10 +78,10 @@ void remove_page(WindowState& window) {
 }
 
 void move_page(WindowState& window, int by) {
-  PlaylistWalk& walk = window.walk;
+  PlaylistWalk& walk = window.document.walk;
   std::vector<PlaylistPage>& pages = walk.playlist.pages;
   if (!walk.page) {
-    window.notices.say("Walk to the page you want to move.");
+    window.view.notices.say("Walk to the page you want to move.");
     return;
   }
   const auto to = static_cast<std::ptrdiff_t>(*walk.page) + by;
@@ -95,47 +96,48 @@ void new_playlist(WindowState& window) {
   playlist.pages.push_back(page_of(window));
   leave_walk(window);
   start_walk(window, std::move(playlist));
-  PlaylistWalk& walk = window.walk;
+  PlaylistWalk& walk = window.document.walk;
   walk.from_program = false;
   walk.changed = walk.edits_words = true;
 }
 
 void reopen_playlist(WindowState& window) {
   try {
-    std::optional<Playlist> playlist = kept_playlist(window.kept_folder);
+    std::optional<Playlist> playlist = kept_playlist(window.document.kept_folder);
     if (!playlist) {
-      window.notices.say("There is no unsaved playlist.");
+      window.view.notices.say("There is no unsaved playlist.");
       return;
     }
     start_walk(window, *std::move(playlist));
-    window.walk.from_program = false;
-    window.walk.changed = true;
+    window.document.walk.from_program = false;
+    window.document.walk.changed = true;
   } catch (const Error& error) {
-    window.notices.complain(error.what());
+    window.view.notices.complain(error.what());
   }
 }
 
 void reopen_scenario(WindowState& window) {
+  WindowView& view = window.view;
   try {
-    const std::optional<Scenario> scenario = kept_scenario(window.kept_folder);
+    const std::optional<Scenario> scenario = kept_scenario(window.document.kept_folder);
     if (!scenario) {
-      window.notices.say("There is no earlier session to reopen.");
+      view.notices.say("There is no earlier session to reopen.");
       return;
     }
     leave_walk(window);
-    window.setup.edited_row.clear();
-    window.session.open(*scenario, "reopen last session");
-    window.selection = selection_within(window.selection, window.session.trace());
+    view.setup.edited_row.clear();
+    window.document.session.open(*scenario, "reopen last session");
+    view.selection = selection_within(view.selection, window.document.session.trace());
   } catch (const Error& error) {
-    window.notices.complain(error.what());
+    view.notices.complain(error.what());
   }
 }
 
-void keep_what_is_left(const WindowState& window) {
-  const PlaylistWalk& walk = window.walk;
-  if (walk.changed && !walk.playlist.pages.empty()) keep_playlist(window.kept_folder, walk.playlist);
-  const History& history = walk.own_history ? *walk.own_history : window.session.history();
-  if (history.can_undo()) keep_scenario(window.kept_folder, history.current());
+void keep_what_is_left(const WindowDocument& document) {
+  const PlaylistWalk& walk = document.walk;
+  if (walk.changed && !walk.playlist.pages.empty()) keep_playlist(document.kept_folder, walk.playlist);
+  const History& history = walk.own_history ? *walk.own_history : document.session.history();
+  if (history.can_undo()) keep_scenario(document.kept_folder, history.current());
 }
 
 }  // namespace headwise

@@ -1,9 +1,10 @@
 // Making a playlist from what the window shows, page by page.
 #pragma once
 
-#include "app/window/window_state.h"
-
 namespace headwise {
+
+struct WindowDocument;
+struct WindowState;
 
 // What the window shows becomes a page: behind the one that is shown, else the last one. Behind a lesson that is in the
 // program and is not walked, a playlist of one's own begins.
@@ -19,6 +20,6 @@ void reopen_playlist(WindowState& window);
 void reopen_scenario(WindowState& window);
 
 // Once, before the window goes: keeps what is unsaved.
-void keep_what_is_left(const WindowState& window);
+void keep_what_is_left(const WindowDocument& document);
 
 }  // namespace headwise

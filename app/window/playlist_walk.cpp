@@ -46,29 +46,31 @@ std::string label_of(std::size_t page) {
 }
 
 void take_place(WindowState& window) {
-  PlaylistWalk& walk = window.walk;
-  if (!walk.arrival || window.session.computing()) return;
+  WindowDocument& document = window.document;
+  WindowView& view = window.view;
+  PlaylistWalk& walk = document.walk;
+  if (!walk.arrival || document.session.computing()) return;
   const PlaylistWalk::Arrival arrival = *std::exchange(walk.arrival, std::nullopt);
-  walk.told_on_arrival = window.session.last_edit();
+  walk.told_on_arrival = document.session.last_edit();
   // A scenario without a trace is told by the session; the last good picture stays.
-  if (!window.session.error().empty()) return;
-  const Step from = window.selection.step;
-  const bool same_picture = window.selection.view == arrival.selection.view;
+  if (!document.session.error().empty()) return;
+  const Step from = view.selection.step;
+  const bool same_picture = view.selection.view == arrival.selection.view;
   Selection place = arrival.selection;
   // How the person likes to see things is part of few pages.
   const PlaylistPage nothing_set;
   const PlaylistPage& page = walk.page ? *walk.shown() : nothing_set;
-  place.compare_with = taken(page.beside, window.selection.compare_with, walk.own_compare_with);
-  place.mask_convention = taken(page.masks_as, window.selection.mask_convention, walk.own_masks_as);
-  place.queries_as_columns = window.selection.queries_as_columns;
-  place.colors_by_head = window.selection.colors_by_head;
-  window.selection = selection_within(place, window.session.trace());
-  skip_motion(window.motion);
-  if (same_picture && walk.page && window.selection.step != from)
-    begin_motion(window.motion, from, window.selection.step);
+  place.compare_with = taken(page.beside, view.selection.compare_with, walk.own_compare_with);
+  place.mask_convention = taken(page.masks_as, view.selection.mask_convention, walk.own_masks_as);
+  place.queries_as_columns = view.selection.queries_as_columns;
+  place.colors_by_head = view.selection.colors_by_head;
+  view.selection = selection_within(place, document.session.trace());
+  skip_motion(view.motion);
+  if (same_picture && walk.page && view.selection.step != from)
+    begin_motion(view.motion, from, view.selection.step);
   if (!arrival.page) return;
-  const std::string problem = page_problem(*arrival.page, window.session.trace());
-  if (!problem.empty()) window.notices.complain(fmt::format("Page {}: {}", *walk.page + 1, problem));
+  const std::string problem = page_problem(*arrival.page, document.session.trace());
+  if (!problem.empty()) view.notices.complain(fmt::format("Page {}: {}", *walk.page + 1, problem));
 }
 
 // Numbers that take long are not computed between two frames.
@@ -99,14 +101,14 @@ void refresh_words(const Session& session, PlaylistWalk& walk) {
 }
 
 // Pages of the person's own that make room for others; true where they had to be kept.
-bool keep_unsaved(const WindowState& window) {
-  const PlaylistWalk& walk = window.walk;
-  return walk.changed && !walk.playlist.pages.empty() && keep_playlist(window.kept_folder, walk.playlist);
+bool keep_unsaved(const WindowDocument& document) {
+  const PlaylistWalk& walk = document.walk;
+  return walk.changed && !walk.playlist.pages.empty() && keep_playlist(document.kept_folder, walk.playlist);
 }
 
 // From where the page asked, its own place is walked into.
 void answer(WindowState& window) {
-  PlaylistWalk& walk = window.walk;
+  PlaylistWalk& walk = window.document.walk;
   walk.answered = true;
   const PlaylistPage& page = *walk.shown();
   if (!page.asks_elsewhere()) return;
@@ -119,50 +121,50 @@ void answer(WindowState& window) {
 
 void arrive(WindowState& window) {
   take_place(window);
-  refresh_words(window.session, window.walk);
+  refresh_words(window.document.session, window.document.walk);
 }
 
 void show_page(WindowState& window, std::size_t page, bool answered) {
-  PlaylistWalk& walk = window.walk;
+  PlaylistWalk& walk = window.document.walk;
   walk.page = page;
   walk.edits_words = false;
   walk.words_problem.clear();
-  window.notices.dismiss_all();  // what was said of the page before
+  window.view.notices.dismiss_all();  // what was said of the page before
   const PlaylistPage& shown = walk.playlist.pages[page];
   walk.answered = answered || shown.ask.empty();
-  window.setup.edited_row.clear();
-  window.session.open(*shown.scenario, label_of(page));
+  window.view.setup.edited_row.clear();
+  window.document.session.open(*shown.scenario, label_of(page));
   walk.arrival = PlaylistWalk::Arrival{selection_of(shown, walk.answered), "", shown};
   arrive(window);
 }
 
-std::string told_of_last_edit(const WindowState& window) {
-  const PlaylistWalk& walk = window.walk;
-  const std::string& told = window.session.last_edit();
+std::string told_of_last_edit(const WindowDocument& document) {
+  const PlaylistWalk& walk = document.walk;
+  const std::string& told = document.session.last_edit();
   return walk.page && (walk.arrival || told == walk.told_on_arrival) ? "" : told;
 }
 
 void start_walk(WindowState& window, Playlist playlist, const std::string& path, std::size_t page) {
-  PlaylistWalk& walk = window.walk;
-  const bool kept = !(playlist == walk.playlist) && keep_unsaved(window);
+  PlaylistWalk& walk = window.document.walk;
+  const bool kept = !(playlist == walk.playlist) && keep_unsaved(window.document);
   if (!walk.page) {
-    walk.own_history = window.session.history();
-    walk.own_selection = window.selection;
+    walk.own_history = window.document.session.history();
+    walk.own_selection = window.view.selection;
   }
   walk.from_program = path.empty();
   walk.playlist = std::move(playlist);
   walk.path = path;
   walk.changed = false;
-  window.steps.playing = false;
+  window.view.steps.playing = false;
   show_page(window, std::min(page, walk.playlist.pages.size() - 1));
   if (kept) {
-    window.notices.say(fmt::format("Your playlist was not saved. “{}” in the Teach menu brings it back.",
-                                   command_entry(CommandId::reopen_playlist).name));
+    window.view.notices.say(fmt::format("Your playlist was not saved. “{}” in the Teach menu brings it back.",
+                                        command_entry(CommandId::reopen_playlist).name));
   }
 }
 
 void walk_pages(WindowState& window, int by) {
-  PlaylistWalk& walk = window.walk;
+  PlaylistWalk& walk = window.document.walk;
   if (!walk.page) return;
   if (by > 0 && !walk.answered) {
     answer(window);
@@ -172,34 +174,34 @@ void walk_pages(WindowState& window, int by) {
   const auto here = static_cast<std::ptrdiff_t>(*walk.page);
   const auto next = std::clamp<std::ptrdiff_t>(here + by, 0, last);
   if (next == here) {
-    window.notices.say(by > 0 ? "This is the last page. Esc returns to your own scenario."
-                              : "This is the first page.");
+    window.view.notices.say(by > 0 ? "This is the last page. Esc returns to your own scenario."
+                                   : "This is the first page.");
     return;
   }
   show_page(window, static_cast<std::size_t>(next), by < 0);  // who goes back has seen the answer
 }
 
 void leave_walk(WindowState& window) {
-  PlaylistWalk& walk = window.walk;
+  PlaylistWalk& walk = window.document.walk;
   if (!walk.page) return;
   walk.page.reset();
   walk.edits_words = false;
-  window.setup.edited_row.clear();
-  window.session.return_to(*std::exchange(walk.own_history, std::nullopt), "leave the playlist");
+  window.view.setup.edited_row.clear();
+  window.document.session.return_to(*std::exchange(walk.own_history, std::nullopt), "leave the playlist");
   walk.arrival = PlaylistWalk::Arrival{walk.own_selection, "", std::nullopt};
   arrive(window);
 }
 
 void restore_page(WindowState& window) {
-  if (window.walk.page) show_page(window, *window.walk.page, window.walk.answered);
+  if (window.document.walk.page) show_page(window, *window.document.walk.page, window.document.walk.answered);
 }
 
 void toggle_walk(WindowState& window) {
-  PlaylistWalk& walk = window.walk;
+  PlaylistWalk& walk = window.document.walk;
   if (walk.page) {
     leave_walk(window);
   } else if (walk.playlist.pages.empty()) {
-    window.notices.say("There is no playlist yet. Open one, or start one with “Add page”.");
+    window.view.notices.say("There is no playlist yet. Open one, or start one with “Add page”.");
   } else {
     const bool changed = walk.changed, from_program = walk.from_program;
     start_walk(window, walk.playlist, walk.path);

@@ -12,6 +12,7 @@
 
 namespace headwise {
 
+struct WindowDocument;  // app/window/window_document.h
 struct WindowState;
 
 struct PlaylistWalk {
@@ -72,7 +73,7 @@ void toggle_walk(WindowState& window);
 
 // What the status line says of the last edit. Opening a page is none: what it does to the output is often the answer to what
 // the page asks. Empty until something is changed on the page.
-std::string told_of_last_edit(const WindowState& window);
+std::string told_of_last_edit(const WindowDocument& document);
 
 // Once a frame: takes the page's place when its scenario has a trace, and brings its words up to date.
 void arrive(WindowState& window);

@@ -44,36 +44,37 @@ int run_window(const WindowOptions& options) {
   WindowState& state = main_window.state();
   if (!options.path && !options.lesson) {
     const Preset& preset = preset_named(options.preset.value_or("welcome"));
-    state.selection = look_at(preset, state.selection);
-    state.opened_on_result = preset.weight.has_value();
+    state.view.selection = look_at(preset, state.view.selection);
+    state.view.opened_on_result = preset.weight.has_value();
   }
-  state.settings_file = settings_path();
-  state.settings = loaded.settings;
+  state.view.settings_file = settings_path();
+  state.view.settings = loaded.settings;
   if (const std::string folder = state_folder(); !folder.empty())
-    state.notices.log = ErrorLog(folder + "/errors.log");
-  state.kept_folder = state_folder();
-  state.recent_file = recent_files_path();
-  state.recent_files = load_recent_files(state.recent_file);
-  if (options.path) remember_file(state, *options.path);
-  if (!loaded.notice.empty()) state.notices.complain(loaded.notice);
+    state.view.notices.log = ErrorLog(folder + "/errors.log");
+  state.document.kept_folder = state_folder();
+  state.document.recent_file = recent_files_path();
+  state.document.recent_files = load_recent_files(state.document.recent_file);
+  if (options.path) remember_file(state.document, *options.path);
+  if (!loaded.notice.empty()) state.view.notices.complain(loaded.notice);
   if (opens_scenario) {
-    state.scenario_path = *options.path;
+    state.document.scenario_path = *options.path;
     tell_of_opened(state, asked);
   }
   if (playlist) start_walk(state, *std::move(playlist), *options.path);
   if (options.lesson) start_walk(state, lesson_playlist(*options.lesson));
-  if (!at_once) state.session.open(asked, "open " + *options.path);
+  if (!at_once) state.document.session.open(asked, "open " + *options.path);
   const FrameFunction frame = [&](const FrameInput& input, const Fonts& fonts, float scale) {
     return main_window.frame(input, fonts, scale);
   };
   try {
     run_event_loop(window, imgui, frame, loaded.settings.font_scale);
-    keep_what_is_left(state);
+    keep_what_is_left(state.document);
   } catch (const std::exception& error) {
     // Whatever ended the window, what was in it is not lost.
-    state.notices.log.write(error.what());
-    const std::string rescued = rescue_scenario(
-        state.session.error().empty() ? state.session.scenario() : state.session.traced_scenario());
+    state.view.notices.log.write(error.what());
+    const std::string rescued =
+        rescue_scenario(state.document.session.error().empty() ? state.document.session.scenario()
+                                                               : state.document.session.traced_scenario());
     const auto* known = dynamic_cast<const Error*>(&error);
     if (rescued.empty() || !known) throw;
     throw Error(known->status(), {.where = "",

@@ -68,13 +68,14 @@ StagePictures::StagePictures(int width, int height, Theme theme)
     : theme_(theme), surface_(width, height, picture_scale(width, height, theme)) {}
 
 void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
+  WindowDocument& document = window.document;
   LookedAt looked(window);
   looked.selection.hovered.reset();
   looked.add_gradients(window);
-  looked.add_other_side(window);
-  looked.add_predictions(window);
+  looked.add_other_side(document);
+  looked.add_predictions(document);
   double wake_after = 0.0;
-  PanelContext context = looked.context(window, heatmaps_, fonts, scale, wake_after);
+  PanelContext context = looked.context(window.view, heatmaps_, fonts, scale, wake_after);
   context.picture = true;
   context.focus = nullptr;
   context.pointed = nullptr;
@@ -84,7 +85,7 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
   const auto px = [scale](float units) { return std::round(units * scale); };
   const ImVec2 size = ImGui::GetIO().DisplaySize;
   const float width = size.x - 2 * px(margin);
-  float caption = window.walk.page ? caption_words_height(fonts, scale, width, window.walk) : 0.0f;
+  float caption = document.walk.page ? caption_words_height(fonts, scale, width, document.walk) : 0.0f;
   caption = std::min(caption, static_cast<float>(highest_caption) * size.y);
   const float stage_height = size.y - 2 * px(margin) - (caption > 0.0f ? caption + px(gap) : 0.0f);
   constexpr ImGuiWindowFlags bare = ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
@@ -109,29 +110,29 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
   if (caption > 0.0f) {
     ImGui::SetCursorScreenPos({px(margin), size.y - px(margin) - caption});
     ImGui::BeginChild("caption", {width, caption}, false, bare);
-    draw_caption_words(context, width, window.walk);
+    draw_caption_words(context, width, document.walk);
     ImGui::EndChild();
   }
   ImGui::End();
   ImGui::PopStyleVar(2);
   // What is still being computed is there in the frames that follow.
-  window.gradients.finish();
-  window.other_sides.finish();
-  window.predictions.finish();
+  document.gradients.finish();
+  document.other_sides.finish();
+  document.predictions.finish();
 }
 
 Image StagePictures::image(WindowState& window) {
   const WithoutProbes no_probes;
-  const Restored theme(window.settings.theme);
-  window.settings.theme = theme_;
+  const Restored theme(window.view.settings.theme);
+  window.view.settings.theme = theme_;
   return surface_.image([&](const Fonts& fonts, float scale) { draw(window, fonts, scale); },
                         im_vec4(palette_of(theme_).panel));
 }
 
 std::string StagePictures::svg(WindowState& window) {
   const WithoutProbes no_probes;
-  const Restored theme(window.settings.theme);
-  window.settings.theme = theme_;
+  const Restored theme(window.view.settings.theme);
+  window.view.settings.theme = theme_;
   PlaneRecording recording;
   record_planes(&recording);
   std::string text;
@@ -152,14 +153,14 @@ std::string StagePictures::svg(WindowState& window) {
 }
 
 int StagePictures::motion_count(const WindowState& window) {
-  return no_motion(window.selection, window.session.trace()).empty() ? most_motion_pictures : 1;
+  return no_motion(window.view.selection, window.document.session.trace()).empty() ? most_motion_pictures : 1;
 }
 
 void StagePictures::add_motion_picture(WindowState& window, int which, AnimatedPng& animation) {
-  const Restored before(window.motion);
+  const Restored before(window.view.motion);
   const int last = motion_count(window) - 1;
-  window.motion = {};
-  if (which < last) window.motion = {static_cast<double>(which) / last, false};
+  window.view.motion = {};
+  if (which < last) window.view.motion = {static_cast<double>(which) / last, false};
   animation.add(image(window), which == last ? milliseconds_after
                                : which == 0  ? milliseconds_before
                                              : milliseconds_each);

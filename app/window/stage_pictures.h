@@ -8,10 +8,11 @@
 #include "app/platform/picture_surface.h"
 #include "app/render/heatmap_renderer.h"
 #include "app/stage/stage_panel.h"
-#include "app/window/window_state.h"
 #include "core/picture/animated_png.h"
 
 namespace headwise {
+
+struct WindowState;
 
 class StagePictures {
  public:

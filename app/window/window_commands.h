@@ -2,9 +2,12 @@
 #pragma once
 
 #include "app/session/commands.h"
-#include "app/window/window_state.h"
 
 namespace headwise {
+
+struct PaletteEntry;  // app/sheets/command_palette.h
+struct PanelAction;   // app/panels/panel.h
+struct WindowState;
 
 void perform(WindowState& window, CommandCall call);
 // What was chosen in the command palette: a command, a step to go to, a view of the stage, a brush, a preset to open …

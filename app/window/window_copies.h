@@ -1,9 +1,9 @@
 // What the commands put into the clipboard; each says in a notice what that was, or why it was nothing.
 #pragma once
 
-#include "app/window/window_state.h"
-
 namespace headwise {
+
+struct WindowState;
 
 // The number of the cell that is pinned or under the mouse.
 void copy_value(WindowState& window);

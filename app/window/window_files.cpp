@@ -8,6 +8,7 @@
 #include "app/session/commands.h"
 #include "app/session/recent_files.h"
 #include "app/window/window_pictures.h"
+#include "app/window/window_state.h"
 #include "core/code/program.h"
 #include "core/files/array_files.h"
 #include "core/files/file_paths.h"
@@ -24,19 +25,20 @@ namespace {
 namespace fs = std::filesystem;
 
 void open_scenario(WindowState& window, const std::string& path) {
+  WindowDocument& document = window.document;
   if (is_playlist_file(path)) {
     start_walk(window, read_playlist_file(path), path);
-    remember_file(window, path);
+    remember_file(document, path);
     return;
   }
   const Scenario scenario = scenario_of_file(path);
-  window.walk.page.reset();  // what is opened is the person's own
-  window.walk.own_history.reset();
-  window.setup.edited_row.clear();
-  window.session.open(scenario, "open " + fs::path(path).filename().string());
-  window.selection = selection_within(window.selection, window.session.trace());
-  window.scenario_path = path;
-  remember_file(window, path);
+  document.walk.page.reset();  // what is opened is the person's own
+  document.walk.own_history.reset();
+  window.view.setup.edited_row.clear();
+  document.session.open(scenario, "open " + fs::path(path).filename().string());
+  window.view.selection = selection_within(window.view.selection, document.session.trace());
+  document.scenario_path = path;
+  remember_file(document, path);
   tell_of_opened(window, scenario);
 }
 
@@ -59,12 +61,13 @@ void save_program(WindowState& window, const std::string& path) {
     throw Error(ExitStatus::usage,
                 {.where = path, .what = "the name of a Python program must end in .py", .remedy = ""});
   }
-  const Trace& trace = window.session.trace();
+  const Trace& trace = window.document.session.trace();
   const bool beside = program_array_bytes(trace) > largest_carried_bytes;
-  if (beside) check_not_read(window.session.traced_scenario(), fs::path(path).replace_extension(".npz"));
-  write_program(path, trace, window.inspector.code.style);
-  window.program_path = path;
-  window.notices.say(fmt::format("Saved {}{}", path, beside ? ", its arrays in an .npz beside it" : ""));
+  if (beside)
+    check_not_read(window.document.session.traced_scenario(), fs::path(path).replace_extension(".npz"));
+  write_program(path, trace, window.view.inspector.code.style);
+  window.document.program_path = path;
+  window.view.notices.say(fmt::format("Saved {}{}", path, beside ? ", its arrays in an .npz beside it" : ""));
 }
 
 // What is asked for has no result: its file could not be opened.
@@ -75,9 +78,9 @@ std::string unsaved_sentence(const Session& session) {
 
 // The tensor that the stage shows: chosen in the graph, else the result of the step.
 std::optional<TensorId> tensor_under_focus(const WindowState& window) {
-  const Selection& selection = window.selection;
+  const Selection& selection = window.view.selection;
   if (selection.tensor) return selection.tensor;
-  const std::vector<StepPicture> pictures = step_pictures(selection.step, window.session.trace());
+  const std::vector<StepPicture> pictures = step_pictures(selection.step, window.document.session.trace());
   if (pictures.empty()) return std::nullopt;
   return pictures.front().result;
 }
@@ -104,11 +107,11 @@ std::string working_folder() {
 }
 
 // A list that cannot be kept is no reason to complain about a file that was opened.
-void remember_file(WindowState& window, const std::string& path) {
+void remember_file(WindowDocument& document, const std::string& path) {
   if (is_builtin(path)) return;  // the presets have them
-  window.recent_files = with_recent_file(std::move(window.recent_files), path);
+  document.recent_files = with_recent_file(std::move(document.recent_files), path);
   try {
-    save_recent_files(window.recent_file, window.recent_files);
+    save_recent_files(document.recent_file, document.recent_files);
   } catch (const Error&) {
   }
 }
@@ -144,13 +147,13 @@ std::string layer_sentence(const Scenario& scenario) {
 
 // Says what was taken from arrays, and what they cannot tell.
 void tell_of_arrays(WindowState& window, const Scenario& scenario) {
-  if (is_of_model(scenario)) return window.notices.say(layer_sentence(scenario));
-  if (is_array_file(window.scenario_path) && is_run_file(window.scenario_path))
-    return window.notices.say(
-        fmt::format("This is the run that wrote {}.", fs::path(window.scenario_path).filename().string()));
+  if (is_of_model(scenario)) return window.view.notices.say(layer_sentence(scenario));
+  if (is_array_file(window.document.scenario_path) && is_run_file(window.document.scenario_path))
+    return window.view.notices.say(fmt::format("This is the run that wrote {}.",
+                                               fs::path(window.document.scenario_path).filename().string()));
   if (scenario.inputs.source != InputSource::file) return;
   const bool parameters = scenario.parameters.source == ParameterSource::file;
-  window.notices.say(fmt::format(
+  window.view.notices.say(fmt::format(
       "Taken from {}: the inputs{}{}. {}", fs::path(*scenario.inputs.file).filename().string(),
       parameters ? ", the parameters" : "", scenario.mask.file ? ", the masks" : "",
       parameters ? "Arrays do not record the scale, a causal mask and other options; the defaults are used."
@@ -160,77 +163,82 @@ void tell_of_arrays(WindowState& window, const Scenario& scenario) {
 }  // namespace
 
 void tell_of_opened(WindowState& window, const Scenario& scenario) {
-  window.heads_question = {};
+  window.dialogs.heads_question = {};
   if (is_of_model(scenario))
-    ask_heads(window.heads_question, scenario, path_from(scenario.origin.folder, *scenario.parameters.file));
-  if (!window.heads_question.open) tell_of_arrays(window, scenario);
+    ask_heads(window.dialogs.heads_question, scenario,
+              path_from(scenario.origin.folder, *scenario.parameters.file));
+  if (!window.dialogs.heads_question.open) tell_of_arrays(window, scenario);
 }
 
 void take_heads(WindowState& window, const std::optional<HeadChoice>& heads) {
-  Scenario scenario = window.heads_question.scenario;
+  Scenario scenario = window.dialogs.heads_question.scenario;
   if (heads) {
     set_heads(scenario.attention, *heads);
     scenario.origin.written.insert(num_heads_path);
-    window.session.edit(scenario, "num_heads");
+    window.document.session.edit(scenario, "num_heads");
   }
   tell_of_arrays(window, scenario);
 }
 
 void ask_for_scenario(WindowState& window, FileDialogPurpose purpose) {
-  if (purpose == FileDialogPurpose::save_scenario && !window.session.error().empty())
-    return window.notices.complain(unsaved_sentence(window.session));
+  WindowDocument& document = window.document;
+  if (purpose == FileDialogPurpose::save_scenario && !document.session.error().empty())
+    return window.view.notices.complain(unsaved_sentence(document.session));
   // A model is no place to save to.
-  const bool of_model = names_model(window.scenario_path);
-  const std::string known = window.scenario_path.empty() || of_model ? working_folder() : window.scenario_path;
+  const bool of_model = names_model(document.scenario_path);
+  const std::string known =
+      document.scenario_path.empty() || of_model ? working_folder() : document.scenario_path;
   const bool saves = purpose == FileDialogPurpose::save_scenario;
   std::string offered = saves ? known : folder_of(known);
   if (saves && offered.ends_with('/')) offered += "scenario.json";
   // Nor is a file of arrays.
   if (saves && is_array_file(offered)) offered = fs::path(offered).replace_extension(".json").string();
-  open_file_dialog(window.files, purpose, offered);
-  window.files.own = window.scenario_path;
+  open_file_dialog(window.dialogs.files, purpose, offered);
+  window.dialogs.files.own = document.scenario_path;
 }
 
 void ask_for_program(WindowState& window) {
-  std::string offered = window.program_path;
+  WindowDocument& document = window.document;
+  std::string offered = document.program_path;
   if (offered.empty()) {
-    const fs::path scenario = window.scenario_path;
-    offered = scenario.empty() || names_model(window.scenario_path)
+    const fs::path scenario = document.scenario_path;
+    offered = scenario.empty() || names_model(document.scenario_path)
                   ? working_folder() + "attention.py"
-                  : folder_of(expanded_path(window.scenario_path)) + scenario.stem().string() + ".py";
+                  : folder_of(expanded_path(document.scenario_path)) + scenario.stem().string() + ".py";
   }
-  open_file_dialog(window.files, FileDialogPurpose::save_program, offered);
-  window.files.own = window.program_path;
-  window.files.arrays_beside = program_array_bytes(window.session.trace()) > largest_carried_bytes;
+  open_file_dialog(window.dialogs.files, FileDialogPurpose::save_program, offered);
+  window.dialogs.files.own = document.program_path;
+  window.dialogs.files.arrays_beside = program_array_bytes(document.session.trace()) > largest_carried_bytes;
 }
 
 void ask_for_playlist(WindowState& window) {
-  if (window.walk.playlist.pages.empty()) {
-    window.notices.say("There is no playlist to save yet. Start one with “Add page”.");
+  WindowDocument& document = window.document;
+  if (document.walk.playlist.pages.empty()) {
+    window.view.notices.say("There is no playlist to save yet. Start one with “Add page”.");
     return;
   }
-  const std::string path = window.walk.path.empty() ? working_folder() + "playlist.json" : window.walk.path;
-  open_file_dialog(window.files, FileDialogPurpose::save_playlist, path);
-  window.files.own = window.walk.path;
+  const std::string path = document.walk.path.empty() ? working_folder() + "playlist.json" : document.walk.path;
+  open_file_dialog(window.dialogs.files, FileDialogPurpose::save_playlist, path);
+  window.dialogs.files.own = document.walk.path;
 }
 
 TensorName name_to_export(const WindowState& window, TensorId id) {
   const TensorName gradient{id, true};
-  const bool shown = window.selection.view == StageView::gradients;
-  return shown && window.trace_at_hand().tensor(gradient) ? gradient : TensorName{id};
+  const bool shown = window.view.selection.view == StageView::gradients;
+  return shown && window.document.trace_at_hand().tensor(gradient) ? gradient : TensorName{id};
 }
 
 void ask_for_export(WindowState& window) {
   const std::optional<TensorId> id = tensor_under_focus(window);
-  const TensorPtr tensor = id ? window.session.trace().tensor(*id) : nullptr;
+  const TensorPtr tensor = id ? window.document.session.trace().tensor(*id) : nullptr;
   if (!tensor) {
-    window.notices.say("This step has no picture to export.");
+    window.view.notices.say("This step has no picture to export.");
     return;
   }
-  const Selection& selection = window.selection;
-  const Trace& trace = window.trace_at_hand();
+  const Selection& selection = window.view.selection;
+  const Trace& trace = window.document.trace_at_hand();
   const TensorName shown = name_to_export(window, *id);
-  ExportDialogState& dialog = window.export_dialog;
+  ExportDialogState& dialog = window.dialogs.export_dialog;
   TensorExport before = dialog.what;
   if (dialog.path.empty()) before.range_kind = ExportRange::shared;  // at first the colours are the stage's
   const std::string folder = dialog.path.empty() ? working_folder() : folder_of(dialog.path);
@@ -259,24 +267,25 @@ void open_file(WindowState& window, const std::string& path) {
   try {
     open_scenario(window, path);
   } catch (const std::exception& error) {
-    window.notices.complain(error.what());
+    window.view.notices.complain(error.what());
   }
 }
 
 void accept_file(WindowState& window, const std::string& path) {
-  FileDialogState& dialog = window.files;
+  WindowDocument& document = window.document;
+  FileDialogState& dialog = window.dialogs.files;
   try {
     switch (dialog.purpose) {
       case FileDialogPurpose::open_scenario:
         open_scenario(window, path);
         break;
       case FileDialogPurpose::save_scenario:
-        if (!window.session.error().empty())
-          throw Error(ExitStatus::usage, {.where = "", .what = unsaved_sentence(window.session)});
-        write_scenario_file(window.session.scenario(), path);
-        window.scenario_path = path;
-        remember_file(window, path);
-        window.notices.say("Saved " + path);
+        if (!document.session.error().empty())
+          throw Error(ExitStatus::usage, {.where = "", .what = unsaved_sentence(document.session)});
+        write_scenario_file(document.session.scenario(), path);
+        document.scenario_path = path;
+        remember_file(document, path);
+        window.view.notices.say("Saved " + path);
         break;
       case FileDialogPurpose::save_program:
         save_program(window, path);
@@ -288,30 +297,30 @@ void accept_file(WindowState& window, const std::string& path) {
         save_motion(window, path);
         break;
       case FileDialogPurpose::save_playlist:
-        write_playlist_file(window.walk.playlist, path);
-        window.walk.path = path;
-        window.walk.changed = window.walk.from_program = false;
-        remember_file(window, path);
-        window.notices.say("Saved " + path);
+        write_playlist_file(document.walk.playlist, path);
+        document.walk.path = path;
+        document.walk.changed = document.walk.from_program = false;
+        remember_file(document, path);
+        window.view.notices.say("Saved " + path);
         break;
     }
     dialog.open = false;
   } catch (const Error& error) {
     dialog.error = error.what();
-    window.notices.log.write(dialog.error);
+    window.view.notices.log.write(dialog.error);
   }
 }
 
 void accept_export(WindowState& window) {
-  ExportDialogState& dialog = window.export_dialog;
+  ExportDialogState& dialog = window.dialogs.export_dialog;
   const std::string path = expanded_path(dialog.path);
   try {
-    export_tensor(window.trace_at_hand(), window.session.inputs().labels, dialog.what, path);
+    export_tensor(window.document.trace_at_hand(), window.document.session.inputs().labels, dialog.what, path);
     dialog.open = false;
-    window.notices.say(fmt::format("Exported {} to {}", to_string(dialog.what.tensor), path));
+    window.view.notices.say(fmt::format("Exported {} to {}", to_string(dialog.what.tensor), path));
   } catch (const Error& error) {
     dialog.error = error.what();
-    window.notices.log.write(dialog.error);
+    window.view.notices.log.write(dialog.error);
   }
 }
 

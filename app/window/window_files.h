@@ -3,13 +3,18 @@
 
 #include <string>
 
-#include "app/window/window_state.h"
+#include "app/sheets/file_dialog.h"
+#include "core/model/layers/head_choices.h"
 #include "core/scenario/opened_scenario.h"
+#include "core/trace/tensor_names.h"
 
 namespace headwise {
 
+struct WindowDocument;
+struct WindowState;
+
 // Puts the file at the head of the recent ones.
-void remember_file(WindowState& window, const std::string& path);
+void remember_file(WindowDocument& document, const std::string& path);
 
 // The folder that the program was started in, with a slash behind it.
 std::string working_folder();

@@ -4,70 +4,79 @@
 
 #include "app/content/stage_views.h"
 #include "app/window/motion_recording.h"
+#include "app/window/window_state.h"
 
 namespace headwise {
+namespace {
 
-void go_to_step(WindowState& window, int step) {
-  const Step from = window.selection.step;
-  window.selection.step = static_cast<Step>(std::clamp(step, 0, step_count - 1));
-  if (window.selection.step != from) begin_motion(window.motion, from, window.selection.step);
-  window.selection.tensor.reset();
+// Who presses play wants to see something happen.
+constexpr double seconds_to_first_step = 0.6;
+
+}  // namespace
+
+void go_to_step(WindowView& view, int step) {
+  const Step from = view.selection.step;
+  view.selection.step = static_cast<Step>(std::clamp(step, 0, step_count - 1));
+  if (view.selection.step != from) begin_motion(view.motion, from, view.selection.step);
+  view.selection.tensor.reset();
 }
 
 void go_to_head(WindowState& window, Index head) {
-  const Index heads = window.session.trace().options.num_heads;
+  const Index heads = window.document.session.trace().options.num_heads;
   if (head < 0 || head >= heads) return;
-  window.selection.head = head;
+  window.view.selection.head = head;
 }
 
 void go_to_next_view(WindowState& window) {
-  StageView& view = window.selection.view;
-  view = next_view(window.session.scenario(), view);
+  StageView& view = window.view.selection.view;
+  view = next_view(window.document.session.scenario(), view);
 }
 
-void play(WindowState& window) {
-  window.steps.playing = !window.steps.playing;
-  window.motion.running = window.steps.playing && window.motion.progress < 1.0;
-  window.seconds_to_next_step = window.motion.running ? seconds_per_step : seconds_to_first_step;
+void play(WindowView& view) {
+  view.steps.playing = !view.steps.playing;
+  view.motion.running = view.steps.playing && view.motion.progress < 1.0;
+  view.seconds_to_next_step = view.motion.running ? seconds_per_step : seconds_to_first_step;
   // Gradients are walked from the output back.
-  const bool backward = window.selection.view == StageView::gradients;
+  const bool backward = view.selection.view == StageView::gradients;
   const Step last = backward ? Step::inputs : Step::output;
-  const bool is_behind = window.selection.step == last || (window.opened_on_result && !backward);
-  if (window.steps.playing && is_behind && !window.motion.running)
-    go_to_step(window, backward ? step_count - 1 : 0);
+  const bool is_behind = view.selection.step == last || (view.opened_on_result && !backward);
+  if (view.steps.playing && is_behind && !view.motion.running)
+    go_to_step(view, backward ? step_count - 1 : 0);
 }
 
 void let_go(WindowState& window) {
-  Selection& selection = window.selection;
-  if (window.recording) {
-    window.notices.say("Cancelled. " + window.recording->path() + " was not written.");
-    window.recording.reset();
-  } else if (window.session.waiting().told() && window.session.cancel()) {
-    release_focus(window.focus);
-  } else if ((wants_gradients(selection) && window.gradients.waiting().told()) ||
-             (selection.view == StageView::compare && window.other_sides.waiting().told()) ||
-             (selection.view == StageView::prediction && window.predictions.waiting().told())) {
+  WindowDocument& document = window.document;
+  WindowView& view = window.view;
+  Selection& selection = view.selection;
+  if (view.recording) {
+    view.notices.say("Cancelled. " + view.recording->path() + " was not written.");
+    view.recording.reset();
+  } else if (document.session.waiting().told() && document.session.cancel()) {
+    release_focus(view.focus);
+  } else if ((wants_gradients(selection) && document.gradients.waiting().told()) ||
+             (selection.view == StageView::compare && document.other_sides.waiting().told()) ||
+             (selection.view == StageView::prediction && document.predictions.waiting().told())) {
     selection.view = StageView::one_head;  // a view that nobody looks at is not computed
-  } else if (window.focus.focused != 0) {
-    release_focus(window.focus);
+  } else if (view.focus.focused != 0) {
+    release_focus(view.focus);
     // A field that is left shows what there is a result for.
-    if (!window.session.error().empty()) window.session.undo();
-  } else if (window.steps.playing) {
-    window.steps.playing = false;
-  } else if (window.notices.dismiss_all()) {
-  } else if (!window.session.error().empty()) {
-    window.session.undo();
-  } else if (window.walk.page && (!selection.pinned || selection.pinned == window.walk.shown()->pin)) {
+    if (!document.session.error().empty()) document.session.undo();
+  } else if (view.steps.playing) {
+    view.steps.playing = false;
+  } else if (view.notices.dismiss_all()) {
+  } else if (!document.session.error().empty()) {
+    document.session.undo();
+  } else if (document.walk.page && (!selection.pinned || selection.pinned == document.walk.shown()->pin)) {
     leave_walk(window);  // what the page pins is not the person's to let go of first
   } else if (selection.pinned) {
     selection.pinned.reset();
-    window.trail.clear();
+    view.trail.clear();
   } else if (selection.spotlight) {
     selection.spotlight = false;
   } else if (selection.tensor) {
     selection.tensor.reset();
-  } else if (window.stage_only) {
-    window.full_screen = window.stage_only = false;
+  } else if (view.stage_only) {
+    view.full_screen = view.stage_only = false;
   }
 }
 

@@ -11,6 +11,7 @@
 #include "app/window/motion_recording.h"
 #include "app/window/stage_pictures.h"
 #include "app/window/window_files.h"
+#include "app/window/window_state.h"
 #include "core/files/atomic_file.h"
 #include "core/tensor/error.h"
 
@@ -20,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 
 StagePictures slide_pictures(const WindowState& window) {
-  return {StagePictures::usual_width, StagePictures::usual_height, window.settings.theme};
+  return {StagePictures::usual_width, StagePictures::usual_height, window.view.settings.theme};
 }
 
 std::string_view text_of(const std::vector<std::uint8_t>& bytes) {
@@ -28,8 +29,9 @@ std::string_view text_of(const std::vector<std::uint8_t>& bytes) {
 }
 
 std::string offered(const WindowState& window, const std::string& suffix) {
-  const std::string folder = window.picture_path.empty() ? working_folder() : folder_of(window.picture_path);
-  return folder + step_word(window.selection.step) + suffix;
+  const std::string folder =
+      window.document.picture_path.empty() ? working_folder() : folder_of(window.document.picture_path);
+  return folder + step_word(window.view.selection.step) + suffix;
 }
 
 void check_ending(const std::string& path, bool matches, const std::string& expected) {
@@ -42,10 +44,10 @@ void check_ending(const std::string& path, bool matches, const std::string& expe
 void hand_over(WindowState& window, const std::string& what, const std::string& path) {
   const std::optional<ClipboardProgram> program = find_clipboard_program();
   if (program && copy_png_file(*program, path)) {
-    window.notices.say(fmt::format("Copied {} as an image ({}), and saved it in {}", what,
-                                   fs::path(program->path).filename().string(), path));
+    window.view.notices.say(fmt::format("Copied {} as an image ({}), and saved it in {}", what,
+                                        fs::path(program->path).filename().string(), path));
   } else {
-    window.notices.say(
+    window.view.notices.say(
         fmt::format("{} was saved in {}: copying to the clipboard needs xclip or wl-copy", what, path));
   }
 }
@@ -60,15 +62,15 @@ std::string clipboard_file() {
 }  // namespace
 
 void ask_for_stage_picture(WindowState& window) {
-  open_file_dialog(window.files, FileDialogPurpose::save_stage_picture, offered(window, ".png"));
+  open_file_dialog(window.dialogs.files, FileDialogPurpose::save_stage_picture, offered(window, ".png"));
 }
 
 void ask_for_motion(WindowState& window) {
-  const std::string why = no_motion(window.selection, window.session.trace());
+  const std::string why = no_motion(window.view.selection, window.document.session.trace());
   if (why.empty())
-    open_file_dialog(window.files, FileDialogPurpose::save_motion, offered(window, "-motion.png"));
+    open_file_dialog(window.dialogs.files, FileDialogPurpose::save_motion, offered(window, "-motion.png"));
   else
-    window.notices.say(why);
+    window.view.notices.say(why);
 }
 
 void save_stage_picture(WindowState& window, const std::string& path) {
@@ -79,25 +81,27 @@ void save_stage_picture(WindowState& window, const std::string& path) {
     write_file_atomically(path, pictures.svg(window));
   else
     write_file_atomically(path, text_of(to_png(pictures.image(window))));
-  window.picture_path = path;
-  window.notices.say("Saved " + path);
+  window.document.picture_path = path;
+  window.view.notices.say("Saved " + path);
 }
 
 void save_motion(WindowState& window, const std::string& path) {
   check_ending(path, path.ends_with(".png") || path.ends_with(".apng"), ".png (animated)");
-  window.recording = std::make_shared<MotionRecording>(window, path);
+  window.view.recording = std::make_shared<MotionRecording>(window, path);
 }
 
 void record_motion(WindowState& window) {
-  if (!window.recording) return;
+  WindowView& view = window.view;
+  if (!view.recording) return;
   try {
-    if (window.recording->advance(window)) return;
-    window.picture_path = window.recording->path();
-    window.notices.say("Saved " + window.picture_path + ", an animated PNG that browsers and slides can play");
+    if (view.recording->advance(window)) return;
+    window.document.picture_path = view.recording->path();
+    view.notices.say("Saved " + window.document.picture_path +
+                     ", an animated PNG that browsers and slides can play");
   } catch (const Error& error) {
-    window.notices.complain(error.what());
+    view.notices.complain(error.what());
   }
-  window.recording.reset();
+  view.recording.reset();
 }
 
 void copy_stage_image(WindowState& window) {
@@ -106,29 +110,30 @@ void copy_stage_image(WindowState& window) {
     write_file_atomically(path, text_of(to_png(slide_pictures(window).image(window))));
     hand_over(window, "The stage", path);
   } catch (const Error& error) {
-    window.notices.complain(error.what());
+    window.view.notices.complain(error.what());
   }
 }
 
 void copy_map_image(WindowState& window) {
-  const Trace& trace = window.trace_at_hand();
-  const std::optional<StepPicture> picture = shown_picture(trace, window.selection);
+  WindowView& view = window.view;
+  const Trace& trace = window.document.trace_at_hand();
+  const std::optional<StepPicture> picture = shown_picture(trace, view.selection);
   if (!picture) {
-    window.notices.say("This step has no map to copy.");
+    view.notices.say("This step has no map to copy.");
     return;
   }
   try {
     TensorExport what;
     what.tensor = name_to_export(window, picture->result);
-    what.batch = window.selection.batch;
-    what.head = export_head_of(trace, what.tensor, window.selection.head);
-    what.theme = window.settings.theme;
+    what.batch = view.selection.batch;
+    what.head = export_head_of(trace, what.tensor, view.selection.head);
+    what.theme = view.settings.theme;
     what.range_kind = ExportRange::shared;  // as on the stage
     const std::string path = clipboard_file();
-    export_tensor(trace, window.session.inputs().labels, what, path);
+    export_tensor(trace, window.document.session.inputs().labels, what, path);
     hand_over(window, export_title(trace, what), path);
   } catch (const Error& error) {
-    window.notices.complain(error.what());
+    view.notices.complain(error.what());
   }
 }
 

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "app/window/window_state.h"
-
 namespace headwise {
+
+struct WindowState;
 
 // Opens the dialog for a file of the stage's picture (.png, .svg) or of the motion into the step (.png). Says why where there
 // is nothing to save.

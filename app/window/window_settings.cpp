@@ -4,38 +4,39 @@
 
 #include <algorithm>
 
+#include "app/window/window_view.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
 namespace {
 
-void change_settings(WindowState& window, const Settings& settings) {
-  window.settings = settings;
+void change_settings(WindowView& view, const Settings& settings) {
+  view.settings = settings;
   try {
-    save_settings(window.settings_file, settings);
+    save_settings(view.settings_file, settings);
   } catch (const Error& error) {
-    window.notices.complain(error.what());
+    view.notices.complain(error.what());
   }
 }
 
 }  // namespace
 
-void scale_motion(WindowState& window, float factor) {
-  Settings settings = window.settings;
+void scale_motion(WindowView& view, float factor) {
+  Settings settings = view.settings;
   settings.motion_speed =
       std::clamp(settings.motion_speed * factor, Settings::slowest_motion, Settings::fastest_motion);
-  change_settings(window, settings);
-  window.notices.say(fmt::format("Motion at {:g} × normal speed", settings.motion_speed));
+  change_settings(view, settings);
+  view.notices.say(fmt::format("Motion at {:g} × normal speed", settings.motion_speed));
 }
 
-void toggle_reduce_motion(WindowState& window) {
-  Settings settings = window.settings;
+void toggle_reduce_motion(WindowView& view) {
+  Settings settings = view.settings;
   settings.reduce_motion = !settings.reduce_motion;
-  change_settings(window, settings);
+  change_settings(view, settings);
 }
 
-void toggle_theme(WindowState& window) {
-  Settings settings = window.settings;
+void toggle_theme(WindowView& view) {
+  Settings settings = view.settings;
   switch (settings.theme) {
     case Theme::dark:
       settings.theme = Theme::light;
@@ -47,26 +48,26 @@ void toggle_theme(WindowState& window) {
       settings.theme = Theme::dark;
       break;
   }
-  change_settings(window, settings);
+  change_settings(view, settings);
 }
 
-void scale_text(WindowState& window, float scale) {
-  Settings settings = window.settings;
+void scale_text(WindowView& view, float scale) {
+  Settings settings = view.settings;
   settings.font_scale = std::clamp(scale, Settings::smallest_font_scale, Settings::largest_font_scale);
-  change_settings(window, settings);
+  change_settings(view, settings);
 }
 
-void begin_first_steps(WindowState& window) {
-  window.first_steps = {};
-  Settings settings = window.settings;
+void begin_first_steps(WindowView& view) {
+  view.first_steps = {};
+  Settings settings = view.settings;
   settings.first_steps = true;
-  change_settings(window, settings);
+  change_settings(view, settings);
 }
 
-void finish_first_steps(WindowState& window) {
-  Settings settings = window.settings;
+void finish_first_steps(WindowView& view) {
+  Settings settings = view.settings;
   settings.first_steps = false;
-  change_settings(window, settings);
+  change_settings(view, settings);
 }
 
 }  // namespace headwise

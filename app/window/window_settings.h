@@ -2,22 +2,22 @@
 // written a notice says why.
 #pragma once
 
-#include "app/window/window_state.h"
-
 namespace headwise {
 
+struct WindowView;  // app/window/window_view.h
+
 // `factor` times its speed, between the slowest and the fastest.
-void scale_motion(WindowState& window, float factor);
-void toggle_reduce_motion(WindowState& window);
+void scale_motion(WindowView& view, float factor);
+void toggle_reduce_motion(WindowView& view);
 
 // Dark, light, for a projector, dark again.
-void toggle_theme(WindowState& window);
+void toggle_theme(WindowView& view);
 // The size of type: 1 is the display's own. Between the smallest and the largest.
-void scale_text(WindowState& window, float scale);
+void scale_text(WindowView& view, float scale);
 
 // Says what to do first, from its beginning.
-void begin_first_steps(WindowState& window);
+void begin_first_steps(WindowView& view);
 // Says it no more, now and at the next start.
-void finish_first_steps(WindowState& window);
+void finish_first_steps(WindowView& view);
 
 }  // namespace headwise

@@ -50,7 +50,7 @@ class Visit {
  public:
   Visit(const Scenario& scenario, int width, int height, int frames_per_part)
       : frames_(width, height, std::make_shared<FontAtlas>(1.0f)), window_(scenario), count_(frames_per_part) {
-    Settings& settings = window_.state().settings;
+    Settings& settings = window_.state().view.settings;
     settings.motion_speed = std::clamp(static_cast<float>(motion_seconds / (frames_per_part * frame_seconds)),
                                        Settings::slowest_motion, Settings::fastest_motion);
     report_.renderer = frames_.renderer();
@@ -73,8 +73,8 @@ class Visit {
   }
 
  private:
-  const Session& session() const { return window_.state().session; }
-  Step step() const { return window_.state().selection.step; }
+  const Session& session() const { return window_.state().document.session; }
+  Step step() const { return window_.state().view.selection.step; }
   bool has(const std::string& name) const { return probes_.contains(name); }
 
   double frame() {
@@ -92,7 +92,7 @@ class Visit {
   // Outside of every part.
   void settle() {
     for (int i = 0; i < frame_limit && (frames_.pending() || frames_.result().animating); ++i) frame();
-    window_.state().session.finish();
+    window_.state().document.session.finish();
     for (int i = 0; i < 3; ++i) frame();
   }
 
@@ -207,7 +207,7 @@ class Visit {
   void go_through_views() {
     go_to(Step::softmax);
     for (int view = 0; view < stage_view_count; ++view) {
-      window_.state().selection.view = static_cast<StageView>(view);
+      window_.state().view.selection.view = static_cast<StageView>(view);
       settle();
       const UiRect stage = probes_.at("panel/stage");
       begin(fmt::format("view {}", stage_view_entry(static_cast<StageView>(view)).name));
@@ -216,14 +216,14 @@ class Visit {
         measured_frame();
       }
     }
-    window_.state().selection.view = StageView::one_head;
+    window_.state().view.selection.view = StageView::one_head;
     settle();
   }
 
   void open_sheets() {
     WindowState& state = window_.state();
-    for (const auto& [name, open] : {std::pair("sheet of keys", &state.help.keys),
-                                     std::pair("sheet of questions", &state.comparison.open)}) {
+    for (const auto& [name, open] : {std::pair("sheet of keys", &state.dialogs.help.keys),
+                                     std::pair("sheet of questions", &state.dialogs.comparison.open)}) {
       *open = true;
       settle();
       begin(name);
@@ -234,7 +234,7 @@ class Visit {
   }
 
   void take_all_back() {
-    while (window_.state().session.undo()) settle();
+    while (window_.state().document.session.undo()) settle();
   }
 
   void follow_edits() {
@@ -289,7 +289,7 @@ class Visit {
   void set_number(const std::string& tensor, const std::vector<Index>& index) {
     Scenario scenario = session().scenario();
     scenario.edits.push_back({tensor, index, 0.75});
-    window_.state().session.edit(scenario, "set a number");
+    window_.state().document.session.edit(scenario, "set a number");
   }
 
   // What `edit` pushes last changes the scenario.

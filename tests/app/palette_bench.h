@@ -10,7 +10,7 @@
 namespace headwise {
 
 inline const CommandPaletteState& palette(const WindowBench& bench) {
-  return bench.window->state().palette;
+  return bench.window->state().dialogs.palette;
 }
 
 inline void ask_for(WindowBench& bench, std::string_view text) {

@@ -13,10 +13,10 @@ struct WindowBench {
   std::unique_ptr<UiDriver> ui;  // null where there is no EGL: the test is skipped
   std::unique_ptr<MainWindow> window;
 
-  const Session& session() const { return window->state().session; }
+  const Session& session() const { return window->state().document.session; }
   const Scenario& scenario() const { return session().scenario(); }
   const Trace& trace() const { return session().trace(); }
-  const Selection& selection() const { return window->state().selection; }
+  const Selection& selection() const { return window->state().view.selection; }
   double output(Index i) const { return trace().tensors.output->flat(i); }
 };
 

@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <thread>
 
+#include "core/tensor/cancellation.h"
+
 using namespace headwise;
 
 namespace {

@@ -144,8 +144,8 @@ TEST_CASE("a head in the window becomes sharp by itself, and another run or clos
   if (!bench.ui) return;
   bench.ui->key("Z");
   bench.ui->run_frames(6);
-  FullSizeState& state = bench.window->state().full_size;
-  FullSizeRuns& runs = bench.window->state().full_size_runs;
+  FullSizeState& state = bench.window->state().dialogs.full_size;
+  FullSizeRuns& runs = bench.window->state().document.full_size_runs;
   runs.cancel();
   bench.ui->run_frames(2);
   state.request = large_result()->request;

@@ -32,7 +32,7 @@ bool has_compute(const FullSizeResult& result) {
 }
 
 void wait_for_result(WindowBench& bench) {
-  for (int i = 0; bench.window->state().full_size_runs.running() && i < 3000; ++i)
+  for (int i = 0; bench.window->state().document.full_size_runs.running() && i < 3000; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   bench.ui->run_frames(3);
 }
@@ -94,8 +94,8 @@ TEST_CASE("the sheet runs on the GPU, and says so, or shows why it did not") {
   if (!bench.ui) return;
   bench.ui->key("Z");
   bench.ui->run_frames(6);  // the sheet finds its size
-  FullSizeState& state = bench.window->state().full_size;
-  FullSizeRuns& runs = bench.window->state().full_size_runs;
+  FullSizeState& state = bench.window->state().dialogs.full_size;
+  FullSizeRuns& runs = bench.window->state().document.full_size_runs;
   runs.cancel();  // what it begins with
   bench.ui->run_frames(2);
   state.request = request_of(BackendId::gl);
@@ -120,8 +120,8 @@ TEST_CASE("a run on the GPU shows how far it has come while frames go on, and is
   if (!bench.ui) return;
   bench.ui->key("Z");
   bench.ui->run_frames(6);
-  FullSizeState& state = bench.window->state().full_size;
-  FullSizeRuns& runs = bench.window->state().full_size_runs;
+  FullSizeState& state = bench.window->state().dialogs.full_size;
+  FullSizeRuns& runs = bench.window->state().document.full_size_runs;
   runs.cancel();
   bench.ui->run_frames(2);
   state.request = {
@@ -144,7 +144,7 @@ TEST_CASE("the length goes from stop to stop with the slider and to any number w
   if (!bench.ui) return;
   bench.ui->key("Z");
   bench.ui->run_frames(6);
-  FullSizeState& state = bench.window->state().full_size;
+  FullSizeState& state = bench.window->state().dialogs.full_size;
   const UiRect slider = bench.ui->rect("full_size/length_slider");
   const double y = 0.5 * (slider.min.y + slider.max.y), width = slider.max.x - slider.min.x;
   bench.ui->drag(slider.min.x + 0.5 * width, y, slider.max.x - 1.0, y);

@@ -18,7 +18,7 @@ FullSizeRequest small_request(BackendId backend = BackendId::fused) {
 }
 
 void wait_for_result(WindowBench& bench) {
-  for (int i = 0; bench.window->state().full_size_runs.running() && i < 3000; ++i)
+  for (int i = 0; bench.window->state().document.full_size_runs.running() && i < 3000; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   bench.ui->run_frames(3);
 }
@@ -156,8 +156,8 @@ TEST_CASE(
   bench.ui->key("Z");
   bench.ui->run_frames(6);  // the sheet finds its size
   REQUIRE(bench.ui->has("overlay/full_size"));
-  FullSizeState& state = bench.window->state().full_size;
-  CHECK(bench.window->state().full_size_runs.running());  // nobody comes to an empty page
+  FullSizeState& state = bench.window->state().dialogs.full_size;
+  CHECK(bench.window->state().document.full_size_runs.running());  // nobody comes to an empty page
   bench.ui->click("full_size/cancel");
   bench.ui->click("full_size/model/4");
   CHECK(state.request.length == 1024);
@@ -194,7 +194,7 @@ TEST_CASE(
   CHECK(state.maps.zoom.side == MapZoom::least_side);
   CHECK(state.maps.zoom.row < 1.0);
   CHECK(state.maps.parts.front().block == 1);
-  CHECK(shown_label(state.maps.parts.front(), *bench.window->state().full_size_runs.result())
+  CHECK(shown_label(state.maps.parts.front(), *bench.window->state().document.full_size_runs.result())
             .find("The (query 0)") != std::string::npos);
   bench.ui->drag(map.min.x + 200, map.min.y + 200, map.min.x + 100, map.min.y + 150);
   CHECK(state.maps.zoom.col > 0.0);
@@ -213,7 +213,7 @@ TEST_CASE(
   bench.ui->key("Escape");
   bench.ui->run_frames(2);
   CHECK_FALSE(bench.ui->has("overlay/full_size"));
-  CHECK_FALSE(bench.window->state().full_size_runs.result());  // it may be most of the memory
+  CHECK_FALSE(bench.window->state().document.full_size_runs.result());  // it may be most of the memory
 }
 
 TEST_CASE("a run that takes long shows how far it has come and is given up at once") {
@@ -221,8 +221,8 @@ TEST_CASE("a run that takes long shows how far it has come and is given up at on
   if (!bench.ui) return;
   bench.ui->key("Z");
   bench.ui->run_frames(6);  // the sheet finds its size
-  FullSizeState& state = bench.window->state().full_size;
-  bench.window->state().full_size_runs.cancel();  // what it begins with
+  FullSizeState& state = bench.window->state().dialogs.full_size;
+  bench.window->state().document.full_size_runs.cancel();  // what it begins with
   bench.ui->run_frames(2);
   state.request = {
       .model = 8, .length = 4096, .is_causal = true, .hand_made = false, .backend = BackendId::fused};
@@ -230,8 +230,8 @@ TEST_CASE("a run that takes long shows how far it has come and is given up at on
   CHECK(bench.ui->has("full_size/progress"));
   CHECK(bench.ui->result().wake_after <= seconds_between_words);
   bench.ui->click("full_size/cancel");
-  CHECK_FALSE(bench.window->state().full_size_runs.running());
-  CHECK_FALSE(bench.window->state().full_size_runs.result());
+  CHECK_FALSE(bench.window->state().document.full_size_runs.running());
+  CHECK_FALSE(bench.window->state().document.full_size_runs.result());
   bench.ui->run_frames(2);
   CHECK(bench.ui->has("full_size/run"));
 }

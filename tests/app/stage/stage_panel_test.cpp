@@ -34,13 +34,13 @@ struct Stage {
   }
 
   explicit operator bool() const { return driver != nullptr; }
-  const Selection& selection() const { return window->state().selection; }
-  const Scenario& scenario() const { return window->state().session.scenario(); }
-  const Trace& trace() const { return window->state().session.trace(); }
+  const Selection& selection() const { return window->state().view.selection; }
+  const Scenario& scenario() const { return window->state().document.session.scenario(); }
+  const Trace& trace() const { return window->state().document.session.trace(); }
   void show(Step step, StageView view = StageView::one_head, int frames = 2) {
-    window->state().selection.step = step;
-    window->state().selection.view = view;
-    window->state().selection.tensor.reset();
+    window->state().view.selection.step = step;
+    window->state().view.selection.view = view;
+    window->state().view.selection.tensor.reset();
     driver->run_frames(frames);
   }
 
@@ -113,11 +113,11 @@ TEST_CASE("the dot of a thumbnail mutes its head and the output changes, a secon
   REQUIRE(stage.scenario().head_gain);
   CHECK((*stage.scenario().head_gain)[5] == 0.0);
   CHECK(stage.selection().head == 0);
-  stage.window->state().session.finish();
+  stage.window->state().document.session.finish();
   CHECK_FALSE(identical(*before, *stage.trace().tensors.output));
   stage.driver->run_frames(24);  // a click that follows too soon would be a double click
   stage.driver->click("heads/dot/5");
-  stage.window->state().session.finish();
+  stage.window->state().document.session.finish();
   CHECK_FALSE(stage.scenario().head_gain);
   CHECK(identical(*before, *stage.trace().tensors.output));
 }
@@ -175,11 +175,12 @@ TEST_CASE("a cell on the screen has the colour that the table gives its number")
   Stage stage;
   if (!stage) return;
   for (const Theme theme : {Theme::dark, Theme::light}) {
-    stage.window->state().settings.theme = theme;
+    stage.window->state().view.settings.theme = theme;
     stage.show(Step::softmax);
     ValueRanges ranges;
-    const StageContent content = stage_content(stage.trace(), stage.window->state().session.inputs().labels,
-                                               stage.selection(), theme, ranges);
+    const StageContent content =
+        stage_content(stage.trace(), stage.window->state().document.session.inputs().labels,
+                      stage.selection(), theme, ranges);
     const ColorTable& table = color_table(ColorMap::viridis, theme);
     const PlaneGeometry plane = stage.plane("stage/result", 12, 12);
     for (Index row = 0; row < 12; ++row) {
@@ -208,7 +209,7 @@ TEST_CASE("every step is drawn inside its panel, whatever the scenario and the s
   for (const auto& settings : scenarios) {
     Stage stage(settings, 1280, 720);
     if (!stage) return;
-    stage.window->state().session.finish();
+    stage.window->state().document.session.finish();
     for (const auto& [width, height] : {std::pair(1280, 720), std::pair(700, 600)}) {
       if (width < 1000 && &settings != &scenarios[1]) continue;
       stage.driver->resize(width, height);

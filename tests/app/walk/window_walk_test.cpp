@@ -123,7 +123,7 @@ class Walk {
   }
 
   void go_back() {
-    Session& session = bench_.window->state().session;
+    Session& session = bench_.window->state().document.session;
     session.finish();
     if (!session.error().empty()) session.undo();
     const Scenario last = session.scenario();
@@ -149,26 +149,26 @@ class Walk {
   // All that the window may write to: what dialogs ask for, and the files of settings and of what was opened.
   void keep_inside() {
     WindowState& state = bench_.window->state();
-    place_.keep_inside(state.files.path, "scenario.json");
-    place_.keep_inside(state.export_dialog.path, "picture.png");
-    place_.keep_inside(state.settings_file, "settings.json");
-    place_.keep_inside(state.recent_file, "recent.json");
+    place_.keep_inside(state.dialogs.files.path, "scenario.json");
+    place_.keep_inside(state.dialogs.export_dialog.path, "picture.png");
+    place_.keep_inside(state.view.settings_file, "settings.json");
+    place_.keep_inside(state.document.recent_file, "recent.json");
   }
 
   void keep_tame() {
     WindowState& state = bench_.window->state();
     state.quit = false;
-    while (estimated_work(state.session.scenario()) > largest_work && state.session.undo()) {
+    while (estimated_work(state.document.session.scenario()) > largest_work && state.document.session.undo()) {
     }
   }
 
   std::string what_is_wrong(std::uint64_t number) {
     const WindowState& state = bench_.window->state();
-    const Session& session = state.session;
+    const Session& session = state.document.session;
     if (!bench_.ui->gl_messages().empty()) return "OpenGL says: " + bench_.ui->gl_messages().front();
     for (const std::string& name : bench_.ui->names())
       if (!all_finite(bench_.ui->rect(name))) return name + " stands nowhere";
-    if (selection_within(state.selection, state.trace_at_hand()) != state.selection)
+    if (selection_within(state.view.selection, state.document.trace_at_hand()) != state.view.selection)
       return "the place looked at is not in the trace";
     if (!session.computing() && session.error().empty() && !(session.traced_scenario() == session.scenario()))
       return "the trace is that of another scenario";
@@ -209,7 +209,7 @@ TEST_CASE("a random walk finds nothing wrong, and undo leads back to its beginni
   const Preset& preset = presets()[seed % presets().size()];
   WindowBench bench = open_window(900, 700, preset_scenario(preset.name));
   if (!bench.ui) return;
-  bench.window->state().settings_file = place.folder().file("settings.json");
+  bench.window->state().view.settings_file = place.folder().file("settings.json");
   CAPTURE(seed);
   Walk walk(bench, place, seed);
   for (std::uint64_t number = 1; number <= events; ++number) {

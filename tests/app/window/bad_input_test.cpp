@@ -25,7 +25,7 @@ std::string words(int count) {
 }
 
 bool has_notice(const WindowBench& bench, std::string_view part) {
-  for (const Notice& notice : bench.window->state().notices.notices)
+  for (const Notice& notice : bench.window->state().view.notices.notices)
     if (notice.text.find(part) != std::string::npos) return true;
   return false;
 }
@@ -36,7 +36,7 @@ TEST_CASE("whatever is dropped that is no scenario: one sentence says so, in a n
   const TemporaryFolder folder;
   WindowBench bench = open_window();
   if (!bench.ui) return;
-  NoticesState& notices = bench.window->state().notices;
+  NoticesState& notices = bench.window->state().view.notices;
   notices.log = ErrorLog(folder.file("state/headwise/errors.log"));
   const TracePtr before = bench.session().trace_ptr();
   const std::pair<std::string, std::string_view> cases[] = {
@@ -196,7 +196,7 @@ TEST_CASE("the log has one line an error, and keeps to its size") {
 TEST_CASE("the menu says where the log is") {
   WindowBench bench = open_window();
   if (!bench.ui) return;
-  bench.window->state().notices.log = ErrorLog("/tmp/somewhere/errors.log");
+  bench.window->state().view.notices.log = ErrorLog("/tmp/somewhere/errors.log");
   bench.ui->key("Ctrl+Shift+P");
   bench.ui->type("error log");
   bench.ui->key("Enter");

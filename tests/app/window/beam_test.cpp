@@ -23,8 +23,8 @@ bool overlap(const UiRect& a, const UiRect& b) {
 WindowBench open_beam(std::string_view preset) {
   WindowBench bench = open_window(1280, 720, preset_scenario(preset));
   if (!bench.ui) return bench;
-  bench.window->state().settings.theme = Theme::projector;
-  bench.window->state().settings.reduce_motion = true;
+  bench.window->state().view.settings.theme = Theme::projector;
+  bench.window->state().view.settings.reduce_motion = true;
   bench.ui->run_until_still();
   return bench;
 }
@@ -63,8 +63,8 @@ TEST_CASE("on a beam every view has its whole name at every step, and stands cle
     if (!bench.ui) return;
     const std::size_t offered = preset == std::string_view("welcome") ? stage_view_count : stage_view_count - 1;
     for (const StepEntry& entry : step_entries()) {
-      bench.window->state().selection.step = entry.step;
-      bench.window->state().selection.tensor.reset();
+      bench.window->state().view.selection.step = entry.step;
+      bench.window->state().view.selection.tensor.reset();
       bench.ui->run_until_still();
       CAPTURE(preset);
       CAPTURE(entry.name);

@@ -43,15 +43,15 @@ TEST_CASE(
   bench.ui->click("stage/view/Compare");
   // Until something is pinned there is something to compare with.
   CHECK(bench.selection().compare_with == CompareWith::one_wide_head);
-  bench.window->state().other_sides.finish();
+  bench.window->state().document.other_sides.finish();
   bench.ui->run_frames(2);
   CHECK(bench.ui->has("stage/other"));
-  const int begun = bench.window->state().other_sides.begun();
+  const int begun = bench.window->state().document.other_sides.begun();
   bench.ui->key("P");
   REQUIRE(bench.ui->has("stage/difference"));
   bench.ui->key("C");
   bench.ui->run_frames(3);
-  CHECK(bench.window->state().other_sides.begun() == begun);
+  CHECK(bench.window->state().document.other_sides.begun() == begun);
   bench.ui->move_to("panel/graph");
   const Image still = bench.ui->pixels();
   for (const char* plane : {"stage/other", "stage/result", "stage/difference"}) {
@@ -99,7 +99,7 @@ TEST_CASE("the difference on the screen has the colour of now − pinned") {
 TEST_CASE("ready-made comparisons are computed while the view is shown, and not before or after") {
   WindowBench bench = open_window(1600, 1000);
   if (!bench.ui) return;
-  const auto begun = [&] { return bench.window->state().other_sides.begun(); };
+  const auto begun = [&] { return bench.window->state().document.other_sides.begun(); };
   bench.ui->click("step_bar/step/6");
   bench.ui->key("C");
   CHECK(begun() == 0);
@@ -132,7 +132,7 @@ TEST_CASE("shapes that differ are shown side by side, without a difference and w
   Scenario other = bench.scenario();
   other.inputs.text = "Two words more";
   other.attention.num_heads = 4;
-  bench.window->state().session.edit(other, "another");
+  bench.window->state().document.session.edit(other, "another");
   bench.ui->run_frames(3);
   for (int step = 0; step < step_count; ++step) {
     bench.ui->click(fmt::format("step_bar/step/{}", step));

@@ -19,7 +19,7 @@ Scenario with(std::initializer_list<const char*> settings) {
 }
 
 ComparisonSheetState& sheet(WindowBench& bench) {
-  return bench.window->state().comparison;
+  return bench.window->state().dialogs.comparison;
 }
 
 void check_inside(const WindowBench& bench) {
@@ -100,8 +100,8 @@ TEST_CASE("the look-up begins at the pinned query, steps, cools, and changes no 
   WindowBench bench = open_window(1280, 720, with({}));
   if (!bench.ui) return;
   const Scenario before = bench.scenario();
-  bench.window->state().selection.pinned = CellRef{{TensorId::scores}, {0, 2, 5, 1}};
-  bench.window->state().selection.head = 2;
+  bench.window->state().view.selection.pinned = CellRef{{TensorId::scores}, {0, 2, 5, 1}};
+  bench.window->state().view.selection.head = 2;
   bench.ui->key("I");
   bench.ui->click("comparison/tab/2");
   const LookupViewState& lookup = sheet(bench).lookup;
@@ -131,7 +131,7 @@ TEST_CASE("the look-up begins at the pinned query, steps, cools, and changes no 
 TEST_CASE("what an edit changes is compared anew, and undo brings the first comparison back") {
   WindowBench bench = open_window(1280, 720, with({}));
   if (!bench.ui) return;
-  Comparisons& comparisons = bench.window->state().comparisons;
+  Comparisons& comparisons = bench.window->state().document.comparisons;
   const auto many = [&] { return comparisons.of(bench.session().trace_ptr())->head_width; };
   bench.ui->key("I");
   const double before = many().output.difference;
@@ -176,7 +176,7 @@ TEST_CASE(
 TEST_CASE("large scenarios are compared behind the window, which says so meanwhile") {
   WindowBench bench = open_window(1280, 720, with({"attention.embed_dim=256"}));
   if (!bench.ui) return;
-  Comparisons& comparisons = bench.window->state().comparisons;
+  Comparisons& comparisons = bench.window->state().document.comparisons;
   Comparisons own;
   const TracePtr trace = bench.session().trace_ptr();
   const auto at_first = own.of(trace);

@@ -22,7 +22,7 @@ std::string clipboard() {
 }
 
 std::string notice(const WindowBench& bench) {
-  const std::vector<Notice>& notices = bench.window->state().notices.notices;
+  const std::vector<Notice>& notices = bench.window->state().view.notices.notices;
   return notices.empty() ? "" : notices.back().text;
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("Ctrl+Shift+C copies the step's result at this head as a table") {
 TEST_CASE("the map is copied as an np.array, of the tensor that is looked at") {
   WindowBench bench = open_window();
   if (!bench.ui) return;
-  bench.window->state().selection.tensor = TensorId::concat;
+  bench.window->state().view.selection.tensor = TensorId::concat;
   bench.ui->run_frames(2);
   bench.ui->click("menu/Edit");
   bench.ui->click("menu/Copy map as np.array");
@@ -85,7 +85,7 @@ TEST_CASE("the map is copied as an np.array, of the tensor that is looked at") {
 TEST_CASE("a step without a map says so and leaves the clipboard alone") {
   WindowBench bench = open_window(900, 700, with_setting(Scenario{}, "op=scaled_dot_product_attention"));
   if (!bench.ui) return;
-  bench.window->state().selection.step = Step::project;
+  bench.window->state().view.selection.step = Step::project;
   bench.ui->run_frames(2);
   ImGui::SetClipboardText("mine");
   bench.ui->key("Ctrl+Shift+C");
@@ -111,14 +111,14 @@ TEST_CASE("the program is saved where the dialog says, and a name without extens
   WindowBench bench = open_window();
   if (!bench.ui) return;
   save_program_as(bench, folder.file("mine"));
-  CHECK_FALSE(bench.window->state().files.open);
+  CHECK_FALSE(bench.window->state().dialogs.files.open);
   CHECK(content_of(folder.file("mine.py")) == program_text(bench.trace(), CodeStyle::pytorch));
   CHECK_FALSE(fs::exists(folder.file("mine.npz")));
   CHECK(notice(bench) == "Saved " + folder.file("mine.py"));
-  CHECK(bench.window->state().scenario_path.empty());
+  CHECK(bench.window->state().document.scenario_path.empty());
   bench.ui->click("menu/File");
   bench.ui->click("menu/Save program…");
-  CHECK(bench.window->state().files.path == folder.file("mine.py"));
+  CHECK(bench.window->state().dialogs.files.path == folder.file("mine.py"));
   CHECK(bench.ui->has("file_dialog/entry/0"));
 }
 
@@ -129,12 +129,12 @@ TEST_CASE("a program that cannot be written is told in the dialog, which stays")
   for (const std::string& name : {folder.file("mine.json"), std::string("/no/such/folder/mine.py")}) {
     save_program_as(bench, name);
     CAPTURE(name);
-    CHECK(bench.window->state().files.open);
-    CHECK_FALSE(bench.window->state().files.error.empty());
+    CHECK(bench.window->state().dialogs.files.open);
+    CHECK_FALSE(bench.window->state().dialogs.files.error.empty());
     CHECK_FALSE(fs::exists(name));
     bench.ui->key("Escape");
   }
-  CHECK(bench.window->state().program_path.empty());
+  CHECK(bench.window->state().document.program_path.empty());
 }
 
 TEST_CASE("arrays too large to be pasted go into a file beside the program") {
@@ -163,16 +163,16 @@ TEST_CASE("a program's arrays never take the place of a file that the scenario r
   if (!bench.ui) return;
   bench.ui->push(FilesDropped{{folder.file("mine.npz")}});
   bench.ui->run_frames(2);
-  bench.window->state().session.finish();
+  bench.window->state().document.session.finish();
   bench.ui->run_frames(2);
   CAPTURE(bench.session().error());
   REQUIRE(program_array_bytes(bench.trace()) > largest_carried_bytes);
   bench.ui->click("menu/File");
   bench.ui->click("menu/Save program…");
-  CHECK(bench.window->state().files.path == folder.file("mine.py"));
+  CHECK(bench.window->state().dialogs.files.path == folder.file("mine.py"));
   bench.ui->key("Enter");
-  CHECK(bench.window->state().files.open);
-  CHECK(bench.window->state().files.error.find("that the scenario reads") != std::string::npos);
+  CHECK(bench.window->state().dialogs.files.open);
+  CHECK(bench.window->state().dialogs.files.error.find("that the scenario reads") != std::string::npos);
   CHECK(content_of(folder.file("mine.npz")) == before);
   CHECK_FALSE(fs::exists(folder.file("mine.py")));
 }

@@ -3,44 +3,9 @@
 #include <doctest/doctest.h>
 
 #include "core/scenario/tokens.h"
-#include "tests/app/window_bench.h"
+#include "tests/app/window/edit_bench.h"
 
 using namespace headwise;
-
-namespace {
-
-void check_identical(const Trace& a, const Trace& b) {
-  for (const TensorEntry& entry : tensor_entries()) {
-    const TensorPtr x = a.tensor(entry.id), y = b.tensor(entry.id);
-    INFO(entry.name);
-    REQUIRE((x == nullptr) == (y == nullptr));
-    if (x) CHECK(identical(*x, *y));
-  }
-}
-
-// Replaces what stands in a field.
-void type_into(WindowBench& bench, std::string_view field, std::string_view text) {
-  bench.ui->click(field);
-  bench.ui->key("Ctrl+A");
-  if (text.empty()) bench.ui->key("Backspace");
-  bench.ui->type(text);
-}
-
-// Part of the picture, as pixels.
-std::vector<std::uint8_t> part(const WindowBench& bench, std::string_view name) {
-  const UiRect rect = bench.ui->rect(name);
-  const Image image = bench.ui->pixels();
-  std::vector<std::uint8_t> pixels;
-  for (int y = static_cast<int>(rect.min.y); y < static_cast<int>(rect.max.y); ++y) {
-    const auto row = static_cast<std::ptrdiff_t>(4) * image.width * y;
-    const auto begin = image.rgba.begin() + row + 4 * static_cast<std::ptrdiff_t>(rect.min.x);
-    const auto end = image.rgba.begin() + row + 4 * static_cast<std::ptrdiff_t>(rect.max.x);
-    pixels.insert(pixels.end(), begin, end);
-  }
-  return pixels;
-}
-
-}  // namespace
 
 TEST_CASE("muting a head changes the output in the same frame, and undo restores it exactly") {
   WindowBench bench = open_window();
@@ -167,57 +132,6 @@ TEST_CASE("sizes are typed, and the picture follows") {
   check_identical(*before, bench.trace());
 }
 
-TEST_CASE("an impossible size shows its sentence beside the field and keeps the picture") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
-  bench.ui->key("End");
-  const TracePtr before = bench.session().trace_ptr();
-  const std::vector<std::uint8_t> stage = part(bench, "panel/stage");
-  type_into(bench, "setup/num_heads", "7");
-  CHECK_FALSE(bench.session().error().empty());
-  CHECK(bench.session().trace_ptr() == before);
-  REQUIRE(bench.ui->has("error"));
-  const UiRect sentence = bench.ui->rect("error"), field = bench.ui->rect("setup/num_heads");
-  CHECK(sentence.min.y >= field.max.y - 1);
-  CHECK(sentence.min.y < field.max.y + 30);
-  CHECK(part(bench, "panel/stage") == stage);
-  CHECK_FALSE(bench.ui->has("notice/lasting"));
-  // 126 = 7 · 18: possible again.
-  type_into(bench, "setup/embed_dim", "126");
-  CHECK(bench.session().error() == "");
-  CHECK(bench.trace().options.head_dim == 18);
-  CHECK_FALSE(bench.ui->has("error"));
-  bench.ui->key("Escape");
-  bench.ui->key("Ctrl+Z");
-  check_identical(*before, bench.trace());
-}
-
-TEST_CASE("what is no number is told under its field and asked for by nobody") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
-  const Scenario before = bench.scenario();
-  for (const char* nonsense : {"abc", "1e9", "12.5", "--3", "99999999999999999999", ""}) {
-    type_into(bench, "setup/embed_dim", nonsense);
-    CAPTURE(nonsense);
-    CHECK(bench.scenario() == before);
-    CHECK(bench.ui->has("error"));
-  }
-  bench.ui->key("Escape");
-  CHECK_FALSE(bench.ui->has("error"));
-  CHECK(bench.session().history().step_count() == 1);
-  for (const char* size : {"-1", "0", "9223372036854775807", "1000000007"}) {
-    type_into(bench, "setup/embed_dim", size);
-    bench.window->state().session.finish();
-    bench.ui->run_frames(2);
-    CAPTURE(size);
-    CHECK_FALSE(bench.session().error().empty());
-    CHECK(bench.ui->has("error"));
-  }
-  bench.ui->key("Escape");
-  bench.ui->key("Escape");  // lets go of what cannot be shown
-  CHECK(bench.scenario() == before);
-}
-
 TEST_CASE("undo while a field is edited shows the value that is back") {
   WindowBench bench = open_window();
   if (!bench.ui) return;
@@ -264,99 +178,6 @@ TEST_CASE("looking at a number in its field does not edit it") {
   CHECK(bench.session().history().step_count() == 1);
 }
 
-TEST_CASE("a refused value is told over the stage once its field is left, and the next edit drops it") {
-  for (const bool by_key : {true, false}) {
-    WindowBench bench = open_window();
-    if (!bench.ui) return;
-    type_into(bench, "setup/num_heads", "7");
-    CHECK_FALSE(bench.ui->has("notice/lasting"));
-    bench.ui->key("Enter");
-    CHECK_FALSE(bench.session().error().empty());
-    CHECK(bench.ui->has("notice/lasting"));
-    CHECK(bench.ui->has("error"));
-    if (by_key) {
-      bench.ui->key("C");
-    } else {
-      bench.ui->click("setup/causal/on");
-    }
-    CHECK(bench.session().error() == "");
-    CHECK_FALSE(bench.ui->has("notice/lasting"));
-    CHECK_FALSE(bench.ui->has("error"));
-    CHECK(bench.scenario().attention.num_heads == 8);
-    CHECK(bench.scenario().mask.is_causal);
-    CHECK(bench.session().last_edit().starts_with(
-        "num_heads was reset to 8. Causal mask on: 46 % of the pairs are blocked"));
-    bench.ui->key("Ctrl+Z");
-    CHECK(bench.scenario() == preset_scenario("hand_made"));
-  }
-}
-
-TEST_CASE("an error under a row at the foot of the setup is scrolled to, once") {
-  WindowBench bench = open_window(1280, 720);
-  if (!bench.ui) return;
-  const UiRect panel = bench.ui->rect("panel/setup");
-  // The row stands just over the foot: what is said under it would be cut.
-  bench.ui->move_to(0.5 * (panel.min.x + panel.max.x), 0.5 * (panel.min.y + panel.max.y));
-  for (int i = 0; i < 40 && bench.ui->rect("setup/num_heads").max.y > panel.max.y; ++i)
-    bench.ui->wheel(-0.25);
-  const UiRect row = bench.ui->rect("setup/num_heads");
-  REQUIRE(row.max.y <= panel.max.y);
-  bench.ui->resize(1280, static_cast<int>(720 - (panel.max.y - row.max.y) + 4));
-  type_into(bench, "setup/num_heads", "7");
-  bench.ui->run_frames(3);
-  REQUIRE(bench.ui->has("error"));
-  const UiRect there = bench.ui->rect("panel/setup");
-  CHECK(bench.ui->rect("error").max.y <= there.max.y);
-  CHECK(bench.ui->rect("setup/num_heads").min.y >= there.min.y);
-  // Who scrolls on is not taken back.
-  bench.ui->move_to(0.5 * (there.min.x + there.max.x), there.min.y + 20);
-  bench.ui->wheel(3);
-  bench.ui->run_frames(3);
-  CHECK(bench.ui->rect("error").max.y > there.max.y);
-}
-
-TEST_CASE("the error stays with the row at fault: an edit that is wrong too drops the one before") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
-  type_into(bench, "setup/num_heads", "7");
-  type_into(bench, "setup/temperature", "-1");
-  CHECK(bench.scenario().attention.num_heads == 8);
-  CHECK(bench.scenario().attention.temperature == -1.0);
-  CHECK(bench.session().error().find("temperature") != std::string::npos);
-  CHECK(bench.session().last_edit().find("num_heads was reset to 8") != std::string::npos);
-  const UiRect sentence = bench.ui->rect("error"), field = bench.ui->rect("setup/temperature");
-  CHECK(sentence.min.y >= field.max.y - 1);
-  CHECK(sentence.min.y < field.max.y + 30);
-  // A head that is muted now is one of eight.
-  type_into(bench, "setup/temperature", "1");
-  type_into(bench, "setup/num_heads", "7");
-  bench.ui->key("Enter");
-  bench.ui->key("2");
-  bench.ui->key("M");
-  CHECK(bench.session().error() == "");
-  REQUIRE(bench.scenario().head_gain);
-  CHECK(*bench.scenario().head_gain == std::vector<double>{1, 1, 0, 1, 1, 1, 1, 1});
-}
-
-TEST_CASE("what has no result is not saved, and one sentence says so") {
-  WindowBench bench = open_window();
-  if (!bench.ui) return;
-  const auto told = [&] {
-    const auto& notices = bench.window->state().notices.notices;
-    return notices.empty() ? std::string() : notices.back().text;
-  };
-  type_into(bench, "setup/num_heads", "7");
-  bench.ui->key("Enter");
-  bench.ui->key("Ctrl+S");
-  CHECK_FALSE(bench.window->state().files.open);
-  CAPTURE(told());
-  CHECK(told().starts_with("Not saved: "));
-  CHECK(told().find("num_heads") != std::string::npos);
-  bench.ui->key("Ctrl+Z");
-  bench.ui->key("Ctrl+S");
-  CHECK(bench.window->state().files.open);
-}
-
 TEST_CASE("Enter ends the typing, Shift+Enter breaks the line, and empty lines at the end take no room") {
   WindowBench bench = open_window();
   if (!bench.ui) return;
@@ -367,7 +188,7 @@ TEST_CASE("Enter ends the typing, Shift+Enter breaks the line, and empty lines a
   };
   const float before = height();
   bench.ui->key("Enter");
-  CHECK(bench.window->state().focus.focused == 0);
+  CHECK(bench.window->state().view.focus.focused == 0);
   CHECK(bench.scenario().inputs.text == "one two");
   bench.ui->key("C");  // a command again, and no letter
   CHECK(bench.scenario().mask.is_causal);
@@ -381,11 +202,11 @@ TEST_CASE("Enter ends the typing, Shift+Enter breaks the line, and empty lines a
   CHECK(height() > before);
   type_into(bench, "setup/num_heads", "4");
   bench.ui->key("Enter");
-  CHECK(bench.window->state().focus.focused == 0);
+  CHECK(bench.window->state().view.focus.focused == 0);
   CHECK(bench.trace().options.num_heads == 4);
   type_into(bench, "setup/num_heads", "x");
   bench.ui->key("Enter");  // what is no number is mended first
-  CHECK(bench.window->state().focus.focused != 0);
+  CHECK(bench.window->state().view.focus.focused != 0);
 }
 
 TEST_CASE(
@@ -416,24 +237,6 @@ TEST_CASE(
   bench.ui->key("Ctrl+A");
   bench.ui->type("64");
   CHECK(bench.scenario().attention.embed_dim == 64);
-}
-
-TEST_CASE("Escape puts a refused value back, and a drag stays at the last value that there is a result for") {
-  WindowBench bench = open_window(1600, 1600);
-  if (!bench.ui) return;
-  type_into(bench, "setup/num_heads", "7");
-  CHECK_FALSE(bench.session().error().empty());
-  bench.ui->key("Escape");
-  CHECK(bench.session().error().empty());
-  CHECK(bench.scenario().attention.num_heads == 8);
-
-  const UiRect rect = bench.ui->rect("setup/num_heads");
-  const float x = rect.max.x - 20, y = 0.5f * (rect.min.y + rect.max.y);
-  bench.ui->drag(x, y, x + 40, y, 20);  // 16, 32 …: too narrow for heads that are made by hand
-  bench.ui->run_frames(3);
-  CHECK(bench.session().error().empty());
-  CHECK(bench.scenario().attention.num_heads > 8);
-  CHECK(bench.scenario().attention.num_heads == bench.trace().options.num_heads);
 }
 
 TEST_CASE("Shift with a letter is the letter, as the sheet of keys writes it") {

@@ -53,10 +53,10 @@ TEST_CASE("Ctrl+E writes the picture under focus to the file that is named") {
     bench.ui->type(folder.file(name));
     bench.ui->key("Enter");
     CAPTURE(name);
-    CHECK_FALSE(bench.window->state().export_dialog.open);
+    CHECK_FALSE(bench.window->state().dialogs.export_dialog.open);
     CHECK(fs::exists(folder.file(name)));
-    REQUIRE_FALSE(bench.window->state().notices.notices.empty());
-    CHECK(bench.window->state().notices.notices.back().text.find(name) != std::string::npos);
+    REQUIRE_FALSE(bench.window->state().view.notices.notices.empty());
+    CHECK(bench.window->state().view.notices.notices.back().text.find(name) != std::string::npos);
   }
   const std::vector<NamedTensor> arrays = read_array_file(folder.file("weights.npy"));
   REQUIRE(arrays.size() == 1);
@@ -77,12 +77,12 @@ TEST_CASE("what cannot be exported is told in the dialog, which stays") {
     replace_text(bench, "export/path", name);
     bench.ui->click("export/accept");
     CAPTURE(name);
-    CHECK(bench.window->state().export_dialog.open);
-    CHECK_FALSE(bench.window->state().export_dialog.error.empty());
+    CHECK(bench.window->state().dialogs.export_dialog.open);
+    CHECK_FALSE(bench.window->state().dialogs.export_dialog.error.empty());
     CHECK(bench.ui->has("error"));
   }
   bench.ui->click("export/cancel");
-  CHECK_FALSE(bench.window->state().export_dialog.open);
+  CHECK_FALSE(bench.window->state().dialogs.export_dialog.open);
   bench.ui->run_frames(2);
   CHECK_FALSE(bench.ui->has("overlay/export"));
 }
@@ -93,13 +93,13 @@ TEST_CASE("the export takes what the stage shows: all heads, or a tensor chosen 
   bench.ui->click("step_bar/step/3");
   bench.ui->key("A");
   bench.ui->key("Ctrl+E");
-  CHECK_FALSE(bench.window->state().export_dialog.what.head.has_value());
-  CHECK(bench.window->state().export_dialog.path.ends_with("/scores-heads.png"));
+  CHECK_FALSE(bench.window->state().dialogs.export_dialog.what.head.has_value());
+  CHECK(bench.window->state().dialogs.export_dialog.path.ends_with("/scores-heads.png"));
   bench.ui->key("Escape");
-  bench.window->state().selection.tensor = TensorId::concat;
+  bench.window->state().view.selection.tensor = TensorId::concat;
   bench.ui->run_frames(2);
   bench.ui->key("Ctrl+E");
-  CHECK(bench.window->state().export_dialog.path.ends_with("/concat.png"));
+  CHECK(bench.window->state().dialogs.export_dialog.path.ends_with("/concat.png"));
 }
 
 TEST_CASE("a scenario is saved, changed, and opened again as it was") {
@@ -136,20 +136,20 @@ TEST_CASE("a file that is no scenario is told and changes nothing") {
   std::ofstream(folder.file("key.json")) << "{ \"headwise\": 1, \"attention\": { \"num_head\": 4 } }";
   std::ofstream(folder.file("model.pt")) << "PK\x03\x04";
   for (const char* name : {"broken.json", "key.json", "model.pt", "missing.json", ""}) {
-    bench.window->state().notices.dismiss_all();
+    bench.window->state().view.notices.dismiss_all();
     bench.ui->push(FilesDropped{{folder.file(name)}});
     bench.ui->run_frames(3);
     CAPTURE(name);
     CHECK(bench.scenario() == before);
-    REQUIRE(bench.window->state().notices.notices.size() == 1);
-    CHECK(bench.window->state().notices.notices[0].error);
+    REQUIRE(bench.window->state().view.notices.notices.size() == 1);
+    CHECK(bench.window->state().view.notices.notices[0].error);
     CHECK(bench.ui->has("notice/0"));
   }
   bench.ui->key("Ctrl+O");
   replace_text(bench, "file_dialog/path", folder.file("key.json"));
   bench.ui->key("Enter");
-  CHECK(bench.window->state().files.open);
-  CHECK(bench.window->state().files.error.find("num_heads") != std::string::npos);
+  CHECK(bench.window->state().dialogs.files.open);
+  CHECK(bench.window->state().dialogs.files.error.find("num_heads") != std::string::npos);
 }
 
 TEST_CASE("a scenario that is dropped is opened, and an impossible one is told over the stage") {
@@ -175,7 +175,7 @@ TEST_CASE("the theme and the size of the text are remembered") {
   const Folder folder;
   WindowBench bench = open_window();
   if (!bench.ui) return;
-  bench.window->state().settings_file = folder.file("config/headwise/settings.json");
+  bench.window->state().view.settings_file = folder.file("config/headwise/settings.json");
   bench.ui->key("T");
   bench.ui->key("Ctrl+=");
   const LoadedSettings loaded = load_settings(folder.file("config/headwise/settings.json"));
@@ -199,13 +199,13 @@ TEST_CASE("files that were opened stand in the menu, and one that is gone cannot
   const Folder folder;
   WindowBench bench = open_window();
   if (!bench.ui) return;
-  bench.window->state().recent_file = folder.file("state/recent.json");
+  bench.window->state().document.recent_file = folder.file("state/recent.json");
   for (const char* name : {"first.json", "second.json"}) {
     std::ofstream(folder.file(name)) << R"({ "headwise": 1, "attention": { "embed_dim": 16, "num_heads": 2 } })";
     bench.ui->push(FilesDropped{{folder.file(name)}});
     bench.ui->run_frames(3);
   }
-  CHECK(bench.window->state().recent_files ==
+  CHECK(bench.window->state().document.recent_files ==
         std::vector<std::string>{folder.file("second.json"), folder.file("first.json")});
   CHECK(fs::exists(folder.file("state/recent.json")));
   fs::remove(folder.file("second.json"));
@@ -237,12 +237,12 @@ TEST_CASE("a file of arrays that holds the parameters too gives the numbers that
   CHECK(bench.scenario().attention.num_heads == 8);
   REQUIRE(bench.session().error().empty());
   CHECK(identical(*bench.trace().tensors.scores, *before->tensors.scores));
-  CHECK(bench.window->state().notices.notices.back().text.find("the parameters") != std::string::npos);
+  CHECK(bench.window->state().view.notices.notices.back().text.find("the parameters") != std::string::npos);
 
   write_npz(folder.file("inputs.npz"), {{"query", before->tensors.query, ""}});
   open_file(bench.window->state(), folder.file("inputs.npz"));
   CHECK(bench.scenario().parameters.source == ParameterSource::random);
-  CHECK(bench.window->state().notices.notices.back().text.find("they are random") != std::string::npos);
+  CHECK(bench.window->state().view.notices.notices.back().text.find("they are random") != std::string::npos);
 }
 
 TEST_CASE("a folder with a model opens on its first layer, and the setup goes to the others") {
@@ -270,13 +270,13 @@ TEST_CASE("a folder with a model opens on its first layer, and the setup goes to
   CHECK(bench.scenario().parameters.source == ParameterSource::model);
   CHECK(bench.scenario().attention.num_heads == 2);
   CHECK(bench.trace().tensors.q_proj_weight->flat(0) == 1.0);
-  const std::string told = bench.window->state().notices.notices.back().text;
+  const std::string told = bench.window->state().view.notices.notices.back().text;
   CHECK(told.find("layer 0 of 2, BERT (encoder.layer.0)") != std::string::npos);
   CHECK(told.find("inputs are random") != std::string::npos);
 
   Scenario next = bench.scenario();
   next.parameters.layer = 1;
-  bench.window->state().session.edit(next, "layer 1");
+  bench.window->state().document.session.edit(next, "layer 1");
   bench.ui->run_frames(3);
   CHECK(bench.trace().tensors.q_proj_weight->flat(0) == 2.0);
   CHECK(bench.ui->has("setup/layer"));
@@ -288,12 +288,12 @@ TEST_CASE("words that a model does not know are told right under the text") {
   Scenario scenario = layer_scenario("builtin:sentences", TextModel::open("builtin:sentences")->layers(), 1);
   scenario.inputs.source = InputSource::text;
   scenario.inputs.text = "the animal was too tired .";
-  bench.window->state().session.edit(scenario, "a model");
+  bench.window->state().document.session.edit(scenario, "a model");
   bench.ui->run_frames(3);
   REQUIRE(bench.session().error().empty());
   const float without = bench.ui->rect("setup/source").min.y;
   scenario.inputs.text = "the animal was too zeppelin .";
-  bench.window->state().session.edit(scenario, "a word");
+  bench.window->state().document.session.edit(scenario, "a word");
   bench.ui->run_frames(3);
   CHECK(bench.session().inputs().notes.size() == 1);
   CHECK(bench.ui->rect("setup/source").min.y > without + 10.0f);

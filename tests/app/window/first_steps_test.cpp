@@ -14,12 +14,12 @@ TEST_CASE("the window says what to do first until it was done, and a command say
   if (!bench.ui) return;
   CHECK(bench.ui->has("first_steps"));
   bench.ui->key("Right");
-  CHECK(bench.window->state().first_steps.stepped);
-  CHECK_FALSE(bench.window->state().first_steps.pinned);
+  CHECK(bench.window->state().view.first_steps.stepped);
+  CHECK_FALSE(bench.window->state().view.first_steps.pinned);
   bench.ui->run_until_still();
   bench.ui->click("stage/result");
-  CHECK(bench.window->state().first_steps.pointed);
-  CHECK(bench.window->state().first_steps.pinned);
+  CHECK(bench.window->state().view.first_steps.pointed);
+  CHECK(bench.window->state().view.first_steps.pinned);
   CHECK(bench.ui->has("first_steps"));
   bench.ui->key("C");
   bench.ui->key("M");
@@ -29,7 +29,7 @@ TEST_CASE("the window says what to do first until it was done, and a command say
   bench.ui->key("Escape");
   bench.ui->run_frames(2);
   CHECK_FALSE(bench.ui->has("first_steps"));
-  CHECK_FALSE(bench.window->state().settings.first_steps);
+  CHECK_FALSE(bench.window->state().view.settings.first_steps);
   bench.ui->click("menu/Help");
   bench.ui->click("menu/First steps");
   bench.ui->move_to(2, 500);
@@ -70,8 +70,8 @@ TEST_CASE("a head that is heard alone keeps the colours of all of them") {
     return stage_content(bench.trace(), bench.session().inputs().labels, place, Theme::dark, ranges)
         .result->spec.range;
   };
-  bench.window->state().selection.step = Step::concat;
-  bench.window->state().selection.head = 6;
+  bench.window->state().view.selection.step = Step::concat;
+  bench.window->state().view.selection.head = 6;
   const ValueRange before = range_of_concat();
   bench.ui->key("S");
   CHECK(head_gain_of(bench.scenario(), 0) == 0.0);
@@ -88,62 +88,62 @@ TEST_CASE(
   WindowState& state = bench.window->state();
   for (const Preset& preset : presets()) {
     CAPTURE(preset.name);
-    state.session.open(preset_scenario(preset.name), "open");
-    state.session.finish();
+    state.document.session.open(preset_scenario(preset.name), "open");
+    state.document.session.finish();
     const Selection look = look_at(preset, {});
     CHECK(look.head == preset.head);
     CHECK(look.step == (preset.weight ? Step::softmax : Step::inputs));
-    CHECK(selection_within(look, state.session.trace()) == look);
+    CHECK(selection_within(look, state.document.session.trace()) == look);
     if (!preset.weight) continue;
     // The largest weight of its row by far.
     REQUIRE(look.pinned);
     const auto& at = look.pinned->index;
-    const Tensor& weights = *state.session.trace().tensors.attn_weights;
+    const Tensor& weights = *state.document.session.trace().tensors.attn_weights;
     const Index keys = weights.shape().size(3);
     CHECK(weights.flat(((at[0] * weights.shape().size(1) + at[1]) * weights.shape().size(2) + at[2]) * keys +
                        at[3]) > 0.9);
   }
   const Preset& welcome = presets().front();
-  state.session.open(preset_scenario(welcome.name), "open");
-  state.session.finish();
-  state.selection = look_at(welcome, state.selection);
-  state.opened_on_result = true;
+  state.document.session.open(preset_scenario(welcome.name), "open");
+  state.document.session.finish();
+  state.view.selection = look_at(welcome, state.view.selection);
+  state.view.opened_on_result = true;
   bench.ui->run_frames(2);
   bench.ui->key("Space");
-  CHECK(state.steps.playing);
-  CHECK(state.selection.step == Step::inputs);
+  CHECK(state.view.steps.playing);
+  CHECK(state.view.selection.step == Step::inputs);
   for (int i = 0; i < 8; ++i) bench.ui->run_frames(1, seconds_per_step);
-  CHECK(state.selection.step > Step::project);
-  CHECK_FALSE(state.opened_on_result);
+  CHECK(state.view.selection.step > Step::project);
+  CHECK_FALSE(state.view.opened_on_result);
 }
 
 TEST_CASE("Space walks gradients backwards, from the output to the inputs") {
   WindowBench bench = open_window(1600, 1000);
   if (!bench.ui) return;
-  Selection& selection = bench.window->state().selection;
+  Selection& selection = bench.window->state().view.selection;
   selection.view = StageView::gradients;
   selection.step = Step::output;
   bench.ui->run_frames(2);
   bench.ui->key("Space");
-  CHECK(bench.window->state().steps.playing);
+  CHECK(bench.window->state().view.steps.playing);
   bench.ui->run_frames(2, seconds_per_step);
   CHECK(bench.selection().step < Step::output);
   for (int i = 0; i < 24; ++i) bench.ui->run_frames(1, seconds_per_step);
   CHECK(bench.selection().step == Step::inputs);
-  CHECK_FALSE(bench.window->state().steps.playing);
+  CHECK_FALSE(bench.window->state().view.steps.playing);
 }
 
 TEST_CASE("blocked cells are explained beside the colours") {
   WindowBench bench = open_window(1600, 1000);
   if (!bench.ui) return;
-  bench.window->state().selection.step = Step::mask;
+  bench.window->state().view.selection.step = Step::mask;
   bench.ui->run_frames(2);
   CHECK_FALSE(bench.ui->has("stage/legend/blocked: −∞"));
   bench.ui->key("C");
   bench.ui->run_until_still();
   CHECK(bench.ui->has("stage/legend/blocked: −∞"));
   CHECK(bench.ui->has("digits/−∞"));  // in the cells of mask_bias
-  bench.window->state().selection.step = Step::softmax;
+  bench.window->state().view.selection.step = Step::softmax;
   bench.ui->run_until_still();
   CHECK(bench.ui->has("stage/legend/blocked"));  // their weight is 0
 }

@@ -141,10 +141,10 @@ WindowBench open_page(const Page& page) {
   WindowBench bench = open_window(window_width, window_height, scenario);
   if (!bench.ui) return bench;
   WindowState& state = bench.window->state();
-  state.settings.theme = page.theme;
-  state.settings.reduce_motion = true;
-  state.selection.step = page.step;
-  state.selection.view = page.view;
+  state.view.settings.theme = page.theme;
+  state.view.settings.reduce_motion = true;
+  state.view.selection.step = page.step;
+  state.view.selection.view = page.view;
   if (page.view == StageView::compare) {
     bench.ui->key("P");  // what is pinned attends to all, what is present only backwards
     bench.ui->key("C");
@@ -152,7 +152,7 @@ WindowBench open_page(const Page& page) {
   // Gradients are computed beside the window.
   for (int i = 0; i < 2000 && page.view == StageView::gradients; ++i) {
     bench.ui->run_frames(1);
-    if (state.trace_at_hand().grad.scores) break;
+    if (state.document.trace_at_hand().grad.scores) break;
   }
   bench.ui->run_frames(3, 10.0);  // what was told by the way is gone
   REQUIRE(bench.ui->run_until_still());

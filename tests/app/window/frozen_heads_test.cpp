@@ -30,7 +30,7 @@ TEST_CASE("H freezes the head that is looked at: a new word reaches its answer t
   CHECK(identical(*bench.trace().tensors.output, *before->tensors.output));
 
   const char* sentence = "inputs.text=The animal didn't cross the street although it was too tired";
-  bench.window->state().session.edit(with_setting(bench.scenario(), sentence), "text");
+  bench.window->state().document.session.edit(with_setting(bench.scenario(), sentence), "text");
   bench.ui->run_frames(3);
   CHECK(same_weights(bench.trace(), *before, 6));
   CHECK_FALSE(identical(*bench.trace().tensors.head_output, *before->tensors.head_output));
@@ -54,8 +54,8 @@ TEST_CASE("the setup freezes the head that is looked at by a click, and a lock m
   bench.ui->click("setup/freeze/frozen");
   CHECK(is_frozen(bench.scenario(), 4));
   for (const StageView view : {StageView::one_head, StageView::all_heads}) {
-    bench.window->state().selection.view = view;
-    bench.window->state().selection.step = Step::softmax;
+    bench.window->state().view.selection.view = view;
+    bench.window->state().view.selection.step = Step::softmax;
     bench.ui->run_frames(3);
     CHECK(bench.ui->has("lock"));
     if (view != StageView::one_head) continue;
@@ -76,7 +76,7 @@ TEST_CASE("an edit of the sizes lets the head go in one step of undo") {
   if (!bench.ui) return;
   bench.ui->key("H");
   const Scenario frozen = bench.scenario();
-  bench.window->state().session.edit(with_setting(frozen, "attention.num_heads=4"), "num_heads");
+  bench.window->state().document.session.edit(with_setting(frozen, "attention.num_heads=4"), "num_heads");
   bench.ui->run_frames(2);
   CHECK(bench.session().error().empty());
   CHECK_FALSE(bench.scenario().frozen_heads);

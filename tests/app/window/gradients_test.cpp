@@ -19,7 +19,7 @@ Scenario welcome_with(const std::vector<std::string>& settings) {
 }
 
 int begun(const WindowBench& bench) {
-  return bench.window->state().gradients.begun();
+  return bench.window->state().document.gradients.begun();
 }
 
 RectF cell_of(const WindowBench& bench, const std::string& plane, Index rows, Index cols, Index row, Index col) {
@@ -35,7 +35,7 @@ void click_cell(const WindowBench& bench, const std::string& plane, Index rows, 
 }
 
 const Trace& with_gradients(const WindowBench& bench) {
-  return bench.window->state().gradients.at_hand(bench.trace());
+  return bench.window->state().document.gradients.at_hand(bench.trace());
 }
 
 }  // namespace
@@ -168,10 +168,10 @@ TEST_CASE("every step of every operator shows its gradients or says why there ar
            {"inputs.source=random", "parameters.source=random", "inputs.query_length=0"}}) {
     WindowBench bench = open_window(1280, 720, welcome_with(settings));
     if (!bench.ui) return;
-    bench.window->state().session.finish();
-    bench.window->state().selection.view = StageView::gradients;
+    bench.window->state().document.session.finish();
+    bench.window->state().view.selection.view = StageView::gradients;
     bench.ui->run_frames(2);
-    bench.window->state().gradients.finish();
+    bench.window->state().document.gradients.finish();
     bench.ui->key("End");
     for (int step = step_count - 1; step >= 0; --step) {
       CAPTURE(step);
@@ -180,7 +180,7 @@ TEST_CASE("every step of every operator shows its gradients or says why there ar
                          bench.trace().tensors.scores->size() > 0;
       CHECK(bench.ui->has("stage/result") == cells);
       CHECK(bench.ui->has("stage/grad/result") == cells);
-      CHECK_FALSE(bench.window->state().motion.running);
+      CHECK_FALSE(bench.window->state().view.motion.running);
       bench.ui->key("Left");
     }
   }
@@ -191,11 +191,11 @@ TEST_CASE("what is copied and exported of the view is the gradient") {
   if (!bench.ui) return;
   bench.ui->click("step_bar/step/3");
   bench.ui->key("Ctrl+E");
-  CHECK(bench.window->state().export_dialog.what.tensor == TensorName{TensorId::scores});
+  CHECK(bench.window->state().dialogs.export_dialog.what.tensor == TensorName{TensorId::scores});
   bench.ui->key("Escape");
   bench.ui->click("stage/view/Gradients");
   bench.ui->key("Ctrl+E");
-  const ExportDialogState& dialog = bench.window->state().export_dialog;
+  const ExportDialogState& dialog = bench.window->state().dialogs.export_dialog;
   CHECK(dialog.what.tensor == TensorName{TensorId::scores, true});
   CHECK(dialog.path.ends_with("grad.scores-head-0.png"));
   bench.ui->key("Escape");
@@ -211,10 +211,10 @@ TEST_CASE("a large trace has its gradients a while after, and the window goes on
       welcome_with({"inputs.source=random", "parameters.source=random", "inputs.query_length=200"}));
   if (!bench.ui) return;
   bench.ui->click("step_bar/step/3");
-  bench.window->state().selection.view = StageView::gradients;
+  bench.window->state().view.selection.view = StageView::gradients;
   bench.ui->run_frames(1);
   CHECK_FALSE(bench.ui->has("stage/grad/result"));
-  bench.window->state().gradients.finish();
+  bench.window->state().document.gradients.finish();
   bench.ui->run_frames(2);
   CHECK(bench.ui->has("stage/grad/result"));
   CHECK(begun(bench) == 1);

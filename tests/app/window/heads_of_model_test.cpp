@@ -41,12 +41,12 @@ std::string with_nan_in_layer(const TemporaryFolder& folder, int layer) {
 }
 
 HeadsSheetState& sheet(WindowBench& bench) {
-  return bench.window->state().heads;
+  return bench.window->state().dialogs.heads;
 }
 
 // Frames until nothing is measured and muted any more.
 void wait(WindowBench& bench) {
-  HeadFinding& finding = bench.window->state().head_finding;
+  HeadFinding& finding = bench.window->state().document.head_finding;
   for (int i = 0; i < 3000; ++i) {
     bench.ui->run_frames(1);
     if (!finding.survey.running() && !finding.to_mute) break;
@@ -208,7 +208,7 @@ TEST_CASE("the maps that were measured are those that the window shows") {
   const std::shared_ptr<const HeadSurvey> survey = sheet(bench).table.sorted_survey;
   REQUIRE(survey);
   bench.ui->click("heads/head/15");
-  bench.window->state().session.finish();
+  bench.window->state().document.session.finish();
   const Tensor& shown = *bench.trace().tensors.attn_weights;
   REQUIRE(shown.shape().sizes() == std::vector<Index>{1, 8, 16, 16});
   for (Index i = 0; i < 16; ++i)
@@ -237,8 +237,8 @@ TEST_CASE(
   if (!bench.ui) return;
   Scenario last = bench.scenario();
   last.parameters.layer = 1;
-  bench.window->state().session.edit(last, "layer");
-  bench.window->state().selection.head = 7;
+  bench.window->state().document.session.edit(last, "layer");
+  bench.window->state().view.selection.head = 7;
   bench.ui->key("R");
   wait(bench);
   const auto is_seen = [&](const std::string& name) {
@@ -277,7 +277,7 @@ TEST_CASE("each head is muted in turn, and the table is sorted by what that does
   CHECK(sheet(bench).table.sorted.front() == 15);
   const auto question = head_question(bench.scenario());
   REQUIRE(question);
-  const auto muted = bench.window->state().head_finding.muting.at_hand(*question);
+  const auto muted = bench.window->state().document.head_finding.muting.at_hand(*question);
   REQUIRE(muted);
   const std::string& change = muted->answer->changes[15];
   CHECK(change.starts_with("animal 0.99 → "));
@@ -287,7 +287,7 @@ TEST_CASE("each head is muted in turn, and the table is sorted by what that does
 TEST_CASE("muting that is given up, or whose sheet is closed, leaves nothing behind") {
   WindowBench bench = open_sheet(1280, 720);
   if (!bench.ui) return;
-  HeadFinding& finding = bench.window->state().head_finding;
+  HeadFinding& finding = bench.window->state().document.head_finding;
   const auto question = head_question(bench.scenario());
   finding.to_mute = question;
   bench.ui->run_frames(1);
@@ -299,7 +299,7 @@ TEST_CASE("muting that is given up, or whose sheet is closed, leaves nothing beh
   // A text that was edited meanwhile is another question, and is measured anew.
   Scenario edited = bench.scenario();
   edited.inputs.text = "The dog saw the cat.";
-  bench.window->state().session.edit(edited, "text");
+  bench.window->state().document.session.edit(edited, "text");
   bench.ui->key("R");
   wait(bench);
   REQUIRE(sheet(bench).table.sorted_survey);

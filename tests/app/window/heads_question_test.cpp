@@ -35,7 +35,7 @@ WindowBench open_bert(const TemporaryFolder& folder, int width = 1280, int heigh
 }
 
 bool tells(const WindowBench& bench, const std::string& part) {
-  for (const Notice& notice : bench.window->state().notices.notices)
+  for (const Notice& notice : bench.window->state().view.notices.notices)
     if (notice.text.find(part) != std::string::npos) return true;
   return false;
 }
@@ -78,13 +78,13 @@ TEST_CASE("another number is chosen by the arrows, by the mouse or typed, and no
   WindowBench bench = open_bert(folder);
   if (!bench.ui) return;
   bench.ui->key("Up");  // narrower heads
-  CHECK(bench.window->state().heads_question.typed == "4");
+  CHECK(bench.window->state().dialogs.heads_question.typed == "4");
   bench.ui->click("heads_question/choice/0");
-  const std::string first = bench.window->state().heads_question.typed;
-  CHECK(first == std::to_string(bench.window->state().heads_question.choices[0].num_heads));
+  const std::string first = bench.window->state().dialogs.heads_question.typed;
+  CHECK(first == std::to_string(bench.window->state().dialogs.heads_question.choices[0].num_heads));
   bench.ui->key("Down");
   bench.ui->type("7");  // takes the place of what was chosen
-  CHECK(bench.window->state().heads_question.typed == "7");
+  CHECK(bench.window->state().dialogs.heads_question.typed == "7");
   CHECK(bench.ui->has("error"));
   bench.ui->key("Enter");
   REQUIRE(bench.ui->has("overlay/heads_question"));
@@ -96,7 +96,7 @@ TEST_CASE("another number is chosen by the arrows, by the mouse or typed, and no
   // And afterwards where it always is.
   Scenario other = bench.scenario();
   other.attention.num_heads = 8;
-  bench.window->state().session.edit(other, "num_heads");
+  bench.window->state().document.session.edit(other, "num_heads");
   bench.ui->run_frames(2);
   CHECK(bench.session().error().empty());
   CHECK(bench.trace().options.head_dim == 16);
@@ -154,7 +154,7 @@ TEST_CASE("a layer that is cut into other heads than it was trained with says so
   CHECK_FALSE(bench.ui->has("setup/told_of_heads"));
   Scenario other = bench.scenario();
   other.attention.num_heads = 4;
-  bench.window->state().session.edit(other, "num_heads");
+  bench.window->state().document.session.edit(other, "num_heads");
   bench.ui->run_frames(3);
   REQUIRE(bench.session().error().empty());
   REQUIRE(bench.ui->has("setup/told_of_heads"));

@@ -160,13 +160,13 @@ TEST_CASE(
     "the maps of all heads have one range of colours, or each its own, and what holds stands over them") {
   WindowBench bench = open_window(1600, 1000);
   if (!bench.ui) return;
-  bench.window->state().selection.step = Step::scores;
-  bench.window->state().selection.view = StageView::all_heads;
+  bench.window->state().view.selection.step = Step::scores;
+  bench.window->state().view.selection.view = StageView::all_heads;
   bench.ui->run_until_still();
   const auto darkest = [&](int head) {
     return least_blue(bench.ui->pixels(), bench.ui->rect(fmt::format("stage/map/{}", head)));
   };
-  bench.window->state().settings.theme = Theme::light;
+  bench.window->state().view.settings.theme = Theme::light;
   bench.ui->run_until_still();
   const UiRect before = bench.ui->rect("stage/map/6");
   const int pale = darkest(6), strong = darkest(0);
@@ -184,10 +184,10 @@ TEST_CASE("beside a loud head the thumbnails of the others show their patterns, 
   Scenario scenario = preset_scenario("hand_made");
   WindowBench bench = open_window(1600, 1000, scenario);
   if (!bench.ui) return;
-  bench.window->state().settings.theme = Theme::light;
-  bench.window->state().selection.step = Step::scores;
+  bench.window->state().view.settings.theme = Theme::light;
+  bench.window->state().view.selection.step = Step::scores;
   for (const StageView view : {StageView::one_head, StageView::tokens}) {
-    bench.window->state().selection.view = view;
+    bench.window->state().view.selection.view = view;
     bench.ui->move_to(2, 2);
     bench.ui->run_until_still();
     const auto darkest = [&] { return least_blue(bench.ui->pixels(), bench.ui->rect("heads/thumbnail/6")); };
@@ -205,7 +205,7 @@ TEST_CASE("beside a loud head the thumbnails of the others show their patterns, 
   }
   // One choice for all views, and one of the commands.
   perform(bench.window->state(), {CommandId::colors_by_head});
-  bench.window->state().selection.view = StageView::all_heads;
+  bench.window->state().view.selection.view = StageView::all_heads;
   bench.ui->run_until_still();
   CHECK(bench.selection().colors_by_head);
   CHECK(bench.ui->has("stage/colors/each head"));

@@ -77,7 +77,7 @@ TEST_CASE(
   };
   CHECK(drawn_by([&] { ui.run_frames(10); }) == 0);
   for (const StageView view : {StageView::one_head, StageView::all_heads, StageView::compare}) {
-    bench.window->state().selection.view = view;
+    bench.window->state().view.selection.view = view;
     CHECK(up_to_date());
     CHECK(drawn_by([&] { ui.run_frames(10); }) == 0);
     CHECK(drawn_by([&] { ui.key("C"); }) > 0);
@@ -97,12 +97,12 @@ TEST_CASE(
 TEST_CASE("figures of heads are computed in the views that show them, and once for each edit") {
   WindowBench bench = open_window(1600, 1000);
   if (!bench.ui) return;
-  bench.window->state().selection.step = Step::softmax;
+  bench.window->state().view.selection.step = Step::softmax;
   bench.ui->run_until_still();
   const auto edit = [&] { bench.ui->key("C"); };
   CHECK_FALSE(work_of(bench, edit).contains("head statistics"));
   for (const StageView view : {StageView::all_heads, StageView::tokens}) {
-    bench.window->state().selection.view = view;
+    bench.window->state().view.selection.view = view;
     bench.ui->run_until_still();
     CHECK(work_of(bench, edit)["head statistics"] <= 1);
     CHECK_FALSE(work_of(bench, [] {}).contains("head statistics"));

@@ -109,13 +109,13 @@ TEST_CASE("the heads, the timeline, the graph and the terms are worked by their 
   CHECK(bench.selection().step == Step::split_heads);
   bench.ui->key("Right");
   CHECK(bench.selection().step == Step::scores);
-  CHECK(bench.window->state().motion.progress == doctest::Approx(0.05));
+  CHECK(bench.window->state().view.motion.progress == doctest::Approx(0.05));
   REQUIRE(tab_to(bench, "graph/concat"));
   bench.ui->key("Enter");
   CHECK(bench.selection().step == Step::concat);
-  bench.window->state().selection = {};
-  bench.window->state().selection.step = Step::scores;
-  bench.window->state().selection.pinned = CellRef{{TensorId::scores}, {0, 0, 6, 3}};
+  bench.window->state().view.selection = {};
+  bench.window->state().view.selection.step = Step::scores;
+  bench.window->state().view.selection.pinned = CellRef{{TensorId::scores}, {0, 0, 6, 3}};
   bench.ui->run_frames(3);
   REQUIRE(tab_to(bench, "inspector/term/1"));
   bench.ui->key("Right");
@@ -202,7 +202,7 @@ TEST_CASE("a letter of the sizes lights its axis when Tab comes to it, and Shift
   std::set<std::string> axes;
   bench.ui->key("Shift+Tab");
   while (focused_part(focus_of(bench)) == 7) {
-    axes.insert(bench.window->state().pointed.axis);
+    axes.insert(bench.window->state().view.pointed.axis);
     bench.ui->key("Shift+Tab");
   }
   CHECK(axes == std::set<std::string>{"E", "H", "D", "L"});
@@ -225,15 +225,15 @@ TEST_CASE("a file is found and opened in the dialog by keys alone") {
   write_file_atomically((folder / "inner" / "small.json").string(), scenario_to_json(small));
   bench.ui->key("Ctrl+O");
   bench.ui->run_frames(2);
-  bench.window->state().files.path = folder.string() + "/";
+  bench.window->state().dialogs.files.path = folder.string() + "/";
   bench.ui->run_frames(2);
   bench.ui->key("Tab");
   bench.ui->key("Down");
   bench.ui->key("Enter");  // into the folder, and the arrows stay in the list
-  CHECK(bench.window->state().files.path == (folder / "inner").string() + "/");
+  CHECK(bench.window->state().dialogs.files.path == (folder / "inner").string() + "/");
   bench.ui->key("Down");
   bench.ui->key("Enter");
-  CHECK(bench.window->state().files.path == (folder / "inner" / "small.json").string());
+  CHECK(bench.window->state().dialogs.files.path == (folder / "inner" / "small.json").string());
   bench.ui->key("Enter");
   bench.ui->run_frames(3);
   CHECK(bench.scenario().inputs.text == "three words here");

@@ -37,7 +37,7 @@ void turn_to(WindowBench& bench, const Playlist& playlist, std::size_t page, con
   bench.ui->rasterise(false);
   start_walk(bench.window->state(), playlist, "", page);
   bench.ui->run_frames(3);
-  if (!bench.window->state().walk.answered) bench.ui->key("PageDown");
+  if (!bench.window->state().document.walk.answered) bench.ui->key("PageDown");
   bench.ui->move_to(2, 2);
   bench.ui->run_until_still();
   if (std::getenv("HEADWISE_TEST_PICTURES") == nullptr) return;
@@ -54,8 +54,8 @@ TEST_CASE("every page of every lesson shows its maps, high enough to be seen, on
     WindowBench bench = open_window(room.width, room.height);
     if (!bench.ui) return;
     WindowState& state = bench.window->state();
-    state.settings.theme = room.theme;
-    state.settings.reduce_motion = true;
+    state.view.settings.theme = room.theme;
+    state.view.settings.reduce_motion = true;
     for (const Lesson& lesson : lessons()) {
       const Playlist& playlist = lesson_playlist(lesson.name);
       for (std::size_t page = 0; page < playlist.pages.size(); ++page) {
@@ -103,7 +103,7 @@ TEST_CASE("in a low window the question of a page makes room for its answer, and
 TEST_CASE("a comparison in a low stage names the values of a cell in the place of its sentence") {
   WindowBench bench = open_window(1280, 720);
   if (!bench.ui) return;
-  bench.window->state().settings.theme = Theme::projector;
+  bench.window->state().view.settings.theme = Theme::projector;
   const Playlist& playlist = lesson_playlist("questions");
   std::size_t page = 0;
   while (playlist.pages[page].view != StageView::compare) ++page;

@@ -32,7 +32,7 @@ WindowBench open_memory(Step step, int width = 1280, int height = 720,
                         const Scenario& scenario = preset_scenario("hand_made")) {
   WindowBench bench = open_window(width, height, scenario);
   if (!bench.ui) return bench;
-  bench.window->state().selection.step = step;
+  bench.window->state().view.selection.step = step;
   bench.ui->run_frames(2);
   bench.ui->key("O");
   return bench;
@@ -164,14 +164,14 @@ TEST_CASE("memory order is shown in any window, theme and size, and what is pinn
     const int width = wide;
     WindowBench bench = open_memory(Step::split_heads, width, high, large);
     if (!bench.ui) return;
-    bench.window->state().selection.pinned = CellRef{{TensorId::q_heads}, {0, 15, 299, 15}};
-    bench.window->state().selection.head = 15;
+    bench.window->state().view.selection.pinned = CellRef{{TensorId::q_heads}, {0, 15, 299, 15}};
+    bench.window->state().view.selection.head = 15;
     for (int step = 0; step < step_count; ++step) {
-      bench.window->state().selection.step = static_cast<Step>(step);
+      bench.window->state().view.selection.step = static_cast<Step>(step);
       bench.ui->run_frames(2);
       bench.ui->key("T");
     }
-    bench.window->state().selection.step = Step::split_heads;
+    bench.window->state().view.selection.step = Step::split_heads;
     bench.ui->run_frames(2);
     if (!bench.ui->has("stage/memory/right")) continue;
     const UiRect right = bench.ui->rect("stage/memory/right");

@@ -10,13 +10,13 @@ TEST_CASE("the next step is made before the eyes, in less than a second, and the
   if (!bench.ui) return;
   for (int step = 1; step < step_count; ++step) {
     bench.ui->key("Right");
-    CHECK(bench.window->state().motion.running);
+    CHECK(bench.window->state().view.motion.running);
     const Image early = bench.ui->pixels();
     bench.ui->run_frames(30);
     const Image later = bench.ui->pixels();
     CHECK(early.rgba != later.rgba);
     bench.ui->run_frames(30);
-    CHECK_FALSE(bench.window->state().motion.running);
+    CHECK_FALSE(bench.window->state().view.motion.running);
     CHECK(bench.ui->run_until_still(10));
   }
 }
@@ -44,11 +44,11 @@ TEST_CASE("the timeline is dragged back and forth, and stands where it is held")
   const float y = (line.min.y + line.max.y) / 2;
   bench.ui->drag(line.min.x + 5, y, line.min.x + 0.5f * (line.max.x - line.min.x), y);
   const Step reached = bench.selection().step;
-  const double progress = bench.window->state().motion.progress;
+  const double progress = bench.window->state().view.motion.progress;
   CHECK(reached > Step::project);
   CHECK(reached < Step::output);
   bench.ui->run_frames(30);
-  CHECK(bench.window->state().motion.progress == progress);
+  CHECK(bench.window->state().view.motion.progress == progress);
   CHECK(bench.ui->run_until_still(10));
   bench.ui->drag(line.min.x + 0.5f * (line.max.x - line.min.x), y, line.min.x + 5, y);
   CHECK(bench.selection().step == Step::inputs);
@@ -62,13 +62,13 @@ TEST_CASE("a second press goes on at once, and play goes on where a motion is he
   CHECK(bench.selection().step == Step::split_heads);
   bench.ui->key("Space");
   bench.ui->key("Space");  // held
-  const double held = bench.window->state().motion.progress;
+  const double held = bench.window->state().view.motion.progress;
   CHECK(held < 1.0);
   bench.ui->run_frames(20);
-  CHECK(bench.window->state().motion.progress == held);
+  CHECK(bench.window->state().view.motion.progress == held);
   bench.ui->key("Space");
   bench.ui->run_frames(70);
-  CHECK(bench.window->state().motion.progress == 1.0);
+  CHECK(bench.window->state().view.motion.progress == 1.0);
   CHECK(bench.selection().step == Step::split_heads);
 }
 
@@ -76,17 +76,17 @@ TEST_CASE("with reduced motion the pictures fade, and speed is a setting that is
   WindowBench bench = open_window();
   if (!bench.ui) return;
   bench.ui->key(".");
-  CHECK(bench.window->state().settings.motion_speed == 2.0f);
+  CHECK(bench.window->state().view.settings.motion_speed == 2.0f);
   bench.ui->key(",");
   bench.ui->key(",");
-  CHECK(bench.window->state().settings.motion_speed == 0.5f);
+  CHECK(bench.window->state().view.settings.motion_speed == 0.5f);
   bench.ui->click("menu/View");
   bench.ui->click("menu/Reduce motion");
-  CHECK(bench.window->state().settings.reduce_motion);
+  CHECK(bench.window->state().view.settings.reduce_motion);
   bench.ui->key("Right");
   bench.ui->run_frames(10);
   const Image fading = bench.ui->pixels();
   bench.ui->run_frames(120);
   CHECK(fading.rgba != bench.ui->pixels().rgba);
-  CHECK(bench.window->state().motion.progress == 1.0);
+  CHECK(bench.window->state().view.motion.progress == 1.0);
 }

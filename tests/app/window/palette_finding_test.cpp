@@ -79,7 +79,7 @@ TEST_CASE("a setting is found by its name or by what it is about, shown and give
     const UiRect there = bench.ui->rect(id), panel = bench.ui->rect("panel/setup");
     CHECK(there.min.y >= panel.min.y);
     CHECK(there.max.y <= panel.max.y);
-    const FocusOrder& focus = bench.window->state().focus;
+    const FocusOrder& focus = bench.window->state().view.focus;
     CHECK(focus.focused != 0);
     CHECK(focus.ring);
     CHECK(focus.ring_min.y >= there.min.y - 2);
@@ -107,7 +107,7 @@ TEST_CASE("a brush of the mask is found by what it does, and lies in the hand on
                                                          {"box", "Paint a box of the mask"}};
   for (const auto& [query, name] : queries) {
     CAPTURE(query);
-    bench.window->state().selection.view = StageView::tokens;
+    bench.window->state().view.selection.view = StageView::tokens;
     ask_for(bench, query);
     REQUIRE_FALSE(listed(bench).empty());
     CHECK(listed(bench).front() == std::string(name));
@@ -137,11 +137,11 @@ TEST_CASE("every setting that is offered has its row, in stage-only windows too"
     const auto* setting = std::get_if<SettingId>(&entry.target);
     if (!setting) continue;
     CAPTURE(setting->row);
-    bench.window->state().stage_only = true;
+    bench.window->state().view.stage_only = true;
     perform(bench.window->state(), entry);
     bench.ui->run_frames(5);
     CHECK(bench.ui->has(setting->row));
-    CHECK(bench.window->state().focus.focused != 0);
+    CHECK(bench.window->state().view.focus.focused != 0);
   }
 }
 

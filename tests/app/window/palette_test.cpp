@@ -27,34 +27,35 @@ struct Situation {
 Situation situation(const WindowBench& bench) {
   const WindowState& w = bench.window->state();
   std::string notices;
-  for (const Notice& notice : w.notices.notices) notices += notice.text + "; ";
+  for (const Notice& notice : w.view.notices.notices) notices += notice.text + "; ";
   const char* clipboard = ImGui::GetClipboardText();
-  return {bench.scenario(), bench.selection(), w.settings,
+  return {bench.scenario(), bench.selection(), w.view.settings,
           fmt::format("keys {} about {} compare {} full size {} heads {} files {} export {} palette {} "
                       "playing {} full {} quit {} "
                       "path {} notices {} clipboard {}",
-                      w.help.keys, w.help.about, w.comparison.open, w.full_size.open, w.heads.open,
-                      w.files.open, w.export_dialog.open, w.palette.open, w.steps.playing, w.full_screen,
-                      w.quit, w.files.path, notices, clipboard ? clipboard : "")};
+                      w.dialogs.help.keys, w.dialogs.help.about, w.dialogs.comparison.open,
+                      w.dialogs.full_size.open, w.dialogs.heads.open, w.dialogs.files.open,
+                      w.dialogs.export_dialog.open, w.dialogs.palette.open, w.view.steps.playing,
+                      w.view.full_screen, w.quit, w.dialogs.files.path, notices, clipboard ? clipboard : "")};
 }
 
 // The same place for every command: something to copy, to let go, to take back and to do again.
 void prepare(WindowBench& bench) {
   WindowState& window = bench.window->state();
-  window.notices.dismiss_all();
-  window.help = {};
-  window.palette.open = false;
-  window.full_size.open = window.heads.open = window.comparison.open = window.files.open =
-      window.export_dialog.open = false;
-  window.full_screen = window.quit = window.steps.playing = false;
-  window.settings = {};
-  window.session.edit(preset_scenario("hand_made"), "begin again");
-  window.selection = {};
-  window.selection.step = Step::scores;
-  window.selection.head = 4;
+  window.view.notices.dismiss_all();
+  window.dialogs.help = {};
+  window.dialogs.palette.open = false;
+  window.dialogs.full_size.open = window.dialogs.heads.open = window.dialogs.comparison.open =
+      window.dialogs.files.open = window.dialogs.export_dialog.open = false;
+  window.view.full_screen = window.quit = window.view.steps.playing = false;
+  window.view.settings = {};
+  window.document.session.edit(preset_scenario("hand_made"), "begin again");
+  window.view.selection = {};
+  window.view.selection.step = Step::scores;
+  window.view.selection.head = 4;
   for (const CommandId id : {CommandId::toggle_mute, CommandId::toggle_causal, CommandId::undo})
     perform(window, {id});
-  window.selection.pinned = CellRef{{TensorId::scores}, {0, 4, 2, 3}};
+  window.view.selection.pinned = CellRef{{TensorId::scores}, {0, 4, 2, 3}};
   ImGui::SetClipboardText("");
   bench.ui->run_frames(2);
 }
@@ -205,7 +206,7 @@ TEST_CASE(
   if (!bench.ui) return;
   Scenario edited = bench.scenario();
   edited.edits = {{"attn_mask", {0, 1}, 1.0}, {"query", {0, 0, 0}, 0.5}};
-  bench.window->state().session.edit(edited, "by hand");
+  bench.window->state().document.session.edit(edited, "by hand");
   bench.ui->run_frames(2);
   CHECK(bench.ui->has("setup/preset/painted"));
   ask_for(bench, "clear mask");
@@ -232,8 +233,8 @@ TEST_CASE("the Help menu takes a question") {
   bench.ui->type("why divide by sqrt");
   bench.ui->key("Enter");
   bench.ui->run_frames(2);
-  REQUIRE(bench.window->state().walk.page);
-  CHECK(bench.window->state().walk.shown()->title.starts_with("Why divide by √d_k"));
+  REQUIRE(bench.window->state().document.walk.page);
+  CHECK(bench.window->state().document.walk.shown()->title.starts_with("Why divide by √d_k"));
 }
 
 TEST_CASE("what is no command is told, and Enter does nothing then") {
@@ -287,12 +288,12 @@ TEST_CASE("a dialog that was chosen by name waits for an Enter of its own") {
   if (!bench.ui) return;
   ask_for(bench, "save scenario");
   bench.ui->key("Enter");
-  CHECK(bench.window->state().files.open);
+  CHECK(bench.window->state().dialogs.files.open);
   CHECK(bench.ui->has("overlay/file"));
-  CHECK(bench.window->state().files.error.empty());
-  CHECK(bench.window->state().scenario_path.empty());
+  CHECK(bench.window->state().dialogs.files.error.empty());
+  CHECK(bench.window->state().document.scenario_path.empty());
   bench.ui->key("Escape");
-  CHECK_FALSE(bench.window->state().files.open);
+  CHECK_FALSE(bench.window->state().dialogs.files.open);
 }
 
 TEST_CASE("the palette stays inside a small window, and survives one of a pixel") {

@@ -64,7 +64,7 @@ TEST_CASE(
   CHECK(picture.rgba[0] == 255);
   CHECK(picture.rgba[4 * (800 * 449)] == 255);
   CHECK(pictures.image(bench.window->state()).rgba == picture.rgba);
-  CHECK(bench.window->state().settings.theme == Theme::dark);
+  CHECK(bench.window->state().view.settings.theme == Theme::dark);
   bench.ui->run_frames(3);
   CHECK(bench.ui->pixels().rgba == window_before.rgba);
   CHECK(bench.ui->has("stage/result"));
@@ -88,23 +88,23 @@ TEST_CASE("the stage is saved as a picture and as vectors, and a step's motion a
   CHECK(svg.find(">Project</text>") != std::string::npos);
   save(CommandId::save_stage_picture, folder.file("stage"));
   CHECK(read(folder.file("stage.png")).starts_with("\x89PNG"));
-  CHECK_FALSE(bench.window->state().files.open);
+  CHECK_FALSE(bench.window->state().dialogs.files.open);
 
-  bench.window->state().notices.dismiss_all();
+  bench.window->state().view.notices.dismiss_all();
   bench.ui->key("Home");
   perform(bench.window->state(), CommandCall{CommandId::save_motion});
-  CHECK_FALSE(bench.window->state().files.open);
-  CHECK(bench.window->state().notices.notices.size() == 1);
+  CHECK_FALSE(bench.window->state().dialogs.files.open);
+  CHECK(bench.window->state().view.notices.notices.size() == 1);
 
   StagePictures pictures(320, 200, Theme::dark);
   perform(bench.window->state(), CommandCall{CommandId::last_step});
   bench.ui->run_until_still();
-  const MotionState before = bench.window->state().motion;
+  const MotionState before = bench.window->state().view.motion;
   const std::vector<std::uint8_t> motion = pictures.motion(bench.window->state());
   const std::string bytes(motion.begin(), motion.end());
   CHECK(bytes.find("acTL") != std::string::npos);
   CHECK(bytes.find("fdAT") != std::string::npos);
-  CHECK(bench.window->state().motion.progress == before.progress);
+  CHECK(bench.window->state().view.motion.progress == before.progress);
 }
 
 TEST_CASE("a motion is saved picture by picture while the window stays alive, or given up and not written") {
@@ -121,7 +121,7 @@ TEST_CASE("a motion is saved picture by picture while the window stays alive, or
   CHECK(bench.ui->has("status/progress"));
   CHECK(bench.ui->result().animating);
   bench.ui->key("Escape");
-  CHECK_FALSE(window.recording);
+  CHECK_FALSE(window.view.recording);
   CHECK_FALSE(bench.ui->has("status/progress"));
   CHECK_FALSE(fs::exists(path));
 
@@ -129,14 +129,14 @@ TEST_CASE("a motion is saved picture by picture while the window stays alive, or
   bench.ui->run_frames(2);
   perform(window, CommandCall{CommandId::first_step});
   bench.ui->run_frames(2);
-  CHECK_FALSE(window.recording);
+  CHECK_FALSE(window.view.recording);
   CHECK_FALSE(fs::exists(path));
-  CHECK(window.notices.notices.back().text.find("was not saved") != std::string::npos);
+  CHECK(window.view.notices.notices.back().text.find("was not saved") != std::string::npos);
 
   perform(window, CommandCall{CommandId::last_step});
   bench.ui->run_until_still();
   save_motion(window, path);
-  for (int i = 0; window.recording && i < 100; ++i) {
+  for (int i = 0; window.view.recording && i < 100; ++i) {
     CHECK_FALSE(fs::exists(path));
     bench.ui->run_frames(1);
   }
@@ -144,7 +144,7 @@ TEST_CASE("a motion is saved picture by picture while the window stays alive, or
   const std::string bytes = read(path);
   CHECK(bytes.starts_with("\x89PNG"));
   CHECK(bytes.find("acTL") != std::string::npos);
-  CHECK(window.picture_path == path);
+  CHECK(window.document.picture_path == path);
 }
 
 TEST_CASE("an image is handed to the desktop's clipboard program without a shell, else its file is told") {
@@ -159,8 +159,8 @@ TEST_CASE("an image is handed to the desktop's clipboard program without a shell
     copy_map_image(bench.window->state());
     const std::string file = folder.file("cache dir/headwise/clipboard.png");
     CHECK(read(file).starts_with("\x89PNG"));
-    REQUIRE(bench.window->state().notices.notices.size() == 1);
-    CHECK(bench.window->state().notices.notices[0].text.find(file) != std::string::npos);
+    REQUIRE(bench.window->state().view.notices.notices.size() == 1);
+    CHECK(bench.window->state().view.notices.notices[0].text.find(file) != std::string::npos);
   }
   // A stand-in that keeps what it is given.
   fs::create_directories(folder.file("bin"));

@@ -34,7 +34,7 @@ TEST_CASE(
     "title, question and caption of a page are typed where they stand, and so is the playlist's title") {
   WindowBench bench = open_window(1280, 720);
   if (!bench.ui) return;
-  PlaylistWalk& walk = bench.window->state().walk;
+  PlaylistWalk& walk = bench.window->state().document.walk;
   command(bench, CommandId::new_playlist);
   bench.ui->type("cam {max scores[0,0,2,:]}");
   REQUIRE(walk.page);
@@ -58,7 +58,7 @@ TEST_CASE(
 TEST_CASE("a number that cannot be read keeps the page open, and says why") {
   WindowBench bench = open_window(1280, 720);
   if (!bench.ui) return;
-  PlaylistWalk& walk = bench.window->state().walk;
+  PlaylistWalk& walk = bench.window->state().document.walk;
   command(bench, CommandId::new_playlist);
   bench.ui->type("{max nonsense[0]}");
   bench.ui->click("caption/edit");
@@ -81,10 +81,10 @@ TEST_CASE("pages of one's own are no part of the lesson that was looked at befor
   bench.ui->run_frames(2);
   bench.ui->key("Escape");
   command(bench, CommandId::add_page);
-  CHECK(state.walk.playlist.pages.size() == 1);
+  CHECK(state.document.walk.playlist.pages.size() == 1);
   command(bench, CommandId::add_page);
-  CHECK(state.walk.playlist.pages.size() == 2);
-  CHECK(state.walk.path.empty());
+  CHECK(state.document.walk.playlist.pages.size() == 2);
+  CHECK(state.document.walk.path.empty());
 }
 
 TEST_CASE("a page that is added to a lesson while it is shown makes a copy of the lesson, and says so") {
@@ -92,13 +92,13 @@ TEST_CASE("a page that is added to a lesson while it is shown makes a copy of th
   if (!bench.ui) return;
   WindowState& state = bench.window->state();
   start_walk(state, lesson_playlist("break_it"));
-  const std::size_t pages = state.walk.playlist.pages.size();
+  const std::size_t pages = state.document.walk.playlist.pages.size();
   command(bench, CommandId::add_page);
-  CHECK(state.walk.playlist.pages.size() == pages + 1);
-  CHECK(state.walk.page == 1);
-  CHECK(state.walk.edits_words);
-  REQUIRE(state.notices.notices.size() == 1);
-  CHECK(state.notices.notices[0].text.find("copy") != std::string::npos);
+  CHECK(state.document.walk.playlist.pages.size() == pages + 1);
+  CHECK(state.document.walk.page == 1);
+  CHECK(state.document.walk.edits_words);
+  REQUIRE(state.view.notices.notices.size() == 1);
+  CHECK(state.view.notices.notices[0].text.find("copy") != std::string::npos);
   CHECK(lesson_playlist("break_it").pages.size() == pages);
 }
 
@@ -107,14 +107,14 @@ TEST_CASE("pages change places, and stay within the playlist") {
   if (!bench.ui) return;
   WindowState& state = bench.window->state();
   start_walk(state, lesson_playlist("break_it"));
-  const Playlist before = state.walk.playlist;
+  const Playlist before = state.document.walk.playlist;
   command(bench, CommandId::page_earlier);
-  CHECK(state.walk.playlist == before);
+  CHECK(state.document.walk.playlist == before);
   command(bench, CommandId::page_later);
-  CHECK(state.walk.page == 1);
-  CHECK(state.walk.playlist.pages[1] == before.pages[0]);
-  CHECK(state.walk.playlist.pages[0] == before.pages[1]);
-  CHECK(state.walk.changed);
+  CHECK(state.document.walk.page == 1);
+  CHECK(state.document.walk.playlist.pages[1] == before.pages[0]);
+  CHECK(state.document.walk.playlist.pages[0] == before.pages[1]);
+  CHECK(state.document.walk.changed);
 }
 
 TEST_CASE("pages that were not saved are kept when others take their place, and come back") {
@@ -122,19 +122,19 @@ TEST_CASE("pages that were not saved are kept when others take their place, and 
   WindowBench bench = open_window(1280, 900);
   if (!bench.ui) return;
   WindowState& state = bench.window->state();
-  state.kept_folder = folder.file("state");
+  state.document.kept_folder = folder.file("state");
   command(bench, CommandId::new_playlist);
   bench.ui->type("mine");
   bench.ui->key("Escape");
   bench.ui->key("Escape");
-  const Playlist mine = state.walk.playlist;
+  const Playlist mine = state.document.walk.playlist;
   start_walk(state, lesson_playlist("first_walk"));
   bench.ui->run_frames(2);
-  REQUIRE(state.notices.notices.size() == 1);
-  CHECK(state.notices.notices[0].text.find("Reopen unsaved playlist") != std::string::npos);
+  REQUIRE(state.view.notices.notices.size() == 1);
+  CHECK(state.view.notices.notices[0].text.find("Reopen unsaved playlist") != std::string::npos);
   command(bench, CommandId::reopen_playlist);
-  CHECK(state.walk.playlist == mine);
-  CHECK(state.walk.changed);
+  CHECK(state.document.walk.playlist == mine);
+  CHECK(state.document.walk.changed);
 }
 
 TEST_CASE("what is in the window when it is closed can be reopened the next time") {
@@ -142,29 +142,29 @@ TEST_CASE("what is in the window when it is closed can be reopened the next time
   {
     WindowBench bench = open_window(1280, 900);
     if (!bench.ui) return;
-    bench.window->state().kept_folder = folder.file("state");
-    keep_what_is_left(bench.window->state());
+    bench.window->state().document.kept_folder = folder.file("state");
+    keep_what_is_left(bench.window->state().document);
     CHECK_FALSE(fs::exists(folder.file("state")));  // nothing was done
     bench.ui->key("C");
     start_walk(bench.window->state(), lesson_playlist("questions"));
-    keep_what_is_left(bench.window->state());
+    keep_what_is_left(bench.window->state().document);
   }
   WindowBench bench = open_window(1280, 900);
-  bench.window->state().kept_folder = folder.file("state");
+  bench.window->state().document.kept_folder = folder.file("state");
   command(bench, CommandId::reopen_scenario);
   CHECK(bench.scenario().mask.is_causal);
   bench.ui->key("Ctrl+Z");
   CHECK(bench.scenario() == preset_scenario("hand_made"));
   command(bench, CommandId::reopen_playlist);  // the lesson is in the program: it was not kept
-  CHECK_FALSE(bench.window->state().walk.page);
-  CHECK(bench.window->state().notices.notices.size() == 1);
+  CHECK_FALSE(bench.window->state().document.walk.page);
+  CHECK(bench.window->state().view.notices.notices.size() == 1);
 }
 
 TEST_CASE("a file that exists is replaced at the second word only, and a name must end as its kind does") {
   const TemporaryFolder folder;
   WindowBench bench = open_window(1280, 900);
   if (!bench.ui) return;
-  const FileDialogState& dialog = bench.window->state().files;
+  const FileDialogState& dialog = bench.window->state().dialogs.files;
   const std::string readme = folder.with_file("README.md", "words");
   const std::string other = folder.with_file("other.json", "{}");
   bench.ui->key("Ctrl+S");
@@ -193,9 +193,9 @@ TEST_CASE("an export over a file that exists asks first") {
   const std::string picture = folder.with_file("picture.csv", "old");
   bench.ui->key("Ctrl+E");
   type_path(bench, picture);
-  CHECK(bench.window->state().export_dialog.open);
+  CHECK(bench.window->state().dialogs.export_dialog.open);
   CHECK(fs::file_size(picture) == 3);
   bench.ui->key("Enter");
-  CHECK_FALSE(bench.window->state().export_dialog.open);
+  CHECK_FALSE(bench.window->state().dialogs.export_dialog.open);
   CHECK(fs::file_size(picture) > 3);
 }

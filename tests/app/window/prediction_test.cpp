@@ -14,13 +14,13 @@ namespace {
 WindowBench open_prediction(const Scenario& scenario, int width = 1600, int height = 1000) {
   WindowBench bench = open_window(width, height, scenario);
   if (!bench.ui) return bench;
-  bench.window->state().selection.view = StageView::prediction;
+  bench.window->state().view.selection.view = StageView::prediction;
   bench.ui->run_frames(2);
   return bench;
 }
 
 const TokenPredictions& predictions(WindowBench& bench) {
-  return *bench.window->state().predictions.of(bench.session().computation(), 0);
+  return *bench.window->state().document.predictions.of(bench.session().computation(), 0);
 }
 
 }  // namespace
@@ -40,7 +40,7 @@ TEST_CASE("muting a head by its dot changes the words in the next frame, and unm
 TEST_CASE("a click on a position pins its strongest weight, and its words are told") {
   WindowBench bench = open_prediction(preset_scenario("welcome"));
   if (!bench.ui) return;
-  bench.window->state().selection.head = 7;
+  bench.window->state().view.selection.head = 7;
   bench.ui->click("prediction/row/9");
   REQUIRE(bench.selection().pinned);
   CHECK(bench.selection().pinned->tensor == TensorName{TensorId::attn_weights});
@@ -73,17 +73,17 @@ TEST_CASE("a text that grows keeps the view alive, and a word that the model doe
   if (!bench.ui) return;
   Scenario scenario = bench.scenario();
   scenario.inputs.text = "the elephant did not cross the street because it was too tired .";
-  bench.window->state().session.edit(scenario, "text", false);
+  bench.window->state().document.session.edit(scenario, "text", false);
   bench.ui->run_frames(2);
   CHECK(bench.session().inputs().notes.size() == 1);
   CHECK(bench.session().inputs().notes[0].find("elephant") != std::string::npos);
   for (int i = 0; i < 12; ++i) scenario.inputs.text += " and the animal";
-  bench.window->state().session.edit(scenario, "text", false);
+  bench.window->state().document.session.edit(scenario, "text", false);
   bench.ui->run_frames(2);
   CHECK(predictions(bench).positions.size() <= 48);
   CHECK(bench.ui->has("prediction/row/0"));
   scenario.inputs.text.clear();
-  bench.window->state().session.edit(scenario, "text", false);
+  bench.window->state().document.session.edit(scenario, "text", false);
   bench.ui->run_frames(2);
   CHECK(bench.session().error().empty());
 }

@@ -40,7 +40,7 @@ const CellRef score{{Id::scores}, {0, 0, 6, 3}};
 WindowBench open_on_score(Step step = Step::scores) {
   WindowBench bench = open_window(1600, 1000);
   if (!bench.ui) return bench;
-  Selection& selection = bench.window->state().selection;
+  Selection& selection = bench.window->state().view.selection;
   selection.step = step;
   selection.pinned = score;
   bench.ui->run_frames(3);
@@ -152,12 +152,12 @@ TEST_CASE("a letter under the mouse lights its axis on the stage and in the grap
   for (const char* letter : {"L", "D", "H", "E", "S", "N"}) {
     CAPTURE(letter);
     bench.ui->move_to(std::string("letter/") + letter);
-    CHECK(bench.window->state().pointed.axis == letter);
+    CHECK(bench.window->state().view.pointed.axis == letter);
     CHECK(bench.ui->run_until_still());
     CHECK(bench.ui->pixels().rgba != before.rgba);
   }
   bench.ui->move_to(2, 2);
-  CHECK(bench.window->state().pointed.axis.empty());
+  CHECK(bench.window->state().view.pointed.axis.empty());
   CHECK(bench.ui->run_until_still());
   CHECK(bench.ui->pixels().rgba == before.rgba);
 }
@@ -166,12 +166,12 @@ TEST_CASE("a node of the graph lights its tensor wherever it stands on the stage
   WindowBench bench = open_on_score();
   if (!bench.ui) return;
   bench.ui->move_to("graph/k_heads");
-  const std::vector<BoxRef>& boxes = bench.window->state().pointed.boxes;
+  const std::vector<BoxRef>& boxes = bench.window->state().view.pointed.boxes;
   REQUIRE(boxes.size() == 1);
   CHECK(boxes[0].tensor == TensorName{Id::k_heads});
   CHECK(boxes[0].begin == std::vector<Index>{0, 0, 0, 0});
   CHECK(boxes[0].end == bench.trace().tensors.k_heads->shape().sizes());
-  const auto marks = stage_marks(bench.trace(), bench.selection(), &bench.window->state().pointed);
+  const auto marks = stage_marks(bench.trace(), bench.selection(), &bench.window->state().view.pointed);
   CHECK(std::ranges::count(marks, MarkKind::pointed, &StageMark::kind) == 1);
 }
 
@@ -206,14 +206,14 @@ TEST_CASE("a mouse that lies still does not look away from what a page, a key or
   WindowBench bench = open_window(1600, 1000);
   if (!bench.ui) return;
   WindowState& state = bench.window->state();
-  state.selection.step = Step::scores;
+  state.view.selection.step = Step::scores;
   bench.ui->run_frames(3);
   bench.ui->move_to("stage/result");
   REQUIRE(bench.selection().hovered);
   const CellRef under_mouse = *bench.selection().hovered;
   REQUIRE(under_mouse != score);
-  state.selection.pinned = score;
-  state.selection.all_the_way = true;
+  state.view.selection.pinned = score;
+  state.view.selection.all_the_way = true;
   bench.ui->run_frames(3);
   CHECK_FALSE(bench.selection().hovered);
   bench.ui->key("Right");  // with the pin on to the next step
@@ -227,7 +227,7 @@ TEST_CASE("a mouse that lies still does not look away from what a page, a key or
   CHECK(bench.selection().hovered == under_mouse);
   CHECK(bench.selection().pinned == score);
   // A press needs no movement.
-  state.selection.step = Step::scale;
+  state.view.selection.step = Step::scale;
   bench.ui->run_frames(3);
   CHECK_FALSE(bench.selection().hovered);
   bench.ui->click(x + 1, y);

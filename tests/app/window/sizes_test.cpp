@@ -78,7 +78,7 @@ TEST_CASE("a class sees the numbers of twelve tokens at 1280 by 720, from Scores
                                                 {Step::softmax, "digits/attn_weights"},
                                                 {Step::weighted_sum, "digits/head_output"}};
   for (const auto& [step, digits] : shown) {
-    bench.window->state().selection.step = step;
+    bench.window->state().view.selection.step = step;
     bench.ui->run_frames(3);
     CAPTURE(digits);
     CHECK(bench.ui->has(digits));
@@ -133,7 +133,7 @@ TEST_CASE("the theme changes chrome and data, and back to the very same picture"
   const Rgba8 ground = palette_of(Theme::dark).window;
   CHECK(bench.ui->pixel(3, 995) == ground);
   bench.ui->key("T");
-  CHECK(bench.window->state().settings.theme == Theme::light);
+  CHECK(bench.window->state().view.settings.theme == Theme::light);
   CHECK(bench.ui->pixel(3, 995) == palette_of(Theme::light).window);
   bench.ui->key("T");
   bench.ui->key("T");
@@ -144,12 +144,12 @@ TEST_CASE("text is made larger and smaller within its bounds") {
   WindowBench bench = open_window();
   if (!bench.ui) return;
   bench.ui->key("Ctrl+=");
-  CHECK(bench.window->state().settings.font_scale == doctest::Approx(1.125));
+  CHECK(bench.window->state().view.settings.font_scale == doctest::Approx(1.125));
   CHECK(bench.ui->result().font_scale == doctest::Approx(1.125));
   for (int i = 0; i < 30; ++i) bench.ui->key("Ctrl+-");
-  CHECK(bench.window->state().settings.font_scale == Settings::smallest_font_scale);
+  CHECK(bench.window->state().view.settings.font_scale == Settings::smallest_font_scale);
   bench.ui->key("Ctrl+0");
-  CHECK(bench.window->state().settings.font_scale == 1.0f);
+  CHECK(bench.window->state().view.settings.font_scale == 1.0f);
 }
 
 TEST_CASE("tooltips appear after the mouse has rested, and ask for that frame") {

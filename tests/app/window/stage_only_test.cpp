@@ -83,7 +83,7 @@ TEST_CASE(
   bench.ui->key("Right");
   bench.ui->key("Right");
   bench.ui->run_until_still();
-  Selection& selection = bench.window->state().selection;
+  Selection& selection = bench.window->state().view.selection;
   selection.pinned = CellRef{{TensorId::scores}, {0, 0, 8, 7}};
   bench.ui->move_to(2, 2);
   bench.ui->run_frames(3);
@@ -122,9 +122,9 @@ TEST_CASE("the projector theme is white, its type is larger, and T comes round t
   if (!bench.ui) return;
   bench.ui->key("T");
   bench.ui->key("T");
-  CHECK(bench.window->state().settings.theme == Theme::projector);
+  CHECK(bench.window->state().view.settings.theme == Theme::projector);
   CHECK(bench.ui->pixel(3, 895) == Rgba8{255, 255, 255});
   CHECK(bench.ui->result().font_scale == doctest::Approx(1.2));
   bench.ui->key("T");
-  CHECK(bench.window->state().settings.theme == Theme::dark);
+  CHECK(bench.window->state().view.settings.theme == Theme::dark);
 }

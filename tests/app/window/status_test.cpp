@@ -74,7 +74,7 @@ TEST_CASE("a long computation shows how far it has come, and Escape gives it up 
   large.inputs.query_length = 2048;
   large.attention.embed_dim = 4096;
   large.attention.num_heads = 32;
-  bench.window->state().session.edit(large, "sizes");
+  bench.window->state().document.session.edit(large, "sizes");
   REQUIRE(bench.session().computing());
   bench.ui->run_frames(1);
   CHECK_FALSE(bench.ui->has("status/progress"));  // a short wait is not worth a word

@@ -12,7 +12,7 @@ TEST_CASE("the window opens on the first step, with the keys going to the stage"
   WindowBench bench = open_window();
   if (!bench.ui) return;
   CHECK(bench.selection().step == Step::inputs);
-  CHECK(bench.window->state().focus.focused == 0);
+  CHECK(bench.window->state().view.focus.focused == 0);
   CHECK(bench.session().error().empty());
   CHECK(bench.trace().tensors.output != nullptr);
 }
@@ -68,7 +68,7 @@ TEST_CASE("a pin says where it is while the stage shows another step, another he
     bench.ui->run_frames(3);
     return bench.ui->has(std::string("says/THIS CELL: ") + words);
   };
-  Selection& selection = bench.window->state().selection;
+  Selection& selection = bench.window->state().view.selection;
   selection.step = Step::softmax;
   selection.head = 2;
   selection.pinned = CellRef{{TensorId::attn_weights}, {0, 2, 1, 3}};
@@ -87,7 +87,7 @@ TEST_CASE("Space walks through the steps by itself, and the program sleeps in be
   WindowBench bench = open_window();
   if (!bench.ui) return;
   bench.ui->key("Space");
-  CHECK(bench.window->state().steps.playing);
+  CHECK(bench.window->state().view.steps.playing);
   bench.ui->run_frames(3);
   CHECK_FALSE(bench.ui->result().animating);
   CHECK(bench.ui->result().wake_after > 0.3);
@@ -95,7 +95,7 @@ TEST_CASE("Space walks through the steps by itself, and the program sleeps in be
   bench.ui->run_frames(2, seconds_per_step);
   CHECK(bench.selection().step == Step::split_heads);
   bench.ui->key("Escape");
-  CHECK_FALSE(bench.window->state().steps.playing);
+  CHECK_FALSE(bench.window->state().view.steps.playing);
   bench.ui->run_frames(3, seconds_per_step);
   CHECK(bench.selection().step == Step::split_heads);
 }
@@ -113,7 +113,7 @@ TEST_CASE("while a text is edited the arrows move in the text and letters are ty
   if (!bench.ui) return;
   const Scenario before = bench.scenario();
   bench.ui->click("setup/text");
-  CHECK(bench.window->state().focus.focused != 0);
+  CHECK(bench.window->state().view.focus.focused != 0);
   bench.ui->key("Right");
   bench.ui->key("Left");
   CHECK(bench.selection().step == Step::inputs);
@@ -126,7 +126,7 @@ TEST_CASE("while a text is edited the arrows move in the text and letters are ty
   CHECK(bench.scenario().inputs.text.size() == before.inputs.text.size() + 1);
   // Escape gives the keys back to the stage.
   bench.ui->key("Escape");
-  CHECK(bench.window->state().focus.focused == 0);
+  CHECK(bench.window->state().view.focus.focused == 0);
   bench.ui->key("Right");
   CHECK(bench.selection().step == Step::project);
 }
@@ -162,7 +162,7 @@ TEST_CASE("F1 shows the keys, and nothing behind the sheet takes any") {
   bench.ui->key("F1");
   bench.ui->key("Escape");
   CHECK_FALSE(bench.ui->has("overlay/keys"));
-  CHECK_FALSE(bench.window->state().help.keys);
+  CHECK_FALSE(bench.window->state().dialogs.help.keys);
   bench.ui->key("Right");
   CHECK(bench.selection().step == Step::project);
 }
@@ -175,7 +175,7 @@ TEST_CASE("every command of the menus can be clicked") {
   bench.ui->click("menu/Causal mask");
   CHECK(bench.scenario().mask.is_causal);
   // Escape closes an open menu and nothing else.
-  bench.window->state().selection.pinned = CellRef{{TensorId::query}, {0, 0, 0}};
+  bench.window->state().view.selection.pinned = CellRef{{TensorId::query}, {0, 0, 0}};
   bench.ui->click("menu/Edit");
   bench.ui->key("Escape");
   CHECK_FALSE(bench.ui->has("menu/Causal mask"));
@@ -185,7 +185,7 @@ TEST_CASE("every command of the menus can be clicked") {
   CHECK(bench.selection().step == Step::output);
   bench.ui->click("menu/Help");
   bench.ui->click("menu/About Headwise");
-  CHECK(bench.window->state().help.about);
+  CHECK(bench.window->state().dialogs.help.about);
   bench.ui->key("Escape");
   bench.ui->click("menu/File");
   bench.ui->click("menu/Quit");
@@ -195,7 +195,7 @@ TEST_CASE("every command of the menus can be clicked") {
 TEST_CASE("Tab goes through the controls in their order and back to the stage") {
   WindowBench bench = open_window();
   if (!bench.ui) return;
-  const FocusOrder& focus = bench.window->state().focus;
+  const FocusOrder& focus = bench.window->state().view.focus;
   const std::size_t count = focus.window.size();
   REQUIRE(count > 20);
   for (std::size_t i = 0; i < count; ++i) {
@@ -224,5 +224,5 @@ TEST_CASE("a click on a choice leaves the arrows with the steps; Tab gives them 
   CHECK(bench.selection().step == Step::project);
   bench.ui->key("Space");
   CHECK(bench.scenario().mask.is_causal);
-  CHECK_FALSE(bench.window->state().steps.playing);
+  CHECK_FALSE(bench.window->state().view.steps.playing);
 }

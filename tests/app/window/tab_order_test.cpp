@@ -109,7 +109,7 @@ TEST_CASE("Tab reaches every control of every view, forwards and backwards") {
   for (int view = 0; view < stage_view_count; ++view) {
     WindowBench bench = open_at(Step::scores, static_cast<StageView>(view));
     if (!bench.ui) return;
-    bench.window->state().selection.pinned = score;
+    bench.window->state().view.selection.pinned = score;
     bench.ui->run_frames(3);
     check_all_reached(bench, std::string(stage_view_entry(static_cast<StageView>(view)).name));
   }
@@ -130,7 +130,7 @@ TEST_CASE("Tab reaches every control of a page of a lesson, and of the stage alo
   bench.ui->run_until_still();
   REQUIRE(bench.ui->has("caption/edit"));
   check_all_reached(bench, "a lesson");
-  bench.window->state().walk.edits_words = true;
+  bench.window->state().document.walk.edits_words = true;
   bench.ui->key("F");
   REQUIRE_FALSE(bench.ui->has("panel/setup"));
   check_all_reached(bench, "the stage alone");
@@ -153,7 +153,7 @@ TEST_CASE("Tab reaches every control of every sheet, and the focus returns to wh
     bench.ui->key(sheet.key);
     bench.ui->run_frames(2);
     REQUIRE(bench.ui->has(sheet.overlay));
-    bench.window->state().files.path = "/nowhere/a.json";  // without a name nothing can be accepted
+    bench.window->state().dialogs.files.path = "/nowhere/a.json";  // without a name nothing can be accepted
     bench.ui->run_frames(2);
     if (std::string_view(sheet.overlay) != "overlay/palette") {  // has one field, and arrows for its list
       std::set<std::string> inside;
@@ -174,9 +174,10 @@ TEST_CASE("Tab reaches every control of every sheet, and the focus returns to wh
   bench.ui->key("I");
   bench.ui->run_frames(2);
   for (int tab = 0; tab < 3; ++tab) {
-    bench.window->state().comparison.tab = tab;
+    bench.window->state().dialogs.comparison.tab = tab;
     bench.ui->run_frames(2);
-    bench.window->state().comparison.lookup.head = bench.window->state().comparison.lookup.query = 1;
+    bench.window->state().dialogs.comparison.lookup.head =
+        bench.window->state().dialogs.comparison.lookup.query = 1;
     bench.ui->run_frames(2);
     std::set<std::string> inside;
     for (const std::string& name : bench.ui->names()) {
@@ -192,7 +193,7 @@ TEST_CASE("the ring of the focus is to be seen around every control, dark and li
   WindowBench bench = open_at(Step::mask, StageView::one_head, 1280, 720);
   if (!bench.ui) return;
   for (const Theme theme : {Theme::dark, Theme::light, Theme::projector}) {
-    bench.window->state().settings.theme = theme;
+    bench.window->state().view.settings.theme = theme;
     bench.ui->rasterise(true);
     bench.ui->run_frames(3);
     const Rgba8 color = palette_of(theme).focus;
@@ -235,11 +236,11 @@ TEST_CASE("the ring of the focus is to be seen around every control, dark and li
 TEST_CASE("Tab goes through all the terms of a list that scrolls") {
   WindowBench bench = open_at(Step::project);
   if (!bench.ui) return;
-  bench.window->state().selection.pinned = CellRef{{TensorId::q}, {0, 1, 3}};
+  bench.window->state().view.selection.pinned = CellRef{{TensorId::q}, {0, 1, 3}};
   bench.ui->run_frames(3);
   REQUIRE(tab_to(bench, "inspector/more_terms"));
   bench.ui->key("Enter");
-  REQUIRE(bench.window->state().inspector.terms.all);
+  REQUIRE(bench.window->state().view.inspector.terms.all);
   bench.ui->key("Escape");
   std::set<std::string> terms;
   for (const std::string& name : reached_by(bench, "Tab")) {

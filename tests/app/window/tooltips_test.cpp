@@ -42,8 +42,8 @@ std::vector<std::string> silent_controls(WindowBench& bench) {
 TEST_CASE("every control of the window says what it is when the mouse rests on it") {
   WindowBench bench = open_window(1600, 1300);
   if (!bench.ui) return;
-  bench.window->state().selection.step = Step::scores;
-  bench.window->state().selection.pinned = CellRef{{TensorId::scores}, {0, 0, 6, 3}};
+  bench.window->state().view.selection.step = Step::scores;
+  bench.window->state().view.selection.pinned = CellRef{{TensorId::scores}, {0, 0, 6, 3}};
   bench.ui->run_frames(3);
   CHECK(fmt::format("{}", fmt::join(silent_controls(bench), ", ")) == "");
 }
@@ -52,8 +52,8 @@ TEST_CASE("the controls of every view of the stage say what they are") {
   for (int view = 0; view < stage_view_count; ++view) {
     WindowBench bench = open_window(1600, 1000);
     if (!bench.ui) return;
-    bench.window->state().selection.step = Step::mask;
-    bench.window->state().selection.view = static_cast<StageView>(view);
+    bench.window->state().view.selection.step = Step::mask;
+    bench.window->state().view.selection.view = static_cast<StageView>(view);
     bench.ui->run_frames(4);
     CAPTURE(stage_view_entry(static_cast<StageView>(view)).name);
     std::vector<std::string> silent = silent_controls(bench);

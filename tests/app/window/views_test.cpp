@@ -66,8 +66,8 @@ TEST_CASE("a mask of nothing but 0 and −inf is shown at every head, without co
   WindowBench bench = open_window();
   if (!bench.ui) return;
   bench.ui->key("C");
-  bench.window->state().selection.tensor = TensorId::mask_bias;
-  bench.window->state().selection.view = StageView::all_heads;
+  bench.window->state().view.selection.tensor = TensorId::mask_bias;
+  bench.window->state().view.selection.view = StageView::all_heads;
   bench.ui->run_frames(3);
   CHECK(bench.ui->has("stage/map/7"));
 }
@@ -134,9 +134,9 @@ TEST_CASE(
        {std::pair{Theme::dark, 1.0f}, {Theme::projector, 1.0f}, {Theme::dark, 1.375f}}) {
     WindowBench bench = open_window(1280, 720);
     if (!bench.ui) return;
-    bench.window->state().settings.theme = theme;
-    bench.window->state().settings.font_scale = scale;
-    bench.window->state().selection.step = Step::softmax;
+    bench.window->state().view.settings.theme = theme;
+    bench.window->state().view.settings.font_scale = scale;
+    bench.window->state().view.selection.step = Step::softmax;
     bench.ui->run_frames(4);
     CAPTURE(scale);
     CHECK(bench.ui->has("stage/softmax/max"));
@@ -160,8 +160,8 @@ TEST_CASE("a letter lights its axis in every view, and so does the one behind a 
                                StageView::elementwise, StageView::memory}) {
     WindowBench bench = open_window(1600, 1000);
     if (!bench.ui) return;
-    bench.window->state().selection.view = view;
-    bench.window->state().selection.step = view == StageView::memory ? Step::split_heads : Step::scores;
+    bench.window->state().view.selection.view = view;
+    bench.window->state().view.selection.step = view == StageView::memory ? Step::split_heads : Step::scores;
     CAPTURE(stage_view_entry(view).name);
     // Left of the field, behind the name of the row, stands its letter.
     const UiRect field = bench.ui->rect("setup/num_heads");
@@ -170,9 +170,9 @@ TEST_CASE("a letter lights its axis in every view, and so does the one behind a 
     REQUIRE(bench.ui->run_until_still());
     const UiRect stage = bench.ui->rect("panel/stage");
     const Image before = bench.ui->pixels();
-    for (double x = field.min.x - 4; x > 0 && bench.window->state().pointed.axis != "H"; x -= 4)
+    for (double x = field.min.x - 4; x > 0 && bench.window->state().view.pointed.axis != "H"; x -= 4)
       bench.ui->move_to(x, y);
-    REQUIRE(bench.window->state().pointed.axis == "H");
+    REQUIRE(bench.window->state().view.pointed.axis == "H");
     REQUIRE(bench.ui->run_until_still());
     const Image after = bench.ui->pixels();
     const auto changed = [&] {
@@ -193,8 +193,8 @@ TEST_CASE("in the views of tokens and of q ∘ k a tensor's name lights it") {
   for (const StageView view : {StageView::tokens, StageView::elementwise, StageView::memory}) {
     WindowBench bench = open_window(1600, 1000);
     if (!bench.ui) return;
-    bench.window->state().selection.view = view;
-    bench.window->state().selection.step = view == StageView::memory ? Step::split_heads : Step::softmax;
+    bench.window->state().view.selection.view = view;
+    bench.window->state().view.selection.step = view == StageView::memory ? Step::split_heads : Step::softmax;
     bench.ui->run_frames(3);
     const UiRect stage = bench.ui->rect("panel/stage");
     const auto stage_pixels = [&] {
@@ -224,7 +224,7 @@ TEST_CASE("all heads of a tensor that belongs to no head: one line says why ther
   if (!bench.ui) return;
   bench.ui->click("stage/view/All heads");
   for (const StepEntry& entry : step_entries()) {
-    bench.window->state().selection.step = entry.step;
+    bench.window->state().view.selection.step = entry.step;
     bench.ui->run_frames(3);
     bench.ui->run_until_still();
     CAPTURE(entry.name);

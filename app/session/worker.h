@@ -1,0 +1,72 @@
+// Work in a thread of its own, so that the window stays alive meanwhile: one piece at a time, that can be cancelled and tells
+// how far it has come. All that the session computes in the background goes through a Worker.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <new>
+#include <string>
+#include <thread>
+
+#include "app/session/waiting.h"
+
+namespace headwise {
+
+// Only its owner's thread calls it.
+class Worker {
+ public:
+  // `wake` is called from the working thread as soon as work has ended; it may be empty.
+  explicit Worker(std::function<void()> wake = {});
+  // Calls stop().
+  ~Worker();
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  // Begins `work`, which must not throw and finds the thread's cancellation and progress set up (core/tensor/cancellation.h,
+  // progress.h). What it writes may be read once its end was taken in. Waits for work that is still under way.
+  void start(std::function<void()> work);
+  // Asks the work under way to end before its time.
+  void cancel() { cancelled_ = true; }
+  // Whether the work that began last was asked to.
+  bool cancelled() const { return cancelled_; }
+  // From start() until the end was taken in, by one of the next three.
+  bool busy() const { return thread_.joinable(); }
+  // Takes in the end of the work: true once for each start(). Waits for it until `patience` after the start, no longer.
+  bool ended(std::chrono::microseconds patience = {});
+  // The same, but waits as long as it takes; false only where nothing was under way.
+  bool finish();
+  // Cancels what is under way and waits until it has noticed.
+  void stop();
+  // How long the work has been under way, and how far it has come; nothing of that where nothing is.
+  Waiting waiting() const { return busy() ? clock_.waiting() : Waiting{}; }
+
+ private:
+  std::function<void()> wake_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  std::atomic<bool> cancelled_ = false;
+  std::chrono::steady_clock::time_point started_;
+  WaitingClock clock_;
+  std::thread thread_;
+};
+
+// Calls `make` and returns why it threw, empty where it did not. `no_memory`: the sentence for memory that ran out.
+template <class Make>
+std::string error_of(Make&& make,
+                     const char* no_memory = "this does not fit in memory: make the text shorter") {
+  try {
+    make();
+  } catch (const std::bad_alloc&) {
+    return no_memory;
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "";
+}
+
+}  // namespace headwise

@@ -1,0 +1,13 @@
+// What each command of the table (app/session/commands.h) does.
+#pragma once
+
+#include "app/session/commands.h"
+
+namespace headwise {
+
+struct WindowState;
+
+// Does what the command says. The selection may name what the new trace no longer has.
+void handle_command(WindowState& window, CommandCall call);
+
+}  // namespace headwise

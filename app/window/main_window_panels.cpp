@@ -1,0 +1,136 @@
+// The panels, sheets and dialogs of a frame.
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "app/panels/panel_frame.h"
+#include "app/window/caption_panel.h"
+#include "app/window/looked_at.h"
+#include "app/window/main_window.h"
+#include "app/window/menu_bar.h"
+#include "app/window/motion_recording.h"
+#include "app/window/status_bar.h"
+#include "app/window/window_commands.h"
+#include "app/window/window_files.h"
+
+namespace headwise {
+namespace {
+
+StatusInfo status_of(const WindowState& state, double compute_seconds) {
+  StatusInfo info;
+  info.compute_seconds = compute_seconds;
+  if (state.view.recording) {
+    info.waiting = state.view.recording->waiting();
+    info.what = "saving the animation";
+  } else if (state.document.session.computing()) {
+    info.waiting = state.document.session.waiting();
+  }
+  return info;
+}
+
+}  // namespace
+
+ImVec2 MainWindow::menu_padding(const WindowLayout& layout, const Fonts& fonts, float scale) {
+  return {8 * scale, std::max(0.0f, 0.5f * (static_cast<float>(layout.menu.height) - fonts.sans->FontSize))};
+}
+
+void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale, double& wake_after) {
+  WindowDocument& document = state_.document;
+  WindowView& view = state_.view;
+  LookedAt looked(state_);
+  looked.add_gradients(state_);
+  looked.add_other_side(document);
+  looked.add_predictions(document);
+  Selection& selection = looked.selection;
+  const ComputationPtr computation = shown_ = looked.computation;
+  cover_focus(view.focus, state_.dialogs.any_open() || menu_open());
+  const PanelContext context = looked.context(view, heatmaps_, fonts, scale, wake_after);
+  std::vector<std::pair<PanelAction, bool>> actions;
+  // A new place to look at is taken at once, so that the inspector speaks of the cell under the mouse in this
+  // frame.
+  const auto take = [&](PanelAction action, bool from_setup = false) {
+    if (action.selection) selection = *action.selection;
+    actions.emplace_back(std::move(action), from_setup);
+  };
+  const auto px = [scale](float units) { return std::round(units * scale); };
+
+  if (layout.menu.height > 0.0) {
+    begin_focus_part(view.focus, menu_part);
+    ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, menu_padding(layout, fonts, scale));
+    take(draw_menu_bar(context, {.undo_label = document.session.undo_label(),
+                                 .redo_label = document.session.redo_label(),
+                                 .playing = view.steps.playing,
+                                 .full_screen = view.full_screen,
+                                 .walking = document.walk.page.has_value(),
+                                 .recent_files = document.recent_files,
+                                 .has_playlist = !document.walk.playlist.pages.empty(),
+                                 .to_open = &view.menu_to_open,
+                                 .first_steps = view.settings.first_steps ? &view.first_steps : nullptr}));
+    ImGui::PopStyleVar();
+  }
+  if (begin_panel("panel/steps", grounds_, layout.steps, px(8), px(2),
+                  ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
+    begin_focus_part(view.focus, steps_part);
+    take(draw_step_bar(context, view.steps));
+    ImGui::EndChild();
+  }
+  if (begin_panel("panel/setup", grounds_, layout.setup, px(16), px(14))) {
+    begin_focus_part(view.focus, setup_part);
+    scroll_by_keys(view.focus, setup_part, px(60));
+    take(draw_setup_panel(context, view.setup), true);
+    ImGui::EndChild();
+  }
+  if (begin_panel("panel/stage", grounds_, layout.stage, px(layout.small ? 12 : 18), px(layout.small ? 8 : 14))) {
+    begin_focus_part(view.focus, stage_part);
+    take(draw_stage(context, stage_));
+    ImGui::EndChild();
+  }
+  if (begin_panel("panel/inspector", grounds_, layout.inspector, px(16), px(14))) {
+    begin_focus_part(view.focus, inspector_part);
+    scroll_by_keys(view.focus, inspector_part, px(60));
+    take(draw_inspector(context, view.inspector));
+    ImGui::EndChild();
+  }
+  if (begin_panel("panel/graph", grounds_, layout.graph, px(12), px(8))) {
+    begin_focus_part(view.focus, graph_part);
+    take(draw_graph(context, graph_));
+    ImGui::EndChild();
+  }
+  if (begin_panel("panel/caption", grounds_, layout.caption, px(18), px(10))) {
+    begin_focus_part(view.focus, caption_part);
+    take(draw_caption(context, document.walk));
+    ImGui::EndChild();
+  }
+  if (begin_bare_panel("panel/status", layout.status)) {
+    draw_status_bar(context, status_of(state_, computation->seconds));
+    ImGui::EndChild();
+  }
+  for (const auto& [action, from_setup] : actions) take_action(state_, action, from_setup);
+}
+
+void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_after) {
+  WindowDocument& document = state_.document;
+  WindowView& view = state_.view;
+  WindowDialogs& dialogs = state_.dialogs;
+  view.focus.enabled = true;
+  const WidgetContext widgets{palette_of(view.settings.theme), fonts, scale, &view.focus, &wake_after};
+  draw_help_sheet(widgets, dialogs.help);
+  const LookedAt looked(state_);
+  draw_comparison_sheet(looked.context(view, heatmaps_, fonts, scale, wake_after), looked.computation->trace,
+                        document.comparisons, dialogs.comparison);
+  draw_full_size_sheet(looked.context(view, heatmaps_, fonts, scale, wake_after), document.full_size_runs,
+                       dialogs.full_size);
+  const PanelAction led = draw_heads_sheet(looked.context(view, heatmaps_, fonts, scale, wake_after),
+                                           document.head_finding, dialogs.heads);
+  if (const std::optional<HeadsAnswer> answer = draw_heads_question(widgets, dialogs.heads_question))
+    take_heads(state_, answer->heads);
+  if (const std::optional<std::string> path = draw_file_dialog(widgets, dialogs.files))
+    accept_file(state_, *path);
+  if (draw_export_dialog(widgets, dialogs.export_dialog)) accept_export(state_);
+  // After the dialogs: one that this opens must not see the Enter that chose it.
+  if (const std::optional<PaletteEntry> entry = draw_command_palette(widgets, dialogs.palette))
+    perform(state_, *entry);
+  take_action(state_, led, false);
+}
+
+}  // namespace headwise

@@ -1,0 +1,55 @@
+// How the document is looked at: the place, the motion, the settings, and the state of every panel.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "app/content/motion.h"
+#include "app/inspector/inspector_panel.h"
+#include "app/session/cell_editing.h"
+#include "app/session/pointed.h"
+#include "app/session/reach_of_cell.h"
+#include "app/session/selection.h"
+#include "app/session/settings.h"
+#include "app/session/trail.h"
+#include "app/setup/setup_panel.h"
+#include "app/stage/step_bar.h"
+#include "app/widgets/focus_order.h"
+#include "app/window/first_steps.h"
+#include "app/window/notices.h"
+
+namespace headwise {
+
+class MotionRecording;  // app/window/motion_recording.h
+
+// How long the walk through the steps stays with each.
+inline constexpr double seconds_per_step = 2.0;
+
+struct WindowView {
+  Selection selection;
+  Trail trail;  // the way back from cell to cell
+  ReachOfCell reach;
+  Pointed pointed;   // by the mouse in the last frame, and it lights up in this one
+  Pointed pointing;  // what the panels of this frame have found so far
+  MotionState motion;
+  std::shared_ptr<MotionRecording> recording;  // null: no motion is being saved
+  double seconds_to_next_step = 0.0;           // while playing
+  bool opened_on_result = false;  // until another step is looked at: play begins with the first one
+
+  Settings settings;
+  std::string settings_file;  // empty: nothing is remembered
+  bool stage_only = false;    // no setup, graph, inspector and menu; type as large as the window allows
+  bool full_screen = false;
+
+  FocusOrder focus;
+  StepBarState steps;
+  SetupState setup;
+  InspectorState inspector;
+  FirstSteps first_steps;
+  NoticesState notices;
+  int menu_to_open = -1;                   // by the keyboard, in the next frame; −1: none
+  std::optional<BrushShape> wanted_brush;  // chosen by name: the stage takes it in the next frame
+};
+
+}  // namespace headwise
