@@ -181,7 +181,7 @@ TEST_CASE("what is broken is broken as it says") {
   CHECK(number(page("Too hot"), TensorId::attn_weights, {0, 0, 8, 7}) < 0.2);
   CHECK(number(page("Too cold"), TensorId::attn_weights, {0, 0, 8, 7}) > 0.999);
   CHECK(live_text("{max output} {min output}", *trace_of(page("muted"))) == "0 0");
-  const PlaylistPage &frozen = page("is frozen"), &values = page("through the values");
+  const PlaylistPage &frozen = page("frozen head"), &values = page("through the values");
   CHECK(number(frozen, TensorId::attn_weights, {0, 0, 8, 7}) == 1.0);
   CHECK(number(values, TensorId::attn_weights, {0, 0, 8, 7}) == 1.0);
   CHECK(number(values, TensorId::head_output, {0, 0, 8, 0}) ==

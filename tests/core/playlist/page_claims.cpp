@@ -101,27 +101,27 @@ const std::vector<PageClaim> claims{
        return hand_made(s) && near(s.weight(0, 8, 7), s.smallest_weight(0, 8)) &&
               near(s.weight(0, 8, 7), s.largest_weight(0, 8));
      }},
-    {"which asks for the previous word", [](See s) { return hand_made(s) && s.says(s.weight(0, 8, 7)); }},
-    {"finds a twin",
+    {"which looks for the previous word", [](See s) { return hand_made(s) && s.says(s.weight(0, 8, 7)); }},
+    {"still finds it",
      [](See s) {
        return hand_made(s) && near(s.weight(1, 5, 0), s.largest_weight(1, 5)) && s.says(s.weight(1, 5, 0));
      }},
-    {"which compares words", hand_made},
+    {"which looks for the same word", hand_made},
     {"for the first query. Does it get",
-     [](See s) { return s.blocked(0, 0, -1) == (s.text.find("fills") != std::string::npos); }},
+     [](See s) { return s.blocked(0, 0, -1) == (s.text.find("writes") != std::string::npos); }},
     {"instead of −∞", [](See s) { return std::isfinite(fill(s)); }},
-    {"The mask fills",
+    {"The mask writes",
      [](See s) {
        return s.blocked(0, 0, s.keys() - 1) &&
               s.says(std::isinf(fill(s)) ? "−∞"
                                          : fmt::format("{}{}", fill(s) < 0 ? "−" : "", std::abs(fill(s))));
      }},
     {"Nothing blocks", [](See s) { return !s.blocked(0, 0, s.keys() - 1); }},
-    {"blocked as it is",
+    {"although it is blocked",
      [](See s) { return s.blocked(4, 0, s.keys() - 1) && s.weight(4, 0, s.keys() - 1) > 0; }},
-    {"It does not: ",
+    {"No: the blocked key",
      [](See s) { return s.blocked(4, 0, s.keys() - 1) && s.weight(4, 0, s.keys() - 1) < 1e-40; }},
-    {"which nothing blocks",
+    {"is not blocked and has",
      [](See s) { return !s.blocked(4, 0, s.keys() - 1) && s.says(s.weight(4, 0, s.keys() - 1)); }},
     {"The first query has no key left", [](See s) { return row_blocked(s, 0, 0); }},
     {"a row of −∞", [](See s) { return fill(s) == -INFINITY; }},
@@ -149,36 +149,36 @@ const std::vector<PageClaim> claims{
        return s.weight(4, 3, 11) < 1e-40 && std::isinf(s.at(s.t().v_heads, {0, 4, 11, 0})) &&
               std::isnan(s.head_output(4, 3, 0)) && groups(s) == s.heads();
      }},
-    {"alike would be",
+    {"uniform attention to",
      [](See s) {
        return s.largest_weight(0, 8) < 2.0 / static_cast<double>(s.keys()) && s.says(s.weight(0, 8, 7));
      }},
     {"and no word more than", [](See s) { return s.says(s.largest_weight(0, 8)) && s.says(s.weight(0, 8, 7)); }},
     {"has become a dictionary", [](See s) { return s.largest_weight(0, 8) > 0.999; }},
-    {"no dictionary yet", [](See s) { return s.largest_weight(0, 8) < 0.9996; }},
+    {"not a dictionary look-up yet", [](See s) { return s.largest_weight(0, 8) < 0.9996; }},
     {"There is one query head", [](See s) { return s.heads() == 1; }},
     {"(multi-query attention)", [](See s) { return groups(s) == 1 && s.heads() > 1; }},
     {"(grouped-query attention)", [](See s) { return groups(s) > 1 && groups(s) < s.heads(); }},
-    {"has keys and values of its own", [](See s) { return groups(s) == s.heads(); }},
-    {"Heads that wanted keys", [](See s) { return groups(s) == 1 && s.heads() > 1; }},
-    {"heads at a time", [](See s) { return groups(s) > 1 && groups(s) < s.heads(); }},
+    {"its own keys and values", [](See s) { return groups(s) == s.heads(); }},
+    {"All heads must find", [](See s) { return groups(s) == 1 && s.heads() > 1; }},
+    {"Each group of", [](See s) { return groups(s) > 1 && groups(s) < s.heads(); }},
     {"Nothing is shared here", [](See s) { return groups(s) == s.heads(); }},
     {"Every number of concat is 0", [](See s) { return all_zero(s.t().concat); }},
-    {"so the bias of W_O",
+    {"is the bias of W_O",
      [](See s) { return has(s.t().out_proj_bias) && near(s.output(0, 0), s.output(-1, 0)); }},
     {"there is no bias", [](See s) { return !s.t().out_proj_bias; }},
-    {"What concat still holds", [](See s) { return !all_zero(s.t().concat); }},
+    {"Concat is not all zeros", [](See s) { return !all_zero(s.t().concat); }},
     {"Positions are off", [](See s) { return !s.scenario.inputs.positions; }},
     {"'one word back'", [](See s) { return s.is_frozen(0) && s.weight(0, 8, 7) == 1.0; }},
     {"0 is frozen", [](See s) { return s.is_frozen(0); }},
     {"Head 0 is not frozen", [](See s) { return !s.is_frozen(0); }},
     {"Yes: '", [](See s) { return s.is_frozen(0) && s.weight(0, 8, 7) == 1.0; }},
-    {"no longer know that place", [](See s) { return !s.scenario.inputs.positions; }},
-    {"the weights held multiply", [](See s) { return s.is_frozen(0) && s.says(s.weight(0, 8, 7)); }},
-    {"as its scores have it", [](See s) { return !s.is_frozen(0) && s.says(s.weight(0, 8, 7)); }},
+    {"no longer see positions", [](See s) { return !s.scenario.inputs.positions; }},
+    {"the frozen weights multiply", [](See s) { return s.is_frozen(0) && s.says(s.weight(0, 8, 7)); }},
+    {"as its scores say", [](See s) { return !s.is_frozen(0) && s.says(s.weight(0, 8, 7)); }},
     {"'because' becomes", [](See s) { return s.is_frozen(0) && key(s, 7) == "'although'"; }},
     {"Word 7 is", [](See s) { return s.is_frozen(0) && s.says(key(s, 7)); }},
-    {"It does: the", [](See s) { return key(s, 7) == "'although'"; }},
+    {"Yes: the", [](See s) { return key(s, 7) == "'although'"; }},
     {"begins with",
      [](See s) {
        return s.is_frozen(0) && near(s.head_output(0, 8, 0), s.at(s.t().v_heads, {0, 0, 7, 0}));
@@ -187,7 +187,7 @@ const std::vector<PageClaim> claims{
     {"Every weight is dropped", [](See s) { return s.options().dropout == 1; }},
     {"set to 0 with probability", [](See s) { return s.says(fmt::format("{}", s.options().dropout)); }},
     {"of a head that is not frozen", [](See s) { return !s.options().frozen_heads.empty(); }},
-    {"In head 4 row 8 sums",
+    {"In head 4, row 8 sums",
      [](See s) {
        double sum = 0.0;
        for (Index j = 0; j < s.keys(); ++j) sum += s.at(s.t().dropped_weights, {0, 4, 8, j});
@@ -197,9 +197,9 @@ const std::vector<PageClaim> claims{
     {"1 token,", [](See s) { return s.queries() == 1; }},
     {" tokens, each", [](See s) { return s.queries() > 1 && s.says(fmt::format("{}", s.queries())); }},
     {" each a row of ", [](See s) { return module(s) && s.says(fmt::format("{}", s.size(s.t().query, 2))); }},
-    {"The left columns tell",
+    {"The left columns encode",
      [](See s) { return s.scenario.inputs.source == InputSource::text && !s.inputs.model_input; }},
-    {"where it stands", [](See s) { return s.scenario.inputs.positions; }},
+    {"its position;", [](See s) { return s.scenario.inputs.positions; }},
     {"since positions are off",
      [](See s) {
        return !s.scenario.inputs.positions && s.at(s.t().query, {0, s.queries() - 1, 64}) == 0.0;
@@ -213,7 +213,7 @@ const std::vector<PageClaim> claims{
     {"pieces of", [](See s) { return module(s) && s.says(fmt::format("{}", width(s))) && s.heads() > 1; }},
     {"would be cut", [](See s) { return s.heads() == 1; }},
     {"was built to look at the previous", hand_made},
-    {"none of the row is larger",
+    {"the largest in this row",
      [](See s) {
        for (Index j = 0; j < s.keys(); ++j)
          if (s.says(s.score(0, 8, j)) && s.says(key(s, j))) {
@@ -224,7 +224,7 @@ const std::vector<PageClaim> claims{
          }
        return false;
      }},
-    {"every dot product of the row",
+    {"every dot product in this row",
      [](See s) {
        for (Index j = 1; j < s.keys(); ++j)
          if (!near(s.score(0, 8, j), s.score(0, 8, 0)) && std::abs(s.score(0, 8, j)) > 1e-5) return false;
@@ -241,7 +241,7 @@ const std::vector<PageClaim> claims{
               (near(s.score(0, 8, 7) * scale(s), s.scaled(0, 8, 7)) && s.says(s.scaled(0, 8, 7)));
      }},
     {"and capped at", [](See s) { return s.options().softcap > 0 && s.says(s.scaled(0, 8, 7)); }},
-    {"Here everyone may look",
+    {"Here every query may look",
      [](See s) {
        const Index i = s.queries() - 1, j = s.keys() - 1;
        return s.blocked_pairs() == 0 && near(s.masked(0, i, 0), s.scaled(0, i, 0)) &&
@@ -249,22 +249,22 @@ const std::vector<PageClaim> claims{
      }},
     {"of all heads are", [](See s) { return s.says(fmt::format("{}", s.blocked_pairs())); }},
     {"blocks no pair", [](See s) { return s.blocked_pairs() == 0 && has(s.t().mask_bias); }},
-    {"'causal', at the left", [](See s) { return s.scenario.mask.is_causal; }},
+    {"'causal' at the left is set", [](See s) { return s.scenario.mask.is_causal; }},
     {"Set 'causal'", [](See s) { return !s.scenario.mask.is_causal; }},
     {"all later steps follow", [](See s) { return s.options().frozen_heads.empty(); }},
-    {"shares that sum to 1", [](See s) { return sums_to_one(s, 0, 8) && !s.is_frozen(0); }},
-    {"Each score becomes e",
+    {"weights that sum to 1", [](See s) { return sums_to_one(s, 0, 8) && !s.is_frozen(0); }},
+    {"Each score s becomes exp",
      [](See s) {
        return sums_to_one(s, 0, 8) && !s.is_frozen(0) && s.says(s.weight(0, 8, 7)) && s.says(s.weight(0, 8, 6));
      }},
-    {"takes home from head 0",
+    {"The result starts with",
      [](See s) {
        return s.says(s.at(s.t().dropped_weights, {0, 0, 8, 7})) && s.says(s.head_output(0, 8, 0));
      }},
     {"The same rows", [](See s) { return s.heads() > 1 && s.says(fmt::format("{}", s.heads())); }},
     {"was built to find", hand_made},
     {"head 2 gives", [](See s) { return s.says(s.weight(2, 8, 0)) || s.says(s.largest_weight(2, 8)); }},
-    {"gives everyone", [](See s) { return near(s.smallest_weight(4, 8), s.largest_weight(4, 8)); }},
+    {"gives every word", [](See s) { return near(s.smallest_weight(4, 8), s.largest_weight(4, 8)); }},
     {"and head 4 ", [](See s) { return s.says(s.weight(4, 8, 0)); }},
     {"stand side by side",
      [](See s) { return s.heads() > 1 && s.size(s.t().concat, 2) == s.heads() * value_width(s); }},
@@ -273,24 +273,24 @@ const std::vector<PageClaim> claims{
     {"all ", [](See) { return true; }},
     {"the one head", [](See s) { return s.heads() == 1; }},
     // questions
-    {"has number 3 of head 1", module},
+    {"contribute to number 3 of head 1", module},
     {"The projection is cut",
      [](See s) {
        return module(s) && s.heads() > 1 && s.says(s.at(s.t().q_heads, {0, 1, 8, 3})) &&
               s.says(fmt::format("{}", 2 * width(s) - 1));
      }},
     {"hold the same numbers", [](See s) { return !s.scenario.attention.kdim && !s.scenario.attention.vdim; }},
-    {"Here it is one, of", [](See s) { return has(s.t().in_proj_weight); }},
-    {"Here they are held apart", [](See s) { return has(s.t().q_proj_weight); }},
-    {"lie on top of each other: the first",
+    {"Here it is one, (", [](See s) { return has(s.t().in_proj_weight); }},
+    {"Here they are separate", [](See s) { return has(s.t().q_proj_weight); }},
+    {"are stacked: the first",
      [](See s) {
        return s.size(s.t().in_proj_weight, 0) ==
                   s.heads() * width(s) + groups(s) * (width(s) + value_width(s)) &&
               s.says(fmt::format("{}", s.heads() * width(s)));
      }},
-    {"are held apart, of", [](See s) { return has(s.t().q_proj_weight) && has(s.t().v_proj_weight); }},
+    {"are separate, with shapes", [](See s) { return has(s.t().q_proj_weight) && has(s.t().v_proj_weight); }},
     {"Only head 0", [](See s) { return module(s) && s.heads() > 1 && s.says(s.output(8, 0)); }},
-    {"The only one there is", [](See s) { return s.heads() == 1; }},
+    {"The only one, head 0", [](See s) { return s.heads() == 1; }},
     {"Same matrices", [](See s) { return groups(s) == s.heads(); }},
     {"The same matrices, with", [](See s) { return groups(s) < s.heads(); }},
     {"There is one head already", [](See s) { return s.heads() == 1; }},
@@ -317,10 +317,12 @@ const std::vector<PageClaim> claims{
     {"are an addition", module},
     {"+ the bias", [](See s) { return has(s.t().out_proj_bias); }},
     {"gainₕ", [](See s) { return s.scenario.head_gain.has_value(); }},
-    {"With √D. Of", [](See s) { return follows_root(s) && s.says(s.spread(1)) && s.says(s.spread(width(s))); }},
+    {"With √D. Standard deviations",
+     [](See s) { return follows_root(s) && s.says(s.spread(1)) && s.says(s.spread(width(s))); }},
     {"these do not follow it", [](See s) { return s.says(s.spread(1)) && s.says(s.spread(width(s))); }},
-    {"is taken out", [](See s) { return s.options().softcap > 0 || near(scale(s), 1.0 / std::sqrt(width(s))); }},
-    {"After the scale the scores",
+    {"is divided out",
+     [](See s) { return s.options().softcap > 0 || near(scale(s), 1.0 / std::sqrt(width(s))); }},
+    {"After the scale the spread is",
      [](See s) { return s.options().softcap > 0 || s.says(std::abs(scale(s)) * s.spread(width(s))); }},
     {"Each query's row",
      [](See s) {
@@ -350,17 +352,17 @@ const std::vector<PageClaim> claims{
            if (!s.blocked(4, i, j)) return false;
        return s.keys() >= 3;
      }},
-    {"As good as any other", [](See s) { return sums_to_one(s, 4, s.queries() - 1); }},
+    {"Like any other row's", [](See s) { return sums_to_one(s, 4, s.queries() - 1); }},
     {"over a blocked score", [](See s) { return s.blocked(4, 0, s.keys() - 1); }},
     {", and not 0. The softmax takes e⁰",
      [](See s) { return fill(s) == 0 && s.weight(4, 0, s.keys() - 1) > 0; }},
-    {"for e^−∞ is 0", [](See s) { return fill(s) == -INFINITY && s.weight(4, 0, s.keys() - 1) == 0; }},
+    {"because e^−∞ is 0", [](See s) { return fill(s) == -INFINITY && s.weight(4, 0, s.keys() - 1) == 0; }},
     {"the softmax takes e to the power of ",
      [](See s) {
        return std::isfinite(fill(s)) || !s.blocked(4, 0, s.keys() - 1) ||
               !std::isfinite(s.weight(4, 0, s.keys() - 1)) || s.text.starts_with("0");
      }},
-    {"without a blocked key", [](See s) { return open_keys(s, 4, 3) == s.keys() || std::isfinite(fill(s)); }},
+    {"has no blocked key", [](See s) { return open_keys(s, 4, 3) == s.keys() || std::isfinite(fill(s)); }},
     {"its sum", [](See s) { return !s.is_frozen(4); }},
     {"What", [](See) { return true; }},
     {"the sum of row 3", [](See) { return true; }},
@@ -378,17 +380,17 @@ const std::vector<PageClaim> claims{
      }},
     {"as some kernels do",
      [](See s) { return s.options().fully_masked_rows == FullyMaskedRows::zero && row_blocked(s, 0, 0); }},
-    {"words that nobody should see",
+    {"words that should be hidden",
      [](See s) {
        return std::isfinite(fill(s)) && row_blocked(s, 0, 0) &&
               near(s.weight(0, 0, 0), 1.0 / static_cast<double>(s.keys()));
      }},
     {"finite scores",
      [](See s) { return s.says(fmt::format("{}", finite_scores(s, 0, 0))) && s.says(s.largest_weight(0, 0)); }},
-    {"After the softmax yes", [](See s) { return sums_to_one(s, 4, 8); }},
-    {"on average only: this one", [](See s) { return s.options().dropout > 0 && !s.is_frozen(4); }},
+    {"After the softmax, yes", [](See s) { return sums_to_one(s, 4, 8); }},
+    {"only on average: this one", [](See s) { return s.options().dropout > 0 && !s.is_frozen(4); }},
     {"Dropout with p = 1", [](See s) { return s.options().dropout == 1; }},
-    {"it leaves head 4 as it is", [](See s) { return s.options().dropout == 0 || s.is_frozen(4); }},
+    {"it leaves head 4 unchanged", [](See s) { return s.options().dropout == 0 || s.is_frozen(4); }},
     {"need_weights is False", [](See s) { return !s.options().need_weights; }},
     {"Not unless you ask",
      [](See s) {
@@ -405,7 +407,7 @@ const std::vector<PageClaim> claims{
     {"Here it is True", [](See s) { return s.scenario.inputs.batch_first; }},
     {"Here it is False", [](See s) { return !s.scenario.inputs.batch_first; }},
     {", causal", [](See s) { return s.scenario.mask.is_causal; }},
-    {"so that the last query sees",
+    {"so the last query sees",
      [](See s) {
        return open_keys(s, 0, s.queries() - 1) == s.queries() && s.blocked(0, 0, 1) && fill(s) == -INFINITY &&
               s.says(fmt::format("{}", s.queries()));
@@ -420,18 +422,16 @@ const std::vector<PageClaim> claims{
     {"All of them: no mask", [](See s) { return s.blocked_pairs() == 0; }},
     {"looks at '", [](See s) { return s.weight(0, 8, 7) > 0.49; }},
     {"Head 0 scores", [](See) { return true; }},
-    {"here they are alike", [](See s) { return near(s.score(0, 8, 7), s.score(0, 7, 8), 3e-3); }},
+    {"here they are equal", [](See s) { return near(s.score(0, 8, 7), s.score(0, 7, 8), 3e-3); }},
     {"No: the score of 8 → 7",
      [](See s) {
        return !near(s.score(0, 8, 7), s.score(0, 7, 8), 5e-4) && s.says(s.score(0, 8, 7)) &&
               s.says(s.score(0, 7, 8));
      }},
-    {"as head 3 has",
-     [](See s) { return hand_made(s) && std::abs(s.score(3, 8, 7) - s.score(3, 7, 8)) < 2e-3; }},
-    {"stands at 0 and at 3",
+    {"as in head 3", [](See s) { return hand_made(s) && std::abs(s.score(3, 8, 7) - s.score(3, 7, 8)) < 2e-3; }},
+    {"Tokens 0 and 3 are both",
      [](See s) { return word(s.inputs.labels.query, 0) == word(s.inputs.labels.query, 3); }},
-    {"stands at 0 and '",
-     [](See s) { return word(s.inputs.labels.query, 0) != word(s.inputs.labels.query, 3); }},
+    {"Token 0 is '", [](See s) { return word(s.inputs.labels.query, 0) != word(s.inputs.labels.query, 3); }},
     {"positions are off", [](See s) { return !s.scenario.inputs.positions; }},
     {"By ",
      [](See s) {
@@ -443,10 +443,10 @@ const std::vector<PageClaim> claims{
        }
        return s.says(most);
      }},
-    {"the two rows part",
+    {"the two rows differ",
      [](See s) { return !s.scenario.inputs.positions && near(s.output(0, 0), s.output(3, 0)); }},
     {"query heads share", [](See s) { return groups(s) < s.heads(); }},
-    {"a key/value head of its own", [](See s) { return groups(s) == s.heads(); }},
+    {"its own key/value head", [](See s) { return groups(s) == s.heads(); }},
     {"There is only key head 0", [](See s) { return groups(s) == 1; }},
     {"Its own, ", [](See s) { return groups(s) == s.heads(); }},
     {"key head 1", [](See s) { return groups(s) > 1; }},
