@@ -1,5 +1,5 @@
-// Playlists that are in the program (assets/lessons): a walk through one layer, the questions that learners ask, and
-// ways to break the operator. Every number in their words is read from the trace.
+// Lessons: the built-in playlists (assets/lessons). A walk through one layer, questions that learners ask, and ways to
+// break the operator. Every number in their texts is read from the trace.
 #pragma once
 
 #include <span>
@@ -12,13 +12,13 @@ namespace headwise {
 struct Lesson {
   std::string_view name;  // "first_walk"
   std::string_view what;  // one line
-  bool by_page;           // its pages stand for themselves and are chosen one by one: questions
+  bool by_page;           // its pages are independent and chosen one by one: questions
   std::string_view json;  // the playlist file
 };
 
 std::span<const Lesson> lessons();
 
-// Read once, then kept; every page has a title. Throws Error(usage) that names the nearest lesson.
+// Returns a lesson, read once and cached; every page has a title. Throws Error(usage) that names the nearest lesson.
 const Playlist& lesson_playlist(std::string_view name);
 
 }  // namespace headwise

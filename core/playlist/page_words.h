@@ -1,4 +1,4 @@
-// The words of a page as they stand under the stage: with live numbers, and with those of its claims that hold.
+// The texts of a page as shown under the stage: with live numbers, and with the claims that hold.
 #pragma once
 
 #include <string>
@@ -11,22 +11,22 @@ namespace headwise {
 
 struct PageWords {
   std::string ask, caption;
-  // A claim of theirs does not hold, since the page was changed: "You changed this page." then stands in its place.
+  // A claim no longer holds because the page was changed: "You changed this page:" then replaces it.
   bool ask_changed = false, caption_changed = false;
 };
 
-// What stands in the place of a claim, before the link that restores the page.
+// What replaces a claim, before the link that restores the page.
 inline constexpr const char* page_changed_text = "You changed this page:";
 inline constexpr const char* page_restore_text = "restore its settings";
 
-// Of a page whose scenario may have been edited: `scenario`, `inputs` and `trace` are what is shown. Where words need a number
-// that the trace lacks, they are not shown at all; where only a part of them does not hold, the rest stands. On a page that
-// nobody changed, a number that is missing is "–".
+// Returns the texts of a page whose scenario may have been edited: `scenario`, `inputs` and `trace` are those on the screen. A
+// text that needs a number the trace lacks is left out; if only a part of it does not hold, the rest is kept. On an unchanged
+// page, a missing number is "–".
 PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const ScenarioInputs& inputs,
                      const Trace& trace, LiveAnswers answers = LiveAnswers::all);
 
-// What the words need and the page's own scenario does not have, each as it is written: numbers, and conditions of which no
-// part holds. Empty where the page says all that it should.
+// Returns what the texts need and the page's own scenario lacks, as written: numbers, and conditions of which no part holds.
+// Empty if the texts are complete.
 std::vector<std::string> page_gaps(const PlaylistPage& page, const ScenarioInputs& inputs, const Trace& trace);
 
 }  // namespace headwise

@@ -1,4 +1,4 @@
-// A playlist: pages to be walked through in front of a class, each a place in a scenario with a caption.
+// A playlist: pages to walk through in front of a class. Each page is a place in a scenario with a caption.
 //
 //   { "headwise_playlist": 1,
 //     "title": "Why divide by √D?",
@@ -7,27 +7,27 @@
 //       { "set": ["attention.scale=1"], "step": "softmax", "pin": { "tensor": "attn_weights", "index": [0,4,2,0] },
 //         "caption": "Without the scale the softmax tends to all or nothing." } ] }
 //
-// Only "headwise_playlist" and "pages" must be there. A page's keys:
-//   scenario   the name of a preset, the path of a scenario file (relative to the playlist's folder), or a scenario as an
-//              object; left out: that of the page before (the first: hand_made)
-//   set        a list of "PATH=VALUE", as --set takes them, applied to that
-//   step view batch head    left out: as on the page before (the first: inputs, one_head, 0, 0). Another scenario begins
-//              with batch 0 and head 0
-//   beside     what stands beside it in the view compare: one_wide_head, packed, separate, per_head, scale or mask; left out:
-//              what the person has chosen
-//   tensor     which of the step's pictures is shown, or a tensor by itself; left out: the step's own
-//   pin        { "tensor": NAME, "index": [i, …] }: the cell that is pinned
-//   spotlight  true: all is dimmed but the pinned cell and what it was made from; needs a pin
-//   masks_as   added, true_blocks or true_keeps: how the masks are written on this page
-//   title      a heading over the caption
+// Only "headwise_playlist" and "pages" are required. The keys of a page:
+//   scenario   the name of a preset, the path of a scenario file (relative to the playlist's folder), or a scenario
+//              object; default: that of the previous page (first page: hand_made)
+//   set        a list of "PATH=VALUE", as for --set, applied to the scenario
+//   step view batch head    default: as on the previous page (first page: inputs, one_head, 0, 0). A new scenario starts
+//              at batch 0 and head 0
+//   beside     what the view compare compares with: one_wide_head, packed, separate, per_head, scale or mask; default:
+//              the user's choice
+//   tensor     which of the step's pictures is shown, or a single tensor; default: the step's own
+//   pin        { "tensor": NAME, "index": [i, …] }: the pinned cell
+//   spotlight  true: dims all but the pinned cell and what it was made from; needs a pin
+//   masks_as   added, true_blocks or true_keeps: how this page writes masks
+//   title      a heading above the caption
 //   ask        a question to think about first: the caption, its answer, appears at the next press
-//   ask_step ask_view    where the page stands while it asks, so that the stage does not say the answer before it is
-//              thought of: step, view, tensor, pin and spotlight then come with the answer
-//   keywords   more words by which the command palette finds a question of a lesson
-//   caption    what is to be said, as plain text; line breaks are kept. Numbers in braces, as {E} or {scores[0,0,8,1]},
-//              are read from the trace (core/answers/live_text.h); so they are in ask. Other braces stay. A claim that a change
-//              of the page could make false stands under the condition that makes it true, {if COND: … | if COND: … | else: …}; where
-//              no part holds, the page says that it was changed and how to restore it (core/playlist/page_words.h)
+//   ask_step ask_view    the step and view shown while the page asks, so that the stage does not give the answer away:
+//              step, view, tensor, pin and spotlight then come with the answer
+//   keywords   extra words by which the command palette finds a question of a lesson
+//   caption    plain text; line breaks are kept. Numbers in braces, as {E} or {scores[0,0,8,1]}, are read from the trace
+//              (core/answers/live_text.h), in ask too. Other braces are kept. A claim that an edit of the page could make
+//              false goes under the condition that makes it true, {if COND: … | if COND: … | else: …}; if no part holds,
+//              the page says that it was changed and how to restore it (core/playlist/page_words.h)
 #pragma once
 
 #include <memory>
@@ -47,17 +47,17 @@ namespace headwise {
 
 using ScenarioPtr = std::shared_ptr<const Scenario>;
 
-// Complete in itself: what the file leaves out has been filled in.
+// A complete page: defaults are filled in.
 struct PlaylistPage {
-  ScenarioPtr scenario;  // never null; the same pointer as the page before where nothing of it changes
+  ScenarioPtr scenario;  // never null; the previous page's pointer if nothing changes
   Step step = Step::inputs;
   StageView view = StageView::one_head;
   Index batch = 0, head = 0;
-  std::optional<CompareWith> beside;  // never `pinned`: a file has nothing pinned
+  std::optional<CompareWith> beside;  // never `pinned`: a file holds no pinned scenario
   std::optional<TensorId> tensor;
   std::optional<CellRef> pin;
   bool spotlight = false;
-  std::optional<MaskConvention> masks_as;  // none: as the person likes it
+  std::optional<MaskConvention> masks_as;  // none: the user's choice
   std::string title, ask, caption;         // UTF-8, the last two with live numbers
   std::optional<Step> ask_step;            // only where the page asks, as ask_view
   std::optional<StageView> ask_view;
@@ -75,35 +75,35 @@ struct Playlist {
   friend bool operator==(const Playlist&, const Playlist&) = default;
 };
 
-// "split_heads": the word of a file for a step.
+// Returns the word for a step in files: "split_heads".
 std::string step_word(Step step);
-// "one_wide_head": the word of a file for what stands beside.
+// Returns the word for a comparison in files: "one_wide_head".
 std::string_view compare_word(CompareWith beside);
 
-// Throws Error(usage), one sentence that names the page (counted from 1, as the window does): malformed JSON, an unknown
-// key, step, view, tensor or preset (with the nearest one), a duplicate key, a wrong type, a scenario file that is missing or
-// wrong, more than 1000 pages, or scenarios of more than 256 MiB together. Nothing is computed: whether a head or a cell is
-// there is page_problem's to say. `where` begins the error line; scenario files are relative to `folder` (empty: the working
-// folder).
+// Reads a playlist. `where` begins the error line; scenario files are relative to `folder` (empty: the working folder).
+// Throws Error(usage), one sentence that names the page (counted from 1, as in the window): malformed JSON, an unknown
+// key, step, view, tensor or preset (with the nearest one), a duplicate key, a wrong type, a missing or wrong scenario
+// file, more than 1000 pages, or scenarios of more than 256 MiB together. Computes nothing: page_problem checks whether a
+// head or a cell exists.
 Playlist playlist_from_json(std::string_view json, const std::string& where, const std::string& folder = {});
 
-// Whether the text is an object with the key "headwise_playlist": a playlist and no scenario. Throws nothing; false for
-// text that is not JSON.
+// Returns whether the text is an object with the key "headwise_playlist", not a scenario. Throws nothing; false for text
+// that is not JSON.
 bool is_playlist(std::string_view json);
 
-// The same of a file; false too where it cannot be read.
+// The same for a file; false if it cannot be read.
 bool is_playlist_file(const std::string& path);
 
-// Every scenario stands in it, so that the file needs no other but the arrays that a scenario names; those relative to
-// `folder`.
+// Returns a file that contains every scenario, so it needs no other files but the arrays that a scenario names, relative
+// to `folder`.
 std::string playlist_to_json(const Playlist& playlist, const std::string& folder = {});
 
-// At most 64 MiB are read. Throws Error(usage), writing Error(output).
+// Reads at most 64 MiB. Reading throws Error(usage), writing Error(output).
 Playlist read_playlist_file(const std::string& path);
 void write_playlist_file(const Playlist& playlist, const std::string& path);
 
-// Why the page cannot be shown as it says, one sentence ("head 9 of 8 heads, counted from 0"); empty where it can.
-// `trace` is its scenario's.
+// Returns why the page cannot be shown, in one sentence ("there is no head 9: 8 heads, counted from 0"); empty if it can.
+// `trace` is that of its scenario.
 std::string page_problem(const PlaylistPage& page, const Trace& trace);
 
 }  // namespace headwise

@@ -1,4 +1,4 @@
-// What a playlist and a trace say of each other.
+// Checks a playlist against a trace.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -57,10 +57,11 @@ std::string_view compare_word(CompareWith beside) {
 
 std::string page_problem(const PlaylistPage& page, const Trace& trace) {
   const Index heads = trace.options.num_heads;
-  if (page.head >= heads) return fmt::format("head {} of {} heads, counted from 0", page.head, heads);
+  if (page.head >= heads)
+    return fmt::format("there is no head {}: {} heads, counted from 0", page.head, heads);
   const Index batches = trace.tensors.q_heads ? trace.tensors.q_heads->shape().size(0) : 1;
   if (page.batch >= batches)
-    return fmt::format("batch {} of a batch of {}, counted from 0", page.batch, batches);
+    return fmt::format("there is no batch {}: {} in all, counted from 0", page.batch, batches);
   if (page.tensor && !trace.tensor(*page.tensor))
     return fmt::format("this scenario has no tensor {}", tensor_entry(*page.tensor).name);
   if (page.pin) {

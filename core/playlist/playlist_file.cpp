@@ -19,7 +19,7 @@ std::string folder_of_file(const std::string& path) {
 bool is_playlist_file(const std::string& path) {
   std::error_code missing;
   if (!std::filesystem::is_regular_file(path, missing)) return false;
-  // An array file may be large: it is not read as text.
+  // An array file may be large, so it is not read as text.
   const int first = std::ifstream(path, std::ios::binary).peek();
   if (first != '{' && first != 0xEF && first != ' ' && first != '\n' && first != '\t' && first != '\r')
     return false;

@@ -48,7 +48,7 @@ Index index_of(const Json& value, const std::string& where) {
   return static_cast<Index>(number);
 }
 
-// The place of a word in a list of them.
+// Returns the index of a word in a list.
 std::size_t choice_of(const Json& value, const std::string& where, const Names& words) {
   const std::string expected = fmt::format("one of {}", fmt::join(words, ", "));
   if (!value.is_string()) wrong_value(where, "wrong type", describe(value), expected);
@@ -91,7 +91,7 @@ CellRef cell_of(const Json& value, const std::string& where) {
   return cell;
 }
 
-// What a scenario takes beside its fixed part.
+// Returns the memory of a scenario, including what it owns.
 std::size_t bytes_of(const Scenario& scenario) {
   std::size_t bytes = sizeof scenario + scenario.inputs.text.size() + scenario.edits.size() * sizeof(CellEdit);
   if (scenario.inputs.key_text) bytes += scenario.inputs.key_text->size();
@@ -113,7 +113,7 @@ class Reader {
 
   Playlist read(const Json& root) {
     if (!root.is_object() || !root.contains("headwise_playlist"))
-      wrong_value(where_, "this is no playlist", describe(root),
+      wrong_value(where_, "this is not a playlist", describe(root),
                   "{\"headwise_playlist\": 1, \"pages\": [ … ]}");
     check_version(root["headwise_playlist"]);
     check_keys(root, where_, {"headwise_playlist", "title", "pages"});
@@ -179,14 +179,14 @@ class Reader {
         words.emplace_back(compare_word(static_cast<CompareWith>(i)));
       page.beside = static_cast<CompareWith>(1 + choice_of(*value, at("beside"), words));
       if (page.view != StageView::compare) {
-        wrong_value(at("beside"), "something stands beside in the view compare alone", describe(*value), "",
+        wrong_value(at("beside"), "only the view compare uses this key", describe(*value), "",
                     "write \"view\": \"compare\"");
       }
     }
     if (const Json* value = find("tensor")) {
       const TensorName name = tensor_of(*value, at("tensor"));
       if (name.gradient) {
-        wrong_value(at("tensor"), "a gradient is shown in the view of gradients", describe(*value),
+        wrong_value(at("tensor"), "gradients are shown only in the view gradients", describe(*value),
                     "the name of its tensor", "write \"view\": \"gradients\"");
       }
       page.tensor = name.id;
@@ -196,7 +196,7 @@ class Reader {
       if (!value->is_boolean()) wrong_value(at("spotlight"), "wrong type", describe(*value), "true or false");
       page.spotlight = value->get<bool>();
       if (page.spotlight && !page.pin)
-        wrong_value(at("spotlight"), "a spotlight needs a cell to fall on", "", "the key \"pin\"");
+        wrong_value(at("spotlight"), "a spotlight needs a pinned cell", "", "the key \"pin\"");
     }
     if (const Json* value = find("masks_as")) {
       page.masks_as =
@@ -206,13 +206,14 @@ class Reader {
     if (const Json* value = find("ask")) page.ask = text_of(*value, at("ask"));
     if (const Json* value = find("caption")) page.caption = text_of(*value, at("caption"));
     if (!page.ask.empty() && page.caption.empty())
-      wrong_value(at("ask"), "a question without its answer", "", "the key \"caption\"");
+      wrong_value(at("ask"), "the question has no answer", "", "the key \"caption\"");
     if (const Json* value = find("ask_step"))
       page.ask_step = static_cast<Step>(choice_of(*value, at("ask_step"), steps_));
     if (const Json* value = find("ask_view"))
       page.ask_view = static_cast<StageView>(choice_of(*value, at("ask_view"), names_of(stage_view_words)));
     if ((page.ask_step || page.ask_view) && page.ask.empty())
-      wrong_value(at(page.ask_step ? "ask_step" : "ask_view"), "the page asks nothing", "", "the key \"ask\"");
+      wrong_value(at(page.ask_step ? "ask_step" : "ask_view"), "the page has no question", "",
+                  "the key \"ask\"");
     if (const Json* value = find("keywords")) page.keywords = text_of(*value, at("keywords"));
     return page;
   }

@@ -9,7 +9,7 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// Only what the reader would not fill in by itself.
+// Writes only what differs from the reader's defaults.
 OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, const std::string& folder) {
   const PlaylistPage first;
   OrderedJson json = OrderedJson::object();
@@ -29,7 +29,7 @@ OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, cons
   if (page.masks_as) json["masks_as"] = word(mask_convention_words, *page.masks_as);
   if (!page.title.empty()) json["title"] = page.title;
   if (!page.ask.empty()) json["ask"] = page.ask;
-  // Whose question was taken out stands nowhere else.
+  // A page without a question has no other step or view to ask at.
   if (page.asks_elsewhere() && page.ask_step) json["ask_step"] = step_word(*page.ask_step);
   if (page.asks_elsewhere() && page.ask_view) json["ask_view"] = word(stage_view_words, *page.ask_view);
   if (!page.caption.empty()) json["caption"] = page.caption;

@@ -126,7 +126,8 @@ TEST_CASE("a page whose head or cell is not there is shown as far as it goes, an
   CHECK(bench.selection().step == Step::scores);
   CHECK(bench.selection().head == 7);
   REQUIRE(bench.window->state().notices.notices.size() == 1);
-  CHECK(bench.window->state().notices.notices[0].text == "Page 1: head 40 of 8 heads, counted from 0");
+  CHECK(bench.window->state().notices.notices[0].text ==
+        "Page 1: there is no head 40: 8 heads, counted from 0");
 }
 
 TEST_CASE("a page whose scenario has no trace says why, and the walk goes on") {

@@ -126,7 +126,7 @@ TEST_CASE("a page says what stands beside it in the view compare, and only there
   CHECK_THROWS_WITH_AS(parsed(R"([{"view": "compare", "beside": "pinned"}])"),
                        doctest::Contains("one_wide_head"), Error);
   CHECK_THROWS_WITH_AS(parsed(R"([{"view": "tokens", "beside": "mask"}])"),
-                       doctest::Contains("view compare alone"), Error);
+                       doctest::Contains("only the view compare"), Error);
 }
 
 TEST_CASE(
@@ -171,8 +171,8 @@ TEST_CASE("a page says what of it the trace does not have") {
   CHECK(problem("{}") == "");
   CHECK(problem(R"({"caption": "{scores[0,0,0,0]} of {E}"})") == "");
   CHECK(problem(R"({"caption": "{scoers[0]}"})").find("scores") != std::string::npos);
-  CHECK(problem(R"({"head": 8})") == "head 8 of 8 heads, counted from 0");
-  CHECK(problem(R"({"batch": 1})").starts_with("batch 1 of"));
+  CHECK(problem(R"({"head": 8})") == "there is no head 8: 8 heads, counted from 0");
+  CHECK(problem(R"({"batch": 1})").starts_with("there is no batch 1"));
   CHECK(problem(R"({"tensor": "attn_mask"})") == "this scenario has no tensor attn_mask");
   CHECK(problem(R"({"pin": {"tensor": "scores", "index": [0, 0, 0, 0]}})") == "");
   CHECK(problem(R"({"pin": {"tensor": "scores", "index": [0, 0, 99, 0]}})")
