@@ -12,50 +12,46 @@ using Id = TensorId;
 constexpr std::array<StepEntry, step_count> entries{{
     {Step::inputs, "Inputs", "one row of numbers for each token: who asks, and who is asked?",
      "query: L × E    key: S × E    value: S × E",
-     "Every token is a row of E numbers. The query rows ask, the key rows are compared with, the value rows "
-     "are what "
-     "is taken along; in self-attention all three are the same rows."},
+     "Every token is a row of E numbers. The query rows become queries, the key rows keys and the value rows "
+     "values; in self-attention all three are the same rows."},
     {Step::project, "Project", "each row is read three times: as a query, as a key and as a value",
      "q = query W_qᵀ + b_q    k = key W_kᵀ + b_k    v = value W_vᵀ + b_v",
      "Three linear layers, each for all heads at once: column c of q is the dot product of a token's whole "
-     "row with "
-     "row c of W_q, plus a bias. No head has been cut out yet."},
+     "row with row c of W_q, plus a bias. The heads are not split yet."},
     {Step::split_heads, "Split heads",
      "when are the heads split? here, after the projection, and no number changes", "Qₕ = q[:, h·D : (h+1)·D]",
-     "Head h takes D neighbouring columns of q, k and v. Those columns were made by D rows of W_q of its "
-     "own, so each "
-     "head has its own view of the whole token, not a piece of the token."},
+     "Head h takes D neighbouring columns of q, k and v. Each head's columns come from its own D rows of "
+     "W_q, "
+     "so it has its own view of the whole token, not a piece of the token."},
     {Step::scores, "Scores", "every query meets every key: how alike are they, in this head's columns?",
      "scoresₕ = Qₕ Kₕᵀ",
-     "One number for each pair of tokens: the dot product of a query row with a key row, over this head's "
-     "own D columns "
-     "only. Large and positive where the two rows point the same way."},
+     "One number for each pair of tokens: the dot product of a query row with a key row, over this head's D "
+     "columns only. It is large and positive if the two rows point the same way."},
     {Step::scale, "Scale", "why divide by √D? so that wide heads are no louder than narrow ones",
      "scaledₕ = scoresₕ / √D",
-     "A sum of D products of unit variance has a deviation of √D; dividing by it brings that back to 1. "
-     "Without it the "
-     "softmax of a wide head tends to all or nothing, where almost no gradient is left to learn from."},
+     "A sum of D products of unit variance has a standard deviation of √D; dividing by √D brings it back to "
+     "1. "
+     "Without it the softmax of a wide head tends to all or nothing, where almost no gradient is left to "
+     "learn "
+     "from."},
     {Step::mask, "Mask", "which keys may this query look at?", "maskedₕ = scaledₕ + mask_bias",
      "A blocked pair gets −∞ added, which the softmax turns into exactly 0; an allowed pair gets 0 added and "
-     "stays as it is. All masks are merged into this one number per pair."},
+     "is unchanged. All masks are merged into this one number per pair."},
     {Step::softmax, "Softmax", "how does each query share out its attention among the keys?",
      "Aₕ = exp(maskedₕ − max) / Σ exp(maskedₕ − max)    along each row",
-     "Each row becomes shares that sum to 1: exponentiate, then divide by the sum over the keys. The row's "
-     "largest "
-     "score is subtracted first; this changes no result and keeps exp from overflowing."},
+     "Each row becomes weights that sum to 1: exponentiate, then divide by the sum over the keys. The row's "
+     "largest score is subtracted first; this changes no result and keeps exp from overflowing."},
     {Step::weighted_sum, "Weighted sum", "what does each query take along?", "head_outputₕ = Aₕ Vₕ",
-     "Each query's answer is a mixture of the value rows, in the proportions of its attention weights: one "
-     "weight of 1 "
-     "copies a value row, equal weights take their mean."},
+     "Each query gets the sum of the value rows, weighted by its attention weights: a weight of 1 copies a "
+     "value row, equal weights take the mean."},
     {Step::concat, "Concat", "the heads come back together, side by side: nothing is mixed yet",
      "concat = [head_output₀ | head_output₁ | … ]",
      "Head h fills the columns from h·Dv to (h+1)·Dv − 1, times its gain. A muted head has the gain 0: its "
-     "own columns "
-     "become 0, and no other column moves."},
+     "own columns become 0, and no other column changes."},
     {Step::output, "Output", "how do the heads' answers become one?", "output = concat W_Oᵀ + b_O",
-     "The last linear layer is where the heads meet: every output number is a sum over all columns of "
-     "concat, so it has "
-     "a share from each head. PyTorch's module returns this as attn_output."},
+     "The last linear layer mixes the heads: every output number is a sum over all columns of concat, so "
+     "every "
+     "head contributes to it. PyTorch's module returns this as attn_output."},
 }};
 
 static_assert([] {
@@ -65,8 +61,7 @@ static_assert([] {
   return true;
 }());
 
-// The pictures of a step, in order; those whose result this trace does not have are left out, and so are
-// operands.
+// Collects the pictures of a step in order, without results and operands that this trace lacks.
 class Pictures {
  public:
   explicit Pictures(const Trace& trace) : trace_(trace) {}
@@ -135,7 +130,7 @@ void add_projections(const Trace& trace, Pictures& pictures) {
   }
 }
 
-// What is multiplied with the values. Without dropout the two are one array, and attn_weights is the name that people know.
+// Names what multiplies the values. Without dropout both names mean one array; attn_weights is the better known.
 Id weights_of(const Trace& trace) {
   return trace.options.dropout > 0 ? Id::dropped_weights : Id::attn_weights;
 }
