@@ -86,54 +86,54 @@ A causal decoder that repeats what it has read: {config['n_layer']} layers × {c
 {size:,} bytes. It computes what GPT-2 computes (pre-LayerNorm, tanh GELU, learned positions, the head tied to the word embeddings) and its
 tensors have GPT-2's names. It knows no language: its words are drawn at random.
 
-Text: `<|endoftext|>`, then words of vocab.txt, split at white space, a line's number from 0 being the word's number. A word that
-is not in the list is `[UNK]`.
+Text: `<|endoftext|>`, then words of vocab.txt, split at white space. A word's id is its line number, from 0; a word that
+is not in the list becomes `[UNK]`.
 
 ## Training
 
-Next-word objective on every word of texts of random words in which stretches come again
-(`repeating_words.py`), in the beginning also some words after one other word (`train_copycat.py` says why): \
+Next-word objective on every word of texts of random words with repeated stretches
+(`repeating_words.py`), early on also with words repeated after one other word (`train_copycat.py` says why): \
 {int(metadata['steps']):,} steps of {metadata['batch']} texts, seed {metadata['seed']}, {int(metadata['seconds']) / 60:.1f} \
-minutes on one core of a machine that was busy with other work. To make it again (then the numbers of this card):
+minutes on one core of a machine that was busy with other work. To train it and measure it again:
 
     /usr/bin/python3 assets/models/train_copycat.py && /usr/bin/python3 assets/models/measure_copycat.py
 
-needs Debian 12's python3-torch (1.13) and, for this speed, libopenblas0-pthread. The seed fixes data and first weights; another
-processor or BLAS rounds otherwise, so the file may differ in its last digits and the heads may even take other numbers.
+needs Debian 12's python3-torch (1.13) and, for this speed, libopenblas0-pthread. The seed fixes the data and the initial weights; another
+processor or BLAS rounds differently, so the file may differ in its last digits, and heads may even swap roles.
 
 ## How well it does
 
-On {TEXTS} texts that it was not trained on, seed {SEED}, the most probable next word is the right one
+On {TEXTS} texts that it was not trained on, seed {SEED}, the most probable next word is correct this often:
 
 | where | words | right |
 |---|---|---|
 | in copies, from their second word on | {known_words:,} | {known:.1%} |
 | elsewhere: fresh words, the first words of copies | {fresh_words:,} | {fresh:.1%} |
 
-Elsewhere nothing can be known. In copies a word may have had several followers, and only what stood further before it would
+Elsewhere the next word cannot be predicted. In copies, a word may have had several followers, and only earlier words would
 tell which; in the texts of the next section each word has one.
 
 ## What its heads do
 
-Measured on texts of {', '.join(str(s) for s in STRETCHES)} different words, all told twice (100 texts each, the mean of the lengths):
-*previous* is the mean weight on the word before; *induction* the mean weight, from a word of the second telling, on the word
-that came after it in the first; *first* the mean weight on `<|endoftext|>`, where a head looks that has nothing to do; *right
-without* how often the next word of the second telling is right when this head's output is 0 (all heads: {whole:.3f}).
+Measured on texts of {', '.join(str(s) for s in STRETCHES)} different words, each text followed by its copy (100 texts each, averaged over the lengths):
+*previous* is the mean weight on the previous word; *induction* the mean weight from a word of the copy to the word that
+followed it in the original; *first* the mean weight on `<|endoftext|>`, where idle heads look; *right without* how often the
+next word of the copy is predicted correctly when this head's output is 0 (all heads: {whole:.3f}).
 Heads are layer.head, from 0.
 
 | head | previous | induction | first | right without |
 |---|---|---|---|---|
 {rows}
 
-The **previous-token head**, of layer 0 the one with the largest score, is {previous[0]}.{previous[1]} \
-({scores[previous]['previous']:.3f}); the **induction head**, of layer 1, is {induction[0]}.{induction[1]} \
-({scores[induction]['induction']:.3f}). As the literature has it, the first writes to each word which word stood before it, and the
-second looks for the place whose word before is the word that it reads, and says what stands there. Of the next words of the second
-telling {whole:.1%} are right with all heads, {scores[previous]['silent']:.1%} without {previous[0]}.{previous[1]}, \
+The **previous-token head**, the one with the largest score in layer 0, is {previous[0]}.{previous[1]} \
+({scores[previous]['previous']:.3f}); the **induction head**, in layer 1, is {induction[0]}.{induction[1]} \
+({scores[induction]['induction']:.3f}). As described in the literature, the first writes to each word which word precedes it; the
+second looks for the position preceded by the current word, and predicts the word there. Of the next words of the
+copy, {whole:.1%} are correct with all heads, {scores[previous]['silent']:.1%} without {previous[0]}.{previous[1]}, \
 {scores[induction]['silent']:.1%} without {induction[0]}.{induction[1]}, {without_last:.1%} without any head of layer 1. Induction heads of
 layer 1, with a score above {IS_INDUCTION}: {', '.join(f"{l}.{h}" for (l, h), s in scores.items() if l and s['induction'] > IS_INDUCTION)}.
 
-Example: after "{EXAMPLE}" the model says "{word}" (probability {probability:.2f}); from the last word head \
+Example: after "{EXAMPLE}" the model predicts "{word}" (probability {probability:.2f}); from the last word, head \
 {induction[0]}.{induction[1]} has the weights {look}.
 """
 

@@ -117,28 +117,28 @@ def tests(rng):
         found[name] = (what, len(batch.sentences), right)
 
     later = Batch(draw(rng, "referent", lambda s: "later" in s.roles), ["later"])
-    add("later noun", "the noun said again after \", so …\", masked", later,
+    add("later noun", "the noun repeated after \", so …\", masked", later,
         lambda m, silent: word_right(m, later, "later", later.word("referent"), silent))
     it = Batch(draw(rng, "referent", lambda s: "it" in s.roles and "later" not in s.roles and not s.asked))
-    add("it", "the noun that a visible pronoun stands for, asked at the pronoun", it,
+    add("it", "the noun that a visible pronoun stands for, predicted at the pronoun", it,
         lambda m, silent: word_right(m, it, "it", it.word("referent"), silent))
     first, second = (Batch(half, ["later"]) for half in swapped_pairs(rng))
     for role, what in (("later", "the later noun"), ("it", "the pronoun")):
-        add("swap at " + role, f"pairs alike but for the adjective, both right, asked at {what}", first,
+        add("swap at " + role, f"pairs that differ only in the adjective, both right, predicted at {what}", first,
             lambda m, silent, role=role: (
                 (m.logits(first, role, silent).argmax(-1) == first.word("referent")) &
                 (m.logits(second, role, silent).argmax(-1) == second.word("referent"))).float().mean().item())
     alike = Batch(draw(rng, "agreement", lambda s: s.roles["plural"] == s.roles["other_plural"]), ["verb"])
-    add("agreement, alike", "the verb's number; the noun between has the same", alike,
+    add("agreement, alike", "the verb's number; the intervening noun has the same", alike,
         lambda m, silent: agreement_right(m, alike, silent))
     unlike = Batch(draw(rng, "agreement", lambda s: s.roles["plural"] != s.roles["other_plural"]), ["verb"])
-    add("agreement, unlike", "the verb's number; the noun between has the other", unlike,
+    add("agreement, unlike", "the verb's number; the intervening noun has the other", unlike,
         lambda m, silent: agreement_right(m, unlike, silent))
     closers = Batch(draw(rng, "brackets", lambda s: True), ["closer"])
     add("brackets", "the sign that closes the outermost bracket or quotation", closers,
         lambda m, silent: word_right(m, closers, "closer", closers.word("closer"), silent))
     name = Batch(draw(rng, "names", lambda s: True), ["later"])
-    add("names", "the one of two names that comes again", name,
+    add("names", "the repeated one of two names", name,
         lambda m, silent: word_right(m, name, "later", name.word("later"), silent))
     return found, {"it": it, "first": first, "second": second, "unlike": unlike, "closers": closers, "names": name}
 
