@@ -19,7 +19,7 @@ constexpr std::array<StepEntry, step_count> entries{{
      "Three linear layers, each for all heads at once: column c of q is the dot product of a token's whole "
      "row with row c of W_q, plus a bias. The heads are not split yet."},
     {Step::split_heads, "Split heads",
-     "when are the heads split? here, after the projection; no number changes", "Qₕ = q[:, h·D : (h+1)·D]",
+     "when are the heads split? here, after the projection, and no number changes", "Qₕ = q[:, h·D : (h+1)·D]",
      "Head h takes D neighbouring columns of q, k and v. Each head's columns come from its own D rows of "
      "W_q, "
      "so it has its own view of the whole token, not a piece of the token."},
