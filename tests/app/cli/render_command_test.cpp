@@ -118,7 +118,7 @@ TEST_CASE("a wrong rendering is one line, with the exit status of what is wrong"
   check_refused({"welcome", "-o", out}, 2, "this is a preset");
   check_refused({folder.with_file("head.json", R"({"headwise_playlist":1,"pages":[{},{"head":40}]})"), "-o",
                  out, "--size", "320x200"},
-                2, "page 2: head 40 of 8 heads");
+                2, "page 2: there is no head 40");
   check_refused(
       {folder.with_file("odd.json", R"({"headwise_playlist":1,"pages":[{"set":["attention.num_heads=7"]}]})"),
        "-o", out, "--size", "320x200"},
