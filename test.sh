@@ -12,10 +12,9 @@ if [ "${1:-}" = --preset ]; then
 fi
 
 install_missing build test
+# CI's options for the Release build. Sanitizers change what the optimiser sees and so what it warns about.
 options=()
-# Sanitizers change what the optimiser sees and so what it warns about: warnings are judged on the Release build, and so is that
-# every file includes what it uses.
-[ "${CI:-}" = true ] && [ "$preset" = release ] && options=(-DHEADWISE_WERROR=ON -DHEADWISE_QUICK_BUILD=OFF)
+[ "$preset" = release ] && read -ra options <<<"${HEADWISE_BUILD_OPTIONS:-}"
 build "$preset" all "${options[@]}"
 
 # Software rendering everywhere, so that the pixels do not depend on the machine.

@@ -3,7 +3,7 @@
 and prints which test noticed. mutations.json lists the mistakes: what each is, the file, the text that stands there once, and
 what takes its place.
 
-    python3 tests/mutation/run_mutations.py [--folder build/mutation] [--only WORDS] [--seventh [0…6]]
+    python3 tests/mutation/run_mutations.py [--folder build/mutation] [--only WORDS] [--seventh [0…6]] [--in-place]
 
 Not part of ctest: each mistake is a build of a file or two; CI makes a seventh of them a day. Exit status 1 where a mistake went unnoticed.
 """
@@ -65,6 +65,8 @@ def outcome(source, mutation):
         made = build(source)
         if made.returncode != 0:
             error = re.search(r"error: .*", made.stdout)
+            if error and "[-Werror" in error.group(0):
+                return "caught", error.group(0)
             return "STALE", error.group(0) if error else made.stdout[-200:]
         failure = first_failure(source)
         return ("caught", failure) if failure else ("LIVED", "")
@@ -78,9 +80,10 @@ def main():
     arguments.add_argument("--only", action="append", default=[], help="only the mistakes whose description has these words; may be given several times")
     arguments.add_argument("--seventh", type=int, nargs="?", const=time.localtime().tm_yday % 7,
                            help="only every seventh mistake, from this one on; without a number the day's: all of them in a week")
+    arguments.add_argument("--in-place", action="store_true", help="in this checkout and its build/release; only where nobody works in it")
     arguments.add_argument("--cmake", action="append", default=[], help="an argument for CMake")
     given = arguments.parse_args()
-    source = copied_sources(given.folder)
+    source = ROOT if given.in_place else copied_sources(given.folder)
     launcher = ["-DCMAKE_CXX_COMPILER_LAUNCHER=ccache"] if shutil.which("ccache") else []
     # A folder that is built already, of another compiler launcher too, stays as it is.
     is_configured = os.path.exists(os.path.join(build_folder(source), "build.ninja")) and not given.cmake
