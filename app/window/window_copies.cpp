@@ -26,24 +26,32 @@ void copy_value(WindowState& window) {
                                fmt::join(cell->index, ",")));
 }
 
-void copy_map(WindowState& window, MapText text) {
-  WindowView& view = window.view;
+std::optional<TensorExport> map_to_copy(WindowState& window) {
+  const WindowView& view = window.view;
   const Trace& trace = window.document.trace_at_hand();
   const std::optional<StepPicture> picture = shown_picture(trace, view.selection);
   if (!picture) {
-    view.notices.say("This step has no map to copy.");
-    return;
+    window.view.notices.say("This step has no map to copy.");
+    return std::nullopt;
   }
+  TensorExport what;
+  what.tensor = name_to_export(window, picture->result);
+  what.batch = view.selection.batch;
+  what.head = export_head_of(trace, what.tensor, view.selection.head);
+  return what;
+}
+
+void copy_map(WindowState& window, MapText text) {
+  WindowView& view = window.view;
   try {
-    TensorExport what;
-    what.tensor = name_to_export(window, picture->result);
-    what.batch = view.selection.batch;
-    what.head = export_head_of(trace, what.tensor, view.selection.head);
+    const std::optional<TensorExport> what = map_to_copy(window);
+    if (!what) return;
+    const Trace& trace = window.document.trace_at_hand();
     const TokenLabels& labels = window.document.session.inputs().labels;
     const bool as_table = text == MapText::table;
-    window.clipboard = as_table ? map_as_table(trace, labels, what) : map_as_numpy_array(trace, labels, what);
+    window.clipboard = as_table ? map_as_table(trace, labels, *what) : map_as_numpy_array(trace, labels, *what);
     view.notices.say(
-        fmt::format("Copied {} {}", export_title(trace, what), as_table ? "as a table" : "as an np.array"));
+        fmt::format("Copied {} {}", export_title(trace, *what), as_table ? "as a table" : "as an np.array"));
   } catch (const Error& error) {
     view.notices.complain(error.what());
   }

@@ -1,6 +1,10 @@
 // What the commands put into the clipboard; each says in a notice what that was, or why it was nothing.
 #pragma once
 
+#include <optional>
+
+#include "app/session/tensor_export.h"
+
 namespace headwise {
 
 struct WindowState;
@@ -10,6 +14,8 @@ void copy_value(WindowState& window);
 
 // The result of the step at this head, or the tensor that was chosen in the graph.
 enum class MapText { table, numpy_array };
+// Which tensor of which sequence and head that is; without one, says so.
+std::optional<TensorExport> map_to_copy(WindowState& window);
 void copy_map(WindowState& window, MapText text);
 
 // All masks of the head that is looked at, as one boolean array. True means what was chosen in the setup, else what the

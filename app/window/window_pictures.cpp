@@ -10,6 +10,7 @@
 #include "app/session/tensor_export.h"
 #include "app/window/motion_recording.h"
 #include "app/window/stage_pictures.h"
+#include "app/window/window_copies.h"
 #include "app/window/window_files.h"
 #include "app/window/window_state.h"
 #include "core/files/atomic_file.h"
@@ -115,25 +116,17 @@ void copy_stage_image(WindowState& window) {
 }
 
 void copy_map_image(WindowState& window) {
-  WindowView& view = window.view;
-  const Trace& trace = window.document.trace_at_hand();
-  const std::optional<StepPicture> picture = shown_picture(trace, view.selection);
-  if (!picture) {
-    view.notices.say("This step has no map to copy.");
-    return;
-  }
   try {
-    TensorExport what;
-    what.tensor = name_to_export(window, picture->result);
-    what.batch = view.selection.batch;
-    what.head = export_head_of(trace, what.tensor, view.selection.head);
-    what.theme = view.settings.theme;
-    what.range_kind = ExportRange::shared;  // as on the stage
+    std::optional<TensorExport> what = map_to_copy(window);
+    if (!what) return;
+    what->theme = window.view.settings.theme;
+    what->range_kind = ExportRange::shared;  // as on the stage
+    const Trace& trace = window.document.trace_at_hand();
     const std::string path = clipboard_file();
-    export_tensor(trace, window.document.session.inputs().labels, what, path);
-    hand_over(window, export_title(trace, what), path);
+    export_tensor(trace, window.document.session.inputs().labels, *what, path);
+    hand_over(window, export_title(trace, *what), path);
   } catch (const Error& error) {
-    view.notices.complain(error.what());
+    window.view.notices.complain(error.what());
   }
 }
 
