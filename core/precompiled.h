@@ -3,7 +3,6 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -22,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/tensor/eigen_maps.h"
 #include "core/tensor/error.h"
 #include "core/tensor/tensor.h"
 #include "core/trace/trace.h"

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/backend_bench.h"
+#include "core/files/json_text.h"
 
 namespace headwise {
 
@@ -60,7 +61,7 @@ std::string bench_json(const BackendBench& bench) {
                         {"isa", bench.isa},
                         {"gl_renderer", bench.gl_renderer ? Json(*bench.gl_renderer) : Json(nullptr)}}},
                       {"runs", runs}};
-  return document.dump(2) + "\n";
+  return json_text(document, {.indent = 2}) + "\n";
 }
 
 }  // namespace headwise

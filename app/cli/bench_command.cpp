@@ -7,12 +7,12 @@
 #include <optional>
 
 #include "app/cli/backend_bench.h"
-#include "app/cli/command_options.h"
 #include "app/cli/pixel_size.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"
 #include "app/window/window_visit.h"
+#include "core/files/json_text.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
@@ -23,7 +23,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr int largest_side = 16384;
-constexpr int most_threads = 1024, most_rounds = 10000;
+constexpr int most_threads = 1024, most_repeats = 10000;
 
 Error wrong_together(const std::string& option, const std::string& expected, const std::string& what) {
   return Error(ExitStatus::usage, {"bench", "incompatible options", option, expected, what});
@@ -85,50 +85,42 @@ std::string report_json(const std::string& scenario, const VisitReport& report) 
                         {"first_frame_ms", milliseconds(report.first_frame_seconds)},
                         {"parts", parts},
                         {"edits", edits}}}};
-  return document.dump(2) + "\n";
+  return json_text(document, {.indent = 2}) + "\n";
 }
 
 }  // namespace
 
-void run_bench(CLI::App& app, const Words& words) {
+void run_bench(CommandOptions& options, const Words& words) {
   bool ui = false, json = false;
   BackendBenchRequest backends;
   std::string size = "1600x1000";
-  app.add_flag("--ui", ui, "Run a scripted tour of the window, without a display, and time its frames");
-  app.add_option("--preset", backends.presets,
+  options.flag("--ui", ui, "Run a scripted tour of the window, without a display, and time its frames");
+  options.values("--preset", backends.presets,
                  "A scenario: a preset, or a file (.json); may be repeated. Default: welcome with --ui, "
-                 "otherwise the sizes\nused for the published measurements")
-      ->type_name("NAME");
-  app.add_option("--set", backends.settings, "Change a setting of the scenario first (may be repeated)")
-      ->type_name("PATH=VALUE");
-  auto* const backend =
-      app.add_option("--backend", backends.backends, "reference,fused,gl; default: reference,fused")
-          ->type_name("NAME,…")
-          ->delimiter(',');
-  auto* const threads =
-      app.add_option("--threads", backends.threads, "The numbers of threads to use; default: all available")
-          ->type_name("N,…")
-          ->delimiter(',')
-          ->check(CLI::Range(1, most_threads));
-  auto* const repeat = app.add_option("--repeat", backends.rounds,
-                                      "How often to time each, in turns; default: chosen by its duration")
-                           ->type_name("N")
-                           ->check(CLI::Range(1, most_rounds));
-  auto* const pixels_option = app.add_option("--size", size, "With --ui: the size of the window in pixels")
-                                  ->type_name("WxH")
-                                  ->capture_default_str();
-  app.add_flag("--json", json, "Print JSON");
-  add_strict_flag(app, backends.strict);
-  if (!parse_words(app, words)) return;
+                 "otherwise the sizes\nused for the published measurements",
+                 {.type = "NAME", .several_words = true});
+  options.values("--set", backends.settings, "Change a setting of the scenario first (may be repeated)",
+                 {.type = "PATH=VALUE", .several_words = true});
+  options.values("--backend", backends.backends, "reference,fused,gl; default: reference,fused",
+                 {.type = "NAME,…", .several_words = true, .delimiter = ','});
+  options.values("--threads", backends.threads, "The numbers of threads to use; default: all available",
+                 {.type = "N,…", .several_words = true, .delimiter = ',', .least = 1, .most = most_threads});
+  options.value("--repeat", backends.rounds,
+                "How often to time each, in turns; default: chosen by its duration",
+                {.type = "N", .least = 1, .most = most_repeats});
+  options.value("--size", size, "With --ui: the size of the window in pixels",
+                {.type = "WxH", .shows_default = true});
+  options.flag("--json", json, "Print JSON");
+  add_strict_flag(options, backends.strict);
+  if (!options.parse(words)) return;
   if (!ui) {
-    if (pixels_option->count() > 0) throw wrong_together("--size", "--ui", "it sets the size of the window");
+    if (options.given("--size")) throw wrong_together("--size", "--ui", "it sets the size of the window");
     const BackendBench bench = bench_backends(backends);
     print(json ? bench_json(bench) : bench_text(bench));
     return;
   }
-  for (const CLI::Option* option : {backend, threads, repeat})
-    if (option->count() > 0)
-      throw wrong_together(option->get_name(), "no --ui", "it sets how backends are timed");
+  for (const char* option : {"--backend", "--threads", "--repeat"})
+    if (options.given(option)) throw wrong_together(option, "no --ui", "it sets how backends are timed");
   if (backends.presets.size() > 1)
     throw wrong_together("--ui", "one --preset", "a window shows only one scenario");
   TraceRequest request;

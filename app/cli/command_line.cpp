@@ -1,7 +1,6 @@
 #include "app/cli/command_line.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -22,6 +21,7 @@
 #include "core/scenario/presets.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -68,12 +68,11 @@ void cancel_on_signals() {
 
 void run_subcommand(const Subcommand& command, const Words& words) {
   cancel_on_signals();
-  CLI::App app(std::string(command.what), std::string(command.name));
-  app.footer("Examples:\n" + std::string(command.examples));
+  CommandOptions options(command.name, command.what, command.examples);
   std::optional<ProgressLine> progress;
   if (command.name != "bench")
     progress.emplace(STDERR_FILENO, std::string(command.name));  // nothing disturbs timings
-  command.run(app, words);
+  command.run(options, words);
 }
 
 // "run" for "rnu"; empty where no command is near.
@@ -110,9 +109,8 @@ int open_window(const Words& words) {
   }
   require_reachable(path);
   if (!is_there(path)) {
-    throw Error(ExitStatus::usage,
-                {"", "there is no such command, file, preset or lesson", path,
-                 is_builtin(path) ? fmt::format("{}", fmt::join(builtin_folders(), " or ")) : "", remedy});
+    throw Error(ExitStatus::usage, {"", "there is no such command, file, preset or lesson", path,
+                                    is_builtin(path) ? join(builtin_folders(), " or ") : "", remedy});
   }
   return run_window({.path = path});
 }
@@ -128,9 +126,9 @@ int help_of(const Words& words) {
   const std::string meant = many ? "" : nearest_command(words[1]);
   std::vector<std::string> names;
   for (const Subcommand& command : subcommands()) names.emplace_back(command.name);
-  throw Error(ExitStatus::usage, {"help", many ? "too many arguments" : "there is no such command",
-                                  many ? words[2] : words[1], fmt::format("{}", fmt::join(names, ", ")),
-                                  meant.empty() ? "" : fmt::format("did you mean \"{}\"?", meant)});
+  throw Error(ExitStatus::usage,
+              {"help", many ? "too many arguments" : "there is no such command", many ? words[2] : words[1],
+               join(names, ", "), meant.empty() ? "" : fmt::format("did you mean \"{}\"?", meant)});
 }
 
 int dispatch(const Words& words) {

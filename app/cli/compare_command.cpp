@@ -1,11 +1,9 @@
 // headwise compare: a scenario held against the tensors of another program.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
 
-#include "app/cli/command_options.h"
 #include "app/cli/comparison_text.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
@@ -13,6 +11,7 @@
 #include "core/files/array_files.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -46,51 +45,49 @@ bool has_gradients(const std::vector<StoredTensor>& arrays) {
     if (reasons.size() == 3) break;
     reasons.push_back(fmt::format("{}: {}", one_line(array.stored_name, 40), array.reason));
   }
-  throw Error(ExitStatus::input, {theirs, "it contains nothing to compare",
-                                  reasons.empty() ? "no arrays" : fmt::format("{}", fmt::join(reasons, "; ")),
-                                  "arrays under the names of a trace: scores, attn_weights, output …",
-                                  "see headwise list tensors"});
+  throw Error(
+      ExitStatus::input,
+      {theirs, "it contains nothing to compare", reasons.empty() ? "no arrays" : join(reasons, "; "),
+       "arrays under the names of a trace: scores, attn_weights, output …", "see headwise list tensors"});
 }
 
 }  // namespace
 
-void run_compare(CLI::App& app, const Words& words) {
+void run_compare(CommandOptions& options, const Words& words) {
   TraceRequest request;
   std::vector<std::string> with;
   std::string tolerance;
   bool json = false;
-  add_trace_flags(app, request);
-  app.add_option("--with", with, "Their tensors: .npz, .safetensors, or one .npy named after its tensor")
-      ->type_name("FILE")
-      ->required()
-      ->allow_extra_args(false);
-  app.add_option("--tolerance", tolerance,
-                 "A cell agrees if |ours - theirs| <= X * max(|ours|, |theirs|, u), where u is the largest "
-                 "number of the tensor, at most 1; X defaults to 1e-10 in f64, 1e-5 if a side is f32 (more "
-                 "for scores above 20), 2e-3 for f16, 1.6e-2 for bf16, and ten times that for gradients")
-      ->type_name("X");
-  app.add_flag("--json", json, "Print JSON");
-  if (!parse_words(app, words)) return;
+  add_trace_flags(options, request);
+  options.values("--with", with, "Their tensors: .npz, .safetensors, or one .npy named after its tensor",
+                 {.type = "FILE", .required = true});
+  options.value("--tolerance", tolerance,
+                "A cell agrees if |ours - theirs| <= X * max(|ours|, |theirs|, u), where u is the largest "
+                "number of the tensor, at most 1; X defaults to 1e-10 in f64, 1e-5 if a side is f32 (more "
+                "for scores above 20), 2e-3 for f16, 1.6e-2 for bf16, and ten times that for gradients",
+                {.type = "X"});
+  options.flag("--json", json, "Print JSON");
+  if (!options.parse(words)) return;
 
-  ArrayComparisonOptions options;
+  ArrayComparisonOptions comparing;
   if (!tolerance.empty()) {
-    options.tolerance = number_of("--tolerance", tolerance);
-    if (*options.tolerance < 0)
+    comparing.tolerance = number_of("--tolerance", tolerance);
+    if (*comparing.tolerance < 0)
       throw Error(ExitStatus::usage, {"--tolerance", "the value is wrong", tolerance, "0 or more", ""});
   }
   const std::vector<StoredTensor> theirs = read_theirs(with);
-  const std::string named = fmt::format("{}", fmt::join(with, ", "));
+  const std::string named = join(with, ", ");
   if (has_gradients(theirs)) request.backward = true;
   const ComputedTrace computed = compute_trace(request);
-  options.batch_first = computed.batch_first;
+  comparing.batch_first = computed.batch_first;
   const Trace& trace = *computed.trace;
-  const ArrayComparison comparison = compare_arrays(trace, theirs, options);
+  const ArrayComparison comparison = compare_arrays(trace, theirs, comparing);
   if (comparison.arrays.empty()) nothing_to_compare(named, comparison);
 
   const AttentionInputs& inputs = computed.inputs.attention;
   const ComparedArray* first = comparison.first_difference();
   const Findings findings =
-      likely_causes({inputs, trace, computed.inputs.grad_output, theirs, options}, comparison);
+      likely_causes({inputs, trace, computed.inputs.grad_output, theirs, comparing}, comparison);
   const bool searched = reference_trace_bytes(inputs) <= variant_bytes_limit;
   const ComparisonReport report{trace, comparison, findings, searched, request.scenario, named};
   print(json ? report_json(report) : report_text(report));

@@ -1,7 +1,6 @@
 #include "app/cli/comparison_text.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -10,7 +9,9 @@
 #include <string_view>
 
 #include "core/attention/heads.h"
+#include "core/files/json_text.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 #include "core/trace/cell_formula.h"
 #include "core/trace/cell_provenance.h"
 
@@ -63,12 +64,12 @@ std::string line_of(const ComparedArray& array, std::size_t name_width, std::siz
     remarks.push_back(fmt::format("{} of {} cells", difference.differing_cells, difference.cells));
   }
   if (!array.reading.empty()) remarks.push_back(array.reading);
-  if (!remarks.empty()) line += fmt::format("  {}", fmt::join(remarks, "; "));
+  if (!remarks.empty()) line += fmt::format("  {}", join(remarks, "; "));
   return line + "\n";
 }
 
 std::string cell_text(const CellRef& cell) {
-  return fmt::format("{}[{}]", to_string(cell.tensor), fmt::join(cell.index, ","));
+  return fmt::format("{}[{}]", to_string(cell.tensor), join(cell.index, ","));
 }
 
 // The worst cell in the trace's own tensor: repeated key/value heads go back to the one that they repeat.
@@ -90,7 +91,7 @@ std::string term_text(const Trace& trace, const Term& term) {
   for (const CellRef& factor : term.factors)
     factors.push_back(
         fmt::format("{} {}", cell_text(factor), number_text(trace.tensor(factor.tensor)->at(factor.index))));
-  const std::string from = factors.empty() ? term.label : fmt::format("{}", fmt::join(factors, " · "));
+  const std::string from = factors.empty() ? term.label : join(factors, " · ");
   return fmt::format("      {:>13}  from {}\n", number_text(term.value + 0.0), from);
 }
 
@@ -135,14 +136,12 @@ std::string sources_text(const ComparisonReport& report, const ComparedArray& fi
   }
   std::string text;
   if (!agreeing.empty())
-    text += fmt::format("  {} {}: the difference arises {}.\n", fmt::join(agreeing, " and "),
+    text += fmt::format("  {} {}: the difference arises {}.\n", join(agreeing, " and "),
                         agreeing.size() == 1 ? "agrees" : "agree",
-                        missing.empty()
-                            ? "in this step"
-                            : "in this step or before " + fmt::format("{}", fmt::join(missing, ", ")));
+                        missing.empty() ? "in this step" : "in this step or before " + join(missing, ", "));
   else if (!missing.empty())
     text += fmt::format("  Not in the file, but computed before {}: {}. Save them too, to find the step.\n",
-                        to_string(first.tensor), fmt::join(missing, ", "));
+                        to_string(first.tensor), join(missing, ", "));
   return text;
 }
 
@@ -180,7 +179,7 @@ std::string first_text(const ComparisonReport& report, const ComparedArray& firs
       "  worst cell [{}]: ours {}, theirs {}: |ours − theirs| = {:.3g} = {:.3g} · max(|ours|, |theirs|, u), "
       "and "
       "{:g} is allowed{}\n",
-      fmt::join(difference.worst, ","), value_text(difference.ours, report.trace.dtype),
+      join(difference.worst, ","), value_text(difference.ours, report.trace.dtype),
       value_text(difference.theirs, stored_type(first)), difference.worst_absolute, difference.worst_relative,
       first.tolerance, unit_words);
   if (difference.non_finite_mismatches > 0)
@@ -303,7 +302,7 @@ std::string report_json(const ComparisonReport& report) {
     document["likely_causes"] = causes;
     if (!report.findings.facts.empty()) document["facts"] = report.findings.facts;
   }
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(document, {.indent = 2, .replaces_bytes = true}) + "\n";
 }
 
 }  // namespace headwise

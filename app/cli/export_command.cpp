@@ -1,7 +1,6 @@
 // headwise export: a tensor of a scenario as a picture, a table or an array.
 #include <fmt/format.h>
 
-#include "app/cli/command_options.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"
@@ -20,29 +19,25 @@ struct ExportWords {
   std::string tensor, batch = "0", head = "0", color_map, range = "own", scale, theme = "light", output, format;
 };
 
-void add_export_flags(CLI::App& app, ExportWords& words) {
-  app.add_option("--tensor", words.tensor, "The tensor to write (see: headwise list tensors)")
-      ->type_name("NAME")
-      ->required();
-  app.add_option("--batch", words.batch, "The batch entry")->type_name("B")->capture_default_str();
-  app.add_option("--head", words.head, "The head; all: a grid in a picture, a leading column in a table")
-      ->type_name("H|all")
-      ->capture_default_str();
-  app.add_option("--colormap", words.color_map,
-                 "The colour map (see: headwise list colormaps); default: one that suits the tensor")
-      ->type_name("NAME");
-  app.add_option("--range", words.range,
-                 "Values at the ends of the colours: LO:HI, own (of each map), shared (of all heads)")
-      ->type_name("LO:HI|own|shared")
-      ->capture_default_str();
-  app.add_option("--scale", words.scale, "Pixels per cell")->type_name("PIXELS");
-  app.add_option("--theme", words.theme, "light, dark or projector")->type_name("NAME")->capture_default_str();
-  app.add_option("-o,--output", words.output,
-                 "The file to write: .png, .svg, .csv or .npy; - is standard output")
-      ->type_name("FILE")
-      ->required();
-  app.add_option("--format", words.format, "png, svg, csv or npy; default: from the file's extension")
-      ->type_name("NAME");
+void add_export_flags(CommandOptions& options, ExportWords& words) {
+  options.value("--tensor", words.tensor, "The tensor to write (see: headwise list tensors)",
+                {.type = "NAME", .required = true});
+  options.value("--batch", words.batch, "The batch entry", {.type = "B", .shows_default = true});
+  options.value("--head", words.head, "The head; all: a grid in a picture, a leading column in a table",
+                {.type = "H|all", .shows_default = true});
+  options.value("--colormap", words.color_map,
+                "The colour map (see: headwise list colormaps); default: one that suits the tensor",
+                {.type = "NAME"});
+  options.value("--range", words.range,
+                "Values at the ends of the colours: LO:HI, own (of each map), shared (of all heads)",
+                {.type = "LO:HI|own|shared", .shows_default = true});
+  options.value("--scale", words.scale, "Pixels per cell", {.type = "PIXELS"});
+  options.value("--theme", words.theme, "light, dark or projector", {.type = "NAME", .shows_default = true});
+  options.value("-o,--output", words.output,
+                "The file to write: .png, .svg, .csv or .npy; - is standard output",
+                {.type = "FILE", .required = true});
+  options.value("--format", words.format, "png, svg, csv or npy; default: from the file's extension",
+                {.type = "NAME"});
 }
 
 ColorMap color_map_of(const std::string& word) {
@@ -109,13 +104,14 @@ TensorExport export_of(const TraceRequest& request, const ExportWords& words) {
 
 }  // namespace
 
-void run_export(CLI::App& app, const Words& words) {
+void run_export(CommandOptions& options, const Words& words) {
   TraceRequest request;
   ExportWords wanted;
-  add_trace_flags(app, request);
-  add_export_flags(app, wanted);
-  if (!parse_words(app, words)) return;
-  const bool asks_head = app.count("--head") > 0 && wanted.head != "all", asks_batch = app.count("--batch") > 0;
+  add_trace_flags(options, request);
+  add_export_flags(options, wanted);
+  if (!options.parse(words)) return;
+  const bool asks_head = options.given("--head") && wanted.head != "all",
+             asks_batch = options.given("--batch");
 
   const TensorExport what = export_of(request, wanted);
   const ExportFormat format = format_of(wanted);  // a wrong name is told before anything is computed

@@ -1,10 +1,8 @@
 // headwise info: what is in an array file, a model, a scenario or a playlist.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <nlohmann/json.hpp>
 
-#include "app/cli/command_options.h"
 #include "app/cli/head_scores_info.h"
 #include "app/cli/model_info.h"
 #include "app/cli/playlist_argument.h"
@@ -14,9 +12,11 @@
 #include "app/cli/subcommand.h"
 #include "app/cli/tensor_list.h"
 #include "core/files/array_files.h"
+#include "core/files/json_text.h"
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 #include "core/tensor/memory.h"
 
 namespace headwise {
@@ -39,9 +39,9 @@ FileMetadata other_metadata(const ArrayFileInfo& info) {
 
 // The run that a file came from: its scenario as a file has it, without what nobody wrote.
 std::string run_text(const RunRecord& run) {
-  std::string text = "run\n  scenario: " + Json::parse(scenario_to_json(run.scenario)).dump() + "\n";
-  if (!run.layers.empty()) text += fmt::format("  layers: {}\n", fmt::join(run.layers, ", "));
-  if (!run.given.empty()) text += fmt::format("  given with --input: {}\n", fmt::join(run.given, ", "));
+  std::string text = "run\n  scenario: " + json_text(ordered_json_of(scenario_to_json(run.scenario))) + "\n";
+  if (!run.layers.empty()) text += fmt::format("  layers: {}\n", join(run.layers, ", "));
+  if (!run.given.empty()) text += fmt::format("  given with --input: {}\n", join(run.given, ", "));
   text += "  tokens:";
   for (const std::string& token : run.tokens.query) text += " " + one_line(token);
   text += "\n";
@@ -50,7 +50,7 @@ std::string run_text(const RunRecord& run) {
 }
 
 Json run_json(const RunRecord& run) {
-  return {{"scenario", Json::parse(scenario_to_json(run.scenario, true))},
+  return {{"scenario", ordered_json_of(scenario_to_json(run.scenario, true))},
           {"layers", run.layers},
           {"given", run.given},
           {"tokens", {{"query", run.tokens.query}, {"key", run.tokens.key}}},
@@ -94,7 +94,7 @@ std::string as_json(const std::string& path, const ArrayFileInfo& info, const Js
   if (model) document["model"] = *model;
   if (heads) document["text"] = *heads;
   // Names in a ZIP archive need not be UTF-8; JSON has to be.
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(document, {.indent = 2, .replaces_bytes = true}) + "\n";
 }
 
 [[noreturn]] void refuse_text(const std::string& path) {
@@ -111,36 +111,30 @@ struct InfoRequest {
 };
 
 // False where only help was asked for.
-bool read_words(CLI::App& app, const Words& words, InfoRequest& request) {
+bool read_words(CommandOptions& options, const Words& words, InfoRequest& request) {
   TraceRequest& trace = request.trace;
-  app.add_option("FILE", trace.scenario,
-                 "A scenario or a playlist (.json, or the name of a preset or lesson), .npy, .npz, "
-                 ".safetensors, or a folder with a model")
-      ->required();
-  app.add_flag("--json", request.json, "Print JSON");
-  app.add_flag("--tensors", request.every_tensor,
+  options.value("FILE", trace.scenario,
+                "A scenario or a playlist (.json, or the name of a preset or lesson), .npy, .npz, "
+                ".safetensors, or a folder with a model",
+                {.required = true});
+  options.flag("--json", request.json, "Print JSON");
+  options.flag("--tensors", request.every_tensor,
                "For a model: one line per tensor, instead of one for tensors repeated across layers");
-  app.add_option("--input", trace.inputs,
-                 "For a scenario or a layer: arrays under PyTorch's names, as for run")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  app.add_option(
-         "--set", trace.settings,
-         "Change the scenario: attention.num_heads=4; for a model, describe one layer: parameters.layer=3")
-      ->type_name("PATH=VALUE")
-      ->allow_extra_args(false);
-  app.add_option("--dtype", trace.dtype, "For a scenario or a layer: f32 or f64")
-      ->type_name("TYPE")
-      ->capture_default_str();
-  const CLI::Option* const text =
-      app.add_option("--text", request.heads.text,
-                     "For a model: score every head on this text, instead of listing its tensors");
-  add_strict_flag(app, trace.strict);
-  app.add_flag("--mute", request.heads.mute,
-               "With --text: mute each head in turn, and report the change in the prediction")
-      ->needs("--text");
-  if (!parse_words(app, words)) return false;
-  request.wants_heads = text->count() > 0;
+  options.values("--input", trace.inputs,
+                 "For a scenario or a layer: arrays under PyTorch's names, as for run", {.type = "FILE"});
+  options.values(
+      "--set", trace.settings,
+      "Change the scenario: attention.num_heads=4; for a model, describe one layer: parameters.layer=3",
+      {.type = "PATH=VALUE"});
+  options.value("--dtype", trace.dtype, "For a scenario or a layer: f32 or f64",
+                {.type = "TYPE", .shows_default = true});
+  options.value("--text", request.heads.text,
+                "For a model: score every head on this text, instead of listing its tensors");
+  add_strict_flag(options, trace.strict);
+  options.flag("--mute", request.heads.mute,
+               "With --text: mute each head in turn, and report the change in the prediction", "--text");
+  if (!options.parse(words)) return false;
+  request.wants_heads = options.given("--text");
   request.heads.model = trace.scenario;
   request.heads.strict = trace.strict;
   return true;
@@ -209,9 +203,9 @@ void print_arrays(const InfoRequest& request, const TextModel& opened) {
 
 }  // namespace
 
-void run_info(CLI::App& app, const Words& words) {
+void run_info(CommandOptions& options, const Words& words) {
   InfoRequest request;
-  if (!read_words(app, words, request)) return;
+  if (!read_words(options, words, request)) return;
   const std::string& path = request.path();
   if (request.wants_heads && (names_playlist(path) || names_scenario(path))) refuse_text(path);
   if (names_playlist(path)) return print_playlist(request);

@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include "app/cli/command_options.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "core/backend/backend.h"
+#include "core/files/json_text.h"
 #include "core/picture/color_map.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/mask_presets.h"
@@ -118,16 +118,16 @@ constexpr const char* list_names = "presets, lessons, tensors, masks, colormaps,
 
 }  // namespace
 
-void run_list(CLI::App& app, const Words& words) {
+void run_list(CommandOptions& options, const Words& words) {
   std::string kind;
   bool json = false;
-  app.add_option("KIND", kind, list_names)->required();
-  app.add_flag("--json", json, "Print JSON");
-  if (!parse_words(app, words)) return;
+  options.value("KIND", kind, list_names, {.required = true});
+  options.flag("--json", json, "Print JSON");
+  if (!options.parse(words)) return;
   for (const ListEntry& entry : lists) {
     if (entry.name != kind) continue;
     const Json list = entry.list();
-    return print(json ? list.dump(2) + "\n" : as_table(list));
+    return print(json ? json_text(list, {.indent = 2}) + "\n" : as_table(list));
   }
   throw Error(ExitStatus::usage, {"list", "there is no such list", kind, list_names, ""});
 }

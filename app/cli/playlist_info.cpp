@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "core/files/json_text.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
@@ -33,12 +34,12 @@ std::size_t differences(const Json& a, const Json& b) {
 std::string scenario_words(const Scenario& scenario) {
   // A page that changes a preset differs from it in a few entries; one of its own in many.
   constexpr std::size_t few = 5;
-  const Json own = Json::parse(scenario_to_json(scenario));
+  const Json own = ordered_json_of(scenario_to_json(scenario));
   std::string nearest;
   std::size_t least = few + 1;
   for (const Preset& preset : presets()) {
     const std::size_t count =
-        differences(own, Json::parse(scenario_to_json(preset_scenario(std::string(preset.name)))));
+        differences(own, ordered_json_of(scenario_to_json(preset_scenario(std::string(preset.name)))));
     if (count >= least) continue;
     least = count;
     nearest = preset.name;
@@ -93,7 +94,7 @@ std::string playlist_info_json(const std::string& name, const Playlist& playlist
   }
   const Json document{
       {"file", name}, {"format", "headwise_playlist"}, {"title", playlist.title}, {"pages", pages}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(document, {.indent = 2, .replaces_bytes = true}) + "\n";
 }
 
 }  // namespace headwise

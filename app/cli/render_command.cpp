@@ -5,7 +5,6 @@
 
 #include <filesystem>
 
-#include "app/cli/command_options.h"
 #include "app/cli/pixel_size.h"
 #include "app/cli/playlist_argument.h"
 #include "app/cli/standard_streams.h"
@@ -75,20 +74,19 @@ void show(WindowState& window, const Playlist& playlist, std::size_t page, Warni
 
 }  // namespace
 
-void run_render(CLI::App& app, const Words& words) {
+void run_render(CommandOptions& options, const Words& words) {
   RenderWords wanted;
-  app.add_option("PLAYLIST", wanted.playlist, "A playlist file (.json), or the name of a lesson")->required();
-  app.add_option("-o,--output", wanted.output, "The folder for the pictures; created if missing")
-      ->type_name("FOLDER")
-      ->required();
-  app.add_option("--size", wanted.size, "The size of each picture in pixels")
-      ->type_name("WxH")
-      ->capture_default_str();
-  app.add_option("--theme", wanted.theme, "light, dark or projector")->type_name("NAME")->capture_default_str();
-  app.add_option("--format", wanted.format, "png or svg")->type_name("NAME")->capture_default_str();
-  app.add_flag("--motion", wanted.motion, "Also write the animation of each page's step, as an animated PNG");
-  add_strict_flag(app, wanted.strict);
-  if (!parse_words(app, words)) return;
+  options.value("PLAYLIST", wanted.playlist, "A playlist file (.json), or the name of a lesson",
+                {.required = true});
+  options.value("-o,--output", wanted.output, "The folder for the pictures; created if missing",
+                {.type = "FOLDER", .required = true});
+  options.value("--size", wanted.size, "The size of each picture in pixels",
+                {.type = "WxH", .shows_default = true});
+  options.value("--theme", wanted.theme, "light, dark or projector", {.type = "NAME", .shows_default = true});
+  options.value("--format", wanted.format, "png or svg", {.type = "NAME", .shows_default = true});
+  options.flag("--motion", wanted.motion, "Also write the animation of each page's step, as an animated PNG");
+  add_strict_flag(options, wanted.strict);
+  if (!options.parse(words)) return;
 
   const PixelSize size =
       pixel_size_of(wanted.size, StagePictures::least_side, StagePictures::largest_side, "1920x1080");

@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "app/cli/chosen_layers.h"
-#include "app/cli/command_options.h"
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"
@@ -169,31 +168,27 @@ void write_file(const std::string& output, Format format, const RunFile& run) {
 
 }  // namespace
 
-void run_run(CLI::App& app, const Words& words) {
+void run_run(CommandOptions& options, const Words& words) {
   TraceRequest request;
   std::vector<std::string> only;
   std::string output, style = "pytorch", format_word, layers;
-  add_trace_flags(app, request);
-  app.add_option("--only", only, "Write only these tensors: output,attn_weights")
-      ->type_name("NAME")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  app.add_option(
-         "-o,--output", output,
-         "The file to write: .npz or .safetensors with the tensors, or .py with the program that computes "
-         "them (and an .npz beside it where the arrays are large); - is standard output")
-      ->type_name("FILE")
-      ->required();
-  app.add_option("--format", format_word, "npz, safetensors or py; default: from the file's extension")
-      ->type_name("NAME");
-  app.add_option("--layers", layers,
-                 "For a model: run a text through these layers in one pass, with tensors named layer.N.NAME: "
-                 "all, or 0,3")
-      ->type_name("N,M|all");
-  app.add_option("--style", style, "The style of a .py program: pytorch, einsum, numpy or d2l")
-      ->type_name("NAME")
-      ->capture_default_str();
-  if (!parse_words(app, words)) return;
+  add_trace_flags(options, request);
+  options.values("--only", only, "Write only these tensors: output,attn_weights",
+                 {.type = "NAME", .delimiter = ','});
+  options.value(
+      "-o,--output", output,
+      "The file to write: .npz or .safetensors with the tensors, or .py with the program that computes "
+      "them (and an .npz beside it where the arrays are large); - is standard output",
+      {.type = "FILE", .required = true});
+  options.value("--format", format_word, "npz, safetensors or py; default: from the file's extension",
+                {.type = "NAME"});
+  options.value("--layers", layers,
+                "For a model: run a text through these layers in one pass, with tensors named layer.N.NAME: "
+                "all, or 0,3",
+                {.type = "N,M|all"});
+  options.value("--style", style, "The style of a .py program: pytorch, einsum, numpy or d2l",
+                {.type = "NAME", .shows_default = true});
+  if (!options.parse(words)) return;
 
   const Format format = format_of(output, format_word);
   const CodeStyle code_style = style_of(style);

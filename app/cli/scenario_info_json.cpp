@@ -2,6 +2,7 @@
 #include <nlohmann/json.hpp>
 
 #include "app/cli/scenario_info.h"
+#include "core/files/json_text.h"
 #include "core/scenario/scenario_schema.h"
 
 namespace headwise {
@@ -160,7 +161,7 @@ std::string scenario_info_json(const ScenarioInfo& info) {
       {"tensors", tensors(info)},
       {"answers", answers},
       {"notes", info.notes}};
-  return document.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  return json_text(document, {.indent = 2, .replaces_bytes = true}) + "\n";
 }
 
 }  // namespace headwise

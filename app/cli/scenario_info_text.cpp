@@ -1,6 +1,5 @@
 // The report of scenario_info for people.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -8,6 +7,7 @@
 #include "app/cli/text_table.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 #include "core/tensor/memory.h"
 
 namespace headwise {
@@ -34,7 +34,7 @@ std::string parameters(const ScenarioInfo& info) {
   std::vector<TextRow> rows;
   for (const ParameterCount& count : info.parameters) {
     rows.push_back({std::string(tensor_entry(count.tensor).name), count.letters,
-                    fmt::format("({})", fmt::join(count.sizes, ",")), count_text(count.numbers)});
+                    fmt::format("({})", join(count.sizes, ",")), count_text(count.numbers)});
   }
   rows.push_back({"all", "", "", count_text(total_parameters(info.parameters))});
   return heading("Parameters") + text_table(rows);
@@ -135,7 +135,7 @@ std::string output_shares(const std::vector<double>& shares) {
   return text + fmt::format(
                     "  output = Σ_h head_output_h · W_O,hᵀ + b. The sum of absolute values of each head's "
                     "part over all cells, as a share of the total over heads and bias: {}.\n",
-                    fmt::join(row, ", "));
+                    join(row, ", "));
 }
 
 }  // namespace

@@ -1,13 +1,9 @@
 #include "app/cli/subcommand.h"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <charconv>
 #include <cmath>
 
-#include "app/cli/command_options.h"
-#include "app/cli/standard_streams.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -74,48 +70,10 @@ T whole_word(const std::string& option, const std::string& word, const char* exp
   return value;
 }
 
-// CLI11's words for an option with too many or too few values, as ours: "--output: At Most 1 required but received 2",
-// "--output: 1 required FILE missing".
-ErrorParts parts_of(const std::string& message, const std::string& command, const std::string& remedy) {
-  const std::size_t colon = message.find(": ");
-  const std::string option = message.substr(0, colon);
-  constexpr std::string_view often = ": At Most 1 required but received ", none = ": 1 required ",
-                             end = " missing";
-  if (message.find(often) == colon)
-    return {fmt::format("{}: {}", command, option), "the option is given more than once",
-            fmt::format("{} times", message.substr(colon + often.size())), "once", remedy};
-  if (message.find(none) == colon && message.ends_with(end)) {
-    const std::size_t from = colon + none.size();
-    return {fmt::format("{}: {}", command, option), "its value is missing", "",
-            message.substr(from, message.size() - from - end.size()), remedy};
-  }
-  return {command, message, "", "", remedy};
-}
-
 }  // namespace
 
 std::span<const Subcommand> subcommands() {
   return commands;
-}
-
-bool parse_words(CLI::App& app, const Words& words) {
-  const std::string remedy = fmt::format("see headwise {} --help", app.get_name());
-  app.allow_extras();
-  try {
-    app.parse(Words(words.rbegin(), words.rend()));  // CLI11 takes them from the back
-  } catch (const CLI::CallForHelp&) {
-    print(app.help("headwise"));
-    return false;
-  } catch (const CLI::ArgumentMismatch& error) {
-    throw Error(ExitStatus::usage, parts_of(error.what(), app.get_name(), remedy));
-  } catch (const CLI::ParseError& error) {
-    throw Error(ExitStatus::usage, {app.get_name(), error.what(), "", "", remedy});
-  }
-  for (const std::string& word : app.remaining()) {
-    const char* what = word.starts_with('-') ? "there is no such option" : "unexpected argument";
-    throw Error(ExitStatus::usage, {app.get_name(), what, word, "", remedy});
-  }
-  return true;
 }
 
 long long integer_of(const std::string& option, const std::string& word) {

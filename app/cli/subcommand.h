@@ -6,36 +6,27 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-namespace CLI {
-class App;
-}
+#include "app/cli/command_options.h"
 
 namespace headwise {
-
-using Words = std::vector<std::string>;
 
 struct Subcommand {
   std::string_view name;      // "run"
   std::string_view what;      // one line
   std::string_view examples;  // indented lines
-  void (*run)(CLI::App& app, const Words& words);
+  void (*run)(CommandOptions& options, const Words& words);
 };
 
 std::span<const Subcommand> subcommands();
 
-void run_render(CLI::App& app, const Words& words);   // render_command.cpp
-void run_run(CLI::App& app, const Words& words);      // run_command.cpp
-void run_export(CLI::App& app, const Words& words);   // export_command.cpp
-void run_compare(CLI::App& app, const Words& words);  // compare_command.cpp
-void run_info(CLI::App& app, const Words& words);     // info_command.cpp
-void run_bench(CLI::App& app, const Words& words);    // bench_command.cpp
-void run_list(CLI::App& app, const Words& words);     // list_command.cpp
-
-// Parses the words with the options that were added to `app`. Returns false where help was asked for, and
-// printed. Throws Error(usage), one line, for everything that is wrong.
-bool parse_words(CLI::App& app, const Words& words);
+void run_render(CommandOptions& options, const Words& words);   // render_command.cpp
+void run_run(CommandOptions& options, const Words& words);      // run_command.cpp
+void run_export(CommandOptions& options, const Words& words);   // export_command.cpp
+void run_compare(CommandOptions& options, const Words& words);  // compare_command.cpp
+void run_info(CommandOptions& options, const Words& words);     // info_command.cpp
+void run_bench(CommandOptions& options, const Words& words);    // bench_command.cpp
+void run_list(CommandOptions& options, const Words& words);     // list_command.cpp
 
 // The whole of a word as a whole number, or as a finite number; throws Error(usage) naming the option.
 long long integer_of(const std::string& option, const std::string& word);

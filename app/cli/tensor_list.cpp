@@ -1,7 +1,6 @@
 #include "app/cli/tensor_list.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -11,6 +10,7 @@
 #include "app/cli/text_table.h"
 #include "core/model/layers/numbered_name.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 #include "core/tensor/memory.h"
 
 namespace headwise {
@@ -30,7 +30,7 @@ std::string set_text(const std::set<Index>& numbers) {
     runs.push_back(first == last ? fmt::format("{}", *first) : fmt::format("{}…{}", *first, *last));
     first = next;
   }
-  return fmt::format("{{{}}}", fmt::join(runs, ","));
+  return fmt::format("{{{}}}", join(runs, ","));
 }
 
 struct Member {
@@ -106,7 +106,7 @@ std::string tensor_list_text(const std::vector<ArrayInfo>& arrays, bool gather) 
   for (const TensorGroup& group : groups) {
     rows.push_back({group.name, group.dtype});
     if (counted) rows.back().push_back(group.count > 1 ? fmt::format("{} ×", group.count) : "");
-    rows.back().push_back(fmt::format("({})", fmt::join(group.sizes, ",")));
+    rows.back().push_back(fmt::format("({})", join(group.sizes, ",")));
     rows.back().push_back(bytes_text(group.bytes));
   }
   return text_table(rows);

@@ -1,14 +1,12 @@
 #include "app/cli/trace_request.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <unistd.h>
 #include <filesystem>
 
 #include <algorithm>
 #include <map>
 
-#include "app/cli/command_options.h"
 #include "app/cli/standard_streams.h"
 #include "app/platform/offscreen_context.h"
 #include "core/backend/backend_trace.h"
@@ -26,6 +24,7 @@
 #include "core/scenario/scenario_schema.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 #include "core/trace/tensor_names.h"
 #include "core/trace/trace_warnings.h"
 
@@ -53,9 +52,8 @@ void require_used(const std::string& path, const std::vector<NamedTensor>& array
       meant = nearest;
   }
   throw Error(ExitStatus::input,
-              {path, "nothing in this --input file is used",
-               there.empty() ? "no arrays" : fmt::format("{}", fmt::join(there, ", ")),
-               fmt::format("{}", fmt::join(names, ", ")),
+              {path, "nothing in this --input file is used", there.empty() ? "no arrays" : join(there, ", "),
+               join(names, ", "),
                meant.empty() ? "save the arrays under these names" : fmt::format("did you mean {}?", meant)});
 }
 
@@ -124,7 +122,7 @@ std::string tensors_of_a_trace() {
     const bool begins = entry.id == TensorId::query || entry.id == TensorId::key || entry.id == TensorId::value;
     if (begins || entry.role == TensorRole::intermediate) names.emplace_back(entry.name);
   }
-  return fmt::format("{}, or a parameter's or mask's name", fmt::join(names, ", "));
+  return fmt::format("{}, or a parameter's or mask's name", join(names, ", "));
 }
 
 }  // namespace
@@ -189,27 +187,23 @@ TensorName requested_tensor(const TraceRequest& request, const std::string& opti
   return *name;
 }
 
-void add_trace_flags(CLI::App& app, TraceRequest& request) {
-  app.add_option("SCENARIO", request.scenario,
-                 "A scenario file (.json; - is standard input), the name of a preset, a file written by run, "
-                 "or a model (choose its layer with --set parameters.layer=3)")
-      ->required();
-  app.add_option("--input", request.inputs,
-                 "Arrays under PyTorch's names: .npz, .safetensors, or one .npy named after its array")
-      ->type_name("FILE")
-      ->allow_extra_args(false);
-  app.add_option("--set", request.settings, "Change the scenario: attention.num_heads=4")
-      ->type_name("PATH=VALUE")
-      ->allow_extra_args(false);
-  app.add_option("--backend", request.backend, "Compute backend (see: headwise list backends)")
-      ->type_name("NAME")
-      ->capture_default_str();
-  app.add_option("--dtype", request.dtype, "Precision of the computation: f32 or f64")
-      ->type_name("TYPE")
-      ->capture_default_str();
-  app.add_flag("--backward", request.backward,
+void add_trace_flags(CommandOptions& options, TraceRequest& request) {
+  options.value("SCENARIO", request.scenario,
+                "A scenario file (.json; - is standard input), the name of a preset, a file written by run, "
+                "or a model (choose its layer with --set parameters.layer=3)",
+                {.required = true});
+  options.values("--input", request.inputs,
+                 "Arrays under PyTorch's names: .npz, .safetensors, or one .npy named after its array",
+                 {.type = "FILE"});
+  options.values("--set", request.settings, "Change the scenario: attention.num_heads=4",
+                 {.type = "PATH=VALUE"});
+  options.value("--backend", request.backend, "Compute backend (see: headwise list backends)",
+                {.type = "NAME", .shows_default = true});
+  options.value("--dtype", request.dtype, "Precision of the computation: f32 or f64",
+                {.type = "TYPE", .shows_default = true});
+  options.flag("--backward", request.backward,
                "Compute the gradients too: grad.NAME, of the sum of grad_output · output");
-  add_strict_flag(app, request.strict);
+  add_strict_flag(options, request.strict);
 }
 
 RunRecord record_of(const ComputedTrace& computed) {
@@ -243,8 +237,7 @@ ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenari
   const Backend& backend = backend_named(request.backend);
   const bool inputs_alone =
       needed && !request.backward && scenario.op == Op::multi_head_attention && needs_only_inputs(*needed);
-  const InputsNeed need{.maps = least_maps_of(backend, request.backward, needed),
-                        .parameters = !inputs_alone};
+  const InputsNeed need{.maps = least_maps_of(backend, request.backward, needed), .parameters = !inputs_alone};
   const GivenArrays given = read_arrays(request.inputs);
   ComputedTrace computed{.inputs = inputs_of(request, scenario, given, warnings, previous, need),
                          .trace = nullptr,

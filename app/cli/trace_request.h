@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/subcommand.h"
+#include "app/cli/command_options.h"
 #include "app/cli/warnings.h"
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_inputs.h"
@@ -24,7 +24,7 @@ struct TraceRequest {
 };
 
 // `request` must live until the words are parsed.
-void add_trace_flags(CLI::App& app, TraceRequest& request);
+void add_trace_flags(CommandOptions& options, TraceRequest& request);
 
 // The scenario itself, with its settings. Throws Error(usage).
 Scenario requested_scenario(const TraceRequest& request);

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "app/cli/command_options.h"
 #include "app/cli/standard_streams.h"
 #include "core/tensor/error.h"
 
@@ -21,8 +20,8 @@ void Warnings::refuse_where(bool strict) const {
                fmt::format("{} of them", all_.size()), "none", "fix their causes, or leave out --strict"});
 }
 
-void add_strict_flag(CLI::App& app, bool& strict) {
-  app.add_flag("--strict", strict, "Treat warnings as errors: exit with status 3 and write no output");
+void add_strict_flag(CommandOptions& options, bool& strict) {
+  options.flag("--strict", strict, "Treat warnings as errors: exit with status 3 and write no output");
 }
 
 }  // namespace headwise

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "app/cli/subcommand.h"
+#include "app/cli/command_options.h"
 
 namespace headwise {
 
@@ -27,6 +27,6 @@ class Warnings {
 };
 
 // --strict, with what it means. `strict` must live until the words are parsed.
-void add_strict_flag(CLI::App& app, bool& strict);
+void add_strict_flag(CommandOptions& options, bool& strict);
 
 }  // namespace headwise

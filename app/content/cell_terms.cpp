@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "core/picture/label_text.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -65,7 +66,7 @@ std::string term_name(const Trace& trace, const TokenLabels& labels, const std::
   for (std::size_t axis = 0; axis < group->runs.size(); ++axis) {
     if (group->runs[axis]) parts.push_back(index_name(labels, axes[axis], first.index[axis]));
   }
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return join(parts, ", ");
 }
 
 double magnitude(const Term& term) {
@@ -118,7 +119,7 @@ std::string box_text(const Trace& trace, const BoxRef& box) {
       parts.push_back(fmt::format("{}:{}", begin, end));
     }
   }
-  return fmt::format("{}[{}]", to_string(box.tensor), fmt::join(parts, ","));
+  return fmt::format("{}[{}]", to_string(box.tensor), join(parts, ","));
 }
 
 std::string token_at(const std::vector<std::string>& labels, Index at, std::string_view letter) {

@@ -6,6 +6,7 @@
 
 #include "app/session/tensor_export.h"
 #include "core/attention/scaled_dot_product_attention.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -238,7 +239,7 @@ class Builder {
       const std::string name = short_name(shown->matrix.name.id);
       if (std::ranges::find(names, name) == names.end()) names.push_back(name);
     }
-    bar.caption = fmt::format("{}{}", fmt::join(names, " and "), heads ? ", all heads" : "");
+    bar.caption = fmt::format("{}{}", join(names, " and "), heads ? ", all heads" : "");
     for (StagePart* shown : parts) {
       shown->bar = content_.bars.size();
       HeatmapSpec& spec = shown->spec;

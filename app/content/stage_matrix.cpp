@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/session/tensor_export.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -130,7 +131,7 @@ std::string matrix_name(const StageMatrix& matrix) {
   std::string name = to_string(matrix.name);
   const Index shown = matrix.transposed ? matrix.view.cols : matrix.view.rows;
   const Shape& shape = matrix.view.tensor->shape();
-  if (!matrix.leading.empty()) name += fmt::format("[{}]", fmt::join(matrix.leading, ","));
+  if (!matrix.leading.empty()) name += fmt::format("[{}]", join(matrix.leading, ","));
   if (shape.rank() == 2 && shown != shape.size(0)) {
     name += fmt::format("[{}:{}]", matrix.row_begin, matrix.row_begin + shown);
   }

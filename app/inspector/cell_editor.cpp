@@ -7,6 +7,7 @@
 
 #include "app/session/cell_editing.h"
 #include "app/widgets/labelled_field.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -31,7 +32,7 @@ void draw_cell_editor(const PanelContext& context, const CellRef& cell, PanelAct
   if (!field.error.empty()) error_line(context.widgets(), field.error);
   if (!field.changed || !value) return;
   action.scenario = with_cell(context.scenario, cell, *value);
-  action.edit_label = fmt::format("set {}[{}]", to_string(cell.tensor), fmt::join(cell.index, ","));
+  action.edit_label = fmt::format("set {}[{}]", to_string(cell.tensor), join(cell.index, ","));
   action.edit_continues = true;
 }
 

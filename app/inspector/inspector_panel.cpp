@@ -3,7 +3,6 @@
 #include <imgui.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -29,6 +28,7 @@
 #include "app/widgets/ui_probe.h"
 #include "app/widgets/work_probe.h"
 #include "core/picture/number_text.h"
+#include "core/tensor/join.h"
 #include "core/trace/cell_reach.h"
 
 namespace headwise {
@@ -196,7 +196,7 @@ std::string pinned_heading(const PanelContext& context, const CellRef& cell) {
   if (elsewhere(1, "H", selection.head)) places.push_back(fmt::format("IN HEAD {}", cell.index[1]));
   if (elsewhere(0, "N", selection.batch)) places.push_back(fmt::format("IN SEQUENCE {}", cell.index[0]));
   if (places.empty()) return "THIS CELL: PINNED (ESC TO UNPIN)";
-  return fmt::format("THIS CELL: PINNED {}", fmt::join(places, ", "));
+  return fmt::format("THIS CELL: PINNED {}", join(places, ", "));
 }
 
 void draw_cell(const PanelContext& context, TextColumn& column, TermsState& state, bool compact,

@@ -7,6 +7,7 @@
 #include "core/files/file_paths.h"
 #include "core/model/transformer/text_model.h"
 #include "core/scenario/layer_scenario.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -48,8 +49,7 @@ FoundHeads find_heads(const HeadQuestion& question) {
   found.tokens = text.labels;
   const auto of_text = [](const EncodedToken& token) { return token.begin < token.end; };
   found.empty = std::ranges::none_of(text.tokens, of_text);
-  found.notice = found.empty ? "the text is empty, so nothing was measured"
-                             : fmt::format("{}", fmt::join(text.notices, "; "));
+  found.notice = found.empty ? "the text is empty, so nothing was measured" : join(text.notices, "; ");
   if (const std::string told = heads_without_number(*found.survey); !found.empty && !told.empty())
     found.notice += (found.notice.empty() ? "" : "; ") + told;
   found.no_words = model->transformer()->no_words();

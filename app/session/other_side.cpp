@@ -1,7 +1,6 @@
 #include "app/session/other_side.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/reference/reference_backend.h"
 #include "core/tensor/cancellation.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -33,7 +33,7 @@ OtherSide wide_head(const Computation& present) {
   if (many.tensors.head_gain) left_out.emplace_back("head gains");
   if (many.tensors.frozen_weights) left_out.emplace_back("frozen heads");
   if (!left_out.empty())
-    side.notes.push_back(fmt::format("The wide head is computed without {}.", fmt::join(left_out, " and ")));
+    side.notes.push_back(fmt::format("The wide head is computed without {}.", join(left_out, " and ")));
   auto computation = std::make_shared<Computation>();
   computation->scenario = present.scenario;
   computation->inputs = present.inputs;

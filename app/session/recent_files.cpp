@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "app/session/error_log.h"
 #include "core/files/atomic_file.h"
+#include "core/files/json_text.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -30,7 +32,7 @@ std::vector<std::string> load_recent_files(const std::string& path) {
   try {
     std::ifstream file(path, std::ios::binary);
     std::vector<std::string> files;
-    for (const nlohmann::json& entry : nlohmann::json::parse(file)) {
+    for (const nlohmann::json& entry : json_of(std::string(std::istreambuf_iterator<char>(file), {}))) {
       if (!entry.is_string() || entry.get_ref<const std::string&>().empty()) continue;
       if (files.size() < most_recent_files) files.push_back(entry.get<std::string>());
     }
@@ -60,7 +62,7 @@ void save_recent_files(const std::string& path, const std::vector<std::string>& 
         {.where = path, .what = "the folder of the recent files cannot be created", .got = error.message()});
   }
   const nlohmann::json json(files);
-  write_file_atomically(path, json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+  write_file_atomically(path, json_text(json, {.indent = 2, .replaces_bytes = true}) + "\n");
 }
 
 }  // namespace headwise

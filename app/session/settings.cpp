@@ -6,9 +6,11 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 
 #include "core/files/atomic_file.h"
+#include "core/files/json_text.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -27,7 +29,7 @@ std::string environment(const char* name) {
 Settings parse(const std::string& path) {
   if (fs::file_size(path) > largest_file) throw std::runtime_error("too large");
   std::ifstream file(path, std::ios::binary);
-  const nlohmann::json json = nlohmann::json::parse(file);
+  const nlohmann::json json = json_of(std::string(std::istreambuf_iterator<char>(file), {}));
   if (!json.is_object()) throw std::runtime_error("not an object");
   Settings settings;
   if (const auto theme = json.find("theme"); theme != json.end()) {
@@ -92,7 +94,7 @@ void save_settings(const std::string& path, const Settings& settings) {
                                     {"motion_speed", settings.motion_speed},
                                     {"first_steps", settings.first_steps},
                                     {"reduce_motion", settings.reduce_motion}};
-  write_file_atomically(path, json.dump(2) + "\n");
+  write_file_atomically(path, json_text(json, {.indent = 2}) + "\n");
 }
 
 }  // namespace headwise

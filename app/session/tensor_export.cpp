@@ -11,6 +11,7 @@
 #include "core/picture/picture.h"
 #include "core/picture/table.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 #include "core/trace/why_absent.h"
 
 namespace headwise {
@@ -147,7 +148,7 @@ AxisNames axis_names(const Tensor& tensor, Index axis, const TokenLabels& labels
 std::string matrix_title(const Tensor& tensor, const TensorExport& what, const std::vector<Index>& leading) {
   const Shape& shape = tensor.shape();
   std::string title = to_string(what.tensor);
-  if (!leading.empty()) title += fmt::format("[{}]", fmt::join(leading, ","));
+  if (!leading.empty()) title += fmt::format("[{}]", join(leading, ","));
   const Index rank = shape.rank();
   if (rank >= 2) {
     title += fmt::format(" — {}×{} = {}×{}", shape.name(rank - 2), shape.name(rank - 1), shape.size(rank - 2),

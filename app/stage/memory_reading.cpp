@@ -3,7 +3,6 @@
 #include <imgui.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 #include <ranges>
@@ -16,6 +15,7 @@
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/measure.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -73,7 +73,7 @@ std::string owner_words(const PanelContext& context, const MemoryScene& scene, I
   const MemoryOrder& order = scene.order;
   const std::vector<Index> source = from_layout(order.source, cell_of(order.states, 0, first_float));
   std::string text = fmt::format("float {} is {}[{}]", first_float, tensor_entry(order.source.tensor).name,
-                                 fmt::join(source, ","));
+                                 join(source, ","));
   const Shape& shape = context.trace.tensor(order.source.tensor)->shape();
   for (std::size_t i = 0; i < source.size(); ++i) {
     const std::string& axis = shape.axes()[i].name;
@@ -129,7 +129,7 @@ void draw_reading_words(const PanelContext& context, const MemoryReading& readin
   const float line = std::round(mono->FontSize * 1.3f), x = static_cast<float>(plane.x);
   const float title = static_cast<float>(plane.y) - line - 2.0f * context.scale;
   const std::string leading =
-      scene.matrix.leading.empty() ? "" : fmt::format("[{}]", fmt::join(scene.matrix.leading, ","));
+      scene.matrix.leading.empty() ? "" : fmt::format("[{}]", join(scene.matrix.leading, ","));
   const std::string name = wrong ? scene.order.wrong_code + leading : matrix_name(scene.matrix);
   const std::string fitted = fitted_text(name, mono, width);
   list->AddText(mono, mono->FontSize, {x, title},

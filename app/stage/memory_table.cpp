@@ -3,7 +3,6 @@
 #include <imgui.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -14,6 +13,7 @@
 #include "app/widgets/measure.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -120,7 +120,7 @@ class Table {
     write(shown.layout.strides_text(), wrong         ? palette.warning
                                        : new_strides ? palette.text
                                                      : palette.text_dim);
-    if (!short_) write(fmt::format("[{}]", fmt::join(cell, ",")), palette.text_dim);
+    if (!short_) write(fmt::format("[{}]", join(cell, ",")), palette.text_dim);
     std::string where = fmt::format("{}", float_there);
     if (lies_at != float_there) where += fmt::format(" → at {}", lies_at);
     write(where, differs ? palette.warning : palette.text);

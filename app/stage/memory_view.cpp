@@ -3,7 +3,6 @@
 #include <imgui.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <algorithm>
 #include <cmath>
 
@@ -18,6 +17,7 @@
 #include "app/widgets/measure.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/ui_probe.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -160,7 +160,7 @@ void View::make_window() {
   std::string key = fmt::format("{} {} {} {} {} {}", scene_.order.wrong_code, scene_.matrix.transposed,
                                 rows.begin, rows.count, cols.begin, cols.count);
   for (const MemoryState& each : scene_.order.states) key += each.code;
-  key += fmt::format(" {} {}", fmt::join(scene_.matrix.leading, ","), static_cast<int>(context_.theme));
+  key += fmt::format(" {} {}", join(scene_.matrix.leading, ","), static_cast<int>(context_.theme));
   MemoryWindow& window = state_.window;
   if (state_.window_of.lock() != view.tensor || state_.window_key != key) {
     window = {rows.begin, rows.count, cols.begin, cols.count, {}, {}, {}, {}};

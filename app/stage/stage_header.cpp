@@ -3,7 +3,6 @@
 #include <imgui.h>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -23,6 +22,7 @@
 #include "app/widgets/segmented_control.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -61,7 +61,7 @@ void draw_not_computed(const PanelContext& context, float width) {
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.warning),
                                       line.c_str());
   ImGui::Dummy({width_of(font, line), font->FontSize});
-  tooltip(context.widgets(), fmt::format("{}", fmt::join(told, "\n\n")));
+  tooltip(context.widgets(), join(told, "\n\n"));
   ui_probe_item("stage/not_computed");
 }
 

@@ -6,7 +6,6 @@
 #include <array>
 #include <bit>
 #include <cmath>
-#include <iterator>
 #include <map>
 #include <optional>
 #include <utility>
@@ -21,8 +20,6 @@ namespace {
 constexpr float line_per_em = 1.1640625f;
 constexpr float same_place = 0.1f;  // pixels: within one piece of text the pen advances exactly
 constexpr int most_spaces = 8;      // within a run of text
-
-using Out = std::back_insert_iterator<std::string>;
 
 ImVec2 minus(ImVec2 a, ImVec2 b) {
   return {a.x - b.x, a.y - b.y};
@@ -98,8 +95,7 @@ class Writer {
         "height=\"{1}\" viewBox=\"0 0 {0} {1}\" font-family=\"'DejaVu Sans',Verdana,sans-serif\">\n",
         width, height);
     svg += "<defs>\n" + defs_ + "</defs>\n";
-    fmt::format_to(Out(svg), "<rect width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", width, height,
-                   svg_color(ground_));
+    svg += fmt::format("<rect width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", width, height, svg_color(ground_));
     return svg + body_ + "</svg>\n";
   }
 
@@ -211,8 +207,7 @@ class Writer {
     const bool mono = run.font == fonts_.mono || run.font == fonts_.mono_small;
     const float degrees = std::atan2(run.along.y, run.along.x) * 57.29578f;
     // The length keeps the picture together where a viewer has another font.
-    fmt::format_to(
-        Out(body_),
+    body_ += fmt::format(
         "<text x=\"{}\" y=\"{}\" font-size=\"{}\" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\" "
         "xml:space=\"preserve\"{}{}{}{}{}>{}</text>\n",
         x, y, svg_number(line / line_per_em), svg_number(std::sqrt(dot(span, span))), fill_of(run.color),
@@ -240,8 +235,8 @@ class Writer {
     if (fill.empty() || fill + attribute != shapes_style_ || !is_opaque(polygon[0]->col)) flush_shapes();
     shapes_style_ = fill + attribute;
     for (std::size_t i = 0; i < polygon.size(); ++i) {
-      fmt::format_to(Out(shapes_), "{}{} {}", i == 0 ? 'M' : 'L', svg_number(polygon[i]->pos.x),
-                     svg_number(polygon[i]->pos.y));
+      shapes_ += fmt::format("{}{} {}", i == 0 ? 'M' : 'L', svg_number(polygon[i]->pos.x),
+                             svg_number(polygon[i]->pos.y));
     }
     shapes_ += 'Z';
   }
@@ -268,8 +263,7 @@ class Writer {
       }
       return fill;
     };
-    fmt::format_to(
-        Out(defs_),
+    defs_ += fmt::format(
         "<linearGradient id=\"shade{0}\" gradientUnits=\"userSpaceOnUse\" x1=\"{1}\" y1=\"{2}\" x2=\"{3}\" "
         "y2=\"{4}\"><stop offset=\"0\"{5}/><stop offset=\"1\"{6}/></linearGradient>\n",
         next_shade_, svg_number(from.pos.x), svg_number(from.pos.y), svg_number(to.pos.x),
@@ -285,8 +279,7 @@ class Writer {
     const std::array<float, 4> key{clip.x, clip.y, clip.z, clip.w};
     const auto [entry, added] = clips_.emplace(key, clips_.size());
     if (added) {
-      fmt::format_to(
-          Out(defs_),
+      defs_ += fmt::format(
           "<clipPath id=\"clip{}\"><rect x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\"/></clipPath>\n",
           entry->second, svg_number(clip.x), svg_number(clip.y), svg_number(clip.z - clip.x),
           svg_number(clip.w - clip.y));
@@ -296,7 +289,7 @@ class Writer {
 
   void flush_shapes() {
     if (shapes_.empty()) return;
-    fmt::format_to(Out(body_), "<path{} d=\"{}\"/>\n", shapes_style_, shapes_);
+    body_ += fmt::format("<path{} d=\"{}\"/>\n", shapes_style_, shapes_);
     shapes_.clear();
     shapes_style_.clear();
   }

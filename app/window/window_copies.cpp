@@ -10,6 +10,7 @@
 #include "app/window/window_state.h"
 #include "core/code/program.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 
@@ -22,8 +23,8 @@ void copy_value(WindowState& window) {
     return;
   }
   window.clipboard = fmt::format("{:.9g}", tensor->at(cell->index));
-  view.notices.say(fmt::format("Copied {} ({}[{}])", window.clipboard, to_string(cell->tensor),
-                               fmt::join(cell->index, ",")));
+  view.notices.say(
+      fmt::format("Copied {} ({}[{}])", window.clipboard, to_string(cell->tensor), join(cell->index, ",")));
 }
 
 std::optional<TensorExport> map_to_copy(WindowState& window) {

@@ -1,7 +1,6 @@
 #include "core/answers/head_width_comparison.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -13,6 +12,7 @@
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/trace_compare.h"
 #include "core/reference/reference_backend.h"
+#include "core/tensor/join.h"
 #include "core/tensor/memory.h"
 #include "core/tensor/progress.h"
 #include "core/trace/attention_sizes.h"
@@ -150,7 +150,7 @@ std::vector<std::string> in_words(const HeadWidthComparison& c, Index keys) {
           : " against " + count_text(c.wide.counts.multiply_adds),
       count_text(c.many.counts.exponentials), count_text(c.wide.counts.exponentials)));
   for (const std::string& note : c.notes) sentences.push_back("Note: " + note + ".");
-  if (!c.left_out.empty()) sentences.push_back(fmt::format("Both without {}.", fmt::join(c.left_out, ", ")));
+  if (!c.left_out.empty()) sentences.push_back(fmt::format("Both without {}.", join(c.left_out, ", ")));
   return sentences;
 }
 

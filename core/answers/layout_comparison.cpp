@@ -1,7 +1,6 @@
 #include "core/answers/layout_comparison.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>
@@ -9,6 +8,7 @@
 #include "core/answers/operation_counts.h"
 #include "core/answers/output_behind_projection.h"
 #include "core/answers/traced_inputs.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -187,7 +187,7 @@ std::string matrices_text(const LayoutAnswer& answer) {
     for (; group != other_shape; ++group) count += group->count;
     shapes.push_back(fmt::format("{} × ({},{})", count, first.rows, first.cols));
   }
-  return fmt::format("{}", fmt::join(shapes, ", "));
+  return join(shapes, ", ");
 }
 
 std::string layout_words(ProjectionLayout layout) {

@@ -1,11 +1,11 @@
 #include "core/answers/memory_order.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
 
+#include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/tensor_names.h"
 
@@ -15,7 +15,7 @@ namespace {
 using Id = TensorId;
 
 std::string call(const char* operation, const Shape& shape) {
-  return fmt::format(".{}({})", operation, fmt::join(shape.sizes(), ", "));
+  return fmt::format(".{}({})", operation, join(shape.sizes(), ", "));
 }
 
 // One operation after the other, as a line of PyTorch has them.
@@ -41,7 +41,7 @@ class Operations {
     states_.push_back({".transpose(-2, -1)", layout().transposed(rank - 2, rank - 1)});
   }
   void permute(const std::vector<Index>& order) {
-    states_.push_back({fmt::format(".permute({})", fmt::join(order, ", ")), layout().permuted(order)});
+    states_.push_back({fmt::format(".permute({})", join(order, ", ")), layout().permuted(order)});
   }
   // Does nothing where the floats lie so already, as PyTorch's does.
   void contiguous() {

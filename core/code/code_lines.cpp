@@ -1,7 +1,6 @@
 #include "core/code/code_lines.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -9,6 +8,7 @@
 #include "core/attention/rotary_embedding.h"
 #include "core/code/code_dialect.h"
 #include "core/code/mask_lines.h"
+#include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
@@ -17,7 +17,7 @@ namespace {
 using Id = TensorId;
 
 std::string sizes_list(const std::vector<Index>& sizes) {
-  return fmt::format("({})", fmt::join(sizes, ","));
+  return fmt::format("({})", join(sizes, ","));
 }
 
 // The shortest text that reads back as the same number.
@@ -191,7 +191,7 @@ void Lines::turn() {
   const std::string frequencies = o_.rotary_base
                                       ? fmt::format("{} ** (-{} / {})", number(*o_.rotary_base),
                                                     dialect_->range(0, sizes_.head_dim, 2), sizes_.head_dim)
-                                      : dialect_->doubles(fmt::format("{}", fmt::join(given, ", ")));
+                                      : dialect_->doubles(join(given, ", "));
   add(fmt::format("theta = {}[:, None] * {}", dialect_->range(first, first + positions, 1), frequencies),
       fmt::format("({},{}), a position's angles", positions, pairs));
   add(fmt::format("cos, sin = {}, {}", dialect_->in_type_of(dialect_->cosine("theta"), heads),
@@ -247,7 +247,7 @@ void Lines::mask() {
 // Heads that keep the weights they had.
 void Lines::freeze() {
   if (o_.frozen_heads.empty()) return;
-  const std::string heads = fmt::format("{}", fmt::join(o_.frozen_heads, ", "));
+  const std::string heads = join(o_.frozen_heads, ", ");
   add(dialect_->freeze(code_variable(result_), heads, "frozen_weights"),
       fmt::format("head{} {} {} the weights held: {}", o_.frozen_heads.size() == 1 ? "" : "s", heads,
                   o_.frozen_heads.size() == 1 ? "keeps" : "keep", t_.frozen_weights->shape().sizes_text()));

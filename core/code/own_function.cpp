@@ -1,12 +1,12 @@
 #include "core/code/own_function.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <vector>
 
 #include "core/attention/rotary_embedding.h"
+#include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
@@ -83,7 +83,7 @@ std::string own_function_text(const Trace& trace) {
   const bool sdpa = trace.options.op == Op::scaled_dot_product_attention;
   const char* name = sdpa ? "F.scaled_dot_product_attention" : "F.multi_head_attention_forward";
   const std::vector<std::string> missing = missing_options(trace, s);
-  if (!missing.empty()) return fmt::format("\n# {} has no {}.\n", name, fmt::join(missing, ", "));
+  if (!missing.empty()) return fmt::format("\n# {} has no {}.\n", name, join(missing, ", "));
   const std::string compared = fmt::format(
       "print(\"largest difference from {}:\", torch.nan_to_num(own - output).abs().max().item())\n", name);
   if (!sdpa) return "\n# The same in one call\n" + mha_call(trace, s) + compared;

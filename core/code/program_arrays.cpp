@@ -1,7 +1,6 @@
 #include "core/code/program_arrays.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <zlib.h>
 
 #include <algorithm>
@@ -11,6 +10,8 @@
 #include <span>
 #include <stdexcept>
 #include <vector>
+
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -83,7 +84,7 @@ std::string deflated_base64(const Tensor& tensor) {
 
 std::string sizes_tuple(const Tensor& tensor) {
   const std::vector<Index> sizes = tensor.shape().sizes();
-  return fmt::format("({}{})", fmt::join(sizes, ", "), sizes.size() == 1 ? "," : "");
+  return fmt::format("({}{})", join(sizes, ", "), sizes.size() == 1 ? "," : "");
 }
 
 }  // namespace
@@ -93,7 +94,7 @@ std::string python_array(const Tensor& tensor) {
   if (tensor.size() <= most_listed_cells) {
     std::vector<std::string> numbers;
     for (Index i = 0; i < tensor.size(); ++i) numbers.push_back(number_text(tensor, i));
-    return fmt::format("np.array([{}], \"{}\").reshape{}", fmt::join(numbers, ", "), type, sizes_tuple(tensor));
+    return fmt::format("np.array([{}], \"{}\").reshape{}", join(numbers, ", "), type, sizes_tuple(tensor));
   }
   const std::string text = deflated_base64(tensor);
   std::string lines;

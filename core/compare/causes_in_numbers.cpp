@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -14,6 +13,7 @@
 #include "core/attention/softmax.h"
 #include "core/compare/likely_causes.h"
 #include "core/compare/tensor_readings.h"
+#include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
@@ -56,8 +56,7 @@ void add_other_tensors(const Question& q, Causes& causes) {
     if (!comparable || !q.agrees(*other)) continue;
     equal.push_back(name.gradient ? to_string(name) : fmt::format("{} ({})", entry.name, entry.what));
   }
-  if (!equal.empty())
-    causes.push_back({fmt::format("theirs equals our {}", fmt::join(equal, ", and our ")), ""});
+  if (!equal.empty()) causes.push_back({fmt::format("theirs equals our {}", join(equal, ", and our ")), ""});
 }
 
 // The constants that a factor may be, by name.

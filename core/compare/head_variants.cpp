@@ -1,6 +1,5 @@
 // Heads that are split, repeated, ordered or joined otherwise than ours.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +10,7 @@
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/program_variants.h"
 #include "core/compare/tensor_fill.h"
+#include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
@@ -36,7 +36,7 @@ Tensor laid_out(const Tensor& x, const Axes& axes, const Shape& out) {
 std::string letters(const Axes& axes, const std::array<const char*, 4>& names) {
   std::vector<std::string> text;
   for (const int axis : axes) text.emplace_back(names[static_cast<std::size_t>(axis)]);
-  return fmt::format("({})", fmt::join(text, ","));
+  return fmt::format("({})", join(text, ","));
 }
 
 // q (N,L,H·D) as (N,H,L,D) by a view of its numbers in this order of (N,L,H,D).
@@ -199,7 +199,7 @@ void add_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
   std::vector<Index> order(static_cast<std::size_t>(heads));
   std::iota(order.begin(), order.end(), Index{0});
   const auto text = [&](const std::vector<Index>& source) {
-    return fmt::format("the heads are joined in the order {}", fmt::join(source, ", "));
+    return fmt::format("the heads are joined in the order {}", join(source, ", "));
   };
   if (heads <= all_orders) {
     while (std::ranges::next_permutation(order).found) add(text(order), order);

@@ -1,7 +1,6 @@
 #include "core/compare/program_variants.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +10,7 @@
 #include "core/attention/scaled_dot_product_attention.h"
 #include "core/compare/tensor_blocks.h"
 #include "core/compare/tensor_fill.h"
+#include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
@@ -40,7 +40,7 @@ void add_scales(const AttentionOptions& o, Variants& variants) {
     for (const auto& [name, other] : scales) {
       if (is_scale(other)) names.push_back(name);
     }
-    variants.push_back({fmt::format("the scores are scaled by {:.6g} ({})", scale, fmt::join(names, "; ")),
+    variants.push_back({fmt::format("the scores are scaled by {:.6g} ({})", scale, join(names, "; ")),
                         fmt::format("--set attention.scale={}", scale),
                         [scale = scale](AttentionInputs& inputs) { inputs.options.scale = scale; }});
   }

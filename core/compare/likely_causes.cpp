@@ -1,7 +1,6 @@
 #include "core/compare/likely_causes.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <optional>

@@ -1,10 +1,11 @@
 #include "core/compare/tensor_readings.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <numeric>
+
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -84,7 +85,7 @@ std::string letters_text(const std::vector<Index>& sizes, const Shape& ours) {
     while (size != 1 && ours.size(axis) == 1) ++axis;
     axes.push_back(size == 1 ? "1" : ours.name(axis++));
   }
-  return fmt::format("({})", fmt::join(axes, ","));
+  return fmt::format("({})", join(axes, ","));
 }
 
 TensorPtr reshaped(const TensorPtr& tensor, const Shape& shape) {
@@ -98,9 +99,9 @@ std::string order_text(const Shape& ours, const AxisOrder& order) {
   for (const std::vector<int>& group : order.groups) {
     std::vector<std::string> letters;
     for (const int axis : group) letters.push_back(ours.name(axis));
-    axes.push_back(fmt::format("{}", fmt::join(letters, "·")));
+    axes.push_back(join(letters, "·"));
   }
-  return fmt::format("({})", fmt::join(axes, ","));
+  return fmt::format("({})", join(axes, ","));
 }
 
 std::vector<Index> order_sizes(const Shape& ours, const AxisOrder& order) {

@@ -1,11 +1,12 @@
 #include "core/compare/trace_compare.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
+
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -114,8 +115,8 @@ std::string difference_text(const TensorDifference& difference) {
           ? fmt::format("all {} cells agree", difference.cells)
           : fmt::format("{} of {} cells differ", difference.differing_cells, difference.cells);
   return fmt::format("{}: {}, the most at [{}]: ours {}, theirs {} (absolute {:.3g}, relative {:.3g})", name,
-                     found, fmt::join(difference.worst, ","), digits(difference.ours),
-                     digits(difference.theirs), difference.worst_absolute, difference.worst_relative);
+                     found, join(difference.worst, ","), digits(difference.ours), digits(difference.theirs),
+                     difference.worst_absolute, difference.worst_relative);
 }
 
 }  // namespace headwise

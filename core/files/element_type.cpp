@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 #include "core/tensor/memory.h"
 
 namespace headwise {
@@ -51,7 +52,7 @@ Index checked_bytes(const StoredArray& array, Index element_bytes, const std::st
   }
   if (!fits) {
     throw Error(ExitStatus::input,
-                {where, "the shape is out of range", fmt::format("({})", fmt::join(array.sizes, ",")),
+                {where, "the shape is out of range", fmt::format("({})", join(array.sizes, ",")),
                  fmt::format("at most {} axes whose product fits in 63 bits", max_rank), ""});
   }
   return empty ? 0 : bytes;

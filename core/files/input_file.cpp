@@ -11,6 +11,7 @@
 
 #include "core/files/file_paths.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 #include "core/tensor/memory.h"
 
 namespace headwise {
@@ -42,9 +43,9 @@ InputFile::InputFile(const std::string& path) : path_(path) {
   if (is_builtin(path)) {
     builtin_ = builtin_file(path);
     if (!builtin_) {
-      throw Error(ExitStatus::input, {path, "there is no such built-in model", "",
-                                      fmt::format("{}", fmt::join(builtin_folders(), " or ")),
-                                      "write ./ before the name of a folder"});
+      throw Error(ExitStatus::input,
+                  {path, "there is no such built-in model", "", join(builtin_folders(), " or "),
+                   "write ./ before the name of a folder"});
     }
     size_ = builtin_->size();
     return;

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -184,7 +185,7 @@ NpyHeader read_npy_header(const ByteSource& source, std::uint64_t total_bytes, c
     fail(where, "the data does not fill the shape",
          fmt::format("{} bytes of data", total_bytes - header.header_bytes),
          fmt::format("{} for {} of shape ({})", needed, element_type(header.array.type).name,
-                     fmt::join(header.array.sizes, ",")),
+                     join(header.array.sizes, ",")),
          "the file may be incomplete: download or save it again");
   }
   return header;

@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files/array_writers.h"
+#include "core/files/json_text.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 #include "core/tensor/memory.h"
 
 namespace headwise {
@@ -44,7 +46,7 @@ void check_layout(const std::string& path, const SafetensorsHeader& header, std:
     if (array->end - array->begin != needed) {
       fail(where, "its data does not fill its shape", fmt::format("{} bytes", array->end - array->begin),
            fmt::format("{} for {} of shape ({})", needed, element_type(array->array.type).name,
-                       fmt::join(array->array.sizes, ",")));
+                       join(array->array.sizes, ",")));
     }
     expected_begin = array->end;
   }
@@ -122,7 +124,7 @@ void write_safetensors(const ByteSink& sink, const std::vector<NamedTensor>& ten
                            {"shape", array->tensor->shape().sizes()},
                            {"data_offsets", {begin, end}}};
   }
-  std::string json = header.dump();
+  std::string json = json_text(header);
   json.append((length_bytes - json.size() % length_bytes) % length_bytes, ' ');
   const std::uint64_t length = json.size();
   sink(std::as_bytes(std::span(&length, 1)));

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <iterator>
 
 #include "core/picture/label_text.h"
 #include "core/picture/picture.h"
@@ -12,8 +11,6 @@
 
 namespace headwise {
 namespace {
-
-using Out = std::back_insert_iterator<std::string>;
 
 // Hundredths of a pixel are more than any viewer shows.
 std::string number(double value) {
@@ -62,12 +59,11 @@ std::string base64(const std::vector<std::uint8_t>& bytes) {
 }
 
 void add_image(std::string& svg, const RectF& rect, const Image& image) {
-  fmt::format_to(Out(svg),
-                 "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
-                 "image-rendering=\"pixelated\" style=\"image-rendering:pixelated\" "
-                 "xlink:href=\"data:image/png;base64,{}\"/>\n",
-                 number(rect.x), number(rect.y), number(rect.width), number(rect.height),
-                 base64(to_png(image)));
+  svg += fmt::format(
+      "<image x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" preserveAspectRatio=\"none\" "
+      "image-rendering=\"pixelated\" style=\"image-rendering:pixelated\" "
+      "xlink:href=\"data:image/png;base64,{}\"/>\n",
+      number(rect.x), number(rect.y), number(rect.width), number(rect.height), base64(to_png(image)));
 }
 
 // Cells whose hatch and marks are drawn one by one; a larger matrix is embedded as it is painted, pixel by
@@ -105,8 +101,7 @@ class PlaneVectors {
     if (hatched.empty()) return;
     const double middle = (rule_.hatch_width + 1) / 2.0;
     const double period = rule_.hatch_period, line = rule_.hatch_width / std::sqrt(2.0);
-    fmt::format_to(
-        Out(svg),
+    svg += fmt::format(
         "<pattern id=\"hatch{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
         "patternUnits=\"userSpaceOnUse\"><path d=\"M-1 1L1 -1M0 {}L{} 0M{} {}L{} {}\" stroke=\"{}\" "
         "stroke-width=\"{}\"/></pattern>\n",
@@ -152,12 +147,12 @@ class PlaneVectors {
   }
 
   static void add_fill(std::string& svg, const std::string& fill, const std::string& path) {
-    fmt::format_to(Out(svg), "<path fill=\"{}\" d=\"{}\"/>\n", fill, path);
+    svg += fmt::format("<path fill=\"{}\" d=\"{}\"/>\n", fill, path);
   }
 
   static void add_box(std::string& path, double left, double top, double right, double bottom) {
-    fmt::format_to(Out(path), "M{} {}H{}V{}H{}Z", number(left), number(top), number(right), number(bottom),
-                   number(left));
+    path += fmt::format("M{} {}H{}V{}H{}Z", number(left), number(top), number(right), number(bottom),
+                        number(left));
   }
 
   // The strokes of a mark reach half the cell (a cross three quarters of it) and are as thick as in pixels.
@@ -170,8 +165,8 @@ class PlaneVectors {
         const double reach = kind == CellKind::nan ? 0.375 : 0.25;
         const double dx = reach * (x(col + 1) - x(col)), dy = reach * (y(row + 1) - y(row));
         const auto stroke = [&](double from_x, double from_y, double to_x, double to_y) {
-          fmt::format_to(Out(path), "M{} {}L{} {}", number(middle_x + from_x), number(middle_y + from_y),
-                         number(middle_x + to_x), number(middle_y + to_y));
+          path += fmt::format("M{} {}L{} {}", number(middle_x + from_x), number(middle_y + from_y),
+                              number(middle_x + to_x), number(middle_y + to_y));
         };
         if (kind == CellKind::nan) {
           stroke(-dx, -dy, dx, dy);
@@ -184,8 +179,8 @@ class PlaneVectors {
     }
     if (path.empty()) return;
     const double thick = kind == CellKind::nan ? std::max(1.0, rule_.mark / std::sqrt(2.0)) : rule_.mark;
-    fmt::format_to(Out(svg), "<path fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" d=\"{}\"/>\n",
-                   color_text(ink_on(ground)), number(thick), path);
+    svg += fmt::format("<path fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" d=\"{}\"/>\n",
+                       color_text(ink_on(ground)), number(thick), path);
   }
 
   const PlaneItem& item_;
@@ -223,9 +218,9 @@ void add_bar(std::string& svg, const ColorBarItem& item) {
 }
 
 void add_line(std::string& svg, const LineItem& item) {
-  fmt::format_to(Out(svg), "<path stroke=\"{}\" stroke-width=\"{}\" d=\"M{} {}L{} {}\"/>\n",
-                 color_text(item.color), number(item.width), number(item.from.x), number(item.from.y),
-                 number(item.to.x), number(item.to.y));
+  svg += fmt::format("<path stroke=\"{}\" stroke-width=\"{}\" d=\"M{} {}L{} {}\"/>\n", color_text(item.color),
+                     number(item.width), number(item.from.x), number(item.from.y), number(item.to.x),
+                     number(item.to.y));
 }
 
 void add_text(std::string& svg, const TextItem& item) {
@@ -233,12 +228,11 @@ void add_text(std::string& svg, const TextItem& item) {
                                           " font-family=\"'DejaVu Sans Mono',Menlo,Consolas,monospace\""};
   static constexpr const char* anchors[] = {"", " text-anchor=\"middle\"", " text-anchor=\"end\""};
   const std::string x = number(item.baseline.x), y = number(item.baseline.y);
-  fmt::format_to(Out(svg), "<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"{}\"{}{}", x, y,
-                 number(item.size), color_text(item.color), faces[static_cast<std::size_t>(item.face)],
-                 anchors[static_cast<std::size_t>(item.anchor)]);
-  if (item.degrees != 0.0)
-    fmt::format_to(Out(svg), " transform=\"rotate({} {} {})\"", number(item.degrees), x, y);
-  fmt::format_to(Out(svg), ">{}</text>\n", escaped(printable(item.text)));
+  svg += fmt::format("<text x=\"{}\" y=\"{}\" font-size=\"{}\" fill=\"{}\"{}{}", x, y, number(item.size),
+                     color_text(item.color), faces[static_cast<std::size_t>(item.face)],
+                     anchors[static_cast<std::size_t>(item.anchor)]);
+  if (item.degrees != 0.0) svg += fmt::format(" transform=\"rotate({} {} {})\"", number(item.degrees), x, y);
+  svg += fmt::format(">{}</text>\n", escaped(printable(item.text)));
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iterator>
 
 #include "core/picture/label_text.h"
 #include "core/tensor/error.h"
@@ -42,18 +41,17 @@ std::string heading(const std::vector<std::string>& labels, Index index, const D
 }
 
 void append_number(std::string& line, const Tensor& tensor, Index flat) {
-  const auto out = std::back_inserter(line);
   const double value = tensor.flat(flat);
   if (tensor.dtype() == DType::i64) {  // not through a double, which rounds above 2^53
-    fmt::format_to(out, "{}", tensor.values<std::int64_t>()[static_cast<std::size_t>(flat)]);
+    line += fmt::format("{}", tensor.values<std::int64_t>()[static_cast<std::size_t>(flat)]);
   } else if (std::isnan(value)) {
     line += "nan";
   } else if (std::isinf(value)) {
     line += value < 0 ? "-inf" : "inf";
   } else if (tensor.dtype() == DType::f32) {
-    fmt::format_to(out, "{}", static_cast<float>(value));
+    line += fmt::format("{}", static_cast<float>(value));
   } else {
-    fmt::format_to(out, "{}", value);
+    line += fmt::format("{}", value);
   }
 }
 

@@ -7,6 +7,7 @@
 #include "core/answers/live_text.h"
 #include "core/playlist/playlist.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -19,8 +20,7 @@ std::string cell_problem(const CellRef& cell, const Trace& trace) {
   const bool same_rank = static_cast<Index>(cell.index.size()) == shape.rank();
   for (std::size_t axis = 0; same_rank && axis < cell.index.size(); ++axis) {
     if (cell.index[axis] >= shape.size(static_cast<Index>(axis))) {
-      return fmt::format("{}[{}] lies outside {} {}", name, fmt::join(cell.index, ","), name,
-                         shape.to_string());
+      return fmt::format("{}[{}] lies outside {} {}", name, join(cell.index, ","), name, shape.to_string());
     }
   }
   if (!same_rank) {

@@ -6,12 +6,14 @@
 #include <filesystem>
 #include <map>
 
+#include "core/files/json_text.h"
 #include "core/playlist/playlist.h"
 #include "core/scenario/json_document.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -50,7 +52,7 @@ Index index_of(const Json& value, const std::string& where) {
 
 // Returns the index of a word in a list.
 std::size_t choice_of(const Json& value, const std::string& where, const Names& words) {
-  const std::string expected = fmt::format("one of {}", fmt::join(words, ", "));
+  const std::string expected = fmt::format("one of {}", join(words, ", "));
   if (!value.is_string()) wrong_value(where, "wrong type", describe(value), expected);
   const std::string& got = value.get_ref<const std::string&>();
   const auto found = std::ranges::find(words, got);
@@ -220,7 +222,7 @@ class Reader {
 
   ScenarioPtr scenario_of(const Json& value, const std::string& where) {
     if (value.is_object()) {
-      Scenario scenario = scenario_from_json(value.dump(), where);
+      Scenario scenario = scenario_from_json(json_text(value), where);
       scenario.origin.folder = folder_;
       return kept(std::move(scenario), where);
     }

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "core/files/json_text.h"
 #include "core/playlist/playlist.h"
 #include "core/scenario/json_document.h"
 #include "core/scenario/scenario_json.h"
@@ -15,7 +16,7 @@ OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, cons
   OrderedJson json = OrderedJson::object();
   const bool same = before && (before->scenario == page.scenario || *before->scenario == *page.scenario);
   if (!same)
-    json["scenario"] = OrderedJson::parse(scenario_to_json(with_files_relative_to(*page.scenario, folder)));
+    json["scenario"] = ordered_json_of(scenario_to_json(with_files_relative_to(*page.scenario, folder)));
   const PlaylistPage& at = before ? *before : first;
   json["step"] = step_word(page.step);
   if (page.view != at.view) json["view"] = stage_view_words[static_cast<std::size_t>(page.view)];
@@ -46,7 +47,7 @@ std::string playlist_to_json(const Playlist& playlist, const std::string& folder
   OrderedJson json{{"headwise_playlist", 1}};
   if (!playlist.title.empty()) json["title"] = playlist.title;
   json["pages"] = std::move(pages);
-  return json.dump(2, ' ', false, OrderedJson::error_handler_t::replace) + "\n";
+  return json_text(json, {.indent = 2, .replaces_bytes = true}) + "\n";
 }
 
 }  // namespace headwise

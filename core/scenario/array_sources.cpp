@@ -10,6 +10,7 @@
 #include "core/model/layers/layer_parameters.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -61,10 +62,9 @@ const ArrayFile& opened_layer(const Scenario& scenario, const std::string& path,
 [[noreturn]] void missing(const std::string& path, const std::string& what, const GivenArrays& arrays) {
   std::vector<std::string> there;
   for (const auto& [name, unused] : arrays) there.push_back(name);
-  throw Error(ExitStatus::input,
-              {.where = path,
-               .what = what + " is missing",
-               .got = there.empty() ? "no arrays" : fmt::format("{}", fmt::join(there, ", "))});
+  throw Error(
+      ExitStatus::input,
+      {.where = path, .what = what + " is missing", .got = there.empty() ? "no arrays" : join(there, ", ")});
 }
 
 // Adds those of `names` that the file has and that nobody gave already.

@@ -8,6 +8,7 @@
 
 #include "core/scenario/weight_initialisation.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -22,7 +23,7 @@ namespace {
 }
 
 std::string index_text(const std::vector<Index>& index) {
-  return fmt::format("[{}]", fmt::join(index, ","));
+  return fmt::format("[{}]", join(index, ","));
 }
 
 TensorId projection_id(Projection which) {
@@ -155,7 +156,7 @@ void apply_edits(const Scenario& scenario, const ScenarioPlan& plan, TensorMaker
     std::string recipe;
     for (const Placed& edit : edits) {
       const double value = scenario.edits[edit.number].value;
-      recipe += fmt::format("{}={};", fmt::join(edit.index, ","), value);
+      recipe += fmt::format("{}={};", join(edit.index, ","), value);
     }
     if (!tensor)
       recipe +=

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "core/files/json_text.h"
 #include "core/files/strict_json.h"
 #include "core/tensor/error.h"
 
@@ -30,7 +31,7 @@ Json parse_json(std::string_view text, const std::string& where) {
 std::string describe(const Json& value) {
   if (value.is_array()) return fmt::format("a list of {}", value.size());
   if (value.is_object()) return "an object";
-  return value.dump();
+  return json_text(value);
 }
 
 void wrong_value(const std::string& where, const std::string& what, const std::string& got,

@@ -1,7 +1,6 @@
 #include "core/scenario/layer_values.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -10,6 +9,7 @@
 #include "core/model/transformer/text_model.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_schema.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -109,7 +109,7 @@ std::string told_of_differences(const Scenario& scenario, const Scenario& layer)
       told.push_back(fmt::format("{} = {} (the layer has {})", path, value_text(ours), value_text(theirs)));
     }
   });
-  return told.empty() ? "" : fmt::format("differs from the model's layer: {}", fmt::join(told, ", "));
+  return told.empty() ? "" : fmt::format("differs from the model's layer: {}", join(told, ", "));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 #include "core/scenario/mask_presets.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +11,7 @@
 #include "core/attention/attention_mask.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -58,7 +58,7 @@ std::string unknown(const std::string& text) {
   }
   const auto nearest = std::ranges::find(words, nearest_name(word, words)) - words.begin();
   return fmt::format("mask.preset \"{}\" is not known: did you mean {}? The presets are {}", one_line(text, 40),
-                     word_of(entries[static_cast<std::size_t>(nearest)].form), fmt::join(forms, ", "));
+                     word_of(entries[static_cast<std::size_t>(nearest)].form), join(forms, ", "));
 }
 
 // "3:1,2" → {3,1,2}; none where a part is no whole number.

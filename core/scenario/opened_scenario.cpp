@@ -1,7 +1,6 @@
 #include "core/scenario/opened_scenario.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <filesystem>
 #include <fstream>
@@ -15,6 +14,7 @@
 #include "core/scenario/run_record.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -52,9 +52,9 @@ bool holds_arrays(const std::string& path) {
   const std::size_t more = files.arrays().size() - names.size();
   throw Error(ExitStatus::input,
               {path, "this file has neither a run to reopen nor an attention layer",
-               names.empty() ? "no arrays"
-                             : fmt::format("{}{}", fmt::join(names, ", "),
-                                           more == 0 ? "" : fmt::format(" and {} more", more)),
+               names.empty()
+                   ? "no arrays"
+                   : fmt::format("{}{}", join(names, ", "), more == 0 ? "" : fmt::format(" and {} more", more)),
                "a file written by headwise run, a model, or arrays with a query", ""});
 }
 

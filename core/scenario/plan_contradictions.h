@@ -2,7 +2,6 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "core/scenario/given_arrays.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 
@@ -28,9 +28,9 @@ class Contradictions {
     if (causes_.empty()) return;
     throw Error(arrays_ ? ExitStatus::input : ExitStatus::usage,
                 {.where = "scenario",
-                 .what = causes_.size() == 1 ? causes_.front()
-                                             : fmt::format("{} contradictions: {}", causes_.size(),
-                                                           fmt::join(causes_, "; "))});
+                 .what = causes_.size() == 1
+                             ? causes_.front()
+                             : fmt::format("{} contradictions: {}", causes_.size(), join(causes_, "; "))});
   }
 
  private:

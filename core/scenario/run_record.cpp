@@ -1,15 +1,16 @@
 #include "core/scenario/run_record.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "core/files/file_paths.h"
+#include "core/files/json_text.h"
 #include "core/scenario/scenario_json.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
 
 namespace headwise {
@@ -24,7 +25,7 @@ constexpr const char* origin_name = "__origin__";
 
 // A token may be bytes that are no UTF-8, which JSON has to be.
 std::string as_text(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return json_text(json, {.replaces_bytes = true});
 }
 
 [[noreturn]] void damaged(const std::string& path, const std::string& entry, const std::string& got) {
@@ -39,7 +40,7 @@ T read_entry(const std::string& path, const FileMetadata& metadata, const char* 
   const auto found = metadata.find(entry);
   if (found == metadata.end()) return {};
   try {
-    const Json json = Json::parse(found->second);
+    const Json json = json_of(found->second);
     if (!key) return json.get<T>();
     return json.contains(key) ? json.at(key).get<T>() : T{};
   } catch (const Json::exception& error) {
@@ -167,11 +168,10 @@ Scenario scenario_of_run(const std::string& path, const RunRecord& run, const st
   }
   if (masks) scenario.mask.file = file;
   if (missing.empty()) return scenario;
-  throw Error(
-      ExitStatus::input,
-      {path, "this run cannot be reopened: it used arrays that its file does not contain",
-       fmt::format("without {}", fmt::join(missing, ", ")), "a file with all tensors: run without --only",
-       "open the original scenario, with the same --input files"});
+  throw Error(ExitStatus::input,
+              {path, "this run cannot be reopened: it used arrays that its file does not contain",
+               fmt::format("without {}", join(missing, ", ")), "a file with all tensors: run without --only",
+               "open the original scenario, with the same --input files"});
 }
 
 }  // namespace headwise

@@ -125,7 +125,15 @@ struct Scenario {
   std::optional<FrozenHeads> frozen_heads;       // heads.frozen
   std::vector<CellEdit> edits;
   ScenarioOrigin origin;
-  friend bool operator==(const Scenario&, const Scenario&) = default;
+
+  // Defined in scenario.cpp, so that not every file compiles them again.
+  Scenario();
+  Scenario(const Scenario&);
+  Scenario(Scenario&&) noexcept;
+  Scenario& operator=(const Scenario&);
+  Scenario& operator=(Scenario&&) noexcept;
+  ~Scenario();
+  bool operator==(const Scenario&) const;
 };
 
 }  // namespace headwise

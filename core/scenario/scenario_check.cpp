@@ -1,12 +1,12 @@
 // Ranges of a Scenario that was made by hand and not read: the same schema, visited once more.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
 #include "core/scenario/scenario_plan.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -46,7 +46,7 @@ struct RangeChecker {
     std::vector<std::int64_t> heads = member->heads;
     std::ranges::sort(heads);
     if (heads.empty() || heads.front() < 0 || std::ranges::adjacent_find(heads) != heads.end())
-      refuse(section, key, fmt::format("heads {}", fmt::join(member->heads, ", ")),
+      refuse(section, key, fmt::format("heads {}", join(member->heads, ", ")),
              "one or more heads, counted from 0, each only once");
     const TensorPtr& held = member->attn_weights;
     if (held && (held->dtype() != DType::f64 || held->shape().rank() != 4))

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/files/json_text.h"
 #include "core/scenario/json_document.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/scenario_schema.h"
@@ -54,10 +55,10 @@ std::string key_value_text(const Scenario& scenario, const std::string& path) {
   copy_keys({path}, scenario, alone);
   std::string pointer = "/" + path;
   std::ranges::replace(pointer, '.', '/');
-  const Json value = Json::parse(scenario_to_json(alone, true)).at(Json::json_pointer(pointer));
+  const Json value = json_of(scenario_to_json(alone, true)).at(Json::json_pointer(pointer));
   if (value.is_null()) return "automatic";
   if (value.is_string()) return value.get<std::string>();
-  return value.is_structured() ? "" : value.dump();
+  return value.is_structured() ? "" : json_text(value);
 }
 
 }  // namespace headwise

@@ -21,6 +21,7 @@
 #include "core/scenario/weight_initialisation.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 #include "core/trace/attention_sizes.h"
 #include "core/trace/trace_warnings.h"
 
@@ -195,7 +196,7 @@ struct Workshop {
     for (const auto& row : *m.valid_lens) lens.insert(lens.end(), row.begin(), row.end());
     std::vector<Axis> axes{{"N", plan.batch}};
     if (m.valid_lens_per_query) axes.push_back({"L", plan.query_length});
-    t.valid_lens = maker.get("valid_lens", fmt::format("{} {}", axes.size(), fmt::join(lens, ",")), {},
+    t.valid_lens = maker.get("valid_lens", fmt::format("{} {}", axes.size(), join(lens, ",")), {},
                              [&] { return Tensor(Shape(axes), lens); });
   }
 
@@ -264,7 +265,7 @@ void note_unused(const GivenArrays& given, std::vector<std::string>& notes) {
     if (known && known->gradient) continue;
     const std::vector<std::string> all(names.begin(), names.end());
     notes.push_back(fmt::format("the array \"{}\" is not used: did you mean {}? The names are {}",
-                                one_line(name, 60), nearest_name(name, all), fmt::join(names, ", ")));
+                                one_line(name, 60), nearest_name(name, all), join(names, ", ")));
   }
 }
 

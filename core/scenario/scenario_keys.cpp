@@ -1,14 +1,15 @@
 #include "core/scenario/scenario_keys.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
 
+#include "core/files/json_text.h"
 #include "core/scenario/json_document.h"
 #include "core/scenario/scenario_json.h"
 #include "core/scenario/scenario_schema.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -104,12 +105,12 @@ struct KeyReader {
   template <class Enum>
   requires std::is_enum_v<Enum>
   void field(const char* section, const char* key, const Enum&) {
-    add(section, key, "word", fmt::format("{}", fmt::join(ChoiceNames<Enum>::names, ", ")));
+    add(section, key, "word", join(ChoiceNames<Enum>::names, ", "));
   }
   template <class Enum>
   requires std::is_enum_v<Enum>
   void field(const char* section, const char* key, const std::optional<Enum>&) {
-    add_optional(section, key, "word", fmt::format("{}", fmt::join(ChoiceNames<Enum>::names, ", ")));
+    add_optional(section, key, "word", join(ChoiceNames<Enum>::names, ", "));
   }
   void field(const char* section, const char* key, const std::int64_t&, const IntegerRange& range) {
     add(section, key, "integer", range.text());
@@ -154,7 +155,7 @@ std::vector<ScenarioKey> scenario_keys() {
     const Json& value = dot == std::string::npos
                             ? json.at(key.path)
                             : json.at(key.path.substr(0, dot)).at(key.path.substr(dot + 1));
-    key.default_value = value.dump();
+    key.default_value = json_text(value);
   }
   return std::move(reader.keys);
 }

@@ -10,6 +10,7 @@
 #include "core/scenario/rotary_plan.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -277,7 +278,7 @@ bool decide_packed(const ScenarioPlan& plan, const Scenario& scenario, const Giv
   if (given.contains("in_proj_weight")) {
     wrong.check(separate.empty(),
                 fmt::format("in_proj_weight (packed) and {} (separate) are both given: leave one kind out",
-                            fmt::join(separate, ", ")),
+                            join(separate, ", ")),
                 true);
     return true;
   }
@@ -288,8 +289,8 @@ bool decide_packed(const ScenarioPlan& plan, const Scenario& scenario, const Giv
       separate.empty() || missing.empty() || !made_packed,
       fmt::format("of the separate projections only {} {} given: give {} too, or set parameters.layout to "
                   "\"separate\" to have {} made",
-                  fmt::join(separate, " and "), separate.size() == 1 ? "is" : "are",
-                  fmt::join(missing, " and "), missing.size() == 1 ? "it" : "them"),
+                  join(separate, " and "), separate.size() == 1 ? "is" : "are", join(missing, " and "),
+                  missing.size() == 1 ? "it" : "them"),
       true);
   return separate.empty() && made_packed;
 }

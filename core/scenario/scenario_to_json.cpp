@@ -1,6 +1,7 @@
 // Scenario → JSON, and --set, which is a change of that JSON read again.
 #include <fmt/format.h>
 
+#include "core/files/json_text.h"
 #include "core/scenario/json_document.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/layer_values.h"
@@ -122,18 +123,18 @@ std::string layout(const OrderedJson& root) {
   std::string text = "{";
   const char* comma = "";
   for (const auto& [key, value] : root.items()) {
-    text += fmt::format("{}\n  {}: ", comma, OrderedJson(key).dump());
+    text += fmt::format("{}\n  {}: ", comma, json_text(OrderedJson(key)));
     comma = ",";
     if (!value.is_structured() || value.empty()) {
-      text += value.dump();
+      text += json_text(value);
       continue;
     }
     text += value.is_object() ? "{" : "[";
     const char* inner_comma = "";
     for (const auto& [inner, entry] : value.items()) {
       text += fmt::format("{}\n    ", inner_comma);
-      if (value.is_object()) text += OrderedJson(inner).dump() + ": ";
-      text += entry.dump();
+      if (value.is_object()) text += json_text(OrderedJson(inner)) + ": ";
+      text += json_text(entry);
       inner_comma = ",";
     }
     text += value.is_object() ? "\n  }" : "\n  ]";
@@ -165,7 +166,7 @@ Scenario with_setting(const Scenario& scenario, std::string_view path_equals_val
   OrderedJson value;
   if (OrderedJson::accept(text)) {
     parse_json(text, where);  // refuses what `accept` lets pass: duplicate keys, too many levels
-    value = OrderedJson::parse(text);
+    value = ordered_json_of(text);
   } else {
     value = text;
   }
@@ -183,7 +184,7 @@ Scenario with_setting(const Scenario& scenario, std::string_view path_equals_val
 
   std::string json;
   try {
-    json = root.dump();
+    json = json_text(root);
   } catch (const OrderedJson::type_error&) {
     wrong_value(where, "the setting is not UTF-8", "", "UTF-8");
   }

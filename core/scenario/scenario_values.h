@@ -3,7 +3,6 @@
 #pragma once
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include "core/scenario/json_document.h"
 #include "core/scenario/scenario_schema.h"
 #include "core/tensor/edit_distance.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 
@@ -28,7 +28,7 @@ double read_number(const Json& value, const std::string& place, const NumberRang
 template <class Enum>
 Enum read_choice(const Json& value, const std::string& place) {
   constexpr auto& names = ChoiceNames<Enum>::names;
-  const std::string expected = fmt::format("one of {}", fmt::join(names, ", "));
+  const std::string expected = fmt::format("one of {}", join(names, ", "));
   if (!value.is_string()) wrong_value(place, "wrong type", describe(value), expected);
   const auto found = std::ranges::find(names, value.get_ref<const std::string&>());
   if (found == names.end()) {

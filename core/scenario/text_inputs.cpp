@@ -1,7 +1,6 @@
 #include "core/scenario/text_inputs.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -10,6 +9,7 @@
 #include "core/model/layers/layer_rows.h"
 #include "core/scenario/layer_scenario.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -80,7 +80,7 @@ TensorPtr make_layer_input(ModelInput& input, Index batch, DType dtype, TensorMa
   const std::string& path = input.model->files().path();
   const FileState state = model_state(path);
   const std::string recipe = fmt::format("{}\n{} {} {}\n{}", path, state.modified, state.bytes, input.layer,
-                                         fmt::join(input.text.ids, " "));
+                                         join(input.text.ids, " "));
   input.hidden_state = maker.get("hidden state of the model", recipe, {}, [&] {
     if (input.hidden_state) return Tensor(*input.hidden_state);  // who made these inputs has it already
     return Tensor(*transformer.run(input.text.ids, {.layers = input.layer}).hidden_states.back());

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 
@@ -50,7 +51,7 @@ Index Shape::offset(std::span<const Index> index) const {
   }
   if (!inside) {
     throw Error(ExitStatus::usage,
-                {"cell index", "there is no such cell", fmt::format("[{}]", fmt::join(index, ",")),
+                {"cell index", "there is no such cell", fmt::format("[{}]", join(index, ",")),
                  "an index inside " + to_string(), "count every axis from 0"});
   }
   return offset;
@@ -68,17 +69,17 @@ std::vector<Index> Shape::index_of(Index offset) const {
 std::string Shape::letters() const {
   std::vector<std::string> names;
   for (const Axis& axis : axes_) names.push_back(axis.name);
-  return fmt::format("({})", fmt::join(names, ","));
+  return fmt::format("({})", join(names, ","));
 }
 
 std::string Shape::sizes_text() const {
-  return fmt::format("({})", fmt::join(sizes(), ","));
+  return fmt::format("({})", join(sizes(), ","));
 }
 
 std::string Shape::to_string() const {
   std::vector<std::string> parts;
   for (const Axis& axis : axes_) parts.push_back(fmt::format("{}={}", axis.name, axis.size));
-  return fmt::format("({})", fmt::join(parts, ", "));
+  return fmt::format("({})", join(parts, ", "));
 }
 
 bool Shape::same_sizes(const Shape& other) const {

@@ -1,13 +1,13 @@
 #include "core/tensor/strided_layout.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
 #include <numeric>
 
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -64,7 +64,7 @@ Shape StridedLayout::shape() const {
 std::string StridedLayout::strides_text() const {
   std::vector<Index> strides;
   for (const StridedAxis& axis : axes_) strides.push_back(axis.stride);
-  return fmt::format("({})", fmt::join(strides, ","));
+  return fmt::format("({})", join(strides, ","));
 }
 
 StridedLayout StridedLayout::transposed(Index a, Index b) const {
@@ -84,9 +84,8 @@ StridedLayout StridedLayout::permuted(std::span<const Index> order) const {
   bool each_once = sorted.size() == axes_.size();
   for (std::size_t i = 0; each_once && i < sorted.size(); ++i) each_once = sorted[i] == static_cast<Index>(i);
   if (!each_once) {
-    throw Error(ExitStatus::usage,
-                {"permute", "this is no order of the axes", fmt::format("{}", fmt::join(order, ", ")),
-                 fmt::format("each of {} axes once, counted from 0", rank()), ""});
+    throw Error(ExitStatus::usage, {"permute", "this is no order of the axes", join(order, ", "),
+                                    fmt::format("each of {} axes once, counted from 0", rank()), ""});
   }
   std::vector<StridedAxis> axes;
   for (const Index axis : order) axes.push_back(axes_[static_cast<std::size_t>(axis)]);
@@ -130,7 +129,7 @@ std::optional<StridedLayout> StridedLayout::viewed(const Shape& wanted) const {
 std::string StridedLayout::view_refusal(const Shape& wanted) const {
   const Index count = shape().element_count();
   if (wanted.element_count() != count)
-    return fmt::format("shape '[{}]' is invalid for input of size {}", fmt::join(wanted.sizes(), ", "), count);
+    return fmt::format("shape '[{}]' is invalid for input of size {}", join(wanted.sizes(), ", "), count);
   if (viewed(wanted)) return "";
   return "view size is not compatible with input tensor's size and stride (at least one dimension spans "
          "across two "
@@ -178,7 +177,7 @@ std::string StridedLayout::offset_letters() const {
     for (const std::string& letter : axis.stride_letters) term += "·" + letter;
     terms.push_back(std::move(term));
   }
-  return terms.empty() ? "0" : fmt::format("{}", fmt::join(terms, " + "));
+  return terms.empty() ? "0" : join(terms, " + ");
 }
 
 std::string StridedLayout::offset_numbers(std::span<const Index> index) const {
@@ -188,7 +187,7 @@ std::string StridedLayout::offset_numbers(std::span<const Index> index) const {
     terms.push_back(axes_[i].stride == 1 ? fmt::format("{}", index[i])
                                          : fmt::format("{}·{}", index[i], axes_[i].stride));
   }
-  return terms.empty() ? "0" : fmt::format("{}", fmt::join(terms, " + "));
+  return terms.empty() ? "0" : join(terms, " + ");
 }
 
 }  // namespace headwise

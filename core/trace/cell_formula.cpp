@@ -1,12 +1,12 @@
 #include "core/trace/cell_formula.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <optional>
 
+#include "core/tensor/join.h"
 #include "core/trace/mask_rule.h"
 
 namespace headwise {
@@ -40,7 +40,7 @@ std::string axis_text(const AxisMap& map, std::span<const Index> index, const st
   }
   const Index number = mapped_index(fixed, index);
   if (number != 0 || parts.empty()) parts.push_back(fmt::format("{}", number));
-  return fmt::format("{}", fmt::join(parts, " + "));
+  return join(parts, " + ");
 }
 
 // What every factor adds to a summed index, where all add the same; 0 where they differ, or where an index is
@@ -82,9 +82,9 @@ std::string factors_text(const Product& product, std::span<const Index> index) {
   for (const Operand& factor : product.factors) {
     std::vector<std::string> axes;
     for (const AxisMap& map : factor.axes) axes.push_back(axis_text(map, index, sums));
-    factors.push_back(fmt::format("{}[{}]", to_string(factor.tensor), fmt::join(axes, ",")));
+    factors.push_back(fmt::format("{}[{}]", to_string(factor.tensor), join(axes, ",")));
   }
-  return fmt::format("{}", fmt::join(factors, " · "));
+  return join(factors, " · ");
 }
 
 // "Σ_d ", "Σ_{n,l} ", "Σ_{h=2…3,l} ", or nothing.
@@ -98,11 +98,11 @@ std::string sum_sign(const Product& product, std::span<const Index> index) {
   }
   if (letters.empty()) return {};
   return plain && letters.size() == 1 ? fmt::format("Σ_{} ", letters[0])
-                                      : fmt::format("Σ_{{{}}} ", fmt::join(letters, ","));
+                                      : fmt::format("Σ_{{{}}} ", join(letters, ","));
 }
 
 std::string cell_text(const CellRef& cell) {
-  return fmt::format("{}[{}]", to_string(cell.tensor), fmt::join(cell.index, ","));
+  return fmt::format("{}[{}]", to_string(cell.tensor), join(cell.index, ","));
 }
 
 std::string joined_products(const Trace& trace, const Rule& rule, std::span<const Index> index) {
@@ -114,7 +114,7 @@ std::string joined_products(const Trace& trace, const Rule& rule, std::span<cons
                            ? mask_contribution_text(trace, product, index, factors)
                            : sum_sign(product, index) + factors);
   }
-  return products.empty() ? "0" : fmt::format("{}", fmt::join(products, " + "));
+  return products.empty() ? "0" : join(products, " + ");
 }
 
 // "scores[0,0,8,1] · 0.25 / 2": before the softcap.

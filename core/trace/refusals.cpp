@@ -1,9 +1,10 @@
 #include "core/trace/refusals.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
+
+#include "core/tensor/join.h"
 
 namespace headwise {
 
@@ -47,8 +48,8 @@ void Refusals::throw_if_any() const {
     if (all_[i].where != first.where) others.push_back(all_[i].where);
   }
   if (!others.empty()) {
-    first.remedy += fmt::format("{}{} {} wrong too", first.remedy.empty() ? "" : "; ",
-                                fmt::join(others, ", "), others.size() == 1 ? "is" : "are");
+    first.remedy += fmt::format("{}{} {} wrong too", first.remedy.empty() ? "" : "; ", join(others, ", "),
+                                others.size() == 1 ? "is" : "are");
   }
   throw Error(ExitStatus::input, first);
 }

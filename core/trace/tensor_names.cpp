@@ -95,6 +95,13 @@ constexpr std::string_view gradient_prefix = "grad.";
 
 }  // namespace
 
+TraceTensors::TraceTensors() = default;
+TraceTensors::TraceTensors(const TraceTensors&) = default;
+TraceTensors::TraceTensors(TraceTensors&&) noexcept = default;
+TraceTensors& TraceTensors::operator=(const TraceTensors&) = default;
+TraceTensors& TraceTensors::operator=(TraceTensors&&) noexcept = default;
+TraceTensors::~TraceTensors() = default;
+
 std::span<const TensorEntry> tensor_entries() {
   return entries;
 }

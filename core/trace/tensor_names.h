@@ -63,6 +63,14 @@ struct TraceTensors {
   TensorPtr residual_output;    // (N,L,E)
   TensorPtr layer_norm_output;  // (N,L,E)
   TensorPtr attn_output_weights;  // (N,L,S′) or (N,H,L,S′): PyTorch's second result; null without need_weights
+
+  // Defined in tensor_names.cpp, so that not every file compiles them again.
+  TraceTensors();
+  TraceTensors(const TraceTensors&);
+  TraceTensors(TraceTensors&&) noexcept;
+  TraceTensors& operator=(const TraceTensors&);
+  TraceTensors& operator=(TraceTensors&&) noexcept;
+  ~TraceTensors();
 };
 
 // What scores are the products of: q_rotary and k_rotary where there are any, else q_heads and k_heads.

@@ -9,6 +9,7 @@
 
 #include "core/attention/softmax.h"
 #include "core/tensor/float_dispatch.h"
+#include "core/tensor/join.h"
 #include "core/tensor/task_threads.h"
 
 namespace headwise {
@@ -123,12 +124,12 @@ std::string non_finite_cells(std::string_view name, const Tensor& tensor, bool p
         continue;
       if (++count > named_cells) continue;
       const std::vector<Index> index = tensor.shape().index_of(static_cast<Index>(i));
-      cells.push_back(fmt::format("[{}] is {}", fmt::join(index, ","), values[i]));
+      cells.push_back(fmt::format("[{}] is {}", join(index, ","), values[i]));
     }
   });
   if (count == 0) return "";
   const std::string more = count > named_cells ? fmt::format(", and {} more", count - named_cells) : "";
-  return fmt::format("{}{}{}", name, fmt::join(cells, ", "), more);
+  return fmt::format("{}{}{}", name, join(cells, ", "), more);
 }
 
 std::vector<std::string> trace_warnings(const Trace& trace) {

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "core/files/file_paths.h"
+#include "core/files/json_text.h"
 #include "core/files/reachable.h"
 #include "core/model/config/model_types.h"
 #include "core/model/files/model_json.h"
@@ -25,7 +26,7 @@ Index whole_size(const nlohmann::json& value, const std::string& where) {
   const bool whole = value.is_number_unsigned() && value.get<std::uint64_t>() >= 1 &&
                      value.get<std::uint64_t>() <= static_cast<std::uint64_t>(most);
   if (!whole) {
-    throw Error(ExitStatus::input, {where, "this is not a size", one_line(value.dump(), 80),
+    throw Error(ExitStatus::input, {where, "this is not a size", one_line(json_text(value), 80),
                                     fmt::format("a whole number from 1 to {}", most), ""});
   }
   return value.get<Index>();

@@ -9,6 +9,7 @@
 
 #include "core/files/file_paths.h"
 #include "core/files/foreign_model.h"
+#include "core/files/json_text.h"
 #include "core/files/pickle.h"
 #include "core/files/reachable.h"
 #include "core/model/files/model_json.h"
@@ -106,8 +107,8 @@ void ModelFiles::open_index(const std::string& index) {
   for (const auto& [name, file] : map->items()) {
     if (!file.is_string() || file.get_ref<const std::string&>().empty() ||
         file.get_ref<const std::string&>().find('/') != std::string::npos) {
-      throw Error(ExitStatus::input, {index + ": " + name, "the index names no file next to it", file.dump(),
-                                      "the name of a file in the same folder", ""});
+      throw Error(ExitStatus::input, {index + ": " + name, "the index names no file next to it",
+                                      json_text(file), "the name of a file in the same folder", ""});
     }
     names[file.get<std::string>()].push_back(name);
   }

@@ -8,6 +8,7 @@
 #include "core/model/layers/layer_rows.h"
 #include "core/model/layers/layer_tensors.h"
 #include "core/model/layers/numbered_name.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 
@@ -136,7 +137,7 @@ AttentionLayer layer_of(const ModelFamily& family, const std::string& name, cons
     const ArrayInfo* const info = files.find(array);
     if (!info) layer.missing.push_back(array);
     if (info && !is_matrix(info)) {
-      layer.missing.push_back(fmt::format("{} as a matrix, not as ({}),", array, fmt::join(info->sizes, ",")));
+      layer.missing.push_back(fmt::format("{} as a matrix, not as ({}),", array, join(info->sizes, ",")));
     }
     return is_matrix(info) ? info : nullptr;
   };
@@ -221,8 +222,7 @@ AttentionLayer with_heads(AttentionLayer layer, Index num_heads, Index num_kv_he
 std::string layer_problem(const AttentionLayer& layer) {
   if (is_absent(layer)) return "none of its attention arrays is there";
   if (!layer.missing.empty()) {
-    return fmt::format("{} {} missing", fmt::join(layer.missing, ", "),
-                       layer.missing.size() == 1 ? "is" : "are");
+    return fmt::format("{} {} missing", join(layer.missing, ", "), layer.missing.size() == 1 ? "is" : "are");
   }
   if (!layer.num_heads) return "neither its arrays nor a config.json give its number of heads";
   const Index heads = *layer.num_heads, kv_heads = *layer.num_kv_heads;

@@ -1,16 +1,17 @@
 #include "core/model/layers/layer_attention.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "core/files/json_text.h"
 #include "core/model/config/attention_settings.h"
 #include "core/model/config/config_settings.h"
 #include "core/model/config/model_types.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -95,7 +96,7 @@ bool has_window(const Reading& read) {
   if (word == "full_attention") return false;
   if (!kind.is_null()) {
     read.tell(fmt::format("config.json: layer_types[{}] = {} is not computed", read.layer.number,
-                          one_line(kind.dump(), 40)));
+                          one_line(json_text(kind), 40)));
     return false;
   }
   if (read.type.name == "gemma2") return read.layer.number % 2 == 0;
@@ -189,7 +190,7 @@ void read_rotary(const Reading& read) {
     if (width < 2 || rotary.share > 1.0 || read.settings.at("rotary_dim").is_null())
       return read.tell(
           fmt::format("rotary positions are left out: config.json: rotary_dim = {} of {} columns",
-                      one_line(read.settings.at("rotary_dim").dump(), 40), head_dim(read.layer)));
+                      one_line(json_text(read.settings.at("rotary_dim")), 40), head_dim(read.layer)));
   }
   read.attention.rotates_neighbours = read.type.positions == InnerPositions::rotary_neighbours;
   if (!rotary.not_understood.empty())
@@ -308,7 +309,7 @@ std::string told_of_tensors(const AttentionLayer& layer) {
   std::vector<std::string> names;
   for (const std::string& tensor : layer.unused_tensors)
     if (names.size() < most_names) names.push_back(tensor.substr(before));
-  std::string text = fmt::format("{}", fmt::join(names, ", "));
+  std::string text = join(names, ", ");
   if (names.size() < count) text += fmt::format(" and {} more", count - names.size());
   return count == 1 ? text + " is not used: its effect in this layer is not computed"
                     : text + " are not used: their effect in this layer is not computed";

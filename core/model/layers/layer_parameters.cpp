@@ -7,6 +7,7 @@
 #include "core/model/layers/layer_attention.h"
 #include "core/tensor/error.h"
 #include "core/tensor/float_dispatch.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -27,7 +28,7 @@ TensorPtr checked(const ModelFiles& files, const AttentionLayer& layer, const st
   if (!info) fail(files, layer, name + " is missing");
   if (info->sizes != sizes) {
     fail(files, layer,
-         fmt::format("{} is ({}) instead of ({})", name, fmt::join(info->sizes, ","), fmt::join(sizes, ",")));
+         fmt::format("{} is ({}) instead of ({})", name, join(info->sizes, ","), join(sizes, ",")));
   }
   TensorPtr tensor = files.read(name);
   if (tensor->dtype() == DType::f32 || tensor->dtype() == DType::f64) return tensor;

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/files/json_text.h"
 #include "core/model/tokenizer/byte_pair_encoding.h"
 #include "core/model/tokenizer/sentence_piece_pairs.h"
 #include "core/model/tokenizer/tokenizer_json.h"
@@ -57,7 +58,7 @@ std::vector<AddedToken> read_added_tokens(const Json& settings, const std::strin
   for (const Json& entry : list) {
     const Json& id = json_member(entry, "id");
     if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= static_cast<std::uint64_t>(most_token_ids))
-      fail(where, "the id of an added token is damaged", id.dump(-1, ' ', true).substr(0, 40),
+      fail(where, "the id of an added token is damaged", json_text(id, {.ascii = true}).substr(0, 40),
            fmt::format("0 to {}", most_token_ids - 1));
     tokens.push_back(read_added_token(entry, id.get<TokenId>(), where));
   }

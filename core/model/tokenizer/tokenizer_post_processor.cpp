@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "core/files/json_text.h"
 #include "core/model/tokenizer/tokenizer_json.h"
 #include "core/tensor/error.h"
 
@@ -46,7 +47,7 @@ std::vector<TokenId> special_ids(const Json& processor, const std::string& name,
     if (!id.is_number_unsigned() || id.get<std::uint64_t>() >= static_cast<std::uint64_t>(vocabulary.end()) ||
         !vocabulary.contains(id.get<TokenId>())) {
       fail(where, fmt::format("an id of '{}' is not in the vocabulary", name),
-           one_line(id.dump(-1, ' ', true)), fmt::format("0 to {}", vocabulary.end() - 1));
+           one_line(json_text(id, {.ascii = true})), fmt::format("0 to {}", vocabulary.end() - 1));
     }
     ids.push_back(id.get<TokenId>());
   }

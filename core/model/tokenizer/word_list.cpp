@@ -1,9 +1,9 @@
 #include "core/model/tokenizer/word_list.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -17,9 +17,7 @@ class WordList : public TokenizerModel {
   AlignedText normalised(const AlignedText& text) const override { return text; }
   void encode(const AlignedText& text, std::size_t begin, std::size_t end,
               std::vector<EncodedToken>& into) const override;
-  std::string decode(std::span<const std::string_view> pieces) const override {
-    return fmt::format("{}", fmt::join(pieces, " "));
-  }
+  std::string decode(std::span<const std::string_view> pieces) const override { return join(pieces, " "); }
 
  private:
   std::shared_ptr<const TokenizerVocabulary> vocabulary_;

@@ -11,6 +11,7 @@
 #include "core/model/layers/layer_parameters.h"
 #include "core/model/transformer/transformer_weights.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -96,7 +97,7 @@ void check_nothing_else(const TransformerConfig& config, const ModelFiles& files
     if (known.contains(at->first)) continue;
     throw Error(ExitStatus::input,
                 {files.path() + ": " + at->first, "the block has an array unknown to the encoder",
-                 fmt::format("({})", fmt::join(at->second.sizes, ",")),
+                 fmt::format("({})", join(at->second.sizes, ",")),
                  fmt::format("a block as those of {}", config.names->family), ""});
   }
 }

@@ -1,7 +1,6 @@
 #include "core/model/transformer/transformer_config.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include "core/model/config/config_settings.h"
 #include "core/model/layers/layer_attention.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -83,7 +83,7 @@ const std::vector<Index>& matrix_sizes(const ModelFiles& files, const std::strin
   if (!info) fail(files.path(), "an array of the encoder is missing", "", name);
   if (info->sizes.size() != 2 || info->sizes[0] == 0 || info->sizes[1] == 0) {
     fail(files.path() + ": " + name, "an array has the wrong shape",
-         fmt::format("({})", fmt::join(info->sizes, ",")), "a matrix");
+         fmt::format("({})", join(info->sizes, ",")), "a matrix");
   }
   return info->sizes;
 }
@@ -204,7 +204,7 @@ TransformerConfig read_transformer_config(const ModelFiles& files, const Attenti
                           layer_remedy);
   const std::string type = settings.text("model_type", "");
   if (!type.empty() && std::ranges::find(config.names->model_types, type) == config.names->model_types.end())
-    settings.refuse("model_type", type, fmt::format("{}", fmt::join(config.names->model_types, ", ")));
+    settings.refuse("model_type", type, join(config.names->model_types, ", "));
   config.root = root_of(files, first, *config.names);
   for (const AttentionLayer& layer : layers.layers) {
     const std::string blocks = config.root + std::string(config.names->blocks);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -24,10 +25,10 @@ TensorPtr as_f32(const TensorPtr& tensor, const ModelFiles& files, const std::st
 void expect_array(const ModelFiles& files, const std::string& name, const std::vector<Index>& sizes) {
   const ArrayInfo* const info = files.find(name);
   if (info && info->sizes == sizes) return;
-  throw Error(ExitStatus::input,
-              {files.path() + ": " + name, info ? "an array has the wrong shape" : "an array is missing",
-               info ? fmt::format("({})", fmt::join(info->sizes, ",")) : "",
-               fmt::format("({})", fmt::join(sizes, ",")), ""});
+  throw Error(
+      ExitStatus::input,
+      {files.path() + ": " + name, info ? "an array has the wrong shape" : "an array is missing",
+       info ? fmt::format("({})", join(info->sizes, ",")) : "", fmt::format("({})", join(sizes, ",")), ""});
 }
 
 TensorPtr read_f32(const ModelFiles& files, const std::string& name, const std::vector<Index>& sizes) {

@@ -1,0 +1,111 @@
+#include "app/cli/command_options.h"
+
+#include <fmt/format.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
+#include "app/cli/standard_streams.h"
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+void shape(CLI::Option& option, const OptionForm& form) {
+  if (!form.type.empty()) option.type_name(form.type);
+  if (form.required) option.required();
+  if (form.shows_default) option.capture_default_str();
+  if (form.least != 0 || form.most != 0) option.check(CLI::Range(form.least, form.most));
+}
+
+void shape_list(CLI::Option& option, const OptionForm& form) {
+  shape(option, form);
+  if (form.delimiter != '\0') option.delimiter(form.delimiter);
+  if (!form.several_words) option.allow_extra_args(false);
+}
+
+// CLI11's words for an option with too many or too few values, as ours: "--output: At Most 1 required but received 2",
+// "--output: 1 required FILE missing".
+ErrorParts parts_of(const std::string& message, const std::string& command, const std::string& remedy) {
+  const std::size_t colon = message.find(": ");
+  const std::string option = message.substr(0, colon);
+  constexpr std::string_view often = ": At Most 1 required but received ", none = ": 1 required ",
+                             end = " missing";
+  if (message.find(often) == colon)
+    return {fmt::format("{}: {}", command, option), "the option is given more than once",
+            fmt::format("{} times", message.substr(colon + often.size())), "once", remedy};
+  if (message.find(none) == colon && message.ends_with(end)) {
+    const std::size_t from = colon + none.size();
+    return {fmt::format("{}: {}", command, option), "its value is missing", "",
+            message.substr(from, message.size() - from - end.size()), remedy};
+  }
+  return {command, message, "", "", remedy};
+}
+
+}  // namespace
+
+struct CommandOptions::Parser {
+  Parser(std::string_view name, std::string_view what) : app(std::string(what), std::string(name)) {}
+  CLI::App app;
+};
+
+CommandOptions::CommandOptions(std::string_view name, std::string_view what, std::string_view examples)
+    : parser_(std::make_unique<Parser>(name, what)) {
+  parser_->app.footer("Examples:\n" + std::string(examples));
+}
+
+CommandOptions::~CommandOptions() = default;
+
+void CommandOptions::flag(const std::string& names, bool& value, const std::string& what,
+                          const std::string& needs) {
+  CLI::Option* const option = parser_->app.add_flag(names, value, what);
+  if (!needs.empty()) option->needs(needs);
+}
+
+void CommandOptions::value(const std::string& names, std::string& value, const std::string& what,
+                           const OptionForm& form) {
+  shape(*parser_->app.add_option(names, value, what), form);
+}
+
+void CommandOptions::value(const std::string& names, int& value, const std::string& what,
+                           const OptionForm& form) {
+  shape(*parser_->app.add_option(names, value, what), form);
+}
+
+void CommandOptions::values(const std::string& names, std::vector<std::string>& values,
+                            const std::string& what, const OptionForm& form) {
+  shape_list(*parser_->app.add_option(names, values, what), form);
+}
+
+void CommandOptions::values(const std::string& names, std::vector<int>& values, const std::string& what,
+                            const OptionForm& form) {
+  shape_list(*parser_->app.add_option(names, values, what), form);
+}
+
+bool CommandOptions::parse(const Words& words) {
+  CLI::App& app = parser_->app;
+  const std::string remedy = fmt::format("see headwise {} --help", app.get_name());
+  app.allow_extras();
+  try {
+    app.parse(Words(words.rbegin(), words.rend()));  // CLI11 takes them from the back
+  } catch (const CLI::CallForHelp&) {
+    print(app.help("headwise"));
+    return false;
+  } catch (const CLI::ArgumentMismatch& error) {
+    throw Error(ExitStatus::usage, parts_of(error.what(), app.get_name(), remedy));
+  } catch (const CLI::ParseError& error) {
+    throw Error(ExitStatus::usage, {app.get_name(), error.what(), "", "", remedy});
+  }
+  for (const std::string& word : app.remaining()) {
+    const char* what = word.starts_with('-') ? "there is no such option" : "unexpected argument";
+    throw Error(ExitStatus::usage, {app.get_name(), what, word, "", remedy});
+  }
+  return true;
+}
+
+bool CommandOptions::given(const std::string& name) const {
+  return parser_->app.count(name) > 0;
+}
+
+}  // namespace headwise

@@ -1,0 +1,17 @@
+// A list as text: "4, 8, 16".
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace headwise {
+
+// The items with the separator between them. Of a list, an array, a vector or a braced list; numbers in decimal, as short as they can be read back.
+std::string join(std::span<const std::string> items, std::string_view separator);
+std::string join(std::span<const std::string_view> items, std::string_view separator);
+std::string join(std::span<const long> items, std::string_view separator);
+std::string join(std::span<const double> items, std::string_view separator);
+std::string join(std::span<const int> items, std::string_view separator);
+
+}  // namespace headwise
