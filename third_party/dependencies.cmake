@@ -43,6 +43,8 @@ headwise_find(OpenGL libegl-dev COMPONENTS EGL)
 
 headwise_find_library(headwise::utf8proc utf8proc.h utf8proc libutf8proc-dev)
 headwise_find_library(headwise::epoxy epoxy/gl.h epoxy libepoxy-dev)
+headwise_find_library(headwise::md4c md4c.h md4c libmd4c-dev)
+headwise_find_library(headwise::md4c-html md4c-html.h md4c-html libmd4c-html0-dev LINK headwise::md4c)
 headwise_find_library(headwise::stb stb/stb_truetype.h stb libstb-dev)
 # The packaged pkg-config file names freetype before the static libimgui.a, which leaves FT_* undefined: the
 # order has to be imgui, then everything that it calls.

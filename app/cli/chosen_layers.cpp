@@ -7,6 +7,7 @@
 #include <set>
 #include <sstream>
 
+#include "app/cli/subcommand.h"
 #include "core/files/file_paths.h"
 #include "core/model/layers/attention_layers.h"
 #include "core/model/transformer/text_model.h"

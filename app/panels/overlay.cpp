@@ -9,9 +9,6 @@
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
-namespace {
-
-// What is longer than the window: the arrows and the page keys, while no control has them.
 void scroll_by_keys(const WidgetContext& context) {
   if (ImGui::GetScrollMaxY() <= 0.0f || (context.focus && context.focus->focused != 0)) return;
   const float line = context.px(48), page = 0.8f * ImGui::GetWindowHeight();
@@ -24,8 +21,6 @@ void scroll_by_keys(const WidgetContext& context) {
   if (key_pressed(Key::end)) by = ImGui::GetScrollMaxY();
   if (by != 0.0f) ImGui::SetScrollY(std::clamp(ImGui::GetScrollY() + by, 0.0f, ImGui::GetScrollMaxY()));
 }
-
-}  // namespace
 
 bool begin_overlay(const WidgetContext& context, const char* id, const char* title, bool& open,
                    const OverlayOptions& options) {

@@ -16,4 +16,8 @@ bool begin_overlay(const WidgetContext& context, const char* id, const char* tit
                    const OverlayOptions& options = {});
 void end_overlay();
 
+// The arrows, the page keys, Home and End scroll the current ImGui window while no control has the focus. The overlay itself does
+// already; a region inside it that scrolls calls this.
+void scroll_by_keys(const WidgetContext& context);
+
 }  // namespace headwise

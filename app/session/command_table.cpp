@@ -209,6 +209,8 @@ constexpr std::array<CommandEntry, command_count> table{{
             {ctrl_shift(letter('P'))}),
     command(CommandId::first_steps, Menu::help, "First steps",
             "show what to try first at the top of the window, until it is done"),
+    command(CommandId::documentation, Menu::help, "Documentation",
+            "read how everything works, here or in your web browser"),
     command(CommandId::show_keys, Menu::help, "Keys", "show or hide this sheet", {plain(Key::f1)}),
     command(CommandId::show_log, Menu::help, "Error log",
             "show which file the errors are logged to, and copy its path")

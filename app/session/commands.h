@@ -84,6 +84,7 @@ enum class CommandId : int {
   ask_question,
   find_by_name,
   first_steps,
+  documentation,
   show_keys,
   show_log,
   about,

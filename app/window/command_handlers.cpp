@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "app/platform/browser.h"
 #include "app/session/followed_pin.h"
 #include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"
@@ -31,6 +32,11 @@ void forget(WindowState& window, bool only_painted) {
     return window.view.notices.say(only_painted ? "No pair of the mask is painted."
                                                 : "There are no edits by hand.");
   edit(window, edited, only_painted ? "clear the painted mask" : "discard edits by hand");
+}
+
+void show_documentation(DocSheetState& docs) {
+  docs.open = true;
+  docs.browser = !browser_program().empty();
 }
 
 void show_log(WindowState& window) {
@@ -223,6 +229,7 @@ constexpr std::array<CommandHandler, command_count> handlers{{
      [](WindowState& window, int) { open_command_palette(window.dialogs.palette, question_entries(), true); }},
     {CommandId::find_by_name, [](WindowState& window, int) { toggle_palette(window); }},
     {CommandId::first_steps, [](WindowState& window, int) { begin_first_steps(window.view); }},
+    {CommandId::documentation, [](WindowState& window, int) { show_documentation(window.dialogs.docs); }},
     {CommandId::show_keys, [](WindowState& window, int) { toggle(window.dialogs.help.keys); }},
     {CommandId::show_log, [](WindowState& window, int) { show_log(window); }},
     {CommandId::about, [](WindowState& window, int) { window.dialogs.help.about = true; }},

@@ -115,6 +115,7 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
   view.focus.enabled = true;
   const WidgetContext widgets{palette_of(view.settings.theme), fonts, scale, &view.focus, &wake_after};
   draw_help_sheet(widgets, dialogs.help);
+  if (draw_doc_sheet(widgets, dialogs.docs)) open_docs_in_browser(state_);
   const LookedAt looked(state_);
   draw_comparison_sheet(looked.context(view, heatmaps_, fonts, scale, wake_after), looked.computation->trace,
                         document.comparisons, dialogs.comparison);

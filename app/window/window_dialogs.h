@@ -3,6 +3,7 @@
 
 #include "app/sheets/command_palette.h"
 #include "app/sheets/comparison_sheet.h"
+#include "app/sheets/doc_sheet.h"
 #include "app/sheets/export_dialog.h"
 #include "app/sheets/file_dialog.h"
 #include "app/sheets/full_size_sheet.h"
@@ -14,6 +15,7 @@ namespace headwise {
 
 struct WindowDialogs {
   HelpSheetState help;
+  DocSheetState docs;
   CommandPaletteState palette;
   ComparisonSheetState comparison;
   FullSizeState full_size;
@@ -23,7 +25,7 @@ struct WindowDialogs {
   ExportDialogState export_dialog;
 
   bool any_open() const {
-    return help.keys || help.about || comparison.open || full_size.open || heads.open ||
+    return help.keys || help.about || docs.open || comparison.open || full_size.open || heads.open ||
            heads_question.open || files.open || export_dialog.open || palette.open;
   }
 };

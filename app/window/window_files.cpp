@@ -5,12 +5,15 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/content/doc_pages.h"
+#include "app/platform/browser.h"
 #include "app/session/commands.h"
 #include "app/session/recent_files.h"
 #include "app/window/window_pictures.h"
 #include "app/window/window_state.h"
 #include "core/code/program.h"
 #include "core/files/array_files.h"
+#include "core/files/atomic_file.h"
 #include "core/files/file_paths.h"
 #include "core/model/layers/layer_rows.h"
 #include "core/model/transformer/text_model.h"
@@ -321,6 +324,22 @@ void accept_export(WindowState& window) {
   } catch (const Error& error) {
     dialog.error = error.what();
     window.view.notices.log.write(dialog.error);
+  }
+}
+
+void open_docs_in_browser(WindowState& window) {
+  const std::string& kept = window.document.kept_folder;
+  try {
+    const fs::path folder = kept.empty() ? fs::temp_directory_path() : fs::path(kept);
+    if (!kept.empty()) fs::create_directories(folder);
+    const std::string file = (folder / "headwise-docs.html").string(), browser = browser_program();
+    write_file_atomically(file, docs_html());
+    if (browser.empty() || !open_in_browser(browser, file))
+      return window.view.notices.say(
+          fmt::format("No web browser could be started. The documentation is in {}", file));
+    window.view.notices.say(fmt::format("Opening {} with {}", file, browser));
+  } catch (const std::exception& error) {
+    window.view.notices.complain(error.what());
   }
 }
 

@@ -13,6 +13,8 @@ namespace headwise {
 struct WindowDocument;
 struct WindowState;
 
+// Writes docs as one HTML page into the folder of what is kept, or of temporary files, and starts the browser with it.
+void open_docs_in_browser(WindowState& window);
 // Puts the file at the head of the recent ones.
 void remember_file(WindowDocument& document, const std::string& path);
 

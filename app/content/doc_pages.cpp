@@ -1,0 +1,256 @@
+#include "app/content/doc_pages.h"
+
+#include <md4c-html.h>
+#include <md4c.h>
+
+#include <algorithm>
+
+namespace headwise {
+
+namespace embedded {
+std::span<const unsigned char> doc_window();
+std::span<const unsigned char> doc_lessons();
+std::span<const unsigned char> doc_command_line();
+std::span<const unsigned char> doc_scenarios();
+std::span<const unsigned char> doc_models();
+std::span<const unsigned char> doc_trust();
+std::span<const unsigned char> doc_performance();
+}  // namespace embedded
+
+namespace {
+
+constexpr struct {
+  const char* name;
+  const char* label;
+  std::span<const unsigned char> (*text)();
+} sources[] = {
+    {"window", "Window", embedded::doc_window},
+    {"lessons", "Lessons", embedded::doc_lessons},
+    {"command-line", "Command line", embedded::doc_command_line},
+    {"scenarios", "Scenarios", embedded::doc_scenarios},
+    {"models", "Models", embedded::doc_models},
+    {"trust", "Numbers", embedded::doc_trust},
+    {"performance", "Performance", embedded::doc_performance},
+};
+
+constexpr unsigned dialect = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH;
+
+std::string_view text_of(std::span<const unsigned char> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+std::string_view text_of(const MD_ATTRIBUTE& attribute) {
+  return {attribute.text, attribute.size};
+}
+
+// What md4c reports, in its order.
+class Reader {
+ public:
+  explicit Reader(std::span<const std::string> names) : names_(names) {}
+
+  void enter(MD_BLOCKTYPE type, void* detail) {
+    switch (type) {
+      case MD_BLOCK_UL:
+      case MD_BLOCK_OL:
+        ++lists_;
+        break;
+      case MD_BLOCK_LI:
+        begin(DocBlockKind::item, lists_);
+        break;
+      case MD_BLOCK_H:
+        begin(DocBlockKind::heading, static_cast<int>(static_cast<MD_BLOCK_H_DETAIL*>(detail)->level));
+        break;
+      case MD_BLOCK_CODE:
+        begin(DocBlockKind::code, 0);
+        break;
+      case MD_BLOCK_P:
+        // The first paragraph of an item is the item.
+        if (blocks_.empty() || blocks_.back().kind != DocBlockKind::item ||
+            !blocks_.back().cells.back().empty())
+          begin(DocBlockKind::paragraph, lists_);
+        break;
+      case MD_BLOCK_THEAD:
+        in_head_ = true;
+        break;
+      case MD_BLOCK_TR:
+        begin(in_head_ ? DocBlockKind::table_head : DocBlockKind::table_row, 0);
+        blocks_.back().cells.clear();
+        break;
+      case MD_BLOCK_TH:
+      case MD_BLOCK_TD:
+        blocks_.back().cells.emplace_back();
+        break;
+      default:
+        break;
+    }
+  }
+
+  void leave(MD_BLOCKTYPE type) {
+    if (type == MD_BLOCK_UL || type == MD_BLOCK_OL) --lists_;
+    if (type == MD_BLOCK_THEAD) in_head_ = false;
+  }
+
+  void enter(MD_SPANTYPE type, void* detail) {
+    if (type == MD_SPAN_EM || type == MD_SPAN_STRONG) style_ = DocStyle::strong;
+    if (type == MD_SPAN_CODE) style_ = DocStyle::code;
+    if (type == MD_SPAN_IMG) in_picture_ = true;
+    if (type != MD_SPAN_A) return;
+    const std::string_view target = text_of(static_cast<MD_SPAN_A_DETAIL*>(detail)->href);
+    const auto found = std::ranges::find(names_, target.substr(0, target.find('#')));
+    if (found == names_.end()) return;
+    style_ = DocStyle::link;
+    page_ = static_cast<int>(found - names_.begin());
+  }
+
+  void leave(MD_SPANTYPE type) {
+    if (type == MD_SPAN_IMG)
+      in_picture_ = false;
+    else if (page_ < 0 || type == MD_SPAN_A)
+      style_ = DocStyle::plain, page_ = -1;
+    else
+      style_ = DocStyle::link;  // of code inside a link
+  }
+
+  void text(MD_TEXTTYPE type, std::string_view text) {
+    if (in_picture_ || blocks_.empty()) return;
+    DocBlock& block = blocks_.back();
+    if (block.kind == DocBlockKind::code) return add_code(block, text);
+    if (type == MD_TEXT_SOFTBR || type == MD_TEXT_BR) text = " ";
+    std::vector<DocText>& runs = block.cells.back();
+    if (!runs.empty() && runs.back().style == style_ && runs.back().page == page_)
+      runs.back().text += text;
+    else
+      runs.push_back({std::string(text), style_, page_});
+  }
+
+  // Without the blocks that held nothing but a picture.
+  std::vector<DocBlock> blocks() {
+    std::erase_if(blocks_, [](const DocBlock& block) {
+      return std::ranges::all_of(block.cells, [](const auto& cell) { return cell.empty(); });
+    });
+    return std::move(blocks_);
+  }
+
+ private:
+  void begin(DocBlockKind kind, int level) { blocks_.push_back({kind, level, {{}}}); }
+
+  static void add_code(DocBlock& block, std::string_view text) {
+    std::vector<DocText>& lines = block.cells.back();
+    if (lines.empty()) lines.push_back({"", DocStyle::code, -1});
+    for (const char c : text) {
+      if (c == '\n')
+        lines.push_back({"", DocStyle::code, -1});
+      else
+        lines.back().text += c;
+    }
+  }
+
+  std::span<const std::string> names_;
+  std::vector<DocBlock> blocks_;
+  DocStyle style_ = DocStyle::plain;
+  int page_ = -1, lists_ = 0;
+  bool in_head_ = false, in_picture_ = false;
+};
+
+void html_without_pictures(std::string& html) {
+  constexpr std::string_view begin = "<p><img ", end = "</p>\n";
+  for (std::size_t at = html.find(begin); at != std::string::npos; at = html.find(begin, at)) {
+    const std::size_t behind = html.find(end, at);
+    html.erase(at, behind == std::string::npos ? behind : behind + end.size() - at);
+  }
+}
+
+// Links to pages lead to their articles; what they name of the sources is not there, so it is text.
+void html_with_links_to_articles(std::string& html) {
+  constexpr std::string_view begin = "<a href=\"", end = "</a>", extension = ".md";
+  for (std::size_t at = html.find(begin); at != std::string::npos; at = html.find(begin, at + 1)) {
+    const std::size_t from = at + begin.size(), quote = html.find('"', from);
+    const std::string target = html.substr(from, quote - from);
+    if (const std::size_t dot = target.find(extension);
+        dot != std::string::npos && target.find('/') == std::string::npos) {
+      html.replace(from, quote - from, "#" + target.substr(0, dot));
+    } else if (target.starts_with("../")) {
+      html.erase(html.find(end, quote), end.size());
+      html.erase(at, quote + 2 - at);
+    }
+  }
+}
+
+std::vector<std::string> file_names() {
+  std::vector<std::string> names;
+  for (const auto& source : sources) names.push_back(std::string(source.name) + ".md");
+  return names;
+}
+
+std::vector<DocPage> read_pages() {
+  const std::vector<std::string> names = file_names();
+  std::vector<DocPage> pages;
+  for (const auto& source : sources) {
+    DocPage page{source.name, source.label, "", doc_blocks(text_of(source.text()), names)};
+    for (const DocText& run : page.blocks.front().cells.front()) page.title += run.text;
+    pages.push_back(std::move(page));
+  }
+  return pages;
+}
+
+}  // namespace
+
+std::vector<DocBlock> doc_blocks(std::string_view markdown, std::span<const std::string> names) {
+  Reader reader(names);
+  MD_PARSER parser{};
+  parser.flags = dialect;
+  parser.enter_block = [](MD_BLOCKTYPE type, void* detail, void* to) {
+    return static_cast<Reader*>(to)->enter(type, detail), 0;
+  };
+  parser.leave_block = [](MD_BLOCKTYPE type, void*, void* to) {
+    return static_cast<Reader*>(to)->leave(type), 0;
+  };
+  parser.enter_span = [](MD_SPANTYPE type, void* detail, void* to) {
+    return static_cast<Reader*>(to)->enter(type, detail), 0;
+  };
+  parser.leave_span = [](MD_SPANTYPE type, void*, void* to) {
+    return static_cast<Reader*>(to)->leave(type), 0;
+  };
+  parser.text = [](MD_TEXTTYPE type, const MD_CHAR* text, MD_SIZE size, void* to) {
+    return static_cast<Reader*>(to)->text(type, {text, size}), 0;
+  };
+  md_parse(markdown.data(), static_cast<MD_SIZE>(markdown.size()), &parser, &reader);
+  std::vector<DocBlock> blocks = reader.blocks();
+  for (DocBlock& block : blocks)  // the line break at the end of code begins no line
+    if (block.kind == DocBlockKind::code && block.cells.front().back().text.empty())
+      block.cells.front().pop_back();
+  return blocks;
+}
+
+std::span<const DocPage> doc_pages() {
+  static const std::vector<DocPage> pages = read_pages();
+  return pages;
+}
+
+std::string docs_html() {
+  std::string html =
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Headwise " HEADWISE_VERSION
+      "</title>\n<style>body{font:16px/1.5 sans-serif;max-width:52em;margin:2em auto;padding:0 1em}"
+      "pre{background:#f2f3f5;padding:.8em;overflow-x:auto}table{border-collapse:collapse}"
+      "td,th{border:1px solid #ccc;padding:.2em .6em;text-align:left}"
+      "@media(prefers-color-scheme:dark){body{background:#16181c;color:#dde}pre{background:#22252b}a{color:#"
+      "8ab4f8}}"
+      "</style></head><body>\n<nav>";
+  for (const DocPage& page : doc_pages())
+    html += "<a href=\"#" + page.name + "\">" + page.title + "</a><br>\n";
+  html += "</nav>\n";
+  for (const auto& source : sources) {
+    std::string body;
+    const std::string_view markdown = text_of(source.text());
+    md_html(
+        markdown.data(), static_cast<MD_SIZE>(markdown.size()),
+        [](const MD_CHAR* text, MD_SIZE size, void* to) { static_cast<std::string*>(to)->append(text, size); },
+        &body, dialect, 0);
+    html_without_pictures(body);
+    html_with_links_to_articles(body);
+    html += "<article id=\"" + std::string(source.name) + "\">\n" + body + "</article>\n<hr>\n";
+  }
+  return html + "</body></html>\n";
+}
+
+}  // namespace headwise

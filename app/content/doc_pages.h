@@ -1,0 +1,44 @@
+// The pages of docs, which are part of the program: parsed for the window, and as one HTML page for a browser.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headwise {
+
+enum class DocStyle { plain, strong, code, link };
+
+// A run of text in one style.
+struct DocText {
+  std::string text;
+  DocStyle style = DocStyle::plain;
+  int page = -1;  // of a link: the index of the page it leads to
+};
+
+enum class DocBlockKind { heading, paragraph, item, code, table_head, table_row };
+
+struct DocBlock {
+  DocBlockKind kind = DocBlockKind::paragraph;
+  int level = 0;  // of a heading: 1 is the page's title; of an item: 1, or 2 inside another list
+  std::vector<std::vector<DocText>> cells;  // one, except in a table. Code: one text a line
+};
+
+struct DocPage {
+  std::string name;   // "window", of docs/window.md
+  std::string label;  // "Window", on its tab
+  std::string title;  // "The window"
+  std::vector<DocBlock> blocks;
+};
+
+// In the order in which they are read; parsed at the first call. Pictures are left out, and links to anything but a page are text.
+std::span<const DocPage> doc_pages();
+
+// Markdown (CommonMark with tables) as blocks. `names`: of the pages that links may lead to, "models.md".
+std::vector<DocBlock> doc_blocks(std::string_view markdown, std::span<const std::string> names);
+
+// All pages as one HTML document, without pictures.
+std::string docs_html();
+
+}  // namespace headwise

@@ -1,0 +1,145 @@
+#include "app/sheets/doc_sheet.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "app/panels/overlay.h"
+#include "app/widgets/button.h"
+#include "app/widgets/focus_order.h"
+#include "app/widgets/measure.h"
+#include "app/widgets/segmented_control.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+
+namespace headwise {
+namespace {
+
+constexpr float docs_width = 900.0f, text_height = 640.0f;  // design units
+
+ImFont* imgui_font(const Fonts& fonts, DocFont font) {
+  switch (font) {
+    case DocFont::title:
+      return fonts.title;
+    case DocFont::strong:
+      return fonts.bold;
+    case DocFont::code:
+      return fonts.mono;
+    default:
+      return fonts.sans;
+  }
+}
+
+void lay_out(const WidgetContext& context, DocSheetState& state, float width) {
+  const float size = context.fonts.sans->FontSize;
+  if (state.of_page == state.page && state.of_width == width && state.of_font == size) return;
+  const DocMeasure measure{
+      .width_of = [&](std::string_view text,
+                      DocFont font) { return width_of(imgui_font(context.fonts, font), text); },
+      .line = std::round(1.4f * size)};
+  state.layout = doc_layout(doc_pages()[static_cast<std::size_t>(state.page)], width, measure);
+  state.of_page = state.page, state.of_width = width, state.of_font = size;
+}
+
+// Pressed, by the mouse or with the focus.
+bool link_pressed(const WidgetContext& context, const DocWord& word, int index, ImVec2 at, ImVec2 size) {
+  ImGui::SetCursorScreenPos(at);
+  ImGui::PushID(index);
+  bool pressed = ImGui::InvisibleButton("link", size);
+  const bool hovered = ImGui::IsItemHovered();
+  const bool focused = focus_stop(context.focus, ImGui::GetID("link"), FocusKeys::press);
+  if (focused && press_key_pressed()) pressed = true;
+  if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+  const DocPage& to = doc_pages()[static_cast<std::size_t>(word.page)];
+  ui_probe_item("docs/link/" + to.name);
+  tooltip(context, fmt::format("show {}", to.title));
+  const float y = std::floor(at.y + context.fonts.sans->FontSize + context.px(2)) + 0.5f;
+  ImGui::GetWindowDrawList()->AddLine({at.x, y}, {at.x + size.x, y},
+                                      im_color(context.palette.text, hovered || focused ? 1.0f : 0.4f),
+                                      context.scale);
+  ImGui::PopID();
+  return pressed;
+}
+
+// At the cursor of the current ImGui window, which scrolls. The page that a link leads to, or -1.
+int draw_page(const WidgetContext& context, const DocLayout& layout) {
+  const ImVec2 origin = ImGui::GetCursorScreenPos();
+  const Palette& palette = context.palette;
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  const float top = list->GetClipRectMin().y, bottom = list->GetClipRectMax().y;
+  const float line = std::round(1.4f * context.fonts.sans->FontSize);
+  const auto seen = [&](double y, double height) {
+    return origin.y + static_cast<float>(y + height) >= top && origin.y + static_cast<float>(y) <= bottom;
+  };
+  for (const RectF& box : layout.code) {
+    if (!seen(box.y, box.height)) continue;
+    const ImVec2 from(origin.x, origin.y + static_cast<float>(box.y));
+    list->AddRectFilled(from, {from.x + static_cast<float>(box.width), from.y + static_cast<float>(box.height)},
+                        im_color(palette.field), context.px(4));
+  }
+  const float right = ImGui::GetContentRegionAvail().x;
+  for (const double rule : layout.rules) {
+    if (!seen(rule, 1.0)) continue;
+    const float y = std::floor(origin.y + static_cast<float>(rule)) + 0.5f;
+    list->AddLine({origin.x, y}, {origin.x + right, y}, im_color(palette.border), context.scale);
+  }
+  int led_to = -1, index = 0;
+  for (const DocWord& word : layout.words) {
+    ++index;
+    ImFont* font = imgui_font(context.fonts, word.font);
+    const ImVec2 at(std::round(origin.x + static_cast<float>(word.x)),
+                    std::round(origin.y + static_cast<float>(word.y)));
+    // A link has the focus wherever it stands, and is scrolled to.
+    if (word.page >= 0 && link_pressed(context, word, index, at, {static_cast<float>(word.width), line}))
+      led_to = word.page;
+    if (!seen(word.y, 2.0 * line)) continue;
+    list->AddText(font, font->FontSize, at, im_color(word.dim ? palette.text_dim : palette.text),
+                  word.text.data(), word.text.data() + word.text.size());
+    ui_says(word.text, at);
+  }
+  ImGui::SetCursorScreenPos(origin);
+  ImGui::Dummy({1.0f, static_cast<float>(layout.height)});
+  return led_to;
+}
+
+}  // namespace
+
+bool draw_doc_sheet(const WidgetContext& context, DocSheetState& state) {
+  if (!begin_overlay(context, "overlay/docs", "Documentation", state.open, {.width = docs_width}))
+    return false;
+  const std::span<const DocPage> pages = doc_pages();
+  std::vector<std::string_view> labels;
+  for (const DocPage& page : pages) labels.push_back(page.label);
+  ImGui::PushFont(context.fonts.small);
+  const float room = ImGui::GetContentRegionAvail().x;
+  const int before = state.page;
+  segmented_control(context, "pages", labels, state.page,
+                    {.width = std::min(room, segmented_control_size(context, labels).x)});
+  ui_probe_item("docs/pages");
+  bool browser = false;
+  if (state.browser) {
+    const float width = width_of(context.fonts.small, "Open in the browser") + context.px(30);
+    if (ImGui::GetItemRectSize().x + width < room) ImGui::SameLine(ImGui::GetCursorPosX() + room - width);
+    browser = text_button(context, "browser", "Open in the browser");
+    ui_probe_item("docs/browser");
+    tooltip(context, "all pages, as one page of your web browser");
+  }
+  ImGui::PopFont();
+  ImGui::Dummy({1, context.px(4)});
+  const float space = ImGui::GetIO().DisplaySize.y - 2 * context.px(16) - context.px(120);
+  if (ImGui::BeginChild("page", {room, std::max(context.px(60), std::min(context.px(text_height), space))})) {
+    scroll_by_keys(context);
+    if (before != state.page) ImGui::SetScrollY(0.0f);
+    lay_out(context, state, ImGui::GetContentRegionAvail().x - context.px(6));
+    if (const int led_to = draw_page(context, state.layout); led_to >= 0) {
+      state.page = led_to;
+      ImGui::SetScrollY(0.0f);
+    }
+  }
+  ImGui::EndChild();
+  end_overlay();
+  return browser;
+}
+
+}  // namespace headwise

@@ -1,0 +1,23 @@
+// Help, Documentation: the pages of docs, and the way to them in the browser.
+#pragma once
+
+#include "app/content/doc_layout.h"
+#include "app/widgets/widget_context.h"
+
+namespace headwise {
+
+struct DocSheetState {
+  bool open = false;
+  int page = 0;          // of doc_pages()
+  bool browser = false;  // there is one; set when the sheet is opened
+
+  // Laid out for this page, column and font
+  int of_page = -1;
+  float of_width = 0.0f, of_font = 0.0f;
+  DocLayout layout;
+};
+
+// True in the frame in which the browser was asked for.
+bool draw_doc_sheet(const WidgetContext& context, DocSheetState& state);
+
+}  // namespace headwise
