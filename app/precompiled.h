@@ -1,4 +1,4 @@
-// Parsed once for all files of the window (CMakeLists.txt), as core/precompiled.h is for those of core.
+// Parsed once for all of the window's files (CMakeLists.txt), as core/precompiled.h is for those of core.
 #pragma once
 
 #include <imgui.h>

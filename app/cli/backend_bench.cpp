@@ -25,24 +25,24 @@ namespace headwise {
 namespace {
 
 constexpr double seconds_of_peak = 0.05;
-// Rounds where nobody says how many: as many as fit this time, by the work's own guess of its length.
+// Default number of rounds: as many as fit into this time, by the estimated duration of the work.
 constexpr double seconds_of_case = 6.0;
 constexpr double guessed_flops = 50e9;
 constexpr int fewest_rounds = 7, most_rounds = 41;
-// The reference keeps every intermediate: beyond this many scores it is not run by itself.
+// The reference keeps every intermediate: beyond this many scores it is not run by default.
 constexpr Index most_reference_scores = 8 * 512 * 512;
 
-// One attention to be timed.
+// One attention to time.
 struct BenchCase {
   std::string preset;
   AttentionInputs inputs;
   bool keeps_weights = false;
   std::vector<int> threads;
-  bool edited = false;  // and what edits take after it
+  bool edited = false;  // also times edits after it
 };
 
-// At what the program is measured: embed_dim 512 in 8 heads, without and with weights, on all threads and on one; scaled
-// dot-product attention without and with a causal mask.
+// The standard benchmark: embed_dim 512 in 8 heads, without and with weights, on all threads and on one; scaled dot-product
+// attention without and with a causal mask.
 std::vector<BenchCase> own_cases(const BackendBenchRequest& request, const std::vector<int>& threads,
                                  Warnings& warnings) {
   std::vector<int> and_one = threads;
@@ -90,21 +90,21 @@ std::vector<BenchCase> asked_cases(const BackendBenchRequest& request, const std
   return cases;
 }
 
-// A backend over some inputs: a whole run, and what of it is timed.
+// A backend on some inputs: a whole run, and the part of it that is timed.
 struct Runner {
   std::function<TracePtr()> whole;
   std::function<void()> timed;
-  double gpu_mib = 0.0;  // of the GPU's memory that it holds
+  double gpu_mib = 0.0;  // of GPU memory that it holds
 };
 
-// Inputs that differ from others in one thing.
+// Inputs that differ from the original in one thing.
 struct Edit {
   std::string name;
   AttentionInputs inputs;
-  double flops = 0.0;  // of what has to be computed again, with q, k, v and head_output kept
+  double flops = 0.0;  // of what has to be recomputed, with q, k, v and head_output kept
 };
 
-// Of a module with self-attention; a token is another one for fused only, which projects its panel of 64 again.
+// For a module with self-attention; a token is changed for fused only, which reprojects its panel of 64.
 std::vector<Edit> edits_of(const AttentionInputs& inputs, const std::string& backend) {
   const AttentionSizes s = attention_sizes(inputs);
   const double tokens = static_cast<double>(s.batch * s.queries), width = static_cast<double>(s.embed_dim);
@@ -128,7 +128,7 @@ std::vector<Edit> edits_of(const AttentionInputs& inputs, const std::string& bac
   return edits;
 }
 
-// What an edit takes after a run that has kept what it can.
+// Times an edit after a run that has kept what it can.
 Runner edited_runner(const std::string& backend, const AttentionInputs& inputs, const AttentionInputs& edited,
                      int threads) {
   if (backend == "gl") {
@@ -138,7 +138,7 @@ Runner edited_runner(const std::string& backend, const AttentionInputs& inputs, 
       forward->follow(next);
       forward->finish();
     };
-    // There and back: the same inputs once more would leave nothing to do.
+    // There and back: the same inputs again would leave nothing to do.
     return {[=] {
               follow(edited);
               return forward->trace();
@@ -156,7 +156,7 @@ Runner edited_runner(const std::string& backend, const AttentionInputs& inputs, 
   return {run, run};
 }
 
-// None where it refuses the inputs, with a warning.
+// None if it refuses the inputs, with a warning.
 std::optional<Runner> runner(const std::string& backend, const BenchCase& work, int threads,
                              Warnings& warnings) {
   const AttentionInputs& inputs = work.inputs;
@@ -170,8 +170,8 @@ std::optional<Runner> runner(const std::string& backend, const BenchCase& work, 
   if (keep) options.needed->push_back({TensorId::attn_weights});
   if (by.id == BackendId::reference) options.needed.reset();
   const std::shared_ptr<BackendPass> pass = by.start(inputs, options);
-  // gl is timed from the inputs on the GPU to the output there, as others are timed that keep their tensors on it; where weights
-  // are kept they are read back, too.
+  // gl is timed from the inputs on the GPU to the output there, as are other implementations that keep their tensors on it;
+  // if weights are kept, reading them back is included.
   const bool reads_back = by.id == BackendId::gl && keep;
   return Runner{[pass] {
                   pass->compute();
@@ -184,14 +184,14 @@ std::optional<Runner> runner(const std::string& backend, const BenchCase& work, 
                 static_cast<double>(pass->gpu_bytes()) / (1024.0 * 1024.0)};
 }
 
-// What is timed together, and where in `runs` each piece is told.
+// What is timed together, and where in `runs` each piece is reported.
 struct Turns {
   std::vector<TimedWork> timed;
   std::vector<double> flops;
   std::vector<std::size_t> at;
 };
 
-// A backend at a case, and at the edits of it; `rounds` 0: by the length of the work.
+// A backend on a case, and on its edits; `rounds` 0: depends on the duration of the work.
 void add_case(const std::string& backend, const BenchCase& work, int rounds, std::vector<BackendRun>& runs,
               Turns& turns, Warnings& warnings) {
   const AttentionSizes sizes = attention_sizes(work.inputs);
@@ -270,8 +270,8 @@ BackendBench bench_backends(const BackendBenchRequest& request) {
   }
   bench.fma_peak_gflops = fma_peak_gflops(bench.threads, seconds_of_peak);
   bench.bandwidth_gbs = copy_bandwidth_gbs(bench.threads);
-  // All in turns, so that what disturbs the machine for some seconds disturbs them all, a few rounds of each; but with gl one
-  // case after the other, for what it works on stays in the GPU's memory.
+  // All in turns, a few rounds each, so that a disturbance of some seconds affects them all; but with gl one case after the
+  // other, because its working set stays in GPU memory.
   Turns turns;
   for (const BenchCase& work : cases) {
     for (const std::string& name : names) {

@@ -1,4 +1,4 @@
-// headwise bench without --ui: how fast the backends are.
+// headwise bench without --ui: measures the speed of the backends.
 #pragma once
 
 #include <optional>
@@ -8,12 +8,12 @@
 namespace headwise {
 
 struct BackendBenchRequest {
-  std::vector<std::string> presets;   // names or files; empty: the sizes that the program is measured at
+  std::vector<std::string> presets;   // names or files; empty: the program's standard benchmark sizes
   std::vector<std::string> settings;  // PATH=VALUE, for each of them
   std::vector<std::string> backends;  // empty: reference and fused
-  std::vector<int> threads;  // each ≥ 1; empty: as many as there are, and for the program's own sizes one too
-  int rounds = 0;            // 0: by the length of the work
-  bool strict = false;       // warnings are errors
+  std::vector<int> threads;           // each ≥ 1; empty: all available, and for the standard sizes also 1
+  int rounds = 0;                     // 0: depends on the duration of the work
+  bool strict = false;                // warnings are errors
 };
 
 struct BackendRun {
@@ -21,10 +21,10 @@ struct BackendRun {
   long embed_dim = 0, num_heads = 0, num_kv_heads = 0, length = 0;
   std::string op;
   bool is_causal = false, keeps_weights = false;
-  // What is another one than in the run before, which it follows: "scale", "gain" or "token"; empty: a run from nothing.
+  // What differs from the previous run: "scale", "gain" or "token"; empty: a run from scratch.
   std::string edit = {};
   int threads = 0;
-  // extra_mib: with gl of the GPU's memory, inputs and parameters too; fraction_of_peak: of the processor's, with gl too.
+  // extra_mib: with gl, GPU memory including inputs and parameters; fraction_of_peak: of the processor's peak, with gl too.
   double median_ms = 0.0, least_ms = 0.0, gflops = 0.0, fraction_of_peak = 0.0, extra_mib = 0.0;
   double max_abs_diff = 0.0;
 };
@@ -33,12 +33,12 @@ struct BackendBench {
   double fma_peak_gflops = 0.0, bandwidth_gbs = 0.0;  // on `threads` threads
   int threads = 0;
   std::string isa;
-  std::optional<std::string> gl_renderer;  // none where no backend asked for one
+  std::optional<std::string> gl_renderer;  // none if no backend needed one
   std::vector<BackendRun> runs;
 };
 
-// Times everything in turns, with gl size by size. A backend that refuses the work is left out with a warning. Throws
-// Error(usage), Error(input), also for a warning where the request is strict, Error(memory).
+// Times everything in turns, with gl size by size. A backend that refuses the work is skipped with a warning. Throws
+// Error(usage), Error(input), also for a warning if the request is strict, Error(memory).
 BackendBench bench_backends(const BackendBenchRequest& request);
 
 std::string bench_text(const BackendBench& bench);

@@ -1,4 +1,4 @@
-// What `headwise bench` prints of the backends.
+// What `headwise bench` prints about the backends.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

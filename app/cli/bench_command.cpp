@@ -33,7 +33,7 @@ double milliseconds(double seconds) {
   return 1e3 * seconds;
 }
 
-// Of a frame, all threads together.
+// Per frame, all threads together.
 double processor_milliseconds(const VisitPart& part) {
   return milliseconds(part.processor_seconds) /
          static_cast<double>(std::max<std::size_t>(1, part.seconds.size()));
@@ -130,7 +130,7 @@ void run_bench(CommandOptions& options, const Words& words) {
   const PixelSize pixels = pixel_size_of(size, 1, largest_side, "1600x1000");
   const Scenario scenario = requested_scenario(request);
   Warnings warnings;
-  if (backends.strict) read_inputs(request, warnings);  // throws where there is one
+  if (backends.strict) read_inputs(request, warnings);  // throws if there is one
   const VisitReport report = visit_window(scenario, pixels.width, pixels.height);
   print(json ? report_json(request.scenario, report) : report_text(request.scenario, report));
 }

@@ -62,10 +62,10 @@ ModelPass ModelPass::to_last_of(const std::vector<Index>& layers, const Scenario
   if (layers.empty()) return pass;
   Scenario last = scenario;
   last.parameters.layer = layers.back();
-  std::vector<std::string> notes;  // each layer has them again
+  std::vector<std::string> notes;  // each layer repeats them
   try {
     pass.input_ = read_model_text(last, notes);
-  } catch (const Error& error) {  // that layer says so itself
+  } catch (const Error& error) {  // that layer reports it itself
     if (error.status() != ExitStatus::usage) throw;
   }
   if (!pass.input_) return pass;

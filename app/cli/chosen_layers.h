@@ -1,4 +1,4 @@
-// run --layers: which layers of a model, and each of them as a request of its own.
+// run --layers: which layers of a model to run, and a request for each of them.
 #pragma once
 
 #include <memory>
@@ -11,21 +11,21 @@ namespace headwise {
 
 struct LayerChoice {
   std::vector<Index> layers;  // in ascending order, each once
-  bool all = false;           // nobody named them: one that cannot be computed is left out
+  bool all = false;           // none were named: one that cannot be computed is skipped
 };
 
-// "all", or numbers with commas between them, of the scenario's model. Throws Error(usage):
-// no layers' numbers, a scenario without a model, a request that sets the layer too; Error(input): the model has no such
-// layer.
+// "all", or comma-separated numbers, of the scenario's model. Throws Error(usage): malformed layer numbers, a scenario
+// without a model, a request that also sets the layer; Error(input): the model has no such layer.
 LayerChoice chosen_layers(const TraceRequest& request, const Scenario& scenario, const std::string& words);
 
-// A text's way through a model, as far as the last of some layers; empty where the scenario's text does not go through one.
+// A text's forward pass through a model, up to the last of some layers; empty if the scenario's text does not go through
+// one.
 class ModelPass {
  public:
   // Throws Error(input), Error(memory).
   static ModelPass to_last_of(const std::vector<Index>& layers, const Scenario& scenario);
 
-  // What inputs of `layer` can share with it, for compute_trace; null: nothing.
+  // What the inputs of `layer` can share with it, for compute_trace; null: nothing.
   std::unique_ptr<ScenarioInputs> given_to(Index layer) const;
 
  private:
@@ -33,7 +33,7 @@ class ModelPass {
   std::vector<TensorPtr> hidden_states_;
 };
 
-// The request with the settings of one layer, as --set parameters.layer=N before all others.
+// The request for one layer, with --set parameters.layer=N before all other settings.
 TraceRequest layer_request(const TraceRequest& request, Index layer);
 
 }  // namespace headwise

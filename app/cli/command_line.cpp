@@ -46,7 +46,7 @@ std::string overview() {
          "7 no usable GPU or\ndisplay.\n";
 }
 
-// Ctrl+C and a polite kill while a file is being written: nothing half is left behind.
+// Ctrl+C and SIGTERM while a file is being written: no partial file is left behind.
 void cancelled(int) {
   remove_unfinished_file();
   hide_progress_line();
@@ -56,13 +56,13 @@ void cancelled(int) {
 }
 
 void set_signals() {
-  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), not the end
-  std::signal(SIGXFSZ, SIG_IGN);  // so is a file above the size limit
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe makes write() fail instead of ending the process
+  std::signal(SIGXFSZ, SIG_IGN);  // likewise a file above the size limit
 }
 
 void cancel_on_signals() {
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    if (std::signal(signal, cancelled) == SIG_IGN) std::signal(signal, SIG_IGN);  // nohup stays nohup
+    if (std::signal(signal, cancelled) == SIG_IGN) std::signal(signal, SIG_IGN);  // nohup stays in effect
   }
 }
 
@@ -71,11 +71,11 @@ void run_subcommand(const Subcommand& command, const Words& words) {
   CommandOptions options(command.name, command.what, command.examples);
   std::optional<ProgressLine> progress;
   if (command.name != "bench")
-    progress.emplace(STDERR_FILENO, std::string(command.name));  // nothing disturbs timings
+    progress.emplace(STDERR_FILENO, std::string(command.name));  // not for bench: it would disturb timings
   command.run(options, words);
 }
 
-// "run" for "rnu"; empty where no command is near.
+// "run" for "rnu"; empty if no command is close.
 std::string nearest_command(const std::string& word) {
   for (const Subcommand& command : subcommands()) {
     if (word.size() >= 3 && word.size() <= 12 && edit_distance(word, command.name) <= 2)

@@ -4,8 +4,7 @@
 
 namespace headwise {
 
-// Returns the exit status (core/tensor/error.h); prints one line to stderr where something is wrong, and
-// never throws.
+// Returns the exit status (core/tensor/error.h); prints one line to stderr on error, and never throws.
 int run_command_line(int argc, char** argv);
 
 }  // namespace headwise

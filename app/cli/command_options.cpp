@@ -25,8 +25,8 @@ void shape_list(CLI::Option& option, const OptionForm& form) {
   if (!form.several_words) option.allow_extra_args(false);
 }
 
-// CLI11's words for an option with too many or too few values, as ours: "--output: At Most 1 required but received 2",
-// "--output: 1 required FILE missing".
+// CLI11's message for an option with too many or too few values, reworded as ours: "--output: At Most 1 required but
+// received 2", "--output: 1 required FILE missing".
 ErrorParts parts_of(const std::string& message, const std::string& command, const std::string& remedy) {
   const std::size_t colon = message.find(": ");
   const std::string option = message.substr(0, colon);
@@ -88,7 +88,7 @@ bool CommandOptions::parse(const Words& words) {
   const std::string remedy = fmt::format("see headwise {} --help", app.get_name());
   app.allow_extras();
   try {
-    app.parse(Words(words.rbegin(), words.rend()));  // CLI11 takes them from the back
+    app.parse(Words(words.rbegin(), words.rend()));  // CLI11 expects them in reverse order
   } catch (const CLI::CallForHelp&) {
     print(app.help("headwise"));
     return false;

@@ -1,5 +1,5 @@
-// The options of one subcommand: which there are, the words that are read into them, and the help that is made of them. The only
-// place that CLI11 is compiled in, which costs every file that includes it seconds.
+// The options of one subcommand: their definitions, parsing, and the help text. The only file that includes CLI11, which
+// costs every including file seconds of compile time.
 #pragma once
 
 #include <memory>
@@ -11,12 +11,12 @@ namespace headwise {
 
 using Words = std::vector<std::string>;
 
-// How an option that takes a value is written, and what help says of it.
+// How an option that takes a value is written, and how the help describes it.
 struct OptionForm {
   std::string type = {};  // "FILE"; TEXT or INT if empty
   bool required = false;
-  bool shows_default = false;  // help names the value that the variable has now
-  // Of an option with a list of values. One value each time it is given, unless:
+  bool shows_default = false;  // the help shows the variable's current value
+  // For an option with a list of values. One value each time it is given, unless:
   bool several_words = false;  // it takes all words up to the next option
   char delimiter = '\0';       // "a,b": two values
   int least = 0, most = 0;     // of a number; any if both are 0
@@ -24,11 +24,11 @@ struct OptionForm {
 
 class CommandOptions {
  public:
-  // The subcommand's name, what it does in one line, and its examples, a line each.
+  // The subcommand's name, a one-line description, and its examples, one per line.
   CommandOptions(std::string_view name, std::string_view what, std::string_view examples);
   ~CommandOptions();
 
-  // `names`: "--json", "-o,--output", or "FILE", a word by its place. The variables have to live until the words are parsed.
+  // `names`: "--json", "-o,--output", or "FILE", a positional argument. The variables must outlive parsing.
   void flag(const std::string& names, bool& value, const std::string& what, const std::string& needs = "");
   void value(const std::string& names, std::string& value, const std::string& what,
              const OptionForm& form = {});
@@ -38,10 +38,10 @@ class CommandOptions {
   void values(const std::string& names, std::vector<int>& values, const std::string& what,
               const OptionForm& form = {});
 
-  // Reads the words behind the subcommand's name. False where help was asked for, and printed. Throws Error(usage), one line, for
-  // everything that is wrong.
+  // Reads the arguments after the subcommand's name. False if help was requested, and printed. Throws Error(usage), one
+  // line, for anything wrong.
   bool parse(const Words& words);
-  // Whether the option stood among the words.
+  // Whether the option was given.
   bool given(const std::string& name) const;
 
  private:

@@ -1,4 +1,4 @@
-// headwise compare: a scenario held against the tensors of another program.
+// headwise compare: a scenario compared with the tensors of another program.
 #include <fmt/format.h>
 
 #include <algorithm>

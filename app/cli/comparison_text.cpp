@@ -35,7 +35,7 @@ std::string padded(const std::string& text, std::size_t width) {
   return text + std::string(width - std::min(width, text_width(text)), ' ');
 }
 
-// As many digits as the type has.
+// As many digits as the type supports.
 std::string value_text(double value, DType type) {
   if (std::isnan(value)) return "NaN";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
@@ -72,7 +72,7 @@ std::string cell_text(const CellRef& cell) {
   return fmt::format("{}[{}]", to_string(cell.tensor), join(cell.index, ","));
 }
 
-// The worst cell in the trace's own tensor: repeated key/value heads go back to the one that they repeat.
+// The worst cell in the trace's own tensor: repeated key/value heads are mapped to the one that they repeat.
 std::vector<Index> own_index(const Trace& trace, const ComparedArray& array) {
   std::vector<Index> index = array.difference.worst;
   const TensorPtr own = trace.tensor(array.tensor);
@@ -81,7 +81,7 @@ std::vector<Index> own_index(const Trace& trace, const ComparedArray& array) {
   return index;
 }
 
-// A sentence ends with one mark.
+// A sentence ends with exactly one punctuation mark.
 std::string sentence(const std::string& text) {
   return text + (text.ends_with('?') || text.ends_with('.') ? "" : ".");
 }
@@ -117,7 +117,7 @@ std::string provenance_text(const Trace& trace, const CellProvenance& cell) {
   return text;
 }
 
-// Which of the tensors that this one is made from are known to agree: there the fault is not.
+// Which of the tensors that this one is computed from are known to agree: the fault is not there.
 std::string sources_text(const ComparisonReport& report, const ComparedArray& first,
                          const CellProvenance& cell) {
   std::vector<std::string> agreeing, missing;
@@ -145,7 +145,7 @@ std::string sources_text(const ComparisonReport& report, const ComparedArray& fi
   return text;
 }
 
-// Where a cell is the copy of another that the file does not have, that one's making tells more; else none.
+// If a cell is a copy of another that the file does not have, the computation of that one is more informative; else none.
 std::optional<CellProvenance> copied_cell(const ComparisonReport& report, const CellProvenance& cell) {
   if (cell.combine != Combine::copy || cell.terms.size() != 1 || cell.terms[0].factors.size() != 1)
     return std::nullopt;

@@ -1,4 +1,4 @@
-// What `headwise compare` says: a line a tensor, then the first that differs and what its worst cell is made of.
+// The output of `headwise compare`: one line per tensor, then the first that differs and what its worst cell is made of.
 #pragma once
 
 #include <string>
@@ -14,13 +14,13 @@ struct ComparisonReport {
   const ArrayComparison& comparison;
   const Findings& findings;      // why the first differs, and what follows from it
   bool causes_searched = true;   // false: the sizes are too large to look for all of them
-  std::string scenario, theirs;  // as they were named
+  std::string scenario, theirs;  // as named by the user
 };
 
 std::string report_text(const ComparisonReport& report);
 std::string report_json(const ComparisonReport& report);
 
-// For stderr, where something differs: "scores[0,1,2,3]: ours 1.5, theirs 1.25".
+// For stderr, if something differs: "scores[0,1,2,3]: ours 1.5, theirs 1.25".
 std::string verdict_line(const ComparedArray& array);
 
 }  // namespace headwise

@@ -75,7 +75,7 @@ ExportFormat format_of(const ExportWords& words) {
   return export_format(words.output);
 }
 
-// Why an option does not matter for the tensor that is written; empty where it does.
+// Why an option is irrelevant to the exported tensor; empty if it is relevant.
 std::string without_axis(const char* option, const std::string& word, const char* things,
                          const std::string& name, const Shape& shape,
                          std::initializer_list<const char*> letters) {
@@ -114,7 +114,7 @@ void run_export(CommandOptions& options, const Words& words) {
              asks_batch = options.given("--batch");
 
   const TensorExport what = export_of(request, wanted);
-  const ExportFormat format = format_of(wanted);  // a wrong name is told before anything is computed
+  const ExportFormat format = format_of(wanted);  // a wrong name is reported before anything is computed
   const bool to_stdout = wanted.output == standard_stream;
   ByteSink standard_output;
   if (to_stdout)

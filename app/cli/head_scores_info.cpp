@@ -16,7 +16,7 @@ namespace {
 struct HeadsInfo {
   FoundHeads found;
   std::optional<MutedHeads> muted;
-  std::string not_muted;  // why not, where it was asked for; empty: it was, or nobody asked
+  std::string not_muted;  // why not, if requested; empty: it was, or was not requested
 };
 
 HeadsInfo heads_info(const HeadsInfoRequest& request) {
@@ -40,7 +40,7 @@ HeadScore score_at(std::size_t i) {
   return static_cast<HeadScore>(i);
 }
 
-// Of the first head that has it: what weights that are all alike would have is the same for all.
+// From the first head that has it: the score of uniform weights is the same for all.
 const MeasuredScore* measured(const HeadSurvey& survey, HeadScore score) {
   for (const SurveyedHead& head : survey.heads)
     if (head.scores[score].value) return &head.scores[score];

@@ -1,4 +1,4 @@
-// What `headwise info FOLDER --text` says of the heads of a model.
+// What `headwise info FOLDER --text` prints about the heads of a model.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -14,9 +14,9 @@ struct HeadsInfoRequest {
   bool strict = false;  // warnings are errors
 };
 
-// A line a head, with the scores of core/model/heads/head_scores.h. Both throw Error(input) where text cannot go into the model.
-// Where muting is asked for and the model predicts no words, the table comes without it, and a warning and "not_muted" say
-// why; where the request is strict that is an Error(input) too, and so is what there is to say of the text.
+// One line per head, with the scores of core/model/heads/head_scores.h. Both throw Error(input) if text cannot go into the
+// model. If muting is requested and the model predicts no tokens, the table comes without it, and a warning and "not_muted"
+// say why; if the request is strict, that is an Error(input) too, as are remarks about the text.
 std::string heads_info_text(const HeadsInfoRequest& request);
 nlohmann::ordered_json heads_info_json(const HeadsInfoRequest& request);
 

@@ -30,14 +30,14 @@ Index total_bytes(const ArrayFileInfo& info) {
   return total;
 }
 
-// What is not about a run.
+// Metadata unrelated to a run.
 FileMetadata other_metadata(const ArrayFileInfo& info) {
   FileMetadata other = info.metadata;
   std::erase_if(other, [](const auto& entry) { return is_reserved_name(entry.first); });
   return other;
 }
 
-// The run that a file came from: its scenario as a file has it, without what nobody wrote.
+// The run that a file came from: its scenario as stored in a file, without defaults.
 std::string run_text(const RunRecord& run) {
   std::string text = "run\n  scenario: " + json_text(ordered_json_of(scenario_to_json(run.scenario))) + "\n";
   if (!run.layers.empty()) text += fmt::format("  layers: {}\n", join(run.layers, ", "));
@@ -57,7 +57,7 @@ Json run_json(const RunRecord& run) {
           {"warnings", run.warnings}};
 }
 
-// What a model is, before the long list of what it is made of.
+// What a model is, before the long list of its contents.
 std::string as_text(const std::string& path, const ArrayFileInfo& info, const std::string& model,
                     bool every_tensor) {
   std::string text = fmt::format("{}: {}, {} {}, {}\n", one_line(path), info.format, info.arrays.size(),
@@ -102,15 +102,15 @@ std::string as_json(const std::string& path, const ArrayFileInfo& info, const Js
 }
 
 struct InfoRequest {
-  TraceRequest trace;      // of a scenario, or of a layer of a model
-  HeadsInfoRequest heads;  // of a model
+  TraceRequest trace;      // for a scenario, or a layer of a model
+  HeadsInfoRequest heads;  // for a model
   bool json = false, every_tensor = false, wants_heads = false;
   const std::string& path() const { return trace.scenario; }
   bool changes_scenario() const { return !trace.inputs.empty() || !trace.settings.empty(); }
   std::string changing_option() const { return trace.inputs.empty() ? "--set" : "--input"; }
 };
 
-// False where only help was asked for.
+// False if only help was requested.
 bool read_words(CommandOptions& options, const Words& words, InfoRequest& request) {
   TraceRequest& trace = request.trace;
   options.value("FILE", trace.scenario,
@@ -156,12 +156,12 @@ void print_scenario(const InfoRequest& request) {
   print(request.json ? scenario_info_json(info) : scenario_info_text(info));
 }
 
-// A run's file has the parameters of its layer, and is not a model for that.
+// A run's file contains the parameters of its layer, which does not make it a model.
 bool is_run(const InfoRequest& request, const ModelFiles& files) {
   return files.is_one_file() && run_record(request.path(), files.first_file_info().metadata).has_value();
 }
 
-// One layer of a model, as it is run.
+// One layer of a model, as a scenario to run.
 void print_layer(const InfoRequest& request, const TextModel& model) {
   if (model.layers().layers.empty() && !is_run(request, model.files())) {
     throw Error(ExitStatus::usage,
@@ -195,7 +195,7 @@ void print_arrays(const InfoRequest& request, const TextModel& opened) {
     const Json scored = request.wants_heads ? heads_info_json(request.heads) : Json();
     print(as_json(path, info, told_as_model ? &model : nullptr, request.wants_heads ? &scored : nullptr));
   } else if (request.wants_heads) {
-    print(heads_info_text(request.heads));  // not hundreds of tensors before them
+    print(heads_info_text(request.heads));  // without hundreds of tensors first
   } else {
     print(as_text(path, info, told_as_model ? model_info_text(opened) : "", request.every_tensor));
   }

@@ -1,4 +1,4 @@
-// headwise list: the names that the other commands take.
+// headwise list: the names that the other commands accept.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -20,7 +20,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// A list is an array of flat JSON objects; the table is made from the same.
+// A list is an array of flat JSON objects; the table is built from the same data.
 Json preset_list() {
   Json list = Json::array();
   for (const Preset& preset : presets()) {
@@ -58,7 +58,7 @@ Json backend_list() {
 
 std::string as_table(const Json& list) {
   std::map<std::string, std::size_t> widths;
-  const auto width_of = [](const std::string& text) {  // in characters: shapes hold · and ′
+  const auto width_of = [](const std::string& text) {  // in characters: shapes contain · and ′
     return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
   };
   for (const Json& row : list) {

@@ -34,7 +34,7 @@ std::string heads_text(const AttentionLayer& layer) {
   return text;
 }
 
-// The layer with the number of heads that is assumed where nothing says one.
+// The layer with the number of heads assumed if nothing specifies one.
 std::optional<AttentionLayer> with_some_heads(const AttentionLayer& layer) {
   if (layer.num_heads) return layer;
   const std::optional<HeadChoice> heads = likeliest_heads(layer);
@@ -42,7 +42,7 @@ std::optional<AttentionLayer> with_some_heads(const AttentionLayer& layer) {
   return with_heads(layer, heads->num_heads, heads->num_kv_heads);
 }
 
-// Nothing of a layer that cannot be computed.
+// Empty for a layer that cannot be computed.
 LayerAttention attention_of(const AttentionLayer& layer) {
   const std::optional<AttentionLayer> whole = with_some_heads(layer);
   return whole && layer_problem(*whole).empty() ? layer_attention(*whole) : LayerAttention{};
@@ -52,7 +52,7 @@ std::vector<std::string> warnings_of(const AttentionLayer& layer) {
   return attention_of(layer).warnings;
 }
 
-// Layers that differ in their number alone are told on one line.
+// Layers that differ only in their number are reported on one line.
 std::vector<std::string> without_numbers(std::vector<std::string> sentences) {
   for (std::string& sentence : sentences)
     std::erase_if(sentence, [](char c) { return c >= '0' && c <= '9'; });
@@ -65,7 +65,7 @@ nlohmann::ordered_json positions_json(const LayerAttention& attention) {
   return nullptr;
 }
 
-// "Llama", or what the model is where its tensors have another family's names: "falcon, named as BLOOM".
+// "Llama", or the model's type if its tensors use another family's names: "falcon, named as BLOOM".
 std::string family_text(const AttentionLayer& layer) {
   const std::string_view family = layer.family->name;
   const ModelType* const type = layer.config ? find_model_type(layer.config->model_type) : nullptr;
@@ -79,9 +79,9 @@ std::string family_text(const AttentionLayer& layer) {
   return own ? std::string(family) : fmt::format("{}, named as {}", type->name, family);
 }
 
-// What a line says of a layer beside its name; layers that are alike share it.
+// What a line says about a layer after its name; layers that are alike share it.
 std::string described(const AttentionLayer& layer) {
-  if (!layer.missing.empty()) return "";  // what is left of it tells no sizes
+  if (!layer.missing.empty()) return "";  // what remains does not determine the sizes
   const LayerAttention attention = attention_of(layer);
   std::string text =
       fmt::format("{}: embed_dim {}, {}", family_text(layer), layer.query_width, heads_text(layer));
@@ -110,7 +110,7 @@ std::string named(const AttentionLayer& layer) {
   return layer.name.empty() ? "(no name)" : one_line(layer.name);
 }
 
-// Whether text can go into the model, and whether words come out.
+// Whether text can go into the model, and whether it predicts tokens.
 std::string text_goes_in(const TextModel& model) {
   const Transformer* const transformer = model.transformer().get();
   std::string text;
@@ -129,7 +129,7 @@ std::string text_goes_in(const TextModel& model) {
   return text;
 }
 
-// Of a layer whose model does not say how many it has; else none.
+// For a layer whose model does not say how many it has; else none.
 std::vector<Index> possible_heads(const AttentionLayer& layer) {
   std::vector<Index> all;
   if (layer.num_heads) return all;
@@ -137,7 +137,7 @@ std::vector<Index> possible_heads(const AttentionLayer& layer) {
   return all;
 }
 
-// That nothing says how many heads there are is no problem where some are assumed.
+// An unspecified number of heads is no problem if one is assumed.
 std::string told_problem(const AttentionLayer& layer) {
   return !layer.num_heads && likeliest_heads(layer) ? "" : layer_problem(layer);
 }

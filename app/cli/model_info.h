@@ -1,4 +1,4 @@
-// What headwise info says of a model: its family, its attention layers, and what is missing.
+// What headwise info prints about a model: its family, its attention layers, and what is missing.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,17 +8,17 @@
 
 namespace headwise {
 
-// Several lines: the layers, or that there is none; what is missing; whether text can go in.
+// Several lines: the layers, or that there are none; what is missing; whether text can go in.
 std::string model_info_text(const TextModel& model);
 
-// One line: how many heads are taken of each layer where no config.json says it, and how to say it; empty where it does.
+// One line: how many heads are assumed for each layer if no config.json says it, and how to specify it; empty if it does.
 std::string assumed_heads_text(const TextModel& model);
 
-// {"config": bool, "missing_files": […], "layers": [{"layer", "name", "family", "layout", "embed_dim", "num_heads", "num_kv_heads",
-// "assumed_num_heads", "possible_num_heads": […], "head_dim", "v_head_dim", "bias", "is_causal", "positions", "problem"}],
-// "layer_count_problem": where config.json says another number,
-// "encoder": {"blocks", "vocabulary", "max_positions", "no_words"}, "tokenizer": "WordPiece", "no_text": why text cannot go in}; what is
-// not known or not there is null.
+// {"config": bool, "missing_files": […], "layers": [{"layer", "name", "family", "layout", "embed_dim", "num_heads",
+// "num_kv_heads", "assumed_num_heads", "possible_num_heads": […], "head_dim", "v_head_dim", "bias", "is_causal",
+// "positions", "problem"}], "layer_count_problem": if config.json gives another number, "encoder": {"blocks", "vocabulary",
+// "max_positions", "no_words"}, "tokenizer": "WordPiece", "no_text": why text cannot go in}; what is not known or not there
+// is null.
 nlohmann::ordered_json model_info_json(const TextModel& model);
 
 }  // namespace headwise

@@ -9,7 +9,7 @@ struct PixelSize {
   int width = 0, height = 0;
 };
 
-// The word of --size. Throws Error(usage), with `example`, where it is no size or a side lies outside [least, largest].
+// The argument of --size. Throws Error(usage), with `example`, if it is not a size or a side is outside [least, largest].
 PixelSize pixel_size_of(const std::string& word, int least, int largest, const std::string& example);
 
 }  // namespace headwise

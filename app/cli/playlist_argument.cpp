@@ -11,7 +11,7 @@ namespace headwise {
 namespace {
 
 bool is_file(const std::string& name) {
-  std::error_code error;  // a name that no file can have is a lesson's, a preset's or nobody's
+  std::error_code error;  // a name that no file can have is a lesson's, a preset's or unknown
   return std::filesystem::exists(name, error);
 }
 

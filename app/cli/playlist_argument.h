@@ -1,4 +1,4 @@
-// A playlist as the command line names it: a file, or a lesson of the program.
+// A playlist as the command line names it: a file, or a built-in lesson.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace headwise {
 
-// Whether this is a lesson's name, or a file that holds a playlist. Throws nothing.
+// Whether this is a lesson's name, or a file that contains a playlist. Throws nothing.
 bool names_playlist(const std::string& name);
 
-// A lesson of the program, unless a file of that name lies here. Throws as read_playlist_file does.
+// A built-in lesson, unless a file of that name exists. Throws as read_playlist_file does.
 Playlist playlist_named(const std::string& name);
 
 }  // namespace headwise

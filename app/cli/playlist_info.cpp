@@ -20,7 +20,7 @@ std::string view_word(const PlaylistPage& page) {
   return page.beside ? fmt::format("{} {}", word, compare_word(*page.beside)) : word;
 }
 
-// How many entries of the two scenarios' files differ, "attention.scale" and the like.
+// How many entries of the two scenarios' files differ, such as "attention.scale".
 std::size_t differences(const Json& a, const Json& b) {
   if (!a.is_object() || !b.is_object()) return a == b ? 0 : 1;
   std::size_t count = 0;
@@ -32,7 +32,7 @@ std::size_t differences(const Json& a, const Json& b) {
 }  // namespace
 
 std::string scenario_words(const Scenario& scenario) {
-  // A page that changes a preset differs from it in a few entries; one of its own in many.
+  // A page that changes a preset differs from it in a few entries; one with its own scenario in many.
   constexpr std::size_t few = 5;
   const Json own = ordered_json_of(scenario_to_json(scenario));
   std::string nearest;

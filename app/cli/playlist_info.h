@@ -1,4 +1,4 @@
-// What headwise info says of a playlist: how many pages there are, and where each leads.
+// What headwise info prints about a playlist: how many pages there are, and where each leads.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace headwise {
 
-// A line a page: its number, step, view, head, scenario and title. `name` begins the text.
+// One line per page: its number, step, view, head, scenario and title. `name` starts the text.
 std::string playlist_info_text(const std::string& name, const Playlist& playlist);
 std::string playlist_info_json(const std::string& name, const Playlist& playlist);
 
-// The preset that the page shows, "hand_made"; with what differs where one can be told, else "own scenario".
+// The preset that the page shows, "hand_made", with what differs if that can be summarised, else "own scenario".
 std::string scenario_words(const Scenario& scenario);
 
 }  // namespace headwise

@@ -11,9 +11,9 @@ namespace headwise {
 namespace {
 
 constexpr std::chrono::milliseconds frame(100);
-constexpr char wipe[] = "\r\x1b[K";  // to the beginning of the line, and clears it
+constexpr char wipe[] = "\r\x1b[K";  // to the start of the line, and clears it
 
-std::atomic<int> shown_on = -1;  // the descriptor of the terminal that has the line now; −1: none
+std::atomic<int> shown_on = -1;  // descriptor of the terminal that shows the line now; −1: none
 
 }  // namespace
 

@@ -1,4 +1,4 @@
-// How far a long command has come: one line on a terminal, drawn over itself.
+// Progress of a long command: one line on a terminal, redrawn in place.
 #pragma once
 
 #include <chrono>
@@ -9,8 +9,8 @@
 
 namespace headwise {
 
-// While it lives, the work of this thread is told on the terminal `descriptor`, from `delay` on. Draws nothing where that is no
-// terminal. One at a time.
+// While it lives, reports the progress of this thread's work on the terminal `descriptor`, after `delay`. Draws nothing if
+// that is not a terminal. One at a time.
 class ProgressLine {
  public:
   ProgressLine(int descriptor, std::string name, std::chrono::milliseconds delay = std::chrono::seconds(1));
@@ -28,8 +28,8 @@ class ProgressLine {
   std::jthread thread_;
 };
 
-// Takes the line off the terminal, so that another can be printed there; it comes back when it is drawn again. Calls only
-// what a signal handler may call.
+// Erases the line from the terminal, so that another can be printed there; it reappears at the next redraw.
+// Async-signal-safe.
 void hide_progress_line() noexcept;
 
 }  // namespace headwise

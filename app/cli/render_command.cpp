@@ -39,7 +39,7 @@ void write_bytes(const std::string& path, const std::vector<std::uint8_t>& bytes
 }
 
 void make_folder(const std::string& folder) {
-  std::error_code error, unseen;  // a folder that may not be entered cannot be looked at either
+  std::error_code error, unseen;  // a folder that may not be entered cannot be inspected either
   fs::create_directories(folder, error);
   if (!fs::is_directory(folder, unseen)) {
     throw Error(ExitStatus::output, {.where = folder,
@@ -49,12 +49,13 @@ void make_folder(const std::string& folder) {
   }
 }
 
-// The window's state at this page, with all that it shows computed. Throws where the page cannot be shown as it says.
+// Sets the window's state to this page, with everything it shows computed. Throws if the page cannot be shown as it
+// specifies.
 void show(WindowState& window, const Playlist& playlist, std::size_t page, Warnings& warnings) {
   WindowDocument& document = window.document;
   warnings.set_place(fmt::format("page {}", page + 1));
   start_walk(window, playlist, "", page);
-  if (document.walk.asking()) walk_pages(window, 1);  // a picture has the answer beside its question
+  if (document.walk.asking()) walk_pages(window, 1);  // a picture has the answer next to its question
   document.session.finish();
   arrive(window);
   skip_motion(window.view.motion);

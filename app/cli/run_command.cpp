@@ -41,8 +41,7 @@ Format format_of(const std::string& path, const std::string& word) {
                                   "a name that ends in .npz, .safetensors or .py", "or add --format"});
 }
 
-// As PyTorch's module holds it: bias_k (1,1,E), static_k (N·G,S,D). All others stand in the trace as they do
-// there.
+// As PyTorch's module stores it: bias_k (1,1,E), static_k (N·G,S,D). All others are the same in the trace.
 TensorPtr in_pytorch_layout(TensorId id, const TensorPtr& tensor) {
   const Shape& shape = tensor->shape();
   std::vector<Axis> axes;
@@ -85,7 +84,7 @@ CodeStyle style_of(const std::string& word) {
   throw Error(ExitStatus::usage, {"--style", "there is no such program style", word, keys, ""});
 }
 
-// A program tells the forward pass from the first array to the last output.
+// A program states the forward pass from the first array to the last output.
 void check_program_flags(const TraceRequest& request, const std::vector<std::string>& only,
                          const std::string& layers) {
   const char* flag = request.backward  ? "--backward"
@@ -102,7 +101,7 @@ std::string folder_of(const std::string& path) {
   return std::filesystem::path(path).parent_path().string();
 }
 
-// The tensors of a run, and what the file says of it.
+// The tensors of a run, and the metadata of the file.
 struct RunFile {
   std::vector<NamedTensor> tensors;
   RunRecord record;
@@ -111,7 +110,7 @@ struct RunFile {
 RunFile whole_run(const TraceRequest& request, const std::vector<TensorName>& only) {
   const ComputedTrace computed = compute_trace(request, only);
   RunFile file{tensors_of(*computed.trace, only), record_of(computed)};
-  // Without it the gradients would be others when the file is opened again.
+  // Without it the gradients would differ when the file is opened again.
   const TensorPtr& grad_output = computed.inputs.grad_output;
   if (request.backward && only.empty() && grad_output)
     file.tensors.push_back({"grad_output", grad_output, dtype_name(grad_output->dtype())});
@@ -196,12 +195,12 @@ void run_run(CommandOptions& options, const Words& words) {
   std::vector<TensorName> names;  // empty: all
   for (const std::string& word : only) names.push_back(requested_tensor(request, "--only", word));
   if (output == standard_stream) standard_output_sink(format == Format::python);  // refused before the work
-  if (format == Format::python) {                                                 // made from the whole trace
+  if (format == Format::python) {  // built from the whole trace
     const ComputedTrace computed = compute_trace(request);
     if (output == standard_stream) return print(program_text(*computed.trace, code_style));
     return write_program(output, *computed.trace, code_style);
   }
-  // A file of everything holds what the backend keeps.
+  // A file of everything contains what the backend keeps.
   write_file(output, format,
              layers.empty() ? whole_run(request, names) : run_of_layers(request, layers, names));
 }

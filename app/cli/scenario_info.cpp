@@ -35,7 +35,7 @@ std::vector<LetterSize> letter_sizes(const AttentionInputs& inputs) {
 }
 
 Index bytes_of_inputs(const AttentionInputs& inputs) {
-  std::set<TensorPtr> counted;  // in self-attention query, key and value are one
+  std::set<TensorPtr> counted;  // in self-attention query, key and value are one tensor
   Index bytes = 0;
   for (const TensorEntry& entry : tensor_entries()) {
     const TensorPtr& tensor = inputs.tensors.*(entry.member);

@@ -29,7 +29,7 @@ void print_line(const char* beginning, const std::string& text) noexcept {
   hide_progress_line();
   try {
     write_all(STDERR_FILENO, beginning + one_line(text, longest_line) + "\n");
-  } catch (...) {  // no memory left even for the line
+  } catch (...) {  // not even enough memory for the line
     write_all(STDERR_FILENO, "headwise: out of memory\n");
   }
 }
@@ -39,8 +39,7 @@ void print_line(const char* beginning, const std::string& text) noexcept {
 void keep_standard_descriptors() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
     if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
-    // The lowest free number is this one. Opened the wrong way round: reading stdin, writing stdout must
-    // fail.
+    // The lowest free descriptor is this one. Opened in the wrong direction: reading stdin, writing stdout must fail.
     if (open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0) return;
   }
 }

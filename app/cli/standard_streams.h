@@ -1,4 +1,4 @@
-// stdout is for what was asked for, stderr for one line about what is wrong.
+// stdout is for the requested output, stderr for one line about what is wrong.
 #pragma once
 
 #include <string>
@@ -8,28 +8,27 @@
 
 namespace headwise {
 
-// Gives each of the descriptors 0, 1 and 2 that is closed something harmless, so that no file that is opened
-// later becomes stdout; writing to it still fails.
+// Opens each of the descriptors 0, 1 and 2 that is closed on something harmless, so that no file opened later becomes
+// stdout; writing to it still fails.
 void keep_standard_descriptors();
 
-// Writes to stdout at once, whole. A reader that has closed its end of the pipe has what it wanted: that is
-// no error. Throws Error(output).
+// Writes to stdout at once, completely. A reader that has closed its end of the pipe has got what it wanted: that is not an
+// error. Throws Error(output).
 void print(std::string_view text);
 
-// "-" on the command line: standard input where something is read, standard output where something is written.
+// "-" on the command line: standard input when reading, standard output when writing.
 inline constexpr const char* standard_stream = "-";
 
 // All of stdin, at most 64 MiB; `what` is what is expected there. Throws Error(usage).
 std::string read_standard_input(const std::string& what);
 
-// Hands bytes to stdout, as print does. Throws Error(usage) where that is a terminal and the bytes are no text.
+// Writes bytes to stdout, as print does. Throws Error(usage) if that is a terminal and the bytes are not text.
 ByteSink standard_output_sink(bool is_text);
 
-// One line on stderr, "headwise: …": an error, or a warning about something that went on all the same. Never
-// throws.
+// One line on stderr, "headwise: …": an error, or a warning about something that did not stop the command. Never throws.
 void print_error(const std::string& text) noexcept;
 void print_warning(const std::string& text) noexcept;
-// The same for what is right and good to know: "headwise: note: …".
+// The same for harmless information: "headwise: note: …".
 void print_notice(const std::string& text) noexcept;
 
 }  // namespace headwise

@@ -1,6 +1,5 @@
-// What every subcommand is made of. Its function adds its options, parses the words behind its name, does the
-// work and throws Error where something is wrong; run_command_line turns that into one line and an exit
-// status.
+// What every subcommand consists of. Its function adds its options, parses the arguments after its name, does the work and
+// throws Error if something is wrong; run_command_line turns that into one line and an exit status.
 #pragma once
 
 #include <span>
@@ -28,7 +27,7 @@ void run_info(CommandOptions& options, const Words& words);     // info_command.
 void run_bench(CommandOptions& options, const Words& words);    // bench_command.cpp
 void run_list(CommandOptions& options, const Words& words);     // list_command.cpp
 
-// The whole of a word as a whole number, or as a finite number; throws Error(usage) naming the option.
+// A complete argument as an integer, or as a finite number; throws Error(usage) naming the option.
 long long integer_of(const std::string& option, const std::string& word);
 double number_of(const std::string& option, const std::string& word);
 

@@ -38,7 +38,7 @@ struct Member {
   std::vector<Index> numbers;
 };
 
-// The sets whose every combination is there; else none.
+// The sets of which every combination exists; else none.
 std::vector<std::set<Index>> all_combinations(const std::vector<Member>& members) {
   std::vector<std::set<Index>> sets(members[0].numbers.size());
   for (const Member& member : members)
@@ -60,7 +60,7 @@ void add_group(const std::vector<ArrayInfo>& arrays, const std::vector<Member>& 
                std::vector<PlacedGroup>& groups) {
   const std::vector<std::set<Index>> sets = all_combinations(members);
   if (sets.empty() && members.size() > 1) {
-    // Numbers behind the first as they are: one name for each.
+    // Numbers after the first kept as they are: one name for each.
     std::map<std::vector<Index>, std::vector<Member>> parts;
     for (const Member& member : members)
       parts[{member.numbers.begin() + 1, member.numbers.end()}].push_back(member);

@@ -5,7 +5,7 @@
 namespace headwise {
 namespace {
 
-// Shapes hold · and ′, names of many tensors ….
+// Shapes contain · and ′, names of many tensors ….
 std::size_t characters_of(const std::string& text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }

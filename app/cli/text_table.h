@@ -8,8 +8,8 @@ namespace headwise {
 
 using TextRow = std::vector<std::string>;
 
-// A line a row, set in by two: columns as wide as their widest cell, in characters, two spaces between them. Behind the first column
-// numbers, sizes in bytes among them, stand to the right.
+// One line per row, indented by two: columns as wide as their widest cell, in characters, two spaces between them. After
+// the first column, numbers, including sizes in bytes, are right-aligned.
 std::string text_table(const std::vector<TextRow>& rows);
 
 }  // namespace headwise

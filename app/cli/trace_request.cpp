@@ -31,13 +31,13 @@
 namespace headwise {
 namespace {
 
-// A name without a folder or an extension is a preset, unless a file of that name lies here.
+// A name without a folder or an extension is a preset, unless a file of that name exists.
 bool names_preset(const std::string& name) {
   const bool preset = std::ranges::any_of(presets(), [&](const Preset& entry) { return entry.name == name; });
   return preset && access(name.c_str(), F_OK) != 0;
 }
 
-// Throws Error(input) where none of the arrays of a file has a name that is read: the run would go on with numbers of its own.
+// Throws Error(input) if none of a file's arrays has a recognised name: the run would continue with generated numbers.
 void require_used(const std::string& path, const std::vector<NamedTensor>& arrays) {
   const auto names = given_array_names();
   const auto is_read = [&](const NamedTensor& array) { return std::ranges::count(names, array.name) > 0; };
@@ -80,8 +80,8 @@ DType dtype_of(const std::string& name) {
   throw Error(ExitStatus::usage, {"--dtype", "there is no such precision", name, "f32 or f64", ""});
 }
 
-// A sentence where a text was given and numbers become the inputs; empty: it is used, there is none, or --set takes
-// other inputs than the scenario's text and so says it itself.
+// A sentence if a text was given but numbers become the inputs; empty: it is used, there is none, or --set selects inputs
+// other than the scenario's text and so says it itself.
 std::string text_not_used(const TraceRequest& request, const Scenario& scenario) {
   const InputsSpec& inputs = scenario.inputs;
   if (inputs.text.empty() || inputs.source == InputSource::text || inputs.source == InputSource::file)
@@ -105,7 +105,7 @@ ScenarioInputs inputs_of(const TraceRequest& request, const Scenario& scenario, 
   return inputs;
 }
 
-// A trace of what is given: nothing is computed.
+// A trace of the given tensors: nothing is computed.
 TracePtr trace_of_inputs(const AttentionInputs& inputs) {
   const auto trace = std::make_shared<Trace>();
   trace->options = inputs.options;
@@ -115,7 +115,7 @@ TracePtr trace_of_inputs(const AttentionInputs& inputs) {
   return trace;
 }
 
-// "query, key, value, q, … or output": what is computed, and what it begins with.
+// "query, key, value, q, … or output": what is computed, and what it starts from.
 std::string tensors_of_a_trace() {
   std::vector<std::string> names;
   for (const TensorEntry& entry : tensor_entries()) {
@@ -130,7 +130,7 @@ std::string tensors_of_a_trace() {
 void tell_text_of_model(const TraceRequest& request, const Scenario& scenario) {
   if (names_scenario(request.scenario) || !is_of_model(scenario)) return;
   if (is_array_file(request.scenario) && is_run_file(request.scenario))
-    return;  // it is given what it was given
+    return;  // a run file brings the inputs of its run
   const auto sets_inputs = [](const std::string& set) { return set.starts_with("inputs."); };
   if (!request.inputs.empty() || std::ranges::any_of(request.settings, sets_inputs)) return;
   if (scenario.inputs.source != InputSource::text) return;
@@ -145,7 +145,7 @@ Scenario named_scenario(const std::string& name) {
   if (names_model(name) || is_array_file(name)) return scenario_of_file(name);
   std::error_code ignored;
   const bool plain = name.find_first_of("./\\") == std::string::npos;
-  // A word that is neither a file nor looks like one was meant as a preset: its Error names the nearest.
+  // An argument that is neither a file nor looks like one was meant as a preset: its Error names the nearest.
   return plain && !std::filesystem::exists(name, ignored) ? preset_scenario(name) : read_scenario_file(name);
 }
 
@@ -159,7 +159,7 @@ Scenario with_settings(const TraceRequest& request, Scenario scenario) {
     return std::ranges::any_of(
         request.settings, [&](const std::string& set) { return set.starts_with(std::string(path) + "="); });
   };
-  // Who sets the heads alone does not mean those that keys and values had beside the earlier ones.
+  // Setting only the heads does not mean keeping the key/value heads that went with the earlier number.
   if (is_of_model(scenario) && sets(num_heads_path)) {
     const AttentionSpec defaults;
     for (const char* path : head_size_paths)

@@ -23,50 +23,50 @@ struct TraceRequest {
   bool strict = false;  // warnings are errors
 };
 
-// `request` must live until the words are parsed.
+// `request` must outlive parsing.
 void add_trace_flags(CommandOptions& options, TraceRequest& request);
 
 // The scenario itself, with its settings. Throws Error(usage).
 Scenario requested_scenario(const TraceRequest& request);
-// Its two steps: the scenario as it is named, and with the request's settings.
+// The two steps of that: the scenario as named, and with the request's settings applied.
 Scenario named_scenario(const std::string& name);
 Scenario with_settings(const TraceRequest& request, Scenario scenario);
 
-// The tensor that a word names; throws Error(usage), naming the option, where there is none of that name or
-// it is a gradient and no gradients are computed.
+// The tensor that an argument names; throws Error(usage), naming the option, if there is none of that name or it is a
+// gradient and no gradients are computed.
 TensorName requested_tensor(const TraceRequest& request, const std::string& option, const std::string& word);
 
-// Whether a word names a scenario: standard input, a preset that no file stands before, or a file that ends in .json.
+// Whether an argument names a scenario: standard input, a preset not shadowed by a file, or a file that ends in .json.
 bool names_scenario(const std::string& name);
 
-// The arrays that the scenario makes and is given, nothing computed yet; `warnings` gets the notes. Throws Error(usage),
-// Error(input), also for a warning where the request is strict, Error(memory).
+// The arrays that the scenario generates and is given, with nothing computed yet; the notes are added to `warnings`. Throws
+// Error(usage), Error(input), also for a warning if the request is strict, Error(memory).
 ScenarioInputs read_inputs(const TraceRequest& request, Warnings& warnings);
 
 struct ComputedTrace {
   ScenarioInputs inputs;
   TracePtr trace;
   Scenario scenario;               // with its settings
-  std::vector<std::string> given;  // the arrays of the --input files that are read
+  std::vector<std::string> given;  // the arrays read from the --input files
   bool batch_first = true;         // the scenario's layout of inputs and outputs
-  // Everything that was printed as a warning for this run: of the inputs, of the backend, of the trace; each once.
+  // Every warning printed for this run: about the inputs, the backend, the trace; each once.
   std::vector<std::string> warnings;
 };
 
-// What a file of this run says of it.
+// The record of this run that its files carry.
 RunRecord record_of(const ComputedTrace& computed);
 
-// Reads the files, makes the inputs and computes; prints the warnings as they arise. What a fast backend does not keep and `needed`
-// names (none: every tensor) the reference computes again; what it cannot do at all the reference does, with a warning.
-// Throws Error(usage), Error(input), also for a warning where the request is strict, Error(memory).
+// Reads the files, creates the inputs and computes; prints the warnings as they arise. Tensors in `needed` (none: every
+// tensor) that a fast backend does not keep are recomputed by the reference; what it cannot do at all is left to the
+// reference, with a warning. Throws Error(usage), Error(input), also for a warning if the request is strict, Error(memory).
 ComputedTrace compute_trace(const TraceRequest& request,
                             const std::optional<std::vector<TensorName>>& needed = {});
-// The same of `scenario` in the place of the request's own. What it has in common with `previous` (may be null) is shared.
+// The same for `scenario` instead of the request's own. What it has in common with `previous` (may be null) is shared.
 ComputedTrace compute_trace(const TraceRequest& request, const Scenario& scenario,
                             const std::optional<std::vector<TensorName>>& needed, Warnings& warnings,
                             const ScenarioInputs* previous = nullptr);
 
-// Says on stderr which text a model that is named in the place of a scenario reads, unless the request says it.
+// Says on stderr which text is used if a model is named instead of a scenario and the request gives none.
 void tell_text_of_model(const TraceRequest& request, const Scenario& scenario);
 
 }  // namespace headwise

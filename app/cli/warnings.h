@@ -1,4 +1,4 @@
-// The warnings of one command: what went on all the same and a person should know of.
+// The warnings of one command: what did not stop it but the user should know.
 #pragma once
 
 #include <set>
@@ -9,15 +9,16 @@
 
 namespace headwise {
 
-// Prints each warning on stderr as it arises, once, and keeps it for the files and reports that carry it.
+// Prints each warning on stderr as it arises, once, and keeps it for the files and reports that include it.
 class Warnings {
  public:
-  // Where the next warnings arise: "page 3". It stands before them; a warning that arises in many places is said of the first.
+  // Where the next warnings arise: "page 3". Prefixed to them; a warning that arises in several places is reported for the
+  // first.
   void set_place(const std::string& place) { place_ = place; }
   void add(const std::string& warning);
   const std::vector<std::string>& all() const { return all_; }
 
-  // Throws Error(input) where `strict` holds and there is a warning. To be called before anything is written.
+  // Throws Error(input) if `strict` and there is a warning. Call before anything is written.
   void refuse_where(bool strict) const;
 
  private:
@@ -26,7 +27,7 @@ class Warnings {
   std::vector<std::string> all_;
 };
 
-// --strict, with what it means. `strict` must live until the words are parsed.
+// Adds --strict with its help. `strict` must outlive parsing.
 void add_strict_flag(CommandOptions& options, bool& strict);
 
 }  // namespace headwise

@@ -20,7 +20,7 @@ AttentionLines attention_lines(const MatrixView& weights, double share, bool per
       sum += weight;
     }
     std::ranges::stable_sort(row, std::ranges::greater{}, &AttentionLine::weight);
-    // A little less than the share, so that rounding does not ask for one line more.
+    // Slightly less than the share, so that rounding does not add one more line.
     const double enough = share * sum * (1.0 - 1e-6);
     double held = 0.0;
     for (const AttentionLine& line : row) {
@@ -32,7 +32,7 @@ AttentionLines attention_lines(const MatrixView& weights, double share, bool per
   std::ranges::stable_sort(result.lines, std::ranges::less{}, &AttentionLine::weight);
   const auto count = static_cast<Index>(result.lines.size());
   if (count <= most) return result;
-  // The same number for each: of weights that are all alike no query would be left without a line.
+  // The same number for each: with equal weights, no query is left without a line.
   const Index each = std::max<Index>(1, most / std::max<Index>(view.rows, 1));
   std::vector<Index> kept(static_cast<std::size_t>(view.rows), 0);
   std::vector<AttentionLine> strongest;

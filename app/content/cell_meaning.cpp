@@ -20,13 +20,13 @@ bool is_frozen(const Trace& trace, Index head) {
   return std::ranges::find(trace.options.frozen_heads, head) != trace.options.frozen_heads.end();
 }
 
-// Small shares keep a digit that is not 0; what is below a ten-thousandth is said so.
+// Small shares keep a nonzero digit; anything below a ten-thousandth is stated as such.
 std::string percent(double share) {
   if (share > 0.0 && share < 1e-4) return "less than 0.01 %";
   return fmt::format("{:.{}f} %", 100.0 * share, share == 0.0 ? 0 : share < 0.0995 ? 2 : 1);
 }
 
-// 1 for the largest of the row that the index lies in; 0 where the number has no place, being NaN.
+// Rank in the row that contains the index, 1 for the largest; 0 if the number has none, being NaN.
 Index place_in_row(const Tensor& tensor, std::vector<Index> index) {
   const double value = tensor.at(index);
   if (std::isnan(value)) return 0;
@@ -55,7 +55,7 @@ std::string weight_meaning(double weight, Index head, const std::string& query, 
   return fmt::format("In head {}, {} gives {} of its attention to {}.", head, query, percent(weight), key);
 }
 
-// The key that has the most of a row of weights; a row that is not all shares has none.
+// The key with the largest share in a row of weights; none if some of the row are not shares.
 std::string mixed_from(const Trace& trace, const TokenLabels& labels, const CellRef& cell) {
   const TensorPtr weights = trace.tensor(Id::attn_weights);
   if (!weights || trace.options.dropout > 0.0) return {};
@@ -101,7 +101,7 @@ std::string cell_meaning(const Trace& trace, const TokenLabels& labels, const Ce
     return is_frozen(trace, head) ? std::string() : weight_meaning(value, head, query, key);
   }
   if (value != -std::numeric_limits<double>::infinity()) return {};
-  // In a row that is blocked from end to end the weights are NaN, or what the operator puts for them.
+  // In a completely blocked row the weights are NaN, or what the operator substitutes for it.
   const TensorPtr weights = trace.tensor(Id::attn_weights);
   return fmt::format("{} may not attend to {}: the mask blocks this pair{}.", query, key,
                      weights && weights->at(cell.index) == 0.0 ? ", and its weight is 0" : "");

@@ -1,4 +1,4 @@
-// What a number says, in words: how a learner would read it out.
+// What a number means, in words: how a learner would read it out.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace headwise {
 
-// One sentence with the words that stand at its row and column: what a score compares, what a mask blocks, how much of its
-// attention a token gives to another, of what a head's output is mixed, which head wrote a column of concat. Empty where
-// there is nothing to say beyond the formula: parameters, gradients, weights that are no shares (NaN, or a frozen head's).
+// One sentence naming the tokens of the cell's row and column: what a score compares, what a mask blocks, how much of its
+// attention one token gives another, what a head's output is mixed from, which head wrote a column of concat. Empty where
+// there is nothing to add to the formula: parameters, gradients, weights that are not shares (NaN, or a frozen head's).
 std::string cell_meaning(const Trace& trace, const TokenLabels& labels, const CellRef& cell);
 
 }  // namespace headwise

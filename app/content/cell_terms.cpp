@@ -20,14 +20,14 @@ std::string index_name(const TokenLabels& labels, const Axis& axis, Index index)
   const auto* tokens = tokens_of(labels, axis.name);
   if (tokens && index < static_cast<Index>(tokens->size()))
     return printable((*tokens)[static_cast<std::size_t>(index)]);
-  // A joined axis has no letter that a reader would know the index by.
+  // A joined axis has no letter by which a reader would know the index.
   if (axis.name.find("·") != std::string::npos) return fmt::format("col {}", index);
   std::string letter = axis.name;
   if (!letter.empty()) letter[0] = static_cast<char>(std::tolower(static_cast<unsigned char>(letter[0])));
   return fmt::format("{} {}", letter, index);
 }
 
-// Terms that begin with the same tensor, and the axes of its index that run from term to term.
+// Terms that begin with the same tensor, and the axes of its index that vary between terms.
 struct TermGroup {
   TensorName tensor;
   const std::vector<Index>* first = nullptr;
@@ -36,7 +36,7 @@ struct TermGroup {
   bool any() const { return std::ranges::find(runs, true) != runs.end(); }
 };
 
-// A sum may have several: x·Wᵀ with its bias, or what comes back through q, k and v.
+// A sum may have several: x·Wᵀ with its bias, or the gradients coming back through q, k and v.
 std::vector<TermGroup> term_groups(const std::vector<Term>& terms) {
   std::vector<TermGroup> groups;
   for (const Term& term : terms) {
@@ -54,7 +54,7 @@ std::vector<TermGroup> term_groups(const std::vector<Term>& terms) {
   return groups;
 }
 
-// "d 1", the token "animal", "n 0, it", "grad.k, col 3"; the tensor alone where nothing runs.
+// "d 1", the token "animal", "n 0, it", "grad.k, col 3"; the tensor alone if no axis varies.
 std::string term_name(const Trace& trace, const TokenLabels& labels, const std::vector<TermGroup>& groups,
                       const CellRef& first) {
   const auto group = std::ranges::find(groups, first.tensor, &TermGroup::tensor);

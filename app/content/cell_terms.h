@@ -1,5 +1,4 @@
-// What the inspector says of one cell: its terms, largest first, with names for their indices, and where it
-// leads.
+// What the inspector says about one cell: its terms, largest first, with named indices, and what it feeds.
 #pragma once
 
 #include <string>
@@ -19,8 +18,8 @@ struct NamedTerm {
 };
 
 struct CellTerms {
-  std::vector<NamedTerm> largest;  // at most as many as asked for, by magnitude
-  Index more = 0;                  // how many are not among them
+  std::vector<NamedTerm> largest;  // at most as many as requested, by magnitude
+  Index more = 0;                  // number of terms not listed
   double more_value = 0.0;         // their sum
   double sum = 0.0;                // of all
 };
@@ -32,7 +31,7 @@ CellTerms cell_terms(const Trace& trace, const TokenLabels& labels, const CellPr
 // "q_heads[0,0,8,:]": a whole axis is a colon, a single index a number, anything between a slice.
 std::string box_text(const Trace& trace, const BoxRef& box);
 
-// "animal"; "the₅" where the word stands at other places too; "k 5" (after `letter`) where there are no words.
+// "animal"; "the₅" where the token occurs at other positions too; "k 5" (with `letter`) where there are no tokens.
 std::string token_at(const std::vector<std::string>& labels, Index at, std::string_view letter);
 
 // "it → animal" where the cell has a query and a key, "it" where it has one token, else empty.

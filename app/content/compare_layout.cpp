@@ -19,7 +19,7 @@ constexpr double bar_height = 8.0;
 constexpr double longest_bar = 150.0;
 constexpr double narrowest_map = 32.0;
 constexpr double lowest_map = 12.0;
-constexpr double low_map = 90.0;  // lower maps take the place of the strips of colour
+constexpr double low_map = 90.0;  // maps lower than this replace the colour strips
 
 const double slant = label_slant_degrees * std::numbers::pi / 180.0;
 
@@ -31,7 +31,7 @@ double cell_side(double length, Index count, double largest) {
 struct Arrangement {
   CompareLayout layout;
   double cell = 0;  // the smallest side of a cell
-  double foot = 0;  // of the lowest map: labels under it
+  double foot = 0;  // below the lowest map: its labels
   double bottom = 0;
   bool fits = true;
 };
@@ -103,7 +103,7 @@ Arrangement arrange(const std::vector<CompareShape>& shapes, bool stacked, bool 
   return made;
 }
 
-// A map of few rows, or one that its width keeps small, gains nothing by more height.
+// A map with few rows, or one whose width keeps it small, gains nothing from more height.
 bool lowered_by_height(const Arrangement& made, const CompareShape& shape, double u) {
   const RectF& map = made.layout.places.front().map;
   return map.height < tallest_cell * u * static_cast<double>(shape.rows);

@@ -1,5 +1,5 @@
 // Where the maps of a comparison lie: the other side, the present one and, where both have the same shape, their
-// difference; beside each other or, where cells are larger so, under each other. A function of shapes, measured text and the free
+// difference; side by side, or stacked where that makes the cells larger. A function of shapes, measured text and the free
 // rectangle alone. All lengths are pixels except where "units" is said; `scale` is pixels per unit.
 #pragma once
 
@@ -21,12 +21,12 @@ struct ComparePlace {
 };
 
 struct CompareLayout {
-  std::vector<ComparePlace> places;  // one for each shape, in their order; none where there is no room
+  std::vector<ComparePlace> places;  // one per shape, in order; none if there is no room
   bool stacked = false;
-  RectF bar, difference_bar;  // the strips of colour; height 0 where there is no room for them
+  RectF bar, difference_bar;  // the colour strips; height 0 if there is no room for them
 };
 
-// Two or three shapes; three are of the same rows and columns, and then labels stand once.
+// Two or three shapes; three have the same rows and columns, and then labels are drawn once.
 CompareLayout compare_layout(const std::vector<CompareShape>& shapes, RectF area, double scale);
 
 }  // namespace headwise

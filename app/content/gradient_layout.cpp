@@ -20,9 +20,9 @@ constexpr double bar_height = 8.0;
 constexpr double bar_block_height = 50.0;
 constexpr double lowest_result = 56.0;
 constexpr double lowest_operand = 44.0;
-constexpr double low_row = 10.0;  // under which labels of columns are given up for higher rows
+constexpr double low_row = 10.0;  // below which column labels are dropped in favour of higher rows
 constexpr double narrowest_plane = 48.0;
-constexpr double result_weight = 1.25;  // of its height against the operands'
+constexpr double result_weight = 1.25;  // of its height relative to the operands'
 
 const double slant = label_slant_degrees * std::numbers::pi / 180.0;
 
@@ -31,7 +31,7 @@ double cell_side(double length, Index count, double largest) {
   return std::max(0.0, side >= 6.0 ? std::floor(side) : side);
 }
 
-// Pairs beside each other: their widths, and what stands under them.
+// Pairs side by side: their widths, and what lies below them.
 struct Row {
   std::vector<PairPlace> pairs;
   double foot = 0;  // labels under the planes
@@ -48,7 +48,7 @@ struct Row {
       double room = slot - labels - pair_gap * u;
       PairPlace place;
       place.col_labels = col_labels || shape.col_label_width <= 0;
-      // Room for slanted labels is kept where they are given up: columns stay under the result's.
+      // Room for slanted labels is reserved even if they are dropped: columns stay below the result's.
       const bool narrow = shape.col_label_width > 0 && shape.col_label_width + 6.0 * u > cell_in(room);
       if (narrow) room -= std::max(0.0, shape.col_label_width * std::cos(slant) - 0.4 * cell_in(room));
       place.slanted = narrow && place.col_labels;
@@ -81,7 +81,7 @@ void place(Row& row, std::span<const PairShape> shapes, double top, double heigh
       plane->y = top + title_height_units * u;
       plane->height = cell * static_cast<double>(shapes[i].rows);
     }
-    // Bars stand in one line, whatever the heights of the planes.
+    // Bars share one line, whatever the heights of the planes.
     const double y = top + row.around(false, u) + height + (line_height + 3.0) * u;
     const auto bar = [&](const RectF& plane) {
       return RectF{plane.x, y, std::min(plane.width, longest_bar * u), bars ? bar_height * u : 0.0};

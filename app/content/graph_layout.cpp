@@ -72,7 +72,7 @@ double lane_of(Id id, bool one_input, bool shared_value) {
   }
 }
 
-// "8·12×16": leading axes joined by dots, without the batch, which all of them have.
+// "8·12×16": leading axes joined by dots, without the batch, which all tensors have.
 std::string sizes_text(const Tensor& tensor) {
   std::vector<Index> sizes = tensor.shape().sizes();
   if (sizes.size() > 2) sizes.erase(sizes.begin());
@@ -84,7 +84,7 @@ std::string sizes_text(const Tensor& tensor) {
   return text;
 }
 
-// In self-attention key and value are the query itself: one node stands for them.
+// In self-attention key and value are the query itself: one node represents them.
 Id node_of(const TraceTensors& t, Id id) {
   if (id == Id::value && t.value == t.key) id = Id::key;
   if (id == Id::value && t.value == t.query) id = Id::query;
@@ -134,8 +134,7 @@ struct Builder {
       for (const TensorName source : rule_sources(declared_rule(trace, {node.id})))
         connect(source.id, node.id);
     }
-    // Longest path from the left; nodes stand in the order of computation, so one pass over the targets is
-    // enough.
+    // Longest path from the left; nodes are in the order of computation, so one pass over the targets is enough.
     for (std::size_t to = 0; to < layout.nodes.size(); ++to) {
       for (const GraphEdge& edge : layout.edges) {
         if (edge.to == to) {
@@ -143,7 +142,7 @@ struct Builder {
         }
       }
     }
-    // What feeds only a later node stands just left of it: the merged masks beside the scaled scores.
+    // What feeds only a later node goes just left of it: the merged masks next to the scaled scores.
     const std::size_t mask = find(Id::mask_bias), masked = find(Id::masked_scores);
     if (mask < layout.nodes.size() && masked < layout.nodes.size()) {
       layout.nodes[mask].column = layout.nodes[masked].column - 1;
@@ -151,7 +150,7 @@ struct Builder {
   }
 };
 
-// Whose sizes are left out where room is short, the first ones first: they follow from those before.
+// Nodes whose sizes are left out where room is short, first to last: they follow from earlier ones.
 constexpr std::array known_sizes{
     Id::masked_scores,
     Id::scaled_scores,
@@ -204,11 +203,11 @@ GraphLayout graph_layout(const Trace& trace, RectF area, double scale, const Gra
     for (const double width : widths) total += width;
     return total;
   };
-  // Sizes beside the names, else under them, else only where they are news, else none.
+  // Sizes next to the names, else below them, else only where they are new, else none.
   const double gaps = static_cast<double>(columns - 1);
   const bool along_the_bottom = std::ranges::any_of(layout.edges, &GraphEdge::below);
   if (along_the_bottom) {
-    // It leaves its node on the left and passes under all others.
+    // The edge leaves its node on the left and passes below all others.
     area.x += 10.0 * u;
     area.width -= 10.0 * u;
   }

@@ -1,5 +1,5 @@
-// The tensors of a trace as a graph from left to right: which nodes there are, what flows where, and where
-// each node lies. Derived from the rules that the tensors declare (core/trace/rules.h); drawn by graph_panel.
+// The tensors of a trace as a graph from left to right: the nodes, what flows between them, and where each node lies.
+// Derived from the rules that the tensors declare (core/trace/rules.h); drawn by app/stage/graph_view.
 #pragma once
 
 #include <functional>
@@ -16,9 +16,9 @@ struct GraphNode {
   TensorId id{};
   std::string name;   // "q_heads"; "key, value" where both are one tensor
   std::string sizes;  // without the batch axis: "8·12×16"
-  int column = 0;     // 0 is leftmost; a node lies right of everything that it is made from
+  int column = 0;     // 0 is leftmost; a node lies to the right of everything it is computed from
   double lane = 0;    // -1 … 1, top to bottom
-  bool sized = true;  // the sizes are written; where room is short, not those that follow from the nodes before
+  bool sized = true;  // sizes are written; if room is short, not those that follow from earlier nodes
   RectF rect;
 };
 
@@ -31,9 +31,9 @@ struct GraphEdge {
 struct GraphLayout {
   std::vector<GraphNode> nodes;
   std::vector<GraphEdge> edges;
-  bool two_lines = false;  // sizes under the names: they would not fit beside them
+  bool two_lines = false;  // sizes below the names: they would not fit next to them
   double padding = 0;      // pixels between a node's sides and its text
-  double width = 0;        // of everything; more than the area's only where even that does not fit
+  double width = 0;  // of everything; exceeds the area's width only if even the tightest layout does not fit
 };
 
 // Width in pixels of a name or, if `sizes`, of the smaller text with the sizes.

@@ -35,7 +35,7 @@ HeadGrid head_grid(Index heads, RectF area, double scale, double largest) {
     const double r = std::ceil(static_cast<double>(heads) / c);
     const double side = std::floor(std::min(
         {(area.width - (c - 1) * gap) / c, (area.height - r * under - (r - 1) * gap * 0.5) / r, largest}));
-    // Of equal sizes the one with fewer rows.
+    // Among equal sizes, the one with fewer rows.
     if (side >= grid.side || grid.columns == 0) {
       grid.side = std::max(0.0, side);
       grid.columns = columns;

@@ -5,8 +5,7 @@
 
 namespace headwise {
 
-// Square thumbnails in rows from the top left, a caption above them and a line with number and dot under
-// each.
+// Square thumbnails in rows from the top left, a caption above them, and a line with number and dot under each.
 struct HeadGrid {
   RectF area;
   Index columns = 0;

@@ -1,11 +1,11 @@
-// Which part of a large map is looked at: from the whole down to a few cells.
+// Which part of a large map is shown: from the whole down to a few cells.
 #pragma once
 
 #include "core/full_size/weight_tiles.h"
 
 namespace headwise {
 
-// A square of cells; where the map is not square, the shorter axis ends before it does.
+// A square of cells; where the map is not square, its shorter axis ends before the square does.
 struct MapZoom {
   static constexpr double least_side = 8.0;  // cells
 
@@ -15,13 +15,13 @@ struct MapZoom {
   friend bool operator==(const MapZoom&, const MapZoom&) = default;
 };
 
-// The same part, within a map of this size, with the whole map's side for 0.
+// The same part, clamped to a map of this size; side 0 becomes the whole map's side.
 MapZoom within(const MapZoom& zoom, Index rows, Index cols);
-// `factor` > 1 looks closer. What lies at (u, v), 0 … 1 from left to right and from top to bottom, stays there.
+// `factor` > 1 zooms in. The point at (u, v), 0 … 1 from left to right and from top to bottom, stays where it is.
 MapZoom zoomed(const MapZoom& zoom, double factor, double u, double v, Index rows, Index cols);
-// Moved by parts of its side.
+// Moved by fractions of its side.
 MapZoom moved(const MapZoom& zoom, double right, double down, Index rows, Index cols);
-// Whole cells that can be seen.
+// The visible whole cells.
 CellRange visible_rows(const MapZoom& zoom, Index rows, Index cols);
 CellRange visible_cols(const MapZoom& zoom, Index rows, Index cols);
 

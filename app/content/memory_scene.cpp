@@ -25,7 +25,7 @@ std::size_t memories_of(const std::vector<MemoryState>& states) {
   return 1 + static_cast<std::size_t>(std::ranges::count_if(states, &MemoryState::copied));
 }
 
-// The float that the person looks at, in a tensor that this step begins or ends with.
+// The focused float, in a tensor that this step begins or ends with.
 std::optional<Index> looked_at(const MemoryOrder& order, const Trace& trace, const Selection& selection) {
   const std::optional<CellRef> cell = focused_cell(trace, selection);
   if (!cell || cell->tensor.gradient) return std::nullopt;
@@ -81,12 +81,12 @@ std::optional<MemoryScene> memory_scene(const Trace& trace, const Selection& sel
   scene.matrix = std::move(*matrix);
   const auto seen = looked_at(scene.order, trace, selection);
   scene.example = !seen;
-  // A cell in the middle tells more than one whose indices are 0.
+  // A cell in the middle is more instructive than one whose indices are 0.
   const MatrixView& view = scene.matrix.view;
   scene.first_float =
       seen ? *seen : scene.right_float(std::min<Index>(3, view.rows - 1), std::min<Index>(5, view.cols - 1));
   scene.cell = cell_of(scene.order.states, scene.order.last(), scene.first_float);
-  // A matrix of all heads has none of its own: then it is the one that is looked at.
+  // A matrix of all heads has no head of its own: use the selected one.
   const bool joined = scene.matrix.leading.size() < 2 && scene.order.heads > 0;
   scene.map = joined
                   ? std::min(selection.head * scene.order.heads / std::max<Index>(1, trace.options.num_heads),

@@ -1,5 +1,5 @@
-// What the view of memory order shows at a place: the operations of the step, the matrix of the head that is looked at, and
-// the cell in it. A function of trace and selection, so it is tested without a window.
+// What the memory order view shows at a place: the operations of the step, the matrix of the selected head, and the cell in
+// it. A function of trace and selection, so it is tested without a window.
 #pragma once
 
 #include <optional>
@@ -14,31 +14,31 @@ namespace headwise {
 
 struct MemoryScene {
   MemoryOrder order;
-  StageMatrix matrix;       // order.result at the batch and head that are looked at, as the last state has it
-  Index map = 0;            // the head of it, among order.heads; 0 where there are none
-  Index first_float = 0;    // that is looked at, in the first memory
-  std::vector<Index> cell;  // of the last state, that shows it
-  bool example = false;     // nobody looks at a cell: one was chosen that tells most
+  StageMatrix matrix;       // order.result at the selected batch and head, in the last state
+  Index map = 0;            // its head, among order.heads; 0 where there are none
+  Index first_float = 0;    // of the focused cell, in the first memory
+  std::vector<Index> cell;  // the index in the last state that shows it
+  bool example = false;     // no cell is focused: an instructive one was chosen
 
-  // Cells of the matrix: their float in the first memory, as it is and as the wrong reading has it.
+  // The float of a cell of the matrix, in the first memory: correct, and as the wrong reading takes it.
   Index right_float(Index row, Index col) const;
   Index wrong_float(Index row, Index col) const;
-  // The cell of the trace that shows a float, and the head that it is of.
+  // The cell of the trace that shows a float, and the head it belongs to.
   CellRef cell_of_float(Index first_float) const;
-  // Row and column of the looked-at cell in the matrix; null where it is of another head or batch.
+  // Row and column of the focused cell in the matrix; null where it belongs to another head or batch.
   std::optional<std::pair<Index, Index>> place() const;
-  // How many memories there are: one, and one for every copy.
+  // The number of memories: one, plus one for every copy.
   std::size_t memories() const;
-  // The last state that lies in a memory.
+  // The last state stored in a memory.
   std::size_t last_in(std::size_t memory) const;
   Index floats() const { return matrix.view.tensor->size(); }
 };
 
-// Null where there is nothing to show, or no cell of it.
+// Null where there is nothing to show, or it has no cells.
 std::optional<MemoryScene> memory_scene(const Trace& trace, const Selection& selection, bool batch_first);
 
-// "offset = h·D + l·E + d = 1·16 + 3·128 + 5 = 405", for every memory that the cell of the last state comes through; the
-// copy's first. `letters`: false leaves the middle out where there is little room.
+// "offset = h·D + l·E + d = 1·16 + 3·128 + 5 = 405", for every memory that the cell of the last state passes through; the
+// copy's first. `letters`: false omits the middle part, where there is little room.
 std::vector<std::string> offset_formulas(const std::vector<MemoryState>& states,
                                          const std::vector<Index>& cell, bool letters = true);
 

@@ -40,7 +40,7 @@ std::vector<MovingBlock> moving_blocks(const Trace& trace, const Rule& rule, Ind
   if (!moves_cells(rule) || rule.sizes.size() < 3 || batch >= rule.sizes[0]) return {};
   const Operand& source = rule.products[0].factors[0];
   const Shape& shape = trace.tensor(rule.result)->shape();
-  // Heads are an axis of their own, or blocks of the last one.
+  // Heads are either a separate axis, or blocks of the last one.
   const int rank = static_cast<int>(rule.sizes.size());
   const int axis = rank == 4 ? 1 : rank - 1;
   const Index size = rule.sizes[static_cast<std::size_t>(axis)];

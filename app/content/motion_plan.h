@@ -1,5 +1,5 @@
-// What moves while a tensor is made: read off the rule that it declares (core/trace/rules.h), so that no step
-// has a motion of its own. Pure functions of the trace; where it lies on the screen is stage_motion's.
+// What moves while a tensor is computed: read off the rule that it declares (core/trace/rules.h), so that no step needs a
+// motion of its own. Pure functions of the trace; positions on the screen are stage_motion's.
 #pragma once
 
 #include <vector>
@@ -11,11 +11,11 @@
 namespace headwise {
 
 enum class Making {
-  blocks,  // cells as they are, in another place: split, join, copy
+  blocks,  // cells unchanged, in another place: split, join, copy
   sweep,  // sums of products: each row of the left operand travels along the columns above and leaves its sums
-  morph,   // a function of the one cell: its number changes in place
+  morph,   // a function of a single cell: its number changes in place
   fall,    // the mask falls onto the scores
-  settle,  // the softmax: row maximum, exp, and the row settling to 1
+  settle,  // the softmax: row maximum, exp, then the row settles to a sum of 1
 };
 Making making_of(const Rule& rule);
 
@@ -23,23 +23,23 @@ Making making_of(const Rule& rule);
 struct MovingBlock {
   BoxRef from, to;
 };
-// The blocks of a result that is made of one source cell each, at one batch: one for each head where heads are
-// split or joined, else one. Together they cover the result exactly. Empty for a rule of another kind.
+// The blocks of a result whose cells each come from one source cell, at one batch: one per head where heads are split or
+// joined, else one. Together they cover the result exactly. Empty for any other kind of rule.
 std::vector<MovingBlock> moving_blocks(const Trace& trace, const Rule& rule, Index batch);
 
-// How far a sweep has come at t in [0,1]: rows before `row` are made, and in it the columns before `column`. The
-// first row takes its time, so that it can be followed; the others come row after row.
+// How far a sweep has come at t in [0,1]: rows before `row` are done, and in `row` the columns before `column`. The first
+// row is slow enough to follow; the others complete row by row.
 struct SweepFront {
   Index row = 0;
   double column = 0.0;
 };
 SweepFront sweep_front(double t, Index rows, Index cols);
 
-// (1−t)·a + t·b, cell by cell, as a tensor of its own; infinities and NaN are those of the nearer side. a and b
-// have the same rows and columns.
+// (1−t)·a + t·b, cell by cell, as a new tensor; infinities and NaN are taken from the nearer side. a and b have the same
+// rows and columns.
 TensorPtr between(const MatrixView& a, const MatrixView& b, double t);
-// While `between` changes the colours: what is written in the cells are numbers that there are, those of a up to t = ½,
-// then those of b; they fade towards the middle. t in [0,1], opacity in [0,1].
+// While `between` blends the colours, the cells show only real numbers: those of a up to t = ½, then those of b; they fade
+// towards the middle. t in [0,1], opacity in [0,1].
 struct WrittenNumbers {
   bool after = false;
   double opacity = 1.0;

@@ -1,4 +1,4 @@
-// A row of a matrix in a few numbers.
+// A row of a matrix summarised in a few numbers.
 #pragma once
 
 #include <optional>
@@ -8,7 +8,7 @@
 
 namespace headwise {
 
-// Over the finite values of the row; count of those, and of what is not finite.
+// Over the finite values of the row, with the counts of finite and non-finite values.
 struct RowStatistics {
   double min = 0.0, max = 0.0, mean = 0.0;
   double deviation = 0.0;  // √ of the mean squared distance from the mean
@@ -17,7 +17,7 @@ struct RowStatistics {
 
 RowStatistics row_statistics(const Tensor& tensor, const std::vector<Index>& index);
 
-// −Σ p ln p over the row that the index lies in, in nats; none where a value is no probability.
+// −Σ p ln p over the row that contains the index, in nats; none if a value is not a probability.
 std::optional<double> row_entropy(const Tensor& probabilities, const std::vector<Index>& index);
 
 }  // namespace headwise

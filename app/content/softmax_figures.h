@@ -1,4 +1,4 @@
-// The two numbers that stand between a row of masked_scores and its softmax.
+// The two numbers between a row of masked_scores and its softmax.
 #pragma once
 
 #include <vector>

@@ -18,7 +18,7 @@ struct Colors {
   ValueRange range;
 };
 
-// The name that a colour bar uses: q_heads are cut from q, one name is enough for both.
+// The name that a colour bar uses: q_heads are split from q, one name is enough for both.
 std::string short_name(Id id) {
   if (id == Id::q_heads) return "q";
   if (id == Id::k_heads) return "k";
@@ -26,7 +26,7 @@ std::string short_name(Id id) {
   return std::string(tensor_entry(id).name);
 }
 
-// The masks act on masked_scores and on all that is computed from them before the values come in.
+// The masks act on masked_scores and on everything computed from them before the values are applied.
 bool is_masked(Id id) {
   return id == Id::masked_scores || id == Id::attn_weights || id == Id::dropped_weights || id == Id::mask_bias;
 }
@@ -44,7 +44,7 @@ class Builder {
     turned_ = selection_.queries_as_columns && has_pairs(picture);
     content_.result = part(picture.result, turned_, 0, 0);
     if (turned_ && picture.left && picture.above && is_product(picture)) {
-      // (A·B)ᵀ = Bᵀ·Aᵀ: what stood above stands left.
+      // (A·B)ᵀ = Bᵀ·Aᵀ: the operand above moves to the left.
       content_.left = part(*picture.above, !picture.above_transposed, 0, 0);
       content_.above = part(*picture.left, true, 0, 0);
     } else {
@@ -91,7 +91,7 @@ class Builder {
         *stage_matrix(trace_, {id}, place, transposed, row_begin, row_end), {}, 0, nullptr, nullptr, 0, 0};
   }
 
-  // One sentence where a size is 0: the formulas still hold, there is only no cell to look at.
+  // One sentence if a size is 0: the formulas still hold, there is just no cell to show.
   void say_what_is_empty() {
     const Shape& shape = content_.result->matrix.view.tensor->shape();
     for (const std::optional<StagePart>* operand : {&content_.result, &content_.left, &content_.above}) {
@@ -113,8 +113,7 @@ class Builder {
 
   void arrange(const StepPicture& picture) {
     const MatrixView& result = content_.result->matrix.view;
-    // Nothing is aligned where the rows of an operand are not those of the result (appended rows of static_k
-    // …).
+    // Nothing is aligned if the rows of an operand are not those of the result (appended rows of static_k …).
     if (content_.left && content_.left->matrix.view.rows != result.rows) {
       const bool appended = picture.result == Id::k || picture.result == Id::v;
       if (!appended) content_.left.reset();
@@ -219,7 +218,7 @@ class Builder {
     const TensorPtr mask = is_masked(id) ? trace_.tensor(Id::mask_bias) : nullptr;
     const double blocked_at = trace_.options.mask_value.value_or(-std::numeric_limits<double>::infinity());
     ValueRange range = ranges_.of(tensor, selection_.batch, entry.probabilities, mask, blocked_at);
-    // Behind the gains of the heads, which change without head_output: what was seen at other gains still counts.
+    // After the head gains, which change without head_output: ranges seen at other gains still count.
     if (id == Id::concat || id == Id::output || id == Id::residual_output) {
       range = ranges_.widest(trace_.tensors.head_output, static_cast<int>(id), selection_.batch, range);
     }
@@ -250,7 +249,7 @@ class Builder {
       spec.theme = theme_;
       set_mask(*shown);
     }
-    // Masks that only block have one number to show, 0; a bar from 0 to 0 would say nothing.
+    // Masks that only block have a single number to show, 0; a bar from 0 to 0 would say nothing.
     if (names.size() == 1 && names[0] == "mask_bias" && bar.range == ValueRange{0.0, 0.0}) return;
     content_.bars.push_back(std::move(bar));
   }
@@ -283,16 +282,15 @@ class Builder {
     if (!first.empty()) share_bar(first);
     if (above && std::ranges::find(first, above) == first.end()) share_bar({above});
     if (content_.bias) {
-      // Colours of its own would want a fourth bar for one row: it is added to the result, so it has the
-      // result's.
+      // Its own colours would need a fourth bar for a single row: it is added to the result, so it uses the result's.
       share_bar({result, &*content_.bias});
     } else if (!result_shares) {
       share_bar({result});
     }
   }
 
-  // Thumbnails are the step's own maps; behind the softmax, where those are no longer telling, the attention
-  // weights, by which a head is known.
+  // Thumbnails are the step's own maps; after the softmax, where those are no longer informative, the attention weights,
+  // which characterise a head.
   void choose_heads(const StepPicture& picture) {
     const auto per_head = [&](Id id) {
       const TensorPtr tensor = trace_.tensor(id);
@@ -302,8 +300,8 @@ class Builder {
     if (selection_.step >= Step::weighted_sum && per_head(weights)) {
       content_.head_map = part(weights, selection_.queries_as_columns, 0, 0);
     } else if (selection_.step == Step::scale && content_.left && per_head(content_.left->matrix.name.id)) {
-      // Scaled scores are pale in the colours of the scores: that is the point of the step, but no way to
-      // tell heads apart.
+      // Scaled scores are pale in the colours of the scores: that is the point of the step, but it does not help to tell
+      // heads apart.
       content_.head_map = content_.left;
     } else if (per_head(picture.result)) {
       content_.head_map = content_.result;
@@ -314,7 +312,7 @@ class Builder {
     if (!content_.head_map->spec.values.tensor) color_heads();
   }
 
-  // In the colours of the same tensor, where it stands on the stage too.
+  // In the colours of the same tensor, if it is on the stage too.
   void color_heads() {
     const Id id = content_.head_map->matrix.name.id;
     const TensorPtr tensor = trace_.tensor(id);
@@ -334,7 +332,7 @@ class Builder {
   const Selection& selection_;
   Theme theme_;
   ValueRanges& ranges_;
-  bool turned_ = false;  // queries stand as columns
+  bool turned_ = false;  // queries are columns
   StageContent content_;
 };
 

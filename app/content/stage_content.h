@@ -1,5 +1,5 @@
-// What the stage shows at a place: which matrices of which tensors, in which colours, with which labels. A
-// function of trace and selection, so it is tested without a window; where it all lies is stage_layout's.
+// What the stage shows at a place: which matrices of which tensors, in which colours, with which labels. A function of
+// trace and selection, so it is tested without a window; stage_layout decides where everything lies.
 #pragma once
 
 #include <optional>
@@ -13,7 +13,7 @@
 
 namespace headwise {
 
-// A colour bar and, in words, every map that it speaks of.
+// A colour bar and a caption naming every map it applies to.
 struct StageBar {
   ColorMap color_map{};
   ValueRange range;
@@ -30,21 +30,21 @@ struct StagePart {
 };
 
 struct StageContent {
-  std::vector<StepPicture> pictures;  // what the step has to show
+  std::vector<StepPicture> pictures;  // the pictures the step offers
   std::size_t picture = 0;            // which of them this is; pictures.size() for a tensor by itself
-  std::string nothing;                // not empty: there is no cell to show, and why; all below is empty then
+  std::string nothing;  // if not empty: why there is no cell to show; everything below is then empty
   std::optional<StagePart> result, left, above, bias;
-  bool cell_for_cell = false;  // a map that is no product: operands have the result's shape
-  bool row_figures = false;    // the softmax: row maximum and Σ exp stand before the result,
-  bool col_figures = false;    // or over it, where queries are columns
-  std::string sign;            // between left operand and result where it is no product: "× 0.25"
+  bool cell_for_cell = false;  // an elementwise map, not a product: operands have the result's shape
+  bool row_figures = false;    // the softmax: row maximum and Σ exp lie left of the result,
+  bool col_figures = false;    // or above it, where queries are columns
+  std::string sign;            // between left operand and result where it is not a product: "× 0.25"
   std::vector<StageBar> bars;
   std::optional<StagePart> head_map;  // the thumbnails are this part at each of the query heads
   Index head_total = 0;               // how many thumbnails: every query head
 };
 
-// The picture that the stage shows: the one that makes the chosen tensor, or the tensor by itself where the
-// step has no such picture, or the step's main one. Null where there is nothing.
+// The picture that the stage shows: the one whose result is the chosen tensor, or the tensor by itself if the step has no
+// such picture, or the step's main one. Null where there is nothing.
 std::optional<StepPicture> shown_picture(const Trace& trace, const Selection& selection);
 
 StageContent stage_content(const Trace& trace, const TokenLabels& labels, const Selection& selection,

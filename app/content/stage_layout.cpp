@@ -29,12 +29,11 @@ constexpr double largest_thumbnail = 64.0;
 constexpr double smallest_corner_thumbnail = 30.0;
 constexpr double smallest_band_thumbnail = 22.0;
 constexpr double largest_band_share = 0.44;
-// Of a map in a grid: from here on at least every third row and every fourth column has room for its name.
+// For a map in a grid: from this size on, at least every third row and every fourth column has room for its name.
 constexpr double least_named_row = 4.0, least_named_col = 4.5;
-constexpr double least_share_with_names = 0.5;  // of the maps' area without names
+constexpr double least_share_with_names = 0.5;  // of the maps' area when drawn without names
 
-// An operand gets less room than the result, and more the longer it is; never less than a fifth, never more
-// than half.
+// An operand gets less room than the result, and more the longer it is; at least a fifth, at most half.
 constexpr double operand_weight = 0.52;
 
 double operand_share(Index inner, Index outer) {
@@ -43,7 +42,7 @@ double operand_share(Index inner, Index outer) {
   return std::clamp(a / (a + b), 0.22, 0.5);
 }
 
-// Whole pixels where a cell has some: lines between cells then stay sharp.
+// Whole pixels once a cell has several: lines between cells then stay sharp.
 double snapped(double cell) {
   return cell >= 6.0 ? std::floor(cell) : cell;
 }
@@ -70,7 +69,7 @@ double bars_total(const std::vector<double>& captions, double strip, double u) {
   return total;
 }
 
-// The longest strip with which all of them fit into `width`; not shorter than the shortest that can be read.
+// The longest strip with which all of them fit into `width`; at least the shortest legible one.
 double strip_length(const std::vector<double>& captions, double width, double u) {
   double strip = bar_width * u;
   while (strip > shortest_bar * u && bars_total(captions, strip, u) > width) strip -= 2.0 * u;
@@ -96,7 +95,7 @@ struct Widths {
   double left_cell = 0, result_cell = 0;
 };
 
-// Where the result's numbers just do not fit and the left operand can be narrower, it is: colours say enough of it.
+// If the result's numbers just fail to fit and the left operand can be narrower, it is made so: its colours say enough.
 void make_room_for_digits(const StageShape& shape, double width, double u, Widths& widths) {
   const double needed = std::ceil(shape.digit_width);
   if (needed <= 0.0 || widths.result_cell >= needed) return;
@@ -129,12 +128,12 @@ Widths cell_widths(const StageShape& shape, double width, double u) {
   return widths;
 }
 
-// Along the width: where the matrices stand. It decides whether labels have to be slanted, which decides heights.
+// Horizontal positions of the matrices. They decide whether labels must be slanted, which decides heights.
 struct Columns {
   Widths cells;
   bool slanted = false, left_slanted = false;
   double left_x = 0, left_width = 0;
-  double figures = 0;  // width of the figures before the result
+  double figures = 0;  // width of the figures left of the result
   double result_x = 0, result_width = 0;
 };
 
@@ -165,10 +164,10 @@ Columns columns_of(const StageShape& shape, const RectF& area, double u) {
   return columns;
 }
 
-// Under the matrices: labels, then the colour bars, beside the result's labels where they fit there.
+// Below the matrices: labels, then the colour bars, next to the result's labels if they fit there.
 struct Foot {
   double height = 0;
-  double labels = 0;      // height of the labels over the bars
+  double labels = 0;      // height of the labels above the bars
   double bars_width = 0;  // room for the bars
 };
 
@@ -189,7 +188,7 @@ struct Heights {
   double above_cell = 0, result_cell = 0;
 };
 
-// Where the result's numbers just do not fit and what stands above can be lower, it is.
+// If the result's numbers just fail to fit and the operand above can be lower, it is made so.
 void make_room_for_digits(const StageShape& shape, double room, double lowest, Heights& heights) {
   const double needed = std::ceil(shape.digit_height);
   const double left_over = room - needed * static_cast<double>(shape.rows);
@@ -198,7 +197,7 @@ void make_room_for_digits(const StageShape& shape, double room, double lowest, H
   heights = {lower, needed};
 }
 
-// In a height that holds matrices, titles and foot, but no band of thumbnails.
+// Within a height that holds matrices, titles and foot, but no band of thumbnails.
 Heights cell_heights(const StageShape& shape, double height, double foot, double u) {
   const double title = title_height_units * u;
   const double bias = shape.bias_row ? bias_height * u + 4.0 * u : 0.0;
@@ -234,7 +233,7 @@ double band_height(const StageShape& shape, RectF area, double u) {
   }
 }
 
-// Thumbnails in the corner that the product leaves free; null where there is none, or it is too small.
+// Thumbnails in the corner that the product leaves free; null if there is none, or it is too small.
 std::optional<HeadGrid> heads_in_corner(const StageShape& shape, const RectF& area, const Columns& columns,
                                         double foot, double u) {
   if (!shape.left_cols || !shape.above_rows) return std::nullopt;
@@ -247,7 +246,7 @@ std::optional<HeadGrid> heads_in_corner(const StageShape& shape, const RectF& ar
   return grid;
 }
 
-// Thumbnails above it all, which `area` loses.
+// Thumbnails above everything; `area` shrinks by their height.
 HeadGrid heads_in_band(const StageShape& shape, RectF& area, double u) {
   const double band = band_height(shape, area, u);
   HeadGrid grid = head_grid(shape.heads, {area.x, area.y, area.width, band}, u, largest_thumbnail * u);
@@ -330,7 +329,7 @@ MapGrid map_grid(Index count, const StageShape& shape, RectF area, double scale)
       const double h =
           cell_side((grid.area.height - (r - 1) * (title + gap * 0.5)) / r, shape.rows, widest_inner_cell * u);
       // Cells up to twice as wide as high, or three times as high as wide, so that wide heads stay readable. The shorter
-      // side counts: of the same area, squares are read best, and what is much higher than wide counts for nothing.
+      // side counts: at equal area squares are the most readable, and excess height counts for nothing.
       const double cell_w = std::min(w, 2.0 * h), cell_h = std::min(h, 3.0 * w);
       const double counted_h = std::min(cell_h, 1.5 * cell_w);
       const double worth = std::min(cell_w, counted_h) * std::sqrt(cell_w * counted_h);
@@ -355,7 +354,7 @@ MapGrid map_grid(Index count, const StageShape& shape, RectF area, double scale)
   if ((has_rows && !rows_fit) || (has_cols && !cols_fit)) {
     grid = with_labels(has_rows && rows_fit, has_cols && cols_fit);
   }
-  // Names that would take too much of the maps' room are left out.
+  // Names that would take too much of the maps' space are left out.
   const MapGrid bare = with_labels(false, false);
   if (grid.map_width * grid.map_height < least_share_with_names * bare.map_width * bare.map_height)
     grid = bare;

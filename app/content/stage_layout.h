@@ -12,14 +12,14 @@
 
 namespace headwise {
 
-// What has to be placed. Text widths are of the widest label, in pixels; 0 where there are no labels.
+// What has to be placed. Text widths are those of the widest label, in pixels; 0 where there are no labels.
 struct StageShape {
   Index rows = 0, cols = 0;              // of the result, both > 0
   std::optional<Index> left_cols = {};   // the left operand has the rows of the result
   std::optional<Index> above_rows = {};  // the operand above has the columns of the result
   bool cell_for_cell = false;  // operands have the result's own shape: they get cells of the same size
   bool bias_row = false;       // one row between the operand above and the result
-  bool low_heads = false;      // thumbnails above the matrices are as low as can be
+  bool low_heads = false;      // thumbnails above the matrices are as low as possible
   int row_figures = 0;         // columns of one number per row, between left operand and result
   int col_figures = 0;         // rows of one number per column, over the result
   Index heads = 0;             // thumbnails; 0: none
@@ -27,17 +27,17 @@ struct StageShape {
   double row_label_width = 0;                // left of the leftmost matrix
   double above_label_width = 0;              // left of the operand above
   double col_label_width = 0;                // under the result
-  double sign_width = 0;                     // of the word between left operand and result
+  double sign_width = 0;                     // of the sign between left operand and result
   double left_col_label_width = 0;           // under the left operand
-  double digit_width = 0, digit_height = 0;  // of a cell of the result that shows its number; 0: none does
-  int note_lines = 0;                        // of the maps of a grid: lines of words under each title
+  double digit_width = 0, digit_height = 0;  // of the number in a cell of the result; 0: no cell shows one
+  int note_lines = 0;                        // for maps in a grid: lines of text under each title
 };
 
 struct StageLayout {
   RectF result;
   std::optional<RectF> left, above, bias;
   std::vector<RectF> row_figures, col_figures;
-  std::vector<RectF> bars;  // the strips of colour; caption above, ticks below
+  std::vector<RectF> bars;  // the colour strips; caption above, ticks below
   std::optional<HeadGrid> heads;
   bool slanted = false;       // labels under the result
   bool left_slanted = false;  // labels under the left operand
@@ -45,7 +45,7 @@ struct StageLayout {
 
 inline constexpr double label_slant_degrees = 40.0;
 inline constexpr double title_height_units = 20.0;  // a line over each matrix with its name and sizes
-inline constexpr double note_line_units = 13.0;     // a line of words between title and map
+inline constexpr double note_line_units = 13.0;     // a line of text between title and map
 
 StageLayout stage_layout(const StageShape& shape, RectF area, double scale);
 

@@ -3,7 +3,7 @@
 namespace headwise {
 namespace {
 
-// The mark that counts most for the labels: the cell itself, then what it was made from, then what it feeds.
+// The mark that matters most for the labels: the cell itself, then what it was computed from, then what it feeds.
 template <class Single>
 std::optional<Index> singled_out(const StageMatrix& matrix, const std::vector<StageMark>& marks, Single single) {
   for (const MarkKind kind :
@@ -62,7 +62,7 @@ std::vector<BoxRef> shown_consumers(const Trace& trace, const CellRef& cell) {
 std::optional<CellRef> focused_cell(const Trace& trace, const Selection& selection) {
   const Selection within = selection_within(selection, trace);
   const std::optional<CellRef>& cell = within.hovered ? within.hovered : within.pinned;
-  // A gradient may only be on its way.
+  // A gradient may still be on its way.
   return cell && trace.tensor(cell->tensor) ? cell : std::nullopt;
 }
 

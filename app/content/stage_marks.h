@@ -1,4 +1,4 @@
-// What the cell that is looked at lights up on the stage: itself, what it was made from, what it feeds.
+// What the focused cell highlights on the stage: itself, what it was computed from, what it feeds.
 #pragma once
 
 #include <optional>
@@ -18,17 +18,17 @@ struct StageMark {
   MarkKind kind = MarkKind::cell;
 };
 
-// The cell that is looked at: under the mouse, else pinned; none where the trace has no such cell (any more).
+// The focused cell: the one under the mouse, else the pinned one; none if the trace has no such cell (any more).
 std::optional<CellRef> focused_cell(const Trace& trace, const Selection& selection);
 
-// Where a cell comes from and where it leads, in the names of what is drawn: without dropout, dropped_weights are
-// attn_weights, and only those are drawn.
+// Where a cell comes from and where it leads, in terms of the tensors that are drawn: without dropout, dropped_weights
+// equal attn_weights, and only the latter are drawn.
 CellProvenance shown_provenance(const Trace& trace, const CellRef& cell);
 std::vector<BoxRef> shown_consumers(const Trace& trace, const CellRef& cell);
 
-// The cell under the mouse or, without one, the pinned cell, with its sources and consumers; the pinned cell
-// is marked in any case. Sources come first, so that the cell is drawn over them; what is `pointed` at by name comes
-// last. With a `reach` its boxes are the sources and the consumers: all the way, not only the next.
+// The cell under the mouse or, failing that, the pinned cell, with its sources and consumers; the pinned cell is always
+// marked. Sources come first, so that the cell is drawn over them; `pointed`, what is pointed at by name, comes last. With
+// a `reach`, its boxes are the sources and consumers: all the way, not only one step.
 std::vector<StageMark> stage_marks(const Trace& trace, const Selection& selection,
                                    const Pointed* pointed = nullptr, const CellReach* reach = nullptr);
 

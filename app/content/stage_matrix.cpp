@@ -63,7 +63,7 @@ std::optional<StageMatrix> stage_matrix(const Trace& trace, TensorName name, Sta
     matrix.leading.push_back(leading_index(trace, shape.axes()[static_cast<std::size_t>(axis)], place));
   }
   if (tensor->size() == 0) {
-    // No cell to point at; only the sizes are of use.
+    // No cell to point at; only the sizes are useful.
     matrix.view.tensor = tensor;
     matrix.view.rows = shape.rank() < 2 ? 1 : shape.size(shape.rank() - 2);
     matrix.view.cols = shape.rank() < 1 ? 1 : shape.size(shape.rank() - 1);

@@ -1,5 +1,5 @@
-// A matrix on the stage: the last two axes of a tensor at fixed indices of the others, perhaps transposed,
-// perhaps only some of its rows. Knows the way from a drawn cell to the tensor's index and back.
+// A matrix on the stage: the last two axes of a tensor at fixed indices of the others, possibly transposed, possibly only
+// some of its rows. Maps a drawn cell to the tensor's index and back.
 #pragma once
 
 #include <optional>
@@ -15,25 +15,24 @@ namespace headwise {
 struct StageMatrix {
   TensorName name;
   std::vector<Index> leading;  // indices of all axes but the last two (rank 1: none, and one row)
-  Index row_begin = 0;         // as stored: the first row that is shown
+  Index row_begin = 0;         // as stored: the first row shown
   bool transposed = false;
   MatrixView view;                 // as drawn
   std::string row_axis, col_axis;  // as drawn: "L", "H·D"; empty for the one row of a tensor of rank 1
 };
 
-// Which part of a tensor is looked at. A tensor without such an axis ignores it; an axis of key/value heads
-// (G) is indexed by the group that serves `head`.
+// Which part of a tensor is shown. Ignored by a tensor without such an axis; an axis of key/value heads (G) is indexed by
+// the group that serves `head`.
 struct StagePlace {
   Index batch = 0, head = 0;
 };
 
-// How many maps the tensor has at one batch: H, G or 1.
+// How many maps the tensor has in one batch: H, G or 1.
 Index head_count(const Trace& trace, TensorName name);
 // The first query head that reads the i-th of these maps: i itself, or i·H/G.
 Index head_of_map(const Trace& trace, TensorName name, Index i);
 
-// Null where the trace does not have the tensor. row_begin, row_end count rows (rank 1: entries) as stored;
-// 0, 0: all.
+// Null if the trace does not have the tensor. row_begin, row_end count rows (rank 1: entries) as stored; 0, 0: all.
 std::optional<StageMatrix> stage_matrix(const Trace& trace, TensorName name, StagePlace place,
                                         bool transposed = false, Index row_begin = 0, Index row_end = 0);
 

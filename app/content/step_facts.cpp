@@ -9,7 +9,7 @@
 namespace headwise {
 namespace {
 
-// Null where there is none; a mask may be one for all sequences or all heads.
+// Null if there is none; a mask may be shared by all sequences or all heads.
 std::optional<MatrixView> map_of(const TensorPtr& tensor, Index batch, Index head) {
   if (!tensor || tensor->shape().rank() != 4 || tensor->size() == 0) return std::nullopt;
   const std::array<Index, 2> place{std::clamp<Index>(batch, 0, tensor->shape().size(0) - 1),

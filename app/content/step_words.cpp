@@ -51,7 +51,7 @@ constexpr Further further[] = {
      "requested per head."},
 };
 
-// The formulas of a step that has several stand four spaces apart.
+// The formulas of a step with several are separated by four spaces.
 std::vector<std::string> formula_lines(std::string_view formula) {
   std::vector<std::string> lines;
   for (std::size_t at = 0; at < formula.size();) {
@@ -64,7 +64,7 @@ std::vector<std::string> formula_lines(std::string_view formula) {
 
 struct Backward {
   Step step;
-  Id result;  // that the stage shows there
+  Id result;  // the result that the stage shows there
   std::string_view formula, sentence;
 };
 
@@ -101,7 +101,7 @@ constexpr Backward backward[] = {
      "The backward pass starts here: how much the loss changes with each number of the output."},
 };
 
-// Frequencies that are given follow from no base.
+// Given frequencies do not follow from a base.
 std::vector<std::string> further_formulas(std::string_view formula, const AttentionOptions& options) {
   std::vector<std::string> lines = formula_lines(formula);
   if (lines.size() == 2 && !options.rotary_base) lines[1] = "θ = position · inverse frequency of pair j";
@@ -119,7 +119,7 @@ std::string scale_formula(const AttentionOptions& options) {
   return "scaledₕ = " + formula;
 }
 
-// "k = key W_kᵀ + b_k" of a layer that has no biases
+// "k = key W_kᵀ + b_k" for a layer without biases
 void without_bias(StepWords& words) {
   for (std::string& formula : words.formulas) {
     const std::size_t at = formula.find(" + b_");
@@ -162,7 +162,7 @@ void say_mask(StepWords& words, const StepFacts& facts) {
       number, allowed, merged);
 }
 
-// "sums to 1" is said of rows that do.
+// "sums to 1" is said only of rows that do.
 void say_rows(StepWords& words, const StepFacts& facts) {
   if (const Index n = facts.nan_rows; n > 0)
     words.sentence += n == 1 ? " 1 row of this map has no finite score: it is NaN."

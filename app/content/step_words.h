@@ -1,6 +1,5 @@
-// The formula and the sentence for what the stage shows. Most pictures are told by their step
-// (core/trace/steps.h); the further ones of a step, add & norm after the output say, have words of their own
-// here.
+// The formula and the sentence for what the stage shows. Most pictures take theirs from their step (core/trace/steps.h);
+// additional pictures of a step, such as add & norm after the output, have their own here.
 #pragma once
 
 #include <optional>
@@ -13,15 +12,15 @@
 namespace headwise {
 
 struct StepWords {
-  std::vector<std::string> formulas;  // a line each
+  std::vector<std::string> formulas;  // one per line
   std::string sentence;
 };
 
-// With these facts: a step that they change says so.
+// Takes these facts into account: a step that they affect says so.
 StepWords step_words(Step step, const StepPicture& picture, const StepFacts& facts = {});
-// How the gradient comes back through a step; none for a picture that is not the step's own (add & norm).
+// How the gradient flows back through a step; none for a picture that is not the step's own (add & norm).
 std::optional<StepWords> backward_words(Step step, const StepPicture& picture, const StepFacts& facts);
-// The question beside the step's name.
+// The question next to the step's name.
 std::string step_question(Step step, const AttentionOptions& options = {});
 
 }  // namespace headwise

@@ -10,8 +10,8 @@ namespace {
 // Design units
 constexpr float widest_name = 150.0f, least_name = 26.0f, some_name = 56.0f;
 constexpr float least_bar = 24.0f, bar_gap = 8.0f;
-constexpr float bar_share = 0.13f;  // of the width, where there is room
-constexpr float most_air = 26.0f;   // more room than that between two columns goes to the names
+constexpr float bar_share = 0.13f;  // of the width, if there is room
+constexpr float most_air = 26.0f;   // extra space between two columns beyond this goes to the names
 
 float numbers_of(const TermWidths& widths, float sign) {
   return std::accumulate(widths.factors.begin(), widths.factors.end(), widths.value,

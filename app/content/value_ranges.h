@@ -1,5 +1,5 @@
-// The ranges of values that the stage's colours stand for, computed once per tensor and batch and kept as
-// long as the tensor lives.
+// The value ranges that the stage's colours stand for, computed once per tensor and batch and cached as long as the tensor
+// lives.
 #pragma once
 
 #include <limits>
@@ -14,16 +14,16 @@ namespace headwise {
 
 class ValueRanges {
  public:
-  // Over every map that the tensor has in this batch (all heads). Cells that `mask`, of the same shape,
-  // blocks do not count where nothing but the hatch is shown of them (core/picture/heatmap.h).
+  // Over every map that the tensor has in this batch (all heads). Cells blocked by `mask`, which has the same shape, do not
+  // count where only the hatching is drawn (core/picture/heatmap.h).
   ValueRange of(const TensorPtr& tensor, Index batch, bool probabilities, const TensorPtr& mask = nullptr,
                 double blocked_at = -std::numeric_limits<double>::infinity());
 
-  // The widest range that was given for `family` with this key: while a gain is dragged or a head heard alone the colours
-  // keep their meaning, and so the change is seen.
+  // The widest range given so far for `family` with this key: while a gain is dragged or a head soloed, the colours keep
+  // their meaning, so the change is visible.
   ValueRange widest(const TensorPtr& family, int key, Index batch, ValueRange range);
 
-  // Ranges of tensors that are gone are forgotten.
+  // Drops the ranges of tensors that no longer exist.
   void forget_dead();
 
  private:

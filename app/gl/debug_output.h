@@ -1,5 +1,4 @@
-// What the driver has to say (KHR_debug): errors and undefined behaviour as they happen, in the call that
-// caused them.
+// Messages from the driver (KHR_debug): errors and undefined behaviour as they happen, in the call that caused them.
 #pragma once
 
 #include <functional>
@@ -13,9 +12,8 @@ struct DebugMessage {
   std::string text;
 };
 
-// Sends the current context's messages to the sink, in the thread that makes the GL call, for as long as this
-// lives. Notifications and hints about performance are left out. Move-only; the context must still be current
-// at the end.
+// Sends the current context's messages to the sink, on the thread that makes the GL call, for as long as this lives.
+// Notifications and performance hints are omitted. Move-only; the context must still be current on destruction.
 class DebugOutput {
  public:
   using Sink = std::function<void(const DebugMessage&)>;
@@ -24,7 +22,7 @@ class DebugOutput {
   DebugOutput& operator=(DebugOutput&&) = delete;
   ~DebugOutput();
 
-  // False where the driver has no KHR_debug: then no message ever comes.
+  // False if the driver has no KHR_debug: then no message ever comes.
   bool available() const { return sink_ != nullptr; }
 
  private:

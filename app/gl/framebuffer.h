@@ -1,4 +1,4 @@
-// A framebuffer with one RGBA8 texture to draw into: the screen of a context that has none.
+// A framebuffer with one RGBA8 texture to draw into: the screen of a context without one.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ struct FramebufferKind {
 
 class Framebuffer {
  public:
-  // width, height in pixels, > 0. Throws Error(no_display) where the driver cannot draw into it.
+  // width, height in pixels, > 0. Throws Error(no_display) if the driver cannot draw into it.
   Framebuffer(std::string_view label, int width, int height);
 
   int width() const { return color_.width(); }
   int height() const { return color_.height(); }
-  // For drawing and reading; the viewport is set to the whole of it.
+  // For drawing and reading; sets the viewport to all of it.
   void bind() const;
-  // RGBA, 4 bytes a pixel, rows from the top.
+  // RGBA, 4 bytes per pixel, rows from the top.
   std::vector<std::uint8_t> read_pixels() const;
 
  private:

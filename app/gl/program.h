@@ -16,13 +16,13 @@ struct ProgramKind {
 
 class Program {
  public:
-  // The text of the two shader files. Throws Error(no_display) with the driver's first words where they do
-  // not compile or link.
+  // The text of the two shader files. Throws Error(no_display) with the start of the driver's message if they do not
+  // compile or link.
   Program(std::string_view label, std::span<const unsigned char> vertex,
           std::span<const unsigned char> fragment);
 
   void use() const { glUseProgram(object_.name()); }
-  // -1 where the compiler has removed it; glUniform* ignores that.
+  // -1 if the compiler has removed it; glUniform* ignores that.
   GLint uniform(const char* name) const { return glGetUniformLocation(object_.name(), name); }
 
  private:

@@ -1,4 +1,4 @@
-// Who draws: for the status bar, for measurements, for reports of what went wrong.
+// The renderer: for the status bar, measurements and error reports.
 #pragma once
 
 #include <string>

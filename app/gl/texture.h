@@ -1,4 +1,4 @@
-// A two-dimensional texture that is read by texelFetch: no filtering, no mip levels, edges clamped.
+// A two-dimensional texture read with texelFetch: no filtering, no mip levels, edges clamped.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 namespace headwise::gl {
 
 enum class TexelFormat {
-  rgba8,  // colours, 4 bytes a texel
-  rg32f,  // two floats a texel
+  rgba8,  // colours, 4 bytes per texel
+  rg32f,  // two floats per texel
 };
 
 struct TextureKind {
@@ -36,7 +36,7 @@ class Texture {
   int width_ = 0, height_ = 0;
 };
 
-// Longest side of a texture that this context takes.
+// Largest texture side that this context supports.
 int max_texture_size();
 
 }  // namespace headwise::gl

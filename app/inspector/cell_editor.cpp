@@ -12,7 +12,7 @@
 namespace headwise {
 namespace {
 
-// As few digits as tell the stored number apart from its neighbours of the same type.
+// The fewest digits that distinguish the stored number from its neighbours of the same type.
 double shown(const Tensor& tensor, double value) {
   if (tensor.dtype() != DType::f32 || !std::isfinite(value)) return value;
   return std::stod(fmt::format("{}", static_cast<float>(value)));

@@ -44,7 +44,7 @@ void draw_program_link(const PanelContext& context, TextColumn& column, PanelAct
   if (link.clicked) action.command = CommandId::copy_program;
 }
 
-// Of a projection in the layout 3·H: how the small matrices make the same columns.
+// For a projection in the layout 3·H: how the small matrices give the same columns.
 std::string small_matrices_line(const PanelContext& context, TensorId result) {
   const AttentionOptions& o = context.trace.options;
   const bool per_head = context.scenario.parameters.layout == ProjectionLayout::per_head;
@@ -64,8 +64,8 @@ std::string small_matrices_line(const PanelContext& context, TensorId result) {
   }
 }
 
-// Of a split or a concatenation of arrays that lie as (L,N,E): what nn.MultiheadAttention does with them, whose strides the
-// view of memory order shows.
+// For a split or a concatenation of arrays stored as (L,N,E): what nn.MultiheadAttention does with them, whose strides the
+// memory order view shows.
 std::string sequence_first_line(const PanelContext& context, TensorId result) {
   if (context.scenario.inputs.batch_first) return "";
   const MemoryOrder order = memory_order(context.trace, context.selection.step, result, false);

@@ -1,4 +1,4 @@
-// The step as code, in the style of the reader's choice, and the way to take the whole program along.
+// The step as code, in the style of the reader's choice, with a link to save the whole program.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ struct CodeSectionState {
   CodeStyle style = CodeStyle::pytorch;
 };
 
-// The link to the whole program comes back as a command.
+// A click on the link to the whole program is returned as a command.
 void draw_code_section(const PanelContext& context, CodeSectionState& state, TextColumn& column,
                        const std::optional<StepPicture>& picture, PanelAction& action);
 

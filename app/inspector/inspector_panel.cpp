@@ -95,7 +95,7 @@ void draw_shapes(const PanelContext& context, TextColumn& column, const StepPict
   line(true);
 }
 
-// What a run of a formula names: a W by the hue of its index.
+// The tensor named by a run of a formula: a W is identified by the hue of its index.
 std::optional<TensorName> tensor_of_run(const PanelContext& context, const FormulaRun& run) {
   if (run.text != "W") return tensor_of_symbol(context.trace, run.text);
   if (context.selection.step == Step::output) return TensorName{Id::out_proj_weight};
@@ -106,7 +106,7 @@ std::optional<TensorName> tensor_of_run(const PanelContext& context, const Formu
                                                : Id::v_proj_weight};
 }
 
-// Where the scores of a head that is frozen are made, and where its weights are not made of them.
+// Shown where the scores of a frozen head are computed, and where its weights are not computed from them.
 void draw_frozen_note(const PanelContext& context, TextColumn& column) {
   const std::vector<Index>& frozen = context.trace.options.frozen_heads;
   const Selection& selection = context.selection;
@@ -182,7 +182,7 @@ std::string step_in_capitals(Step step) {
   return name;
 }
 
-// A pin stays while the stage goes on to other steps, heads and sequences: then it says where it is.
+// A pin stays while the stage moves on to other steps, heads and sequences: then it says where it is.
 std::string pinned_heading(const PanelContext& context, const CellRef& cell) {
   const Selection& selection = context.selection;
   const TensorPtr tensor = context.trace.tensor(cell.tensor);
@@ -249,7 +249,7 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
   const CellTerms terms =
       cell_terms(context.trace, context.inputs.labels, provenance, shown_terms(state, *cell, compact));
   const bool many = terms.largest.size() > 1;
-  // Behind a function of its terms a list of them alone does not say how the number is made.
+  // After a function of its terms, a list of them alone does not explain the number.
   const bool with_formula = provenance.combine == Combine::rotation ||
                             (cell->tensor.gradient && provenance.combine != Combine::product_sum);
   if (many) draw_terms(context, column, state, terms, provenance.combine, action);
@@ -268,7 +268,7 @@ void draw_cell(const PanelContext& context, TextColumn& column, TermsState& stat
   column.space(4);
   draw_way_switch(context, column, action);
   if (selection.all_the_way) {
-    // The stage lights the way of the pinned cell; what is said here is of the cell that is looked at.
+    // The stage lights up the reach of the pinned cell; the text here is about the focused cell.
     const bool lit = context.reach && context.reach->cell == *cell;
     const CellReach reach = lit ? *context.reach : cell_reach(context.trace, cell->tensor, cell->index);
     draw_way(context, column, "from", reach.back, action);
@@ -295,7 +295,7 @@ void draw_row(const PanelContext& context, TextColumn& column) {
       row.not_finite > 0 ? fmt::format("{} not finite", row.not_finite) : "");
   const Id id = cell->tensor.id;
   const double root = std::sqrt(static_cast<double>(context.trace.options.head_dim));
-  if (cell->tensor.gradient) {  // no logits and no probabilities, whatever their tensor is
+  if (cell->tensor.gradient) {  // neither logits nor probabilities, whatever their tensor is
     column.row("standard deviation", decimal_text(row.deviation, 2));
     return column.row("sum", decimal_text(row.mean * static_cast<double>(row.finite), 4));
   }

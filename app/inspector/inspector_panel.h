@@ -11,7 +11,7 @@ namespace headwise {
 struct InspectorState {
   CodeSectionState code;
   TermsState terms;
-  Step step = Step::inputs;  // of the last frame: another one is read from its top
+  Step step = Step::inputs;  // of the last frame: a new step starts scrolled to its top
 };
 
 // Fills the current ImGui window.

@@ -26,7 +26,7 @@ std::string probability_text(double probability) {
   return std::isnan(probability) ? "NaN" : fmt::format("{:.3f}", probability);
 }
 
-// Where the head that is looked at looks from this position.
+// Where the selected head attends from this position.
 void draw_strongest_weight(const PanelContext& context, TextColumn& column, Index position) {
   const TensorPtr& weights = context.trace.tensors.attn_weights;
   const Selection& selection = context.selection;

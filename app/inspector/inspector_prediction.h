@@ -1,4 +1,4 @@
-// What the inspector says in the view Prediction: of the word that the model says at the position that is looked at.
+// What the inspector says in the Prediction view: the token that the model predicts at the selected position.
 #pragma once
 
 #include "app/panels/panel.h"
@@ -6,7 +6,7 @@
 
 namespace headwise {
 
-// True where it said it; false in every other view, and where there is no prediction.
+// True if it said something; false in every other view, and where there is no prediction.
 bool draw_inspected_prediction(const PanelContext& context, TextColumn& column);
 
 }  // namespace headwise

@@ -28,7 +28,7 @@ namespace {
 using Id = TensorId;
 
 constexpr std::size_t few_terms = 6, few_terms_compact = 4;
-constexpr std::size_t most_lines = 12;  // of all terms, before they scroll
+constexpr std::size_t most_lines = 12;  // for all terms, before they scroll
 
 void point_at(const PanelContext& context, const BoxRef& box) {
   if (context.pointing) context.pointing->boxes.push_back(box);
@@ -43,7 +43,7 @@ void follow(const PanelContext& context, const BoxRef& box, PanelAction& action)
 
 namespace {
 
-// The line of the list that the keyboard speaks to; −1: none.
+// The line of the list with keyboard focus; −1: none.
 int line_in_focus(const PanelContext& context, int count) {
   if (!context.focus || context.focus->focused == 0) return -1;
   for (int i = 0; i < count; ++i) {
@@ -78,7 +78,7 @@ void draw_terms(const PanelContext& context, TextColumn& column, TermsState& sta
   const TermList list(context, terms, combine, width, line);
   ImGuiListClipper clipper;
   clipper.Begin(static_cast<int>(count), line);
-  // The line that has the focus and its neighbours are there although they are scrolled out of sight: Tab comes to them.
+  // The focused line and its neighbours exist even if scrolled out of sight: Tab can reach them.
   if (const int focused = line_in_focus(context, static_cast<int>(count)); focused >= 0)
     clipper.ForceDisplayRangeByIndices(std::max(focused - 1, 0),
                                        std::min(focused + 2, static_cast<int>(count)));
@@ -126,7 +126,7 @@ Selection selection_at(const PanelContext& context, const BoxRef& box) {
 
 namespace {
 
-// A name in the lists, and all that it stands for.
+// A name in the lists, and everything it stands for.
 struct Link {
   std::string text, told;
   std::vector<BoxRef> boxes;  // a click goes to the first

@@ -1,4 +1,4 @@
-// The number under focus on the Output step as a sum over heads: who wrote how much of it.
+// The focused number on the Output step as a sum over heads: how much of it each head contributed.
 #pragma once
 
 #include <string>
@@ -16,12 +16,11 @@ struct OutputShare {
   double share = 0.0;  // |value| of Σ |addends|, in [0,1]
 };
 
-// Every head in its order, then the bias where there is one. With more than `shown` heads the largest of them in their
-// order, and one line for all others together. Empty where no cell of `output` is looked at, or the trace has no output
-// projection.
+// Every head in order, then the bias if there is one. With more than `shown` heads, the largest of them in order, and one
+// line for all others together. Empty if no cell of `output` is focused, or the trace has no output projection.
 std::vector<OutputShare> output_shares(const Trace& trace, const Selection& selection, std::size_t shown);
 
-// A line an addend: name, value, percent and a bar as long as its share. Draws nothing where there are none.
+// One line per addend: name, value, percent and a bar as long as its share. Draws nothing if there are none.
 void draw_output_shares(const PanelContext& context, TextColumn& column);
 
 }  // namespace headwise

@@ -22,9 +22,9 @@ namespace {
 
 using Id = TensorId;
 
-// Of so many terms the widths are measured; those behind them are smaller.
+// Widths are measured for this many terms; the rest are smaller.
 constexpr std::size_t most_measured = 400;
-constexpr float sign_letters = 2.2f;  // the width of a sign with its air, in digits
+constexpr float sign_letters = 2.2f;  // the width of a sign with its padding, in digits
 
 // A softmax's term is a function of its one factor.
 bool is_exponential(const NamedTerm& term, Combine combine) {
@@ -35,7 +35,7 @@ std::string exponential_text(double score, int decimals) {
   return fmt::format("exp({} − max)", decimal_text(score, decimals));
 }
 
-// The rows of in_proj_weight belong to q, k or v, as the other tensors do by their names.
+// The rows of in_proj_weight belong to q, k or v, as other tensors do by name.
 Rgba8 cell_hue(const PanelContext& context, const CellRef& cell) {
   if (cell.tensor.id != Id::in_proj_weight && cell.tensor.id != Id::in_proj_bias) {
     return tensor_hue(context.palette, cell.tensor.id);
@@ -46,10 +46,10 @@ Rgba8 cell_hue(const PanelContext& context, const CellRef& cell) {
   return tensor_hue(context.palette, row < q_rows ? Id::q : row < q_rows + k_rows ? Id::k : Id::v);
 }
 
-// A number of a term as it is written: its factors from the left; a single factor is the number itself.
+// A number of a term as written: its factors from the left; a single factor is the number itself.
 struct Written {
   std::string text;
-  std::optional<std::size_t> factor;  // none: a function of it, which has no number of its own
+  std::optional<std::size_t> factor;  // none: a function of the factor, which has no number of its own
 };
 
 std::vector<Written> written_factors(const NamedTerm& term, Combine combine, int decimals) {
@@ -70,7 +70,7 @@ TermWidths widths_of(const PanelContext& context, const CellTerms& terms, Combin
     widths.value = std::max(widths.value, width_of(mono, decimal_text(term.value, decimals)));
     const std::vector<Written> factors = written_factors(term, combine, decimals);
     widths.factors.resize(std::max(widths.factors.size(), factors.size()));
-    // Right-aligned: of fewer factors than the others the last ones stand below theirs.
+    // Right-aligned: with fewer factors than the others, the last ones line up below theirs.
     for (std::size_t i = 0; i < factors.size(); ++i) {
       float& width = widths.factors[widths.factors.size() - factors.size() + i];
       width = std::max(width, width_of(mono, factors[i].text));
@@ -90,7 +90,7 @@ std::string told(const PanelContext& context, const NamedTerm& term, std::size_t
                             first_key_text(CommandId::go_back));
 }
 
-// Which factor the arrows have reached on the line that has the focus.
+// The factor reached with the arrow keys on the focused line.
 std::size_t factor_by_keys(FocusOrder& focus, std::size_t count) {
   if (focus.moved) focus.column = 0;
   if (key_pressed(Key::left)) --focus.column;

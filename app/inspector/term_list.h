@@ -1,4 +1,5 @@
-// The lines of the inspector's list of terms: name, factors with × between, = value, and a bar as long as it is large.
+// The lines of the inspector's list of terms: name, factors with × between, = value, and a bar proportional to its
+// magnitude.
 #pragma once
 
 #include <imgui.h>
@@ -19,8 +20,8 @@ class TermList {
   // `width` and `height` of a line, in pixels.
   TermList(const PanelContext& context, const CellTerms& terms, Combine combine, float width, float height);
 
-  // Draws a line; the factor that was clicked, or that Enter or Space chose: the first one for a click beside them all.
-  // ← and → go through the factors of a line that has the focus.
+  // Draws a line; returns the factor clicked, or chosen with Enter or Space: the first one for a click next to all of them.
+  // ← and → move through the factors of the focused line.
   const CellRef* draw_line(int line, ImVec2 at) const;
 
  private:
@@ -29,7 +30,7 @@ class TermList {
   Combine combine_;
   float width_, height_;
   TermColumns columns_;
-  double largest_ = 0.0;  // of the finite terms: its bar is full
+  double largest_ = 0.0;  // of the finite terms: its bar has full length
 };
 
 }  // namespace headwise

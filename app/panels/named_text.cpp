@@ -33,7 +33,7 @@ bool is_word(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// An ImGui item that takes no room: it can be asked whether the mouse is on it, and have a tooltip.
+// An ImGui item that takes no space: it can be tested for the mouse, and have a tooltip.
 bool hovered_at(const char* kind, ImVec2 min, ImVec2 max) {
   const ImRect rect(min, max);
   ImGui::PushID(static_cast<int>(min.x));
@@ -104,7 +104,7 @@ bool draw_shape_text(const PanelContext& context, ImDrawList* list, ImFont* font
     const ImVec2 min(begin - 1.0f, at.y - 1.0f), max(end + 1.0f, at.y + font->FontSize + 2.0f);
     ui_probe("letter/" + run.letter, min, max);
     bool here = hovered_at("letter", min, max);
-    // Each letter stands once in the list of sizes: there the keyboard points at it.
+    // Each letter occurs once in the list of sizes: there the keyboard points at it.
     if (with_number && focus_stop(context.focus, GImGui->LastItemData.ID, FocusKeys::press)) here = true;
     const bool lit = context.pointed && axis_has_letter(run.letter, context.pointed->axis);
     any = any || here;

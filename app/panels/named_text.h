@@ -1,4 +1,4 @@
-// Letters of shapes and names of tensors, wherever they stand: under the mouse they light up what they name, everywhere
+// Letters of shapes and names of tensors in any text: under the mouse they light up what they name, everywhere
 // (app/session/pointed.h).
 #pragma once
 
@@ -20,24 +20,24 @@ struct LetterRun {
 };
 std::vector<LetterRun> shape_letters(std::string_view text);
 
-// What a letter stands for, "query length"; empty for a text that is no letter.
+// What a letter stands for, "query length"; empty if the text is not a letter.
 std::string_view letter_meaning(std::string_view letter);
-// Its size in this trace: of the first tensor with such an axis.
+// Its size in this trace: from the first tensor with such an axis.
 std::optional<Index> letter_size(const Trace& trace, std::string_view letter);
-// Whether an axis is this one, or is joined from it and others: "H·D" has H and D. S is S′ too.
+// Whether an axis is this one, or joins it with others: "H·D" has H and D. S also matches S′.
 bool axis_has_letter(std::string_view axis, std::string_view letter);
 
-// Draws the text at `at`; each letter in it can be pointed at. `with_number`: so can the number behind it, "E 128". True
+// Draws the text at `at`; each letter in it can be pointed at. `with_number`: so can the number after it, "E 128". True
 // while the mouse is on a letter.
 bool draw_shape_text(const PanelContext& context, ImDrawList* list, ImFont* font, ImVec2 at, Rgba8 color,
                      const std::string& text, bool with_number = false);
 
-// Lights the whole tensor, where the trace has it.
+// Lights up the whole tensor, if the trace has it.
 void point_at_tensor(const PanelContext& context, TensorName tensor);
-// The tensor that a symbol of a formula stands for: "Qₕ" for q_heads, "W_q" for what the trace has.
+// The tensor that a symbol of a formula stands for: "Qₕ" for q_heads, "W_q" for whichever the trace has.
 std::optional<TensorName> tensor_of_symbol(const Trace& trace, std::string_view symbol);
 
-// Lets the rectangle, which is drawn already, stand for the whole tensor. True while the mouse is on it.
+// Makes the rectangle, already drawn, stand for the whole tensor. True while the mouse is on it.
 bool name_tensor(const PanelContext& context, TensorName tensor, ImVec2 min, ImVec2 max);
 
 }  // namespace headwise

@@ -9,6 +9,12 @@
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
+<<<<<<< HEAD
+=======
+namespace {
+
+// Scrolls contents longer than the window with the arrow and page keys, while no control uses them.
+>>>>>>> comments
 void scroll_by_keys(const WidgetContext& context) {
   if (ImGui::GetScrollMaxY() <= 0.0f || (context.focus && context.focus->focused != 0)) return;
   const float line = context.px(48), page = 0.8f * ImGui::GetWindowHeight();
@@ -36,7 +42,7 @@ bool begin_overlay(const WidgetContext& context, const char* id, const char* tit
   ImGui::SetNextWindowPos({std::round(0.5f * window.x), std::round(0.5f * window.y)}, ImGuiCond_Always,
                           {0.5f, 0.5f});
   ImGui::SetNextWindowSizeConstraints({width, 0.0f}, {width, std::max(1.0f, window.y - 2 * margin)});
-  // Whole pixels: of a fraction the window is rounded down, and had something to scroll.
+  // Whole pixels: with a fraction the window's size is rounded down, and it would have something to scroll.
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {std::round(context.px(22)), std::round(context.px(18))});
   const bool visible = ImGui::BeginPopupModal(id, nullptr,
                                               ImGuiWindowFlags_NoTitleBar | ImGuiWindowFlags_AlwaysAutoResize |

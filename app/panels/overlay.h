@@ -1,4 +1,4 @@
-// The frame of everything that lies over the window for a while: the key sheet, dialogs. What is behind gets no mouse.
+// The frame of everything temporarily shown over the window: the key sheet, dialogs. What is behind it gets no mouse input.
 #pragma once
 
 #include "app/widgets/widget_context.h"
@@ -6,8 +6,8 @@
 namespace headwise {
 
 struct OverlayOptions {
-  float width = 420.0f;        // design units; narrower where the window is
-  bool closes_outside = true;  // by a click beside it
+  float width = 420.0f;        // design units; narrower if the window is
+  bool closes_outside = true;  // by a click outside it
 };
 
 // While `open`: centres the overlay, dims the window, writes the title, and returns true; the caller fills it and then

@@ -8,7 +8,7 @@
 namespace headwise {
 namespace {
 
-// The ground of a panel: two rectangles that leave the corners out, and the corners, round, in ImGui's list.
+// The background of a panel: two rectangles that leave the corners out, and the corners, rounded, in ImGui's list.
 void lay_ground(std::vector<GroundRect>& grounds, const RectF& rect) {
   const ImVec4 color = ImGui::GetStyleColorVec4(ImGuiCol_WindowBg);
   const int round = static_cast<int>(std::ceil(ImGui::GetStyle().ChildRounding));
@@ -31,7 +31,7 @@ void lay_ground(std::vector<GroundRect>& grounds, const RectF& rect) {
   corner(right - side, bottom - side, ImDrawFlags_RoundCornersBottomRight);
 }
 
-// ImGui leaves it out where a window has no ground of its own. It lies in the panel's own list, under what fills it.
+// ImGui omits it if a window has no background of its own. It is in the panel's own list, below its contents.
 void draw_border(ImVec2 min, ImVec2 max) {
   const ImGuiStyle& style = ImGui::GetStyle();
   ImDrawList& list = *ImGui::GetWindowDrawList();

@@ -5,7 +5,7 @@
 namespace headwise {
 namespace {
 
-// Structures have gaps whose bytes say nothing: their members are added one by one.
+// Structures have padding with meaningless bytes: their members are added one by one.
 class Bytes {
  public:
   explicit Bytes(std::vector<char>& bytes) : bytes_(bytes) { bytes_.clear(); }

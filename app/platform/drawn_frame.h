@@ -1,5 +1,5 @@
-// Whether a frame of ImGui would put the same picture on the screen as the frame before: then it need not be drawn. On a
-// processor that rasterises by itself a picture costs as much as a good part of the attention that it shows.
+// Detects whether an ImGui frame would give the same picture as the previous one, so that it need not be drawn. With
+// software rasterisation a picture costs a good part of what the attention it shows costs.
 #pragma once
 
 #include <imgui.h>
@@ -13,15 +13,15 @@ namespace headwise {
 
 class DrawnFrame {
  public:
-  // Whether shapes, grounds and size are those that it was asked about the last time. What callbacks draw it cannot see:
-  // where there are any, they draw the same only if `callbacks_as_before`.
+  // Whether shapes, grounds and size are the same as in the last call. It cannot see what callbacks draw: if there are any,
+  // they draw the same only if `callbacks_as_before`.
   bool as_before(const ImDrawData& shapes, ImVec4 ground, std::span<const GroundRect> grounds,
                  bool callbacks_as_before);
-  // The next frame is like none before.
+  // Makes the next frame count as changed.
   void forget() { before_.clear(); }
 
  private:
-  std::vector<char> now_, before_;  // all that the picture follows from, one after the other
+  std::vector<char> now_, before_;  // everything that determines the picture, concatenated
 };
 
 }  // namespace headwise

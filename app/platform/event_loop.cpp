@@ -15,11 +15,10 @@ namespace headwise {
 
 namespace {
 
-// ImGui settles a frame or two after an event (what is hovered, what a popup covers), so some frames follow
-// each one.
+// ImGui settles a frame or two after an event (what is hovered, what a popup covers), so a few frames follow each one.
 constexpr int settling_frames = 3;
 
-// An animation that begins after a sleep begins at its beginning, however long the sleep was.
+// An animation that starts after a sleep starts at its beginning, however long the sleep was.
 constexpr double usual_seconds = 1.0 / 60.0;
 
 constexpr double forever = std::numeric_limits<double>::infinity();
@@ -56,7 +55,7 @@ class EventLoop {
   void sleep() {
     if (window_.input().pending() || frames_due_ > 0) return window_.poll_events();
     if (window_.minimised()) return window_.wait_events(forever);
-    // Where the driver does not wait for the display, frames that nobody can see would be drawn.
+    // If the driver does not wait for the display, invisible frames would be drawn.
     const double until_next = result_.animating ? window_.refresh_seconds() : result_.wake_after;
     window_.wait_events(until_next - seconds_since(last_frame_));
   }
@@ -67,7 +66,7 @@ class EventLoop {
     last_frame_ = Clock::now();
     const bool slept = !result_.animating && std::isinf(result_.wake_after);
     input_.seconds = slept ? std::min(elapsed, usual_seconds) : elapsed;
-    // An event may tell that the picture on the screen is lost. What only settles is drawn where it changes.
+    // An event may mean that the picture on the screen is lost. Frames that only settle are drawn if they differ.
     if (window_.input().pending()) imgui_.forget_picture();
     window_.input().feed_frame(input_);
     imgui_.settle_fonts(input_.content_scale * result_.font_scale);

@@ -1,4 +1,4 @@
-// Runs the window: events in, frames out, asleep in between. Knows nothing of what is in the frames.
+// Runs the window: events in, frames out, asleep in between. Knows nothing about the frames' contents.
 #pragma once
 
 #include "app/platform/frame_function.h"
@@ -7,10 +7,9 @@
 
 namespace headwise {
 
-// Until the frame function quits. Nothing is drawn while nothing happens, nor while the window is minimised.
-// Throws Error(no_display) where the graphics driver was reset and has lost the context (HEADWISE_LOSE_CONTEXT_AFTER names a
-// frame that it pretends this after).
-// font_scale: of the first frame, before a result names one.
+// Runs until the frame function quits. Nothing is drawn while nothing happens or the window is minimised. Throws
+// Error(no_display) if the graphics driver was reset and the context is lost (HEADWISE_LOSE_CONTEXT_AFTER simulates this
+// after the given frame). font_scale: for the first frame, before a result specifies one.
 void run_event_loop(Window& window, ImGuiLifetime& imgui, const FrameFunction& frame, float font_scale = 1.0f);
 
 }  // namespace headwise

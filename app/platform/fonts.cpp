@@ -36,7 +36,7 @@ constexpr ImWchar symbol_ranges[] = {0x0020, 0x017F,  // Latin, Latin-1, Extende
                                      0x2713, 0x2718,  // check marks and crosses
                                      0x27C0, 0x27EF,  // more mathematics: ⟨ ⟩
                                      0x2C7C, 0x2C7D,  // ⱼ
-                                     0xFFFD, 0xFFFD,  // what stands for a character that is missing
+                                     0xFFFD, 0xFFFD,  // the replacement for a missing character
                                      0};
 
 constexpr ImWchar text_ranges[] = {0x0020, 0x058F,  // Latin, IPA, combining marks, Greek, Cyrillic, Armenian
@@ -50,13 +50,13 @@ constexpr ImWchar text_ranges[] = {0x0020, 0x058F,  // Latin, IPA, combining mar
                                    0xFB00, 0xFB4F,  // ligatures
                                    0xFFFD, 0xFFFD, 0};
 
-// All glyphs fill about 1.7 million pixels at scale 1. Every driver takes textures of 8192 a side, few take
-// more than 16384.
+// All glyphs fill about 1.7 million pixels at scale 1. Every driver supports textures of 8192 pixels a side, few more than
+// 16384.
 int texture_width(float scale) {
   return scale <= 1.5f ? 2048 : scale <= 3.0f ? 4096 : 8192;
 }
 
-// Pairs of first and last code point, by the font that has them. Numbers above 16 bits have no place in ImGui's text.
+// Pairs of first and last code point, by the font that has them. ImGui's text cannot represent code points above 16 bits.
 std::map<const SystemFont*, std::vector<ImWchar>> ranges_by_font(const std::set<char32_t>& characters) {
   std::map<const SystemFont*, std::vector<ImWchar>> ranges;
   for (const char32_t character : characters) {
@@ -83,9 +83,10 @@ ImFontConfig config_of(float pixels, const char* name) {
   return config;
 }
 
-// Puts characters of another font into the one that was added last.
+// Merges characters of another font into the one added last.
 void add_to_last(ImFontAtlas& atlas, const SystemFont& font, float pixels, const ImWchar* ranges) {
-  // A size is that of a whole line, and lines of other fonts are of another height: letters of both become alike.
+  // A font size is the height of a whole line, and lines of other fonts have other heights: this makes their letters the
+  // same size.
   constexpr double line_ems_of_dejavu = 1.164;
   const auto line = static_cast<float>(pixels * font.line_ems / line_ems_of_dejavu);
   ImFontConfig config = config_of(line, "system");

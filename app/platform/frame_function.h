@@ -1,4 +1,4 @@
-// What the event loop asks for each frame, whatever fills the window.
+// What the event loop calls for each frame, whatever fills the window.
 #pragma once
 
 #include <imgui.h>
@@ -13,8 +13,8 @@
 
 namespace headwise {
 
-// A rectangle of one opaque colour under all that ImGui draws, in whole pixels from the top left corner. The clear of a
-// rectangle costs a processor that draws by itself a tenth of the same rectangle filled by ImGui's shader.
+// A rectangle of one opaque colour below everything ImGui draws, in whole pixels from the top left corner. With software
+// rendering, clearing a rectangle costs a tenth of filling it with ImGui's shader.
 struct GroundRect {
   int x = 0, y = 0, width = 0, height = 0;
   ImVec4 color;
@@ -22,15 +22,15 @@ struct GroundRect {
 
 struct FrameResult {
   bool animating = false;  // draw the next frame at once; otherwise sleep until something happens
-  // Not animating: seconds until the next frame although nothing happens (a tooltip or the next step is due).
+  // If not animating: seconds until the next frame even if nothing happens (a tooltip or the next step is due).
   double wake_after = std::numeric_limits<double>::infinity();
   bool quit = false;
-  std::string title;        // of the window; empty: as it is
-  float font_scale = 1.0f;  // the person's, on top of the display's; from the next frame on
+  std::string title;        // of the window; empty: unchanged
+  float font_scale = 1.0f;  // the user's, on top of the display's; from the next frame on
   bool full_screen = false;
-  ImVec4 ground = {0, 0, 0, 1};     // behind all that is drawn
-  std::vector<GroundRect> grounds;  // on it, in this order
-  // What ImGui's callbacks draw where its shapes say so is what they drew in the frame before.
+  ImVec4 ground = {0, 0, 0, 1};     // behind everything drawn
+  std::vector<GroundRect> grounds;  // on top of it, in this order
+  // Whether ImGui's callbacks draw the same as in the previous frame.
   bool callbacks_as_before = false;
 };
 

@@ -24,7 +24,7 @@ std::string environment(const char* name) {
 std::optional<std::string> find_program(const std::string& name) {
   std::istringstream folders(environment("PATH"));
   for (std::string folder; std::getline(folders, folder, ':');) {
-    if (!folder.starts_with('/')) continue;  // what lies in the working folder is not the desktop's
+    if (!folder.starts_with('/')) continue;  // what is in the working folder is not the desktop's
     const std::string path = folder + "/" + name;
     std::error_code ignored;
     if (std::filesystem::is_regular_file(path, ignored) && access(path.c_str(), X_OK) == 0) return path;
@@ -63,7 +63,7 @@ bool copy_png_file(const ClipboardProgram& program, const std::string& path) {
   const bool started =
       posix_spawn(&process, program.path.c_str(), &files, nullptr, arguments.data(), environ) == 0;
   posix_spawn_file_actions_destroy(&files);
-  // It ends as soon as another process of its own holds the picture; nobody else would take notice of that end.
+  // It ends as soon as its own background process holds the picture; without this nothing would reap it.
   if (started) std::thread([process] { waitpid(process, nullptr, 0); }).detach();
   return started;
 }

@@ -1,5 +1,5 @@
-// Pictures for other programs. GLFW's clipboard is text only, so a program of the desktop is asked: wl-copy under Wayland,
-// xclip under X11.
+// Pictures for other programs. GLFW's clipboard is text only, so a desktop program is used: wl-copy under Wayland, xclip
+// under X11.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,15 @@ struct ClipboardProgram {
   std::string path;  // "/usr/bin/xclip"
   bool wayland = false;
 };
-// None where the desktop has none, or there is no desktop.
+// None if the desktop has none, or there is no desktop.
 std::optional<ClipboardProgram> find_clipboard_program();
 
-// Starts the program, without a shell, on the PNG file; returns at once, and the program outlives this call. False where it
+// Starts the program, without a shell, on the PNG file; returns at once, and the program outlives this call. False if it
 // could not be started.
 bool copy_png_file(const ClipboardProgram& program, const std::string& path);
 
-// $XDG_CACHE_HOME/headwise, else ~/.cache/headwise, else the folder for temporary files: where the picture lies meanwhile.
+// $XDG_CACHE_HOME/headwise, else ~/.cache/headwise, else the folder for temporary files: where the picture is stored
+// meanwhile.
 std::string picture_cache_folder();
 
 }  // namespace headwise

@@ -1,11 +1,11 @@
-// How GLFW's key numbers meet ImGui.
+// Maps GLFW's key numbers to ImGui.
 #pragma once
 
 #include <imgui.h>
 
 namespace headwise {
 
-// ImGui is told of keys by GLFW's numbers: io.KeysDown[GLFW_KEY_A], ImGui::IsKeyPressed(GLFW_KEY_A).
+// ImGui receives keys by GLFW's numbers: io.KeysDown[GLFW_KEY_A], ImGui::IsKeyPressed(GLFW_KEY_A).
 void map_imgui_keys(ImGuiIO& io);
 
 bool is_modifier_key(int glfw_key);

@@ -16,7 +16,7 @@ void clear_to(ImVec4 color) {
   glClear(GL_COLOR_BUFFER_BIT);
 }
 
-// Of the frame that ImGui has ended.
+// Draws the frame that ImGui has ended.
 void draw(ImVec4 ground, std::span<const GroundRect> grounds) {
   glDisable(GL_SCISSOR_TEST);
   clear_to(ground);
@@ -41,7 +41,7 @@ ImGuiLifetime::ImGuiLifetime(std::shared_ptr<FontAtlas> fonts)
   io.UserData = &needed_;
   io.ConfigFlags &= ~(ImGuiConfigFlags_NavEnableKeyboard | ImGuiConfigFlags_NavEnableGamepad);
   io.ConfigWindowsMoveFromTitleBarOnly = true;
-  // A text cursor that blinks would wake the sleeping program twice a second.
+  // A blinking text cursor would wake the sleeping program twice a second.
   io.ConfigInputTextCursorBlink = false;
   map_imgui_keys(io);
   ImGui_ImplOpenGL3_Init("#version 330 core");
@@ -51,7 +51,7 @@ ImGuiLifetime::ImGuiLifetime(std::shared_ptr<FontAtlas> fonts)
 
 ImGuiLifetime::~ImGuiLifetime() {
   ImGui::SetCurrentContext(context_);
-  // An exception left a frame half-way: ImGui's fonts are locked until it ends.
+  // An exception has interrupted a frame: ImGui's fonts are locked until it ends.
   if (atlas_->glyphs().Locked) atlas_->glyphs().Locked = false;
   ImGui_ImplOpenGL3_Shutdown();
   ImGui::DestroyContext(context_);
@@ -68,7 +68,7 @@ void ImGuiLifetime::settle_fonts(float scale) {
   texture_ = ImGui::GetIO().Fonts->TexID;
   atlas_ = std::move(atlas);
   fonts_ = atlas_->fonts();
-  drawn_.forget();  // another texture may have the old one's name
+  drawn_.forget();  // another texture may reuse the old one's name
 }
 
 void ImGuiLifetime::begin_frame(int width, int height, double seconds_since_last) {
@@ -76,7 +76,7 @@ void ImGuiLifetime::begin_frame(int width, int height, double seconds_since_last
   ImGuiIO& io = ImGui::GetIO();
   io.DisplaySize = ImVec2(static_cast<float>(width), static_cast<float>(height));
   io.DisplayFramebufferScale = ImVec2(1, 1);
-  // ImGui refuses a step of no length; more than a second after a sleep would skip what fades or blinks.
+  // ImGui rejects a zero time step; more than a second after a sleep would skip fades and blinking.
   io.DeltaTime = static_cast<float>(std::clamp(seconds_since_last, 1e-4, 1.0));
   io.Fonts->SetTexID(texture_);
   ImGui_ImplOpenGL3_NewFrame();

@@ -10,14 +10,14 @@
 
 namespace headwise {
 
-// Hands events to ImGui and to the frame, one after the other, until one has to wait for the next frame.
+// Passes events to ImGui and to the frame, one after the other, until one has to wait for the next frame.
 class InputQueue::Feeder {
  public:
   Feeder(ImGuiIO& io, FrameInput& frame) : io_(io), frame_(frame) {}
 
-  // False: this event, and all behind it, waits.
+  // False: this event, and all after it, waits.
   bool operator()(const MouseMoved& event) {
-    // A click belongs to the place where it was made.
+    // A click belongs to the position where it was made.
     if (buttons_.any() || wheeled_) return false;
     io_.MousePos = ImVec2(static_cast<float>(event.x), static_cast<float>(event.y));
     return true;
@@ -46,8 +46,8 @@ class InputQueue::Feeder {
     if (event.key < 0 || event.key >= static_cast<int>(keys_.size())) return true;
     const auto key = static_cast<std::size_t>(event.key);
     if (io_.KeysDown[event.key] == event.down) return true;
-    // Chords keep their order: a modifier holds for all that follows it, and text that was typed before a key
-    // is not touched by it.
+    // Chords keep their order: a modifier applies to everything that follows it, and does not affect text typed before a
+    // key.
     if (keys_[key] || text_ || (pressed_ && (event.down || is_modifier_key(event.key)))) return false;
     keys_.set(key);
     pressed_ = pressed_ || (event.down && !is_modifier_key(event.key));
@@ -65,7 +65,7 @@ class InputQueue::Feeder {
     return true;
   }
   bool operator()(const FocusChanged& event) {
-    // What is released while another window has the keyboard is never told.
+    // A release while another window has the keyboard is never reported.
     if (event.focused) return true;
     if (buttons_.any() || keys_.any()) return false;
     for (bool& key : io_.KeysDown) key = false;
@@ -89,9 +89,9 @@ class InputQueue::Feeder {
  private:
   ImGuiIO& io_;
   FrameInput& frame_;
-  std::bitset<512> keys_;  // have changed in this frame
+  std::bitset<512> keys_;  // keys that have changed in this frame
   std::bitset<5> buttons_;
-  bool pressed_ = false;  // a key that is no modifier
+  bool pressed_ = false;  // a key that is not a modifier
   bool wheeled_ = false, text_ = false;
 };
 

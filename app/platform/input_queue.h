@@ -1,6 +1,6 @@
-// What the person does, as a queue that ImGui is fed from. ImGui 1.86 sees only the state at the start of a
-// frame, so a tap that begins and ends between two frames would be lost: the queue hands over at most one
-// transition of a key or button a frame, in order. The window's callbacks fill it, and so do tests.
+// User input as a queue that feeds ImGui. ImGui 1.86 sees only the state at the start of a frame, so a tap that begins and
+// ends between two frames would be lost: the queue delivers at most one transition of a key or button per frame, in order.
+// It is filled by the window's callbacks, and by tests.
 #pragma once
 
 #include <deque>
@@ -10,12 +10,12 @@
 
 namespace headwise {
 
-// Pixels of the framebuffer from its top left corner.
+// In framebuffer pixels from the top left corner.
 struct MouseMoved {
   double x, y;
 };
 struct MouseLeft {};  // the pointer is outside the window
-// 0 left, 1 right, 2 middle; 3 and 4 further ones.
+// 0 left, 1 right, 2 middle; 3 and 4 additional buttons.
 struct MouseButtonChanged {
   int button;
   bool down;
@@ -24,7 +24,7 @@ struct MouseButtonChanged {
 struct MouseWheelTurned {
   double x, y;
 };
-// Numbered as GLFW numbers keys. Repeats of a key that is held are not events: ImGui makes its own.
+// Numbered as in GLFW. Repeats of a held key are not events: ImGui generates its own.
 struct KeyChanged {
   int key;
   bool down;
@@ -47,18 +47,18 @@ struct FilesDropped {
   std::vector<std::string> paths;
 };
 struct CloseRequested {};
-// The window system asks for the picture anew, or a background task has something to show.
+// The window system requests a redraw, or a background task has something to show.
 struct RedrawRequested {};
 
 using InputEvent =
     std::variant<MouseMoved, MouseLeft, MouseButtonChanged, MouseWheelTurned, KeyChanged, TextEntered,
                  WindowResized, FocusChanged, ScaleChanged, FilesDropped, CloseRequested, RedrawRequested>;
 
-// What one frame is told beside what ImGui knows.
+// What one frame receives in addition to what ImGui knows.
 struct FrameInput {
   int width = 0, height = 0;         // of the framebuffer, in pixels
   float content_scale = 1.0f;        // pixels per design unit, from the display
-  double seconds = 1.0 / 60.0;       // since the last frame; 1/60 at most after a sleep without an end
+  double seconds = 1.0 / 60.0;       // since the last frame; at most 1/60 after an unbounded sleep
   std::vector<std::string> dropped;  // files and folders
   bool close_requested = false;      // by the window's own button
 };
@@ -69,7 +69,7 @@ class InputQueue {
   // True while events wait for a frame.
   bool pending() const { return !events_.empty(); }
 
-  // Tells ImGui (the current context) and `frame` as much as fits into one frame; the rest stays for the next
+  // Passes as many events as fit into one frame to ImGui (the current context) and `frame`; the rest stays for the next
   // ones. Call before ImGui::NewFrame.
   void feed_frame(FrameInput& frame);
 

@@ -6,7 +6,7 @@
 namespace headwise {
 
 int key_for_label(int glfw_key, const char* label) {
-  // Digits stay where they are: some layouts have them behind Shift, and they are still meant.
+  // Digits keep their positions: some layouts have them behind Shift, and they are still meant.
   if (label == nullptr || label[0] == '\0' || label[1] != '\0') return glfw_key;
   const char character = label[0];
   if (character >= 'a' && character <= 'z') return character - 'a' + GLFW_KEY_A;

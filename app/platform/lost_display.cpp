@@ -14,12 +14,12 @@ namespace {
 
 using IoErrorHandler = int (*)(void* display);
 
-// Xlib is in an undefined state here: nothing of it, and so nothing of GLFW or GL, may be called any more.
+// Xlib is in an undefined state here: none of it, and so none of GLFW or GL, may be called any more.
 int end_process(void*) {
   constexpr std::string_view line =
       "headwise: window: the connection to the X display was lost; start headwise again\n";
   if (write(STDERR_FILENO, line.data(), line.size()) < 0) {
-    // Nobody is left to be told.
+    // There is no way left to report it.
   }
   std::_Exit(static_cast<int>(ExitStatus::no_display));
 }
@@ -27,7 +27,7 @@ int end_process(void*) {
 }  // namespace
 
 void report_lost_display() {
-  // GLFW loads Xlib by itself, so that Headwise does not link to it.
+  // GLFW loads Xlib itself, so Headwise does not link to it.
   void* xlib = dlopen("libX11.so.6", RTLD_LAZY | RTLD_NOLOAD);
   if (xlib == nullptr) return;
   const auto set_handler =

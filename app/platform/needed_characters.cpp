@@ -13,7 +13,7 @@ void need_characters(std::string_view text, const ImFont& font) {
   if (needed == nullptr) return;
   const char* const end = text.data() + text.size();
   for (const char* at = text.data(); at < end;) {
-    // Nearly every text is plain, and this is asked of every text in every frame.
+    // Nearly every text is plain ASCII, and this runs for every text in every frame.
     if (static_cast<unsigned char>(*at) < 0x80) {
       ++at;
       continue;

@@ -1,5 +1,5 @@
-// Characters of texts that the fonts of an ImGui have no picture of, noted while a frame is made: ImGuiLifetime adds them from
-// fonts of the system before the next one.
+// Characters that the fonts of an ImGui context lack, recorded while a frame is made: ImGuiLifetime adds them from system
+// fonts before the next one.
 #pragma once
 
 #include <imgui.h>
@@ -9,14 +9,14 @@
 
 namespace headwise {
 
-// What io.UserData of each of the program's ImGuis points to.
+// What io.UserData points to in each of the program's ImGui contexts.
 struct NeededCharacters {
-  std::set<char32_t> characters;  // all that were needed so far and that a font of the system has
-  bool unsettled = false;         // some of them are new since the fonts were built
+  std::set<char32_t> characters;  // all that were needed so far and that a system font has
+  bool unsettled = false;         // some are new since the fonts were built
 };
 
-// Notes what `font` lacks of a text (UTF-8), for the ImGui that is current. There is room for 1,500 characters: as many fit
-// into a texture that every driver takes, at five pixels per design unit.
+// Records which characters of a text (UTF-8) `font` lacks, for the current ImGui context. The limit is 1,500 characters: as
+// many as fit into a texture that every driver supports, at five pixels per design unit.
 void need_characters(std::string_view text, const ImFont& font);
 
 }  // namespace headwise

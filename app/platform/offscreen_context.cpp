@@ -29,7 +29,7 @@ bool is_usable(EGLDisplay display) {
   return display != EGL_NO_DISPLAY && eglInitialize(display, &major, &minor) == EGL_TRUE;
 }
 
-// The devices that drivers offer, as displays; with `gpus` those alone that are no software.
+// The devices that drivers offer, as displays; with `gpus` only those that are not software.
 std::vector<EGLDisplay> device_displays(bool gpus) {
   if (!epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_platform_device") ||
       !epoxy_has_egl_extension(EGL_NO_DISPLAY, "EGL_EXT_device_enumeration"))
@@ -56,7 +56,8 @@ bool wants_software() {
   return value != nullptr && std::string_view(value) != "0" && std::string_view(value) != "false";
 }
 
-// Mesa needs neither display nor device for its surfaceless platform, but then it is Mesa, beside another driver's GPU too.
+// Mesa needs neither display nor device for its surfaceless platform, but then it is always Mesa, even if another driver
+// has a GPU.
 EGLDisplay open_display(OffscreenUse use) {
   if (use == OffscreenUse::computing && !wants_software()) {
     for (const EGLDisplay display : device_displays(true))
@@ -73,7 +74,7 @@ EGLDisplay open_display(OffscreenUse use) {
   return is_usable(display) ? display : EGL_NO_DISPLAY;
 }
 
-// `tells_resets`: the driver says when it was reset, instead of going on with nothing.
+// `tells_resets`: the driver reports when it was reset, instead of silently drawing nothing.
 EGLContext make_context(EGLDisplay display, int major, int minor, bool tells_resets) {
   const std::array<EGLint, 11> attributes = {
       EGL_CONTEXT_MAJOR_VERSION,
@@ -92,7 +93,7 @@ EGLContext make_context(EGLDisplay display, int major, int minor, bool tells_res
 
 }  // namespace
 
-// The EGL display is the process's: it is left open, because ending it would end every other context on it.
+// The EGL display belongs to the process: it is left open, because closing it would end every other context on it.
 struct OffscreenContext::Egl {
   EGLDisplay display = EGL_NO_DISPLAY;
   EGLContext context = EGL_NO_CONTEXT;
@@ -115,7 +116,7 @@ OffscreenContext::OffscreenContext(int width, int height, OffscreenUse use) : eg
     if (egl_->context == EGL_NO_CONTEXT) egl_->context = make_context(display, 3, 3, false);
   };
   try_on(open_display(use));
-  // A GPU that gives no context leaves the software.
+  // If the GPU gives no context, fall back to software.
   if (egl_->context == EGL_NO_CONTEXT && use == OffscreenUse::computing)
     try_on(open_display(OffscreenUse::pictures));
   if (egl_->context == EGL_NO_CONTEXT) throw no_context("no context could be made");
@@ -125,7 +126,7 @@ OffscreenContext::OffscreenContext(int width, int height, OffscreenUse use) : eg
 }
 
 OffscreenContext::~OffscreenContext() {
-  // The framebuffer's names belong to this context, whichever is current now.
+  // The framebuffer's object names belong to this context, whichever is current now.
   if (eglGetCurrentContext() != egl_->context)
     eglMakeCurrent(egl_->display, EGL_NO_SURFACE, EGL_NO_SURFACE, egl_->context);
   framebuffer_.reset();

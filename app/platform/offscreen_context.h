@@ -10,15 +10,14 @@
 
 namespace headwise {
 
-// Pictures come out alike everywhere where software draws them. Computing wants a GPU where there is one, unless
+// Pictures are identical everywhere if software renders them. Computing uses a GPU if there is one, unless
 // LIBGL_ALWAYS_SOFTWARE is set.
 enum class OffscreenUse { pictures, computing };
 
 class OffscreenContext {
  public:
-  // Makes an OpenGL core context (4.5 where there is one, else at least 3.3) with debug output, makes it
-  // current in this thread, and gives it a framebuffer of width × height pixels. Throws Error(no_display)
-  // where EGL has none.
+  // Makes an OpenGL core context (4.5 if available, else at least 3.3) with debug output, makes it current in this thread,
+  // and gives it a framebuffer of width × height pixels. Throws Error(no_display) if EGL has none.
   OffscreenContext(int width, int height, OffscreenUse use = OffscreenUse::pictures);
   ~OffscreenContext();
   OffscreenContext(const OffscreenContext&) = delete;
@@ -27,9 +26,9 @@ class OffscreenContext {
   void make_current();
   int width() const { return framebuffer_->width(); }
   int height() const { return framebuffer_->height(); }
-  // What was drawn is gone. width, height > 0.
+  // Discards what was drawn. width, height > 0.
   void resize(int width, int height);
-  // Further drawing goes to this context's framebuffer.
+  // Directs further drawing to this context's framebuffer.
   void bind();
   Image pixels() const;
 
@@ -39,7 +38,8 @@ class OffscreenContext {
   std::optional<gl::Framebuffer> framebuffer_;
 };
 
-// A context of one pixel for computing, current in this thread until it is let go (core/backend/backend.h). Throws Error(no_display).
+// A one-pixel context for computing, current on this thread until it is released (core/backend/backend.h). Throws
+// Error(no_display).
 std::shared_ptr<const void> computing_context();
 
 }  // namespace headwise

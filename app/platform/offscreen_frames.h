@@ -1,5 +1,5 @@
-// The window's frames without a window: an offscreen context, ImGui, and the queue that a person's events come through.
-// For tests, for measuring, for pictures of the window.
+// The window's frames without a window: an offscreen context, ImGui, and the queue that user events come through. For
+// tests, measurements and pictures of the window.
 #pragma once
 
 #include <memory>
@@ -13,25 +13,25 @@ namespace headwise {
 
 class OffscreenFrames {
  public:
-  // width, height > 0, in pixels. The context is current from here on; `fonts` may be shared with others of the same
-  // scale. Throws Error(no_display) where EGL has no OpenGL.
+  // width, height > 0, in pixels. The context is current from here on; `fonts` may be shared with others of the same scale.
+  // Throws Error(no_display) if EGL has no OpenGL.
   OffscreenFrames(int width, int height, std::shared_ptr<FontAtlas> fonts);
   OffscreenFrames(const OffscreenFrames&) = delete;
   OffscreenFrames& operator=(const OffscreenFrames&) = delete;
 
-  // Seen by the next frames, in order, as app/platform/input_queue.h says. A size of 0 is as if minimised: the frame
-  // before it keeps its size.
+  // Seen by the next frames, in order, as described in app/platform/input_queue.h. A size of 0 acts like minimising: the
+  // previous frame's size is kept.
   void push(InputEvent event) { queue_.push(std::move(event)); }
   bool pending() const { return queue_.pending(); }
 
-  // One frame; `seconds`: what it is told to have passed since the one before. Some of GL's work may still be under way.
+  // One frame; `seconds`: reported as the time since the previous one. Some of GL's work may still be under way.
   const FrameResult& draw(const FrameFunction& frame, double seconds = 1.0 / 60.0);
-  // Until all that was drawn is there.
+  // Waits until everything drawn is finished.
   void finish_drawing();
 
-  // Somebody else has drawn into it: the next frame is drawn.
+  // Something else has drawn into it: forces the next frame to be drawn.
   void forget_picture() { imgui_.forget_picture(); }
-  // How many frames were drawn: one that would show what the one before it shows is not.
+  // How many frames were drawn: a frame that would look like the previous one is not.
   long pictures() const { return pictures_; }
 
   std::string renderer() const { return renderer_; }

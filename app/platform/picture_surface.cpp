@@ -54,7 +54,7 @@ void PictureSurface::shapes(const Draw& draw, const std::function<void(const ImD
     begin();
     draw(imgui_.fonts(), imgui_.scale());
     ImGui::Render();
-    // Read when the next frame begins: the first is still smooth.
+    // Takes effect when the next frame begins: the first is still smooth.
     ImGuiStyle& style = ImGui::GetStyle();
     style.AntiAliasedFill = style.AntiAliasedLines = style.AntiAliasedLinesUseTex = false;
   }

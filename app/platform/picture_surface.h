@@ -1,5 +1,5 @@
-// Pictures of what ImGui draws, at any size, while a window may be in the middle of a frame of its own: an ImGui and a
-// framebuffer apart, on the OpenGL context that is current.
+// Pictures of what ImGui draws, at any size, even while a window is in the middle of a frame: a separate ImGui context and
+// framebuffer, on the current OpenGL context.
 #pragma once
 
 #include <imgui.h>
@@ -21,15 +21,16 @@ class PictureSurface {
   PictureSurface(const PictureSurface&) = delete;
   PictureSurface& operator=(const PictureSurface&) = delete;
 
-  // Fills a frame, without mouse or keyboard; called more than once, until what ImGui only knows afterwards has settled.
+  // Fills a frame, without mouse or keyboard; called more than once, until everything that ImGui only knows afterwards has
+  // settled.
   using Draw = std::function<void(const Fonts& fonts, float scale)>;
-  // What is bound and current before is so afterwards.
+  // Restores what was bound and current before.
   Image image(const Draw& draw, ImVec4 ground);
-  // The frame's shapes without anti-aliasing, handed to `take`; nothing reaches the framebuffer.
+  // Passes the frame's shapes, without anti-aliasing, to `take`; nothing reaches the framebuffer.
   void shapes(const Draw& draw, const std::function<void(const ImDrawData&, const Fonts&)>& take);
 
  private:
-  // What was current before: the ImGui, the framebuffer and its viewport.
+  // What was current before: the ImGui context, the framebuffer and its viewport.
   struct Outer {
     Outer();
     void give_back() const;
@@ -38,12 +39,13 @@ class PictureSurface {
     int framebuffer = 0;
     std::array<int, 4> viewport{};
   };
-  // Gives it back at the end of a call, however that ends.
+  // Restores it at the end of a call, however that ends.
   struct Returning {
     Outer outer;
     ~Returning() { outer.give_back(); }
   };
-  // Makes no ImGui current (a new one becomes current only where there is none); at its end the one before is again.
+  // Makes no ImGui context current (a new one becomes current only if there is none); on destruction the previous one is
+  // again.
   struct Away {
     Away() { ImGui::SetCurrentContext(nullptr); }
     ~Away() { ImGui::SetCurrentContext(back_to); }
@@ -51,7 +53,7 @@ class PictureSurface {
   };
   void begin();
 
-  // In this order: the members behind `away_` make other things current, and end before it.
+  // In this order: the members after `away_` make other things current, and are destroyed before it.
   Outer at_first_;
   Away away_;
   gl::Framebuffer framebuffer_;

@@ -21,7 +21,7 @@ namespace headwise {
 
 namespace {
 
-// GLFW tells the reason of a failure through a callback only.
+// GLFW reports the reason for a failure through a callback only.
 std::string last_glfw_error;
 std::atomic<bool> woken = false;
 
@@ -53,7 +53,7 @@ std::string gl_text(GLenum name) {
   return text == nullptr ? "unknown" : reinterpret_cast<const char*>(text);
 }
 
-// By ImGuiMouseCursor_; 0: GLFW 3.3 has no such shape, the arrow serves.
+// By ImGuiMouseCursor_; 0: GLFW 3.3 has no such shape, so the arrow is used.
 constexpr int cursor_shapes[] = {GLFW_ARROW_CURSOR,
                                  GLFW_IBEAM_CURSOR,
                                  0,
@@ -82,13 +82,13 @@ Window::Window(const std::string& title, int width, int height) : title_(title) 
   glfwWindowHint(GLFW_CONTEXT_VERSION_MINOR, 3);
   glfwWindowHint(GLFW_OPENGL_PROFILE, GLFW_OPENGL_CORE_PROFILE);
   glfwWindowHint(GLFW_OPENGL_FORWARD_COMPAT, GLFW_TRUE);
-  // Everything is drawn with its own edges: neither depth nor samples are needed.
+  // Everything draws its own edges: neither depth nor samples are needed.
   glfwWindowHint(GLFW_DEPTH_BITS, 0);
   glfwWindowHint(GLFW_STENCIL_BITS, 0);
   glfwWindowHint(GLFW_SCALE_TO_MONITOR, GLFW_TRUE);
   glfwWindowHintString(GLFW_X11_CLASS_NAME, "headwise");
   glfwWindowHintString(GLFW_X11_INSTANCE_NAME, "headwise");
-  // A reset of the driver is told instead of drawing on into nothing, where the driver can tell.
+  // Report a driver reset instead of drawing on into nothing, if the driver can.
   glfwWindowHint(GLFW_CONTEXT_ROBUSTNESS, GLFW_LOSE_CONTEXT_ON_RESET);
   const bool wants_debug = std::getenv("HEADWISE_GL_DEBUG") != nullptr;
   glfwWindowHint(GLFW_OPENGL_DEBUG_CONTEXT, wants_debug ? GLFW_TRUE : GLFW_FALSE);
@@ -127,12 +127,12 @@ Window::~Window() {
 
 void Window::connect() {
   glfwSetWindowUserPointer(window_, this);
-  // GLFW's callbacks are plain functions: each finds its window again by the pointer that the window carries.
+  // GLFW's callbacks are plain functions: each finds its window again through the pointer that the window carries.
   static const auto queue = [](GLFWwindow* window) -> InputQueue& {
     return static_cast<Window*>(glfwGetWindowUserPointer(window))->input_;
   };
   glfwSetCursorPosCallback(window_, [](GLFWwindow* window, double x, double y) {
-    // Some displays count in points, of which a pixel is a part.
+    // Some displays count in points, which consist of several pixels.
     int width = 0, height = 0, pixels_x = 0, pixels_y = 0;
     glfwGetWindowSize(window, &width, &height);
     glfwGetFramebufferSize(window, &pixels_x, &pixels_y);
@@ -148,7 +148,7 @@ void Window::connect() {
     queue(window).push(MouseWheelTurned{x, y});
   });
   glfwSetKeyCallback(window_, [](GLFWwindow* window, int key, int scancode, int action, int) {
-    // A repeat only has to wake the program: ImGui counts for how long a key is held.
+    // A repeat only has to wake the program: ImGui itself times how long a key is held.
     if (action == GLFW_REPEAT) return queue(window).push(RedrawRequested{});
     const bool down = action == GLFW_PRESS;
     KeyboardLayout& layout = static_cast<Window*>(glfwGetWindowUserPointer(window))->layout_;
@@ -171,7 +171,7 @@ void Window::connect() {
     queue(window).push(FilesDropped{{paths, paths + count}});
   });
   glfwSetWindowCloseCallback(window_, [](GLFWwindow* window) {
-    // Whether the window closes is for the frame function to say.
+    // The frame function decides whether the window closes.
     glfwSetWindowShouldClose(window, GLFW_FALSE);
     queue(window).push(CloseRequested{});
   });

@@ -11,8 +11,7 @@ std::span<const unsigned char> heatmap_plane_plain_frag();
 
 namespace {
 
-// Texels a side that one texture holds at most: small enough that a zoomed map uploads little more than what
-// is seen.
+// Maximum texels per side of one texture: small enough that a zoomed map uploads little more than its visible part.
 constexpr int largest_tile = 1024;
 
 }  // namespace
@@ -60,7 +59,7 @@ void HeatmapRenderer::add(Batch& batch, const HeatmapSpec& spec, const PixelRect
   }
 }
 
-// A texture that was not uploaded in between is the one that it was, though its place may have been another's before.
+// A texture not uploaded in between is unchanged, though its place may have been another's before.
 bool HeatmapRenderer::as_before() const {
   return cache_.uploads() == uploads_before_ &&
          std::ranges::equal(batches_, before_, {}, &Batch::tiles, &Batch::tiles);

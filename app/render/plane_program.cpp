@@ -12,10 +12,10 @@ std::span<const unsigned char> heatmap_plane_vert();
 
 namespace {
 
-// Floats count whole numbers and halves exactly up to here, and divide them without crossing an integer.
+// Floats represent integers and halves exactly up to here, and divide them without crossing an integer.
 constexpr Index largest_plain = Index{1} << 21;
 
-// Where the values of a texture stand in the colour table: at + value · slope, as color_position() has it.
+// Where the values of a texture lie in the colour table: at + value · slope, as in color_position().
 struct TablePosition {
   float at, slope;
 };

@@ -1,4 +1,4 @@
-// The shader program that draws planes of cells, with a setter for what it needs.
+// The shader program that draws planes of cells, with setters for what it needs.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace headwise {
 
-// Pixels of the framebuffer from its top left corner, half-open.
+// Framebuffer pixels from the top left corner, half-open.
 struct PixelRect {
   int x0 = 0, y0 = 0, x1 = 0, y1 = 0;
   int width() const { return x1 - x0; }
@@ -19,17 +19,17 @@ struct PixelRect {
 };
 PixelRect intersection(const PixelRect& a, const PixelRect& b);
 
-// Where the shader starts to count along one axis: the first cell that is seen and the pixel where it begins.
-// What follows is small then, whatever the size of the plane, and 32 bits are enough for it.
+// Where the shader starts counting along one axis: the first visible cell and the pixel where it begins. All further
+// numbers are then small, whatever the size of the plane, and fit in 32 bits.
 struct AxisBase {
   Index cell = 0, pixel = 0;            // in the plane
   Index pixel_rest = 0, cell_rest = 0;  // shaders/heatmap_plane.frag
-  Index largest = 0;                    // the largest product that the shader meets
+  Index largest = 0;                    // the largest product in the shader
   friend bool operator==(const AxisBase&, const AxisBase&) = default;
 };
 AxisBase axis_base(Index first_seen, Index seen, Index cells, Index pixels);
 
-// A plane, or the tile of one that a texture holds.
+// A plane, or the tile of one, that a texture holds.
 struct PlaneTile {
   const CachedTexels* texels = nullptr;
   TexelGrid grid;
@@ -40,16 +40,15 @@ struct PlaneTile {
   Theme theme = Theme::light;
   AxisBase x, y;
 
-  // Whether shaders/heatmap_plane_plain.frag draws it right.
+  // Whether shaders/heatmap_plane_plain.frag draws it correctly.
   bool plain() const;
   friend bool operator==(const PlaneTile&, const PlaneTile&) = default;
 };
 
 class PlaneProgram {
  public:
-  static constexpr int texels_unit = 0, colors_unit = 1;  // of the textures
-  // The colour table as the shader reads it: so many steps from entry to entry, which differ by less than a
-  // colour.
+  static constexpr int texels_unit = 0, colors_unit = 1;  // texture units
+  // The colour table as the shader reads it: this many steps between entries, less than one colour level apart.
   static constexpr int steps = 16;
   static gl::Texture color_texture(const ColorTable& table);
 

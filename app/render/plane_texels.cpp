@@ -53,7 +53,7 @@ bool more_telling(const Texel& a, const Texel& b, bool diverging) {
   return diverging ? std::abs(a.value) > std::abs(b.value) : a.value > b.value;
 }
 
-// The cells as they are stored, for values and mask of one type; `Any` reads every other pair.
+// The cells as stored, for values and mask of one type; `Any` reads every other pair.
 template <class T>
 struct Stored {
   using Value = T;
@@ -89,7 +89,7 @@ struct Any {
 template <class Reader>
 Texel most_telling(const Reader& read, const HeatmapSpec& spec, const Cells& rows, const Cells& cols,
                    bool diverging) {
-  // Nearly every cell is a finite value that no mask blocks: those are told apart without asking for their kind.
+  // Nearly every cell is a finite, unblocked value: those are recognised without determining their kind.
   const auto cell = [&](Index row, Index col) {
     const double value = read.value(row, col);
     const bool plain = std::isfinite(value) && !read.blocked(row, col);
@@ -102,8 +102,8 @@ Texel most_telling(const Reader& read, const HeatmapSpec& spec, const Cells& row
   return best;
 }
 
-// The least and the largest value of each column over some rows of cells, in vectors. False where a cell is neither a finite
-// value nor only hatched: those rows are looked at cell by cell.
+// The smallest and the largest value of each column over some rows of cells, vectorised. False if a cell is neither a
+// finite value nor only hatched: those rows are examined cell by cell.
 template <class T>
 bool column_extremes(const Stored<T>& read, double blocked_at, const Cells& rows, const Cells& cols, T* least,
                      T* most) {
@@ -141,7 +141,7 @@ bool column_extremes(const Stored<T>& read, double blocked_at, const Cells& rows
   return other == 0;
 }
 
-// The most telling of these columns; none where the sign of two that are equally large decides.
+// The most significant of these columns; none if the sign of two equally large ones decides.
 template <class T>
 std::optional<Texel> most_telling(const T* least, const T* most, Index count, bool diverging) {
   T low = least[0], high = most[0];
@@ -154,7 +154,7 @@ std::optional<Texel> most_telling(const T* least, const T* most, Index count, bo
   return Texel{CellKind::value, static_cast<double>(diverging && -low > high ? low : high)};
 }
 
-// Rows of texels by several threads.
+// Computes rows of texels on several threads.
 template <class Reader>
 void read_texels(const Reader& read, const HeatmapSpec& spec, const TexelGrid& grid,
                  std::vector<Texel>& texels) {
@@ -220,12 +220,12 @@ PlaneTexels plane_texels(const HeatmapSpec& spec, const TexelGrid& grid) {
   PlaneTexels result;
   result.plain = plain;
   if (lowest <= highest) {
-    // Where all values lie on one side of 0, they are counted from the one nearest to it.
+    // If all values lie on one side of 0, they are relative to the one nearest to it.
     result.offset = lowest > 0 ? lowest : highest < 0 ? highest : 0.0;
     const double largest = std::max(std::abs(lowest - result.offset), std::abs(highest - result.offset));
     if (largest > 0) std::frexp(largest, &result.exponent);
   }
-  // A division by a power of two is exact; one factor would overflow for the smallest exponents.
+  // Division by a power of two is exact; a single factor would overflow for the smallest exponents.
   const int half = result.exponent / 2;
   const double up = std::ldexp(1.0, -half), more = std::ldexp(1.0, half - result.exponent);
   result.texels.resize(texels.size() * 2);

@@ -33,8 +33,7 @@ TexelCache::ViewKey TexelCache::key_of(const MatrixView& view) {
 }
 
 const CachedTexels& TexelCache::find(const HeatmapSpec& spec, const TexelGrid& grid) {
-  // Which cell is the most telling one depends on the kind of colour map; with a texel a cell there is no
-  // choice.
+  // Which cell is the most significant depends on the kind of colour map; with one texel per cell there is no choice.
   const bool one_to_one = grid.rows == spec.values.rows && grid.cols == spec.values.cols;
   Key key{.values = key_of(spec.values),
           .mask = spec.mask ? key_of(*spec.mask) : ViewKey{},

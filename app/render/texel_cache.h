@@ -1,6 +1,5 @@
-// The textures of planes, kept as long as somebody draws them. A texture belongs to a tensor by identity, not
-// by address: an address that is used again never meets the old texture, and no tensor is kept alive for
-// being drawn.
+// The textures of planes, cached as long as they are drawn. A texture belongs to a tensor by identity, not by address: a
+// reused address never gets the old texture, and no tensor is kept alive by being drawn.
 #pragma once
 
 #include <map>
@@ -20,11 +19,10 @@ struct CachedTexels {
 
 class TexelCache {
  public:
-  // The texture of this box of the grid, filled where it is not there yet. The reference is good until
-  // forget().
+  // The texture of this box of the grid, filled if not there yet. The reference is valid until forget().
   const CachedTexels& find(const HeatmapSpec& spec, const TexelGrid& grid);
-  // Once a frame: lets go of textures whose tensor is gone, that no frame has asked for during the last 120,
-  // or, above 256 MiB in all, that the last frame did not ask for.
+  // Once a frame: drops textures whose tensor is gone, that no frame has requested during the last 120, or, above 256 MiB
+  // in total, that the last frame did not request.
   void forget();
 
   std::size_t uploads() const { return uploads_; }

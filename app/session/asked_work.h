@@ -1,5 +1,5 @@
-// An answer that takes a while, made in a thread of its own when it is first asked for, one question at a time; a short one at
-// once. Another question than before gives up what is under way.
+// An answer that takes a while, computed in a thread of its own when first requested, one question at a time; a short one
+// is computed at once. A new question cancels the work under way.
 #pragma once
 
 #include <functional>
@@ -13,8 +13,8 @@
 
 namespace headwise {
 
-// Question: copied, and compared with ==. Answer: what `make` returns; it is called from the thread, may throw, and finds the
-// thread's cancellation and progress set up (core/tensor/cancellation.h, progress.h).
+// Question: copied, and compared with ==. Answer: what `make` returns; `make` is called on the thread, may throw, and finds
+// the thread's cancellation and progress set up (core/tensor/cancellation.h, progress.h).
 template <class Question, class Answer>
 class AskedWork {
  public:
@@ -27,9 +27,9 @@ class AskedWork {
   using OutcomePtr = std::shared_ptr<const Outcome>;
   using IsShort = std::function<bool(const Question&)>;
 
-  // `make(question)`, or `make(question, before)` with the answer known so far to share with (an AnswerPtr, may be null).
-  // `wake` is called from the thread when an outcome can be taken; it may be empty. `is_short`: what is made within of(),
-  // without a thread; empty: nothing. `no_memory` as in error_of.
+  // `make(question)`, or `make(question, before)` with the last known answer to share data with (an AnswerPtr, may be
+  // null). `wake` is called from the thread when an outcome can be taken; it may be empty. `is_short`: questions answered
+  // within of(), without a thread; empty: none. `no_memory` as in error_of.
   template <class Make>
   AskedWork(Make make, std::function<void()> wake, IsShort is_short = {},
             const char* no_memory = "this does not fit in memory: make the text shorter")
@@ -44,7 +44,7 @@ class AskedWork {
         no_memory_(no_memory),
         worker_(std::move(wake)) {}
 
-  // Null while it is made, which begins here, or when what is under way has noticed that nobody wants it; never waits.
+  // Null while the answer is computed. That starts here, or as soon as the cancelled work under way has ended; never waits.
   OutcomePtr of(const Question& question) {
     take_in();
     if (running()) {
@@ -61,29 +61,29 @@ class AskedWork {
     }
     return is_known(question) ? known_ : nullptr;
   }
-  // The same where it is known already; nothing begins.
+  // The same if already known; starts nothing.
   OutcomePtr at_hand(const Question& question) {
     take_in();
     return is_known(question) ? known_ : nullptr;
   }
-  // The last outcome that was taken in, of any question; null: none.
+  // The last outcome taken in, for any question; null: none.
   const OutcomePtr& known() const { return known_; }
-  // Nobody wants an answer now: what is under way is given up, what is known is kept.
+  // No answer is needed now: cancels the work under way and keeps what is known.
   void rest() {
     take_in();
     worker_.cancel();
   }
-  // The same, and what is known is let go.
+  // The same, and discards what is known.
   void forget() {
     rest();
     known_.reset();
   }
-  // How many answers have been begun.
+  // How many computations have been started.
   int begun() const { return begun_; }
   bool running() const { return worker_.busy(); }
-  // How far what is under way has come, where something is.
+  // Progress of the work under way, if any.
   Waiting waiting() const { return worker_.waiting(); }
-  // Waits for what is under way (tests, and pictures of the window).
+  // Waits for the work under way (tests, and pictures of the window).
   void finish() {
     if (worker_.finish()) keep_arrived();
   }
@@ -101,7 +101,7 @@ class AskedWork {
   }
   void keep_arrived() {
     running_.reset();
-    // An answer that was found although it was given up is as good as any; the error of giving up is none.
+    // An answer found despite the cancellation is as good as any; the error caused by the cancellation is dropped.
     if (!worker_.cancelled() || arrived_->answer) known_ = arrived_;
     arrived_.reset();
   }

@@ -24,7 +24,7 @@ Scenario with_edit_of(const Scenario& onto, const Scenario& from, const Scenario
 std::string put_back_sentence(const Scenario& refused, const Scenario& now) {
   constexpr const char* several = "The settings without a result were restored. ";
   std::vector<std::string> keys = differing_keys(refused, now);
-  // Too long to be told.
+  // Too long to be reported.
   for (const char* path : {"inputs.text", "inputs.key_text", "heads.gain", "heads.frozen", "edits"})
     std::erase(keys, path);
   if (keys.size() != 1) return several;

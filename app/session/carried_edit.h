@@ -1,4 +1,4 @@
-// An edit that was made on top of one scenario, made on another one instead.
+// Applies an edit made on top of one scenario to another.
 #pragma once
 
 #include <string>
@@ -7,10 +7,10 @@
 
 namespace headwise {
 
-// `onto` with every key that `edited` has changed in `from`; gains of heads fit its number of heads.
+// `onto` with every key that differs between `from` and `edited`; head gains are adapted to its number of heads.
 Scenario with_edit_of(const Scenario& onto, const Scenario& from, const Scenario& edited);
 
-// "num_heads is 8 again. ": how `now` differs from what was `refused`; a sentence for the front of another.
+// "num_heads is 8 again. ": how `now` differs from what was `refused`; a sentence to put in front of another.
 std::string put_back_sentence(const Scenario& refused, const Scenario& now);
 
 }  // namespace headwise

@@ -19,7 +19,7 @@ void set_edit(Scenario& scenario, CellEdit edit) {
   }
 }
 
-// The index of a pair in attn_mask as it stands, (L,S) where there is none yet; axes of 1 are broadcast.
+// The index of a pair in attn_mask as it is, (L,S) if there is none yet; axes of size 1 are broadcast.
 std::vector<Index> mask_index(const Trace& trace, Index batch, Index head, Index query, Index key) {
   const TensorPtr& mask = trace.tensors.attn_mask;
   if (!mask) return {query, key};
@@ -86,7 +86,7 @@ Scenario with_painted_box(const Scenario& scenario, const Trace& trace, Index ba
   Scenario edited = scenario;
   if (!painting_refusal(trace).empty()) return edited;
   const double value = blocked == true_blocks(trace) ? 1.0 : 0.0;
-  // Where earlier edits of the mask stand: a box has many pairs.
+  // Positions of earlier edits of the mask: a box has many pairs.
   std::map<std::vector<std::int64_t>, std::size_t> places;
   for (std::size_t i = 0; i < edited.edits.size(); ++i) {
     if (edited.edits[i].tensor == "attn_mask") places.emplace(edited.edits[i].index, i);

@@ -1,4 +1,4 @@
-// The table itself, in the order of CommandId; what is looked up in it stands in commands.cpp.
+// The table itself, in the order of CommandId; lookups are in commands.cpp.
 #include "app/session/commands.h"
 
 namespace headwise {
@@ -20,7 +20,7 @@ constexpr KeyChord ctrl_shift(Key key) {
   return {key, true, true};
 }
 
-// An entry that is still being written down.
+// An entry under construction.
 struct Written : CommandEntry {
   constexpr Written below_rule() const {
     Written entry = *this;

@@ -91,7 +91,7 @@ enum class CommandId : int {
 };
 inline constexpr int command_count = static_cast<int>(CommandId::about) + 1;  // the last of them
 
-// In which menu a command stands; none and keyboard: in none, the second told beside the keys of controls.
+// The menu that lists a command; none and keyboard: not in any, but keyboard commands are listed with the keys of controls.
 enum class Menu { none, keyboard, file, edit, view, teach, help };
 
 struct CommandEntry {
@@ -99,10 +99,10 @@ struct CommandEntry {
   Menu menu;
   bool separated;                // a rule above it in the menu
   std::string_view name;         // in the menu: "Export picture…"
-  std::string_view what;         // in the sheet and in tooltips, one line
-  std::array<KeyChord, 3> keys;  // the first is the one that the menu shows
-  int key_count = 1;     // more than 1: the keys that follow it are the same command with argument 1, 2 …
-  bool repeats = false;  // while its key is held
+  std::string_view what;         // in the sheet and in tooltips: one line
+  std::array<KeyChord, 3> keys;  // the menu shows the first
+  int key_count = 1;  // more than 1: the keys following the first invoke the same command with argument 1, 2 …
+  bool repeats = false;  // while its key is held down
 };
 
 // All commands; command_entries()[int(id)].id == id.
@@ -114,13 +114,13 @@ struct CommandCall {
   int argument = 0;
   friend bool operator==(const CommandCall&, const CommandCall&) = default;
 };
-// The command that a chord stands for; none where the table has no such chord.
+// The command bound to a chord; none if the table has no such chord.
 std::optional<CommandCall> find_command(KeyChord chord);
-// What is meant by keys that are held: Shift with a letter is the letter, where it is no chord of its own. The table and the
-// sheet write letters as capitals.
+// The chord meant by the pressed keys: Shift with a letter means the letter, unless that is a chord of its own. The table
+// and the sheet write letters as capitals.
 KeyChord meant_by(KeyChord pressed);
 
-// "Ctrl+Shift+Z", "←", "0 … 9"; every chord of a command is joined by " or ". Empty without a key.
+// "Ctrl+Shift+Z", "←", "0 … 9"; the chords of a command are joined by " or ". Empty without a key.
 std::string chord_text(KeyChord chord);
 std::string first_key_text(CommandId id);
 std::string all_keys_text(CommandId id);

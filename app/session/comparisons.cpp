@@ -22,7 +22,7 @@ ComputedComparisons compare(const TracePtr& trace) {
     part.emplace(0.2, 1.0);
     computed.head_width = compare_head_width(*trace);
   });
-  if (!computed.error.empty()) check_cancelled();  // then there is nothing to be told
+  if (!computed.error.empty()) check_cancelled();  // then there is nothing to report
   return computed;
 }
 

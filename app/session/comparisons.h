@@ -1,5 +1,5 @@
-// The comparisons of one trace that are too much work for every frame: layouts, and many heads against one. Small ones are
-// there at once, large ones after a while.
+// The comparisons of one trace that are too expensive for every frame: layouts, and many heads against one. Small ones are
+// ready at once, large ones after a while.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@
 namespace headwise {
 
 struct ComputedComparisons {
-  TracePtr trace;  // that they are of
+  TracePtr trace;  // the trace compared
   LayoutComparison layouts;
   HeadWidthComparison head_width;
   std::string error;  // why there are none: they would not fit in memory
@@ -24,12 +24,12 @@ class Comparisons {
   // `wake` is called from another thread when comparisons can be taken; it may be empty.
   explicit Comparisons(std::function<void()> wake = {});
 
-  // Those of this trace; null while they are computed, which begins here and never waits. Another trace than before cancels the
-  // work for that one.
+  // The comparisons for this trace; null while they are computed, which starts here and never waits. A different trace
+  // cancels the work for the previous one.
   std::shared_ptr<const ComputedComparisons> of(const TracePtr& trace);
-  // How far what is under way has come, where something is.
+  // Progress of the work under way, if any.
   Waiting waiting() const { return work_.waiting(); }
-  // Waits for what is under way (tests, and pictures of the window).
+  // Waits for the work under way (tests, and pictures of the window).
   void finish() { work_.finish(); }
 
  private:

@@ -16,7 +16,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::uint64_t model_bytes_at_once = 16 << 20;  // read and run in some 30 ms
+constexpr std::uint64_t model_bytes_at_once = 16 << 20;  // read and run in about 30 ms
 
 // exp, the masks and the copies of one score, in multiply-adds.
 constexpr double work_per_score = 20.0;
@@ -58,7 +58,7 @@ Work estimated(const Scenario& scenario) {
   return {cost_of_random * randoms, projections + scores};
 }
 
-// What a model's layer is given is not in the estimate of the sizes: files to read, and all layers before it.
+// A model layer's inputs are not in the estimate of the sizes: files to read, and all layers before it.
 bool has_small_model(const Scenario& scenario) {
   if (!is_of_model(scenario) || is_builtin(*scenario.parameters.file)) return true;
   return file_state(path_from(scenario.origin.folder, *scenario.parameters.file)).bytes <= model_bytes_at_once;

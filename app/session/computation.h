@@ -1,4 +1,4 @@
-// Scenario → ScenarioInputs → Trace, sharing with the computation before.
+// Scenario → ScenarioInputs → Trace, sharing data with the previous computation.
 #pragma once
 
 #include <memory>
@@ -15,20 +15,21 @@ struct Computation {
   Scenario scenario;
   ScenarioInputs inputs;
   TracePtr trace;
-  std::optional<Shortened> shortened;  // what it was made from, where the text is too long to be shown
-  double seconds = 0.0;                // that it took
+  std::optional<Shortened> shortened;  // what it was computed from, where the text is too long to be shown
+  double seconds = 0.0;                // compute time
 };
 using ComputationPtr = std::shared_ptr<const Computation>;
 
-// By the reference backend in f32. Of a text that is too long only the beginning is taken, and inputs.notes say so. What `previous` has in common is shared with it (it may be null). Throws
-// Error, and nothing but Error: memory that runs out half-way is Error(memory).
+// With the reference backend in f32. If a text is too long, only its beginning is used, and inputs.notes say so. What
+// `previous` (may be null) has in common is shared with it. Throws Error, and nothing but Error: running out of memory
+// half-way is Error(memory).
 ComputationPtr compute(const Scenario& scenario, const Computation* previous,
                        Index most_bytes = most_trace_bytes);
 
-// About how many multiply-adds a Scenario costs when nothing can be shared, random numbers included; read off
-// its sizes, without making anything. Never negative; huge for huge sizes.
+// About how many multiply-adds a Scenario costs when nothing can be shared, random numbers included; derived from its sizes
+// alone, without allocating anything. Never negative; huge for huge sizes.
 double estimated_work(const Scenario& scenario);
-// Whether that is little enough to be done within a frame.
+// Whether that is little enough to compute within a frame.
 bool computes_at_once(const Scenario& scenario);
 
 }  // namespace headwise

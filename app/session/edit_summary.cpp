@@ -36,7 +36,7 @@ std::string heads_text(const std::vector<Index>& heads) {
   return fmt::format("{} {}", heads.size() == 1 ? "Head" : "Heads", enumerated(heads));
 }
 
-// What the gains say, or empty where no gain has changed.
+// What changed in the gains, or empty if no gain has changed.
 std::string gain_sentence(const Scenario& before, const Scenario& after, const Trace& trace) {
   const Index heads = trace.options.num_heads;
   std::vector<Index> muted, heard, changed, speaking;
@@ -78,7 +78,7 @@ std::vector<Index> frozen_heads_of(const Scenario& scenario) {
              : std::vector<Index>();
 }
 
-// "Head 4 frozen: it keeps its 12 × 12 weights", or empty where the same heads are frozen.
+// "Head 4 frozen: it keeps its 12 × 12 weights", or empty if the same heads are frozen.
 std::string freeze_sentence(const Scenario& before, const Scenario& after, const Trace& trace) {
   const std::vector<Index> were = frozen_heads_of(before), are = frozen_heads_of(after);
   std::vector<Index> frozen, let_go;
@@ -98,7 +98,7 @@ std::string freeze_sentence(const Scenario& before, const Scenario& after, const
   return "";
 }
 
-// Frozen heads that an edit of something else has let go.
+// Frozen heads that an unrelated edit has unfrozen.
 std::string let_go_sentence(const Scenario& before, const Trace& after) {
   const std::vector<Index> heads = frozen_heads_of(before);
   if (heads.empty() || !after.tensors.attn_weights) return "";
@@ -128,8 +128,8 @@ std::string length_sentence(const Trace& before, const Trace& after) {
   return fmt::format("{} {} instead of {}", now, now == 1 ? "token" : "tokens", length(before));
 }
 
-// "embed_dim 128 → 64", where one of the keys that differ is the only one, or gave the edit its label: what differs beside it
-// follows it. Else empty.
+// "embed_dim 128 → 64", if one of the differing keys is the only one, or gave the edit its label: the other differences
+// follow from it. Else empty.
 std::string key_sentence(const std::string& label, const std::vector<std::string>& differing,
                          const Scenario& before, const Scenario& after) {
   const auto differs = [&](const char* path) { return std::ranges::count(differing, path) > 0; };
@@ -145,14 +145,13 @@ std::string key_sentence(const std::string& label, const std::vector<std::string
 
 // What an edit did, apart from its effect on the numbers.
 struct Cause {
-  std::string sentence;  // "Head 5 muted: concat[:, 80:96] is 0"; empty where only its label names it
-  std::string fact;      // then what is so now: "46 % of the pairs are blocked"; or empty
+  std::string sentence;  // "Head 5 muted: concat[:, 80:96] is 0"; empty if only its label names it
+  std::string fact;      // what holds now: "46 % of the pairs are blocked"; or empty
 };
 
 Cause cause(const std::string& label, const Scenario& before, const Trace& trace_before,
             const Scenario& after, const Trace& trace_after) {
-  // The one part of the Scenario that differs decides which sentence fits; several parts have only their
-  // label.
+  // The single part of the Scenario that differs decides which sentence fits; if several differ, only the label is used.
   const Scenario only_frozen = with_frozen_heads_of(before, after);
   if (only_frozen == after) {
     const std::string sentence = freeze_sentence(before, after, trace_after);
@@ -190,7 +189,7 @@ std::string output_effect(const TensorPtr& before, const TensorPtr& after) {
     return fmt::format("{} of {} output numbers are now NaN or infinite", change.not_finite, after->size());
   }
   const std::optional<double> share = change.relative();
-  // What was NaN and is a number again has moved by nothing that could be measured.
+  // What was NaN and is a number again has moved by no measurable amount.
   if (change.mismatches > 0) {
     std::string text = numbers(change.mismatches, "output") +
                        (change.mismatches == 1 ? " is finite again" : " are finite again");
@@ -218,7 +217,7 @@ std::string weights_effect(const TensorPtr& before, const TensorPtr& after) {
   return fmt::format(" The attention weights changed by up to {:.2g}.", change.largest);
 }
 
-// `undone`: the label names what is no longer so.
+// `undone`: the label names what no longer holds.
 std::string summary(const std::string& label, bool undone, const Scenario& scenario_before,
                     const Trace& before, const Scenario& scenario_after, const Trace& after) {
   const bool lets_go = scenario_before.frozen_heads && !scenario_after.frozen_heads &&
@@ -233,7 +232,7 @@ std::string summary(const std::string& label, bool undone, const Scenario& scena
       first =
           found.fact.empty() ? "" : capitalised(found.fact) + (found.fact.ends_with("blocked") ? " now" : "");
   }
-  // After a colon there is room for one fact more; else the effect follows the colon.
+  // After a colon there is room for one more fact; else the effect follows the colon.
   const std::string joint = undone && found.sentence.empty()        ? ", "
                             : first.find(": ") == std::string::npos ? ": "
                                                                     : ", ";

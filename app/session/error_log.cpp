@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 
 std::string state_folder() {
   const char* state = std::getenv("XDG_STATE_HOME");
-  // The specification says that a relative path is to be ignored.
+  // The specification says that relative paths are to be ignored.
   if (state != nullptr && state[0] == '/') return std::string(state) + "/headwise";
   const char* home = std::getenv("HOME");
   return home == nullptr || *home == '\0' ? "" : std::string(home) + "/.local/state/headwise";
@@ -37,7 +37,7 @@ void ErrorLog::write(const std::string& text) const noexcept {
     std::ofstream(path_, std::ios::app)
         << fmt::format("{:%Y-%m-%dT%H:%M:%SZ} {}\n", fmt::gmtime(std::time(nullptr)), line);
   } catch (const std::exception&) {
-    // As the header says.
+    // Never throws, as the header says.
   }
 }
 

@@ -1,4 +1,4 @@
-// What went wrong, kept where it can be read later: every notice of an error is also a line in a file.
+// What went wrong, kept for later reading: every error notice is also a line in a file.
 #pragma once
 
 #include <string>
@@ -10,17 +10,17 @@ std::string state_folder();
 
 class ErrorLog {
  public:
-  // A file that grows beyond this becomes FILE.old, in the place of the one before: two of them are all that is kept.
+  // A file that grows beyond this is renamed to FILE.old, replacing the previous one: at most these two are kept.
   static constexpr std::size_t largest_bytes = std::size_t{256} << 10U;
-  // Of a line; the rest is cut.
+  // Longest line; the rest is cut.
   static constexpr std::size_t longest_line = 4096;
 
-  // An empty path: nothing is kept.
+  // An empty path: nothing is written.
   explicit ErrorLog(std::string path = "") : path_(std::move(path)) {}
 
   const std::string& path() const { return path_; }
-  // Appends "2026-02-03T04:05:06Z text", one line whatever is in the text; makes the folder where it is missing. Never
-  // throws: a log that cannot be written is no reason to stop.
+  // Appends "2026-02-03T04:05:06Z text", always as one line whatever the text contains; creates the folder if missing.
+  // Never throws: an unwritable log is no reason to stop.
   void write(const std::string& text) const noexcept;
 
  private:

@@ -10,10 +10,10 @@
 
 namespace headwise {
 
-// "png", "svg", "csv" or "npy"; none for another word.
+// "png", "svg", "csv" or "npy"; none for any other word.
 std::optional<ExportFormat> find_export_format(std::string_view word);
 
-// What writes the bytes; everything that is wrong with the request is told before, as export_tensor tells it.
+// The function that writes the bytes; everything wrong with the request is reported beforehand, as by export_tensor.
 std::function<void(const ByteSink&)> export_writer(const Trace& trace, const TokenLabels& labels,
                                                    const TensorExport& what, ExportFormat format);
 

@@ -9,10 +9,10 @@
 namespace headwise {
 namespace {
 
-// A picture of every piece would take the processors away that make the next ones.
+// A frame for every piece would take processor time away from the next pieces.
 constexpr auto between_pictures = std::chrono::milliseconds(50);
 
-// Cells on each side of a piece.
+// Cells per side of a piece.
 Index piece_side(Index block) {
   return std::max(block, std::min(FinerMaps::piece_blocks * block, FinerMaps::piece_cells));
 }
@@ -83,7 +83,7 @@ std::vector<FinerPiece> FinerMaps::look(const FinerView& view) {
         piece.blocks = touch({view.head, block, piece.first_row, piece.first_col});
       }
     }
-  // The farthest from the middle first: the last is made first.
+  // Farthest from the middle first: the last is computed first.
   const auto distance = [&](const Place& place) {
     const Index row = 2 * std::get<2>(place) + side - view.rows.first - view.rows.last;
     const Index col = 2 * std::get<3>(place) + side - view.cols.first - view.cols.last;

@@ -1,4 +1,4 @@
-// What a folder holds, for a dialog that asks for a file.
+// What a folder contains, for a dialog that asks for a file.
 #pragma once
 
 #include <span>
@@ -15,19 +15,19 @@ struct FolderEntry {
 };
 
 struct FolderListing {
-  std::string folder;                // as it was asked for
-  std::vector<FolderEntry> entries;  // folders first, each group by name; hidden ones are left out
-  std::string note;                  // why it is empty or not complete; empty: it is complete
+  std::string folder;                // as requested
+  std::vector<FolderEntry> entries;  // folders first, each group sorted by name; hidden ones are omitted
+  std::string note;                  // why it is empty or incomplete; empty: it is complete
 };
 
 // The files with one of these extensions (".json"), and all folders. At most 2,000 entries. Never throws.
 FolderListing list_folder(const std::string& folder, std::span<const std::string_view> extensions);
 
-// The folder part of a path that somebody types: "/a/b/" for "/a/b/c.json" and for "/a/b/"; "." where it has none.
+// The folder part of a path being typed: "/a/b/" for "/a/b/c.json" and for "/a/b/"; "." if it has none.
 std::string folder_of(const std::string& path);
-// "~/x" with the home folder in its place; other paths as they are.
+// "~/x" with ~ replaced by the home folder; other paths unchanged.
 std::string expanded_path(const std::string& path);
-// `path` with `extension` behind it where it has none of its own.
+// `path` with `extension` appended if it has none of its own.
 std::string with_extension(const std::string& path, std::string_view extension);
 
 }  // namespace headwise

@@ -8,13 +8,13 @@
 namespace headwise {
 namespace {
 
-// Tokenizers differ in what they do to capitals.
+// Tokenizers differ in how they treat capitals.
 bool same_word(const std::string& a, const std::string& b) {
   const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
   return std::ranges::equal(a, b, {}, lower, lower);
 }
 
-// Where the occurrence of a word that stands at `at` is now.
+// The new position of the occurrence of a word that was at `at`.
 std::optional<Index> followed(Index at, const std::vector<std::string>& before,
                               const std::vector<std::string>& now) {
   if (at < 0 || at >= static_cast<Index>(before.size())) return {};

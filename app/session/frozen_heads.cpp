@@ -15,7 +15,7 @@ bool is_of_frozen_weights(const CellEdit& edit) {
   return edit.tensor == tensor_entry(TensorId::frozen_weights).name;
 }
 
-// The maps of these heads out of (N,H,L,S′), in f64.
+// The maps of these heads from (N,H,L,S′), in f64.
 TensorPtr maps_of(const Tensor& weights, const std::vector<std::int64_t>& heads) {
   std::vector<Axis> axes = weights.shape().axes();
   const Index batch = axes[0].size, all = axes[1].size, slice = axes[2].size * axes[3].size;
@@ -40,7 +40,7 @@ bool is_frozen(const Scenario& scenario, std::int64_t head) {
 }
 
 HeadEdit toggle_freeze(const Scenario& scenario, const Trace& trace, std::int64_t head) {
-  // An f32 trace is rounded from one in f64: what that has is what the head had.
+  // An f32 trace is rounded from an f64 one: the latter has the head's true weights.
   const TensorPtr weights = (trace.exact ? *trace.exact : trace).tensors.dropped_weights;
   if (!weights || head < 0 || head >= weights->shape().size(1)) return {scenario, ""};
   const bool lets_go = is_frozen(scenario, head);
@@ -55,7 +55,7 @@ HeadEdit toggle_freeze(const Scenario& scenario, const Trace& trace, std::int64_
       std::ranges::all_of(heads, [&](std::int64_t h) { return h < weights->shape().size(1); });
   if (!all_there) return {scenario, ""};
   edit.scenario.frozen_heads = FrozenHeads{heads, maps_of(*weights, heads), std::nullopt};
-  // The trace may still be that of other sizes, while theirs is computed.
+  // The trace may still have other sizes, while the new one is computed.
   if (!frozen_heads_fit(edit.scenario, nullptr)) return {scenario, ""};
   return edit;
 }

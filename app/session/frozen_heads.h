@@ -1,4 +1,4 @@
-// Edits that freeze a head at the attention weights that it has, or let it go: what the setup and the key do.
+// Edits that freeze a head at its current attention weights, or unfreeze it: used by the setup and the key.
 #pragma once
 
 #include "app/session/head_gains.h"
@@ -9,14 +9,13 @@ namespace headwise {
 
 bool is_frozen(const Scenario& scenario, std::int64_t head);
 
-// A head that is free keeps from now on the weights that multiply its values in `trace`, to the last bit; one that is
-// frozen is let go. The other frozen heads keep theirs. `trace` is the last good one. Nothing changes
-// where the head cannot be frozen.
+// Freezes an unfrozen head at the weights that multiply its values in `trace`, bit-exact, and unfreezes a frozen one. The
+// other frozen heads keep theirs. `trace` is the last good one. Nothing changes if the head cannot be frozen.
 HeadEdit toggle_freeze(const Scenario& scenario, const Trace& trace, std::int64_t head);
 
-// All heads let go, with what was edited in their weights.
+// All heads unfrozen, with the edits of their weights removed.
 Scenario without_frozen_heads(const Scenario& scenario);
-// `scenario` with the frozen heads, and what was edited in their weights, of another one.
+// `scenario` with the frozen heads of `other`, including the edits of their weights.
 Scenario with_frozen_heads_of(const Scenario& scenario, const Scenario& other);
 
 }  // namespace headwise

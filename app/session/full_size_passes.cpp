@@ -13,10 +13,10 @@
 namespace headwise {
 namespace {
 
-// A short pass is repeated, so that one interruption does not pass for its time.
+// A short pass is repeated, so that a single interruption does not distort its time.
 constexpr int most_runs = 5;
 constexpr double seconds_of_runs = 1.0;
-// Before each pass, as `headwise bench` does it: the clock of a core rises in longer loops of nothing else.
+// Before each pass, as in `headwise bench`: a core's clock rises in longer loops of nothing else.
 constexpr double seconds_of_peak = 0.002;
 constexpr double bytes_of_mib = 1024.0 * 1024.0;
 
@@ -28,7 +28,7 @@ double seconds_since(Clock::time_point start) {
 
 // `pass` adds the seconds of one more.
 void repeat(std::vector<double>& seconds, Clock::time_point started, const std::function<void()>& pass) {
-  // The first one also fetches its memory from the system, or compiles: it counts only where it is the only one.
+  // The first pass also gets its memory from the system, or compiles: it counts only if it is the only one.
   if (seconds.front() < seconds_of_runs) seconds.clear();
   while (seconds.empty() ||
          (static_cast<int>(seconds.size()) < most_runs && seconds_since(started) < seconds_of_runs))

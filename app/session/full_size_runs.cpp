@@ -34,7 +34,7 @@ double projection_work(const FullSizeRequest& request) {
          static_cast<double>((model.num_heads + 2 * model.num_kv_heads) * model.head_dim);
 }
 
-// Shares of the whole, for the bar: roughly what they cost.
+// Shares of the whole, for the progress bar: roughly what they cost.
 struct Shares {
   double inputs, forward, maps;
 };

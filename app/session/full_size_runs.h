@@ -1,5 +1,5 @@
-// Attention at the size that models have it, computed in a thread of its own: the run itself, timed, and what is needed to
-// look at its weights, which are not kept.
+// Attention at the size used in real models, computed in a thread of its own: the timed run itself, and what is needed to
+// inspect its weights, which are not stored.
 #pragma once
 
 #include <cstdint>
@@ -23,35 +23,34 @@ struct FullSizeRequest {
   std::size_t model = 0;  // of model_sizes()
   Index length = 0;
   bool is_causal = false;
-  bool hand_made = true;  // a sentence over and over and hand-made heads; else random numbers
+  bool hand_made = true;  // a repeated sentence and hand-made heads; else random numbers
   BackendId backend = BackendId::fused;
   friend bool operator==(const FullSizeRequest&, const FullSizeRequest&) = default;
 };
 
-// What a run takes over from the one before it.
+// What a run reuses from the previous one.
 struct FullSizeBefore {
-  std::optional<ScenarioInputs> inputs;  // where the same tokens went through the same parameters
-  TracePtr trace;                        // where nothing but the mask is another
+  std::optional<ScenarioInputs> inputs;  // if the same tokens go through the same parameters
+  TracePtr trace;                        // if nothing but the mask differs
 };
 
 struct FullSizeResult {
-  std::uint64_t number = 0;  // another one for every result: its address may be that of one that is gone
+  std::uint64_t number = 0;  // unique for every result: its address may be that of a destroyed one
   FullSizeRequest request;
-  std::string error;  // why there is none: a sentence
+  std::string error;  // why there is no result: a sentence
   ScenarioInputs inputs;
   FullSizePasses forward;
   std::unique_ptr<WeightTiles> tiles;
   std::unique_ptr<WeightPyramid> pyramid;
   SampledAgreement agreement;
-  double map_seconds = 0.0;  // of making every weight once more
-  double multiply_adds =
-      0.0;  // of one pass, those that the mask rules out and those of kept projections not counted
+  double map_seconds = 0.0;    // to recompute every weight once
+  double multiply_adds = 0.0;  // of one pass, not counting those masked out or those of reused projections
 };
 using FullSizeResultPtr = std::shared_ptr<const FullSizeResult>;
 
 // The scenario of a request.
 Scenario full_size_scenario(const FullSizeRequest& request);
-// All of it, here and now. Never throws Error: `error` tells it.
+// All of it, synchronously. Never throws Error: `error` reports it.
 FullSizeResultPtr full_size_run(const FullSizeRequest& request, const FullSizeBefore& before = {});
 
 class FullSizeRuns {
@@ -59,18 +58,18 @@ class FullSizeRuns {
   // `wake` is called from another thread when a result can be taken; it may be empty.
   explicit FullSizeRuns(std::function<void()> wake = {}) : finer_(wake), worker_(std::move(wake)) {}
 
-  // What is under way is given up first. The last result is let go before the next is begun, for two may not fit in memory, but for
-  // what the next takes over.
+  // Cancels the work under way first. The last result is released before the next run starts, because two may not fit in
+  // memory, except for what the next run reuses.
   void start(const FullSizeRequest& request);
-  // Gives up what is under way and waits until it has noticed.
+  // Cancels the work under way and waits until it has ended.
   void cancel();
   bool running();
   Waiting waiting() const { return worker_.waiting(); }
-  // The last one that came to its end; null: none.
+  // The last run completed; null: none.
   const FullSizeResultPtr& result();
-  // Of the last result.
+  // For the last result.
   FinerMaps& finer() { return finer_; }
-  // Lets go of it.
+  // Releases the result.
   void forget();
 
  private:

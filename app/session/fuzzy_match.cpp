@@ -6,7 +6,7 @@
 namespace headwise {
 namespace {
 
-// A letter by itself is worth 1.
+// An isolated letter is worth 1.
 constexpr int begins_word = 8;
 constexpr int begins_text = 10;
 constexpr int follows = 12;  // the letter matched before it
@@ -31,7 +31,8 @@ std::optional<FuzzyMatch> fuzzy_match(std::string_view query, std::string_view t
   const std::size_t n = query.size(), m = text.size();
   if (n == 0) return FuzzyMatch{};
   if (n > m) return std::nullopt;
-  // best[i·m + j]: of all ways to match query[0 … i] that end with text[j]; from: where query[i−1] stands in it.
+  // best[i·m + j]: best score over all ways to match query[0 … i] that end with text[j]; from: the place of query[i−1] in
+  // it.
   std::vector<int> best(n * m, none);
   std::vector<std::size_t> from(n * m, 0);
   for (std::size_t i = 0; i < n; ++i) {
@@ -80,7 +81,7 @@ std::vector<std::string> query_words(std::string_view query) {
     const std::size_t begin = std::min(query.find_first_not_of(blanks, at), query.size());
     const std::size_t end = std::min(query.find_first_of(blanks, begin), query.size());
     std::string_view word = query.substr(begin, end - begin);
-    // A mark by itself is what is looked for.
+    // A mark by itself is searched for.
     const std::size_t first = word.find_first_not_of(marks), last = word.find_last_not_of(marks);
     if (first != std::string_view::npos) word = word.substr(first, last + 1 - first);
     if (!word.empty()) words.emplace_back(word);

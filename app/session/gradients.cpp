@@ -9,7 +9,7 @@
 namespace headwise {
 namespace {
 
-// Of the forward pass. The backward pass of so many takes about 15 ms on one core of 2020: a frame.
+// For the forward pass. The backward pass of this many takes about 15 ms on one core of 2020: a frame.
 constexpr Index multiply_adds_at_once = 12'000'000;
 
 constexpr const char* no_memory =

@@ -1,5 +1,5 @@
-// The backward pass of the trace that is looked at, computed when it is first asked for: a small one at once, a large one in
-// a thread of its own. What an edit leaves is shared with the pass before.
+// The backward pass of the current trace, computed when first requested: a small one at once, a large one in a thread of
+// its own. What an edit leaves unchanged is shared with the previous pass.
 #pragma once
 
 #include <functional>
@@ -14,23 +14,23 @@ namespace headwise {
 
 class Gradients {
  public:
-  // `wake` is called from another thread when a pass can be taken; it may be empty.
+  // `wake` is called from another thread when a pass is available; it may be empty.
   explicit Gradients(std::function<void()> wake = {});
 
-  // The computation's trace with its gradients. Null while they are computed, which begins here and never waits; or
-  // where they cannot be, then error() says why.
+  // The computation's trace with its gradients. Null while they are computed, which starts here and never waits; or if they
+  // cannot be computed, and then error() says why.
   TracePtr of(const ComputationPtr& computation, std::optional<Loss> loss);
-  // Nobody wants any: what is under way is cancelled, and a pass of another trace than this is let go.
+  // None are needed: cancels the work under way and releases a pass of any trace but this one.
   void rest(const TracePtr& trace);
-  // Of this trace, where that is known already; else the trace itself.
+  // This trace with its gradients if known, else the trace itself.
   const Trace& at_hand(const Trace& trace) const;
-  // Why the trace that was asked for last has none: they would not fit in memory. Empty where it has, or may get them.
+  // Why the trace requested last has none: they would not fit in memory. Empty if it has them, or may still get them.
   std::string error() const { return work_.known() ? work_.known()->error : ""; }
-  // How many passes have been begun.
+  // How many passes have been started.
   int begun() const { return work_.begun(); }
-  // How far what is under way has come, where something is.
+  // Progress of the work under way, if any.
   Waiting waiting() const { return work_.waiting(); }
-  // Waits for what is under way (tests, and pictures of the window).
+  // Waits for the work under way (tests, and pictures of the window).
   void finish() { work_.finish(); }
 
  private:

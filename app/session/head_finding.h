@@ -1,5 +1,5 @@
-// Which heads of a model are worth looking at in a text: their scores, measured in the background as soon as somebody asks,
-// and what muting each of them does to the prediction, which takes longer and begins only when it is asked for.
+// Which heads of a model are worth inspecting on a text: their scores, measured in the background on first request, and the
+// effect of muting each of them on the prediction, which takes longer and starts only on request.
 #pragma once
 
 #include <memory>
@@ -19,24 +19,25 @@ struct HeadQuestion {
   std::string text;
   friend bool operator==(const HeadQuestion&, const HeadQuestion&) = default;
 };
-// None where the scenario has no trained model, or no text for it.
+// None if the scenario has no trained model, or no text for it.
 std::optional<HeadQuestion> head_question(const Scenario& scenario);
 
 struct FoundHeads {
   std::string model;  // its name
   std::shared_ptr<const HeadSurvey> survey;
   std::vector<std::string> tokens;  // labels
-  bool empty = false;               // there is no word in the text: nothing was measured
-  std::string notice;               // what of the text was not measured, a sentence; empty: all was
-  std::string no_words;             // why nothing can be said of muting, a sentence; empty: it can
+  bool empty = false;               // the text has no tokens: nothing was measured
+  std::string notice;               // which part of the text was not measured, a sentence; empty: all was
+  std::string no_words;             // why muting cannot be measured, a sentence; empty: it can
 };
 
 struct MutedHeads {
   std::shared_ptr<const HeadMuting> muting;
-  std::vector<std::string> changes;  // of each head the largest: "animal 0.99 → street 0.61 at it (9)"
+  std::vector<std::string> changes;  // the largest of each head: "animal 0.99 → street 0.61 at it (9)"
 };
 
-// The answers, here and now. Throw Error(input) where text cannot go into the model, Error(memory), Error(cancelled).
+// The answers, computed synchronously. Throw Error(input) if the text cannot go into the model, Error(memory),
+// Error(cancelled).
 FoundHeads find_heads(const HeadQuestion& question);
 MutedHeads mute_heads(const HeadQuestion& question);
 
@@ -46,9 +47,9 @@ struct HeadFinding {
 
   AskedWork<HeadQuestion, FoundHeads> survey;
   AskedWork<HeadQuestion, MutedHeads> muting;
-  std::optional<HeadQuestion> to_mute;  // asked for, and not yet there
+  std::optional<HeadQuestion> to_mute;  // requested, and not yet available
 
-  // Nobody looks: what is under way is given up, what is known is kept.
+  // Nothing is needed: cancels the work under way and keeps what is known.
   void rest();
 };
 

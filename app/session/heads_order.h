@@ -1,4 +1,4 @@
-// The heads of a model in the order of a column of their table.
+// The heads of a model ordered by a column of their table.
 #pragma once
 
 #include <array>
@@ -10,7 +10,7 @@
 
 namespace headwise {
 
-// The scores stand as HeadScore numbers them.
+// The scores come in the order of HeadScore.
 enum class HeadColumn : int {
   head,  // layer.head
   first_score,
@@ -23,7 +23,7 @@ inline constexpr int head_column_count = static_cast<int>(HeadColumn::largest_ch
 constexpr HeadColumn column_of(HeadScore score) {
   return static_cast<HeadColumn>(static_cast<int>(HeadColumn::first_score) + static_cast<int>(score));
 }
-// None where the column is no score.
+// None if the column is not a score.
 std::optional<HeadScore> score_of(HeadColumn column);
 
 struct HeadOrder {
@@ -31,19 +31,19 @@ struct HeadOrder {
   bool descending = false;
   friend bool operator==(const HeadOrder&, const HeadOrder&) = default;
 };
-// After a click on the head of a column: largest first, layer.head from 0.0; a second click the other way.
+// After a click on a column header: largest first, but layer.head ascending from 0.0; a second click reverses the order.
 HeadOrder clicked(const HeadOrder& order, HeadColumn column);
 
-// What stands in a column of head number `i`; none: nothing is known, or the score has no meaning in this text. `muting` may be
+// The number in a column for head number `i`; none: unknown, or the score has no meaning in this text. `muting` may be
 // null.
 std::optional<double> number_in(const HeadSurvey& survey, const HeadMuting* muting, std::size_t i,
                                 HeadColumn column);
 
-// Numbers of heads. Equal ones stay as layer.head has them; those of which nothing is known come last in either direction.
+// Head numbers. Ties keep the order of layer.head; heads without a value come last in either direction.
 std::vector<std::size_t> ordered_heads(const HeadSurvey& survey, const HeadMuting* muting,
                                        const HeadOrder& order);
 
-// The head with the largest number of each column, the first of equals; none: of none is anything known, or all are 0.
+// The head with the largest number in each column, the first in a tie; none: no value is known, or all are 0.
 using LargestHeads = std::array<std::optional<std::size_t>, head_column_count>;  // by HeadColumn
 LargestHeads largest_heads(const HeadSurvey& survey, const HeadMuting* muting);
 

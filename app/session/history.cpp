@@ -49,7 +49,7 @@ bool History::push(Scenario scenario, std::string label, bool continues) {
     drop_back();
     --at_;
   }
-  // Dragged or typed back to where it began: nothing happened.
+  // Dragged or typed back to where it started: nothing happened.
   const bool returned = merges && scenario == current();
   open_ = continues && !returned;
   if (returned) return true;

@@ -9,7 +9,7 @@
 
 namespace headwise {
 
-// What a Scenario takes in memory, its texts and lists included.
+// Memory taken by a Scenario, including its texts and lists.
 std::size_t scenario_bytes(const Scenario& scenario);
 
 class History {
@@ -20,20 +20,20 @@ class History {
 
   const Scenario& current() const { return steps_[at_].scenario; }
 
-  // A new step behind the current one; what could be redone is forgotten. A Scenario equal to the current one
-  // is no step. With `continues` (a drag or typing under way) it replaces the current step where that has the
-  // same label and continues too. The oldest steps go when all together exceed max_bytes; the current one
-  // always stays. True where it was merged so.
+  // Adds a step after the current one and discards what could be redone. A Scenario equal to the current one is not a step.
+  // With `continues` (a drag or typing under way) it replaces the current step if that has the same label and continues
+  // too. The oldest steps are dropped when the total exceeds max_bytes; the current one always stays. Returns true if it
+  // was merged this way.
   bool push(Scenario scenario, std::string label, bool continues = false);
-  // The drag or the typing is over: what follows is a step of its own.
+  // The drag or the typing is over: what follows is a new step.
   void end_step() { open_ = false; }
 
   bool can_undo() const { return at_ > 0; }
   bool can_redo() const { return at_ + 1 < steps_.size(); }
-  // What undo or redo would take back or do again: "mute head 5"; empty where there is nothing.
+  // What undo or redo would revert or repeat: "mute head 5"; empty if there is nothing.
   std::string undo_label() const;
   std::string redo_label() const;
-  // False where there is nothing to undo or redo.
+  // False if there is nothing to undo or redo.
   bool undo();
   bool redo();
 

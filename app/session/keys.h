@@ -1,4 +1,4 @@
-// Keys of the keyboard by number, so that tables and tests can name them without a window.
+// Keyboard keys by number, so that tables and tests can name them without a window.
 #pragma once
 
 namespace headwise {

@@ -1,5 +1,5 @@
-// What the window's gradients are gradients of: a weighted sum of the last output. Chosen where they are looked at; it
-// changes no number of the forward pass, so it is no part of a Scenario.
+// The loss that the window's gradients are taken of: a weighted sum of the last output. Chosen where gradients are shown;
+// it changes no number of the forward pass, so it is not part of a Scenario.
 #pragma once
 
 #include <optional>
@@ -16,12 +16,12 @@ enum class Loss {
   given,       // Σ grad_output · output, with the grad_output of the inputs
 };
 
-// The one that was asked for, where there is such a one; else the default: the inputs' own grad_output, else Σ output.
-// Behind a layer norm, whose rows have the mean 0 whatever comes in, Σ output has no gradient but rounding: there it is
-// the random signs. `given`: the inputs' grad_output, or null.
+// The requested one if available; else the default: the inputs' own grad_output, else Σ output. After a layer norm, whose
+// rows have mean 0 whatever the input, Σ output has no gradient but rounding errors: there the default is the random signs.
+// `given`: the inputs' grad_output, or null.
 Loss resolved_loss(std::optional<Loss> asked, const Trace& trace, const TensorPtr& given);
 
-// d(loss)/d(last output), of its shape and type. `loss` must be resolved.
+// d(loss)/d(last output), with its shape and type. `loss` must be resolved.
 TensorPtr loss_gradient(Loss loss, const Trace& trace, const TensorPtr& given);
 
 // "loss = Σ output", "loss = layer_norm_output[0,0,0]"

@@ -45,7 +45,7 @@ std::string number_text(const Tensor& tensor, Index flat) {
   switch (tensor.dtype()) {
     case DType::boolean:
       return value != 0.0 ? "True" : "False";
-    case DType::i64:  // not through a double, which rounds above 2^53
+    case DType::i64:  // not via a double, which rounds above 2^53
       return std::to_string(tensor.values<std::int64_t>()[static_cast<std::size_t>(flat)]);
     case DType::f32:
     case DType::f64:

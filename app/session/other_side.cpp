@@ -131,7 +131,7 @@ OtherSides::OtherSides(std::function<void()> wake)
     : work_(
           [](const Wanted& wanted) {
             OtherSide side = other_side(*wanted.present, wanted.with);
-            check_cancelled();  // that it was given up is no side
+            check_cancelled();  // a cancelled computation is not a side
             return side;
           },
           std::move(wake), [](const Wanted& wanted) { return computes_at_once(wanted.present->scenario); }) {}

@@ -1,5 +1,5 @@
-// What the view Compare holds beside the present trace: a scenario that was pinned, or the present one changed in one thing.
-// Computed when it is first asked for: small ones at once, large ones in a thread of its own.
+// What the Compare view shows next to the present trace: a pinned scenario, or the present one with one thing changed.
+// Computed when first requested: small ones at once, large ones in a thread of its own.
 #pragma once
 
 #include <array>
@@ -16,31 +16,31 @@
 namespace headwise {
 
 struct OtherSide {
-  ComputationPtr computation;  // null: there is none, and `why` says so in a sentence
-  std::string name;            // over its map: "pinned", "1 head of 128", "without the scale"
+  ComputationPtr computation;  // null: there is none, and `why` says why, in a sentence
+  std::string name;            // above its map: "pinned", "1 head of 128", "without the scale"
   std::string why;
-  std::vector<std::string> notes;  // sentences on what else differs, or could not be the same
+  std::vector<std::string> notes;  // sentences on what else differs, or could not be kept the same
 };
 using OtherSidePtr = std::shared_ptr<const OtherSide>;
 
 class OtherSides {
  public:
-  // `wake` is called from another thread when a side can be taken; it may be empty.
+  // `wake` is called from another thread when a side is available; it may be empty.
   explicit OtherSides(std::function<void()> wake = {});
 
-  // The result is held as it is; the scenario may change behind it.
+  // The result is kept as it is; the scenario may change afterwards.
   void pin(ComputationPtr computation) { pinned_ = std::move(computation); }
   const ComputationPtr& pinned() const { return pinned_; }
 
-  // Null while it is computed, which begins here and never waits. What the two sides have in common is shared.
+  // Null while it is computed, which starts here and never waits. What the two sides have in common is shared.
   OtherSidePtr of(const ComputationPtr& present, CompareWith with);
-  // Nobody looks: what is under way is cancelled and what was computed is let go; what is pinned stays.
+  // Nothing is needed: cancels the work under way and releases what was computed; the pinned one stays.
   void rest() { work_.forget(); }
   // How many sides were computed. A pinned one costs nothing.
   int begun() const { return work_.begun(); }
-  // How far what is under way has come, where something is.
+  // Progress of the work under way, if any.
   Waiting waiting() const { return work_.waiting(); }
-  // Waits for what is under way (tests, and pictures of the window).
+  // Waits for the work under way (tests, and pictures of the window).
   void finish() { work_.finish(); }
 
  private:
@@ -54,8 +54,8 @@ class OtherSides {
   AskedWork<Wanted, OtherSide> work_;
 };
 
-// The other side of one thing changed, computed here and now; `with` is not `pinned`. Never throws Error: that it could not be
-// made is told in `why`.
+// The other side with one thing changed, computed synchronously; `with` is not `pinned`. Never throws Error: failure is
+// reported in `why`.
 OtherSide other_side(const Computation& present, CompareWith with);
 
 }  // namespace headwise

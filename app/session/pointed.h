@@ -1,5 +1,5 @@
-// What the mouse points at by name: a term or a link of the inspector, a tensor's name, a letter of a shape. It lights
-// up wherever it stands, and is gone when the mouse moves on.
+// What the mouse points at by name: a term or a link of the inspector, a tensor's name, a letter of a shape. It lights up
+// everywhere it occurs, until the mouse moves on.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The reach of the cell that is looked at, kept until another cell or another trace is.
+// The reach of the focused cell, cached until the cell or the trace changes.
 #pragma once
 
 #include <optional>
@@ -9,11 +9,11 @@ namespace headwise {
 
 class ReachOfCell {
  public:
-  // Null where there is no such cell.
+  // Null if there is no such cell.
   const CellReach* of(const TracePtr& trace, const std::optional<CellRef>& cell);
 
  private:
-  TracePtr trace_;  // held, so that no other trace gets its address
+  TracePtr trace_;  // kept alive, so that no other trace gets its address
   CellReach reach_;
 };
 

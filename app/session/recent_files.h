@@ -1,5 +1,5 @@
-// The scenarios, playlists and array files that were opened or saved last, the newest first. Kept in the XDG state folder, written
-// whole or not at all.
+// The scenarios, playlists and array files opened or saved last, newest first. Kept in the XDG state folder; the file is
+// written whole or not at all.
 #pragma once
 
 #include <string>
@@ -12,13 +12,13 @@ inline constexpr std::size_t most_recent_files = 10;
 // $XDG_STATE_HOME/headwise/recent.json, else ~/.local/state/headwise/recent.json; empty where neither is set.
 std::string recent_files_path();
 
-// Absolute paths. A list that is missing or damaged is empty: nothing is lost but a convenience. Never throws.
+// Absolute paths. A missing or damaged list is treated as empty: only a convenience is lost. Never throws.
 std::vector<std::string> load_recent_files(const std::string& path);
 
-// The list with `file`, as an absolute path, at its head and at most most_recent_files long.
+// The list with `file`, as an absolute path, at its front, truncated to most_recent_files.
 std::vector<std::string> with_recent_file(std::vector<std::string> files, const std::string& file);
 
-// Makes the folder where it is missing. Throws Error(output); an empty path does nothing.
+// Creates the folder if missing. Throws Error(output); an empty path does nothing.
 void save_recent_files(const std::string& path, const std::vector<std::string>& files);
 
 }  // namespace headwise

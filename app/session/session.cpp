@@ -14,18 +14,18 @@
 namespace headwise {
 namespace {
 
-// Two frames of a usual display, the time that an answer may take. What takes no longer is seen in the frame that asked
-// for it, and is not slowed down by that frame being drawn beside it.
+// Two frames of a usual display, the time a response may take. What takes no longer appears in the frame that requested it,
+// and is not slowed down by that frame being drawn at the same time.
 constexpr auto short_wait = std::chrono::microseconds(33333);
-constexpr double patience = 0.5;  // seconds that a computation may take which is already superseded
+constexpr double patience = 0.5;  // seconds that a superseded computation may take
 
-// The window knows that it speaks of its scenario.
+// In the window it is clear which scenario is meant.
 std::string sentence_of(const std::string& error) {
   constexpr std::string_view prefix = "scenario: ";
   return error.starts_with(prefix) ? error.substr(prefix.size()) : error;
 }
 
-// What the layer of a model decides stands in the scenario; where the model cannot be opened the computation says why.
+// What a model's layer determines is written into the scenario; if the model cannot be opened, the computation says why.
 Scenario with_layer(const Scenario& scenario) {
   try {
     return with_layer_values(scenario);
@@ -45,7 +45,7 @@ Session::Session(const Scenario& first, std::function<void()> wake)
 
 void Session::edit(const Scenario& scenario, const std::string& label, bool continues) {
   if (scenario == asked_) {
-    asked_.origin = scenario.origin;  // what was assumed may have been said now
+    asked_.origin = scenario.origin;  // what was assumed may have been specified by now
     if (!continues) end_step();
     return;
   }
@@ -75,7 +75,7 @@ Scenario Session::with_heads_that_fit(const Scenario& scenario, const std::strin
   const bool comes_back = before_letting_go_ && !scenario.frozen_heads;
   const Scenario carried = comes_back ? with_frozen_heads_of(scenario, base) : scenario;
   if (!carried.frozen_heads || carried.frozen_heads != base.frozen_heads) return carried;
-  // Another number of heads: they are other heads.
+  // A new number of heads: they are different heads.
   const bool same_heads = carried.attention.num_heads == base.attention.num_heads;
   if (same_heads && frozen_heads_fit(carried, &good_->inputs)) return carried;
   before_letting_go_ = base;
@@ -151,13 +151,13 @@ void Session::submit(Request request) {
   asked_ = request.scenario;
   error_.clear();
   if (computes_at_once(request.scenario)) {
-    abandon();  // what is under way was asked for before this
+    abandon();  // what is under way was requested earlier
     std::string error = error_of([&] { adopt(request, compute(request.scenario, good_.get())); });
     if (!error.empty()) refuse(std::move(request), sentence_of(error));
     return;
   }
   if (worker_.busy()) {
-    // A drag shows what it comes by; what takes longer than that would only hold up what is asked for now.
+    // A drag shows intermediate results; what takes longer than that would only delay the current request.
     if (worker_.waiting().seconds > patience) abandon();
     next_ = std::move(request);
   } else {
@@ -183,7 +183,7 @@ void Session::refuse(Request request, std::string error) {
   error_ = std::move(error);
   if (!request.both) return;
   if (request.error_of_both == request.error_before || request.error_of_both == error_) {
-    // What was wrong before and what is wrong now have nothing to do with each other.
+    // The earlier error and the current one have nothing to do with each other.
     last_edit_ = put_back_sentence(*request.both, request.scenario);
   } else {
     asked_ = *std::move(request.both);

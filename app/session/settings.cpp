@@ -25,7 +25,7 @@ std::string environment(const char* name) {
   return value ? value : "";
 }
 
-// Throws where the file is no settings file.
+// Throws if the file is not a settings file.
 Settings parse(const std::string& path) {
   if (fs::file_size(path) > largest_file) throw std::runtime_error("too large");
   std::ifstream file(path, std::ios::binary);
@@ -54,7 +54,7 @@ Settings parse(const std::string& path) {
 
 std::string settings_path() {
   std::string folder = environment("XDG_CONFIG_HOME");
-  // The specification says that a relative path is to be ignored.
+  // The specification says that relative paths are to be ignored.
   if (folder.empty() || folder[0] != '/') {
     const std::string home = environment("HOME");
     if (home.empty()) return "";

@@ -1,4 +1,4 @@
-// What the window remembers from one start to the next. Kept in the XDG folders, written whole or not at all.
+// What the window remembers between runs. Stored in the XDG folders; the file is written whole or not at all.
 #pragma once
 
 #include <string>
@@ -13,9 +13,9 @@ struct Settings {
 
   Theme theme = Theme::dark;
   float font_scale = 1.0f;     // on top of the display's own scale
-  float motion_speed = 1.0f;   // of the way from one step to the next
-  bool first_steps = true;     // what to do first is said until it was done
-  bool reduce_motion = false;  // nothing travels: pictures fade into each other
+  float motion_speed = 1.0f;   // of the motion from one step to the next
+  bool first_steps = true;     // the first steps are shown until they are done
+  bool reduce_motion = false;  // nothing moves: pictures fade into each other
   friend bool operator==(const Settings&, const Settings&) = default;
 };
 
@@ -24,11 +24,11 @@ std::string settings_path();
 
 struct LoadedSettings {
   Settings settings;
-  std::string notice;  // not empty: the file was damaged and has been set aside under the name said here
+  std::string notice;  // not empty: the file was damaged and has been renamed to the name given here
 };
-// A file that is missing, or an empty path, gives the defaults; keys of a newer version are ignored. Never throws.
+// A missing file or an empty path gives the defaults; keys of a newer version are ignored. Never throws.
 LoadedSettings load_settings(const std::string& path);
-// Makes the folder where it is missing. Throws Error(output); an empty path does nothing.
+// Creates the folder if missing. Throws Error(output); an empty path does nothing.
 void save_settings(const std::string& path, const Settings& settings);
 
 }  // namespace headwise

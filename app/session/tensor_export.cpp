@@ -37,12 +37,12 @@ bool is_head_axis(const std::string& name) {
   return name == "H" || name == "G";
 }
 
-// An attn_mask of PyTorch's has one axis for both: index n·H + h.
+// PyTorch's attn_mask has one axis for both: index n·H + h.
 bool is_batch_and_head_axis(const std::string& name) {
   return name == "N·H";
 }
 
-// Heads that the tensor has an axis for; none where it has none. An axis of key/value heads counts those.
+// Number of heads on the tensor's head axis; none if it has none. An axis of key/value heads counts those.
 std::optional<Index> heads_axis_size(const Trace& trace, const Tensor& tensor) {
   for (Index axis = 0; axis + 2 < tensor.shape().rank(); ++axis) {
     if (is_head_axis(tensor.shape().name(axis))) return tensor.shape().size(axis);
@@ -92,8 +92,8 @@ std::vector<Index> heads_of(const Trace& trace, const Tensor& tensor, const Tens
   return heads;
 }
 
-// What masks have acted on: blocked cells of these are hatched. A gradient ends at the mask: before it, blocked cells get
-// nothing.
+// Tensors that masks have acted on: their blocked cells are hatched. A gradient ends at the mask: before it, blocked cells
+// get none.
 bool is_masked(TensorName name) {
   switch (name.id) {
     case TensorId::masked_scores:
@@ -111,7 +111,7 @@ bool is_masked(TensorName name) {
   }
 }
 
-// The mask in the shape of `tensor`; of a mean over heads, what is blocked in all of them. Null where there is none.
+// The mask in the shape of `tensor`; for a mean over heads, what is blocked in all of them. Null if there is none.
 TensorPtr mask_of(const Trace& trace, const Tensor& tensor, TensorName name) {
   const TensorPtr mask = is_masked(name) ? trace.tensors.mask_bias : nullptr;  // (N,H,L,S′)
   if (!mask || mask->shape().same_sizes(tensor.shape())) return mask;
@@ -181,7 +181,7 @@ void write_table(const std::vector<HeatmapSpec>& specs, bool with_heads, const B
   }
 }
 
-// The matrices as one array of their own: (rows, cols), or (heads, rows, cols).
+// The matrices as a single array: (rows, cols), or (heads, rows, cols).
 Tensor stacked(const std::vector<HeatmapSpec>& specs, bool with_heads) {
   const MatrixView& first = specs.front().values;
   std::vector<Axis> axes{{"rows", first.rows}, {"cols", first.cols}};

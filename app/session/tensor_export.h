@@ -1,5 +1,5 @@
-// A tensor of a trace as a file: a picture (.png, .svg), a table (.csv) or an array (.npy). The window's
-// export dialog and the command line's `export` ask for the same.
+// A tensor of a trace as a file: a picture (.png, .svg), a table (.csv) or an array (.npy). Shared by the window's export
+// dialog and the command line's `export`.
 #pragma once
 
 #include <optional>
@@ -13,47 +13,46 @@
 namespace headwise {
 
 enum class ExportRange {
-  own,     // of what is in the picture; of all heads: each head its own
-  shared,  // of all heads of this batch
+  own,     // of what is in the picture; for all heads: each head its own
+  shared,  // over all heads of this batch
   fixed,   // TensorExport::range
 };
 
 struct TensorExport {
   TensorName tensor;
-  Index batch = 0;                // ignored where the tensor has no such axis
-  std::optional<Index> head = 0;  // the same; none: all heads, a grid in a picture, a leading column in a table
+  Index batch = 0;                // ignored if the tensor has no such axis
+  std::optional<Index> head = 0;  // likewise; none: all heads, a grid in a picture, a leading column in a table
   std::optional<ColorMap> color_map;  // none: viridis for probabilities, blue_orange for others
   ExportRange range_kind = ExportRange::own;
   ValueRange range;
   double cell_pixels = 24.0;  // the side of a cell in a picture
   Theme theme = Theme::light;
-  bool queries_as_columns =
-      false;  // of pictures, where the map is one of queries and keys; tables and arrays stay as stored
+  bool queries_as_columns = false;  // in pictures of maps of queries and keys; tables and arrays stay as stored
 };
 
 // Whether the last two axes are queries and keys: scores … attn_weights, and their gradients.
 bool is_pair_map(const Tensor& tensor);
 
-// How many maps the tensor has at one batch (1 where it has no axis of heads), and which of them a query head
-// reads: of an axis of key/value heads (G), the one of its group.
+// How many maps the tensor has in one batch (1 if it has no head axis), and which of them a query head reads: on an axis of
+// key/value heads (G), that of its group.
 Index export_head_count(const Trace& trace, TensorName tensor);
 Index export_head_of(const Trace& trace, TensorName tensor, Index query_head);
 
 enum class ExportFormat { png, svg, csv, npy };
-// By the extension, upper or lower case; throws Error(usage) naming the four where it is another.
+// By the extension, in either case; throws Error(usage) naming the four for any other.
 ExportFormat export_format(const std::string& path);
 
-// What is in the picture, one heatmap a head. Throws Error(usage) where the trace has no such tensor, batch
-// or head; the tensor's own shape is told.
+// What is in the picture, one heatmap per head. Throws Error(usage), stating the tensor's shape, if the trace has no such
+// tensor, batch or head.
 std::vector<HeatmapSpec> export_heatmaps(const Trace& trace, const TokenLabels& labels,
                                          const TensorExport& what);
 // "attn_weights[0,3]", or "attn_weights[0,:]" for all heads.
 std::string export_title(const Trace& trace, const TensorExport& what);
 
-// Writes the file whole or not at all; throws Error: usage as above, output where it cannot be written,
-// memory where the picture would not fit. Pictures follow core/picture/picture.h, a .csv core/picture/table.h
-// (for all heads of a tensor that has such an axis with a leading column "head"); a .npy holds the matrix (rows, cols)
-// or (heads, rows, cols). A tensor without cells is an empty table or array, and no picture: Error(usage).
+// Writes the file whole or not at all; throws Error: usage as above, output if it cannot be written, memory if the picture
+// would not fit. Pictures follow core/picture/picture.h, a .csv core/picture/table.h (with a leading column "head" for all
+// heads of a tensor that has a head axis); a .npy holds the matrix (rows, cols) or (heads, rows, cols). A tensor without
+// cells gives an empty table or array, but no picture: Error(usage).
 void export_tensor(const Trace& trace, const TokenLabels& labels, const TensorExport& what,
                    const std::string& path);
 

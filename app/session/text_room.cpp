@@ -12,7 +12,7 @@ namespace {
 
 // f32; scores, scaled_scores, mask_bias, masked_scores, attn_weights, dropped_weights.
 constexpr double bytes_a_pair = 6.0 * 4.0;
-// f32; query, key, value, q, k, v twice, head_output, concat, output and what is made on the way.
+// f32; query, key, value, q, k, v twice, head_output, concat, output and intermediates.
 constexpr double bytes_a_number = 16.0 * 4.0;
 
 double at_least_1(double value) {

@@ -9,10 +9,11 @@
 namespace headwise {
 namespace {
 
-// Some 10 ms on one core of 2020.
+// About 10 ms on one core of 2020.
 constexpr double multiply_adds_at_once = 100e6;
 
-// Of two passes through the layers that are left, and the words of both. An MLP has about twice what attention has.
+// Of two passes through the remaining layers, and the token predictions of both. An MLP has about twice the work of
+// attention.
 double work_of(const ModelInput& input) {
   const TransformerConfig& config = input.model->transformer()->config();
   const auto length = static_cast<double>(input.text.ids.size()), width = static_cast<double>(config.embed_dim);

@@ -1,5 +1,6 @@
-// What the model says with the layer as the scenario has it, beside what it says untouched: the trace's output is carried on
-// through the rest of the model, so that every edit (a muted head, a mask, a scale, a cell) shows in its words.
+// What the model predicts with the layer as the scenario has it, next to its prediction with the untouched layer: the
+// trace's output is passed through the rest of the model, so that every edit (a muted head, a mask, a scale, a cell)
+// affects its predicted tokens.
 #pragma once
 
 #include <functional>
@@ -15,21 +16,22 @@
 namespace headwise {
 
 struct TokenPredictions {
-  ComputationPtr of;                        // made from its model input; kept alive
-  std::vector<PredictionChange> positions;  // one per token; empty where `why` says why there is none
-  std::string why;                          // a sentence; empty where there are predictions
+  ComputationPtr of;                        // computed from its model input; kept alive
+  std::vector<PredictionChange> positions;  // one per token; empty if `why` says why there are none
+  std::string why;                          // a sentence; empty if there are predictions
 };
 using WordPredictionsPtr = std::shared_ptr<const TokenPredictions>;
 
-// Whether a scenario has a model, without which nobody looks for its words.
+// Whether a scenario has a model, without which there are no predictions.
 inline bool offers_prediction(const Scenario& scenario) {
   return scenario.parameters.source == ParameterSource::model;
 }
 
-// The most probable words that are kept of each position.
+// How many of the most probable tokens are kept for each position.
 inline constexpr Index predicted_tokens = 8;
 
-// Why a computation has no words to predict: no model, no text, no head for words; a sentence with the remedy. Empty where it has.
+// Why a computation has no predictions: no model, no text, no language-model head; a sentence with the remedy. Empty if it
+// has.
 std::string no_predictions(const Computation& computation);
 
 class PredictionRuns {
@@ -37,12 +39,12 @@ class PredictionRuns {
   // `wake` as AskedWork has it.
   explicit PredictionRuns(std::function<void()> wake = {});
 
-  // Of sequence `batch`. Those of a small model come at once, others later: null until then, it never waits.
+  // For sequence `batch`. Those of a small model are ready at once, others later: null until then; never waits.
   WordPredictionsPtr of(const ComputationPtr& computation, Index batch);
-  // Nobody wants any: what is under way is given up.
+  // None are needed: cancels the work under way.
   void rest() { work_.rest(); }
   Waiting waiting() const { return work_.waiting(); }
-  // Waits for what is under way (tests, and pictures of the window).
+  // Waits for the work under way (tests, and pictures of the window).
   void finish() { work_.finish(); }
 
  private:

@@ -3,7 +3,7 @@
 namespace headwise {
 namespace {
 
-// A pinned cell that moved along to another head or batch is the same place.
+// A pinned cell that moved along to another head or batch counts as the same place.
 bool same_but_for_head(const CellRef& a, const CellRef& b) {
   if (a.tensor != b.tensor || a.index.size() != b.index.size()) return false;
   const std::size_t leading = a.index.size() > 2 ? a.index.size() - 2 : 0;

@@ -1,4 +1,4 @@
-// The places that were left by following a number to what it was made from, and the way back.
+// The places left by following a number to what it was computed from, and the way back.
 #pragma once
 
 #include <optional>
@@ -12,10 +12,10 @@ class Trail {
  public:
   static constexpr std::size_t most = 100;  // older places are forgotten
 
-  // Remembers `from` where going to `to` leaves a pinned cell for another one; `always`: also where the same cell
-  // stays pinned, because a link was followed to a whole row or tensor.
+  // Remembers `from` if going to `to` replaces the pinned cell by another; `always`: also if the same cell stays pinned,
+  // because a link to a whole row or tensor was followed.
   void left(const Selection& from, const Selection& to, bool always = false);
-  // The place left last, which is forgotten by this; null where there is none.
+  // Removes and returns the place left last; null if there is none.
   std::optional<Selection> back();
 
   bool empty() const { return places_.empty(); }

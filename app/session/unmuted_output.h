@@ -1,4 +1,4 @@
-// What the head gains do to the output: held against the output with every gain 1.
+// The effect of the head gains on the output: compared with the output with every gain 1.
 #pragma once
 
 #include <optional>
@@ -10,14 +10,14 @@ namespace headwise {
 
 class UnmutedOutput {
  public:
-  // From the output with every gain 1 to the trace's own. None where every gain is 1 already, or there is no output of joined
-  // heads. While only gains change, the merge and the projection are computed once.
+  // The change from the output with every gain 1 to the trace's own. None if every gain is 1 already, or there is no output
+  // of joined heads. While only gains change, the merge and the projection are computed once.
   std::optional<TensorChange> change(const Trace& trace);
   // How often the output with every gain 1 was computed.
   int computed() const { return computed_; }
 
  private:
-  TensorPtr head_output_, weight_, bias_;  // that it is of
+  TensorPtr head_output_, weight_, bias_;  // that it was computed from
   TensorPtr output_;
   TensorPtr changed_to_;
   TensorChange change_;

@@ -1,4 +1,4 @@
-// What a person is told while something is computed in the background.
+// What the user is told while something is computed in the background.
 #pragma once
 
 #include <fmt/format.h>
@@ -11,9 +11,9 @@
 
 namespace headwise {
 
-// Shorter waits are not worth a word, and a picture that changes only for them is restless.
+// Shorter waits are not worth reporting, and a display that changes just for them is restless.
 inline constexpr double seconds_before_told = 0.3;
-// So often what is told is brought up to date.
+// Interval at which the reported progress is updated.
 inline constexpr double seconds_between_words = 0.1;
 
 struct Waiting {
@@ -22,17 +22,17 @@ struct Waiting {
   const char* doing = "";
 
   bool told() const { return seconds >= seconds_before_told; }
-  // ": attn_weights, 43 %", to be put behind what it belongs to; empty where it is not worth a word yet.
+  // ": attn_weights, 43 %", to append to a description of the work; empty if it is too early to report.
   std::string text() const {
     if (!told()) return "";
     return fmt::format(": {}{}{:.0f} %", doing, *doing ? ", " : "", 100.0 * std::min(fraction, 1.0));
   }
 };
 
-// Tells how far one piece of work after the other has come. Only its owner's thread calls begin() and waiting().
+// Tracks the progress of one piece of work after another. Only its owner's thread calls begin() and waiting().
 class WaitingClock {
  public:
-  // While no thread writes to the progress of what was before.
+  // Call only while no thread writes to the progress of the previous work.
   void begin() {
     started_ = std::chrono::steady_clock::now();
     progress_.reset();

@@ -1,5 +1,5 @@
-// Work in a thread of its own, so that the window stays alive meanwhile: one piece at a time, that can be cancelled and tells
-// how far it has come. All that the session computes in the background goes through a Worker.
+// Work in a thread of its own, so that the window stays responsive: one piece at a time, cancellable and with progress.
+// Everything that the session computes in the background goes through a Worker. Only its owner's thread calls it.
 #pragma once
 
 #include <atomic>
@@ -19,29 +19,30 @@ namespace headwise {
 // Only its owner's thread calls it.
 class Worker {
  public:
-  // `wake` is called from the working thread as soon as work has ended; it may be empty.
+  // `wake` is called from the worker thread as soon as work has ended; it may be empty.
   explicit Worker(std::function<void()> wake = {});
   // Calls stop().
   ~Worker();
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
 
-  // Begins `work`, which must not throw and finds the thread's cancellation and progress set up (core/tensor/cancellation.h,
-  // progress.h). What it writes may be read once its end was taken in. Waits for work that is still under way.
+  // Starts `work`, which must not throw and finds the thread's cancellation and progress set up
+  // (core/tensor/cancellation.h, progress.h). What it writes may be read once its end was taken in. Waits for work that is
+  // still under way.
   void start(std::function<void()> work);
-  // Asks the work under way to end before its time.
+  // Asks the work under way to end early.
   void cancel() { cancelled_ = true; }
-  // Whether the work that began last was asked to.
+  // Whether the work started last was asked to.
   bool cancelled() const { return cancelled_; }
-  // From start() until the end was taken in, by one of the next three.
+  // True from start() until the end was taken in, by one of the next three.
   bool busy() const { return thread_.joinable(); }
-  // Takes in the end of the work: true once for each start(). Waits for it until `patience` after the start, no longer.
+  // Takes in the end of the work: true once per start(). Waits for it until `patience` after the start, no longer.
   bool ended(std::chrono::microseconds patience = {});
-  // The same, but waits as long as it takes; false only where nothing was under way.
+  // The same, but waits as long as it takes; false only if no work was under way.
   bool finish();
-  // Cancels what is under way and waits until it has noticed.
+  // Cancels the work under way and waits until it has ended.
   void stop();
-  // How long the work has been under way, and how far it has come; nothing of that where nothing is.
+  // Elapsed time and progress of the work under way; zero if there is none.
   Waiting waiting() const { return busy() ? clock_.waiting() : Waiting{}; }
 
  private:
@@ -55,7 +56,8 @@ class Worker {
   std::thread thread_;
 };
 
-// Calls `make` and returns why it threw, empty where it did not. `no_memory`: the sentence for memory that ran out.
+// Calls `make` and returns the reason if it threw, else an empty string. `no_memory`: the sentence for running out of
+// memory.
 template <class Make>
 std::string error_of(Make&& make,
                      const char* no_memory = "this does not fit in memory: make the text shorter") {

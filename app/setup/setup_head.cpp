@@ -19,7 +19,7 @@ std::string bytes_text(double bytes) {
   return fmt::format("{:.1f} MiB", bytes / (1024.0 * 1024.0));
 }
 
-// What a decoder keeps of this layer between two tokens: k and v of every key, per key/value head.
+// What a decoder caches for this layer between two tokens: k and v of every key, per key/value head.
 std::string cache_text(const Trace& trace) {
   const TraceTensors& t = trace.tensors;
   if (!t.k_heads || !t.v_heads) return "";
@@ -29,7 +29,7 @@ std::string cache_text(const Trace& trace) {
                      bytes_text(2.0 * numbers), k.size(1) > 0 ? trace.options.num_heads / k.size(1) : 0);
 }
 
-// What all gains together do to the output.
+// The effect of all gains together on the output.
 std::string gain_text(const TensorChange& change) {
   if (change.mismatches > 0) return fmt::format("finite on one side only: {}", change.mismatches);
   const std::optional<double> share = change.relative();
@@ -49,20 +49,20 @@ void draw_gain(SetupRows& rows) {
                   "unchanged, 2 doubles it. Choose the head on the stage. Double-click: back to 1."},
                  gain, fmt::format("{:.2f}", gain), {.least = 0.0, .most = 2.0, .step = 0.05, .normal = 1.0});
   if (moved.changed) {
-    // Hundredths: what is shown is what is computed with.
+    // Hundredths: the value shown is the value used.
     const HeadEdit edit = set_head_gain(rows.scenario(), head, std::round(gain * 100.0) / 100.0);
     rows.scenario() = edit.scenario;
     rows.edited("setup/gain", edit.label, true);
   }
   rows.draw_errors("setup/gain", "");
-  // One line in any case: nothing moves under the mouse that drags the gain.
+  // Always one line: nothing moves under the mouse that drags the gain.
   const auto change = rows.state().unmuted.change(rows.context().trace);
   dim_text(rows.widgets(), change ? gain_text(*change) : "‖Δoutput‖: 0, every gain is 1");
   if (change) ui_probe_item("setup/gain_effect");
   tooltip(rows.widgets(), "how far the output is from the output with every gain at 1");
 }
 
-// Any operator has heads that can be held.
+// Every operator has heads that can be frozen.
 void draw_freeze(SetupRows& rows) {
   constexpr std::string_view states[]{"follow", "frozen"};
   const Index head = rows.context().selection.head;

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, 2> alignments{"top left", "bottom right"}
 constexpr std::array<std::string_view, 2> fully_masked{"NaN", "0"};
 constexpr std::array<std::string_view, 3> readings{"0, −∞", "True blocks", "True keeps"};
 
-// A name with numbers is typed in files only; here each preset comes with numbers that show what it does.
+// A name with numbers can be typed in files only; here each preset comes with numbers that show its effect.
 void draw_preset(SetupRows& rows) {
   MaskSpec& mask = rows.scenario().mask;
   const TensorPtr k = rows.context().trace.tensors.k_heads;
@@ -42,7 +42,7 @@ void draw_preset(SetupRows& rows) {
     };
     entry(std::nullopt, "none");
     for (const MaskPresetEntry& each : mask_presets()) {
-      // Its numbers left out are its defaults; documents have none: two halves.
+      // Omitted numbers take their defaults; documents have none: two halves.
       const std::string name(each.form.substr(0, each.form.find(':')));
       const bool has_defaults = read_mask_preset(name, keys).preset.has_value();
       entry(has_defaults ? name : fmt::format("{}:0,{}", name, std::max<Index>(keys / 2, 1)),
@@ -156,8 +156,7 @@ void draw_setup_mask(SetupRows& rows) {
 
   draw_preset(rows);
 
-  // One number for the whole batch; what a file says for each sequence or query by itself is kept until typed
-  // over.
+  // One number for the whole batch; values that a file gives per sequence or query are kept until typed over.
   std::optional<std::int64_t> valid_length;
   std::string derived = rows.context().trace.tensors.k_heads
                             ? std::to_string(rows.context().trace.tensors.k_heads->shape().size(2))

@@ -21,7 +21,7 @@
 namespace headwise {
 namespace {
 
-// What the person should know of the numbers that are shown: fully masked rows, text that was cut.
+// What the user should know about the numbers shown: fully masked rows, text that was cut.
 void draw_notes(const PanelContext& context) {
   std::vector<std::string> notes = context.inputs.notes;
   if (const ModelInput* const model = context.inputs.model_input.get()) {
@@ -37,7 +37,7 @@ void draw_notes(const PanelContext& context) {
   if (notes.size() > most) dim_text(context.widgets(), fmt::format("… and {} more", notes.size() - most));
 }
 
-// What is not to be seen in any row: cells set by hand, pairs painted.
+// What no row shows: cells set by hand, pairs painted.
 void draw_edits(SetupRows& rows) {
   const std::size_t count = rows.scenario().edits.size();
   if (count == 0) return;
@@ -69,9 +69,9 @@ void draw_more(SetupRows& rows) {
           "become, how masks are written, softcap, clip_qkv, rotary base");
 }
 
-// A row that was asked for by name is there, whether it is rarely used or not.
+// A row requested by name is shown, whether rarely used or not.
 void go_to_wanted(const PanelContext& context, SetupState& state) {
-  if (!context.focus || !context.focus->enabled) return;  // what it was asked in is still closing
+  if (!context.focus || !context.focus->enabled) return;  // the dialog that requested it is still closing
   const std::string row = std::exchange(state.wanted_row, "");
   if (row.empty()) return;
   state.kept_rows.insert(row);

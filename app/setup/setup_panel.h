@@ -1,5 +1,5 @@
-// The setup at the left: text, parameters, sizes, masks, scale and dropout, and what the person should know of the
-// numbers that are shown.
+// The setup on the left: text, parameters, sizes, masks, scale and dropout, and what the user should know about the numbers
+// shown.
 #pragma once
 
 #include <functional>
@@ -16,25 +16,25 @@
 namespace headwise {
 
 struct SetupState {
-  // In a window that is not high enough for all, rows that are rarely used are left out until they are asked for, or say
-  // something else than usual.
+  // In a window not high enough for all of them, rarely used rows are hidden until requested, or until they have an unusual
+  // value.
   bool compact = false, all_rows = false;
-  std::set<std::string, std::less<>> kept_rows;  // of them, ids of those that have been shown
-  std::string wanted_row;  // id of the row that was asked for by name: it is scrolled to and gets the focus
-  std::string edited_row;  // id of the row whose edit was asked for last: an error sentence stands under it
-  std::string told_error;  // the sentence under a row in the last frame: a new one is scrolled to
-  // Gains when the typing of another number of heads began: the way from 8 to 16 leads over 1, which must not
-  // cost the gains of all others.
+  std::set<std::string, std::less<>> kept_rows;  // of these rows, the ids of those already shown
+  std::string wanted_row;  // id of the row requested by name: it is scrolled to and gets the focus
+  std::string edited_row;  // id of the row edited last: an error sentence is shown below it
+  std::string told_error;  // the sentence below a row in the last frame: a new one is scrolled to
+  // Gains when typing a new number of heads began: going from 8 to 16 passes through 1, which must not lose the gains of
+  // all other heads.
   std::optional<std::vector<double>> gains_before_typing;
   bool typing_heads = false;
   UnmutedOutput unmuted;
-  // How far the layouts of the projection are apart, of the trace that is shown.
+  // How far apart the projection's layouts are, for the current trace.
   std::weak_ptr<const Tensor> layouts_of;
   LayoutComparison layouts;
 };
 
-// Every edit comes back as a Scenario while it is typed. What is no number is told under its field and asked
-// for by nobody; what is impossible is asked for, gets context.error, and that is told there too.
+// Every edit is returned as a Scenario while it is typed. Text that is not a number is reported below its field and not
+// requested; an impossible value is requested, gets context.error, and that is reported there too.
 PanelAction draw_setup_panel(const PanelContext& context, SetupState& state);
 
 }  // namespace headwise

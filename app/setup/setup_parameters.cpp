@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 3> layouts{"packed", "3", "3·H"};
 constexpr const char* layout_edits[] = {"in_proj packed", "in_proj as 3 matrices",
                                         "in_proj as 3·H small matrices"};
 
-// Three layouts of these many multiply-adds take a few milliseconds on one core of 2020: little enough for every edit.
+// Three layouts with this many multiply-adds take a few milliseconds on one core of 2020: little enough for every edit.
 constexpr Index multiply_adds_at_once = 4'000'000;
 
 double largest_of(const Tensor& tensor) {
@@ -39,7 +39,7 @@ double largest_of(const Tensor& tensor) {
   return largest;
 }
 
-// "the same output in all three", or "output differs by 0 (packed), 0 (3), 2e-07 (3·H)", computed anew for every trace.
+// "the same output in all three", or "output differs by 0 (packed), 0 (3), 2e-07 (3·H)", recomputed for every trace.
 void draw_layout_differences(SetupRows& rows) {
   const Trace& trace = rows.context().trace;
   SetupState& state = rows.state();
@@ -76,7 +76,7 @@ void draw_layout_differences(SetupRows& rows) {
   ui_probe_item("setup/layout_differences");
 }
 
-// Which layer of the model that was opened.
+// Which layer of the opened model.
 void draw_layer(SetupRows& rows) {
   const ModelInput* const input = rows.context().inputs.model_input.get();
   const std::string& path = *rows.scenario().parameters.file;
@@ -102,7 +102,7 @@ void draw_setup_parameters(SetupRows& rows) {
   ParametersSpec& parameters = rows.scenario().parameters;
   const auto chosen = std::ranges::find(parameter_choices, parameters.source);
   int heads = chosen == parameter_choices.end() ? -1 : static_cast<int>(chosen - parameter_choices.begin());
-  // A model can be gone back to as long as the scenario names it.
+  // One can return to a model as long as the scenario names it.
   const bool has_model = names_a_model(rows.scenario());
   if (rows.choice({"setup/parameters", "heads", "",
                    "Where W_q, W_k, W_v and W_O come from. Hand-made heads have a purpose that can be read "

@@ -25,7 +25,7 @@ void SetupRows::draw_errors(const char* id, const std::string& own) {
   error_line(widgets_, told);
   told_error_ = told;
   if (told == state_.told_error) return;
-  // A new sentence is read whole, also where the panel ends in the middle of it.
+  // A new sentence is made fully visible, even where the panel ends in the middle of it.
   const ImVec2 origin = ImGui::GetWindowPos();
   const float foot = ImGui::GetItemRectMax().y + widgets_.px(6);
   if (foot > origin.y + ImGui::GetWindowHeight()) ImGui::SetScrollFromPosY(foot - origin.y, 1.0f);
@@ -33,7 +33,7 @@ void SetupRows::draw_errors(const char* id, const std::string& own) {
 
 bool SetupRows::rare(const char* id, bool unusual) {
   if (!state_.compact || state_.all_rows) return true;
-  // What is shown stays, so that no row goes away under the mouse that makes it usual again.
+  // Rows shown stay, so that no row disappears under the mouse that makes its value usual again.
   if (unusual || is_wrong(id)) state_.kept_rows.insert(id);
   const bool kept = state_.kept_rows.contains(id);
   if (!kept) ++left_out_;
@@ -76,7 +76,7 @@ void SetupRows::sentence(const RowLabel& label, std::string& text) {
       widgets_, label.id, text,
       {.lines = 5, .enter_ends = true, .wrong = is_wrong(label.id), .placeholder = "type a sentence"});
   ui_probe_item(label.id);
-  if (!field.focused) tooltip(widgets_, label.tooltip);  // it would cover what is typed
+  if (!field.focused) tooltip(widgets_, label.tooltip);  // it would cover the typed text
   if (field.changed) edited(label.id, std::string(label.name), true);
   if (field.entered && widgets_.focus) release_focus(*widgets_.focus);
   draw_errors(label.id, "");

@@ -1,4 +1,4 @@
-// The rows of the setup: each shows a part of the Scenario, and asks for another one while it is typed or chosen.
+// The rows of the setup: each shows a part of the Scenario, and requests a new one while the user types or chooses.
 #pragma once
 
 #include <cstdint>
@@ -22,31 +22,31 @@ class SetupRows {
   const PanelContext& context() const { return context_; }
   const WidgetContext& widgets() const { return widgets_; }
   SetupState& state() { return state_; }
-  Scenario& scenario() { return edited_; }  // as asked for, with what this frame changes
+  Scenario& scenario() { return edited_; }  // as requested, with this frame's changes
   bool changed() const { return changed_; }
 
-  // The Scenario asked for last through this row has no trace.
+  // The Scenario last requested through this row has no trace.
   bool is_wrong(const char* id) const { return !context_.error.empty() && state_.edited_row == id; }
-  // What this frame asks for, from the row `id`. `continues`: typing, which merges into one undo step.
+  // Records this frame's request, from the row `id`. `continues`: typing, which merges into one undo step.
   void edited(const char* id, std::string label, bool continues);
-  // The sentence under a row: first of its own, then why its Scenario has no trace.
+  // The sentence below a row: first its own, then why its Scenario has no trace.
   void draw_errors(const char* id, const std::string& own);
 
-  // Whether a row that is rarely used is to be drawn. `unusual`: it says something that the person should see.
+  // Whether to draw a rarely used row. `unusual`: it has a value that the user should see.
   bool rare(const char* id, bool unusual);
   int left_out() const { return left_out_; }  // so far, in this frame
 
-  // Another place to look at; no edit.
+  // Requests another place to look at; not an edit.
   void look(Selection selection) { action_.selection = std::move(selection); }
 
-  // These ask for their edit themselves. `drag`: its drag_step, drag_least and drag_stops say where a drag leads.
+  // These request their edit themselves. `drag`: its drag_step, drag_least and drag_stops define the drag.
   FieldResult integer(const RowLabel& label, std::int64_t& value, FieldOptions drag = {});
   void optional_integer(const RowLabel& label, std::optional<std::int64_t>& value, const std::string& derived,
                         FieldOptions drag = {});
   void number(const RowLabel& label, std::optional<double>& value, const std::string& derived,
               FieldOptions drag = {});
   void sentence(const RowLabel& label, std::string& text);
-  // True where the choice changed; the caller then edits and names the edit.
+  // True if the choice changed; the caller then makes the edit and names it.
   bool choice(const RowLabel& label, std::span<const std::string_view> labels, int& chosen) {
     return choice_row(widgets_, label, labels, chosen);
   }
@@ -66,11 +66,11 @@ class SetupRows {
 
 // Up to 4096.
 std::vector<std::int64_t> divisors_of(std::int64_t number);
-// The numbers of key/value heads that there can be, from multi-query to multi-head: the divisors of H; of a layer of a model the one
-// that its k and v have rows for.
+// The possible numbers of key/value heads, from multi-query to multi-head: the divisors of H; for a model's layer, the one
+// that its k and v rows allow.
 std::vector<std::int64_t> group_choices(SetupRows& rows);
 
-// As many entries as a list for this size may have while somebody types the size.
+// How many entries a list for this size may have while the size is being typed.
 std::size_t setup_list_size(std::int64_t size);
 
 // The sections, from top to bottom.

@@ -49,7 +49,7 @@ void draw_setup_scale(SetupRows& rows) {
                  "and k is rotated by position · base^(−2j/D), so that a score depends on how far apart two "
                  "tokens are. 10000 in the first Llama models (rope_theta). Empty: none. D must be even."},
                 a.rotary_base, listed ? "given" : "none");
-    if (a.rotary_base) a.rotary_inverse_frequencies.reset();  // a base that is typed is in their place
+    if (a.rotary_base) a.rotary_inverse_frequencies.reset();  // a typed base replaces them
     if (a.rotary_inverse_frequencies)
       dim_text(rows.widgets(), fmt::format("{} frequencies are given; a base replaces them",
                                            a.rotary_inverse_frequencies->size()));

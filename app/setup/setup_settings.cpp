@@ -8,7 +8,7 @@
 namespace headwise {
 namespace {
 
-// What a row needs to be there at all.
+// What a row needs in order to be shown at all.
 enum class Needs { nothing, model, text, key_text, no_text, other_keys, projections, groups, causal, alibi };
 
 struct Row {
@@ -105,7 +105,7 @@ std::vector<SetupSetting> setup_settings(const Scenario& scenario) {
 
 ImGuiID setup_control(std::string_view id) {
   const std::string name(id);
-  // The field of a text stands by itself, with no name beside it.
+  // A text field stands alone, without a name next to it.
   if (id == "setup/text" || id == "setup/key_text") return ImGui::GetID(name.c_str());
   const bool slides = id == "setup/gain" || id == "setup/groups";
   ImGui::PushID(name.c_str());

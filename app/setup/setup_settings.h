@@ -1,5 +1,5 @@
-// The settings of the setup by name, for who looks for one and does not see it: in a low window rarely used rows are left
-// out, and the others may have to be scrolled to.
+// The settings of the setup by name, for users who cannot find one: in a low window rarely used rows are hidden, and the
+// others may have to be scrolled to.
 #pragma once
 
 #include <imgui.h>
@@ -13,12 +13,12 @@ namespace headwise {
 
 struct SetupSetting {
   const char* id;             // of its row
-  std::string_view name;      // as the row has it, or in full: "temperature"
+  std::string_view name;      // as in the row, or spelled out: "temperature"
   std::string_view what;      // one line
   std::string_view keywords;  // more words that find it; not shown
 };
 
-// Those that the setup has a row for, from top to bottom.
+// Those for which the setup has a row, from top to bottom.
 std::vector<SetupSetting> setup_settings(const Scenario& scenario);
 
 // The ImGui id of the control in a row, for the window that is being filled.

@@ -11,8 +11,8 @@
 namespace headwise {
 namespace {
 
-// Another number of sequences: new ones have the length that all others have. Lengths that differ stay as
-// they are, and the error tells.
+// A new number of sequences: added ones get the length that all others have. Lengths that differ stay as they are, and the
+// error reports it.
 void fit_valid_lens(Scenario& scenario) {
   MaskSpec& mask = scenario.mask;
   if (!mask.valid_lens || mask.valid_lens->empty() || mask.valid_lens_per_query) return;
@@ -22,14 +22,14 @@ void fit_valid_lens(Scenario& scenario) {
   if (same) mask.valid_lens->resize(setup_list_size(scenario.inputs.batch), first);
 }
 
-// Of a layer of a model: the numbers that fit its arrays.
+// For a model's layer: the numbers that fit its arrays.
 std::vector<std::int64_t> heads_that_fit(const AttentionLayer& layer) {
   std::vector<std::int64_t> all;
   for (const HeadChoice& choice : head_choices(layer)) all.push_back(choice.num_heads);
   return all;
 }
 
-// Where the number of heads of a trained layer comes from, if that is not as it was trained.
+// Where the number of heads of a trained layer comes from, if it is not the trained one.
 void draw_told_of_heads(SetupRows& rows) {
   const std::shared_ptr<const AttentionLayer>& layer = rows.context().inputs.layer;
   if (!layer || !is_of_model(rows.scenario())) return;
@@ -54,7 +54,7 @@ void draw_setup_sizes(SetupRows& rows) {
   AttentionSpec& a = rows.scenario().attention;
   InputsSpec& in = rows.scenario().inputs;
   const AttentionOptions& now = rows.context().trace.options;
-  // What a drag leads over must have a trace: widths that the heads divide, and the other way round.
+  // Every value a drag passes must have a trace: widths that the heads divide, and vice versa.
   const double width_step =
       static_cast<double>(a.head_dim ? 1 : std::clamp<std::int64_t>(a.num_heads, 1, 1024));
   rows.integer(
@@ -82,7 +82,7 @@ void draw_setup_sizes(SetupRows& rows) {
     rows.scenario().head_gain->resize(setup_list_size(a.num_heads), 1.0);
   }
 
-  // Where the slider of the heads says it, it is not said again.
+  // Not repeated if the slider of the heads says it.
   const bool slides = rows.scenario().op == Op::multi_head_attention && group_stops.size() > 1;
   if (!slides || rows.rare("setup/num_kv_heads", false)) {
     rows.optional_integer({"setup/num_kv_heads", "num_kv_heads", "G",

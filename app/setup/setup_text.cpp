@@ -36,7 +36,7 @@ void draw_setup_text(SetupRows& rows) {
   }
   rows.draw_errors("setup/source", "");
 
-  // What a model is given it makes itself: its own positions, and the same text for queries, keys and values.
+  // A model produces its inputs itself: its own positions, and the same text for queries, keys and values.
   if (rows.context().inputs.model_input && text && !in.key_text) {
     rows.draw_errors("setup/positions", "");
     rows.draw_errors("setup/attention", "");

@@ -21,10 +21,10 @@ namespace {
 constexpr float overlay_width = 720.0f;
 constexpr float row_height = 28.0f;
 constexpr int most_rows = 14;           // at once; the rest is scrolled to
-constexpr float outside_list = 190.0f;  // title, field, foot and margins, in a low window
-constexpr float name_width = 190.0f;    // the descriptions stand below each other
+constexpr float outside_list = 190.0f;  // title, field, footer and margins, in a low window
+constexpr float name_width = 190.0f;    // the descriptions are aligned in a column
 
-// The name with the letters that were matched in bold; gives where it ends.
+// The name with the matched letters in bold; returns where it ends.
 float draw_name(const WidgetContext& context, ImVec2 at, const std::string& name,
                 const std::vector<std::size_t>& places) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -42,7 +42,7 @@ float draw_name(const WidgetContext& context, ImVec2 at, const std::string& name
   return at.x;
 }
 
-// The line of one entry: its name, what it does as far as there is room, its keys at the right.
+// The line of one entry: its name, what it does as far as there is room, its keys on the right.
 void draw_entry(const WidgetContext& context, ImVec2 min, ImVec2 max, const PaletteEntry& entry,
                 const PaletteMatch& match, bool chosen) {
   ImDrawList& draw = *ImGui::GetWindowDrawList();
@@ -65,7 +65,7 @@ void draw_entry(const WidgetContext& context, ImVec2 min, ImVec2 max, const Pale
                fitted_text(entry.what, small, right - left).c_str());
 }
 
-// The arrows go round; a page stops at the ends.
+// The arrow keys wrap around; a page stops at the ends.
 void move_by_keys(CommandPaletteState& state, std::size_t page) {
   if (state.matches.empty()) return;
   const std::size_t count = state.matches.size(), last = count - 1, before = state.chosen;
@@ -76,7 +76,7 @@ void move_by_keys(CommandPaletteState& state, std::size_t page) {
   if (state.chosen != before) state.scroll_to_chosen = true;
 }
 
-// True where an entry was clicked: it is the chosen one then.
+// True if an entry was clicked: it is then the chosen one.
 bool draw_list(const WidgetContext& context, CommandPaletteState& state, float row, float height) {
   ImGui::PushStyleVar(ImGuiStyleVar_ItemSpacing, {0, 0});
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {0, 0});
@@ -102,7 +102,7 @@ bool draw_list(const WidgetContext& context, CommandPaletteState& state, float r
     const bool pressed = ImGui::InvisibleButton("entry", {width, row});
     ImGui::PopID();
     ui_probe_item("palette/entry", static_cast<int>(i));
-    // A mouse that lies still does not take the choice from the arrows.
+    // A mouse at rest does not override the arrow keys.
     if (pressed || (ImGui::IsItemHovered() && (moved.x != 0.0f || moved.y != 0.0f))) state.chosen = i;
     clicked |= pressed;
     if (ImGui::IsItemVisible()) {
@@ -129,7 +129,7 @@ std::optional<PaletteEntry> draw_command_palette(const WidgetContext& context, C
   if (!begin_overlay(context, "overlay/palette", state.questions ? "Ask a question" : "Commands", state.open,
                      {.width = overlay_width}))
     return {};
-  // A click on an entry, or beside the field, leaves the keyboard where it is.
+  // A click on an entry, or next to the field, leaves the keyboard focus where it is.
   const ImGuiID field_id = ImGui::GetID("query");
   if (context.focus && context.focus->focused != field_id)
     take_focus(*context.focus, field_id, state.query.size());

@@ -34,7 +34,7 @@ FigureRow distance(const std::string& name, double difference, double magnitude)
   return {{name, fmt::format("{:.3g}", difference), fmt::format("{:.3g}", magnitude)}, share};
 }
 
-// The colours that the stage gives these maps: from 0 to the largest weight of all heads.
+// The stage's colour range for these maps: from 0 to the largest weight of all heads.
 ValueRange range_of_maps(const TensorPtr& weights, Index batch) {
   std::vector<MatrixView> maps;
   for (Index head = 0; head < weights->shape().size(1); ++head)

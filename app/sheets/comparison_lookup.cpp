@@ -24,8 +24,8 @@ constexpr std::size_t most_keys = 12;
 constexpr std::array<FigureColumn, 5> columns{
     {{"key"}, {"masked score", true}, {"hard", true}, {"soft, at 1", true}, {"at this temperature", true}}};
 
-// The head that is looked at, and the query of the cell under focus; without one the last query, which sees every key
-// under a causal mask too.
+// The selected head, and the query of the focused cell; without one the last query, which sees every key under a causal
+// mask too.
 void place(const PanelContext& context, LookupViewState& state) {
   if (state.placed) return;
   state.placed = true;
@@ -38,7 +38,7 @@ void place(const PanelContext& context, LookupViewState& state) {
   }
 }
 
-// "◀ head 3 ▶": true where it stepped.
+// "◀ head 3 ▶": true if it stepped.
 bool stepper(const WidgetContext& widgets, const char* id, const std::string& label, Index& value, Index count) {
   const Index before = value;
   const float height = widgets.px(22);

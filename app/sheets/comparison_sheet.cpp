@@ -13,7 +13,7 @@
 namespace headwise {
 namespace {
 
-// Design units. All tabs are as high, so that the tabs stay where they are.
+// Design units. All tabs have the same height, so that the tab bar stays where it is.
 constexpr float sheet_width = 900.0f, sheet_height = 688.0f;
 
 constexpr std::string_view questions[] = {

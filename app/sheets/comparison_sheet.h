@@ -14,16 +14,16 @@ namespace headwise {
 
 // The look-up that the sheet shows. Local to it: no scenario and no selection changes.
 struct LookupViewState {
-  bool placed = false;  // head and query were taken from the selection when the sheet was opened
+  bool placed = false;  // head and query were taken from the selection on opening
   Index head = 0, query = 0;
   double slider = 2.0 / 3.0;  // the temperature is 10^(3·slider − 2): 0.01 … 1 … 10
 
-  // Of the trace, place and temperature that are shown
+  // For the current trace, place and temperature
   TracePtr of;
   Index of_head = -1, of_query = -1;
   LookupComparison comparison;
   SoftLookup soft;
-  TensorPtr values;  // (3,Dv): the soft value, the hard one, their difference; null where there is no hard one
+  TensorPtr values;  // (3,Dv): the soft value, the hard one, their difference; null if there is no hard one
 
   double temperature() const;
 };

@@ -23,7 +23,7 @@ struct Words {
   const char* title;
   const char* accept;
   const char* placeholder;
-  std::array<std::string_view, 2> extensions;  // of the files that are listed; the first is the usual one
+  std::array<std::string_view, 2> extensions;  // of the files listed; the first is the usual one
 };
 
 const Words& words_of(FileDialogPurpose purpose) {
@@ -56,7 +56,7 @@ bool exists(const std::string& path) {
   return std::filesystem::is_regular_file(path, ignored);
 }
 
-// Whether the name is one that this kind of file is found again by; else the error says so.
+// Whether a file of this kind will be found again by this name; if not, the error says so.
 bool check_name(FileDialogState& state, const Words& words, const std::string& target) {
   if (std::ranges::any_of(words.extensions, [&](std::string_view end) { return target.ends_with(end); }))
     return true;
@@ -67,7 +67,7 @@ bool check_name(FileDialogState& state, const Words& words, const std::string& t
   return false;
 }
 
-// What is written, or was there already.
+// What will be written, or already exists.
 void draw_consequences(const WidgetContext& context, const FileDialogState& state, const std::string& target) {
   namespace fs = std::filesystem;
   std::error_code ignored;
@@ -92,7 +92,7 @@ std::string parent_of(const std::string& folder) {
   return parent.ends_with('/') ? parent : parent + "/";
 }
 
-// One line of the listing; true where it was pressed.
+// One line of the listing; true if it was pressed.
 bool entry_line(const WidgetContext& context, const std::string& text, int number, bool is_folder,
                 bool reached) {
   ImGui::PushID(number);
@@ -114,7 +114,7 @@ bool entry_line(const WidgetContext& context, const std::string& text, int numbe
   return pressed;
 }
 
-// The arrows go through the lines, Enter or Space presses one: true.
+// The arrow keys go through the lines, Enter or Space presses one: true.
 bool move_by_keys(FileDialogState& state) {
   const int last = static_cast<int>(state.listing.entries.size()) - 1, before = state.reached;
   constexpr int page = 8;
@@ -129,7 +129,7 @@ bool move_by_keys(FileDialogState& state) {
   return press_key_pressed();
 }
 
-// Where a press on the listing leads; the path as it was where nothing was pressed.
+// Where a press on the listing leads; the unchanged path if nothing was pressed.
 std::string draw_listing(const WidgetContext& context, FileDialogState& state) {
   std::string path = state.path;
   const ImGuiID id = ImGui::GetID("lines");
@@ -193,7 +193,7 @@ std::optional<std::string> draw_file_dialog(const WidgetContext& context, FileDi
   if (chosen != state.path) {
     state.path = chosen;
     state.error.clear();
-    // The arrows stay in the list while they go through folders.
+    // The arrow keys stay in the list while they go through folders.
     const bool by_keys =
         context.focus && context.focus->focused == ImGui::GetID("lines") && state.path.ends_with('/');
     if (context.focus && !by_keys) take_focus(*context.focus, ImGui::GetID("path"), state.path.size());

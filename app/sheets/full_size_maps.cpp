@@ -40,7 +40,7 @@ void share_range(std::vector<MapPart>& parts) {
   for (MapPart& part : parts) part.spec.range = range;
 }
 
-// The maps as squares side by side, as large as they fit.
+// The maps as squares side by side, as large as will fit.
 struct Grid {
   int columns = 1;
   double side = 0.0, pitch_x = 0.0, pitch_y = 0.0;
@@ -72,7 +72,7 @@ HeatmapSpec shown_spec(const MapPart& part, double top) {
 
 void refresh(const FullSizeResult& result, FinerMaps& finer, FullSizeMapsState& state, double pixels,
              Theme theme) {
-  // Before the pieces are fetched: a later one is another picture.
+  // Read before the pieces are fetched: a later number is another picture.
   const std::uint64_t arrived = finer.arrived();
   const bool same = state.of == result.number && state.pixels == pixels && state.theme == theme &&
                     state.parts_zoom == state.zoom && state.parts_head == state.head &&
@@ -92,7 +92,7 @@ void refresh(const FullSizeResult& result, FinerMaps& finer, FullSizeMapsState& 
                                    visible_cols(state.zoom, s.queries, s.all_keys), state.statistic, pixels,
                                    theme, &finer));
   } else {
-    // The pyramid has a block for every pixel, or nearly so: its bound is that of all heads.
+    // The pyramid has a block for (nearly) every pixel: that limit is the one for all heads.
     finer.look_away();
     for (Index h = 0; h < s.heads; ++h)
       state.parts.push_back(
@@ -159,7 +159,7 @@ void draw_all(const PanelContext& context, const FullSizeResult& result, FinerMa
   }
 }
 
-// Wheel, drag and, with the focus, arrows and + −.
+// Wheel, drag and, with the focus, arrow keys and + −.
 void move_view(const PanelContext& context, FullSizeMapsState& state, const PlaneGeometry& plane,
                const AttentionSizes& s, bool hovered, bool active, bool focused) {
   const ImGuiIO& io = ImGui::GetIO();
@@ -201,7 +201,7 @@ void draw_one(const PanelContext& context, const FullSizeResult& result, FinerMa
 
   std::optional<std::pair<Index, Index>> cell;
   if (hovered) cell = plane.cell_at(ImGui::GetIO().MousePos.x, ImGui::GetIO().MousePos.y);
-  // Words where every one of them can be read, else numbers: of thinned words nobody knows how many are left out.
+  // Tokens if all of them are legible, else numbers: with thinned tokens one cannot tell how many are left out.
   const bool words = part.block == 1 && static_cast<float>(plane.height) >=
                                             widgets.px(closest_rows) * static_cast<float>(plane.rows);
   const auto some = [&](const std::vector<std::string>& labels, const CellRange& range) {
@@ -253,7 +253,7 @@ void draw_way_back(const PanelContext& context, const FullSizeResult& result, Fu
   ImGui::SameLine(0.0f, widgets.px(10));
 }
 
-// In one line, or where it is too long in two, the queries over the keys with their number.
+// In one line or, if too long, in two, the queries above the keys with their number.
 void draw_told(const PanelContext& context, const std::string& told, const RectF& area) {
   constexpr std::string_view arrow = " → ";
   ImFont* font = context.fonts.small;
@@ -269,8 +269,8 @@ void draw_told(const PanelContext& context, const std::string& told, const RectF
   line(std::string_view(told).substr(half + 1), lower);
 }
 
-// The weights of a query are 1 together: over thousands of keys most are small, and black in colours that end at 1. At some
-// times the average weight a head that spreads is seen, and one that does not is bright all the same.
+// The weights of a query sum to 1: over thousands of keys most are small, and black in colours that end at 1. With a top of
+// a few times the average weight, a head that spreads is visible, and one that does not is bright all the same.
 double first_top(Index keys) {
   constexpr double averages = 32.0, steps = 4.0;  // of the slider in a decade
   const double darker = std::log10(static_cast<double>(std::max<Index>(keys, 1)) / averages);

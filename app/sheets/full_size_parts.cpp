@@ -1,4 +1,4 @@
-// What is drawn of a head's map: cells, or blocks of them.
+// The part of a head's map that is drawn: cells, or blocks of them.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,7 +33,7 @@ CellRange block_around(Index i, Index block, Index count) {
   return {i / block * block, std::min((i / block + 1) * block, count)};
 }
 
-// The block to be asked for; the finest that is stored, where that is small enough.
+// The block size to request; the finest stored, if that is small enough.
 Index finer_block(Index stored, Index head, CellRange rows, CellRange cols, double cells_per_pixel) {
   if (static_cast<double>(stored) <= most_pixels_of_block * cells_per_pixel) return stored;
   Index block = 1;
@@ -42,7 +42,7 @@ Index finer_block(Index stored, Index head, CellRange rows, CellRange cols, doub
   return block;
 }
 
-// The part widened to whole blocks, each with the number of the block that there is of it: its own, or a larger one.
+// The part widened to whole blocks, each with the number of the best available block: its own, or a larger one.
 void fill_blocks(MapPart& part, const FullSizeResult& result, Index block, BlockStatistic statistic,
                  const std::vector<FinerPiece>& pieces) {
   const AttentionSizes& s = result.tiles->sizes();
@@ -101,7 +101,7 @@ MapPart map_part(const FullSizeResult& result, Index head, CellRange rows, CellR
     }
     finer->look_away();
   }
-  std::size_t i = 0;  // as coarse as still has a block for every pixel
+  std::size_t i = 0;  // the coarsest that still has a block for every pixel
   while (i + 1 < levels.size() && static_cast<double>(levels[i + 1].block) <= cells_per_pixel) ++i;
   const std::shared_ptr<const PyramidLevel> kept(std::shared_ptr<void>(), &levels[i]);  // the result's
   fill_blocks(part, result, levels[i].block, statistic, {{rows, cols, kept}});

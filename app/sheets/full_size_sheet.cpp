@@ -51,7 +51,8 @@ void draw_models(const PanelContext& context, FullSizeRequest& request) {
   }
 }
 
-// Where `length` stands among the stops, by their number: 1 between the second and the third is 1 to 2, as its logarithm.
+// Position of `length` among the stops, by their number: between the second and the third it runs from 1 to 2,
+// logarithmically.
 double place_of(std::int64_t length) {
   const auto after = std::ranges::upper_bound(lengths, length);
   if (after == lengths.begin()) return 0.0;
@@ -61,7 +62,7 @@ double place_of(std::int64_t length) {
          std::log(static_cast<double>(length) / least) / std::log(most / least);
 }
 
-// A field for any number, and a slider before it that goes from stop to stop.
+// A field for any number, preceded by a slider that goes from stop to stop.
 void draw_length(const WidgetContext& widgets, FullSizeRequest& request) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   std::optional<std::int64_t> length = request.length;
@@ -222,7 +223,7 @@ void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullS
   }
   const WidgetContext widgets = context.widgets();
   const ImVec2 display = ImGui::GetIO().DisplaySize;
-  // Who comes sees something: a size that takes a fraction of a second.
+  // There is something to see on opening: a size that takes a fraction of a second.
   if (!std::exchange(state.came, true)) runs.start(state.request);
   if (!begin_overlay(widgets, "overlay/full_size", "Full size", state.open,
                      {.width = std::min(sheet_width, (display.x - widgets.px(40)) / context.scale),
@@ -232,7 +233,7 @@ void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullS
   ImGui::PushFont(context.fonts.small);
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float width = ImGui::GetContentRegionAvail().x;
-  // What lies below the title, with as much free above and below the sheet as the menus are high.
+  // The part below the title, with as much space above and below the sheet as the menus are high.
   const float above = at.y - ImGui::GetWindowPos().y;
   const float height = std::floor(std::max(widgets.px(200), display.y - above - widgets.px(below_and_around)));
   ImGui::BeginChild("choices", {widgets.px(choices_width + 14), height});

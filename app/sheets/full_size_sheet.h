@@ -1,4 +1,4 @@
-// "Full size": attention as large as models have it, run here and now, with the maps of all its heads.
+// "Full size": attention at real model sizes, run on the spot, with the maps of all its heads.
 #pragma once
 
 #include "app/panels/panel.h"
@@ -9,15 +9,15 @@ namespace headwise {
 
 struct FullSizeState {
   bool open = false;
-  bool came = false;  // it was open in the frame before
+  bool came = false;  // it was open in the previous frame
   FullSizeRequest request{.model = 0, .length = 512};
   FullSizeMapsState maps;
 };
 
-// While open. Closing it gives up what is under way and lets go of the result: it may be most of the memory.
+// Draws while open. Closing it cancels the work under way and releases the result, which may take most of the memory.
 void draw_full_size_sheet(const PanelContext& context, FullSizeRuns& runs, FullSizeState& state);
 
-// What a result took and how right it is, a line each: name and figure.
+// The cost and the accuracy of a result, one line each: name and figure.
 std::vector<std::pair<std::string, std::string>> full_size_figures(const FullSizeResult& result);
 
 }  // namespace headwise

@@ -19,14 +19,14 @@ namespace {
 // Design units
 constexpr float header_height = 52.0f;
 constexpr float head_width = 84.0f, narrowest_score = 58.0f, widest_score = 90.0f;
-constexpr float scrolled_score = 82.0f;  // where they have no room anyway: what stands under their names fits
+constexpr float scrolled_score = 82.0f;  // used when they do not fit anyway: the notes below their names fit
 constexpr float effect_width = 74.0f, words_width = 72.0f, least_change = 150.0f;
-// A mean over so few is said to be one.
+// A mean over this few queries is marked as such.
 constexpr Index few_queries = 2;
 
 struct Names {
   const char* first;
-  const char* second;  // of the head of the column; "" where one line is enough
+  const char* second;  // line of the column header; "" if one line is enough
   const char* what;
 };
 
@@ -50,7 +50,7 @@ Names names_of(HeadColumn column) {
   return names_behind_scores[static_cast<int>(column) - static_cast<int>(HeadColumn::effect)];
 }
 
-// Of the first head that has it: what weights that are all alike would have, and the number of queries, are the same for all heads but
+// From the first head that has it: the score of uniform weights and the number of queries are the same for all heads except
 // for rows that are left out.
 const MeasuredScore* measured(const HeadSurvey& survey, HeadScore score) {
   for (const SurveyedHead& head : survey.heads)
@@ -78,7 +78,7 @@ std::string column_tooltip(const HeadsTable& table, HeadColumn column) {
       what, one->uniform, over, sorts);
 }
 
-// What stands under the name of a score.
+// The note below the name of a score.
 std::string note_of(const HeadSurvey& survey, HeadScore score) {
   const MeasuredScore* const one = measured(survey, score);
   if (!one) return "none here";
@@ -164,7 +164,7 @@ std::optional<HeadColumn> draw_head_columns(const PanelContext& context, const H
       list->AddText(font, font->FontSize, {left, y}, ink, fitted_text(text, font, room).c_str());
       y += line;
     }
-    // What has no room is in the tooltip.
+    // What does not fit is in the tooltip.
     if (fitted_text(below, font, room) == below)
       list->AddText(font, font->FontSize, {left, y}, im_color(context.palette.text_dim), below.c_str());
     if (sorts) {

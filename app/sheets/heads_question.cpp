@@ -57,7 +57,7 @@ std::optional<HeadChoice> typed_choice(const HeadsQuestion& question) {
   return error == std::errc() && at == end ? choice_of_heads(question.layer, heads) : std::nullopt;
 }
 
-// What a number can be that the one typed is not.
+// The numbers that are possible when the typed one is not.
 std::string no_choice_text(const HeadsQuestion& question) {
   std::string fitting;
   for (const HeadChoice& choice : head_choices(question.layer))
@@ -65,7 +65,7 @@ std::string no_choice_text(const HeadsQuestion& question) {
   return fmt::format("These arrays can be split into {} heads.", fitting);
 }
 
-// A line of the list; true where it was pressed.
+// A line of the list; true if it was pressed.
 bool choice_line(const WidgetContext& context, const HeadsQuestion& question, std::size_t i, bool chosen) {
   const HeadChoice& choice = question.choices[i];
   ImGui::PushID(static_cast<int>(i));
@@ -95,7 +95,7 @@ bool choice_line(const WidgetContext& context, const HeadsQuestion& question, st
   return pressed;
 }
 
-// The arrows go through the list, also while a number is typed. True where one was pressed.
+// The arrow keys go through the list, even while a number is typed. True if a line was pressed.
 bool move_by_keys(HeadsQuestion& question, const std::optional<HeadChoice>& typed) {
   const int by = key_pressed(Key::down) ? 1 : key_pressed(Key::up) ? -1 : 0;
   if (by == 0) return false;
@@ -149,7 +149,7 @@ std::optional<HeadsAnswer> draw_heads_question(const WidgetContext& context, Hea
   listed |= std::exchange(question.appearing, false);
   if (context.focus && listed) {
     take_focus(*context.focus, field_id, question.typed.size());
-    context.focus->cursor.anchor = 0;  // what is typed takes its place
+    context.focus->cursor.anchor = 0;  // typing replaces it
   }
   const TextFieldResult field =
       text_field(context, "number", question.typed,

@@ -1,4 +1,4 @@
-// "How many heads?": asked when a layer is opened whose model does not say it.
+// "How many heads?": asked when a layer is opened whose model does not specify it.
 #pragma once
 
 #include <optional>
@@ -13,24 +13,24 @@ namespace headwise {
 
 struct HeadsQuestion {
   bool open = false;
-  bool appearing = false;  // in the next frame its field gets the focus
-  Scenario scenario;       // that is asked about, with the number that is assumed
+  bool appearing = false;  // its field gets the focus in the next frame
+  Scenario scenario;       // the scenario asked about, with the assumed number
   AttentionLayer layer;
-  std::string model;                // as it is called
-  std::vector<HeadChoice> choices;  // that are listed
+  std::string model;                // its name
+  std::vector<HeadChoice> choices;  // the choices listed
   HeadChoice likeliest;
-  std::string typed;  // how many heads
+  std::string typed;  // number of heads, as typed
 };
 
-// Asks where nothing says how many heads the scenario's layer has, and its rows can be cut at all. `path` is the model's.
-// Throws Error(input) where the model cannot be opened.
+// Asks if nothing says how many heads the scenario's layer has, and its rows can be split at all. `path` is the model's.
+// Throws Error(input) if the model cannot be opened.
 void ask_heads(HeadsQuestion& question, const Scenario& scenario, const std::string& path);
 
 struct HeadsAnswer {
-  std::optional<HeadChoice> heads;  // none: Escape, and what is assumed stays
+  std::optional<HeadChoice> heads;  // none: Escape, and the assumed number stays
 };
 
-// While open. The answer, in the frame that gives it.
+// Draws while open. Returns the answer, in the frame that gives it.
 std::optional<HeadsAnswer> draw_heads_question(const WidgetContext& context, HeadsQuestion& question);
 
 }  // namespace headwise

@@ -51,7 +51,7 @@ void draw_progress(const WidgetContext& widgets, const Waiting& waiting, Index h
   if (widgets.wake_after) *widgets.wake_after = std::min(*widgets.wake_after, seconds_between_words);
 }
 
-// The button that mutes each head, or how far that has come.
+// The button that mutes each head, or the progress of that.
 void draw_muting(const WidgetContext& widgets, HeadFinding& finding, const HeadQuestion& question,
                  const FoundHeads& found, const std::string& error) {
   const auto heads = static_cast<Index>(found.survey->heads.size());
@@ -105,7 +105,7 @@ PanelAction lead_to(const PanelContext& context, const SurveyedHead& head) {
   return action;
 }
 
-// The sentence at the left; at the right, over the columns that it fills, what mutes the heads.
+// The sentence on the left; on the right, above the columns that it fills, the muting button.
 void draw_above(const WidgetContext& widgets, HeadFinding& finding, const HeadQuestion& question,
                 const FoundHeads& found, const std::string& error) {
   const HeadSurvey& survey = *found.survey;
@@ -181,7 +181,7 @@ PanelAction draw_heads_sheet(const PanelContext& context, HeadFinding& finding, 
     const auto looked_at = context.scenario.parameters.layer * found.survey->num_heads + context.selection.head;
     if (looked_at >= 0 && looked_at < static_cast<Index>(found.survey->heads.size()))
       table.looked_at = static_cast<std::size_t>(looked_at);
-    // Who comes sees where they are.
+    // On opening, the current head is in view.
     if (!std::exchange(state.came, true)) state.table.scroll_to = table.looked_at;
     if (const auto chosen = draw_heads_table(context, table, state.table, height)) {
       action = lead_to(context, found.survey->heads[*chosen]);

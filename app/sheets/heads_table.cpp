@@ -25,7 +25,7 @@ constexpr float bar_height = 3.0f, enlarged_side = 220.0f, scroll_step = 120.0f;
 struct CellText {
   std::string text;
   double share = 0.0;               // of the bar
-  std::optional<double> mark = {};  // where weights that are all alike would end
+  std::optional<double> mark = {};  // where the score of uniform weights would end
 };
 
 CellText cell_of(const HeadsTable& table, HeadColumn column, std::size_t i, double most) {
@@ -85,7 +85,7 @@ HeatmapSpec picture_of(const PanelContext& context, const HeadSurvey& survey, co
   return spec;
 }
 
-// The map of the head that the mouse is on, larger.
+// An enlarged map of the head under the mouse.
 void draw_enlarged(const PanelContext& context, const HeadSurvey& survey, const SurveyedHead& head) {
   const WidgetContext widgets = context.widgets();
   const float side = std::round(widgets.px(enlarged_side));
@@ -112,7 +112,7 @@ void sort(const HeadsTable& table, HeadsTableState& state) {
   if (state.sorted_survey == table.survey && state.sorted_muting == table.muting &&
       state.sorted_order == state.order)
     return;
-  // The muting that it was sorted by is gone.
+  // The muting results that it was sorted by are gone.
   if (!table.muting && state.order.column >= HeadColumn::effect) state.order = {};
   if (state.at) state.scroll_to = state.at;
   state.sorted_survey = table.survey;
@@ -122,7 +122,7 @@ void sort(const HeadsTable& table, HeadsTableState& state) {
   if (state.at && *state.at >= state.sorted.size()) state.at.reset();
 }
 
-// Up and down through the rows, unless a column's head has the keyboard. True where Enter chooses the head that was reached.
+// Up and down through the rows, unless a column header has keyboard focus. True if Enter chooses the head reached.
 bool move_by_keys(const PanelContext& context, HeadsTableState& state, int page) {
   if (context.focus && context.focus->focused != 0) return false;
   const auto last = static_cast<int>(state.sorted.size()) - 1;
@@ -142,7 +142,7 @@ bool move_by_keys(const PanelContext& context, HeadsTableState& state, int page)
   return state.at && press_key_pressed();
 }
 
-// By the arrows while no column's head has the keyboard; and so that the column that the keyboard came to is seen.
+// With the arrow keys while no column header has keyboard focus; also brings a newly focused column into view.
 void scroll_sideways(const PanelContext& context, const std::vector<PlacedHeadColumn>& columns, float width,
                      const std::optional<HeadColumn>& wanted) {
   float to = ImGui::GetScrollX();
@@ -161,7 +161,7 @@ void scroll_sideways(const PanelContext& context, const std::vector<PlacedHeadCo
   }
 }
 
-// What the rows that were drawn leave behind.
+// Results of drawing the rows.
 struct RowsDrawn {
   float scrolled = 0.0f;  // sideways, all but the first column
   std::vector<HeatmapSpec> specs;
@@ -271,7 +271,7 @@ std::optional<std::size_t> draw_heads_table(const PanelContext& context, const H
   if (scrolls) scroll_sideways(context, columns, width, std::exchange(state.column_wanted, std::nullopt));
   const float scrolled = ImGui::GetScrollX();
   const ImVec2 origin{seen.x, ImGui::GetCursorScreenPos().y};
-  // Only those that are seen.
+  // Only the visible ones.
   const auto first = static_cast<std::size_t>(std::max(0.0f, std::floor(ImGui::GetScrollY() / row)));
   const auto last = std::min(state.sorted.size(), first + static_cast<std::size_t>(seen_height / row) + 2);
   RowsDrawn drawn;
@@ -284,7 +284,7 @@ std::optional<std::size_t> draw_heads_table(const PanelContext& context, const H
   draw_heatmap_planes(ImGui::GetWindowDrawList(), context.heatmaps, drawn.planes);
   ImGui::EndChild();
   ImGui::PopStyleVar(2);
-  // After the rows: it stands where they have been scrolled to.
+  // After the rows: it is placed according to their scroll position.
   const HeadOrder before = state.order;
   const ImVec2 behind = ImGui::GetCursorScreenPos();
   state.column_wanted = draw_head_columns(context, table, columns, top_left, width, scrolled, state.order);

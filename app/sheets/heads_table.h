@@ -1,4 +1,4 @@
-// The heads of a model as a table: a row a head, a column a score, sorted by a click on a column's head.
+// The heads of a model as a table: one row per head, one column per score, sorted by a click on a column header.
 #pragma once
 
 #include <optional>
@@ -13,10 +13,10 @@ namespace headwise {
 struct HeadsTableState {
   HeadOrder order;
   std::optional<std::size_t> at;            // the head that the keyboard has reached
-  std::optional<std::size_t> scroll_to;     // a head whose row is to be seen in the next frame
-  std::optional<HeadColumn> column_wanted;  // a column likewise, where the table is wider than its sheet
+  std::optional<std::size_t> scroll_to;     // a head whose row must be visible in the next frame
+  std::optional<HeadColumn> column_wanted;  // a column likewise, if the table is wider than its sheet
 
-  // The order of what is shown, made when that changes
+  // The display order, recomputed when its inputs change
   std::shared_ptr<const HeadSurvey> sorted_survey;
   std::shared_ptr<const HeadMuting> sorted_muting;
   HeadOrder sorted_order;
@@ -25,13 +25,13 @@ struct HeadsTableState {
 
 struct HeadsTable {
   std::shared_ptr<const HeadSurvey> survey;  // not null
-  std::shared_ptr<const HeadMuting> muting;  // null: nothing is known of it
+  std::shared_ptr<const HeadMuting> muting;  // null: not measured
   const std::vector<std::string>* changes;   // with `muting`: each head's largest change, in words
-  std::optional<std::size_t> looked_at;      // the head that the window behind shows
+  std::optional<std::size_t> looked_at;      // the head shown by the window behind
 };
 
-// At the cursor of the current ImGui window, as wide as it is and `height` pixels high. The head that was chosen in this frame, by a
-// click or by Enter.
+// At the cursor of the current ImGui window, across its width and `height` pixels high. Returns the head chosen in this
+// frame, with a click or Enter.
 std::optional<std::size_t> draw_heads_table(const PanelContext& context, const HeadsTable& table,
                                             HeadsTableState& state, float height);
 

@@ -27,7 +27,7 @@ constexpr struct {
 
 constexpr float key_column = 190.0f;  // design units, the width of the keys' names
 
-// What the table does not hold, because it belongs to what is under the mouse or to the control that has the focus.
+// Keys not in the table, because they belong to what is under the mouse or to the focused control.
 struct KeyLine {
   const char* keys;
   const char* what;
@@ -102,7 +102,7 @@ void draw_others(const WidgetContext& context, const char* name, const KeyLine (
 }
 
 void draw_keys(const WidgetContext& context) {
-  // Side by side where there is room, so that all of it is seen at once.
+  // Side by side if there is room, so that all of it is visible at once.
   const float width = ImGui::GetContentRegionAvail().x;
   const bool side_by_side = width > context.px(780);
   if (side_by_side) ImGui::BeginTable("keys", 2, ImGuiTableFlags_SizingStretchSame);

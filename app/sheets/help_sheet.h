@@ -1,4 +1,4 @@
-// F1: every key, from the command table, and the letters that shapes are written in.
+// F1: every key, from the command table, and the letters used for shapes.
 #pragma once
 
 #include "app/widgets/widget_context.h"

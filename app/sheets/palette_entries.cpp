@@ -18,9 +18,9 @@ namespace {
 
 constexpr Index most_heads = 64;
 constexpr std::size_t longest_query = 256;  // bytes: more than a name with what it does and its keys
-// A word in a name says more than the same word in a description.
+// A word in a name counts more than the same word in a description.
 constexpr int found_in_name = 20;
-// So many words are a sentence: some of them are enough.
+// From this many words on it is a sentence: matching some of them is enough.
 constexpr std::size_t sentence_words = 3;
 
 struct BrushName {
@@ -39,7 +39,7 @@ constexpr std::array<BrushName, 4> brush_names{{
      "mask attn_mask brush pairs"},
 }};
 
-constexpr int question_handicap = 6;  // less than a letter that follows another is worth (session/fuzzy_match)
+constexpr int question_handicap = 6;  // less than a letter that follows another scores (session/fuzzy_match)
 
 std::string what_it_does(const CommandEntry& entry, const Session& session) {
   const auto named = [](const std::string& label, std::string_view nothing) {
@@ -97,8 +97,8 @@ void add_heads(std::vector<PaletteEntry>& entries, const Session& session) {
   }
 }
 
-// Whether the word, or its beginning, stands in the entry: letters strewn over a name are no word of a sentence. Plural and
-// past forms are the same word.
+// Whether the word, or its beginning, occurs in the entry: letters scattered over a name are not a word of a sentence.
+// Plural and past forms count as the same word.
 std::optional<FuzzyMatch> whole_word(std::string_view word, std::string_view text) {
   for (const std::string_view ending : {"", "s", "d", "ed", "ing"}) {
     if (!word.ends_with(ending) || word.size() < ending.size() + (ending.empty() ? 1 : 3)) continue;
@@ -111,8 +111,8 @@ std::optional<FuzzyMatch> whole_word(std::string_view word, std::string_view tex
   return std::nullopt;
 }
 
-// Letters strewn over a name are in almost every long one: at most half of them may neither begin a word nor follow the one
-// before.
+// Scattered letters match almost every long name: at most half of them may neither begin a word nor follow the previous
+// one.
 bool is_telling(const FuzzyMatch& match, std::string_view text) {
   std::size_t strewn = 0;
   for (std::size_t i = 0; i < match.places.size(); ++i) {
@@ -123,7 +123,7 @@ bool is_telling(const FuzzyMatch& match, std::string_view text) {
   return 2 * strewn <= match.places.size();
 }
 
-// What one word of the query is worth in this entry; its places in the name are added. None where it is nowhere.
+// The score of one query word in this entry; its places in the name are added. None if it does not occur.
 std::optional<int> word_score(const std::string& word, const PaletteEntry& entry,
                               std::vector<std::size_t>& places) {
   std::optional<int> score;
@@ -146,7 +146,7 @@ struct Ranked {
   PaletteMatch match;
 };
 
-// Every one of `words`; none where one is nowhere in the entry.
+// Requires every one of `words`; none if one does not occur in the entry.
 std::optional<Ranked> with_all(const std::vector<std::string>& words, const PaletteEntry& entry, int tier) {
   Ranked found{tier, 0, {}};
   for (const std::string& word : words) {
@@ -157,7 +157,7 @@ std::optional<Ranked> with_all(const std::vector<std::string>& words, const Pale
   return found;
 }
 
-// The entries with some of the words, each of which counts by how few have it.
+// The entries with some of the words, each of which counts the more the fewer entries have it.
 void add_some(std::span<const PaletteEntry> entries, const std::vector<std::string>& words,
               const std::vector<bool>& taken, std::vector<Ranked>& ranked) {
   std::vector<double> rarity(entries.size(), 0.0);
@@ -240,7 +240,7 @@ std::vector<PaletteMatch> find_entries(std::span<const PaletteEntry> entries, st
     found->match.entry = i;
     ranked.push_back(*std::move(found));
   }
-  // One word is the name of a step or of a command before it is the beginning of a question.
+  // A single word is more likely the name of a step or a command than the beginning of a question.
   if (words.size() == 1) {
     for (Ranked& one : ranked)
       if (is_question(entries[one.match.entry])) one.score -= question_handicap;
@@ -253,7 +253,7 @@ std::vector<PaletteMatch> find_entries(std::span<const PaletteEntry> entries, st
     }
     return matches_of(std::move(ranked));
   }
-  // Of names that hold the query equally well, the shorter one is nearer to it.
+  // Among names that match the query equally well, the shorter one is closer to it.
   std::ranges::stable_sort(ranked, [&](const Ranked& a, const Ranked& b) {
     if (a.tier != b.tier) return a.tier < b.tier;
     if (a.score != b.score) return a.score > b.score;

@@ -1,5 +1,5 @@
-// What the command palette offers: every command, step, view of the stage, brush of the mask, setting, preset, lesson,
-// question and head; and which of it a query finds.
+// What the command palette offers: every command, step, stage view, mask brush, setting, preset, lesson, question and head;
+// and which of them a query finds.
 #pragma once
 
 #include <span>
@@ -36,23 +36,23 @@ struct PaletteEntry {
   std::string keywords = {};  // more words that find it; not shown
 };
 
-// In the order of the menus, then the steps, the views of the stage, the brushes of the mask, the settings that the scenario has, the presets, the lessons and the heads of the trace (64 at most). Undo and redo say
-// what they would take back or do again.
+// In the order of the menus, then the steps, the stage views, the mask brushes, the scenario's settings, the presets, the
+// lessons and the heads of the trace (64 at most). Undo and redo say what they would revert or repeat.
 std::vector<PaletteEntry> palette_entries(const Session& session);
 
-// The questions of the lessons alone.
+// Only the lessons' questions.
 std::vector<PaletteEntry> question_entries();
 
 struct PaletteMatch {
   std::size_t entry = 0;            // index
-  std::vector<std::size_t> places;  // bytes of its name that were matched, rising
+  std::vector<std::size_t> places;  // matched bytes of its name, ascending
 };
 
-// The entries in which every word of the query is found, in the name (letters in this order, most of which begin a word or
-// follow each other), in what it does (beginnings of words), in its keys or its keywords; the best first, equal ones in the order of `entries`. Then those
-// with every telling word (app/session/fuzzy_match.h); then, where the query is a sentence or has found nothing, those
-// with some of them, words that few entries have before words that many have. A sentence of which nothing is found
-// finds all questions. All entries for an empty query, none for one that is longer than any entry.
+// The entries in which every word of the query is found: in the name (letters in this order, most of which begin a word or
+// follow each other), in what it does (word beginnings), in its keys or its keywords; best first, ties in the order of
+// `entries`. Then those with every telling word (app/session/fuzzy_match.h); then, if the query is a sentence or has found
+// nothing, those with some of them, rare words ranking before common ones. A sentence that matches nothing finds all
+// questions. All entries for an empty query, none for one longer than any entry.
 std::vector<PaletteMatch> find_entries(std::span<const PaletteEntry> entries, std::string_view query);
 
 }  // namespace headwise

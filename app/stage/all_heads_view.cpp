@@ -54,7 +54,7 @@ std::vector<HeadMap> maps_of(const PanelContext& context, const StagePart& resul
   return maps;
 }
 
-// As many lines of words as cost the maps little and as are not cut, below `least` lines that stand in any case.
+// As many note lines as cost the maps little and are not cut, after `least` lines that are always shown.
 MapGrid grid_with_notes(const PanelContext& context, StageShape& shape,
                         std::span<const HeadStatistics> statistics, Index count, const RectF& area, int least) {
   shape.note_lines = least;
@@ -65,7 +65,7 @@ MapGrid grid_with_notes(const PanelContext& context, StageShape& shape,
   const MapGrid grid = map_grid(count, shape, area, context.scale);
   ImFont* font = context.fonts.small;
   const float widest = width_of(font, "entropy 0.00 of 0.00");
-  // On a slide every row has its label before there are words.
+  // On a slide every row gets its label before any notes.
   const auto labels_all = [&](const MapGrid& maps) {
     return maps.map_height >= closest_rows * context.scale * static_cast<double>(shape.rows);
   };
@@ -77,7 +77,7 @@ MapGrid grid_with_notes(const PanelContext& context, StageShape& shape,
   return plain;
 }
 
-// "colours end at the numbers of | all heads | each head |", beside the bar, where there is room.
+// "colours end at the numbers of | all heads | each head |", next to the bar, if there is room.
 void draw_range_choice(const PanelContext& context, const RectF& bar, const std::string& caption, float end,
                        PanelAction& action) {
   ImFont* small = context.fonts.small;
@@ -109,14 +109,14 @@ void draw_notes(const PanelContext& context, const std::vector<std::string>& wor
   }
 }
 
-// Of a head that is frozen first that it is.
+// For a frozen head, first that it is frozen.
 std::vector<std::string> words_of(const PanelContext& context, const HeadMap& map, const HeadStatistics& head) {
   std::vector<std::string> words = head_words(context, head);
   if (is_frozen(context.scenario, map.head)) words.front() = "frozen weights";
   return words;
 }
 
-// A grid of the maps of all heads (or of all key/value heads), each with its number and words over it.
+// A grid of the maps of all heads (or of all key/value heads), each with its number and notes above it.
 class View {
  public:
   View(const PanelContext& context, AllHeadsState& state, const StageContent& content, const RectF& area);
@@ -132,7 +132,7 @@ class View {
 
   bool own_colors() const { return context_.selection.colors_by_head && bar_; }
   int range_lines() const { return own_colors() ? 1 : 0; }
-  // Height of the lines of words between title and map.
+  // Height of the note lines between title and map.
   double notes() const { return note_line_units * context_.scale * shape_.note_lines; }
   double title() const { return title_height_units * context_.scale; }
 
@@ -141,8 +141,8 @@ class View {
   const RectF area_;
   const Index query_heads_ = context_.trace.options.num_heads;
   const Index count_ = head_count(context_.trace, result_.matrix.name);
-  const StageBar* bar_;  // null: a mask of nothing but 0 and −inf has no colours to explain
-  std::span<const HeadStatistics> statistics_;  // of maps that a head is known by; else empty
+  const StageBar* bar_;                         // null: a mask of only 0 and −inf has no colours to explain
+  std::span<const HeadStatistics> statistics_;  // for maps that characterise a head; else empty
   StageShape shape_;
   MapGrid grid_;
   std::vector<HeadMap> maps_;
@@ -191,7 +191,7 @@ PanelAction View::draw(std::optional<CellRef>& under_mouse) const {
     if (number.scenario || number.selection) action = std::move(number);
   }
   draw_bar(action);
-  // A cell of another head looks at that head too when it is pinned.
+  // Pinning a cell of another head also selects that head.
   if (looked_at && cell_pressed(context_) && count_ == query_heads_) {
     action.selection = context_.selection;
     action.selection->head = looked_at->head;
@@ -206,7 +206,7 @@ void View::draw_planes() const {
   draw_heatmap_planes(ImGui::GetWindowDrawList(), context_.heatmaps, planes);
 }
 
-// On the map: the cells that are marked, whether the head is muted, frozen or shown.
+// On the map: the marked cells, and whether the head is muted, frozen or shown.
 void View::draw_marks(const HeadMap& map) const {
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_part_overlay(context_, map.part, map.plane, marks_);
@@ -219,7 +219,7 @@ void View::draw_marks(const HeadMap& map) const {
     draw_head_frame(context_, corner(map.plane), far_corner(map.plane), context_.palette.focus);
 }
 
-// Of the rows at the first column of the grid, of the columns under its last row.
+// Row labels at the first column of the grid, column labels below its last row.
 void View::draw_labels(const HeadMap& map, Index i) const {
   if (grid_.row_labels && i % grid_.columns == 0)
     draw_part_row_labels(context_, map.part, map.plane, marked_row(map.part.matrix, marks_));

@@ -1,4 +1,4 @@
-// The view of all heads: the step's result at every head as a grid, in the same colours or each in its own, each with its
+// The view of all heads: the step's result at every head as a grid, in shared colours or each in its own, each with its
 // number.
 #pragma once
 
@@ -11,11 +11,11 @@ namespace headwise {
 
 struct AllHeadsState {
   HeadFigures figures;
-  HeadRanges ranges;  // where each head has colours of its own
+  HeadRanges ranges;  // used where each head has its own colours
 };
 
-// `under_mouse` is set to the cell that the mouse is over, if any. Over maps of queries and keys stand words on what the
-// head does, where they fit.
+// `under_mouse` is set to the cell under the mouse, if any. Maps of queries and keys carry a few words on what the head
+// does, where they fit.
 PanelAction draw_all_heads(const PanelContext& context, AllHeadsState& state, const StageContent& content,
                            RectF area, std::optional<CellRef>& under_mouse);
 

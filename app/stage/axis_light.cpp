@@ -68,7 +68,7 @@ class AxisLight {
           fmt::format("{} {}", letter_, size));
   }
 
-  // At the middle of the side that it speaks of, on the cells.
+  // At the middle of the side that it describes, on the cells.
   void label(ImVec2 at, bool under, const std::string& text) const {
     ImFont* font = context_.fonts.mono_small;
     const float pad = 3.0f * context_.scale;

@@ -17,7 +17,7 @@ bool same_view(const MatrixView& a, const MatrixView& b) {
          a.row_stride == b.row_stride && a.col_stride == b.col_stride;
 }
 
-// What both sides block is hatched in their difference too.
+// Cells that both sides block are hatched in their difference too.
 TensorPtr common_mask(const HeatmapSpec& a, const HeatmapSpec& b) {
   if (!a.mask || !b.mask) return nullptr;
   Tensor mask(Shape{{"rows", a.mask->rows}, {"cols", a.mask->cols}}, DType::f64);
@@ -30,7 +30,7 @@ TensorPtr common_mask(const HeatmapSpec& a, const HeatmapSpec& b) {
   return std::make_shared<const Tensor>(std::move(mask));
 }
 
-// Null where the two cannot be held against each other.
+// Null if the two cannot be compared.
 const TensorChange* update(WholeChange& known, const TensorPtr& before, const TensorPtr& after) {
   if (!before || !after || !before->shape().same_sizes(after->shape())) return nullptr;
   if (known.before != before || known.after != after)
@@ -38,7 +38,8 @@ const TensorChange* update(WholeChange& known, const TensorPtr& before, const Te
   return &known.change;
 }
 
-// "max |Δ| = 0.353 (it → animal), ‖Δ‖ is 12 % of ‖pinned‖", "identical in every cell, max |Δ| = 0". `where`: of the largest.
+// "max |Δ| = 0.353 (it → animal), ‖Δ‖ is 12 % of ‖pinned‖", "identical in every cell, max |Δ| = 0". `where`: the place of
+// the largest.
 std::string change_text(const TensorChange& change, const std::string& before, const std::string& where = {}) {
   if (change.changed == 0) return "identical in every cell, max |Δ| = 0";
   std::string text;

@@ -1,5 +1,5 @@
-// What changed from the other side of a comparison to the present one: the difference of the map that is shown, how far
-// apart all heads and the outputs are, and the sentence that says so.
+// What changed from the other side of a comparison to the present one: the difference of the current map, how far apart all
+// heads and the outputs are, and the sentence that says so.
 #pragma once
 
 #include <optional>
@@ -12,23 +12,23 @@
 
 namespace headwise {
 
-// How one map became another.
+// How one map differs from another.
 struct MapDifference {
-  MatrixView before, after;  // that it is of
+  MatrixView before, after;  // the two maps compared
   TensorPtr values;          // after − before, (rows,cols)
-  TensorPtr mask;            // −∞ where both sides block; null where not both have a mask
+  TensorPtr mask;            // −∞ where both sides block; null unless both have a mask
   TensorChange change;
 };
 
-// The same of a whole tensor.
+// The same for a whole tensor.
 struct WholeChange {
   TensorPtr before, after;
   TensorChange change;
 };
 
-// Each is kept until either side of it is another.
+// Each is cached until either of its sides changes.
 struct CompareChanges {
-  std::optional<MapDifference> map;  // none where the two maps have not the same rows and columns
+  std::optional<MapDifference> map;  // none where the two maps differ in rows or columns
   WholeChange all_heads, output;
 };
 
@@ -36,11 +36,11 @@ struct CompareChanges {
 const MapDifference& map_difference(CompareChanges& changes, const HeatmapSpec& before,
                                     const HeatmapSpec& after);
 
-// What the numbers say: of the map that `changes` has, which is `part`, of all heads, of the output.
+// What the numbers say about the map in `changes`, which belongs to `part`, about all heads, and about the output.
 std::string change_words(const PanelContext& context, CompareChanges& changes, const StagePart& part,
                          const OtherSide& side);
-// " The output: max |Δ| = …." alone; empty where the outputs cannot be held against each other. `side` has a computation, here
-// and above.
+// " The output: max |Δ| = …." alone; empty where the outputs cannot be compared. Here and above, `side` must have a
+// computation.
 std::string output_words(const PanelContext& context, CompareChanges& changes, const OtherSide& side);
 
 }  // namespace headwise

@@ -24,7 +24,7 @@
 namespace headwise {
 namespace {
 
-constexpr double low_area = 330.0;  // in units: with less than this under the choice, lines give way to the maps
+constexpr double low_area = 330.0;  // in units: with less than this below the choice, lines give way to the maps
 
 // The range of the maps of all heads, both sides together: the same number has the same colour.
 ValueRange common_range(const PanelContext& context, const StagePart& other, const StagePart& present,
@@ -38,7 +38,7 @@ ValueRange common_range(const PanelContext& context, const StagePart& other, con
   return joined(of(other, there.batch), of(present, context.selection.batch));
 }
 
-// Wrapped lines; the height that they take, drawn or not.
+// Wrapped lines; returns their height, drawn or not.
 float draw_sentence(const PanelContext& context, const std::string& text, ImVec2 at, float width, bool draws) {
   if (text.empty()) return 0.0f;
   ImFont* font = context.fonts.sans;
@@ -126,7 +126,7 @@ void CompareMaps::add_difference() {
   spec.color_map = ColorMap::blue_orange;
   spec.range = range_of(std::span<const HeatmapSpec>(&spec, 1), true, false);
   maps_.push_back(std::move(difference));
-  // One cursor: a cell of any of the maps is that cell of the present trace.
+  // One cursor: a cell of any map stands for that cell of the present trace.
   maps_[0].part.matrix = present_.matrix;
 }
 
@@ -140,8 +140,8 @@ RectF CompareMaps::draw_words(RectF area) {
     sentence += output_words(context_, state_.changes, side_);
   }
   for (const std::string& note : side_.notes) sentence += " " + note;
-  // The values of a cell stand above the maps, where no notice covers them. In a low stage they take the place of the
-  // sentence while a cell is looked at: no line is kept free for them.
+  // The values of a cell appear above the maps, where no notice covers them. In a low stage they replace the sentence while
+  // a cell is focused: no line is reserved for them.
   const float u = context_.scale;
   const bool low = area.height < low_area * u, values_stand_in = low && focus_;
   if (values_stand_in) values_line_ = RectF{area.x, area.y, area.width, 0};
@@ -212,7 +212,7 @@ void CompareMaps::draw_title(std::size_t i) const {
                                       fitted_text(fmt::format("now − {}", side_.name), font, room).c_str());
 }
 
-// What stands on and around a map. `hovered` gets the cell that is looked at; returns the head whose number was clicked.
+// Draws what is on and around a map. `hovered` receives the focused cell; returns the head whose number was clicked.
 std::optional<Index> CompareMaps::draw_map(std::size_t i, Place& hovered) const {
   const ComparedMap& map = maps_[i];
   const std::vector<StageMark> marks = linked(i) ? marks_ : std::vector<StageMark>{};

@@ -1,4 +1,4 @@
-// Draws the maps of the view of comparison, with the sentence and the values over them and the colour bars under them.
+// Draws the maps of the comparison view, with the sentence and the values above them and the colour bars below.
 #pragma once
 
 #include <optional>
@@ -13,13 +13,13 @@
 
 namespace headwise {
 
-// Returns the area without so many pixels at its top.
+// Returns the area with `height` pixels removed at its top.
 RectF without_top(const RectF& area, double height);
 
 struct ComparedMap {
   const char* probe;
   std::string title;
-  StagePart part;  // with the matrix of the present map where it has the same cells
+  StagePart part;  // with the matrix of the present map if it has the same cells
   PlaneGeometry plane;
   ComparePlace place;
 };
@@ -30,9 +30,9 @@ class CompareMaps {
   CompareMaps(const PanelContext& context, CompareState& state, const StagePart& present,
               const StagePart& other, ValueRanges& ranges);
 
-  // Draws what the numbers say, and returns the area under it.
+  // Draws the sentence on the numbers and returns the area below it.
   RectF draw_words(RectF area);
-  // Places the maps; returns false where the area has no room for the maps.
+  // Places the maps; returns false if they do not fit.
   bool place(const RectF& area);
   // Draws the maps; returns the head whose number was clicked.
   std::optional<Index> draw(std::optional<CellRef>& under_mouse);
@@ -47,7 +47,7 @@ class CompareMaps {
   void draw_title(std::size_t i) const;
   std::optional<Index> draw_map(std::size_t i, Place& hovered) const;
   void draw_bars() const;
-  // Whether a cell of map `i` is the same cell of the present trace.
+  // Whether a cell of map `i` corresponds to a cell of the present trace.
   bool linked(std::size_t i) const { return alike_ || i == 1; }
 
   const PanelContext& context_;
@@ -62,7 +62,7 @@ class CompareMaps {
   const std::vector<StageMark> marks_ = stage_marks(context_.trace, context_.selection, context_.pointed);
   const Place focus_ = focused_place();
   RectF area_;
-  std::optional<RectF> values_line_;  // none where the sentence stands in its place
+  std::optional<RectF> values_line_;  // none where the sentence takes its place
   CompareLayout layout_;
 };
 

@@ -26,9 +26,9 @@
 namespace headwise {
 namespace {
 
-// "beside | pinned | one wide head | …   pin this": the line over the maps, and its height.
+// "beside | pinned | one wide head | … pin this": draws the line above the maps, returns its height.
 float draw_choice(const PanelContext& context, PanelAction& action, const RectF& area) {
-  // Each says what the other side is; as app/session/other_side.cpp makes them.
+  // Each describes the other side, as app/session/other_side.cpp computes it.
   const bool scaled = score_scale(context.trace.options).scale != 1.0,
              masked = context.trace.tensors.mask_bias != nullptr;
   const std::array<std::string_view, compare_with_count> names{"pinned",

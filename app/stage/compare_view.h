@@ -1,4 +1,4 @@
-// The view of comparison: the step's result of another scenario, of this one, and their difference, with one cursor for all.
+// The comparison view: the step's result in another scenario, in this one, and their difference, with one shared cursor.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,8 @@ struct CompareState {
   std::optional<std::pair<Index, Index>> cell;  // row and column under the mouse, in whichever of the maps
 };
 
-// `content`, of the present trace, has cells. `under_mouse` is set to the present cell that the mouse is over, on any of the maps.
+// `content` comes from the present trace and has cells. `under_mouse` is set to the present trace's cell under the mouse,
+// on any of the maps.
 PanelAction draw_compare(const PanelContext& context, CompareState& state, const StageContent& content,
                          ValueRanges& ranges, RectF area, std::optional<CellRef>& under_mouse);
 

@@ -27,14 +27,14 @@ namespace {
 
 using Id = TensorId;
 
-// A number a key, behind the products: what the sum becomes on its way to a weight.
+// One number per key, after the products: what the sum becomes on its way to a weight.
 struct Figure {
   Id id;
   std::string caption;
   RectF rect;
 };
 
-// The query that is looked at: that of the pinned cell, else the one chosen here.
+// The current query: that of the pinned cell, else the one chosen here.
 Index shown_query(const PanelContext& context, const ElementwiseState& state, Index queries) {
   const auto& pinned = context.selection.pinned;
   const bool has_query = pinned && !pinned->tensor.gradient && pinned->index.size() == 4 &&
@@ -43,7 +43,7 @@ Index shown_query(const PanelContext& context, const ElementwiseState& state, In
   return std::clamp<Index>(has_query ? pinned->index[2] : state.query, 0, queries - 1);
 }
 
-// "query ‹ › it": and what was chosen with it.
+// "query ‹ › it": draws the choice and applies it.
 float draw_query_choice(const PanelContext& context, ElementwiseState& state, Index query, Index queries,
                         PanelAction& action, ImVec2 at) {
   constexpr std::array<std::string_view, 2> ways{"‹", "›"};
@@ -57,7 +57,7 @@ float draw_query_choice(const PanelContext& context, ElementwiseState& state, In
   int way = -1;
   if (segmented_control(context.widgets(), "query", ways, way)) {
     state.query = std::clamp<Index>(query + (way == 0 ? -1 : 1), 0, queries - 1);
-    // What is pinned goes along, else it would hold the query where it is.
+    // The pinned cell moves along, or it would hold the query in place.
     if (context.selection.pinned) {
       action.selection = context.selection;
       action.selection->pinned.reset();
@@ -103,7 +103,7 @@ class View {
   void draw_light(const TensorPtr& products) const;
   StagePart part_of(Id id, Index row_begin = 0, Index row_end = 0) const;
   void outline(const StagePart& part, const PlaneGeometry& plane, const std::vector<StageMark>& marks) const;
-  MatrixView keys() const { return k_.matrix.view.transposed(); }  // (S′,D): on the stage k stands as kᵀ
+  MatrixView keys() const { return k_.matrix.view.transposed(); }  // on the stage k is drawn as kᵀ
   Index key_count() const { return keys().rows; }
   CellRef cell(Id id, Index key) const {
     return {{id}, {context_.selection.batch, context_.selection.head, query_, key}};
@@ -147,7 +147,7 @@ void View::place() {
   }
 }
 
-// The query's row, over the keys and again over the products: it is the same for every line.
+// The query's row, above the keys and again above the products: it is the same for every line.
 void View::draw_strip() const {
   HeatmapSpec spec = q_.spec;
   spec.mask.reset();
@@ -162,7 +162,7 @@ void View::draw_strip() const {
   }
 }
 
-// A matrix of the head that is looked at, as it is stored.
+// A matrix of the selected head, as stored.
 StagePart View::part_of(Id id, Index row_begin, Index row_end) const {
   const StagePlace place{context_.selection.batch, context_.selection.head};
   return {
@@ -183,8 +183,8 @@ void View::outline(const StagePart& part, const PlaneGeometry& plane,
   }
 }
 
-// What is looked at and what is pointed at by name, and the axis of a letter, on every matrix of this view. Of queries
-// only one is shown: it stands where other matrices have N and H.
+// What is focused and what is pointed at by name, and the axis of a letter, on every matrix of this view. Only one query is
+// shown: it takes the place that N and H have in other matrices.
 void View::draw_light(const TensorPtr& products) const {
   const std::vector<StageMark> marks =
       stage_marks(context_.trace, context_.selection, context_.pointed, context_.reach);
@@ -272,7 +272,7 @@ void View::draw(const TensorPtr& products, std::optional<CellRef>& under_mouse) 
     draw_row_labels(widgets, list, keys_, context_.inputs.labels.key, std::nullopt);
   }
   ImFont* mono = context_.fonts.mono_small;
-  // With the sizes behind it where there is room; the name lights the tensor, the letters their axes.
+  // Followed by the sizes if there is room; the name lights up the tensor, the letters their axes.
   const auto title = [&](const PlaneGeometry& over, const std::string& text, Rgba8 color,
                          const std::string& shape = "", std::optional<Id> tensor = {}) {
     const std::string fitted = fitted_text(text, mono, static_cast<float>(over.width));

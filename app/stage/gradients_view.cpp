@@ -31,7 +31,7 @@ namespace {
 constexpr std::size_t most_ranges = 8;  // more than are on the stage at once
 
 StagePart as_stored(const StagePart& part) {
-  // A map of queries and keys is turned because somebody wants to see it so.
+  // A map of queries and keys is transposed because the user chose so.
   if (!part.matrix.transposed || is_pair_map(part.matrix)) return part;
   StagePart stored = part;
   stored.matrix.transposed = false;
@@ -44,14 +44,14 @@ StagePart as_stored(const StagePart& part) {
   return stored;
 }
 
-// "grad.scores, this head": the colours of a gradient are of the map that is shown, and of no other.
+// "grad.scores, this head": the colours of a gradient apply to the current map only.
 std::string range_caption(const Trace& trace, const StageMatrix& matrix) {
   const std::string name = to_string(matrix.name);
   if (head_count(trace, matrix.name) > 1) return name + ", this head";
   return matrix.view.tensor->shape().rank() > 2 ? name : matrix_name(matrix);
 }
 
-// A gradient ends at the mask: before it, blocked cells get nothing. Behind the softmax they are as any other.
+// A gradient ends at the mask: before it, blocked cells get none. After the softmax they are like any other.
 void set_mask(const Trace& trace, StagePart& part) {
   using Id = TensorId;
   const Id id = part.matrix.name.id;
@@ -86,7 +86,7 @@ PairShape shape_of(const PanelContext& context, const StagePart& part) {
   return shape;
 }
 
-// The same cell of the other of the two planes is marked too.
+// Marks the same cell on the other of the two planes too.
 void mark_twin(const PanelContext& context, std::vector<StageMark>& marks) {
   std::optional<CellRef> cell = focused_cell(context.trace, context.selection);
   if (!cell) return;
@@ -94,7 +94,7 @@ void mark_twin(const PanelContext& context, std::vector<StageMark>& marks) {
   marks.push_back({box_of(*cell), MarkKind::pinned});
 }
 
-// "loss: | Σ output | first cell | random |  loss = Σ output": the line over the planes, and its height.
+// "loss: | Σ output | first cell | random | loss = Σ output": draws the line above the planes, returns its height.
 float draw_loss_choice(const PanelContext& context, PanelAction& action, ImVec2 at, float width) {
   constexpr std::array<std::string_view, 4> names{"Σ output", "first cell", "random", "given"};
   const TensorPtr& given = context.inputs.grad_output;
@@ -125,7 +125,7 @@ float draw_loss_choice(const PanelContext& context, PanelAction& action, ImVec2 
   return size.y;
 }
 
-// "grad.k_heads, this head": where that is too long, the name alone.
+// "grad.k_heads, this head": if that is too long, the name alone.
 std::string short_caption(const PanelContext& context, const std::string& caption, float room) {
   ImFont* small = context.fonts.small;
   const bool fits = width_of(small, caption) <= room;
@@ -138,7 +138,7 @@ struct Drawn {
   PlaneGeometry plane;
   RectF bar;
   bool gradient, col_labels, slanted;
-  float room;  // of title and caption, to the right
+  float room;  // for title and caption, to the right
 };
 
 std::vector<Drawn> planes_of(const std::vector<GradientPair>& pairs, const GradientLayout& layout,
@@ -215,7 +215,7 @@ PanelAction draw_gradients(const PanelContext& context, GradientsState& state, c
     draw_stage_sentence(context, "make the window larger to see the gradients", area);
     return action;
   }
-  // Over the labels of the next pair stands whose they are.
+  // Above the next pair's labels: whose they are.
   ImFont* small = context.fonts.small;
   const double label_room = static_cast<double>(width_of(small, "query ↓")) + 8 * context.scale;
   const std::vector<Drawn> drawn = planes_of(pairs, layout, area, context.scale, label_room);

@@ -1,4 +1,4 @@
-// The view of the backward pass: the tensors of a step, each beside its gradient in colours of its own.
+// The view of the backward pass: the tensors of a step, each next to its gradient, which has its own colours.
 #pragma once
 
 #include <memory>
@@ -11,10 +11,10 @@
 
 namespace headwise {
 
-// The ranges of the maps that were drawn last, kept until others are.
+// The ranges of the maps drawn last, cached until others are drawn.
 class GradientRanges {
  public:
-  // From −m to m over the cells of this map alone.
+  // From −m to m, with m taken over the cells of this map alone.
   ValueRange of(const MatrixView& view);
 
  private:
@@ -30,7 +30,7 @@ struct GradientsState {
   GradientRanges ranges;
 };
 
-// A matrix of the trace as it is stored, and the same cells of its gradient.
+// A matrix of the trace as stored, and the same cells of its gradient.
 struct GradientPair {
   std::string place;  // "result", "left", "above"
   StagePart value;
@@ -38,12 +38,12 @@ struct GradientPair {
   std::string absent;  // why there is none
 };
 
-// Of the content of a step, in a trace that has its gradients: the result first, then its operands, each tensor once.
-// Operands that stand transposed in the product stand here as they are stored: rows are tokens in all of them.
+// For the content of a step in a trace that has gradients: the result first, then its operands, each tensor once. Operands
+// that are transposed in the product appear here as stored: rows are tokens in all of them.
 std::vector<GradientPair> gradient_pairs(const Trace& trace, const StageContent& content,
                                          GradientRanges& ranges);
 
-// `content` has cells. `under_mouse` is set to the cell that the mouse is over, if any.
+// `content` has cells. `under_mouse` is set to the cell under the mouse, if any.
 PanelAction draw_gradients(const PanelContext& context, GradientsState& state, const StageContent& content,
                            RectF area, std::optional<CellRef>& under_mouse);
 

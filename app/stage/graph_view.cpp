@@ -47,7 +47,7 @@ void draw_edge(const PanelContext& context, const GraphNode& from, const GraphNo
   list->AddPolyline(path, 3, color, ImDrawFlags_None, u);
 }
 
-// How much of the node's tensor the way of the cell takes in; empty where there is no such way, or none of it.
+// How much of the node's tensor the reach of the cell covers; empty if there is no reach, or none of it.
 std::string reach_of_node(const PanelContext& context, TensorId id) {
   if (!context.reach) return "";
   const bool gradient = context.reach->cell.tensor.gradient;
@@ -81,8 +81,8 @@ struct NodeUse {
   bool hovered = false, pressed = false;
 };
 
-// The node as a control: what the mouse and the keyboard do with it. What is scrolled out at the sides comes into sight when
-// the keyboard reaches it.
+// The node as a control: its mouse and keyboard handling. Nodes scrolled out of sight come into view when they get keyboard
+// focus.
 NodeUse use_node(const PanelContext& context, TensorId id, const std::string& reach, const NodeRect& rect,
                  ImVec2 sides, GraphState& state) {
   NodeUse use;
@@ -102,7 +102,7 @@ NodeUse use_node(const PanelContext& context, TensorId id, const std::string& re
   return use;
 }
 
-// Along the way of a number, `reach`, how much of the tensor is on it, takes the place of the sizes; the rest steps back.
+// When a number is traced, `reach`, how much of the tensor is on its way, replaces the sizes; the rest is dimmed.
 void draw_node(const PanelContext& context, const GraphNode& node, const std::string& reach,
                const NodeRect& rect, bool present, bool hovered) {
   ImDrawList* list = ImGui::GetWindowDrawList();
@@ -121,7 +121,7 @@ void draw_node(const PanelContext& context, const GraphNode& node, const std::st
     list->AddRectFilled({min.x, max.y - 2.0f * context.scale}, max, im_color(hue), rounding);
 }
 
-// The name, and the sizes under it or behind it.
+// The name, and the sizes below or after it.
 void draw_node_text(const PanelContext& context, const GraphNode& node, const std::string& reach,
                     const NodeRect& rect, const GraphLayout& layout) {
   ImDrawList* list = ImGui::GetWindowDrawList();

@@ -1,4 +1,4 @@
-// The tensors and what flows between them, along the bottom: a click shows the step that makes a tensor.
+// The tensors and what flows between them, along the bottom: a click shows the step that computes a tensor.
 #pragma once
 
 #include "app/panels/panel.h"

@@ -1,5 +1,5 @@
-// The colours of maps of all heads side by side: the same number has the same colour in every one, or each head's colours end
-// at its own numbers. The choice between the two, the ranges, and what the legend says.
+// The colours of maps of all heads side by side: either the same number has the same colour in all of them, or each head's
+// colours span its own numbers. The choice between the two, the ranges, and the text of the legend.
 #pragma once
 
 #include <imgui.h>
@@ -16,8 +16,8 @@ namespace headwise {
 
 class HeadRanges {
  public:
-  // Gives each head's map, in the order of the heads, the range of its own numbers: of probabilities from 0, of other
-  // numbers as far below 0 as above. Found anew only where the maps are of other numbers.
+  // Gives each head's map, in the order of the heads, the range of its own numbers: probabilities start at 0, other numbers
+  // get a range symmetric about 0. Recomputed only when the maps show other numbers.
   void give(const std::vector<StagePart*>& maps, Index batch);
 
  private:
@@ -29,11 +29,12 @@ class HeadRanges {
 // "−2.1 … 2.1"
 std::string range_text(ValueRange range);
 
-// "all heads | each head", at the cursor, and its size in pixels. `action` gets the Selection with the other choice.
+// "all heads | each head", at the cursor, and its size in pixels. `action` receives the Selection with the new choice.
 ImVec2 color_choice_size(const PanelContext& context);
 void draw_color_choice(const PanelContext& context, PanelAction& action);
 
-// Of a colour bar whose maps each have a range of their own: "scores, each head its own", and what stands at its ends.
+// For a colour bar whose maps each have their own range: the caption "scores, each head its own", and the labels at its
+// ends.
 std::string own_colors_caption(const StagePart& map);
 RangeTicks own_colors_ticks(const StageBar& bar);
 

@@ -60,7 +60,7 @@ bool has_gains(const PanelContext& context) {
   return context.scenario.op == Op::multi_head_attention;
 }
 
-// All thumbnails are one stop of the keyboard: the arrows look at a head, Enter or Space mutes the one looked at.
+// All thumbnails are one tab stop: the arrow keys select a head, Enter or Space mutes the selected one.
 void work_by_keys(const PanelContext& context, const HeadGrid& grid, PanelAction& action) {
   const Index heads = context.trace.options.num_heads, now = context.selection.head;
   const RectF first = grid.thumbnail(0), last = grid.thumbnail(std::min(heads, grid.columns) - 1),
@@ -79,8 +79,7 @@ void work_by_keys(const PanelContext& context, const HeadGrid& grid, PanelAction
   if (press_key_pressed() && has_gains(context)) action = edit(toggle_mute(context.scenario, now));
 }
 
-// What the caption says, in `width` pixels: with a trained head also what the chosen one does, where the header may have no
-// room for it.
+// The caption's text, in `width` pixels: for a trained head also what it does, where the header may lack room for it.
 std::string caption_text(const PanelContext& context, float width) {
   ImFont* font = context.fonts.small;
   const std::string heads = context.selection.colors_by_head ? "heads, coloured per head" : "heads";
@@ -99,7 +98,7 @@ std::string caption_text(const PanelContext& context, float width) {
   return fits(font, told, width) ? told : caption;
 }
 
-// Over the thumbnails; at the end of its line the choice of the colours, where the line has room for both.
+// Above the thumbnails; at the end of its line the choice of colours, if the line has room for both.
 void draw_caption(const PanelContext& context, const RectF& line, PanelAction& action) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* small = context.fonts.small;
@@ -117,7 +116,7 @@ void draw_caption(const PanelContext& context, const RectF& line, PanelAction& a
   }
   const std::string caption = caption_text(context, width);
   list->AddText(small, small->FontSize, corner(line), color, caption.c_str());
-  // What is chosen there, where the caption leaves room to say it.
+  // A label for the choice, if the caption leaves room for it.
   const std::string of_what = "colours of";
   if (chooses && fits(small, caption + "   " + of_what, width)) {
     const float left = corner(line).x + width - width_of(small, of_what);
@@ -125,7 +124,7 @@ void draw_caption(const PanelContext& context, const RectF& line, PanelAction& a
   }
 }
 
-// Over the map of a head: its marks and its tooltip, and what a click asks for.
+// On the map of a head: its marks and its tooltip; returns what a click requests.
 void draw_thumbnail(const PanelContext& context, const RectF& rect, Index head, const StagePart* map,
                     PanelAction& action) {
   const WidgetContext widgets = context.widgets();
@@ -151,7 +150,7 @@ void draw_thumbnail(const PanelContext& context, const RectF& rect, Index head, 
   }
 }
 
-// Marks on the maps what the number that is looked at depends on, and what it feeds, where all its way is to be lit.
+// If the whole reach is to be lit up: marks on the maps what the focused number depends on, and what it feeds.
 void draw_way(const PanelContext& context, const HeadGrid& grid, const std::vector<StagePart>& parts) {
   if (!context.reach) return;
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -225,7 +224,7 @@ Selection looking_at_head(const PanelContext& context, Index head) {
 std::optional<HeadPurpose> head_description(const PanelContext& context, Index head) {
   const ParametersSpec& parameters = context.scenario.parameters;
   if (is_of_model(context.scenario) && context.inputs.model_input) {
-    // Columns that are cut anew are other heads.
+    // Columns that are regrouped form different heads.
     if (!context.inputs.told_of_heads.empty()) return std::nullopt;
     const auto trained = trained_head(*parameters.file, parameters.layer, head);
     if (!trained) return std::nullopt;
@@ -257,7 +256,7 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   if (item_over("heads/number", head, {line.x, line.y, line.width - reach, line.height}).clicked) {
     action.selection = looking_at_head(context, head);
   }
-  const std::size_t name_at = number.find(' ');  // what the head does, behind its number
+  const std::size_t name_at = number.find(' ');  // what the head does, after its number
   const bool named = name_at != std::string::npos;
   tooltip(context.widgets(), named ? fmt::format("show head {}", number) : "show this head");
   ImFont* font = chosen ? context.fonts.bold : context.fonts.small;
@@ -267,7 +266,7 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   // A little smaller before it is cut.
   const float shrink = named ? std::clamp(room / std::max(needed, 1.0f), 0.82f, 1.0f) : 1.0f;
   std::string shown = !named ? number : fitted_text(number, font, room / shrink);
-  // Of a few letters nobody knows the word.
+  // A few letters are not enough to recognise the word.
   if (named && shown != number && shown.size() < name_at + 1 + fewest_letters + std::string_view("…").size())
     shown = number.substr(0, name_at);
   const float size = std::floor(font->FontSize * shrink);

@@ -1,4 +1,4 @@
-// The heads as live thumbnails: a click looks at one, its dot mutes it, a double click hears it alone.
+// The heads as live thumbnails: a click selects a head, its dot mutes it, a double click solos it.
 #pragma once
 
 #include <vector>
@@ -12,40 +12,41 @@
 
 namespace headwise {
 
-// The maps of all heads, in the colours of content.head_map or, where the selection says so, each in its own; `ranges` keeps
-// those. Empty where the step has none.
+// The maps of all heads, in the colours of content.head_map or, if the selection says so, each in its own; `ranges` caches
+// those. Empty if the step has none.
 std::vector<StagePart> thumbnail_parts(const PanelContext& context, const StageContent& content,
                                        HeadRanges& ranges);
 
-// Adds the planes of all thumbnails to those that are drawn in one call; `parts` must outlive that call.
+// Adds the planes of all thumbnails to those drawn in one call; `parts` must outlive that call.
 void add_thumbnail_planes(const HeadGrid& grid, const std::vector<StagePart>& parts,
                           std::vector<HeatmapPlane>& planes);
 
-// Everything but the planes of `parts`, over them, and what the mouse asks for. Where all the way of a number is to be lit:
-// what of each head's map it depends on, and what it feeds.
+// Draws everything but the planes of `parts`, on top of them, and returns what the mouse requests. Where a number is
+// followed all the way: also what of each head's map it depends on, and what it feeds.
 PanelAction draw_head_thumbnails(const PanelContext& context, const HeadGrid& grid,
                                  const std::vector<StagePart>& parts);
 
-// Draws all of that, planes too, in an area of its own, at most `largest` pixels a thumbnail. `content` has a head_map.
+// Draws all of that, planes included, in its own area, at most `largest` pixels per thumbnail. `content` has a head_map.
 PanelAction draw_heads_strip(const PanelContext& context, const StageContent& content, const RectF& area,
                              double largest, HeadRanges& ranges);
 
-// Draws a frame around the map of a head from `min` to `max`: the one that is shown, or that the mouse is over.
+// Draws a frame from `min` to `max` around the map of a head: the current one, or the one under the mouse.
 void draw_head_frame(const PanelContext& context, ImVec2 min, ImVec2 max, Rgba8 color);
 
-// Beside a map: the head's number, left, and its dot, right: full where the head is heard, a ring where it is
-// muted; no dot where `several` heads share the map. Gives what a click on the dot (mute) or on the rest of
-// `line` (look) asks for.
+// Next to a map: the head's number on the left and its dot on the right: filled where the head is active, a ring where it
+// is muted; no dot where `several` heads share the map. Returns what a click on the dot (mute) or on the rest of `line`
+// (select) requests.
 PanelAction draw_head_number(const PanelContext& context, const RectF& line, Index head,
                              const std::string& number, bool several = false);
 
-// What a head does, where that is known: of hand-made heads, and of those of our own trained models that do something with a name.
+// What a head does, where that is known: for hand-made heads, and for those of our own trained models whose function has a
+// name.
 struct HeadPurpose {
   std::string name, reason;
 };
 std::optional<HeadPurpose> head_description(const PanelContext& context, Index head);
 
-// The selection moved to another head; a pinned cell that belongs to a head moves along.
+// The selection moved to another head; a pinned cell that belongs to a head moves with it.
 Selection looking_at_head(const PanelContext& context, Index head);
 
 }  // namespace headwise

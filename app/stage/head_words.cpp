@@ -16,7 +16,7 @@ std::string strongest_pair(const PanelContext& context, const HeadStatistics& he
                      token_at(context.inputs.labels.key, head.key, "k "));
 }
 
-// Which way a head looks, where that is one way mostly.
+// The direction in which a head attends, if it is mostly one direction.
 std::string distance_text(const HeadStatistics& head) {
   const char* way = std::abs(head.back) < 0.5 * head.distance || head.distance < 0.05 ? "away"
                     : head.back > 0                                                   ? "back"

@@ -1,4 +1,4 @@
-// A few words on what each head does, from its attention weights: how sharply it looks, how far, and where most.
+// A few words on what each head does, from its attention weights: how sharply it attends, how far away, and where most.
 #pragma once
 
 #include <array>
@@ -11,10 +11,10 @@
 
 namespace headwise {
 
-// The statistics of all heads at one batch, kept as long as the weights live.
+// The statistics of all heads in one batch, cached as long as the weights live.
 class HeadFigures {
  public:
-  // Empty where the trace has no attn_weights.
+  // Empty if the trace has no attn_weights.
   const std::vector<HeadStatistics>& of(const Trace& trace, Index batch);
 
  private:
@@ -23,8 +23,8 @@ class HeadFigures {
   std::vector<HeadStatistics> heads_;
 };
 
-// "entropy 0.32 of 2.48", "looks 1.1 back", "it → animal .93", the last only where a row has a choice. A head without a row of
-// numbers: one line that says so.
+// "entropy 0.32 of 2.48", "looks 1.1 back", "it → animal .93", the last only if a row has a choice. For a head without a
+// row of numbers: one line that says so.
 std::vector<std::string> head_words(const PanelContext& context, const HeadStatistics& head);
 // The same as a sentence for a tooltip.
 std::string head_sentence(const PanelContext& context, const HeadStatistics& head);

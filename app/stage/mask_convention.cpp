@@ -46,7 +46,7 @@ void draw_minus_infinities(const WidgetContext& context, ImDrawList* list, const
       const RectF cell = plane.cell(row, col);
       const ImVec2 at{std::floor(static_cast<float>(cell.x + cell.width / 2) - width / 2),
                       std::floor(static_cast<float>(cell.y + cell.height / 2) - font->FontSize / 2)};
-      // On a plate: the hatching would cross it out.
+      // On a backing rectangle: the hatching would cross it out.
       list->AddRectFilled({at.x - 1, at.y}, {at.x + width + 1, at.y + font->FontSize},
                           im_color(context.palette.panel, 0.85f));
       list->AddText(font, font->FontSize, at, im_color(context.palette.text), text.c_str());

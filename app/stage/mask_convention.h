@@ -12,25 +12,26 @@
 
 namespace headwise {
 
-// Whether the masks of this trace only block: a map of booleans says all of it.
+// Whether the masks of this trace only block, so that a map of booleans captures them completely.
 bool is_boolean(const MatrixView& mask_bias);
 
 // "−∞" over the hatching of mask_bias's cells, where it fits.
 void draw_minus_infinities(const WidgetContext& context, ImDrawList* list, const StagePart& part,
                            const PlaneGeometry& plane);
 
-// T and F in the cells of mask_bias, where they fit; false where nothing was drawn: another convention is not asked for, the
-// plane is no mask or not boolean, or its cells are too small.
+// T and F in the cells of mask_bias, where they fit; false if nothing was drawn: no boolean convention is selected, the
+// plane is not a mask or not boolean, or its cells are too small.
 bool draw_mask_letters(const WidgetContext& context, ImDrawList* list, const StagePart& part,
                        const PlaneGeometry& plane, MaskConvention reading);
 
-// What makes a boolean attn_mask of mask_bias, and who reads it so; none for MaskConvention::added.
+// The code that makes a boolean attn_mask of mask_bias, and a comment on which libraries read it this way; none for
+// MaskConvention::added.
 struct MaskCode {
   std::string code, comment;
 };
 std::optional<MaskCode> mask_code(CodeStyle style, MaskConvention reading);
 
-// "np.array([[False, True], …])" of one map of mask_bias, in this convention. Throws Error(usage) where it is not boolean.
+// "np.array([[False, True], …])" for one map of mask_bias, in this convention. Throws Error(usage) if it is not boolean.
 std::string mask_as_booleans(const MatrixView& mask_bias, MaskConvention reading);
 
 }  // namespace headwise

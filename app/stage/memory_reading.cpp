@@ -20,7 +20,7 @@
 namespace headwise {
 namespace {
 
-// Offsets in the cells where the largest fits; else the first and the last of each row.
+// Offsets in the cells if the largest fits; else the first and last of each row.
 void draw_offsets(const PanelContext& context, ImDrawList* list, const MemoryReading& reading) {
   const PlaneGeometry& plane = reading.plane;
   const std::vector<Index>& floats = reading.floats();
@@ -43,7 +43,7 @@ void draw_offsets(const PanelContext& context, ImDrawList* list, const MemoryRea
   const auto y_of = [&](const RectF& cell) {
     return std::floor(static_cast<float>(cell.y + 0.5 * cell.height) - 0.5f * size);
   };
-  // On a plate, for it is wider than its cell.
+  // On a backing rectangle, because it is wider than its cell.
   const auto at_the_side = [&](Index row, Index col, float x) {
     const std::string text = number(row, col);
     const RectF cell = plane.cell(row, col);

@@ -1,5 +1,5 @@
-// One of the two readings of the memory as a matrix, the one that the operations make or the one that takes the wrong floats:
-// cells that show their offset, a title over them, and under them how the offset is computed.
+// One of the two readings of the memory as a matrix, the one produced by the operations or the one that takes the wrong
+// floats: cells that show their offset, a title above them, and below them how the offset is computed.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace headwise {
 
-// The rows and columns of the matrix that there is room for, and the floats in their cells.
+// The rows and columns of the matrix that fit, and the floats in their cells.
 struct MemoryWindow {
   Index row_begin = 0, rows = 0, col_begin = 0, cols = 0;
   std::vector<Index> right, wrong;  // in the first memory, row by row; `wrong` is empty where there is none
@@ -23,7 +23,7 @@ struct MemoryReading {
   const MemoryWindow& window;
   PlaneGeometry plane;               // of the cells, as many rows and columns as the window has
   bool wrong = false;                // which of the two
-  std::optional<CellBox> looked_at;  // in the window; none where it lies outside
+  std::optional<CellBox> looked_at;  // within the window; none if it lies outside
 
   const std::vector<Index>& floats() const { return wrong ? window.wrong : window.right; }
   const std::vector<Rgba8>& colors() const { return wrong ? window.wrong_colors : window.right_colors; }
@@ -31,8 +31,8 @@ struct MemoryReading {
 
 void draw_reading_cells(const PanelContext& context, const MemoryReading& reading);
 
-// "q_heads[0,1] L×D 12×16" over the cells, and under them how the offset is computed, all at most `width` pixels wide.
-// `says_owner`: in one more line, whose number the float is.
+// "q_heads[0,1] L×D 12×16" above the cells, and below them how the offset is computed, all at most `width` pixels wide.
+// `says_owner`: adds a line saying whose number the float is.
 void draw_reading_words(const PanelContext& context, const MemoryReading& reading, float width,
                         bool says_owner);
 

@@ -17,7 +17,7 @@ namespace headwise {
 namespace {
 
 constexpr float lane_units = 13.0f, mark_units = 4.0f;
-constexpr float least_block_units = 2.0f;  // of the floats of one head that lie together
+constexpr float least_block_units = 2.0f;  // of the contiguous floats of one head
 
 float caption_height(const PanelContext& context) {
   return std::round(context.fonts.small->FontSize * 1.25f);
@@ -29,13 +29,13 @@ float cells_height(const PanelContext& context) {
   return std::round(context.fonts.mono_small->FontSize * 1.5f);
 }
 
-// One of a few, from dark to light.
+// One of a few colours, from dark to light.
 Rgba8 head_color(const PanelContext& context, Index which, Index count) {
   return color_at(static_cast<double>(which) + 0.5, {0.0, static_cast<double>(count)},
                   color_table(ColorMap::viridis, context.theme));
 }
 
-// Of a turned k every float is of the one head: the keys have to be told apart.
+// For a transposed k every float belongs to the same head: the keys have to be told apart.
 bool colored_by_key(const MemoryScene& scene) {
   return scene.matrix.transposed;
 }
@@ -53,7 +53,7 @@ class Strips {
                             std::optional<Index> wrong_float, std::optional<Index>& under);
 
  private:
-  // Floats in a row that are of one head: those of the axis that lies next to each other.
+  // Consecutive floats of one head: those of the contiguous axis.
   Index block_length() const {
     if (scene_.order.heads > 0 && scene_.order.head_width > 1) return scene_.order.head_width;
     const auto& axes = scene_.order.states.back().layout.axes();
@@ -67,7 +67,7 @@ class Strips {
     }
     return length;
   }
-  // The float of the first memory that lies at a place of this one.
+  // The float of the first memory stored at a place in this one.
   Index float_at(std::size_t memory, Index place) const {
     const std::size_t state = scene_.last_in(memory);
     return float_of(scene_.order.states, state, scene_.order.states[state].layout.index_of(place));
@@ -94,7 +94,7 @@ class Strips {
   Index block_ = 1, count_ = 1, begin_ = 0;
 };
 
-// What is shown moves along with the float that is looked at, but not away from the mouse.
+// The view follows the focused float, but does not move under the mouse.
 void Strips::keep_in_sight() {
   const Index last = scene_.floats() - count_;
   if (!state_.hovered) {
@@ -105,7 +105,7 @@ void Strips::keep_in_sight() {
   begin_ = state_.lane_begin = std::clamp<Index>(state_.lane_begin, 0, std::max<Index>(last, 0));
 }
 
-// What the lane is, and the colours of the heads.
+// The lane's name, and the colours of the heads.
 std::optional<Index> Strips::caption(const MarkedFloats& marked, float y) const {
   ImFont* small = context_.fonts.small;
   ImFont* mono = context_.fonts.mono_small;
@@ -163,7 +163,7 @@ std::optional<Index> Strips::caption(const MarkedFloats& marked, float y) const 
   return clicked;
 }
 
-// Bars over or under the lane, one for floats that lie together.
+// Bars above or below the lane, one per run of contiguous floats.
 void Strips::marks(std::size_t memory, const std::vector<Index>& floats, float y, Rgba8 color) const {
   std::vector<Index> places;
   places.reserve(floats.size());
@@ -191,7 +191,7 @@ void Strips::lane(std::size_t memory, const MarkedFloats& marked, std::optional<
   const Palette& palette = context_.palette;
   const float u = context_.scale, mark = std::round(mark_units * u), height = std::round(lane_units * u);
   const float top = y + mark, bottom = top + height;
-  // Neighbours of one colour are one rectangle.
+  // Neighbours of the same colour form one rectangle.
   const auto color_of = [&](Index place) { return memory_color(context_, scene_, float_at(memory, place)); };
   for (Index place = begin_; place < begin_ + count_;) {
     const Rgba8 color = color_of(place);
@@ -225,7 +225,7 @@ void Strips::lane(std::size_t memory, const MarkedFloats& marked, std::optional<
   }
 }
 
-// The floats around the one that is looked at, large enough for their offsets.
+// The floats around the focused one, large enough for their offsets.
 void Strips::cells(float y, std::optional<Index> wrong_float, std::optional<Index>& under) const {
   ImFont* mono = context_.fonts.mono_small;
   const float u = context_.scale, height = cells_height(context_);

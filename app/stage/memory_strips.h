@@ -1,5 +1,5 @@
-// The memory of a tensor as what it is, one row of floats: all of it, coloured by head, and enlarged around the float that
-// is looked at.
+// The memory of a tensor as what it is, one row of floats: all of it, coloured by head, and enlarged around the focused
+// float.
 #pragma once
 
 #include <optional>
@@ -10,23 +10,23 @@
 
 namespace headwise {
 
-// The colour of a float: of its head, or, where k is turned, of its key; a neutral one for floats that no head or key of
-// what is shown has.
+// The colour of a float: that of its head or, where k is transposed, of its key; a neutral one for floats that belong to no
+// head or key shown.
 Rgba8 memory_color(const PanelContext& context, const MemoryScene& scene, Index first_float);
 
 struct MemoryStripState {
-  bool hovered = false;  // in the last frame: what the strips show then stays where it is
+  bool hovered = false;  // in the last frame: the strips then keep showing the same floats
   Index middle = 0;      // of the enlarged floats
-  Index lane_begin = 0;  // the first float of the lanes, where they have no room for all
+  Index lane_begin = 0;  // the first float of the lanes, where not all of them fit
 };
 
-// Floats that are to be found in the memory again.
+// Floats to be marked in the memory.
 struct MarkedFloats {
   std::string what;                 // "q_heads[0,1]", "row 3"
   std::vector<Index> right, wrong;  // in the first memory
 };
 
-// What of it there is room for: one lane a memory, the first memory's first; the enlarged floats.
+// The parts that fit: one lane per memory, the first memory's first; the enlarged floats.
 struct MemoryStripParts {
   std::size_t lanes = 0;
   bool floats = true;
@@ -34,7 +34,7 @@ struct MemoryStripParts {
 
 // A caption, then a lane for every memory.
 float memory_strips_height(const PanelContext& context, const MemoryStripParts& parts);
-// Sets `under` to the float that the mouse is over, counted in the first memory. Gives the head whose colour was clicked.
+// Sets `under` to the float under the mouse, counted in the first memory. Returns the head whose colour was clicked.
 std::optional<Index> draw_memory_strips(const PanelContext& context, MemoryStripState& state,
                                         const MemoryScene& scene, const MemoryStripParts& parts,
                                         const MarkedFloats& marked, std::optional<Index> wrong_float,

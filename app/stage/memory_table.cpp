@@ -19,7 +19,7 @@ namespace headwise {
 namespace {
 
 constexpr std::array<const char*, 6> captions{"", "axes", "sizes", "strides", "cell", "float"};
-constexpr std::size_t short_lines = 4;  // of the short form: without axes and cell
+constexpr std::size_t short_lines = 4;  // in the short form: without axes and cell
 constexpr float smallest_text = 0.8f;   // of its usual size, before anything is cut
 
 float line_height(const PanelContext& context) {
@@ -34,7 +34,7 @@ std::string without_spaces(const std::string& text) {
   return narrow;
 }
 
-// Without the spaces behind commas where there is no room for them.
+// Without the spaces after commas if there is no room for them.
 std::string narrowed(const std::string& text, ImFont* font, float width) {
   return width_of(font, text) <= width ? text : fitted_text(without_spaces(text), font, width);
 }
@@ -79,7 +79,7 @@ class Table {
   }
 
  private:
-  // Text that is too wide is written smaller, and only then cut.
+  // Text that is too wide is first made smaller, then cut.
   float size_for(const std::string& text, float room) const {
     const float width = width_of(font_, without_spaces(text));
     return font_->FontSize * std::clamp(room / std::max(width, 1.0f), smallest_text, 1.0f);
@@ -90,7 +90,7 @@ class Table {
     const float x = std::floor(at_.x + caption_ + pitch_ * static_cast<float>(place));
     const float room = pitch_ - 12.0f * context_.scale, line = line_height(context_);
     const Shape shape = shown.layout.shape();
-    // The wrong reading is asked for the same cell, and the others for the same float.
+    // For the wrong reading the same cell is shown, for the others the same float.
     const std::vector<Index> cell = wrong ? scene_.cell : cell_of(states, state, scene_.first_float);
     const Index lies_at = shown.layout.offset(cell);
     const Index float_there = wrong ? float_of(states, state, cell) : scene_.first_float;

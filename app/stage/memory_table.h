@@ -1,5 +1,5 @@
-// The operations on the way from one tensor to the other as a table: shape, strides, and where the cell that is looked at
-// stands after each.
+// The operations that lead from one tensor to the other as a table: shape, strides, and the index of the focused cell after
+// each.
 #pragma once
 
 #include "app/content/memory_scene.h"
@@ -7,7 +7,7 @@
 
 namespace headwise {
 
-// `short_form`: without the axes and the cell, where the stage is low.
+// `short_form`: omits the axes and the cell, for a low stage.
 float memory_table_height(const PanelContext& context, bool short_form = false);
 // `at`: its upper left corner, in pixels.
 void draw_memory_table(const PanelContext& context, const MemoryScene& scene, ImVec2 at, float width,

@@ -22,14 +22,14 @@
 namespace headwise {
 namespace {
 
-// In the lowest rows numbers just have room.
+// At the lowest row height numbers just fit.
 constexpr double least_row_units = 10.5, roomy_row_units = 15.0, highest_row_units = 34.0;
 constexpr double title_lines = 1.5;  // over the cells
 constexpr double least_col_units = 4.0, widest_col_units = 44.0;
-constexpr Index wanted_rows = 4;  // of the matrix: what lies around it gives way until so many have room
-constexpr Index few_rows = 3;     // of neighbours, which the copy's memory gives way to
+constexpr Index wanted_rows = 4;  // of the matrix: its surroundings give way until this many fit
+constexpr Index few_rows = 3;     // of neighbours, to which the copy's memory gives way
 
-// How many of `total` have room at a least size each, and the first of them: the middle one is `chosen`.
+// How many of `total` fit at a minimum size each, and the first of them: the middle one is `chosen`.
 struct Span {
   Index begin = 0, count = 0;
 };
@@ -47,7 +47,7 @@ class View {
 
  private:
   bool has_wrong() const { return !scene_.order.wrong.empty(); }
-  // The axis that joins the heads is shown whole: its bands say enough.
+  // The axis that joins the heads is always shown in full: its bands say enough.
   bool joined_columns() const { return scene_.matrix.col_axis.find("·") != std::string::npos; }
   const std::vector<std::string>* row_labels() const;
   void place();
@@ -66,11 +66,11 @@ class View {
   const MemoryScene& scene_;
   RectF area_;
   ImDrawList* list_;
-  RectF grids_;  // what titles, cells and formulas of both have together
+  RectF grids_;  // what titles, cells and formulas of both share
   double label_width_ = 0.0, grid_width_ = 0.0, gap_ = 0.0;
   int formula_lines_ = 1;
-  bool says_owners_ = false;  // whose number the float is, under its formula
-  // What there is room for beside the matrix.
+  bool says_owners_ = false;  // whose number the float is, below its formula
+  // What fits next to the matrix.
   bool says_what_happens_ = true, says_refusal_ = true, short_table_ = false;
   MemoryStripParts strips_;
   PlaneGeometry right_, wrong_;
@@ -85,7 +85,7 @@ const std::vector<std::string>* View::row_labels() const {
   return tokens && static_cast<Index>(tokens->size()) >= scene_.matrix.view.rows ? tokens : nullptr;
 }
 
-// What a learner may try, and what PyTorch says to it; then what happens to the floats.
+// What a learner may try, and PyTorch's answer; then what happens to the floats.
 float View::words(float y, bool draws) const {
   ImFont* small = context_.fonts.small;
   const auto width = static_cast<float>(area_.width), x = static_cast<float>(area_.x);
@@ -116,8 +116,8 @@ void View::place() {
                                 has_wrong() ? offset_formulas(scene_.order.wrong, scene_.cell).size() : 1));
 }
 
-// In a low stage first the words go, then the enlarged floats, lines of the table, the copy's memory, the memory:
-// the matrix and its formulas are what the view is for.
+// In a low stage the text is dropped first, then the enlarged floats, lines of the table, the copy's memory, the memory:
+// the matrix and its formulas are the point of the view.
 void View::give_way() {
   const double u = context_.scale, line = context_.fonts.mono_small->FontSize * 1.3;
   const bool tall = area_.height >= 40.0 * context_.fonts.mono_small->FontSize;
@@ -138,7 +138,7 @@ void View::give_way() {
   if (rows() < 1) strips_.lanes = 0;
 }
 
-// Whose floats they are changes rarely, and to find them all takes long.
+// Which floats are shown changes rarely, and finding all of them takes long.
 void View::make_window() {
   const double u = context_.scale;
   const MatrixView& view = scene_.matrix.view;
@@ -148,7 +148,7 @@ void View::make_window() {
   says_owners_ =
       height - line >= roomy_row_units * u * static_cast<double>(view.rows) && scene_.order.heads > 0;
   if (says_owners_) height -= line;
-  // The mouse must not move what it points at.
+  // What the mouse points at must not move.
   std::optional<std::pair<Index, Index>> pinned;
   if (context_.selection.pinned) {
     if (const auto box = drawn_box(scene_.matrix, box_of(*context_.selection.pinned)))
@@ -210,7 +210,7 @@ void View::light(const RectF& strips) const {
   context_.lit->push_back(strips);
 }
 
-// What is pointed at by name: the result stands here as a whole, or some of its rows and columns do.
+// What is pointed at by name: the result appears here as a whole, or some of its rows and columns do.
 void View::frame_pointed() const {
   if (!context_.pointed) return;
   const MemoryWindow& window = state_.window;
@@ -241,7 +241,7 @@ void View::labels(const PlaneGeometry& plane) const {
   draw_row_labels(context_.widgets(), list_, plane, shown, box ? std::optional(box->row_begin) : std::nullopt);
 }
 
-// Heads are found again in the memory as a whole; of a joined or turned matrix one row or column tells more.
+// Heads are marked in the memory as a whole; for a joined or transposed matrix one row or column is clearer.
 MarkedFloats View::marked() const {
   const MemoryWindow& window = state_.window;
   if (!has_wrong()) return {};

@@ -1,5 +1,5 @@
-// The view of memory order: which float lies where after view and transpose. The operations as a table, the matrix that they
-// make as cells that show their offset, beside it the reading that would take the wrong floats, and under both the memory
+// The memory order view: which float lies where after view and transpose. The operations as a table, the resulting matrix
+// with cells that show their offset, next to it the reading that would take the wrong floats, and below both the memory
 // itself as one row of floats.
 #pragma once
 
@@ -16,13 +16,13 @@ namespace headwise {
 
 struct MemoryViewState {
   MemoryWindow window;
-  // What it was made from, kept until another is shown.
+  // The tensor that `window` was made from; kept until another is shown.
   std::weak_ptr<const Tensor> window_of;
   std::string window_key;
   MemoryStripState strips;
 };
 
-// `under_mouse` is set to the cell whose float the mouse is over, if any.
+// `under_mouse` is set to the cell whose float is under the mouse, if any.
 PanelAction draw_memory(const PanelContext& context, MemoryViewState& state, const MemoryScene& scene,
                         RectF area, std::optional<CellRef>& under_mouse);
 

@@ -78,7 +78,7 @@ StageLayout one_head_layout(const PanelContext& context, const StageContent& con
   const auto too_low = [&] { return layout.result.height < smallest_result_units * scale; };
   if (too_low() && shape.heads > 0) {
     shape.heads = 0;
-    // Bars stand in the order in which they were needed: the thumbnails' own is the last.
+    // Bars come in the order in which they were needed: the thumbnails' own is the last.
     if (is_of_thumbnails(content, content.head_map->bar)) shape.bar_captions.resize(content.head_map->bar);
     layout = stage_layout(shape, area, scale);
   }

@@ -9,12 +9,13 @@
 
 namespace headwise {
 
-// Places them all; in a small window first the thumbnails give way, then the colour bars.
+// Places them all; in a small window the thumbnails give way first, then the colour bars.
 StageLayout one_head_layout(const PanelContext& context, const StageContent& content, const RectF& area);
 
-// Returns whether a colour bar is of nothing but the thumbnails.
+// Returns whether a colour bar applies only to the thumbnails.
 bool is_of_thumbnails(const StageContent& content, std::size_t bar);
-// Returns the caption of a bar. Thumbnails that share the bar of a larger map say themselves that their colours are their own.
+// Returns the caption of a bar. Thumbnails that share the bar with a larger map state themselves that each has its own
+// colours.
 std::string bar_caption(const PanelContext& context, const StageContent& content, std::size_t bar);
 
 }  // namespace headwise

@@ -27,7 +27,7 @@
 namespace headwise {
 namespace {
 
-// The row maximum and Σ exp of the softmax, kept until another head is shown.
+// The row maximum and Σ exp of the softmax, cached until another head is shown.
 void draw_figures(const PanelContext& context, OneHeadState& state, const StageContent& content,
                   const StageLayout& layout) {
   const MatrixView& scores = content.left->matrix.view;
@@ -39,7 +39,7 @@ void draw_figures(const PanelContext& context, OneHeadState& state, const StageC
   draw_softmax_figures(context, state.figures, *content.left, layout);
 }
 
-// What makes the result of the left operand, with an arrow under it, in the gap between them.
+// The operation that turns the left operand into the result, with an arrow below it, in the gap between them.
 void draw_sign(const PanelContext& context, const std::string& sign, const RectF& left, double gap_end) {
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = context.fonts.small;
@@ -56,7 +56,7 @@ void draw_sign(const PanelContext& context, const std::string& sign, const RectF
   list->AddLine(ImVec2(middle + half - 4 * u, y + 6 * u), ImVec2(middle + half, y + 2 * u), color, u);
 }
 
-// Behind the colour bars: what is hatched, crossed or has a minus, where the result has such cells.
+// After the colour bars: what hatched, crossed or minus-marked cells mean, if the result has any.
 void draw_legend(const PanelContext& context, OneHeadState& state, const StageContent& content,
                  const StageLayout& layout, float right) {
   if (layout.bars.empty()) return;
@@ -98,9 +98,8 @@ bool holds_frozen_weights(const PanelContext& context, const StagePart& part) {
   return weights && is_frozen(context.scenario, context.selection.head);
 }
 
-// Why a hand-made head does what it does, in the corner that a product leaves free: it can be read off the
-// parameters.
-// Smaller, and then cut, where the corner is low.
+// Why a hand-made head does what it does, in the corner that a product leaves free: it can be read off the parameters. In a
+// low corner smaller, and then cut.
 void draw_reason(const PanelContext& context, RectF area) {
   const auto description = head_description(context, context.selection.head);
   if (!description) return;
@@ -130,7 +129,7 @@ void draw_reason(const PanelContext& context, RectF area) {
   ui_probe("stage/reason", at, {at.x + wrap, at.y + height(font, reason)});
 }
 
-// Down to what stands at the left of the bias, or over the left operand.
+// Down to the label left of the bias, or to the left operand.
 double reason_height(const PanelContext& context, const StageLayout& layout) {
   const double top = layout.above->y - title_height_units * context.scale;
   if (!layout.bias) return layout.result.y - title_height_units * context.scale - top;
@@ -154,8 +153,8 @@ struct Drawn {
   PlaneGeometry plane;
 };
 
-// The result, its operands and the thumbnails, where the layout has them. `entering`: the operands are still on their way
-// from the step before, and there is no result yet.
+// The result, its operands and the thumbnails, if the layout has them. `entering`: the operands are still moving in from
+// the previous step, and there is no result yet.
 class View {
  public:
   View(const PanelContext& context, const StageContent& content, const StageLayout& layout, const RectF& area,
@@ -248,11 +247,11 @@ std::optional<Index> View::draw_left_words() const {
   const StagePart& part = *content_.left;
   const PlaneGeometry& left = drawn_[1].plane;
   const double end = layout_.row_figures.empty() ? layout_.result.x : layout_.row_figures.front().x;
-  // In the line of the title stand the captions of the rows over the result.
+  // The captions of the rows above the result share the title line.
   const double captions = layout_.col_figures.empty() ? 0.0 : width_of(context_.fonts.small, "Σ exp");
   draw_part_title(context_, part, left,
                   static_cast<float>(end - captions - layout_.left->x - 8 * context_.scale));
-  // The rows are those of the result too: a cell of it is named even where the left operand is another head's.
+  // The rows are those of the result too: a cell's row is named even if the left operand is another head's.
   const auto row = marked_row(part.matrix, marks_);
   draw_part_row_labels(context_, part, left, row ? row : marked_row(content_.result->matrix, marks_));
   const auto head = draw_part_column_labels(context_, part, left, marks_, layout_.left_slanted);

@@ -13,13 +13,13 @@
 
 namespace headwise {
 
-// Row maximum and Σ exp of the head that is shown, kept until another is.
+// Row maximum and Σ exp of the current head, cached until it changes.
 struct OneHeadState {
   SoftmaxFigures figures;
   std::weak_ptr<const Tensor> figures_of;
   Index figures_offset = -1;
 
-  // What the marks in the cells of the result mean, kept likewise.
+  // What the marks in the cells of the result mean, cached likewise.
   std::vector<LegendEntry> legend;
   std::weak_ptr<const Tensor> legend_of;
   Index legend_offset = -1;
@@ -28,8 +28,8 @@ struct OneHeadState {
   HeadRanges head_ranges;  // of the thumbnails
 };
 
-// `before`: the content of the step before, while context.motion is on its way from there; else null.
-// `under_mouse` is set to the cell that the mouse is over, if any.
+// `before`: the content of the previous step while context.motion is on its way from there; else null. `under_mouse` is set
+// to the cell under the mouse, if any.
 PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, const StageContent& content,
                           const StageContent* before, RectF area, std::optional<CellRef>& under_mouse);
 

@@ -25,18 +25,18 @@
 namespace headwise {
 namespace {
 
-constexpr double heads_units = 92.0, side_units = 56.0;    // the strip of thumbnails, and the side of one
-constexpr double low_heads_units = 62.0, low_side = 30.0;  // where there is little height
-constexpr double least_details = 120.0;  // under the list, where they have no room beside it
+constexpr double heads_units = 92.0, side_units = 56.0;    // strip of thumbnails; side of one
+constexpr double low_heads_units = 62.0, low_side = 30.0;  // if there is little height
+constexpr double least_details = 120.0;                    // below the list, if they do not fit next to it
 constexpr float row_units = 24.0f, least_row_units = 19.0f;
-constexpr double least_told = 5e-4;  // a less probable word would be told as 0.000
-constexpr double told_bits = 5e-4;   // less than what is told of it is no change
+constexpr double least_told = 5e-4;  // a less probable token would be shown as 0.000
+constexpr double told_bits = 5e-4;   // changes below the displayed precision are no change
 
 bool says_another_word(const PredictionChange& change) {
   return !change.before.empty() && !change.now.empty() && change.before[0].id != change.now[0].id;
 }
 
-// That of the query whose weight, score … is looked at, or of a row of the output.
+// The position of the query whose weight, score … is focused, or of a row of the output.
 std::optional<Index> position_looked_at(const PanelContext& context) {
   const std::optional<CellRef> cell = focused_cell(context.trace, context.selection);
   if (!cell || cell->tensor.gradient) return std::nullopt;
@@ -86,7 +86,7 @@ class View {
   ImDrawList* list_;
 };
 
-// Two sentences over the list, the second alone where there is little height; how high they are.
+// Two sentences above the list, only the second if there is little height; returns their height.
 double View::summary(RectF area, bool low) const {
   ImFont* font = context_.fonts.sans;
   const auto width = static_cast<float>(area.width);
@@ -132,7 +132,7 @@ void View::token_and_probability(float x, float y, float room, const WordChange&
                                  Rgba8 color) const {
   ImFont* font = context_.fonts.sans;
   ImFont* mono = context_.fonts.mono_small;
-  const bool is_number = !std::isnan(probability);  // else all words are alike, and the first is none
+  const bool is_number = !std::isnan(probability);  // else all tokens are alike, and there is no first one
   const std::string number = is_number ? fmt::format("{:.3f}", probability) : "NaN";
   const float number_room = width_of(mono, "0.000") + 8 * u();
   const std::string text = is_number ? fitted_text(word(of.id, font), font, room - number_room) : "–";
@@ -167,7 +167,7 @@ void View::row(Index position, const RectF& line, bool chosen) const {
                                               : palette.text_dim);
 }
 
-// The likely words of one position, most probable now first, with a bar for each side.
+// The likely tokens of one position, currently most probable first, with a bar for each side.
 void View::details(Index position, RectF area) const {
   const PredictionChange& change = at(position);
   const Palette& palette = context_.palette;
@@ -205,7 +205,7 @@ void View::details(Index position, RectF area) const {
     return word.before >= least_told || word.now >= least_told;
   };
   std::erase_if(words, [&](const WordChange& word) { return !is_told(word); });  // NaN is not
-  // One that has become unlikely is told where it was likely.
+  // A token that has become unlikely is listed where it was likely.
   std::ranges::stable_sort(words, std::greater{},
                            [](const WordChange& word) { return std::max(word.before, word.now); });
   const float pitch = (both ? 2.1f : 1.55f) * font->FontSize;
@@ -268,7 +268,7 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
   const double pitch =
       std::clamp(height / static_cast<double>(length()), static_cast<double>(least_row_units * u()),
                  static_cast<double>(row_units * u()));
-  // Where not all have room, a line under them says which there are, partly in what the panel leaves free at its edge.
+  // If not all fit, a line below says which are shown, partly using the panel's free space at its edge.
   const bool all = static_cast<Index>(height / pitch) >= length();
   const double room = all ? height : height - 0.5 * static_cast<double>(small->FontSize);
   const Index rows = std::clamp<Index>(static_cast<Index>(room / pitch), 1, length());

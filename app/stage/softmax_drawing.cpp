@@ -15,7 +15,7 @@
 namespace headwise {
 namespace {
 
-// Of the small type, tried one after the other; below the least number of pixels nothing is read any more.
+// Scales of the small type, tried in turn; below the least number of pixels nothing is legible.
 constexpr std::array<float, 3> sizes{1.0f, 0.84f, 0.72f};
 constexpr float least_pixels = 8.0f;
 
@@ -56,7 +56,7 @@ class Figures {
                                    static_cast<float>(rect.y) - small->FontSize - gap);
     list_->AddText(small, small->FontSize, at, im_color(context_.palette.text_dim), text.c_str());
   }
-  // The largest type, in the first of the ways that are tried, in which every number has room.
+  // The largest type, in the first format tried, in which every number fits.
   template <class Text>
   NumberStyle style_for(const PlaneGeometry& plane, std::initializer_list<int> tries, const Text& text) const {
     ImFont* mono = context_.fonts.mono_small;
@@ -118,7 +118,7 @@ class Figures {
         plane, {2, 1, 0}, [&](Index i, int decimals) { return decimal_text(sum(i), decimals); },
         [&](Index) { return context_.palette.text; }, "stage/softmax/sum");
     if (written) return;
-    // A bar for each, as long as its share of the most that a sum can be: one for every key.
+    // A bar for each, as long as its share of the largest possible sum: one for every key.
     const Index keys = across_ ? scores_.matrix.view.rows : scores_.matrix.view.cols;
     for (Index i = 0; i < count_; ++i) {
       if (!std::isfinite(sum(i))) continue;

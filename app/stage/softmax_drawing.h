@@ -1,5 +1,5 @@
-// Between the scores and their softmax, what each query is divided by: its maximum, in the colours of the scores, and
-// Σ exp(x − max). A column each before the result, or, where queries are columns, a row each over it.
+// Between the scores and their softmax, the two numbers that each query's softmax uses: its maximum, in the colours of the
+// scores, and Σ exp(x − max). One column each left of the result or, where queries are columns, one row each above it.
 #pragma once
 
 #include "app/content/softmax_figures.h"
@@ -9,7 +9,7 @@
 
 namespace headwise {
 
-// How many of the two have room for a number a query; the maximum stays in any case, for it has a colour.
+// How many of the two fit with a number per query; the maximum is always drawn, because it has a colour.
 int softmax_figure_count(const PanelContext& context, Index queries, double length);
 
 void draw_softmax_figures(const PanelContext& context, const SoftmaxFigures& figures, const StagePart& scores,

@@ -8,12 +8,12 @@
 namespace headwise {
 namespace {
 
-constexpr float dimness = 0.82f;  // what lies outside is still known, and no longer looked at
+constexpr float dimness = 0.82f;  // what lies outside is still recognisable, but recedes
 
 }  // namespace
 
 std::vector<RectF> outside_of(const RectF& area, const std::vector<RectF>& rectangles) {
-  // In each band between two edges the same rectangles are cut.
+  // Within each band between two edges the same rectangles are cut out.
   const double bottom = area.y + area.height, right = area.x + area.width;
   std::vector<double> edges{area.y, bottom};
   for (const RectF& r : rectangles) {

@@ -1,4 +1,4 @@
-// The spotlight: everything is dimmed but the cell that is looked at and what it was made from.
+// The spotlight: everything is dimmed except the focused cell and what it was computed from.
 #pragma once
 
 #include <vector>
@@ -7,10 +7,10 @@
 
 namespace headwise {
 
-// The parts of `area` that none of the rectangles covers, as rectangles that do not overlap.
+// The parts of `area` covered by none of the rectangles, as rectangles that do not overlap.
 std::vector<RectF> outside_of(const RectF& area, const std::vector<RectF>& rectangles);
 
-// Draws over `area` of the current ImGui window. Without anything lit nothing is dimmed.
+// Draws over `area` of the current ImGui window. With nothing lit, nothing is dimmed.
 void draw_spotlight(const PanelContext& context, const RectF& area, const std::vector<RectF>& lit);
 
 }  // namespace headwise

@@ -9,7 +9,7 @@
 namespace headwise {
 namespace {
 
-// Controls beside the maps may have the same names.
+// Controls next to the maps may have the same names.
 ImGuiID map_id(std::string_view name) {
   return ImGui::GetID(fmt::format("cells/{}", name).c_str());
 }

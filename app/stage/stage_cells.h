@@ -1,5 +1,5 @@
-// Which cell of the stage is looked at: the one under the mouse, or the one that the arrows have reached where a map has the
-// keyboard's focus. Each map that asks becomes a stop of the keyboard.
+// Which cell of the stage is focused: the one under the mouse, or the one reached with the arrow keys while a map has
+// keyboard focus. Each map that calls this becomes a tab stop.
 #pragma once
 
 #include <optional>
@@ -12,24 +12,24 @@
 
 namespace headwise {
 
-// Of a plane of cells; `name` tells it from the other planes that are drawn, `first` is where the arrows begin.
+// For a plane of cells; `name` distinguishes it from the other planes drawn, `first` is where the arrow keys start.
 std::optional<std::pair<Index, Index>> plane_cell_looked_at(const PanelContext& context,
                                                             std::string_view name, const PlaneGeometry& plane,
                                                             std::pair<Index, Index> first = {0, 0});
-// Of a part of the stage; the arrows begin at the pinned cell where it is in sight.
+// For a part of the stage; the arrow keys start at the pinned cell if it is visible.
 std::optional<CellRef> cell_looked_at(const PanelContext& context, std::string_view name,
                                       const StagePart& part, const PlaneGeometry& plane);
 
-// The line that the arrows have reached of `count` lines that fill a rectangle, one stop of the keyboard; none where the
-// mouse decides.
+// The line reached with the arrow keys, of `count` lines that fill a rectangle, which is one tab stop; none where the mouse
+// decides.
 std::optional<Index> line_reached(const PanelContext& context, std::string_view name, const RectF& lines,
                                   Index count);
-// Whether the arrows were moved after the mouse: what the mouse lies on is not looked at then.
+// Whether the arrow keys were used more recently than the mouse: what lies under the mouse is then not focused.
 bool keys_decide(const PanelContext& context);
 
-// A press of the mouse in this frame, or of Enter or Space on the cell that the arrows have reached.
+// A mouse press in this frame, or Enter or Space on the cell reached with the arrow keys.
 bool cell_pressed(const PanelContext& context);
-// What was pressed is still down.
+// Whether what was pressed is still down.
 bool cell_held(const PanelContext& context);
 
 }  // namespace headwise

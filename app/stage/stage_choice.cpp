@@ -16,7 +16,7 @@ bool stage_choice(const PanelContext& context, const char* id, std::span<const s
   if (segmented_control_size(context.widgets(), labels).x > room) options.width = std::max(room, 1.0f);
   const bool changed = segmented_control(context.widgets(), id, labels, chosen, options);
   const ImVec2 min = ImGui::GetItemRectMin(), size = ImGui::GetItemRectSize();
-  // Segments are as wide as their labels need, plus an equal share of what is over or missing.
+  // Segments are as wide as their labels need, plus an equal share of the surplus or deficit.
   const float over = (size.x - segmented_control_size(context.widgets(), labels).x) /
                      static_cast<float>(std::max<std::size_t>(labels.size(), 1));
   float left = min.x;

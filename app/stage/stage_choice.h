@@ -1,4 +1,4 @@
-// One choice of a few, as the stage's views draw it.
+// A choice among a few options, as the stage's views draw it.
 #pragma once
 
 #include <cfloat>
@@ -10,7 +10,7 @@
 namespace headwise {
 
 // A segmented control at the cursor, at most `room` pixels wide; `id` names its parts for tests: "stage/view/Tokens".
-// True where another was chosen in this frame.
+// Returns true if another option was chosen in this frame.
 bool stage_choice(const PanelContext& context, const char* id, std::span<const std::string_view> labels,
                   int& chosen, float room = FLT_MAX);
 

@@ -26,8 +26,7 @@ namespace {
 
 using Id = TensorId;
 
-// Which of q, k and v a matrix belongs to; 0 for none. The three parts of in_proj_weight are told apart by
-// their rows.
+// Which of q, k and v a matrix belongs to; 0 for none. The three parts of in_proj_weight are distinguished by their rows.
 char family(const PanelContext& context, const StageMatrix& matrix) {
   const AttentionOptions& o = context.trace.options;
   if (matrix.name.id == Id::in_proj_weight || matrix.name.id == Id::in_proj_bias) {
@@ -80,8 +79,8 @@ std::string axis_title(const std::string& axis, const char* arrow) {
   return *name != 0 ? fmt::format("{} {}", name, arrow) : "";
 }
 
-// Under the embedding of a text: which of its columns tell the word and which tell its place. False where the matrix is
-// none, or has no room for the words.
+// Below the embedding of a text: which of its columns encode the token and which its position. False if the matrix is not
+// an embedding, or has no room for the text.
 bool draw_embedding_groups(const PanelContext& context, const StagePart& part, const PlaneGeometry& plane,
                            float y) {
   const Id id = part.matrix.name.id;
@@ -92,7 +91,7 @@ bool draw_embedding_groups(const PanelContext& context, const StagePart& part, c
   const EmbeddingLayout layout = embedding_layout(plane.cols);
   if (layout.position_column() <= 0 || layout.position_column() >= plane.cols) return false;
   const std::string word = fmt::format("e 0 … {}: token encoding", layout.position_column() - 1);
-  // The pair of the constant column, the last one, knows no place.
+  // The pair of the constant column, the last one, does not encode a position.
   const Index end_of_place = plane.cols - 2 * layout.constant_pairs;
   const std::string place =
       fmt::format("{} … {}: {}{}", layout.position_column(), end_of_place - 1,
@@ -113,7 +112,7 @@ bool draw_embedding_groups(const PanelContext& context, const StagePart& part, c
   return true;
 }
 
-// The label of a column stays bright under a spotlight. A slanted one is covered by steps along it, so that its neighbours
+// The label of a column stays bright in a spotlight. A slanted one is covered in steps along it, so that its neighbours
 // stay dim.
 void light_column_label(const PanelContext& context, const PlaneGeometry& plane,
                         const std::vector<std::string>& labels, Index column, bool slanted) {
@@ -207,7 +206,7 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
   const std::string symbol =
       letter == 0 ? std::string()
                   : fmt::format("{}{}{}", part.matrix.name.gradient ? "∂" : "", weight ? "W_" : "", letter);
-  // In a narrow place the symbol gives way to the name, then the name's indices: the head stands above.
+  // In a narrow place the symbol is dropped first, then the name's indices: the head is shown above.
   ImFont* bold = context.fonts.bold;
   std::string name = matrix_name(part.matrix);
   const std::string sizes = matrix_sizes(part.matrix), bare = to_string(part.matrix.name);
@@ -227,7 +226,7 @@ void draw_part_title(const PanelContext& context, const StagePart& part, const P
   const float top = std::floor(baseline - mono->Ascent);
   name_tensor(context, part.matrix.name, {static_cast<float>(plane.x), top},
               {std::min(x, end), baseline + 3.0f});
-  // Sizes are left out rather than cut: half a size would be a wrong one.
+  // Sizes are left out rather than cut: a truncated size would be wrong.
   if (width_of(mono, sizes) <= end - x)
     draw_shape_text(context, list, mono, ImVec2(std::floor(x), top), palette.text_dim, sizes);
   if (!part.col_labels) return;
@@ -292,7 +291,7 @@ void draw_part_row_labels(const PanelContext& context, const StagePart& part, co
   if (!part.row_labels) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   draw_row_labels(context.widgets(), list, plane, *part.row_labels, chosen);
-  // Over the labels, in the line of the matrix's title.
+  // Above the labels, in the line of the matrix's title.
   ImFont* small = context.fonts.small;
   const std::string rows = axis_title(part.matrix.row_axis, "↓");
   const ImVec2 title(static_cast<float>(plane.x) - 8.0f * context.scale - width_of(small, rows),

@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::array<std::string_view, 5> brush_names{"look", "paint", "row", "column", "box"};
 
-// "queries as | rows | columns", where there is room; the key does it everywhere.
+// "queries as | rows | columns", if there is room; the key works everywhere.
 void draw_turn(const PanelContext& context, Selection& selection, float end) {
   constexpr std::array<std::string_view, 2> ways{"rows", "columns"};
   ImFont* sans = context.fonts.sans;
@@ -37,7 +37,7 @@ void draw_turn(const PanelContext& context, Selection& selection, float end) {
   const ImVec2 last = ImGui::GetItemRectMax(), first = ImGui::GetItemRectMin();
   const ImVec2 size = segmented_control_size(context.widgets(), ways);
   const float u = context.scale, x = last.x + 16.0f * u, label = width_of(sans, caption) + 8.0f * u;
-  // Beside it stands the head and what it does.
+  // Next to it come the head and what it does.
   if (x + label + size.x + 150.0f * u > end) return;
   ImGui::GetWindowDrawList()->AddText(sans, sans->FontSize, ImVec2(x, first.y + (size.y - sans->FontSize) / 2),
                                       im_color(context.palette.text_dim), caption.c_str());
@@ -49,7 +49,7 @@ void draw_turn(const PanelContext& context, Selection& selection, float end) {
                                          first_key_text(CommandId::turn_maps)));
 }
 
-// As long as a layer is shown that is not all of what its model computes, it says so over the numbers.
+// While the current layer does not reproduce everything its model computes, says so above the numbers.
 void draw_not_computed(const PanelContext& context, float width) {
   const std::vector<std::string>& told = context.inputs.not_computed;
   if (told.empty()) return;
@@ -72,8 +72,8 @@ std::string head_line(const PanelContext& context, Index head) {
                      is_frozen(context.scenario, head) ? ", frozen weights" : "");
 }
 
-// Title and question, under them the line of the controls. Where that line has no room for the tensors of the step, or for
-// the brushes, they stand at the end of the title's line.
+// Title and question, below them the line of controls. If that line has no room for the tensors of the step, or for the
+// brushes, they go to the end of the title's line.
 class Header {
  public:
   Header(const PanelContext& context, const StageContent& content, int& brush)
@@ -149,7 +149,7 @@ class Header {
   bool chooses_picture_ = false;
   bool whole_names_ = false;  // the views have room for their names
   bool picture_at_title_ = false, brushes_at_title_ = false;
-  float at_title_ = 0.0f;  // width of what stands there
+  float at_title_ = 0.0f;  // width of what is placed there
 };
 
 void Header::place() {
@@ -177,7 +177,7 @@ void Header::draw_title() {
         fitted_clauses(question, sans, width_ - question_x_ - beside));
 }
 
-// On a picture there is nothing to click: the line says which head it shows.
+// In a picture there is nothing to click: the line says which head it shows.
 void Header::draw_head_of_picture() {
   ImFont* sans = context_.fonts.sans;
   const std::string head = content_.head_map ? head_line(context_, selection_.head) : "";
@@ -210,7 +210,7 @@ void Header::choose_picture(float room) {
   tooltip(context_.widgets(), "which of this step's tensors to show");
 }
 
-// "batch 0 of 3 | ‹ | › |", where there are several.
+// "batch 0 of 3 | ‹ | › |", if there are several.
 void Header::choose_batch() {
   const TensorPtr any = content_.result ? content_.result->matrix.view.tensor : nullptr;
   const Index batches = any && any->shape().rank() >= 3 ? any->shape().size(0) : 1;
@@ -254,7 +254,7 @@ void Header::draw_head() {
   ImFont* sans = context_.fonts.sans;
   std::string head = head_line(context_, selection_.head);
   if (width_of(sans, head) > room())
-    head = fmt::format("head {}", selection_.head);  // half a name says nothing
+    head = fmt::format("head {}", selection_.head);  // a truncated name says nothing
   if (width_of(sans, head) <= room()) write({at.x, at.y + (line - sans->FontSize) / 2}, head);
   ImGui::NewLine();
 }

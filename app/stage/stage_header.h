@@ -1,4 +1,4 @@
-// The line over the stage: what the step is called and asks, and the ways to look at it.
+// The line above the stage: the step's name and question, and the choice of views.
 #pragma once
 
 #include "app/content/stage_content.h"
@@ -6,9 +6,8 @@
 
 namespace headwise {
 
-// Title, question and controls at the cursor of the current ImGui window: the selection with what was chosen
-// in this frame.
-// `brush`: which brush paints the mask, in the step of the masks (0: none).
+// Draws title, question and controls at the cursor of the current ImGui window; returns the selection with what was chosen
+// in this frame. `brush`: which brush paints the mask, in the mask step (0: none).
 Selection draw_stage_header(const PanelContext& context, const StageContent& content, int& brush);
 
 }  // namespace headwise

@@ -16,7 +16,7 @@
 namespace headwise {
 namespace {
 
-// Above this many cells numbers do not change in place: the rows come one after the other.
+// Above this many cells numbers do not change in place: the rows appear one after the other.
 constexpr Index most_morphed_cells = Index{1} << 16;
 
 double mixed(double a, double b, double t) {
@@ -29,7 +29,7 @@ bool same_matrix(const StagePart& a, const StagePart& b) {
   return a.matrix.name == b.matrix.name && a.matrix.leading == b.matrix.leading;
 }
 
-// Where the step before has this matrix; null where it does not show it.
+// Where the previous step has this matrix; null if it does not show it.
 std::optional<RectF> place_before(const StagePart& part, const StageContent& before, const StageLayout& layout) {
   if (before.result && same_matrix(part, *before.result)) return layout.result;
   if (before.left && layout.left && same_matrix(part, *before.left)) return layout.left;
@@ -48,7 +48,7 @@ class Drawing {
                               content.result->matrix.view.cols)) {}
 
   void cover(const RectF& rect, float opacity = 1.0f) const {
-    // A pixel more on each side: planes are rounded to whole pixels.
+    // One more pixel on each side: planes are rounded to whole pixels.
     list_->AddRectFilled(
         {static_cast<float>(rect.x) - 1, static_cast<float>(rect.y) - 1},
         {static_cast<float>(rect.x + rect.width) + 1, static_cast<float>(rect.y + rect.height) + 1},
@@ -66,10 +66,10 @@ class Drawing {
   void plane(const HeatmapSpec& spec, const RectF& rect) const {
     draw_heatmap_plane(list_, context_.heatmaps, spec, corner(rect), far_corner(rect));
   }
-  // The result in other colours, and the numbers that are written on them.
+  // The result in other colours, and the numbers written on it.
   void numbers(const HeatmapSpec& like, TensorPtr colors, bool masked, const MatrixView& written,
                double opacity = 1.0) const;
-  // On the way from one to the other: the colours change, the numbers are those of the one or of the other.
+  // Between the two: the colours blend, the numbers are those of one or the other.
   void change(const MatrixView& from, const MatrixView& to, double t) const;
   bool morphs() const {
     return content_.left && content_.cell_for_cell && content_.left->matrix.view.rows == rows() &&
@@ -112,8 +112,8 @@ void Drawing::change(const MatrixView& from, const MatrixView& to, double t) con
   numbers(content_.result->spec, between(from, to, t), true, written.after ? to : from, written.opacity);
 }
 
-// The row at the front of the sweep, lifted out of the left operand, turned, and laid over the column that it
-// is multiplied with.
+// The row at the front of the sweep, lifted out of the left operand, transposed, and laid over the column that it is
+// multiplied with.
 void Drawing::travel(const SweepFront& front, double t) const {
   constexpr double lifting = 0.12;
   if (!content_.left || !content_.above || content_.cell_for_cell || !layout_.left || !layout_.above) return;
@@ -154,8 +154,8 @@ void Drawing::sweep(double t) const {
   travel(front, t);
 }
 
-// Blocks of heads leave the left operand one after the other, apart first, then each to its place: in the
-// result, or, as another head's, in its thumbnail.
+// Blocks of heads leave the left operand one after the other: they move apart first, then each to its place in the result
+// or, for another head, in its thumbnail.
 void Drawing::blocks(const Rule& rule, double t) const {
   const std::vector<MovingBlock> moving = moving_blocks(context_.trace, rule, context_.selection.batch);
   if (moving.empty() || !content_.left || !layout_.left) return sweep(t);
@@ -228,7 +228,7 @@ void Drawing::make(double t) const {
   const Rule rule = declared_rule(context_.trace, content_.result->matrix.name);
   switch (making_of(rule)) {
     case Making::blocks:
-      if (content_.cell_for_cell) return;  // every cell where it was: nothing to be seen
+      if (content_.cell_for_cell) return;  // every cell where it was: nothing to see
       return blocks(rule, t);
     case Making::fall:
       return fall(t);
@@ -262,7 +262,7 @@ void draw_making(const PanelContext& context, const StageContent& content, const
   const Drawing drawing(context, content, layout);
   const double entered = phase(context.motion, 0.0, entering_share);
   if (entered >= 1.0) return drawing.make(phase(context.motion, entering_share, 1.0));
-  // What the step before did not show comes out of the ground.
+  // What the previous step did not show fades in from the background.
   const auto faded = static_cast<float>(1.0 - eased(entered));
   const auto shown_before = [&](const StagePart& part) {
     for (const auto* other : {&before.result, &before.left, &before.above}) {

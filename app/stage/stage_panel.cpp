@@ -20,14 +20,14 @@ namespace headwise {
 
 namespace {
 
-// One picture goes into the ground, the next one comes out of it.
+// One picture fades into the background, the next one fades in from it.
 void fade(const PanelContext& context, const RectF& area) {
   const double hidden = 1.0 - std::abs(2.0 * context.motion - 1.0);
   ImGui::GetWindowDrawList()->AddRectFilled(corner(area), far_corner(area),
                                             im_color(context.palette.panel, static_cast<float>(hidden)));
 }
 
-// A stroke of the brush over the maps of the mask step. What its first pair becomes, all others become too.
+// A brush stroke over the maps of the mask step. All pairs become what its first pair becomes.
 void paint(const PanelContext& context, MaskBrush& brush, const std::optional<CellRef>& under_mouse,
            PanelAction& action) {
   if (!cell_held(context)) {
@@ -48,12 +48,12 @@ void paint(const PanelContext& context, MaskBrush& brush, const std::optional<Ce
   }
   if (!brush.painting) return;
   auto shape = static_cast<BrushShape>(brush.shape - 1);
-  if (context.selection.queries_as_columns) {  // a row of the picture is a key then
+  if (context.selection.queries_as_columns) {  // a row of the picture is then a key
     shape = shape == BrushShape::row      ? BrushShape::column
             : shape == BrushShape::column ? BrushShape::row
                                           : shape;
   }
-  // A fast stroke skips pairs between two frames: it paints all that lie on its way from the last one.
+  // A fast stroke skips pairs between two frames: all pairs on its path from the last one are painted.
   const auto stroke = [&] {
     Scenario scenario = context.scenario;
     const Index rows = query - brush.from_query, columns = key - brush.from_key;
@@ -69,7 +69,7 @@ void paint(const PanelContext& context, MaskBrush& brush, const std::optional<Ce
     brush.from_key = key;
     return scenario;
   };
-  // A rectangle is what lies between where it began and the mouse: pairs that it has left again are as before.
+  // A rectangle spans from where it began to the mouse: pairs that it no longer covers are restored.
   Scenario painted = shape == BrushShape::box && brush.before
                          ? with_painted_box(*brush.before, context.trace, batch, head,
                                             {brush.from_query, brush.from_key, query, key}, brush.blocks)
@@ -80,12 +80,12 @@ void paint(const PanelContext& context, MaskBrush& brush, const std::optional<Ce
   action.edit_continues = true;
 }
 
-// A cell that the arrows have reached is looked at still when Tab goes on to what the inspector says of it.
+// A cell reached with the arrow keys stays focused when Tab moves on to what the inspector says about it.
 bool stays_looked_at(const PanelContext& context, const StageState& state) {
   return state.by_keys && context.focus && context.focus->focused != 0 && !context.focus->mouse_moved;
 }
 
-// The mouse lies still since the pin, or the place that it is looked at in, was changed elsewhere.
+// Whether the mouse has not moved since the pin, or the current place, was changed elsewhere.
 void watch_mouse(const Selection& now, StageState& state) {
   Selection place = now;
   place.hovered.reset();
@@ -96,7 +96,7 @@ void watch_mouse(const Selection& now, StageState& state) {
   if (rest && (rest->x != mouse.x || rest->y != mouse.y)) state.mouse_at_rest.reset();
 }
 
-// Writes over what is no head's own, in the view of all heads; returns the area under the note.
+// Writes a note above what belongs to no single head, in the all-heads view; returns the area below the note.
 RectF draw_no_heads_note(const PanelContext& context, const RectF& area) {
   const bool split = context.selection.step >= Step::split_heads;
   const std::string note =
@@ -117,9 +117,9 @@ RectF draw_no_heads_note(const PanelContext& context, const RectF& area) {
 struct StageFrame {
   const PanelContext& context;
   StageState& state;
-  const Selection& selection;  // with what was chosen over the stage in this frame
+  const Selection& selection;  // with what was chosen above the stage in this frame
   const StageContent& content;
-  const StageContent* before = nullptr;  // of the step before, while the picture is on its way from there
+  const StageContent* before = nullptr;  // of the previous step, while the picture is on its way from there
   RectF area;
   std::optional<CellRef> under_mouse = {};
 };
@@ -128,7 +128,7 @@ StageContent content_at(const PanelContext& context, const Selection& place, Sta
   return stage_content(context.trace, context.inputs.labels, place, context.theme, state.ranges);
 }
 
-// Of a certain step, for views that have queries and keys where they want them.
+// For a particular step, for views that need queries and keys in fixed places.
 StageContent content_of_step(const StageFrame& frame, Step step) {
   Selection place = frame.selection;
   place.step = step;
@@ -137,7 +137,7 @@ StageContent content_of_step(const StageFrame& frame, Step step) {
   return content_at(frame.context, place, frame.state);
 }
 
-// The chosen view; where it has nothing to draw of this trace, the product (or map) of the step.
+// The chosen view; if it has nothing to draw for this trace, the product (or map) of the step.
 PanelAction draw_view(StageFrame& frame) {
   const PanelContext& context = frame.context;
   const StageContent& content = frame.content;
@@ -189,8 +189,8 @@ std::string nothing_to_draw(const PanelContext& context, const RectF& area) {
   return no_text ? "type a sentence" : "";
 }
 
-// What the mouse does: a preview while it is over a cell, a pin where it is pressed. Other panels preview cells too, so only
-// what the stage has set is taken back by it.
+// Mouse handling: a preview while over a cell, a pin on a press. Other panels preview cells too, so the stage only resets
+// what it has set itself.
 void use_mouse(const PanelContext& context, StageState& state, std::optional<CellRef> under_mouse,
                Selection& selection, PanelAction& action) {
   if (cell_pressed(context)) state.mouse_at_rest.reset();
@@ -209,7 +209,7 @@ void use_mouse(const PanelContext& context, StageState& state, std::optional<Cel
   }
   state.hovering = under_mouse || (state.hovering && selection.hovered);
   state.by_keys = under_mouse ? keys_decide(context) : state.by_keys && state.hovering;
-  // What the stage itself pins is under the mouse.
+  // What the stage itself pins lies under the mouse.
   state.place = selection;
   state.place.hovered.reset();
 }
@@ -223,7 +223,7 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   if (given.selection.spotlight) context.lit = &lit;
   const ImVec2 origin = ImGui::GetCursorScreenPos(), available = ImGui::GetContentRegionAvail();
 
-  // On its way from the step before, the picture of that one is there too.
+  // While moving on from the previous step, its picture is needed too.
   const StageView view = context.selection.view;
   const bool moving = stage_view_entry(view).motion == StepMotion::shown && context.motion < 1.0 &&
                       context.selection.step != Step::inputs;

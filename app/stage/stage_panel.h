@@ -1,4 +1,4 @@
-// The stage: a step as the product (or map) that it is, with its tokens, its numbers and its heads.
+// The stage: a step as the product (or map) that it is, with its tokens, numbers and heads.
 #pragma once
 
 #include <imgui.h>
@@ -18,13 +18,13 @@
 
 namespace headwise {
 
-// How the mouse acts on the mask: it looks, or paints pairs, rows or columns.
+// What the mouse does on the mask: inspect, or paint pairs, rows or columns.
 struct MaskBrush {
-  int shape = 0;          // 0: it looks; then one of BrushShape, counted from 1
+  int shape = 0;          // 0: inspects; else one of BrushShape, counted from 1
   bool painting = false;  // a stroke is under way
-  bool plain = false;     // it began where there was no mask: the map stays where it is until it ends
-  bool blocks = true;     // what the stroke makes of the pairs that it meets
-  // Of a rectangle: where it began, and the scenario that it is drawn on.
+  bool plain = false;     // it began without a mask: the map stays where it is until the stroke ends
+  bool blocks = true;     // whether the stroke blocks or frees the pairs that it touches
+  // For a rectangle: where it began, and the scenario that it is drawn on.
   Index from_query = 0, from_key = 0;
   std::optional<Scenario> before;
 };
@@ -33,11 +33,11 @@ struct StageState {
   MaskBrush brush;
   ValueRanges ranges;
   bool hovering =
-      false;  // a cell of the stage is looked at, under the mouse in the last frame or reached by the arrows
-  bool by_keys = false;  // by the arrows
-  // Where something was pinned, or the pinned cell was taken to another place, by something else than the mouse on the
-  // stage: until the mouse moves, what it happens to lie on is not looked at.
-  Selection place;  // of the last frame, without what is under the mouse
+      false;  // a cell of the stage is focused: under the mouse in the last frame, or reached with the arrow keys
+  bool by_keys = false;  // focused with the arrow keys
+  // When something other than the mouse on the stage pins a cell or moves the pinned cell, whatever lies under the mouse is
+  // ignored until the mouse moves.
+  Selection place;  // of the last frame, without the hovered cell
   std::optional<ImVec2> mouse_at_rest;
   OneHeadState one_head;
   TokensState tokens;

@@ -17,8 +17,8 @@
 namespace headwise {
 namespace {
 
-// Room that each step takes beside its name, in design units: as much as there is, between these. 6/10 of it
-// lie around the name, the rest between two steps.
+// Space that each step takes in addition to its name, in design units: as much as is available, between these. 6/10 of it
+// surrounds the name, the rest separates two steps.
 constexpr float most_room = 34.0f, least_room = 10.0f, share_around = 0.6f;
 
 std::string tooltip_of(CommandId id) {
@@ -54,11 +54,11 @@ void draw_buttons(const PanelContext& context, const StepBarState& state, float 
 }
 
 struct Chips {
-  std::vector<float> left;  // edges, and last the right edge of all
+  std::vector<float> left;  // left edges, and last the right edge of all
   float padding, separator;
 };
 
-// The chosen name is bold, which is wider; the steps keep their places all the same.
+// The chosen name is bold, which is wider; the steps keep their positions all the same.
 Chips place_chips(const WidgetContext& widgets, float available) {
   const auto count = static_cast<float>(step_entries().size());
   float names = 0.0f;
@@ -72,7 +72,7 @@ Chips place_chips(const WidgetContext& widgets, float available) {
   return chips;
 }
 
-// The arrows go through a twentieth of a step, Page Up and Page Down to where the next one is made.
+// The arrow keys move by a twentieth of a step, Page Up and Page Down to where the next step is complete.
 void slide_by_keys(double now, double last, PanelAction& action) {
   constexpr double little = 0.05;
   std::optional<double> to;
@@ -85,8 +85,8 @@ void slide_by_keys(double now, double last, PanelAction& action) {
   if (to) action.timeline = std::clamp(*to, 0.0, last);
 }
 
-// Under the names, from the middle of the first to that of the last: how far the walk has come. Dragged, it
-// stands still where it is held.
+// Below the names, from the middle of the first to that of the last: how far playback has come. Dragging pauses it at the
+// position held.
 void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origin, float height,
                    PanelAction& action) {
   const WidgetContext widgets = context.widgets();
@@ -139,7 +139,7 @@ PanelAction draw_step_bar(const PanelContext& context, StepBarState& state) {
   const Chips chips = place_chips(widgets, available);
   const std::vector<float>& left = chips.left;
   const auto current = static_cast<std::size_t>(context.selection.step);
-  // Where they do not all fit, the current one stays in the middle.
+  // If they do not all fit, the current one stays in the middle.
   float shift = 0.0f;
   if (left.back() > available) {
     shift = std::clamp(0.5f * (left[current] + left[current + 1]) - 0.5f * available, 0.0f,

@@ -1,4 +1,4 @@
-// The ten steps in a row: where we are, what has been, what comes.
+// The ten steps in a row: the current one, the ones before and those to come.
 #pragma once
 
 #include "app/panels/panel.h"
@@ -9,7 +9,7 @@ struct StepBarState {
   bool playing = false;  // set by the window, shown here
 };
 
-// A click on a step looks at it; ◀ ▶ and play come back as commands.
+// A click on a step goes to it; ◀ ▶ and play are returned as commands.
 PanelAction draw_step_bar(const PanelContext& context, StepBarState& state);
 
 }  // namespace headwise

@@ -67,7 +67,7 @@ void draw_token_labels(const PanelContext& context, const TokenColumn& column, s
                        float room) {
   ImFont* font = context.fonts.sans;
   ImDrawList* list = ImGui::GetWindowDrawList();
-  // Where they would touch they are smaller, then every second, third … is left out.
+  // If they would touch, they are made smaller, then every second, third … is left out.
   const float size =
       std::round(font->FontSize * std::clamp(column.pitch / (1.1f * font->FontSize), smallest_label, 1.0f));
   Index every = 1;
@@ -98,7 +98,7 @@ TokenFocus token_looked_at(const PanelContext& context, const TokenColumns& colu
     const RectF labels{x, column.top, columns.label_room, column.bottom() - column.top};
     return line_reached(context, name, labels, column.count);
   };
-  // Both are stops of the keyboard, also while the mouse decides.
+  // Both are tab stops, even while the mouse decides.
   const TokenFocus by_keys{reached("queries", columns.queries), reached("keys", columns.keys)};
   if (keys_decide(context) || !ImGui::IsWindowHovered()) return by_keys;
   const ImVec2 mouse = ImGui::GetIO().MousePos;

@@ -30,21 +30,22 @@ namespace headwise {
 namespace {
 
 constexpr std::array<double, 4> shares{0.5, 0.8, 0.95, 1.0};
-// More are no picture any more; and software GL fills 40 frames a second of these at 1600×1000.
+// More are unreadable; and software GL fills 40 frames a second of these at 1600×1000.
 constexpr Index most_lines = 1000;
-// Up to so many lines each is as dark as its weight; of more only the strong ones are, or they would make one dark sheet.
+// Up to this many lines, each is as dark as its weight; beyond that only the strong ones are, or they would merge into one
+// dark area.
 constexpr double few_lines = 120.0;
-constexpr Index few_tokens = 32;           // of more, only the strongest half is shown at first
-constexpr double least_pitch_units = 7.0;  // closer tokens take the place of the thumbnails
+constexpr Index few_tokens = 32;           // with more, only the strongest half is shown at first
+constexpr double least_pitch_units = 7.0;  // closer tokens replace the thumbnails
 
-// The share that is shown: what was chosen, else by how many tokens there are.
+// The share shown: the chosen one, else one based on the number of tokens.
 int share_of(const TokensState& state, const MatrixView& weights) {
   if (state.share) return *state.share;
   return std::max(weights.rows, weights.cols) > few_tokens ? 0 : 1;
 }
 
-// "lines for the strongest | 50 % | 80 % … of the attention that each | query gives | key gets |": the line over
-// the tokens, and its height. In a narrow stage the words are left out, then it takes two lines.
+// "lines for the strongest | 50 % | 80 % … of the attention that each | query gives | key gets |": draws the line above the
+// tokens, returns its height. In a narrow stage the text is left out, then it takes two lines.
 float draw_choices(const PanelContext& context, TokensState& state, int share, ImVec2 at, float width) {
   constexpr std::array<std::string_view, 4> share_names{"50 %", "80 %", "95 %", "all"};
   constexpr std::array<std::string_view, 2> ways{"query gives", "key gets"};
@@ -79,7 +80,7 @@ float draw_choices(const PanelContext& context, TokensState& state, int share, I
   return at.y + share_size.y - origin.y;
 }
 
-// A pinned score or weight looks at its query, and so does a number of q.
+// A pinned score or weight focuses its query, and so does a number of q.
 TokenFocus pinned_focus(const PanelContext& context) {
   const auto& pinned = context.selection.pinned;
   if (!pinned || pinned->tensor.gradient || pinned->index.size() != 4) return {};
@@ -131,8 +132,8 @@ void draw_lines(const PanelContext& context, const TokensState& state, const Tok
   }
 }
 
-// The axis whose letter is pointed at, along its tokens; N and H stand round the lines. What is pointed at by name is
-// framed: the weights are the lines, q and k the tokens.
+// The axis whose letter is pointed at, along its tokens; N and H frame the lines. What is pointed at by name is framed: the
+// weights are the lines, q and k the tokens.
 void draw_light(const PanelContext& context, const StagePart& map, const TokenColumn& queries,
                 const TokenColumn& keys, float room) {
   if (!context.pointed) return;
@@ -164,7 +165,7 @@ void draw_light(const PanelContext& context, const StagePart& map, const TokenCo
   }
 }
 
-// Of the head that is looked at: a logarithm for each of its weights, too much for every frame.
+// For the selected head: a logarithm for each of its weights, too much for every frame.
 const HeadStatistics& statistics_of(const PanelContext& context) {
   struct Known {
     std::weak_ptr<const Tensor> weights;
@@ -202,7 +203,7 @@ Index strongest_partner(const MatrixView& weights, Index row, bool of_key) {
   return best;
 }
 
-// Keeps the lines until something that they depend on is another.
+// Caches the lines until something they depend on changes.
 void find_lines(const MatrixView& view, int share, TokensState& state) {
   if (state.lines_of.lock() == view.tensor && state.lines_offset == view.offset &&
       state.lines_share == share && state.lines_per_key == state.per_key)
@@ -224,7 +225,7 @@ void draw_statistics(const PanelContext& context, const TokensState& state, ImVe
                                       fitted_text(statistics, small, width).c_str());
 }
 
-// What the lines are lit for: the token that is looked at, else what is pinned. `under_mouse` gets a pair of it.
+// What the lines are lit up for: the focused token, else what is pinned. `under_mouse` receives a pair of it.
 TokenFocus focus_on(const PanelContext& context, const StageMatrix& matrix, const TokenFocus& looked_at,
                     std::optional<CellRef>& under_mouse) {
   const TokenFocus pinned = pinned_focus(context);
@@ -256,7 +257,7 @@ PanelAction draw_tokens(const PanelContext& context, TokensState& state, const S
   const MatrixView& view = map.matrix.view;
   const double bottom = area.y + area.height;
   double top = area.y;
-  // The heads, as thumbnails in one row, where there is room for both.
+  // The heads, as thumbnails in one row, if there is room for both.
   const double strip = 92.0 * u;
   const double longest = static_cast<double>(std::max<Index>({view.rows, view.cols, 1}));
   const double pitch = (area.height - strip - 70.0 * u) / longest;

@@ -1,4 +1,4 @@
-// The view of tokens: queries left, keys right, joined by lines whose strength is the attention of one head.
+// The tokens view: queries left, keys right, joined by lines whose strength is the attention of one head.
 #pragma once
 
 #include <memory>
@@ -12,10 +12,10 @@
 namespace headwise {
 
 struct TokensState {
-  std::optional<int> share;  // which of the shares that are offered; null: what suits the number of tokens
-  bool per_key = false;      // the share is counted for each key, not for each query
+  std::optional<int> share;  // which of the offered shares; null: the one suited to the number of tokens
+  bool per_key = false;      // the share is counted per key, not per query
 
-  // What was drawn last, kept until something that it depends on is another.
+  // What was drawn last, cached until something it depends on changes.
   AttentionLines lines;
   std::weak_ptr<const Tensor> lines_of;
   Index lines_offset = -1;
@@ -28,7 +28,7 @@ struct TokensState {
 // Whether this trace has attention to draw.
 bool has_tokens_view(const Trace& trace);
 
-// `weights`: the content of the softmax step. `under_mouse` is set to the pair that the mouse is over, if any.
+// `weights`: the content of the softmax step. `under_mouse` is set to the pair under the mouse, if any.
 PanelAction draw_tokens(const PanelContext& context, TokensState& state, const StageContent& weights,
                         RectF area, std::optional<CellRef>& under_mouse);
 

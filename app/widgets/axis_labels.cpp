@@ -19,21 +19,22 @@ constexpr float row_gap = 8.0f;     // units between a row label and its matrix
 constexpr float column_gap = 4.0f;  // units between a matrix and the labels below it
 constexpr float closest_turned = 18.0f;
 constexpr std::size_t most_measured = 256;
-constexpr std::size_t most_bytes = 1024;  // of a label that is fitted: no more of it is ever seen
+constexpr std::size_t most_bytes = 1024;  // of a label being fitted: no more of it is ever visible
 
-// Every how many of them can be drawn.
+// The step between labels that can be drawn.
 Index step_for(double pitch, double closest) {
   return pitch <= 0 ? 1 : std::max<Index>(1, static_cast<Index>(std::ceil(closest / pitch)));
 }
 
-// The chosen one is always drawn; those too near to it give way.
+// The chosen one is always drawn; those too close to it give way.
 bool is_drawn(Index i, Index step, std::optional<Index> chosen) {
   if (i == chosen) return true;
   if (i % step != 0) return false;
   return !chosen || step == 1 || std::abs(i - *chosen) >= step;
 }
 
-// A label as it can be drawn, before it is fitted. A token of 100,000 letters is cut long before: it is never that wide.
+// A label as it can be drawn, before fitting. A token of 100,000 letters is cut well before that: the label is never that
+// wide.
 std::string shown_label(const std::string& label, const ImFont* font) {
   if (label.size() <= most_bytes) return drawable_text(printable(label), font);
   std::size_t bytes = most_bytes;
@@ -46,13 +47,13 @@ std::string shown_label(const std::string& label, const ImFont* font) {
 std::string fitted_text(const std::string& text, ImFont* font, float width) {
   need_characters(std::string_view(text).substr(0, most_bytes), *font);
   const auto beginning = [&](std::size_t bytes) {
-    // Continuation bytes go with the byte that they continue.
+    // Continuation bytes stay with the byte that they continue.
     while (bytes > 0 && bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U)
       --bytes;
     return text.substr(0, bytes);
   };
-  // Longer beginnings are wider: first one that is too wide is looked for, and only then the longest that is not. So a
-  // word of 100,000 letters costs no more than what is shown of it.
+  // Longer prefixes are wider: first find one that is too wide, then the longest that is not. So a word of 100,000 letters
+  // costs no more than its visible part.
   std::size_t too_wide = 64;
   while (too_wide < text.size() && width_of(font, beginning(too_wide)) <= width) too_wide *= 2;
   if (too_wide >= text.size()) {
@@ -64,7 +65,7 @@ std::string fitted_text(const std::string& text, ImFont* font, float width) {
     const std::size_t middle = fitting + (too_wide - fitting) / 2;
     (width_of(font, beginning(middle) + "…") <= width ? fitting : too_wide) = middle;
   }
-  // A box too narrow for the mark of a cut stays empty.
+  // A box too narrow for the ellipsis stays empty.
   const std::string cut = beginning(fitting);
   return cut.empty() && width_of(font, "…") > width ? "" : cut + "…";
 }
@@ -77,7 +78,7 @@ std::string drawable_text(const std::string& text, const ImFont* font) {
     const char32_t character = code_point(text, at);
     constexpr char32_t last_wide = sizeof(ImWchar) == 2 ? 0xFFFF : 0x10FFFF;
     const bool drawn = character <= last_wide && font->FindGlyphNoFallback(static_cast<ImWchar>(character));
-    // Joiners and variation selectors show nothing even where they are known.
+    // Joiners and variation selectors are invisible even where the font has them.
     const bool silent = character == 0x200D || (character >= 0xFE00 && character <= 0xFE0F);
     if (silent) continue;
     if (drawn) {
@@ -93,7 +94,7 @@ float label_width(const WidgetContext& context, const std::vector<std::string>& 
   float widest = 0.0f;
   const std::size_t shown = std::min(labels.size(), static_cast<std::size_t>(std::max<Index>(count, 0)));
   const float most = context.px(longest_label_units);
-  // Of very many only a few are drawn, and a few are enough to know their width.
+  // Of very many only a few are drawn, and a few suffice to know their width.
   const std::size_t step = shown / most_measured + 1;
   for (std::size_t i = 0; i < shown && widest < most; i += step) {
     widest = std::max(widest, width_of(context.fonts.bold, shown_label(labels[i], context.fonts.bold)));
@@ -148,8 +149,7 @@ void draw_column_labels(const WidgetContext& context, ImDrawList* list, const Pl
 
 void draw_turned_text(ImDrawList* list, ImFont* font, ImVec2 pivot, float degrees, ImU32 color,
                       const std::string& text) {
-  // ImGui leaves out letters outside the clip rectangle before they are turned, so they are set in its corner
-  // first.
+  // ImGui leaves out letters outside the clip rectangle before they are rotated, so they are placed in its corner first.
   const ImVec2 corner = list->GetClipRectMin();
   const ImVec2 from(std::ceil(corner.x), std::ceil(corner.y));
   const int first = list->VtxBuffer.Size;

@@ -1,5 +1,4 @@
-// The names of rows and columns beside a matrix: thinned where they would run into each other, the ones that
-// are looked at always there and bold.
+// The names of rows and columns next to a matrix: thinned where they would overlap; those in focus always shown, in bold.
 #pragma once
 
 #include <optional>
@@ -16,13 +15,13 @@ inline constexpr float longest_label_units = 92.0f;
 // Labels of rows that are closer than this, in units, are thinned.
 inline constexpr float closest_rows = 12.0f;
 
-// The text, cut with "…" where it is wider than `width` pixels.
+// The text, cut with "…" if it is wider than `width` pixels.
 std::string fitted_text(const std::string& text, ImFont* font, float width);
 
-// Characters that the font has no picture of are named instead: "U+1F600".
+// Characters that the font lacks are named instead: "U+1F600".
 std::string drawable_text(const std::string& text, const ImFont* font);
 
-// Width of the widest label as it is drawn, in pixels.
+// Width of the widest label as drawn, in pixels.
 float label_width(const WidgetContext& context, const std::vector<std::string>& labels, Index count);
 
 // Right-aligned, left of the plane.
@@ -32,7 +31,7 @@ void draw_row_labels(const WidgetContext& context, ImDrawList* list, const Plane
 void draw_column_labels(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
                         const std::vector<std::string>& labels, std::optional<Index> chosen, float degrees);
 
-// Text whose left end, at half its height, lies at `pivot`, turned by `degrees` clockwise.
+// Text whose left end, at half its height, lies at `pivot`, rotated by `degrees` clockwise.
 void draw_turned_text(ImDrawList* list, ImFont* font, ImVec2 pivot, float degrees, ImU32 color,
                       const std::string& text);
 

@@ -60,7 +60,7 @@ bool text_button(const WidgetContext& context, const char* id, std::string_view 
 bool sign_button(const WidgetContext& context, const char* id, ButtonSign sign, float height,
                  std::string_view label, bool enabled) {
   ImFont* font = context.fonts.sans;
-  if (label.empty()) label = "";  // ImGui takes no text for one that ends at 0
+  if (label.empty()) label = "";  // ImGui treats an empty range ending at null as no text
   const char* end = label.data() + label.size();
   const float text_width = width_of(font, label);
   const float beside = label.empty() ? 0.0f : std::ceil(text_width + context.px(6));

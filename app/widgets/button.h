@@ -1,4 +1,4 @@
-// Flat buttons: text, or a sign such as ◀ that is drawn.
+// Flat buttons: text, or a drawn sign such as ◀.
 #pragma once
 
 #include <string_view>
@@ -7,13 +7,13 @@
 
 namespace headwise {
 
-enum class ButtonLook { plain, filled };  // plain has no ground until the mouse is over it
+enum class ButtonLook { plain, filled };  // plain has no background until the mouse is over it
 enum class ButtonSign { back, play, pause, forward };
 
-// Draws it as one ImGui item; true where it was pressed, by click or, with the focus, by Enter or Space.
+// Draws it as one ImGui item; true if it was pressed, by a click or, with the focus, by Enter or Space.
 bool text_button(const WidgetContext& context, const char* id, std::string_view label,
                  ButtonLook look = ButtonLook::filled, bool enabled = true);
-// A sign, and behind it a word where there is one; `height` in pixels.
+// A sign, followed by a word if given; `height` in pixels.
 bool sign_button(const WidgetContext& context, const char* id, ButtonSign sign, float height,
                  std::string_view label = {}, bool enabled = true);
 

@@ -9,7 +9,7 @@
 namespace headwise {
 namespace {
 
-constexpr int pieces = 64;  // of one colour into the next; 64 are smooth at 150 pixels
+constexpr int pieces = 64;  // between one colour and the next; 64 are smooth at 150 pixels
 
 }  // namespace
 
@@ -32,7 +32,7 @@ void draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF&
   const ImU32 dim = im_color(context.palette.text_dim);
   std::string shown = fitted_clauses(caption, font, caption_width);
   if (shown.empty())
-    shown = fitted_text(caption, font, caption_width);  // the beginning of a name tells it still
+    shown = fitted_text(caption, font, caption_width);  // the beginning of a name still identifies it
   list->AddText(font, font->FontSize, ImVec2(min.x, min.y - font->FontSize - context.px(3)), dim,
                 shown.c_str());
 

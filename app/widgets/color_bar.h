@@ -1,4 +1,4 @@
-// A strip of the colour map with what it speaks of above it and its ends below.
+// A strip of the colour map with its caption above it and the values of its ends below.
 #pragma once
 
 #include <string>
@@ -9,8 +9,9 @@
 
 namespace headwise {
 
-// `strip` is the strip alone; caption and ticks take a line each above and below it. In less than `caption_width`
-// pixels the caption loses its last clause, ", all heads", and only then letters. `ends`: what stands at the ends instead of the range's own; null: those.
+// `strip` is the strip alone; caption and ticks take a line each above and below it. In less than `caption_width` pixels
+// the caption first loses its last clause, ", all heads", and only then letters. `ends`: texts at the ends instead of the
+// range's own values; null: those.
 void draw_color_bar(const WidgetContext& context, ImDrawList* list, const RectF& strip, ColorMap map,
                     Theme theme, ValueRange range, const std::string& caption, float caption_width,
                     const RangeTicks* ends = nullptr);

@@ -16,7 +16,7 @@
 namespace headwise {
 namespace {
 
-// DejaVu from its highest ascender to its lowest descender, in units of its size: what ImGui calls the size of a font.
+// DejaVu's height from its highest ascender to its lowest descender, in units of its size: what ImGui calls the font size.
 constexpr float line_per_em = 1.1640625f;
 constexpr float same_place = 0.1f;  // pixels: within one piece of text the pen advances exactly
 constexpr int most_spaces = 8;      // within a run of text
@@ -39,7 +39,7 @@ UvKey uv_key(float u0, float v0, float u1, float v1) {
           std::bit_cast<std::uint32_t>(u1), std::bit_cast<std::uint32_t>(v1)};
 }
 
-// Every glyph has a place of its own in the texture of the fonts: from that it is known again.
+// Every glyph has its own place in the font texture, which identifies it.
 std::map<UvKey, Glyph> glyphs_by_place(const ImFontAtlas& atlas) {
   std::map<UvKey, Glyph> glyphs;
   for (const ImFont* font : atlas.Fonts) {
@@ -68,8 +68,8 @@ struct Run {
   const ImFont* font = nullptr;
   ImU32 color = 0;
   float scale = 1.0f;
-  ImVec2 along{1, 0};  // of the line; its length is 1
-  ImVec2 begin, pen;   // top of the line where it begins, and where the next glyph would stand
+  ImVec2 along{1, 0};  // direction of the line; its length is 1
+  ImVec2 begin, pen;   // top of the line at its start, and where the next glyph would be
   ImVec4 clip;
   std::string text;
 };
@@ -169,7 +169,7 @@ class Writer {
     return true;
   }
 
-  // Whether a glyph goes on with the run; what lies between them are spaces.
+  // Whether a glyph continues the run; any gap between them is spaces.
   bool continues(const ImFont* font, ImU32 color, float scale, ImVec2 along, ImVec2 pen, const ImVec4& clip) {
     if (!run_ || run_->font != font || run_->color != color || std::abs(run_->scale - scale) > 0.02f)
       return false;
@@ -206,7 +206,7 @@ class Writer {
     const bool bold = run.font == fonts_.bold || run.font == fonts_.title;
     const bool mono = run.font == fonts_.mono || run.font == fonts_.mono_small;
     const float degrees = std::atan2(run.along.y, run.along.x) * 57.29578f;
-    // The length keeps the picture together where a viewer has another font.
+    // The length keeps the picture intact if a viewer uses another font.
     body_ += fmt::format(
         "<text x=\"{}\" y=\"{}\" font-size=\"{}\" textLength=\"{}\" lengthAdjust=\"spacingAndGlyphs\" "
         "xml:space=\"preserve\"{}{}{}{}{}>{}</text>\n",
@@ -221,7 +221,7 @@ class Writer {
   void add_polygon(const std::vector<const ImDrawVert*>& polygon, const ImVec4& clip) {
     ImVec2 min = polygon[0]->pos, max = min;
     for (const ImDrawVert* v : polygon) {
-      if (v->uv.x != white_.x || v->uv.y != white_.y) return;  // no shape, but a part of some texture
+      if (v->uv.x != white_.x || v->uv.y != white_.y) return;  // not a shape, but part of some texture
       min = {std::min(min.x, v->pos.x), std::min(min.y, v->pos.y)};
       max = {std::max(max.x, v->pos.x), std::max(max.y, v->pos.y)};
     }
@@ -252,7 +252,7 @@ class Writer {
     return fill + fmt::format(" fill-opacity=\"{:.3g}\"", channel(IM_COL32_A_SHIFT) / 255.0);
   }
 
-  // From the colour of one corner to that of the next.
+  // Gradient from the colour of one corner to that of the next.
   std::string gradient(const ImDrawVert& from, const ImDrawVert& to) {
     const auto stop = [](ImU32 color) {
       std::string fill = fill_of(color);
@@ -268,11 +268,11 @@ class Writer {
         "y2=\"{4}\"><stop offset=\"0\"{5}/><stop offset=\"1\"{6}/></linearGradient>\n",
         next_shade_, svg_number(from.pos.x), svg_number(from.pos.y), svg_number(to.pos.x),
         svg_number(to.pos.y), stop(from.col), stop(to.col));
-    // Crisp, or a hair of the ground would show between two shades.
+    // Crisp, or a hairline of the background would show between two shades.
     return fmt::format(" shape-rendering=\"crispEdges\" fill=\"url(#shade{})\"", next_shade_++);
   }
 
-  // An attribute where something sticks out of its clip; `nowhere` where all of it does.
+  // An attribute if something extends beyond its clip; `nowhere` if all of it does.
   std::string clip_of(const ImVec4& clip, ImVec2 min, ImVec2 max) {
     if (max.x <= clip.x || max.y <= clip.y || min.x >= clip.z || min.y >= clip.w) return nowhere;
     if (min.x >= clip.x - 1 && min.y >= clip.y - 1 && max.x <= clip.z + 1 && max.y <= clip.w + 1) return "";

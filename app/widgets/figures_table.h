@@ -1,4 +1,4 @@
-// Figures in columns: names at the left of their column, numbers in mono at the right of theirs.
+// Figures in columns: names left-aligned, numbers right-aligned in mono.
 #pragma once
 
 #include <span>
@@ -15,14 +15,14 @@ struct FigureColumn {
   bool number = false;
 };
 
-// One text a column; `share` ≥ 0 draws a bar behind the last column, as long as that part of the room there is.
+// One text per column; `share` ≥ 0 draws a bar after the last column, filling that fraction of the remaining space.
 struct FigureRow {
   std::vector<std::string> cells;
   double share = -1.0;
   bool dim = false;
 };
 
-// At the cursor of the current ImGui window, over its whole width, and moves the cursor below. What has no room in the
+// At the cursor of the current ImGui window, across its whole width; moves the cursor below. What does not fit into the
 // widest column of names is cut with "…". `probe`: tests find row i as "probe/i".
 void draw_figures(const WidgetContext& context, const char* probe, std::span<const FigureColumn> columns,
                   std::span<const FigureRow> rows);

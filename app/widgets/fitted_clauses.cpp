@@ -17,7 +17,7 @@ std::string fitted_clauses(const std::string& text, const ImFont* font, float wi
     }
     const bool comma = text[at] == ',';
     if (!comma && text[at] != ':' && text[at] != ';') continue;
-    // A comma before an "and" stands in a list, and half a list says something else.
+    // A comma before an "and" is part of a list, and half a list means something else.
     const std::size_t next_mark = text.find_first_of("?:;", at + 1);
     if (comma && text.substr(at, next_mark - at).find(" and ") != std::string::npos) continue;
     std::string part = text.substr(0, at);

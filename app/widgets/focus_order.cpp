@@ -39,7 +39,7 @@ bool held(Key key) {
   return ImGui::IsKeyDown(static_cast<int>(key));
 }
 
-// The stop that is `by` places on, 0 being none; false where there is no stop at all.
+// Moves the focus to the stop `by` places on, where 0 is no stop.
 void step_to(FocusOrder& focus, const std::vector<FocusOrder::Stop>& stops, std::ptrdiff_t by) {
   const auto count = std::ssize(stops);
   const auto stop = std::ranges::find(stops, focus.focused, &FocusOrder::Stop::id);
@@ -49,7 +49,7 @@ void step_to(FocusOrder& focus, const std::vector<FocusOrder::Stop>& stops, std:
   focus.moved = true;
 }
 
-// What of a rectangle is inside the window that it is drawn in.
+// The part of a rectangle inside the window that it is drawn in.
 void place_ring(FocusOrder& focus, ImVec2 min, ImVec2 max) {
   const ImRect clip = ImGui::GetCurrentWindow()->ClipRect;
   focus.ring_min = {std::max(min.x, clip.Min.x), std::max(min.y, clip.Min.y)};
@@ -70,7 +70,7 @@ void begin_focus_frame(FocusOrder& focus) {
     focus.dragged = 0;
     release_focus(focus);
   }
-  // ImGui counts no movement into the window.
+  // ImGui does not count movement into the window.
   const ImVec2 mouse = ImGui::GetIO().MousePos;
   focus.mouse_moved = mouse.x != focus.mouse.x || mouse.y != focus.mouse.y;
   focus.mouse = mouse;
@@ -88,7 +88,7 @@ void cover_focus(FocusOrder& focus, bool covered) {
     focus.behind_cursor = focus.cursor;
     release_focus(focus);
   } else if (!covered && focus.covered) {
-    // What closed the dialog may have sent the focus somewhere else.
+    // Whatever closed the dialog may have moved the focus elsewhere.
     const bool sent =
         std::ranges::find(focus.window, focus.focused, &FocusOrder::Stop::id) != focus.window.end();
     if (!sent) {
@@ -174,7 +174,7 @@ std::optional<FocusCell> focus_map(FocusOrder* focus, ImGuiID id, ImVec2 min, Im
   if (key_pressed(Key::end)) focus->column = columns - 1;
   focus->row = std::clamp(focus->row, 0, rows - 1);
   focus->column = std::clamp(focus->column, 0, columns - 1);
-  focus->cell_pressed = !focus->moved && press_key_pressed();  // what led here is no press of the cell
+  focus->cell_pressed = !focus->moved && press_key_pressed();  // the key that led here does not press it
   focus->cell_held = held(Key::enter) || held(Key::space);
   const bool moved = row != focus->row || column != focus->column;
   focus->by_keys = focus->by_keys || moved || focus->cell_pressed;

@@ -15,7 +15,7 @@ void draw_focus_ring(const WidgetContext& context) {
   const float thick = std::max(2.0f, std::round(2.0f * context.scale * context.palette.stroke));
   const float out = std::round(0.5f * thick) + 1.0f;
   const ImVec2 window = ImGui::GetIO().DisplaySize;
-  // A control at the window's edge has its ring inside of the window.
+  // A control at the window's edge has its ring inside the window.
   const float inset = 0.5f * thick;
   const ImVec2 min{std::max(std::floor(focus->ring_min.x) - out, inset),
                    std::max(std::floor(focus->ring_min.y) - out, inset)};

@@ -1,11 +1,11 @@
-// The outline of the control that the keyboard speaks to.
+// The outline of the control with keyboard focus.
 #pragma once
 
 #include "app/widgets/widget_context.h"
 
 namespace headwise {
 
-// Behind all else of a frame: over whatever is drawn, so that nothing hides it.
+// Call last in a frame: drawn over everything else, so that nothing hides it.
 void draw_focus_ring(const WidgetContext& context);
 
 }  // namespace headwise

@@ -13,8 +13,8 @@ bool is_letter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-// Bytes of a raised or lowered sign at the front of `text` (ₕ ᵀ ₀ ′), which belongs to the letter before it;
-// 0 for none.
+// Bytes of a superscript or subscript character at the front of `text` (ₕ ᵀ ₀ ′), which belongs to the letter before it; 0
+// for none.
 std::size_t script_length(std::string_view text) {
   for (const std::string_view sign : {"ₕ", "ᵀ", "₀", "₁", "₂", "ₑ", "ₛ", "′"}) {
     if (text.starts_with(sign)) return sign.size();
@@ -63,7 +63,7 @@ std::vector<FormulaRun> formula_runs(std::string_view formula) {
       continue;
     }
     if (!is_letter(formula[at])) {
-      // One whole character of UTF-8.
+      // One whole UTF-8 character.
       std::size_t end = at + 1;
       while (end < formula.size() && (static_cast<unsigned char>(formula[end]) & 0xC0U) == 0x80U) ++end;
       add_plain(formula.substr(at, end - at), false);
@@ -112,7 +112,7 @@ float draw_formula(const WidgetContext& context, ImDrawList* list, ImVec2 at, fl
   };
   float x = 0.0f, y = 0.0f;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    // What stands together until the next space goes to a new line together.
+    // Runs up to the next space move to a new line together.
     if (!runs[i].breaks && (i == 0 || runs[i - 1].breaks)) {
       float together = 0.0f;
       for (std::size_t j = i; j < runs.size() && !runs[j].breaks; ++j) together += run_width(runs[j]);

@@ -11,7 +11,7 @@ namespace headwise {
 namespace {
 
 PixelRect to_pixels(ImVec2 min, ImVec2 max) {
-  // Far outside of any screen, and still inside an int.
+  // Far outside any screen, and still within an int.
   const auto pixel = [](float x) { return static_cast<int>(std::round(std::clamp(x, -1e8f, 1e8f))); };
   return {pixel(min.x), pixel(min.y), pixel(max.x), pixel(max.y)};
 }
@@ -25,7 +25,7 @@ void draw_batch(const ImDrawList*, const ImDrawCmd* command) {
                        to_pixels(ImVec2(clip.x, clip.y), ImVec2(clip.z, clip.w)));
 }
 
-// Rounded as the renderer rounds them.
+// Rounded as in the renderer.
 void record(PlaneRecording& recording, ImDrawList* list, std::span<const HeatmapPlane> planes) {
   list->AddCallback(recorded_planes, reinterpret_cast<void*>(recording.batches.size()));
   std::vector<PlaneItem>& batch = recording.batches.emplace_back();
@@ -49,8 +49,8 @@ void draw_heatmap_planes(ImDrawList* list, HeatmapRenderer& renderer, std::span<
   if (batch.tiles.empty()) return;
   list->AddCallback(draw_batch, &batch);
   list->AddCallback(ImDrawCallback_ResetRenderState, nullptr);
-  // ImGui 1.86 asserts where it dims what lies behind a dialog whose list ends in a callback: a rectangle that no clip lets
-  // through ends it.
+  // ImGui 1.86 asserts when it dims the background of a dialog whose list ends in a callback: end it with a rectangle that
+  // is always clipped.
   list->AddRectFilled({-2, -2}, {-1, -1}, IM_COL32_BLACK);
 }
 

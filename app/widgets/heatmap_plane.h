@@ -15,10 +15,9 @@ struct HeatmapPlane {
   ImVec2 min, max;          // on the screen, in pixels
 };
 
-// Draws the planes between what was drawn before and what follows, clipped as everything in the list is. The
-// corners are rounded to whole pixels, so that all cells of a width that divides the plane have the same
-// number of them. Many planes in one call cost less than as many calls. Only cells are drawn: no label, no
-// digit, no colour bar.
+// Draws the planes between what was drawn before and what follows, clipped like everything in the list. The corners are
+// rounded to whole pixels, so that all cells have the same number of pixels if their width divides the plane. Many planes
+// in one call cost less than as many calls. Draws cells only: no labels, digits or colour bar.
 void draw_heatmap_planes(ImDrawList* list, HeatmapRenderer& renderer, std::span<const HeatmapPlane> planes);
 void draw_heatmap_plane(ImDrawList* list, HeatmapRenderer& renderer, const HeatmapSpec& spec, ImVec2 min,
                         ImVec2 max);

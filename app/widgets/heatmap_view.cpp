@@ -19,18 +19,19 @@ std::pair<Index, Index> visible(float from, float to, int begin, int pixels, Ind
   return {std::clamp<Index>(first, 0, count), std::clamp<Index>(last, 0, count)};
 }
 
-// Pixels: on a slide or a dense screen the type may be smaller beside its neighbours than in a window, if it can be read.
+// Pixels: on a slide or a high-density screen the type may be smaller relative to its surroundings than in a window, if it
+// is legible.
 constexpr float smallest_type = 10.0f;
 
 // How numbers are written so that they fit into a cell.
 struct DigitStyle {
   int decimals = 0;
-  float size = 0.0f;                  // of the type, in pixels; 0: they do not fit
-  float width = 0.0f, height = 0.0f;  // that the cell needs
+  float size = 0.0f;                  // font size, in pixels; 0: they do not fit
+  float width = 0.0f, height = 0.0f;  // size that the cell needs
 };
 
-// The font as it is, else a little smaller; then a decimal less, but never none where the numbers are small; at last as small
-// as it is still read.
+// The font as it is, else slightly smaller; then one decimal fewer, but never none if the numbers are small; finally as
+// small as is still legible.
 DigitStyle digit_style(const WidgetContext& context, const HeatmapSpec& spec, bool probability, float air,
                        double cell_width, double cell_height) {
   ImFont* font = context.fonts.mono_small;
@@ -38,7 +39,7 @@ DigitStyle digit_style(const WidgetContext& context, const HeatmapSpec& spec, bo
   const float small = std::round(font->FontSize * 0.84f), tiny = std::round(font->FontSize * 0.72f);
   const int most = cell_decimals(spec.range);
   const int fewer = probability ? most : fewer_cell_decimals(spec.range);
-  // With two digits "−9.9" may be wider than the ends of the range.
+  // With two digits, "−9.9" may be wider than the ends of the range.
   const double nine = 9.9;
   const struct {
     int decimals;
@@ -68,7 +69,7 @@ DigitStyle digit_style(const WidgetContext& context, const HeatmapSpec& spec, bo
 
 ImVec2 least_digit_cell(const WidgetContext& context, const HeatmapSpec& spec, bool probability, float air) {
   const DigitStyle least = digit_style(context, spec, probability, air, 0.0, 0.0);
-  // Cells of this size have a gap of a pixel between them.
+  // Cells of this size have a one-pixel gap between them.
   return {std::ceil(least.width) + 1.0f, std::ceil(least.height) + 1.0f};
 }
 

@@ -1,4 +1,4 @@
-// What stands on a plane of cells: numbers where they fit, lines between the blocks of heads, outlines.
+// What is drawn on a plane of cells: numbers where they fit, lines between the blocks of heads, outlines.
 #pragma once
 
 #include "app/widgets/widget_context.h"
@@ -7,27 +7,26 @@
 
 namespace headwise {
 
-// Numbers in the cells, where the widest of this range fits with `air` units above and below together; only
-// cells inside the list's clip rectangle are looked at. False where they do not fit, and then nothing is
-// drawn. `opacity` from 0 to 1.
+// Numbers in the cells, if the widest of this range fits with `air` units above and below together; only cells inside the
+// list's clip rectangle are considered. Returns false if they do not fit, and then draws nothing. `opacity` from 0 to 1.
 bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
                       const HeatmapSpec& spec, bool probability, float air = 2.0f, float opacity = 1.0f);
 
-// The smallest cell, its gap included, in which draw_cell_digits writes numbers of this spec.
+// The smallest cell, including its gap, in which draw_cell_digits writes numbers of this spec.
 ImVec2 least_digit_cell(const WidgetContext& context, const HeatmapSpec& spec, bool probability,
                         float air = 2.0f);
 
-// A line of the ground's colour between blocks of `block` columns (or rows); nothing for 0.
+// A line in the background colour between blocks of `block` columns (or rows); nothing for 0.
 void draw_column_blocks(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
                         Index block);
 void draw_row_blocks(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane, Index block);
 
-// `width` in pixels, outside of the box's cells, with a hairline of the ground's colour around it so that it
-// stands out on any cell.
+// `width` in pixels, outside the box's cells, with a hairline in the background colour around it so that it stands out on
+// any cell.
 void draw_box_outline(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
                       const CellBox& box, ImU32 color, float width);
 
-// Diagonal lines of the ground's colour over the whole plane, and the plane itself paler: what is muted.
+// Diagonal lines in the background colour over the whole plane, and the plane itself paler: marks it as muted.
 void draw_muted(const WidgetContext& context, ImDrawList* list, const RectF& rect);
 
 }  // namespace headwise

@@ -25,7 +25,7 @@ namespace {
 constexpr float field_width = 54.0f;  // design units
 constexpr float row_height = 22.0f;
 constexpr float row_gap = 2.0f;
-constexpr float drag_pixels = 6.0f;  // design units of the mouse for one step of a number
+constexpr float drag_pixels = 6.0f;  // design units of mouse movement for one step of a number
 
 const RowLetters* row_letters = nullptr;  // of RowLettersInUse
 
@@ -34,8 +34,8 @@ void draw_text(ImFont* font, ImVec2 at, Rgba8 color, std::string_view text) {
                                       im_color(color), text.data(), text.data() + text.size());
 }
 
-// Draws the name and leaves ImGui's cursor where a control of this width stands at the right edge. Where both
-// do not fit side by side the control goes under the name.
+// Draws the name and leaves ImGui's cursor where a control of this width goes at the right edge. If both do not fit side by
+// side, the control goes below the name.
 void begin_row(const WidgetContext& context, const RowLabel& label, float control_width) {
   ImFont* font = context.fonts.sans;
   const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -62,7 +62,7 @@ void end_row(const WidgetContext& context, const RowLabel& label, float top_of_n
   tooltip(context, label.tooltip);
   ui_probe_item(label.id);
   ImGui::PopID();
-  // Where the control stands under its name the row is higher.
+  // If the control is below its name, the row is higher.
   const float bottom = ImGui::GetItemRectMax().y + context.px(row_gap);
   ImGui::SetCursorScreenPos({ImGui::GetCursorScreenPos().x, std::max(bottom, top_of_next)});
 }
@@ -70,7 +70,7 @@ void end_row(const WidgetContext& context, const RowLabel& label, float top_of_n
 std::string text_of(std::int64_t value) {
   return std::to_string(value);
 }
-// The shortest text that reads back as the same number: looking at a value must never change it.
+// The shortest text that parses back to the same number: viewing a value must never change it.
 std::string text_of(double value) {
   return fmt::format("{}", value);
 }
@@ -100,7 +100,7 @@ constexpr const char* kind_of(double) {
   return "a number";
 }
 
-// Where a drag of so many steps leads.
+// The result of a drag by this many steps.
 double dragged_to(double from, int steps, const FieldOptions& options) {
   if (!options.drag_stops.empty()) {
     const auto& stops = options.drag_stops;
@@ -116,7 +116,7 @@ double dragged_to(double from, int steps, const FieldOptions& options) {
   return std::clamp(to, options.drag_least, options.drag_most);
 }
 
-// The number that the mouse has dragged to in this frame; the item drawn last is the field. `value`: NaN where it is empty.
+// The number that the mouse has dragged to in this frame; the item drawn last is the field. `value`: NaN if it is empty.
 std::optional<double> dragged_number(const WidgetContext& context, ImGuiID id, double value,
                                      const FieldOptions& options) {
   FocusOrder& focus = *context.focus;
@@ -172,8 +172,8 @@ FieldResult value_row(const WidgetContext& context, const RowLabel& label, std::
     result.error = fmt::format("{} is {}{}: got {}", label.name, kind_of(T{}), least,
                                bare.empty() ? "nothing" : one_line(std::string(bare), 40));
   };
-  // What is typed lives in the focus order, so that "1." is not rewritten to "1" under the fingers; it is
-  // fetched anew where the value was changed by somebody else (undo).
+  // The typed text is kept in the focus order, so that "1." is not rewritten to "1" while typing; it is reloaded if
+  // something else (undo) changed the value.
   if (focused) {
     read(focus->draft);
     if (focus->draft_of != id || (result.error.empty() && typed != value)) focus->draft = stored;
@@ -208,7 +208,7 @@ FieldResult value_row(const WidgetContext& context, const RowLabel& label, std::
   return result;
 }
 
-// At blanks alone: ImGui would break between a quotation mark and the comma behind it.
+// Breaks at blanks only: ImGui would break between a quotation mark and the comma after it.
 void wrapped_text(ImFont* font, Rgba8 color, std::string_view text) {
   const ImVec2 at = ImGui::GetCursorScreenPos();
   const float room = std::max(1.0f, ImGui::GetContentRegionAvail().x);

@@ -1,5 +1,5 @@
-// Rows of the setup: a name with its letter at the left, a control at the right, and, where what was typed
-// makes no sense, one sentence under it.
+// Rows of the setup: a name with its letter on the left, a control on the right and, if the typed text is invalid, one
+// sentence below.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@ namespace headwise {
 struct RowLabel {
   const char* id;            // of the control; tests find it by this name
   std::string_view name;     // "embed_dim"
-  std::string_view letters;  // dim behind it: "E"
+  std::string_view letters;  // dim after it: "E"
   std::string_view tooltip;  // what it is, its formula or shape
 };
 
-// Draws the letters behind the name of a row, where they are more than text; true while the mouse is on one of them and its
-// tooltip takes the place of the row's.
+// Draws the letters after a row's name, if they are more than text; true while the mouse is on one of them and its tooltip
+// replaces the row's.
 using RowLetters = std::function<bool(ImVec2 at, std::string_view letters)>;
-// Every row that is drawn while this lives draws its letters so.
+// Every row drawn while this lives draws its letters this way.
 class RowLettersInUse {
  public:
   explicit RowLettersInUse(RowLetters letters);
@@ -37,46 +37,45 @@ class RowLettersInUse {
   const RowLetters* before_;
 };
 
-// "SIZES": a caption with room above it.
+// "SIZES": a caption with space above it.
 void section_caption(const WidgetContext& context, std::string_view caption);
 
 struct FieldOptions {
-  float width = 0.0f;             // design units; 0: as usual
-  std::string_view derived = {};  // shown dim where there is no value: what follows from the rest
+  float width = 0.0f;             // design units; 0: default
+  std::string_view derived = {};  // shown dim if there is no value: the value derived from the rest
   bool wrong = false;             // the scenario with this value has no trace
   bool read_only = false;
   bool required = false;                   // an empty field is an error
-  std::optional<std::int64_t> least = {};  // smaller numbers are none, as "abc" is none
-  // A drag to the right makes the number larger: by this much for each few pixels, or on to the next of these
-  // numbers (rising) where there are any.
+  std::optional<std::int64_t> least = {};  // smaller numbers are as invalid as "abc"
+  // Dragging to the right increases the number: by this much for every few pixels, or on to the next of these numbers
+  // (ascending) if given.
   double drag_step = 1.0;
   double drag_least = 0.0, drag_most = 1e6;
   std::span<const std::int64_t> drag_stops = {};
 };
 
 struct FieldResult {
-  bool changed = false;  // `value` has another value now
+  bool changed = false;  // `value` has changed
   bool focused = false;
-  std::string error;  // what is typed is no such number; `value` is as before
+  std::string error;  // the typed text is not a valid number; `value` is unchanged
 };
 
-// A whole number, a number, or none. While it has the focus, the field keeps what is typed, character for
-// character.
+// An integer, a number, or none. While it has the focus, the field keeps the typed text, character for character.
 FieldResult integer_row(const WidgetContext& context, const RowLabel& label,
                         std::optional<std::int64_t>& value, const FieldOptions& options = {});
 FieldResult number_row(const WidgetContext& context, const RowLabel& label, std::optional<double>& value,
                        const FieldOptions& options = {});
-// True where another one was chosen.
+// True if another one was chosen.
 bool choice_row(const WidgetContext& context, const RowLabel& label, std::span<const std::string_view> labels,
                 int& chosen, bool enabled = true);
 
-// A slider with its value, as `text`, behind it.
+// A slider followed by its value, as `text`.
 SliderResult slider_row(const WidgetContext& context, const RowLabel& label, double& value,
                         std::string_view text, SliderOptions options);
 
-// A sentence in the colour of errors, wrapped.
+// A sentence in the error colour, wrapped.
 void error_line(const WidgetContext& context, std::string_view sentence);
-// The same in the colour of warnings; of captions; and of captions in the size of the rows.
+// The same in the colour of warnings; of captions; and of captions at the size of the rows.
 void warning_line(const WidgetContext& context, std::string_view sentence);
 void dim_text(const WidgetContext& context, std::string_view text);
 void dim_sentence(const WidgetContext& context, std::string_view sentence);

@@ -8,7 +8,7 @@
 namespace headwise {
 
 void draw_lock(const WidgetContext& context, ImDrawList* list, const RectF& rect) {
-  // Of the lock's body, its shackle stands above; smaller over a small map.
+  // Size of the lock's body, with its shackle above; smaller on a small map.
   const float size =
       std::round(std::clamp(0.2f * static_cast<float>(rect.width), context.px(5), context.px(9)));
   const float margin = std::round(0.3f * size), shackle = std::round(0.55f * size);

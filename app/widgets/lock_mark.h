@@ -8,7 +8,7 @@
 
 namespace headwise {
 
-// At the right end of the top edge of `rect`, on a ground of its own; nothing where the rectangle has no room for it.
+// At the right end of the top edge of `rect`, on its own background; nothing if the rectangle has no room for it.
 void draw_lock(const WidgetContext& context, ImDrawList* list, const RectF& rect);
 
 }  // namespace headwise

@@ -1,4 +1,4 @@
-// Measures texts and rectangles in pixels, as ImGui takes them.
+// Measures text and rectangles in pixels, as ImGui expects them.
 #pragma once
 
 #include <imgui.h>

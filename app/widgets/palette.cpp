@@ -48,7 +48,7 @@ constexpr Palette light_palette{
     .error = rgb(0xb3261e),
 };
 
-// A beam in a lit room leaves little below a middle grey: ink is black, hues are dark and far apart.
+// A projector in a lit room leaves little below a middle grey: ink is black, hues are dark and far apart.
 constexpr Palette projector_palette{
     .window = rgb(0xffffff),
     .panel = rgb(0xffffff),

@@ -1,5 +1,5 @@
-// The theme's colours. Chrome is neutral; q, k and v have a hue of their own, and only on their labels and
-// outlines, so that every other colour on the screen is data.
+// The theme's colours. Chrome is neutral; q, k and v each have a hue, used only on their labels and outlines, so that every
+// other colour on the screen is data.
 #pragma once
 
 #include <imgui.h>
@@ -10,20 +10,20 @@ namespace headwise {
 
 struct Palette {
   Rgba8 window;   // behind the panels
-  Rgba8 panel;    // ground of a panel: also the middle of the diverging colour map
+  Rgba8 panel;    // background of a panel: also the middle of the diverging colour map
   Rgba8 border;   // hairlines around panels and fields
-  Rgba8 field;    // ground of text fields, code boxes and graph nodes
+  Rgba8 field;    // background of text fields, code boxes and graph nodes
   Rgba8 control;  // a segment or button that is on
   Rgba8 control_hover;
   Rgba8 text;
   Rgba8 text_dim;    // captions, sizes, what is off
   Rgba8 text_faint;  // rules and connecting lines
-  Rgba8 focus;       // outline of the cell, head or node that is looked at
+  Rgba8 focus;       // outline of the focused cell, head or node
   Rgba8 q, k, v;     // violet, pink, green
   Rgba8 bar;         // bars that show a magnitude
   Rgba8 warning, error;
-  float stroke = 1.0f;     // how much thicker than usual what outlines and joins is
-  float text_size = 1.0f;  // how much larger than usual all type is
+  float stroke = 1.0f;     // thickness factor for outlines and connecting lines
+  float text_size = 1.0f;  // size factor for all type
 };
 
 const Palette& palette_of(Theme theme);

@@ -10,11 +10,11 @@
 namespace headwise {
 namespace {
 
-constexpr float label_padding = 9.0f;  // design units left and right of a label
+constexpr float label_padding = 9.0f;  // design units on each side of a label
 constexpr float control_height = 22.0f;
 
-// Left edges of the segments and, last, the right edge of all; room that is more or less than the labels need is shared
-// equally, down to three quarters of their padding.
+// Left edges of the segments and, last, the right edge of all; surplus or missing width is shared equally, down to three
+// quarters of the labels' padding.
 std::vector<float> edges(const WidgetContext& context, std::span<const std::string_view> labels, float width) {
   std::vector<float> at{0.0f};
   for (const std::string_view label : labels) {
@@ -27,7 +27,7 @@ std::vector<float> edges(const WidgetContext& context, std::span<const std::stri
 }
 
 int moved_by_keys(int chosen, int count) {
-  if (chosen < 0) {  // two ways to step: the arrow says which
+  if (chosen < 0) {  // two ways to step: the arrow key decides
     if (key_pressed(Key::left)) return 0;
     if (key_pressed(Key::right)) return count - 1;
   }

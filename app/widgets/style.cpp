@@ -27,7 +27,7 @@ void apply_style(const Palette& palette, float scale) {
   const auto set = [&](ImGuiCol slot, Rgba8 color, float opacity = 1.0f) {
     style.Colors[slot] = im_vec4(color, opacity);
   };
-  // Everything that has no colour of its own below is neutral, so that no default blue can appear.
+  // Everything not given a colour below is neutral, so that no default blue can appear.
   for (int slot = 0; slot < ImGuiCol_COUNT; ++slot) set(slot, palette.control);
   set(ImGuiCol_Text, palette.text);
   set(ImGuiCol_TextDisabled, palette.text_dim);

@@ -5,7 +5,7 @@
 
 namespace headwise {
 
-// Writes ImGui's style: flat, neutral, rounded by 4 design units.
+// Sets ImGui's style: flat, neutral, corners rounded by 4 design units.
 void apply_style(const Palette& palette, float scale);
 
 }  // namespace headwise

@@ -16,8 +16,8 @@
 namespace headwise {
 namespace {
 
-// Where a line of code that is too long ends: behind a space that is not too far to the left, else behind a
-// bracket or before a dot there, else where it is full.
+// Where an overlong line of code is broken: after a space that is not too far left, else after a bracket or before a dot
+// there, else where it is full.
 std::size_t code_break(const std::string& text, std::size_t most) {
   for (std::size_t cut = most; cut > most / 3; --cut) {
     if (text[cut - 1] == ' ') return cut;
@@ -28,7 +28,7 @@ std::size_t code_break(const std::string& text, std::size_t most) {
   return most;
 }
 
-// The identifier, dots included, that the point `x` pixels into a line of code lies in; empty beside one.
+// The identifier, dots included, at `x` pixels into a line of code; empty if there is none.
 std::string word_at(ImFont* font, const std::string& line, float x) {
   const auto is_part = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
   const float letter = width_of(font, "0");
@@ -80,7 +80,7 @@ void TextColumn::paragraph(std::string_view text, Rgba8 color) {
   const char* at = lines.data();
   const char* end = at + lines.size();
   while (at < end) {
-    // A word that is wider than the column is broken where it is full.
+    // A word wider than the column is broken where it is full.
     const char* stop = font->CalcWordWrapPositionA(1.0f, at, std::find(at, end, '\n'), width_);
     if (stop == at) ++stop;
     list->AddText(font, font->FontSize, cursor(), im_color(color), at, stop);

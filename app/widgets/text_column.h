@@ -17,30 +17,29 @@ class TextColumn {
 
   float width() const { return width_; }
   void space(float units);
-  // "THIS CELL": small, dim, with what is special about it behind, "PINNED".
+  // "THIS CELL": small, dim, followed by what is special about it, "PINNED".
   void heading(std::string_view text);
   void paragraph(std::string_view text, Rgba8 color);
   void paragraph(std::string_view text) { paragraph(text, context_.palette.text); }
-  // Large where that is wanted and fits in one line, else in lines of ordinary size.
-  // `seen` as in draw_formula.
+  // Large if `large` and it fits on one line, else in lines of ordinary size. `seen` as in draw_formula.
   void formula(std::string_view text, bool large = true, const FormulaRunSeen& seen = {});
-  // Name left, number right in mono, with a dim remark behind it.
+  // Name left, number right in mono, followed by a dim remark.
   void row(std::string_view name, std::string_view number, std::string_view remark = {});
-  // Lines of code and of comment in a box; a click copies the code. True in the frame in which it was copied.
+  // Lines of code and comments in a box; a click copies the code. True in the frame in which it was copied.
   struct Line {
     std::string text;
     bool comment = false;
   };
-  // `word` gets the identifier of code that is under the mouse.
+  // `word` receives the identifier in the code under the mouse.
   bool code(const char* id, const std::vector<Line>& lines, std::string* word = nullptr);
-  // A name that leads somewhere: mono, underlined, brighter under the mouse; `told` is its tooltip. Pressed by Enter
-  // too while it has the focus.
+  // A name that links somewhere: mono, underlined, brighter under the mouse; `told` is its tooltip. Enter activates it too
+  // while it has the focus.
   struct Link {
     bool clicked = false, hovered = false;
   };
   Link link(const char* id, std::string_view text, Rgba8 color, std::string_view told = {});
 
-  // The left upper corner of the next line on the screen, and a line's height as ImGui's item.
+  // The upper left corner of the next line on the screen, and the line height of ImGui's items.
   ImVec2 cursor() const;
   void skip(float pixels);
 
@@ -49,8 +48,8 @@ class TextColumn {
   float width_;
 };
 
-// Lines of at most `columns` characters, broken behind a space, comma, bracket or before a dot; the lines
-// that follow are indented by two.
+// Lines of at most `columns` characters, broken after a space, comma or bracket, or before a dot; continuation lines are
+// indented by two.
 std::vector<std::string> wrapped_code(const std::string& line, std::size_t columns);
 
 }  // namespace headwise

@@ -49,7 +49,7 @@ std::size_t character_bytes(std::string_view text, std::size_t at) {
     if (!is_continuation(text, at + i)) return 1;
   }
   if (bytes < 3) return bytes;
-  // Overlong forms, surrogates and numbers above U+10FFFF are no characters.
+  // Overlong forms, surrogates and code points above U+10FFFF are invalid.
   const unsigned second = byte_at(text, at + 1);
   const bool wrong = (first == 0xE0 && second < 0xA0) || (first == 0xED && second > 0x9F) ||
                      (first == 0xF0 && second < 0x90) || (first == 0xF4 && second > 0x8F);
@@ -135,8 +135,8 @@ std::vector<TextLine> wrap_lines(std::string_view text, float width,
                                  const std::function<float(char32_t)>& advance) {
   std::vector<TextLine> lines;
   TextLine line;
-  std::size_t break_at = 0;  // behind the last blank of this line; its begin where it has none
-  float used = 0.0f;         // width of what stands before `at`
+  std::size_t break_at = 0;  // after the last blank of this line; its beginning if it has none
+  float used = 0.0f;         // width of what precedes `at`
   float used_at_break = 0.0f;
   std::size_t at = 0;
   while (at < text.size()) {

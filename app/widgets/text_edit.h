@@ -1,6 +1,5 @@
-// Editing a text, without a screen. ImGui 1.86 edits 16-bit characters and would lose an emoji, or a byte
-// that is no UTF-8, as soon as a letter beside it is typed; here a text is its bytes, and only what is edited
-// changes.
+// Text editing, independent of the screen. ImGui 1.86 edits 16-bit characters and would lose an emoji, or a byte that is
+// not UTF-8, as soon as a letter next to it is typed; here a text is its bytes, and only what is edited changes.
 #pragma once
 
 #include <functional>
@@ -10,15 +9,14 @@
 
 namespace headwise {
 
-// Bytes of the character that starts at `at`: a well-formed UTF-8 sequence, or one byte that is none. 0 at
-// the end.
+// Bytes of the character that starts at `at`: a well-formed UTF-8 sequence, or a single invalid byte. 0 at the end.
 std::size_t character_bytes(std::string_view text, std::size_t at);
 std::size_t next_character(std::string_view text, std::size_t at);
 std::size_t previous_character(std::string_view text, std::size_t at);
-// Starts of words, as Ctrl+arrow goes.
+// Starts of words, as used by Ctrl+arrow.
 std::size_t next_word(std::string_view text, std::size_t at);
 std::size_t previous_word(std::string_view text, std::size_t at);
-// The number of the character, for fonts; U+FFFD for a byte that is no UTF-8.
+// The character's code point, for fonts; U+FFFD for a byte that is not UTF-8.
 char32_t code_point(std::string_view text, std::size_t at);
 void append_utf8(std::string& text, char32_t code_point);
 
@@ -36,24 +34,23 @@ struct TextCursor {
   }
 };
 
-// Puts the cursor on a character of this text: after the text was changed elsewhere.
+// Moves the cursor onto a character of this text, after the text was changed elsewhere.
 void keep_inside(TextCursor& cursor, std::string_view text);
-// The selection is replaced; the cursor stands behind what was inserted.
+// Replaces the selection; the cursor ends up after the inserted text.
 void insert_text(std::string& text, TextCursor& cursor, std::string_view inserted);
-// The selection, or the character before or behind the cursor. False where there is nothing.
+// Erases the selection, or the character before or after the cursor. False if there is nothing to erase.
 bool erase_backward(std::string& text, TextCursor& cursor, bool word = false);
 bool erase_forward(std::string& text, TextCursor& cursor, bool word = false);
 
-// One line on the screen: bytes [begin, end), the blanks and the newline that end it included.
+// One line on the screen: bytes [begin, end), including the blanks and the newline that end it.
 struct TextLine {
   std::size_t begin = 0, end = 0;
   friend bool operator==(const TextLine&, const TextLine&) = default;
 };
-// Wrapped at blanks, or inside a word that is wider than a line; never empty. `advance` gives a character's
-// width.
+// Wrapped at blanks, or inside a word wider than a line; never empty. `advance` returns a character's width.
 std::vector<TextLine> wrap_lines(std::string_view text, float width,
                                  const std::function<float(char32_t)>& advance);
-// The line that holds a cursor; behind the newline that ends the text, the last one.
+// The line that contains a cursor; after the newline that ends the text, the last one.
 std::size_t line_of(const std::vector<TextLine>& lines, std::size_t at);
 
 }  // namespace headwise

@@ -14,8 +14,8 @@
 namespace headwise {
 namespace {
 
-// The text as the fonts can draw it: U+FFFD for bytes that are no UTF-8 and for what lies beyond 16 bits, a
-// blank for control characters.
+// The text as the fonts can draw it: U+FFFD for bytes that are not UTF-8 and for code points beyond 16 bits, a blank for
+// control characters.
 std::string drawable(std::string_view text) {
   std::string shown;
   for (std::size_t at = 0; at < text.size(); at = next_character(text, at)) {
@@ -41,12 +41,12 @@ struct Layout {
       sum += advance(code_point(text, at));
     return sum;
   }
-  // Where a line begins: numbers stand at the right edge.
+  // Where a line begins: numbers are right-aligned.
   float left_of(std::string_view text, const TextLine& line) const {
     if (!align_right) return 0.0f;
     return std::max(0.0f, width - width_of(text, line.begin, line.end));
   }
-  // The start of a character nearest to a place of the line.
+  // The start of the character nearest to a position on the line.
   std::size_t place_at(std::string_view text, std::size_t line_number, float x) const {
     const TextLine& line = lines[line_number];
     float left = left_of(text, line);
@@ -57,7 +57,7 @@ struct Layout {
       left += step;
       at = next_character(text, at);
     }
-    // Behind the blank that ends a wrapped line is the next line: stay before it.
+    // After the blank that ends a wrapped line comes the next line: stay before it.
     if (at == line.end && at < text.size() && at > line.begin) at = previous_character(text, at);
     return at;
   }
@@ -103,7 +103,7 @@ void move_cursor(const Layout& layout, const std::string& text, TextCursor& curs
   }
 }
 
-// One line takes no line break: pasted ones become blanks.
+// A single-line field takes no line breaks: pasted ones become blanks.
 std::string fitting(std::string_view text, bool multi_line) {
   std::string out(text);
   std::erase(out, '\r');
@@ -193,7 +193,7 @@ void draw_lines(const WidgetContext& context, const Layout& layout, const std::s
   }
 }
 
-// What is drawn in this frame of a field, from how its text is scrolled to what was done with it.
+// A field's state in this frame, from its scroll position to what was done with it.
 struct Field {
   const WidgetContext& context;
   const TextFieldOptions& options;
@@ -201,7 +201,7 @@ struct Field {
   ImVec2 min, size, padding;
   ImGuiID item = 0;
   float scroll_x = 0.0f;
-  float* scroll_y = nullptr;  // where a long text is scrolled to stays with the field, focused or not
+  float* scroll_y = nullptr;  // a long text's scroll position stays with the field, focused or not
 
   void lay_out(const std::string& text) {
     layout.lines = layout.multi_line ? text_layouts().of(text, *layout.font, layout.width)
@@ -211,7 +211,7 @@ struct Field {
   float inner_height() const { return size.y - 2 * padding.y; }
 };
 
-// Lays the text out and finds the height of the field. Empty lines at the end are scrolled to, and take no room.
+// Lays out the text and determines the field's height. Empty lines at the end are scrolled to, and take no space.
 Field field_at_cursor(const WidgetContext& context, const std::string& text, const TextFieldOptions& options) {
   ImFont* font = options.mono ? context.fonts.mono : options.small ? context.fonts.small : context.fonts.sans;
   const bool multi_line = options.lines > 1;
@@ -241,7 +241,7 @@ bool moving_key_pressed() {
                              [](Key key) { return key_pressed(key); });
 }
 
-// Of a focused field: what keys and mouse do with text and cursor, which stays in sight.
+// For a focused field: applies keys and mouse to text and cursor, which stays in view.
 void edit(Field& field, std::string& text, TextFieldResult& result) {
   Layout& layout = field.layout;
   FocusOrder& focus = *field.context.focus;
@@ -267,7 +267,7 @@ void edit(Field& field, std::string& text, TextFieldResult& result) {
     *field.scroll_y = std::clamp(*field.scroll_y, top + layout.line_height - field.inner_height(), top);
 }
 
-// By the mouse wheel, where there is more than the field shows.
+// With the mouse wheel, if there is more than the field shows.
 void scroll(Field& field, bool hovered) {
   const float line = field.layout.line_height;
   const float overflow = static_cast<float>(field.layout.lines.size()) * line - field.inner_height();

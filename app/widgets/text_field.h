@@ -1,5 +1,5 @@
-// A field to type into, of one line or of several that wrap. Unlike ImGui's it keeps every byte that is not
-// edited, wraps, aligns to the right, and its cursor stands still, so that a window at rest draws nothing.
+// A text field of one line or of several that wrap. Unlike ImGui's, it keeps every byte that is not edited, wraps, can
+// align right, and its cursor does not blink, so that an idle window draws nothing.
 #pragma once
 
 #include <string>
@@ -10,21 +10,21 @@
 namespace headwise {
 
 struct TextFieldOptions {
-  float width = 0.0f;       // pixels; 0: all that is there
+  float width = 0.0f;       // pixels; 0: all available
   int lines = 1;            // more than 1: wraps, grows up to this many lines, then scrolls
-  bool enter_ends = false;  // of several lines: Enter ends the typing, and only Shift+Enter breaks the line
+  bool enter_ends = false;  // several lines: Enter ends typing, and only Shift+Enter breaks the line
   bool mono = false;
-  bool align_right = false;  // of one line
+  bool align_right = false;  // one line only
   bool small = false;        // the height of a row of the setup
   bool wrong = false;        // outlined as an error
-  bool draggable = false;    // a drag that begins here is the caller's, unless it was focused already
+  bool draggable = false;  // a drag that begins here is left to the caller, unless the field already has focus
   std::string_view placeholder = {};  // shown dim while the text is empty
 };
 
 struct TextFieldResult {
   bool changed = false;
   bool focused = false;
-  bool entered = false;  // Enter, where it breaks no line
+  bool entered = false;  // Enter was pressed, where it does not break the line
 };
 
 // Draws the field as one ImGui item (hover, tooltips) and edits `text` in place while it has the focus.

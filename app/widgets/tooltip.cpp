@@ -16,15 +16,15 @@ namespace headwise {
 namespace {
 
 constexpr double delay_seconds = 0.45;
-// To read it: so long, and so much more for each letter.
+// Reading time: at least this long, plus this much per letter.
 constexpr double least_seconds = 4.0, seconds_a_letter = 0.06;
 // Between a click that closes a sheet and the first frame without it.
 constexpr double uncovered_seconds = 0.5;
 constexpr float width = 300.0f;  // design units, where the text wraps
-constexpr float gap = 6.0f;      // between the control and what is said of it
-// A window of at most this part of the screen is a column of controls: its tooltips stand beside it.
+constexpr float gap = 6.0f;      // between the control and its tooltip
+// A window of at most this fraction of the screen's width is a column of controls: its tooltips go next to it.
 constexpr float widest_column = 0.4f;
-constexpr float tallest_control = 48.0f;  // design units; of what is taller the mouse is the place
+constexpr float tallest_control = 48.0f;  // design units; for taller items the mouse position counts
 
 ImGuiStorage& memory() {
   return *ImGui::GetStateStorage();
@@ -50,7 +50,7 @@ bool any_key_down() {
   return std::ranges::find(ImGui::GetIO().KeysDown, true) != std::end(ImGui::GetIO().KeysDown);
 }
 
-// Whether a click or a key has sent it away since the mouse came here.
+// Whether a click or a key has dismissed it since the mouse arrived here.
 bool sent_away(double rested) {
   const double now = ImGui::GetTime(),
                came = now - rested - 0.5 * static_cast<double>(ImGui::GetIO().DeltaTime);
@@ -61,7 +61,7 @@ bool sent_away(double rested) {
   for (int button = 0; button < ImGuiMouseButton_COUNT; ++button) {
     const double clicked = io.MouseClickedTime[button];
     if (clicked <= 0.0) continue;
-    // What the click took away lay over this, and the mouse rests where it was.
+    // What the click closed was on top of this, and the mouse has not moved.
     const ImVec2 at = io.MouseClickedPos[button];
     const bool uncovered =
         clicked >= came - uncovered_seconds && at.x == io.MousePos.x && at.y == io.MousePos.y;
@@ -70,7 +70,7 @@ bool sent_away(double rested) {
   return false;
 }
 
-// Where it covers neither the control nor its neighbours: beside the column that the control stands in, else over or under
+// Where it covers neither the control nor its neighbours: next to the column that contains the control, else above or below
 // its line.
 ImVec2 place_of(const WidgetContext& context, ImVec2 size, bool by_keyboard) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;

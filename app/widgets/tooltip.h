@@ -1,4 +1,4 @@
-// What a control is, its formula or its shape, in a few words.
+// Explains a control in a few words: what it is, its formula or its shape.
 #pragma once
 
 #include <string_view>
@@ -7,9 +7,9 @@
 
 namespace headwise {
 
-// Belongs to the last ImGui item; appears when the mouse has rested on it for a moment, beside the column of controls that it
-// stands in, else over or under it. Goes at a click, at a key, and when there was time to read it. It appears too where the
-// control has the focus and was asked for.
+// Belongs to the last ImGui item; appears when the mouse has rested on it for a moment, next to the column of controls that
+// contains it, else above or below it. Disappears at a click, a key press, and after enough time to read it. Also appears
+// if the control has the focus and its tooltip was requested.
 void tooltip(const WidgetContext& context, std::string_view text);
 
 }  // namespace headwise

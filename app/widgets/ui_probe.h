@@ -1,5 +1,5 @@
-// Where things stand on the screen, by name, so that tests click on "step_bar/scores" and not on a pixel.
-// Nobody listens outside of tests, and then a call costs one comparison.
+// Where things are on the screen, by name, so that tests click on "step_bar/scores" and not on a pixel. Outside tests a
+// call costs one comparison.
 #pragma once
 
 #include <imgui.h>
@@ -14,7 +14,7 @@ struct UiRect {
   ImVec2 min, max;
 };
 
-// What the last frame has drawn. Names are "panel/thing", with indices behind: "heads/thumbnail/3".
+// What the last frame has drawn. Names are "panel/thing", followed by indices: "heads/thumbnail/3".
 using UiProbes = std::map<std::string, UiRect, std::less<>>;
 
 // Where ui_probe() writes to; null: nowhere. Whoever sets it clears it before each frame.
@@ -23,12 +23,12 @@ UiProbes* ui_probes();
 bool ui_probes_wanted();
 
 void ui_probe(std::string_view name, ImVec2 min, ImVec2 max);
-// The same with "/index" behind the name.
+// The same with "/index" appended to the name.
 void ui_probe(std::string_view name, int index, ImVec2 min, ImVec2 max);
 // The rectangle of ImGui's last item.
 void ui_probe_item(std::string_view name);
 void ui_probe_item(std::string_view name, int index);
-// The words that are written here, as "says/THIS STEP", so that tests read what a person reads.
+// The text written here, as "says/THIS STEP", so that tests read what the user reads.
 void ui_says(std::string_view words, ImVec2 at);
 
 }  // namespace headwise

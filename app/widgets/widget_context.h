@@ -12,8 +12,8 @@ struct WidgetContext {
   const Palette& palette;
   const Fonts& fonts;
   float scale = 1.0f;           // pixels per design unit
-  FocusOrder* focus = nullptr;  // null: the keyboard reaches nothing here
-  // Seconds until another frame is wanted although nothing happens (a tooltip that is due): widgets lower it.
+  FocusOrder* focus = nullptr;  // null: no keyboard focus here
+  // Seconds until another frame is needed without any event (a tooltip that is due): widgets lower it.
   double* wake_after = nullptr;
 
   float px(float design) const { return design * scale; }

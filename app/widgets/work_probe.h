@@ -1,5 +1,5 @@
-// What a frame works at, by name, so that a test can tell that what is not shown costs nothing. Nobody listens outside of
-// tests, and then a call costs one comparison.
+// The work that a frame does, by name, so that a test can verify that what is not shown costs nothing. Outside tests a call
+// costs one comparison.
 #pragma once
 
 #include <map>
@@ -8,7 +8,7 @@
 
 namespace headwise {
 
-// Name of the work → how often it was done: "inspector" of the panel, "head statistics" of what is computed for one.
+// Name of the work → how often it was done: "inspector" for the panel, "head statistics" for what is computed for one.
 using WorkProbes = std::map<std::string, int, std::less<>>;
 
 // Where work_probe() counts; null: nowhere.

@@ -23,10 +23,10 @@ namespace {
 // Design units
 constexpr float padding_x = 18, padding_y = 10, side_width = 176, widest_text = 1060;
 constexpr float least_height = 96, most_height = 260, writing_height = 152;
-constexpr int caption_lines = 3;  // of the field in which a caption is typed
+constexpr int caption_lines = 3;  // of the field for typing a caption
 constexpr float ask_gap = 6, answer_height = 34;
-constexpr double low_window = 640;     // as the window of a beam is, 1280×720 with its larger text
-constexpr float most_large_lines = 3;  // of words in large type, in a low window
+constexpr double low_window = 640;     // like a projector's window, 1280×720 with its larger text
+constexpr float most_large_lines = 3;  // of text in large type, in a low window
 constexpr const char* changed_in_picture = "You changed this page.";
 constexpr const char* answer_hint = "show the answer";
 
@@ -81,7 +81,7 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
   step("caption/forward", ButtonSign::forward, CommandId::next_page,
        *walk.page + 1 < walk.playlist.pages.size());
   if (text_button(widgets, "caption/edit", walk.edits_words ? "done" : "edit", ButtonLook::plain)) {
-    // Numbers in braces that cannot be read are better known now than in front of a class.
+    // It is better to learn of unreadable numbers in braces now than in front of a class.
     walk.words_problem = walk.edits_words ? page_problem(*walk.shown(), context.trace) : "";
     if (walk.words_problem.empty()) walk.edits_words = !walk.edits_words;
   }
@@ -94,7 +94,7 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
   tooltip(widgets, "back to your own scenario (Esc)");
 }
 
-// In a low window the stage needs the room that long words would take in large type.
+// In a low window the stage needs the space that long texts would take in large type.
 ImFont* words_font(const Fonts& fonts, float scale, float wrap, double window_height, const PlaylistWalk& walk) {
   if (!answer_replaces_question(scale, window_height)) return fonts.caption;
   const float longest = std::max(text_height(fonts.caption, wrap, walk.words.ask),
@@ -102,7 +102,7 @@ ImFont* words_font(const Fonts& fonts, float scale, float wrap, double window_he
   return longest > most_large_lines * fonts.caption->FontSize + 1.0f ? fonts.sans : fonts.caption;
 }
 
-// In the place of a claim that no longer holds.
+// Replaces a claim that no longer holds.
 void draw_restore_link(const PanelContext& context, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   ImGui::AlignTextToFramePadding();

@@ -1,4 +1,4 @@
-// The words of the page that is shown, under the stage, where the graph stands otherwise.
+// The text of the current page, below the stage, where the graph normally is.
 #pragma once
 
 #include "app/panels/panel.h"
@@ -6,20 +6,20 @@
 
 namespace headwise {
 
-// In a window that is low the question gives way to its answer, and the stage keeps the lines.
+// In a low window the answer replaces the question, so that the stage keeps those lines.
 bool answer_replaces_question(float scale, double window_height);
 
-// How high the panel wants to be, in pixels, in a window of this size; 0 where nothing is walked. The same before and after
-// the answer.
+// The panel's preferred height, in pixels, in a window of this size; 0 if no playlist is being walked. The same before and
+// after the answer.
 double caption_height(const Fonts& fonts, float scale, double window_width, double window_height,
                       const PlaylistWalk& walk);
 
-// The words alone, with their answer, at the cursor and `width` pixels wide: as they stand on a picture. A page must be
+// The text alone, including the answer, at the cursor and `width` pixels wide: as it appears on a picture. A page must be
 // shown.
 float caption_words_height(const Fonts& fonts, float scale, float width, const PlaylistWalk& walk);
 void draw_caption_words(const PanelContext& context, float width, const PlaylistWalk& walk);
 
-// Fills the current ImGui window. What is typed as a caption is taken into the page at once.
+// Fills the current ImGui window. A caption being typed is stored in the page at once.
 PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk);
 
 }  // namespace headwise

@@ -47,7 +47,7 @@ void show_log(WindowState& window) {
   window.view.notices.say(fmt::format("Errors are logged in {} (path copied)", path));
 }
 
-// Undo or redo; what was pinned or hovered stays where the trace still has it.
+// Undo or redo; what was pinned or hovered stays if the trace still has it.
 void go_through_history(WindowState& window, bool (Session::*step)()) {
   const ComputationPtr before = window.document.session.computation();
   window.view.setup.edited_row.clear();
@@ -67,7 +67,7 @@ void toggle_causal(WindowState& window) {
   edit(window, edited, edited.mask.is_causal ? "causal mask on" : "causal mask off");
 }
 
-// What a key does to the gain of the head that is looked at.
+// The effect of a key on the gain of the selected head.
 template <class Change>
 void change_gain(WindowState& window, Change change) {
   const auto changed = change(window.document.session.scenario(), window.view.selection.head);

@@ -7,7 +7,7 @@ namespace headwise {
 
 struct WindowState;
 
-// Does what the command says. The selection may name what the new trace no longer has.
+// Executes the command. Afterwards the selection may name something that the new trace no longer has.
 void handle_command(WindowState& window, CommandCall call);
 
 }  // namespace headwise

@@ -1,5 +1,5 @@
-// What to do first, in one line at the top of the window: four things to try, each ticked once it was done. When all are
-// the line goes; Help, First steps brings it back.
+// What to do first, in one line at the top of the window: four things to try, each ticked once done. Once all are, the line
+// disappears; Help, First steps brings it back.
 #pragma once
 
 #include "app/panels/panel.h"
@@ -10,15 +10,15 @@ struct FirstSteps {
   bool stepped = false, pointed = false, pinned = false, typed = false;
 
   bool all() const { return stepped && pointed && pinned && typed; }
-  // Takes in what the person did in a frame; `sentence`: typed in the field of the text.
+  // Records what the user did in a frame; `sentence`: typed in the text field.
   void observe(const Selection& before, const Selection& now, bool sentence);
 };
 
-// How wide the things to do are, with where to ask; in pixels.
+// Width in pixels of the things to do, with where to ask.
 float first_steps_width(const PanelContext& context);
 
-// Fills the room from `left` to `right` in the middle of the line at `y`, in pixels; a room that is too narrow keeps the
-// things to do and lets the rest go, then says nothing.
+// Fills the space from `left` to `right` in the middle of the line at `y`, in pixels; if it is too narrow, only the things
+// to do are kept, and finally nothing is drawn.
 void draw_first_steps(const PanelContext& context, const FirstSteps& done, float left, float right, float y);
 
 }  // namespace headwise

@@ -11,12 +11,12 @@
 
 namespace headwise {
 
-// What the panels look at stays the same while they are drawn, whatever they ask for.
+// What the panels show stays the same while they are drawn, whatever they request.
 struct LookedAt {
   ComputationPtr computation;
   TracePtr trace;  // the computation's, or the same with gradients
   std::string no_gradients;
-  bool tells_of_waiting = false;  // a sentence that is another one a little later
+  bool tells_of_waiting = false;  // shows a sentence that will change shortly
   OtherSidePtr other_side;
   WordPredictionsPtr predictions;
   std::string no_predictions;
@@ -32,7 +32,7 @@ struct LookedAt {
         last_edit(told_of_last_edit(state.document)),
         selection(state.view.selection) {}
 
-  // Nothing is computed before the place that is looked at wants it.
+  // Nothing is computed before the current place needs it.
   void add_gradients(WindowState& state) {
     Gradients& gradients = state.document.gradients;
     if (!wants_gradients(selection)) return gradients.rest(computation->trace);
@@ -45,7 +45,7 @@ struct LookedAt {
     }
   }
 
-  // The same of the view that compares.
+  // The same for the comparison view.
   void add_other_side(WindowDocument& document) {
     if (selection.view != StageView::compare) return document.other_sides.rest();
     other_side = document.other_sides.of(computation, selection.compare_with);
@@ -55,7 +55,7 @@ struct LookedAt {
     other_side = std::make_shared<const OtherSide>(std::move(none));
   }
 
-  // And of the view of predictions.
+  // And for the prediction view.
   void add_predictions(WindowDocument& document) {
     if (selection.view != StageView::prediction) return document.predictions.rest();
     predictions = document.predictions.of(computation, selection.batch);
@@ -68,7 +68,7 @@ struct LookedAt {
     return waiting.told() ? what + waiting.text() + " (Escape cancels)" : std::string(what) + " …";
   }
 
-  // A pinned cell lights its way while the mouse looks at others.
+  // A pinned cell keeps its reach lit while the mouse is over others.
   std::optional<CellRef> reaching_cell() const {
     const Selection within = selection_within(selection, *trace);
     return within.pinned ? within.pinned : within.hovered;

@@ -23,7 +23,7 @@ namespace {
 
 constexpr double never = std::numeric_limits<double>::infinity();
 
-// What ImGui's menus want of the keyboard.
+// The keys that ImGui's menus use.
 bool walks_menus(const KeyChord& chord) {
   constexpr Key keys[] = {Key::up,    Key::down, Key::left, Key::right,   Key::enter,    Key::keypad_enter,
                           Key::space, Key::home, Key::end,  Key::page_up, Key::page_down};
@@ -41,14 +41,14 @@ void MainWindow::take_keys() {
   const ImGuiIO& io = ImGui::GetIO();
   if (io.KeySuper) return;
   const bool overlay = state_.dialogs.any_open(), menu = menu_open();
-  // ImGui's navigation, which is on as long as a menu is open, has closed it by now.
+  // ImGui's navigation, which is on while a menu is open, has closed it by now.
   const bool menu_before = (io.ConfigFlags & ImGuiConfigFlags_NavEnableKeyboard) != 0;
   if ((menu || menu_before) && key_pressed(Key::escape, false)) {
-    if (menu) ImGui::ClosePopupToLevel(0, true);  // an open menu is what Escape lets go of first
+    if (menu) ImGui::ClosePopupToLevel(0, true);  // Escape closes an open menu first
     return;
   }
   for (const CommandEntry& entry : command_entries()) {
-    // What lies over the window has the keys to itself; the key of a sheet takes it away again.
+    // What lies over the window has the keys to itself; the key that opened a sheet closes it again.
     const bool closes = (state_.dialogs.help.keys && entry.id == CommandId::show_keys) ||
                         (state_.dialogs.comparison.open && entry.id == CommandId::compare) ||
                         (state_.dialogs.full_size.open && entry.id == CommandId::full_size) ||
@@ -102,23 +102,23 @@ double MainWindow::take_input(const FrameInput& input) {
   WindowView& view = state_.view;
   double wake_after = never;
   begin_focus_frame(view.focus);
-  // A click begins something new, in the same field too: what is typed after it is an undo step of its own. So does a
-  // press of a control by its key.
+  // A click starts something new, even in the same field: what is typed after it is a separate undo step. So does pressing
+  // a control with its key.
   const bool pressed = view.focus.keys != FocusKeys::text && press_key_pressed();
   if (pressed || ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.document.session.end_step();
   take_dropped(input);
   moving_ = advance_motion(view.motion, input.seconds, view.settings.motion_speed);
   take_keys();
   play(input.seconds, wake_after);
-  // What a key asked for just now, where it takes no longer than a frame.
+  // What a key has just requested, if it takes no longer than a frame.
   take_results();
-  // Who turns a page means to look at it, not to paint on it.
+  // Turning a page is for looking at it, not for painting on it.
   if (std::exchange(walked_page_, state_.document.walk.page) != state_.document.walk.page) stage_.brush = {};
   if (const auto brush = std::exchange(view.wanted_brush, std::nullopt)) {
     stage_.brush = {};
     stage_.brush.shape = 1 + static_cast<int>(*brush);
   }
-  // It shows how a step is made.
+  // The motion shows how a step is computed.
   if (stage_view_entry(view.selection.view).motion == StepMotion::skipped) skip_motion(view.motion);
   if (input.close_requested) state_.quit = true;
   return wake_after;
@@ -144,7 +144,8 @@ void MainWindow::begin_ground(const WindowLayout& layout, const Fonts& fonts, fl
 
 void MainWindow::draw_told(const WidgetContext& widgets, const WindowLayout& layout, double seconds) {
   WindowView& view = state_.view;
-  // An edit of the setup that has no trace is told there while it is typed; then, and of any other, over the stage.
+  // An edit in the setup that has no trace is reported there while it is typed; afterwards, and for any other edit, above
+  // the stage.
   const bool typed = !view.setup.edited_row.empty() && focused_part(view.focus) == setup_part;
   const std::string lasting = typed ? "" : state_.document.session.error();
   if (lasting != logged_) {
@@ -177,14 +178,14 @@ void MainWindow::take_in_changes(const Before& before) {
         before.trace != state_.document.session.trace_ptr() && view.setup.edited_row == "setup/text");
     if (view.first_steps.all()) finish_first_steps(view);
   }
-  // Who comes to compare and has pinned nothing sees something to compare with.
+  // On entering the comparison with nothing pinned, there is still something to compare with.
   const bool came = view.selection.view == StageView::compare && before.selection.view != StageView::compare;
   if (came && !state_.document.other_sides.pinned() && view.selection.compare_with == CompareWith::pinned)
     view.selection.compare_with = CompareWith::one_wide_head;
-  // ImGui's own navigation serves its menus, and nothing else: the arrows belong to the steps.
+  // ImGui's own navigation is used for its menus only: the arrow keys belong to the steps.
   ImGuiIO& io = ImGui::GetIO();
   io.ConfigFlags &= ~ImGuiConfigFlags_NavEnableKeyboard;
-  // Between two menus too: it would take a key that is still held for one that is pressed anew.
+  // Between two menus too: it would take a key still held for a new press.
   if (menu_open() || view.menu_to_open >= 0) io.ConfigFlags |= ImGuiConfigFlags_NavEnableKeyboard;
 }
 
@@ -230,7 +231,7 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   const Palette& palette = palette_of(view.settings.theme);
   begin_ground(layout, fonts, scale);
   draw_panels(layout, fonts, scale, wake_after);
-  // A number that is dragged too far stays at the last one that there is a result for.
+  // A number dragged too far stays at the last value that has a result.
   if (view.focus.dragged != 0 && ImGui::IsMouseDragging(ImGuiMouseButton_Left) &&
       !document.session.error().empty())
     document.session.undo();

@@ -17,14 +17,14 @@ namespace headwise {
 
 class MainWindow {
  public:
-  // Needs a current GL context, here and in every frame. Throws Error where `first` has no trace. `wake` is called
-  // from another thread when a computation in the background is done and a frame is wanted.
+  // Needs a current GL context, here and in every frame. Throws Error if `first` has no trace. `wake` is called from
+  // another thread when a background computation is done and a frame is needed.
   explicit MainWindow(const Scenario& first, const std::function<void()>& wake = {}) : state_(first, wake) {}
 
   // One frame, between ImGui::NewFrame and ImGui::Render.
   FrameResult frame(const FrameInput& input, const Fonts& fonts, float scale);
 
-  // What the panels of the last frame spoke of; null before the first.
+  // What the panels of the last frame showed; null before the first.
   const ComputationPtr& shown() const { return shown_; }
 
   const WindowState& state() const { return state_; }
@@ -41,7 +41,7 @@ class MainWindow {
     caption_part,
     menu_part
   };
-  // What a frame compares its end with.
+  // State at the start of a frame, compared with that at its end.
   struct Before {
     TracePtr trace;
     Selection selection;
@@ -49,31 +49,31 @@ class MainWindow {
     ImGuiID focused;
   };
 
-  bool menu_open() const;  // or any other of ImGui's own lists
-  // Makes the menu bar, which is as high as its text with this padding, exactly as high as the layout has it.
+  bool menu_open() const;  // or any other ImGui popup list
+  // Makes the menu bar, whose height is its text plus this padding, exactly as high as the layout specifies.
   static ImVec2 menu_padding(const WindowLayout& layout, const Fonts& fonts, float scale);
   void take_keys();
-  void take_results();  // what the background has finished
+  void take_results();  // what the background threads have finished
   void play(double seconds, double& wake_after);
   void take_dropped(const FrameInput& input);
-  // Keys, dropped files, playing: all that happens before something is drawn. Returns the seconds until the next frame.
+  // Keys, dropped files, playback: everything that happens before drawing. Returns the seconds until the next frame.
   double take_input(const FrameInput& input);
   // Begins the ImGui window that the panels lie on.
   void begin_ground(const WindowLayout& layout, const Fonts& fonts, float scale);
   void draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale, double& wake_after);
   void draw_overlays(const Fonts& fonts, float scale, double& wake_after);
-  // The focus ring and the notices, over everything else.
+  // The focus ring and the notices, on top of everything else.
   void draw_told(const WidgetContext& widgets, const WindowLayout& layout, double seconds);
-  // What follows from what was asked for in this frame.
+  // Handles the consequences of what this frame requested.
   void take_in_changes(const Before& before);
   FrameResult result_of(const FrameInput& input, const Before& before, const Palette& palette,
                         double wake_after);
 
   WindowState state_;
   ComputationPtr shown_;
-  ComputationPtr told_;                     // whose text was told to be too long, where it is
+  ComputationPtr told_;                     // the one whose text was reported as too long, if any
   std::optional<std::size_t> walked_page_;  // of the last frame
-  std::string logged_;                      // the lasting error that was written to the log last
+  std::string logged_;                      // the persistent error last written to the log
   bool moving_ = false;                     // a motion went on in this frame
   HeatmapRenderer heatmaps_;
   StageState stage_;

@@ -46,8 +46,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   cover_focus(view.focus, state_.dialogs.any_open() || menu_open());
   const PanelContext context = looked.context(view, heatmaps_, fonts, scale, wake_after);
   std::vector<std::pair<PanelAction, bool>> actions;
-  // A new place to look at is taken at once, so that the inspector speaks of the cell under the mouse in this
-  // frame.
+  // A new place is applied at once, so that the inspector describes the cell under the mouse in this frame.
   const auto take = [&](PanelAction action, bool from_setup = false) {
     if (action.selection) selection = *action.selection;
     actions.emplace_back(std::move(action), from_setup);
@@ -128,7 +127,7 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
   if (const std::optional<std::string> path = draw_file_dialog(widgets, dialogs.files))
     accept_file(state_, *path);
   if (draw_export_dialog(widgets, dialogs.export_dialog)) accept_export(state_);
-  // After the dialogs: one that this opens must not see the Enter that chose it.
+  // After the dialogs: one opened here must not see the Enter that chose it.
   if (const std::optional<PaletteEntry> entry = draw_command_palette(widgets, dialogs.palette))
     perform(state_, *entry);
   take_action(state_, led, false);

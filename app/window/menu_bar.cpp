@@ -76,18 +76,18 @@ bool is_checked(const PanelContext& context, CommandId id, const MenuBarInfo& in
          (id == CommandId::walk_playlist && info.walking);
 }
 
-// Whether the menu that is being filled has none open within.
+// Whether the menu being filled has no open submenu.
 bool is_innermost_menu() {
   return GImGui->OpenPopupStack.Size == GImGui->BeginPopupStack.Size;
 }
 
-// Of a menu that the keyboard has opened: what the arrows begin at.
+// For a menu opened by keyboard: where the arrow keys start.
 void show_reached_item() {
   GImGui->NavDisableHighlight = false;
   GImGui->NavDisableMouseHover = true;
 }
 
-// Files that are gone meanwhile stay in the list, and say so.
+// Files that no longer exist stay in the list, marked as such.
 void draw_recent_files(const MenuBarInfo& info, PanelAction& action, bool& on_submenu) {
   if (info.recent_files.empty()) return;
   const bool open = ImGui::BeginMenu("Open recent");
@@ -108,7 +108,7 @@ void draw_recent_files(const MenuBarInfo& info, PanelAction& action, bool& on_su
   ImGui::EndMenu();
 }
 
-// The scenarios that are in the program.
+// The built-in scenarios.
 void draw_presets(const PanelContext& context, PanelAction& action) {
   ImGui::Separator();
   ImGui::TextDisabled("Presets");
@@ -122,7 +122,7 @@ void draw_presets(const PanelContext& context, PanelAction& action) {
   }
 }
 
-// The lessons that are in the program; one of questions is a menu of them.
+// The built-in lessons; one of questions is a submenu of them.
 void draw_lessons(PanelAction& action, bool& on_submenu) {
   ImGui::Separator();
   ImGui::TextDisabled("Lessons");
@@ -164,13 +164,13 @@ void draw_sizes(const PanelContext& context, const FirstSteps* first_steps) {
     draw.AddText(font, font->FontSize,
                  {std::round(x), std::round(origin.y + 0.5f * (height - font->FontSize))}, im_color(ink), text);
   };
-  // A narrow window keeps the sizes and lets the name go, then both.
+  // A narrow window keeps the sizes and drops the name, then both.
   if (right - sizes_width < menus_end) return;
   draw_shape_text(context, &draw, mono,
                   {std::round(right - sizes_width), std::round(origin.y + 0.5f * (height - mono->FontSize))},
                   context.palette.text, sizes, true);
   float free_end = right - sizes_width - gap;
-  // What to do first is worth more than the name.
+  // The first steps are worth more than the name.
   const float wanted = first_steps ? first_steps_width(context) + 4 * gap : 0.0f;
   if (free_end - name_width - wanted >= menus_end ||
       (free_end - wanted < menus_end && free_end - name_width >= menus_end)) {
@@ -229,7 +229,7 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
       if (entry.menu != menu.menu) continue;
       if (entry.separated && !first) ImGui::Separator();
       first = false;
-      // ImGui sets the keys close behind the longest name.
+      // ImGui places the keys close to the longest name.
       const std::string name = item_name(entry, info) + "    ";
       if (ImGui::MenuItem(name.c_str(), first_key_text(entry.id).c_str(), is_checked(context, entry.id, info),
                           is_enabled(context, entry.id, info))) {
@@ -240,7 +240,7 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
     }
     if (menu.menu == Menu::file) draw_presets(context, action);
     if (menu.menu == Menu::teach) draw_lessons(action, on_submenu);
-    // ImGui's own keys go up and down, and right into a menu within.
+    // ImGui's own keys go up and down, and right into a submenu.
     if (to_open == place) show_reached_item();
     if (info.to_open && innermost && to_open < 0) {
       constexpr int count = static_cast<int>(std::size(menus));
@@ -250,7 +250,7 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
       if (by != 0) {
         *info.to_open = (place + by + count) % count;
         ImGui::CloseCurrentPopup();
-        ImGui::NavMoveRequestCancel();  // ImGui would go on to the next menu too, and close what is open there
+        ImGui::NavMoveRequestCancel();  // ImGui would also move on to the next menu, and close what is open there
       }
     }
     ImGui::PopStyleVar();

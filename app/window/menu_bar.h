@@ -1,4 +1,4 @@
-// The menus, made from the command table, and at the right the operator and its sizes.
+// The menus, built from the command table, and on the right the operator and its sizes.
 #pragma once
 
 #include <span>
@@ -15,16 +15,15 @@ struct MenuBarInfo {
   bool full_screen = false;
   bool walking = false;  // through a playlist
   std::span<const std::string> recent_files = {};
-  bool has_playlist = false;  // at hand, walked or not
-  int* to_open =
-      nullptr;  // the menu that the keyboard opens in this frame, else −1; the arrows set the next one
-  const FirstSteps* first_steps = nullptr;  // what was done of them; null: they are not said
+  bool has_playlist = false;  // loaded, walked or not
+  int* to_open = nullptr;  // menu to open by keyboard in this frame, else −1; the arrow keys set the next one
+  const FirstSteps* first_steps = nullptr;  // progress; null: they are not shown
 };
 
 // Fills the menu bar of the current window.
 PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info);
 
-// "E 128 · H 8 · D 16 · L 12": G, S and N too where they are not H, L and 1.
+// "E 128 · H 8 · D 16 · L 12"; G, S and N too where they differ from H, L and 1.
 std::string sizes_text(const Trace& trace);
 
 }  // namespace headwise

@@ -40,7 +40,7 @@ bool MotionRecording::advance(WindowState& window) {
 
 Waiting MotionRecording::waiting() const {
   Waiting waiting = clock_.waiting();
-  waiting.seconds = std::max(waiting.seconds, seconds_before_told);  // it is never done at once
+  waiting.seconds = std::max(waiting.seconds, seconds_before_told);  // it is never finished at once
   waiting.fraction = static_cast<double>(made_) / (StagePictures::most_motion_pictures + 1);
   return waiting;
 }

@@ -1,5 +1,5 @@
-// The motion into the step that is shown, on its way into a file: a picture a frame, so that the window stays alive and it can
-// be given up.
+// Saves the motion into the current step to a file, one picture per frame, so that the window stays responsive and saving
+// can be cancelled.
 #pragma once
 
 #include <string>
@@ -13,11 +13,11 @@ namespace headwise {
 
 class MotionRecording {
  public:
-  // At slide size and in the window's theme, of what the window shows now.
+  // At slide size and in the window's theme, from what the window shows now.
   MotionRecording(const WindowState& window, std::string path);
 
-  // Makes the next picture; behind the last one the file is written, whole. True while there is more to do. Throws
-  // Error(output), and Error(cancelled) where the window shows something else by now. Needs a current GL context.
+  // Draws the next picture; after the last one the whole file is written. True while there is more to do. Throws
+  // Error(output), and Error(cancelled) if the window shows something else by then. Needs a current GL context.
   bool advance(WindowState& window);
 
   Waiting waiting() const;

@@ -16,7 +16,7 @@ constexpr double seconds_to_read = 6.0, seconds_to_read_an_error = 20.0;
 constexpr std::size_t most_notices = 2;
 constexpr float widest = 420.0f;  // design units
 
-// Draws one notice with its lower edge at `bottom`; returns its upper edge. `pressed` where it was clicked away.
+// Draws one notice with its lower edge at `bottom`; returns its upper edge. `pressed` is set if it was clicked away.
 float draw_notice(const WidgetContext& context, const char* id, const std::string& text, bool error,
                   const RectF& area, float bottom, bool& pressed) {
   ImFont* font = context.fonts.small;
@@ -26,7 +26,7 @@ float draw_notice(const WidgetContext& context, const char* id, const std::strin
   const std::string lines = with_line_breaks(text, font, wrap);
   const ImVec2 text_size = font->CalcTextSizeA(font->FontSize, FLT_MAX, wrap, lines.c_str());
   const ImVec2 size{std::ceil(text_size.x + 2 * padding), std::ceil(text_size.y + 2 * padding)};
-  // In the corner: the maps and their labels stand left of it.
+  // In the corner: the maps and their labels lie left of it.
   const ImVec2 min{std::round(static_cast<float>(area.x + area.width) - size.x - context.px(14)),
                    bottom - size.y};
   ImGui::SetNextWindowPos(min);

@@ -1,5 +1,5 @@
-// What the window has to say: a file was written, an edit cannot be shown. In the lower right corner of the stage, beside
-// what the person looks at; nothing waits for an answer.
+// What the window reports: a file was written, an edit cannot be shown. In the lower right corner of the stage, out of the
+// way; nothing waits for an answer.
 #pragma once
 
 #include <string>
@@ -15,20 +15,20 @@ struct Notice {
   std::string text;
   bool error = false;
   double seconds_left = 0.0;
-  bool shown = false;  // in a frame before: the time before the first does not count
+  bool shown = false;  // in an earlier frame: the time before the first does not count
 };
 
 struct NoticesState {
   std::vector<Notice> notices;  // the newest last; at most two are kept
-  ErrorLog log;                 // where complaints go too
+  ErrorLog log;                 // errors are also written here
 
   void say(std::string text);
-  void complain(std::string text);  // in the colour of errors, and for longer
+  void complain(std::string text);  // in the error colour, and shown longer
   // False where there was none.
   bool dismiss_all();
 };
 
-// `lasting`: an error that stays as long as it is true; empty: none. `area` is in pixels. `seconds` since the last frame.
+// `lasting`: an error shown as long as it persists; empty: none. `area` is in pixels. `seconds` since the last frame.
 void draw_notices(const WidgetContext& context, NoticesState& state, const std::string& lasting,
                   const RectF& area, double seconds);
 

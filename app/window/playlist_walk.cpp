@@ -12,7 +12,7 @@
 namespace headwise {
 namespace {
 
-// Where the page stands: a page that asks may stand elsewhere until it answers, with nothing pinned.
+// The page's place: a page that asks a question may show another place until it answers, with nothing pinned.
 Selection selection_of(const PlaylistPage& page, bool answered) {
   Selection selection;
   selection.batch = page.batch;
@@ -31,7 +31,7 @@ Selection selection_of(const PlaylistPage& page, bool answered) {
   return selection;
 }
 
-// What the page sets, else what the person had set before a page did.
+// What the page sets, else what the user had set before a page changed it.
 template <class Choice>
 Choice taken(const std::optional<Choice>& of_page, Choice now, std::optional<Choice>& own) {
   if (of_page) {
@@ -52,12 +52,12 @@ void take_place(WindowState& window) {
   if (!walk.arrival || document.session.computing()) return;
   const PlaylistWalk::Arrival arrival = *std::exchange(walk.arrival, std::nullopt);
   walk.told_on_arrival = document.session.last_edit();
-  // A scenario without a trace is told by the session; the last good picture stays.
+  // A scenario without a trace is reported by the session; the last good picture stays.
   if (!document.session.error().empty()) return;
   const Step from = view.selection.step;
   const bool same_picture = view.selection.view == arrival.selection.view;
   Selection place = arrival.selection;
-  // How the person likes to see things is part of few pages.
+  // Few pages set the user's display choices.
   const PlaylistPage nothing_set;
   const PlaylistPage& page = walk.page ? *walk.shown() : nothing_set;
   place.compare_with = taken(page.beside, view.selection.compare_with, walk.own_compare_with);
@@ -73,7 +73,7 @@ void take_place(WindowState& window) {
   if (!problem.empty()) view.notices.complain(fmt::format("Page {}: {}", *walk.page + 1, problem));
 }
 
-// Numbers that take long are not computed between two frames.
+// Numbers that take long to compute are not computed between two frames.
 void refresh_words(const Session& session, PlaylistWalk& walk) {
   const PlaylistPage* page = walk.shown();
   PlaylistWalk::Words& words = walk.words;
@@ -82,7 +82,7 @@ void refresh_words(const Session& session, PlaylistWalk& walk) {
     return;
   }
   const TracePtr trace = session.trace_ptr();
-  // On the way to a page the trace is still that of the one before.
+  // On the way to a page the trace is still the previous page's.
   if (walk.arrival && session.computing()) {
     words = {};
     if (!page->ask.empty()) words.ask = "…";
@@ -100,13 +100,13 @@ void refresh_words(const Session& session, PlaylistWalk& walk) {
       page_words(*page, session.traced_scenario(), session.inputs(), *trace, answers);
 }
 
-// Pages of the person's own that make room for others; true where they had to be kept.
+// The user's own pages that are about to be replaced; true if they had to be kept.
 bool keep_unsaved(const WindowDocument& document) {
   const PlaylistWalk& walk = document.walk;
   return walk.changed && !walk.playlist.pages.empty() && keep_playlist(document.kept_folder, walk.playlist);
 }
 
-// From where the page asked, its own place is walked into.
+// Moves from where the page asked to its own place.
 void answer(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
   walk.answered = true;
@@ -129,7 +129,7 @@ void show_page(WindowState& window, std::size_t page, bool answered) {
   walk.page = page;
   walk.edits_words = false;
   walk.words_problem.clear();
-  window.view.notices.dismiss_all();  // what was said of the page before
+  window.view.notices.dismiss_all();  // notices about the previous page
   const PlaylistPage& shown = walk.playlist.pages[page];
   walk.answered = answered || shown.ask.empty();
   window.view.setup.edited_row.clear();
@@ -178,7 +178,7 @@ void walk_pages(WindowState& window, int by) {
                                    : "This is the first page.");
     return;
   }
-  show_page(window, static_cast<std::size_t>(next), by < 0);  // who goes back has seen the answer
+  show_page(window, static_cast<std::size_t>(next), by < 0);  // going back means that the answer has been seen
 }
 
 void leave_walk(WindowState& window) {

@@ -29,11 +29,11 @@ int run_window(const WindowOptions& options) {
   const Scenario asked = opens_scenario   ? scenario_of_file(*options.path)
                          : options.preset ? preset_scenario(*options.preset)
                                           : welcome;
-  // What takes long is computed behind the window; the welcome scenario is there meanwhile.
+  // What takes long is computed in the background; the welcome scenario is shown meanwhile.
   const bool at_once = computes_at_once(asked);
   const LoadedSettings loaded = load_settings(settings_path());
-  // The fonts are drawn while the display is opened: each takes a good part of the time to the first picture. Another
-  // scale of the display is seen when there is a window, and then they are drawn again.
+  // The fonts are rendered while the display is opened: each takes a good part of the time to the first picture. The
+  // display's scale is known once there is a window, and if it differs they are rendered again.
   auto drawn_fonts = std::async(
       std::launch::async, [scale = loaded.settings.font_scale] { return std::make_shared<FontAtlas>(scale); });
   if (at_once) compute(asked, nullptr);

@@ -15,13 +15,13 @@
 namespace headwise {
 namespace {
 
-// A picture is as large as these units, whatever its pixels; more of them make it sharper.
+// A picture measures this many units, whatever its pixels; more pixels make it sharper.
 constexpr double units_wide = 1000, units_high = 580;
 constexpr float smallest_scale = 0.25f, largest_scale = 6.0f;
 constexpr float margin = 26, gap = 16, frame_room = 5;  // design units
 constexpr double highest_caption = 0.4;                 // of the picture
 
-// 25 pictures a second, a little slower than on the screen: an audience sees it for the first time.
+// 25 pictures per second, a little slower than on the screen: an audience sees it for the first time.
 constexpr int milliseconds_each = 40, milliseconds_before = 500, milliseconds_after = 2000;
 
 float picture_scale(int width, int height, Theme theme) {
@@ -30,7 +30,7 @@ float picture_scale(int width, int height, Theme theme) {
                     largest_scale);
 }
 
-// No test may take what stands on a picture for what stands in the window.
+// No test may take what is on a picture for what is in the window.
 class WithoutProbes {
  public:
   WithoutProbes() : before_(ui_probes()) { set_ui_probes(nullptr); }
@@ -97,7 +97,7 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0f);
   ImGui::Begin("picture", nullptr, bare);
   if (width >= 1 && stage_height >= 1) {
-    // What frames a map at the edge of the stage stands a little outside of it.
+    // The frame of a map at the edge of the stage extends slightly beyond it.
     const float frame = px(frame_room);
     ImGui::SetCursorScreenPos({px(margin) - frame, px(margin) - frame});
     ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, {frame, frame});
@@ -115,7 +115,7 @@ void StagePictures::draw(WindowState& window, const Fonts& fonts, float scale) {
   }
   ImGui::End();
   ImGui::PopStyleVar(2);
-  // What is still being computed is there in the frames that follow.
+  // What is still being computed is available in the following frames.
   document.gradients.finish();
   document.other_sides.finish();
   document.predictions.finish();

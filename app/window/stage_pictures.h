@@ -1,4 +1,4 @@
-// The stage as it goes on a slide: alone, without controls, its caption under it, in type that fills the picture.
+// The stage as it goes on a slide: alone, without controls, with its caption below it, in type sized to the picture.
 #pragma once
 
 #include <cstdint>
@@ -22,13 +22,13 @@ class StagePictures {
   // Pixels, each in [least_side, largest_side]. Needs a current GL context, here and in every call.
   StagePictures(int width, int height, Theme theme);
 
-  // Of what the window shows now; what is still computed for it is waited for.
+  // Of what the window shows now; waits for what is still being computed for it.
   Image image(WindowState& window);
   // The same as an SVG with text as text.
   std::string svg(WindowState& window);
-  // The way into the step that is shown, as an animated PNG; where there is none (no_motion), one picture.
+  // The motion into the current step, as an animated PNG; a single picture where there is none (no_motion).
   std::vector<std::uint8_t> motion(WindowState& window);
-  // The same, picture by picture: `which` from 0 to motion_count() − 1, into one animation.
+  // The same, picture by picture, into one animation: `which` from 0 to motion_count() − 1.
   static constexpr int most_motion_pictures = 33;
   static int motion_count(const WindowState& window);
   void add_motion_picture(WindowState& window, int which, AnimatedPng& animation);
@@ -42,7 +42,7 @@ class StagePictures {
   StageState stage_;
 };
 
-// Why nothing moves on the way into this step, a sentence; empty where something does.
+// Why there is no motion into this step, as a sentence; empty if there is one.
 std::string no_motion(const Selection& selection, const Trace& trace);
 
 }  // namespace headwise

@@ -1,4 +1,4 @@
-// The line along the foot of the window: what the last edit changed, how long that took, and the number under the mouse.
+// The line along the bottom of the window: what the last edit changed, how long that took, and the number under the mouse.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 namespace headwise {
 
 struct StatusInfo {
-  double compute_seconds = 0.0;    // of the trace that is shown
-  std::optional<Waiting> waiting;  // for what is under way
-  const char* what = "computing";  // that is
+  double compute_seconds = 0.0;    // of the current trace
+  std::optional<Waiting> waiting;  // for the work under way
+  const char* what = "computing";  // what that work is
 };
 
 // Fills the current ImGui window.

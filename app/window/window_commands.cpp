@@ -16,7 +16,7 @@ void perform(WindowState& window, CommandCall call) {
 }
 
 void perform(WindowState& window, const PaletteEntry& entry) {
-  // The field of the palette is gone: Escape by name means what lies behind it.
+  // The palette's field is gone: Escape chosen by name refers to what lies behind it.
   release_focus(window.view.focus);
   if (const auto* call = std::get_if<CommandCall>(&entry.target)) perform(window, *call);
   if (const auto* step = std::get_if<Step>(&entry.target)) go_to_step(window.view, static_cast<int>(*step));
@@ -31,11 +31,11 @@ void perform(WindowState& window, const PaletteEntry& entry) {
     if (const std::string refusal = painting_refusal(window.document.session.trace()); !refusal.empty())
       window.view.notices.say(refusal);
     go_to_step(window.view, static_cast<int>(Step::mask));
-    window.view.selection.view = StageView::one_head;  // the one that can be painted on
+    window.view.selection.view = StageView::one_head;  // the one that supports painting
     window.view.wanted_brush = *brush;
   }
   if (const auto* setting = std::get_if<SettingId>(&entry.target)) {
-    window.view.full_screen = window.view.stage_only = false;  // the setup is not seen there
+    window.view.full_screen = window.view.stage_only = false;  // the setup is hidden there
     window.view.setup.wanted_row = setting->row;
   }
   if (const auto* lesson = std::get_if<LessonPage>(&entry.target))

@@ -10,10 +10,11 @@ struct PanelAction;   // app/panels/panel.h
 struct WindowState;
 
 void perform(WindowState& window, CommandCall call);
-// What was chosen in the command palette: a command, a step to go to, a view of the stage, a brush, a preset to open …
+// Executes what was chosen in the command palette: a command, a step to go to, a view of the stage, a brush, a preset to
+// open …
 void perform(WindowState& window, const PaletteEntry& entry);
 
-// An edit, or a new place to look at, as a panel asks for it. `from_setup`: an error sentence stands in the setup.
+// Takes an edit or a new place that a panel requests. `from_setup`: an error sentence is shown in the setup.
 void take_action(WindowState& window, const PanelAction& action, bool from_setup);
 
 }  // namespace headwise

@@ -1,4 +1,4 @@
-// What the commands put into the clipboard; each says in a notice what that was, or why it was nothing.
+// What the commands copy to the clipboard; each says in a notice what it copied, or why it copied nothing.
 #pragma once
 
 #include <optional>
@@ -9,20 +9,20 @@ namespace headwise {
 
 struct WindowState;
 
-// The number of the cell that is pinned or under the mouse.
+// The number in the pinned cell or the one under the mouse.
 void copy_value(WindowState& window);
 
-// The result of the step at this head, or the tensor that was chosen in the graph.
+// The result of the step at this head, or the tensor chosen in the graph.
 enum class MapText { table, numpy_array };
-// Which tensor of which sequence and head that is; without one, says so.
+// Which tensor, sequence and head that is; if there is none, a notice says so.
 std::optional<TensorExport> map_to_copy(WindowState& window);
 void copy_map(WindowState& window, MapText text);
 
-// All masks of the head that is looked at, as one boolean array. True means what was chosen in the setup, else what the
-// operator's own attn_mask means by it.
+// All masks of the selected head, as one boolean array. True has the meaning chosen in the setup, else the one in the
+// operator's own attn_mask.
 void copy_mask(WindowState& window);
 
-// The whole scenario as one Python program, in the style that the inspector shows.
+// The whole scenario as one Python program, in the style selected in the inspector.
 void copy_program(WindowState& window);
 
 }  // namespace headwise

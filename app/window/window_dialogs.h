@@ -1,4 +1,4 @@
-// The sheets and dialogs that lie over the window.
+// The sheets and dialogs on top of the window.
 #pragma once
 
 #include "app/sheets/command_palette.h"

@@ -1,4 +1,4 @@
-// What the window works on, with what is computed of it in the background, and the files that it comes from and goes to.
+// What the window works on, with what is computed from it in the background, and its source and target files.
 #pragma once
 
 #include <functional>
@@ -27,7 +27,7 @@ struct WindowDocument {
         full_size_runs(wake),
         head_finding(wake) {}
 
-  // The session's, with its gradients where they are known.
+  // The session's trace, with its gradients if they are available.
   const Trace& trace_at_hand() const { return gradients.at_hand(session.trace()); }
 
   Session session;
@@ -39,12 +39,12 @@ struct WindowDocument {
   HeadFinding head_finding;
   PlaylistWalk walk;
 
-  std::string scenario_path;  // of the file that was opened or saved last; empty: none
-  std::string picture_path;   // of the picture of the stage that was saved last; empty: none
-  std::string program_path;   // of the program that was saved last; empty: none
+  std::string scenario_path;  // of the file opened or saved last; empty: none
+  std::string picture_path;   // of the stage picture saved last; empty: none
+  std::string program_path;   // of the program saved last; empty: none
   std::string kept_folder;    // for what is left unsaved (app/session/kept_work.h); empty: nothing is kept
-  std::string recent_file;    // where the recent files are kept; empty: they are not
-  std::vector<std::string> recent_files;  // absolute paths, the newest first
+  std::string recent_file;    // file that stores the recent files; empty: they are not stored
+  std::vector<std::string> recent_files;  // absolute paths, newest first
 };
 
 }  // namespace headwise

@@ -35,7 +35,7 @@ void open_scenario(WindowState& window, const std::string& path) {
     return;
   }
   const Scenario scenario = scenario_of_file(path);
-  document.walk.page.reset();  // what is opened is the person's own
+  document.walk.page.reset();  // what is opened is the user's own
   document.walk.own_history.reset();
   window.view.setup.edited_row.clear();
   document.session.open(scenario, "open " + fs::path(path).filename().string());
@@ -45,7 +45,7 @@ void open_scenario(WindowState& window, const std::string& path) {
   tell_of_opened(window, scenario);
 }
 
-// The arrays of a program must not take the place of those that the scenario reads.
+// A program's arrays must not overwrite those that the scenario reads.
 void check_not_read(const Scenario& scenario, const fs::path& arrays) {
   for (const std::optional<std::string>& file :
        {scenario.inputs.file, scenario.parameters.file, scenario.mask.file}) {
@@ -73,7 +73,7 @@ void save_program(WindowState& window, const std::string& path) {
   window.view.notices.say(fmt::format("Saved {}{}", path, beside ? ", its arrays in an .npz beside it" : ""));
 }
 
-// What is asked for has no result: its file could not be opened.
+// What was requested has no result: its file could not be opened.
 std::string unsaved_sentence(const Session& session) {
   return fmt::format("Not saved: {}. Fix it, or undo it with {}, and save again.", session.error(),
                      first_key_text(CommandId::undo));
@@ -109,9 +109,9 @@ std::string working_folder() {
   return error || folder.ends_with('/') ? folder : folder + "/";
 }
 
-// A list that cannot be kept is no reason to complain about a file that was opened.
+// Failing to save the list is no reason to complain about a file that was opened.
 void remember_file(WindowDocument& document, const std::string& path) {
-  if (is_builtin(path)) return;  // the presets have them
+  if (is_builtin(path)) return;  // the presets menu lists them
   document.recent_files = with_recent_file(std::move(document.recent_files), path);
   try {
     save_recent_files(document.recent_file, document.recent_files);
@@ -121,7 +121,7 @@ void remember_file(WindowDocument& document, const std::string& path) {
 
 namespace {
 
-// What a model does not tell, or what the operator is not all of.
+// What a model does not specify, or what the operator does not reproduce.
 std::string layer_sentence(const Scenario& scenario) {
   const std::string path = path_from(scenario.origin.folder, *scenario.parameters.file);
   const std::shared_ptr<const TextModel> model = TextModel::open(path);
@@ -187,7 +187,7 @@ void ask_for_scenario(WindowState& window, FileDialogPurpose purpose) {
   WindowDocument& document = window.document;
   if (purpose == FileDialogPurpose::save_scenario && !document.session.error().empty())
     return window.view.notices.complain(unsaved_sentence(document.session));
-  // A model is no place to save to.
+  // A model is not a place to save to.
   const bool of_model = names_model(document.scenario_path);
   const std::string known =
       document.scenario_path.empty() || of_model ? working_folder() : document.scenario_path;
@@ -247,7 +247,7 @@ void ask_for_export(WindowState& window) {
   const std::string folder = dialog.path.empty() ? working_folder() : folder_of(dialog.path);
   dialog = {};
   dialog.open = dialog.appearing = true;
-  // Colours stay as they were chosen the last time; what is exported follows the stage.
+  // Colours stay as last chosen; what is exported follows the stage.
   dialog.what = before;
   dialog.what.tensor = shown;
   dialog.what.batch = selection.batch;

@@ -15,37 +15,37 @@ struct WindowState;
 
 // Writes docs as one HTML page into the folder of what is kept, or of temporary files, and starts the browser with it.
 void open_docs_in_browser(WindowState& window);
-// Puts the file at the head of the recent ones.
+// Puts the file at the top of the recent files.
 void remember_file(WindowDocument& document, const std::string& path);
 
-// The folder that the program was started in, with a slash behind it.
+// The folder that the program was started in, with a trailing slash.
 std::string working_folder();
 
-// Opens the dialog where the last file was.
+// Opens the dialog in the folder of the last file.
 void ask_for_scenario(WindowState& window, FileDialogPurpose purpose);
 // Opens the dialog for the program, in the folder of the last one.
 void ask_for_program(WindowState& window);
-// Opens the dialog for the playlist at hand, where it has pages.
+// Opens the dialog for the loaded playlist, if it has pages.
 void ask_for_playlist(WindowState& window);
-// What is taken away of a tensor on the stage: in the view of gradients its gradient, where it has one.
+// What is exported for a tensor on the stage: in the gradients view its gradient, if it has one.
 TensorName name_to_export(const WindowState& window, TensorId id);
 // Opens the dialog for the picture under focus.
 void ask_for_export(WindowState& window);
 
-// Where the window ends before its time: writes the scenario into the state folder of the person. The path; empty where it
-// could not be written. Never throws.
+// When the window ends prematurely: writes the scenario to the user's state folder. Returns the path; empty if it could not
+// be written. Never throws.
 std::string rescue_scenario(const Scenario& scenario);
 
-// Of a scenario that was opened: says what was taken from arrays, and what they cannot tell; nothing of one with other inputs.
-// Where nothing says how many heads a model's layer has, the person is asked first.
+// For a scenario that was opened: reports what was taken from arrays, and what they cannot tell; nothing for one with other
+// inputs. If nothing says how many heads a model's layer has, the user is asked first.
 void tell_of_opened(WindowState& window, const Scenario& scenario);
-// The answer: so many heads, as an edit; none: what is assumed stays, and is told.
+// Takes the answer: that many heads, as an edit; none: the assumed number stays and is reported.
 void take_heads(WindowState& window, const std::optional<HeadChoice>& heads);
-// A playlist is shown page by page, from its first on. A scenario file becomes the scenario asked for, an array file (.npy, .npz, .safetensors) its inputs; a file
-// that is neither is told in a notice. Undo goes back to what was there before.
+// A playlist is shown page by page, starting at its first. A scenario file becomes the current scenario, an array file
+// (.npy, .npz, .safetensors) its inputs; any other file is reported in a notice. Undo goes back to the state before.
 void open_file(WindowState& window, const std::string& path);
 
-// What the dialog accepted: opens or saves; where that fails the dialog stays and says why.
+// Opens or saves what the dialog accepted; if that fails the dialog stays open and says why.
 void accept_file(WindowState& window, const std::string& path);
 // Writes the picture that the dialog describes.
 void accept_export(WindowState& window);

@@ -15,7 +15,7 @@ constexpr double highest_caption = 0.45;  // of the window
 constexpr double roomy_menu_height = 42, low_menu_height = 34;
 constexpr double roomy_steps_height = 44, low_steps_height = 38;
 constexpr double status_height = 26;
-constexpr double least_stage_width = 360;  // beside the panels; with less, they go
+constexpr double least_stage_width = 360;  // next to the panels; with less, they are dropped
 
 }  // namespace
 
@@ -31,7 +31,7 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
     return w >= 1 && h >= 1 ? RectF{x, y, w, h} : RectF{};
   };
   const double units_wide = width / scale, units_high = height / scale;
-  // What surrounds the stage gives way first: the numbers in its cells need every pixel of a small window.
+  // The panels around the stage give way first: the numbers in its cells need every pixel of a small window.
   const bool narrow = units_wide < least_roomy_width, low = units_high < least_roomy_height;
   layout.small = narrow || low;
   const double gap = layout.small ? small_gap : roomy_gap, margin = narrow ? small_margin : roomy_margin;

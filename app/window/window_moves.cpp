@@ -9,7 +9,7 @@
 namespace headwise {
 namespace {
 
-// Who presses play wants to see something happen.
+// After pressing play, something should happen soon.
 constexpr double seconds_to_first_step = 0.6;
 
 }  // namespace
@@ -36,7 +36,7 @@ void play(WindowView& view) {
   view.steps.playing = !view.steps.playing;
   view.motion.running = view.steps.playing && view.motion.progress < 1.0;
   view.seconds_to_next_step = view.motion.running ? seconds_per_step : seconds_to_first_step;
-  // Gradients are walked from the output back.
+  // Gradients are walked backwards from the output.
   const bool backward = view.selection.view == StageView::gradients;
   const Step last = backward ? Step::inputs : Step::output;
   const bool is_behind = view.selection.step == last || (view.opened_on_result && !backward);
@@ -56,10 +56,10 @@ void let_go(WindowState& window) {
   } else if ((wants_gradients(selection) && document.gradients.waiting().told()) ||
              (selection.view == StageView::compare && document.other_sides.waiting().told()) ||
              (selection.view == StageView::prediction && document.predictions.waiting().told())) {
-    selection.view = StageView::one_head;  // a view that nobody looks at is not computed
+    selection.view = StageView::one_head;  // a view that is not shown is not computed
   } else if (view.focus.focused != 0) {
     release_focus(view.focus);
-    // A field that is left shows what there is a result for.
+    // A field that loses the focus shows the value that has a result.
     if (!document.session.error().empty()) document.session.undo();
   } else if (view.steps.playing) {
     view.steps.playing = false;
@@ -67,7 +67,7 @@ void let_go(WindowState& window) {
   } else if (!document.session.error().empty()) {
     document.session.undo();
   } else if (document.walk.page && (!selection.pinned || selection.pinned == document.walk.shown()->pin)) {
-    leave_walk(window);  // what the page pins is not the person's to let go of first
+    leave_walk(window);  // what the page pins is not for the user to unpin first
   } else if (selection.pinned) {
     selection.pinned.reset();
     view.trail.clear();

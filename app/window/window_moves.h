@@ -1,4 +1,4 @@
-// Where the person looks, as the commands move it: to a step, a head, the next view, along the steps in time, and back out.
+// Moves the user's place as the commands request: to a step, a head, the next view, along the steps in time, and back out.
 #pragma once
 
 #include "core/tensor/shape.h"
@@ -8,18 +8,18 @@ namespace headwise {
 struct WindowState;
 struct WindowView;  // app/window/window_view.h
 
-// The nearest step there is, with its motion where it follows the present one.
+// Goes to the nearest existing step, with its motion if it follows the present one.
 void go_to_step(WindowView& view, int step);
-// Nothing where there is no such head.
+// Does nothing if there is no such head.
 void go_to_head(WindowState& window, Index head);
 void go_to_next_view(WindowState& window);
 
-// Begins to play, or holds. From the end, and from a result that was opened on, it begins with the first step; in Gradients,
-// which are walked backwards, with the last. A motion that is held goes on.
+// Starts or pauses playback. From the end, and from a result that was opened directly, it starts with the first step; in
+// Gradients, which are walked backwards, with the last. A paused motion continues.
 void play(WindowView& view);
 
-// Escape: one thing at a time, the nearest first. What is being made or computed is given up; the focus, notices, an edit
-// without a result, a lesson, what is pinned, and the stage alone are left.
+// Escape: one thing at a time, the nearest first. Cancels what is being saved or computed; then leaves the focus, notices,
+// an edit without a result, a lesson, the pinned cell, and stage-only mode.
 void let_go(WindowState& window);
 
 }  // namespace headwise

@@ -41,7 +41,7 @@ void check_ending(const std::string& path, bool matches, const std::string& expe
                 {.where = path, .what = "the name has a different extension", .expected = expected});
 }
 
-// The clipboard's program reads the file; it stays there until the next copy.
+// The clipboard program reads the file; it stays there until the next copy.
 void hand_over(WindowState& window, const std::string& what, const std::string& path) {
   const std::optional<ClipboardProgram> program = find_clipboard_program();
   if (program && copy_png_file(*program, path)) {
@@ -56,7 +56,7 @@ void hand_over(WindowState& window, const std::string& what, const std::string& 
 std::string clipboard_file() {
   const std::string folder = picture_cache_folder();
   std::error_code ignored;
-  fs::create_directories(folder, ignored);  // where it fails, writing says why
+  fs::create_directories(folder, ignored);  // if this fails, writing reports why
   return folder + "/clipboard.png";
 }
 

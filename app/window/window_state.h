@@ -1,4 +1,4 @@
-// All that the window remembers between two frames, whoever draws it.
+// Everything the window remembers between two frames, whoever draws it.
 #pragma once
 
 #include "app/window/window_dialogs.h"
@@ -17,7 +17,7 @@ struct WindowState {
   WindowDialogs dialogs;
 
   bool quit = false;
-  std::string clipboard;  // to be put there in this frame; empty: nothing
+  std::string clipboard;  // to be copied in this frame; empty: nothing
 };
 
 }  // namespace headwise

@@ -1,4 +1,4 @@
-// How the document is looked at: the place, the motion, the settings, and the state of every panel.
+// How the document is viewed: the place, the motion, the settings, and the state of every panel.
 #pragma once
 
 #include <memory>
@@ -23,19 +23,19 @@ namespace headwise {
 
 class MotionRecording;  // app/window/motion_recording.h
 
-// How long the walk through the steps stays with each.
+// How long playback stays at each step.
 inline constexpr double seconds_per_step = 2.0;
 
 struct WindowView {
   Selection selection;
   Trail trail;  // the way back from cell to cell
   ReachOfCell reach;
-  Pointed pointed;   // by the mouse in the last frame, and it lights up in this one
+  Pointed pointed;   // by the mouse in the last frame, highlighted in this one
   Pointed pointing;  // what the panels of this frame have found so far
   MotionState motion;
   std::shared_ptr<MotionRecording> recording;  // null: no motion is being saved
   double seconds_to_next_step = 0.0;           // while playing
-  bool opened_on_result = false;  // until another step is looked at: play begins with the first one
+  bool opened_on_result = false;  // until another step is selected: play starts with the first one
 
   Settings settings;
   std::string settings_file;  // empty: nothing is remembered

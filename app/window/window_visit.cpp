@@ -20,16 +20,16 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int left_ctrl = 341;  // as GLFW numbers it
+constexpr int left_ctrl = 341;  // GLFW's number
 constexpr double frame_seconds = 1.0 / 60.0;
-// More than any motion takes, and than any computation that is worth waiting for.
+// More than any motion takes, or any computation worth waiting for.
 constexpr int frame_limit = 1200;
 
 double seconds_since(Clock::time_point begin) {
   return std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
-// That this process has used, in all its threads.
+// Processor time used by this process, in all threads.
 double processor_seconds() {
   timespec used{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
@@ -40,7 +40,7 @@ struct Point {
   double x, y;
 };
 
-// A place in a rectangle; 0 and 1 are its sides.
+// A place in a rectangle; 0 and 1 are its edges.
 Point inside(const UiRect& rect, double x, double y) {
   const auto between = [](float lo, float hi, double t) { return lo + t * static_cast<double>(hi - lo); };
   return {between(rect.min.x, rect.max.x, x), between(rect.min.y, rect.max.y, y)};
@@ -89,7 +89,7 @@ class Visit {
     return seconds_since(begin);
   }
 
-  // Outside of every part.
+  // Not counted in any part.
   void settle() {
     for (int i = 0; i < frame_limit && (frames_.pending() || frames_.result().animating); ++i) frame();
     window_.state().document.session.finish();
@@ -285,14 +285,14 @@ class Visit {
     }
   }
 
-  // As the field of the inspector does at the end of a frame.
+  // As the inspector's field does at the end of a frame.
   void set_number(const std::string& tensor, const std::vector<Index>& index) {
     Scenario scenario = session().scenario();
     scenario.edits.push_back({tensor, index, 0.75});
     window_.state().document.session.edit(scenario, "set a number");
   }
 
-  // What `edit` pushes last changes the scenario.
+  // The last event that `edit` pushes changes the scenario.
   template <class Edit>
   void follow(const std::string& name, Edit edit) {
     settle();

@@ -37,7 +37,7 @@ Row row_of(const Tensor& weights, Index offset, Index all_keys, Index keys, Inde
   return row;
 }
 
-// The keys that a mask leaves to a query.
+// The number of keys that a mask leaves open to a query.
 Index open_keys(const TensorPtr& mask, Index offset, Index all_keys) {
   if (!mask) return all_keys;
   Index open = 0;
@@ -56,7 +56,7 @@ HeadStatistics head_statistics(const Trace& trace, Index batch, Index head) {
   }
   const Index shift =
       trace.options.causal_alignment == CausalAlignment::bottom_right ? sizes.keys - sizes.queries : 0;
-  // As large as the weights, or none.
+  // As large as the weights, or null.
   const TensorPtr bias = trace.tensors.mask_bias;
   const TensorPtr mask = bias && bias->size() == weights->size() ? bias : nullptr;
   HeadStatistics all;
@@ -69,9 +69,9 @@ HeadStatistics head_statistics(const Trace& trace, Index batch, Index head) {
     all.distance += row.distance;
     all.back += row.back;
     const Index open = open_keys(mask, offset, sizes.all_keys);
-    // A row whose every key is blocked and that counts all the same looks at all of them.
+    // A row whose keys are all blocked but which still counts looks at all of them.
     all.most_entropy += std::log(static_cast<double>(open > 0 ? open : sizes.all_keys));
-    // With one key a weight of 1 says nothing of the head.
+    // With one key a weight of 1 says nothing about the head.
     if (open >= 2 && (all.query < 0 || row.weight > all.strongest)) {
       all.query = query;
       all.key = row.strongest;

@@ -20,7 +20,7 @@
 namespace headwise {
 namespace {
 
-// What acts on each head apart, or behind the operator, would blur the comparison.
+// What acts on each head separately, or after the operator, would blur the comparison.
 AttentionInputs plain(AttentionInputs inputs, std::vector<std::string>& left_out) {
   AttentionOptions& o = inputs.options;
   const auto leave_out = [&](bool there, const char* what) {
@@ -54,14 +54,14 @@ HeadsCase case_of(const AttentionInputs& inputs) {
   return heads;
 }
 
-// (N,H,L,·) of many heads in the order of the output's columns, as one head has it.
+// (N,H,L,·) of many heads in the order of the output's columns, as with one head.
 TensorPtr output_in_columns(const Trace& trace) {
   const TensorPtr& output = trace.tensors.output;
   if (trace.options.op != Op::scaled_dot_product_attention) return output;
   return std::make_shared<const Tensor>(merge_heads(*output, nullptr, "H·Dv"));
 }
 
-// |a − b|; NaN agrees with NaN and an infinity with itself, anything else is infinitely far from them.
+// |a − b|; NaN equals NaN and an infinity itself, anything else is infinitely far from them.
 double distance(double a, double b) {
   if (a == b || (std::isnan(a) && std::isnan(b))) return 0.0;
   const double difference = std::abs(a - b);
@@ -92,7 +92,7 @@ void compare_gradients(HeadWidthComparison& c, const AttentionInputs& many) {
   const bool in_heads = many.options.op == Op::scaled_dot_product_attention;
   for (const TensorEntry& entry : tensor_entries()) {
     if (entry.role != TensorRole::input && entry.role != TensorRole::parameter) continue;
-    // scaled_dot_product_attention keeps its query, key and value as q_heads, k_heads, v_heads.
+    // scaled_dot_product_attention stores its query, key and value as q_heads, k_heads, v_heads.
     const TensorId kept = !in_heads                     ? entry.id
                           : entry.id == TensorId::query ? TensorId::q_heads
                           : entry.id == TensorId::key   ? TensorId::k_heads

@@ -50,12 +50,12 @@ const char* einsum_of(ProjectionLayout layout) {
   return "'nle,hde->nhld': for each head 'nle,de->nld'";
 }
 
-// q, k and v as one layout makes them, and the operator's output behind them.
+// q, k and v as computed by one layout, and the operator's output for them.
 struct Outcome {
-  TensorPtr q, k, v, output;  // k and v null where they are replaced
+  TensorPtr q, k, v, output;  // k and v are null if they are replaced
 };
 
-// What is projected, and the trace that it is held against.
+// What is projected, and the trace to compare with.
 struct LayoutRun {
   TracePtr staged;
   AttentionInputs inputs;
@@ -106,7 +106,7 @@ LayoutAnswer answer_for(ProjectionLayout layout, const LayoutRun& run, std::opti
     answer.weights += matrix.out_features * matrix.in_features;
     answer.biases += matrix.bias ? matrix.out_features : 0;
   }
-  // The same rows meet the same positions, however they are cut.
+  // The same rows meet the same positions, however they are split.
   for (const ProductCount& product : operation_counts(inputs).products) {
     const bool projects =
         product.result == TensorId::q || product.result == TensorId::k || product.result == TensorId::v;

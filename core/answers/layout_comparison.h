@@ -1,5 +1,5 @@
-// "One packed matrix, three linear layers, or three small ones for each head: are they the same?" Answered by computing
-// the projection each way from the same parameters, and the rest of the operator behind each.
+// "One packed matrix, three linear layers, or three small ones for each head: are they the same?" Answered by computing the projection
+// each way from the same parameters, followed by the rest of the operator.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace headwise {
 
-// So many matrices of one shape.
+// A number of matrices of the same shape.
 struct MatrixGroup {
   Index count = 0;
   std::string name;     // "W_q"
@@ -21,14 +21,14 @@ struct MatrixGroup {
 
 struct LayoutAnswer {
   ProjectionLayout layout{};
-  std::string not_possible;  // why this layout cannot be here; then nothing below is filled in
+  std::string not_possible;  // why this layout is impossible here; then nothing below is filled in
   std::vector<MatrixGroup> matrices;
   Index matrix_count = 0;
   Index weights = 0, biases = 0;  // numbers in the matrices, and in their biases
-  Index products = 0;             // matrix products that were made
+  Index products = 0;             // number of matrix products computed
   Index multiply_adds = 0;        // in all of them
-  std::string einsum;             // 'nle,fe->nlf' with what f is
-  // Held against the first layout that is possible: over q, k and v, and over the operator's output.
+  std::string einsum;             // 'nle,fe->nlf' with the meaning of f
+  // Compared with the first possible layout: over q, k and v, and over the operator's output.
   double projection_difference = 0.0;
   double output_difference = 0.0;
 
@@ -37,14 +37,14 @@ struct LayoutAnswer {
 };
 
 struct LayoutComparison {
-  std::string not_asked;                // why there is nothing to compare; empty: there is
+  std::string not_asked;                // why there is nothing to compare; empty if there is
   std::array<LayoutAnswer, 3> layouts;  // packed, separate, per_head
-  double output_magnitude = 0.0;        // the largest |output|: what differences are held against
+  double output_magnitude = 0.0;        // the largest |output|: the reference for differences
   std::vector<std::string> sentences;   // the answer in plain words, with these numbers
 };
 
-// The operator is computed by the reference behind each layout, in f64 where the trace is rounded from f64 (Trace::exact); stages that come out with the same bits are shared, so
-// that layouts which agree exactly cost three projections and nothing else.
+// The reference computes the operator after each layout, in f64 if the trace is rounded from f64 (Trace::exact); stages with identical
+// bits are shared, so that layouts which agree exactly cost only three projections.
 LayoutComparison compare_layouts(const Trace& trace);
 
 // "24 × (16,128)": matrices of one shape counted together.

@@ -101,7 +101,7 @@ class Reader {
     return leaf;
   }
 
-  // Brackets within brackets end somewhere, in a damaged file too.
+  // Limits the nesting of brackets, for damaged files.
   struct Depth {
     explicit Depth(Reader& of) : reader(of) {
       if (++reader.depth_ > 100)
@@ -182,7 +182,7 @@ std::optional<bool> compared(const std::string& sign, const LiveValue& a, const 
                   std::abs(x - y) <= nearly * std::max(std::abs(x), std::abs(y)));
 }
 
-// None where it depends on a number that is missing.
+// nullopt if it depends on a missing number.
 std::optional<bool> truth(const LiveExpression& e, const LiveSubject& subject, LiveAnswers answers) {
   if (e.operation == "not") {
     const auto inner = truth(e.operands[0], subject, answers);
@@ -201,7 +201,7 @@ std::optional<bool> truth(const LiveExpression& e, const LiveSubject& subject, L
     if (e.operation == sign)
       return compared(e.operation, live_value(e.operands[0], subject, answers),
                       live_value(e.operands[1], subject, answers));
-  // A value by itself: "mask.is_causal", or a number that need only be there.
+  // A value by itself: "mask.is_causal", or a number that only has to exist.
   const LiveValue value = live_value(e, subject, answers);
   if (value.kind == Kind::word) return value.text != "false" && value.text != "null";
   if (value.kind == Kind::number) return value.number != 0.0;

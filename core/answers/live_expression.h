@@ -1,13 +1,13 @@
-// Expressions of live numbers: what stands behind "=" in braces, and the conditions of a text's parts.
+// Expressions of live numbers: what follows "=" in braces, and the conditions of a text's parts.
 //
 //   max attn_weights[0,0,8,:] > 0.9 and attention.scale = 1
 //   not (H = G) or deviation scores ≈ √D * deviation scaled_scores
 //   parameters.source = 'hand_made'
 //   query 8 = 'it'
 //
-// From the loosest to the tightest: or; and; not; = ≠ < ≤ > ≥ ≈ (!= <= >= ~ too); + -; * /; - √. Values are numbers, inf, nan,
-// words in single quotes (true, false and null need none) and the quantities of core/answers/live_value.h. "≈" holds within a
-// thousandth of the larger; nan = nan holds, and so does inf = inf.
+// In order of increasing precedence: or; and; not; = ≠ < ≤ > ≥ ≈ (!= <= >= ~ too); + -; * /; - √. Values are numbers, inf,
+// nan, words in single quotes (true, false and null need none) and the quantities of core/answers/live_value.h. "≈" holds
+// within a thousandth of the larger; nan = nan holds, and so does inf = inf.
 #pragma once
 
 #include <memory>
@@ -28,14 +28,14 @@ struct LiveExpression {
   LiveQuantity quantity;
 };
 
-// Reads one from the front of `text` and removes it. Throws Error(usage) as read_live_quantity does.
+// Reads one from the front of `text` and removes it. Throws Error(usage) like read_live_quantity.
 LiveExpression read_live_expression(std::string_view& text);
 
-// The value of arithmetic; missing where a number of it is.
+// The value of an arithmetic expression; missing if one of its numbers is.
 LiveValue live_value(const LiveExpression& expression, const LiveSubject& subject,
                      LiveAnswers answers = LiveAnswers::all);
 
-// Whether a condition holds. One that needs a number which is missing does not hold, and neither does its opposite.
+// Whether a condition holds. If it needs a missing number, neither it nor its opposite holds.
 bool holds(const LiveExpression& condition, const LiveSubject& subject, LiveAnswers answers = LiveAnswers::all);
 
 }  // namespace headwise

@@ -1,4 +1,4 @@
-// Reading what stands in a pair of braces.
+// Parses the contents of a pair of braces.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,14 +22,14 @@ bool is_name_character(char c) {
          static_cast<unsigned char>(c) >= 0x80;
 }
 
-// "S′", but not "√D" or "≤": of letters beyond ASCII a name has the prime alone.
+// "S′", but not "√D" or "≤": the prime is the only non-ASCII letter in a name.
 constexpr std::string_view prime = "′";
 
 void skip_blanks(std::string_view& text) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
 }
 
-// A name and the box behind it: "scores[0,0,8,:]".
+// A name and the box after it: "scores[0,0,8,:]".
 std::string_view take_word(std::string_view& text) {
   skip_blanks(text);
   std::size_t size = 0;
@@ -91,7 +91,7 @@ LiveBox read_box(std::string_view word) {
   }
 }
 
-// A whole number behind a word: "query -1".
+// An integer after a word: "query -1".
 std::string take_number(std::string_view& text, std::string_view word) {
   skip_blanks(text);
   std::size_t size = !text.empty() && text.front() == '-' ? 1 : 0;

@@ -15,7 +15,7 @@ LiveValue setting_number(double number) {
   return value;
 }
 
-// Keeps the value of the one key that is asked for.
+// Stores the value of the one requested key.
 class SettingReader {
  public:
   explicit SettingReader(std::string_view path) : path_(path) {}

@@ -14,7 +14,7 @@ namespace {
 
 using Kind = LiveValue::Kind;
 
-constexpr int deepest = 4;  // parts within parts
+constexpr int deepest = 4;  // nesting of parts
 
 struct Part;
 
@@ -22,12 +22,12 @@ struct Part;
 struct Piece {
   std::string plain;
   std::optional<LiveExpression> number;
-  std::string written;  // the inside of the braces
+  std::string written;  // the contents of the braces
   std::vector<Part> parts;
 };
 
 struct Part {
-  std::optional<LiveExpression> condition;  // none: else
+  std::optional<LiveExpression> condition;  // nullopt: else
   std::string condition_written, written;
   std::vector<Piece> pieces;
 };
@@ -38,7 +38,7 @@ std::string_view trimmed(std::string_view text) {
   return text;
 }
 
-// Reads a text into pieces. What it cannot read it refuses, or leaves as plain text where `lenient`.
+// Parses a text into pieces. Invalid text is rejected, or kept as plain text if `lenient`.
 class Reader {
  public:
   Reader(std::string_view text, bool lenient) : text_(text), lenient_(lenient) {}
@@ -185,10 +185,10 @@ class Writer {
 
   LiveWords words;
 
-  // What of it is missing goes to `gaps`.
+  // What is missing goes to `gaps`.
   std::string write(const std::vector<Piece>& pieces, std::vector<std::string>& gaps) {
     std::string text;
-    bool after_nothing = false;  // a choice that says nothing takes the blank before it along
+    bool after_nothing = false;  // an empty choice removes the blank before it
     for (const Piece& piece : pieces) {
       std::string_view plain = piece.plain;
       if (after_nothing && text.empty() && plain.starts_with(' ')) plain.remove_prefix(1);
@@ -211,7 +211,7 @@ class Writer {
   }
 
  private:
-  // Whether what follows a choice that says nothing needs no blank before it.
+  // Whether the text after an empty choice needs no blank before it.
   static bool begins_after_blank(std::string_view plain) {
     return !plain.empty() && std::string_view(" .,;:)").find(plain.front()) != std::string_view::npos;
   }

@@ -1,32 +1,32 @@
-// Sentences with numbers of a trace in them, so that what a caption says stays true when the scenario is changed.
+// Sentences with numbers of a trace in them, so that a caption stays true when the scenario changes.
 //
 // Numbers
-//   {scores[0,0,8,1]}            one cell; an index below 0 counts from the end: {scores[0,0,-1,0]}
+//   {scores[0,0,8,1]}            one cell; a negative index counts from the end: {scores[0,0,-1,0]}
 //   {sum attn_weights[0,0,8,:]}  over a box of cells, ':' or 'from:to' along an axis: sum, mean, max, min, deviation (of the
-//                                population), finite (how many of them are); all of a tensor where no box is given
-//   {argmax attn_weights[0,0,8,:]}  where the largest stands, counted from 0 in the box; the first of equals
-//   {difference A[box] B[box]}   max |A − B| over two boxes of as many cells
+//                                population), finite (how many of them are); the whole tensor if no box is given
+//   {argmax attn_weights[0,0,8,:]}  the position of the largest, counted from 0 in the box; the first if tied
+//   {difference A[box] B[box]}   max |A − B| over two boxes with the same number of cells
 //   {shape k_heads}              (1,8,12,16)
 //   {E}                          a size, by its letter: N L S S′ E H G D Dv
-//   {scale}                      what scores are multiplied by: attention.scale or 1/√D, over the temperature
-//   {query 8} {key -1}           the word of a position; {key argmax attn_weights[0,0,8,:]} the word at such a place
-//   {role 0}                     what a hand-made head was made for: "previous word"
-//   {frozen 0}                   1 where the head's weights are held, else 0
+//   {scale}                      the factor of the scores: attention.scale or 1/√D, over the temperature
+//   {query 8} {key -1}           the token at a position; {key argmax attn_weights[0,0,8,:]} the token at such a position
+//   {role 0}                     the role of a hand-made head: "previous word"
+//   {frozen 0}                   1 if the head is frozen, else 0
 //   {spread 4}                   the deviation of the sums of a score's first 4 products, over all pairs of all heads
 //   {mask.value}                 a setting of the scenario, by its path
 //   {layouts output}             max |Δ| of the output between the three layouts of the input projection
 //   {wide output}                max |Δ| of the output with one wide head (core/answers/head_width_comparison.h);
-//   {wide scores}                of the heads' scores added up, {wide grad.NAME} of a gradient
-//   {parameters}                 how many learnable numbers there are
+//   {wide scores}                of the sum of the heads' scores, {wide grad.NAME} of a gradient
+//   {parameters}                 the number of learnable parameters
 //   {= √D * scale}               an expression of them (core/answers/live_expression.h)
 //
 // Claims
 //   {if max attn_weights > 0.9: Sharp. | if max attn_weights > 0.5: Less so. | else: Flat.}
 //
-// The first part whose condition holds is shown. A part is not shown either where the trace lacks a number of it. Without an
-// `else`, or where that lacks a number, it may be that no part is shown: then the text is not complete, and the page says
-// that it was changed. Parts may stand within parts. A claim is written so that its condition is what makes it true: whoever
-// changes the page then sees another part or none, never a false sentence.
+// The first part whose condition holds is shown, unless the trace lacks one of its numbers. Without an `else`, or if that
+// lacks a number, possibly no part is shown: then the text is incomplete, and the page says that it was changed. Parts may
+// be nested. A claim is written so that its condition is what makes it true: whoever changes the page then sees another part
+// or none, never a false sentence.
 #pragma once
 
 #include <string>
@@ -39,28 +39,28 @@ namespace headwise {
 
 // A part of the text that is shown because its condition holds.
 struct LiveClaim {
-  std::string condition;  // as it is written; empty: else
+  std::string condition;  // as written; empty: else
   std::string written;    // the part with its braces
-  std::string text;       // the part as it is shown
+  std::string text;       // the part as shown
 };
 
 struct LiveWords {
   std::string text;
-  std::vector<LiveClaim> claims;  // those that are shown, outer ones after what stands in them
-  std::vector<std::string> gaps;  // numbers outside of all parts that this trace lacks: "max scores[0,0,99,:]"
-  std::vector<std::string> dropped;  // of choices of which no part is shown: their first conditions
+  std::vector<LiveClaim> claims;  // those shown, outer ones after those nested in them
+  std::vector<std::string> gaps;  // numbers outside of all parts that are missing from this trace: "max scores[0,0,99,:]"
+  std::vector<std::string> dropped;  // choices without any part shown: their first conditions
   bool complete() const { return gaps.empty() && dropped.empty(); }
 };
 
-// The text with its numbers and with those of its parts that hold. What this trace does not have (a tensor that is absent,
-// a cell beyond its sizes, an answer that is not possible or would not fit in memory) becomes "–", an answer that is not to
-// be computed "…". What check_live_text refuses stays as it is written.
+// The text with its numbers and with those of its parts that hold. What this trace does not have (a tensor that is absent, a
+// cell out of range, an answer that is impossible or would not fit in memory) becomes "–", an answer that is not to be
+// computed "…". What check_live_text rejects stays as written.
 LiveWords live_words(std::string_view text, const LiveSubject& subject, LiveAnswers answers = LiveAnswers::all);
 std::string live_text(std::string_view text, const LiveSubject& subject,
                       LiveAnswers answers = LiveAnswers::all);
 
-// Throws Error(usage) for a brace without its partner, for a number that nobody could make (an unknown tensor, letter or
-// word, a box that cannot be read) and for a condition that cannot be read.
+// Throws Error(usage) for an unmatched brace, an impossible number (an unknown tensor, letter or word, an invalid box) and
+// an invalid condition.
 void check_live_text(std::string_view text);
 
 // Three digits, with a real minus sign: "0.0832", "−12.3", "1.22e−7", "−∞", "NaN".

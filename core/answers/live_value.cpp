@@ -26,7 +26,7 @@ struct ResolvedBox {
   std::vector<Index> from, to;
 };
 
-// None where the tensor has no such cells.
+// nullopt if the tensor has no such cells.
 std::optional<ResolvedBox> resolved(const LiveBox& box, const Shape& shape) {
   std::vector<LiveRange> ranges = box.ranges;
   if (ranges.empty()) ranges.resize(static_cast<std::size_t>(shape.rank()));
@@ -37,7 +37,7 @@ std::optional<ResolvedBox> resolved(const LiveBox& box, const Shape& shape) {
     const auto counted = [&](Index at) { return at < 0 ? at + size : at; };
     result.from.push_back(counted(ranges[axis].from));
     result.to.push_back(ranges[axis].to ? counted(*ranges[axis].to) : size);
-    // [−1] is read as from −1 to 0: the one cell at the end.
+    // [−1] is parsed as from −1 to 0: the one cell at the end.
     if (ranges[axis].from == -1 && ranges[axis].to == Index{0}) result.to.back() = size;
     if (result.from.back() < 0 || result.from.back() >= result.to.back() || result.to.back() > size)
       return {};
@@ -45,7 +45,7 @@ std::optional<ResolvedBox> resolved(const LiveBox& box, const Shape& shape) {
   return result;
 }
 
-// The numbers of a box, row-major; none where the trace has no such cells.
+// The numbers of a box, row-major; nullopt if the trace has no such cells.
 std::optional<std::vector<double>> numbers_of(const LiveBox& box, const Trace& trace) {
   const TensorPtr tensor = trace.tensor(box.tensor);
   if (!tensor) return {};
@@ -64,7 +64,7 @@ std::optional<std::vector<double>> numbers_of(const LiveBox& box, const Trace& t
   }
 }
 
-// std::max keeps its first where the second is NaN; here NaN wins, as it does in the operator.
+// std::max keeps its first argument if the second is NaN; here NaN wins, as in the operator.
 double larger(double a, double b) {
   return std::isnan(a) || a > b ? a : b;
 }
@@ -91,7 +91,7 @@ LiveValue summary(std::string_view word, const std::vector<double>& numbers) {
   if (word == "deviation") return live_number_value(deviation_of(numbers));
   if (word == "finite")
     return live_count_value(std::ranges::count_if(numbers, [](double x) { return std::isfinite(x); }));
-  // argmax: the first of equals; a row with NaN in it has none
+  // argmax: the first if tied; a row with NaN in it has none
   if (std::isnan(most)) return missing;
   return live_count_value(std::ranges::find(numbers, most) - numbers.begin());
 }
@@ -141,7 +141,7 @@ LiveValue difference(const std::vector<double>& a, const std::vector<double>& b)
   return live_number_value(worst);
 }
 
-// The deviation of Σ_{c < products} q_c·k_c over all pairs of all heads; a number beyond D is missing.
+// The deviation of Σ_{c < products} q_c·k_c over all pairs of all heads; missing for a number beyond D.
 LiveValue spread_value(Index products, const Trace& trace) {
   const TensorPtr &q = queries_of_scores(trace.tensors), &k = keys_of_scores(trace.tensors);
   if (!q || !k || products < 1 || products > q->shape().size(3)) return missing;
@@ -159,7 +159,7 @@ LiveValue spread_value(Index products, const Trace& trace) {
   return sums.empty() ? missing : live_number_value(deviation_of(sums));
 }
 
-// What the scores are multiplied by.
+// The factor of the scores.
 double scale_of(const AttentionOptions& options) {
   const ScoreScale scale = score_scale(options);
   return scale.scale / scale.temperature;
@@ -239,7 +239,7 @@ LiveValue live_value(const LiveQuantity& quantity, const LiveSubject& subject, L
   try {
     return computed(quantity, subject);
   } catch (const Error& error) {
-    // An answer that would not fit is no reason to lose the sentence around it.
+    // An answer that would not fit is no reason to drop the sentence around it.
     if (error.status() == ExitStatus::cancelled) throw;
     return missing;
   }

@@ -1,4 +1,4 @@
-// One live number of a text: what stands in a pair of braces, or in a condition (core/answers/live_text.h lists them).
+// One live number of a text: the contents of a pair of braces, or part of a condition (core/answers/live_text.h lists them).
 #pragma once
 
 #include <memory>
@@ -16,13 +16,13 @@ namespace headwise {
 struct HeadWidthComparison;
 struct LayoutComparison;
 
-// What a text speaks of. Without a scenario or its inputs, the numbers that need them are missing.
+// What a text is about. Without a scenario or its inputs, numbers that need them are missing.
 struct LiveSubject {
   const Trace& trace;
-  const Scenario* scenario = nullptr;      // the one that the trace was made from
-  const ScenarioInputs* inputs = nullptr;  // its words, and what its heads were made for
+  const Scenario* scenario = nullptr;      // the one that the trace was computed from
+  const ScenarioInputs* inputs = nullptr;  // its tokens, and the roles of its heads
 
-  // Kept once they are computed: a text may ask for several of their numbers.
+  // Cached: a text may use several of their numbers.
   mutable std::shared_ptr<const HeadWidthComparison> head_width = {};
   mutable std::shared_ptr<const LayoutComparison> layouts = {};
 
@@ -30,24 +30,24 @@ struct LiveSubject {
       : trace(of), scenario(made_from), inputs(with) {}
 };
 
-// Whether the answers that take runs of the operator of their own (layouts, wide) are computed.
+// Whether the answers that need extra runs of the operator (layouts, wide) are computed.
 enum class LiveAnswers { all, quick };
 
 struct LiveValue {
   enum class Kind { missing, not_computed, number, word };
   Kind kind = Kind::missing;
   double number = 0.0;
-  std::string text;  // as it is printed: "–" where missing, "…" where not computed
+  std::string text;  // as printed: "–" if missing, "…" if not computed
 };
 
-// A part of a tensor. An index below 0 counts from the end, −1 being the last.
+// A part of a tensor. A negative index counts from the end, −1 being the last.
 struct LiveRange {
   Index from = 0;
-  std::optional<Index> to;  // behind the last; none: to the end
+  std::optional<Index> to;  // one past the last; nullopt: to the end
 };
 struct LiveBox {
   TensorName tensor;
-  std::vector<LiveRange> ranges;  // one an axis; empty: all of the tensor
+  std::vector<LiveRange> ranges;  // one per axis; empty: the whole tensor
 };
 
 struct LiveQuantity {
@@ -57,10 +57,10 @@ struct LiveQuantity {
 };
 
 // Reads one quantity from the front of `text` and removes it, with the blanks before it: "sum q[0,1,:] > 3" leaves " > 3".
-// Throws Error(usage) for what nobody could compute, naming what was meant.
+// Throws Error(usage) for an impossible quantity, suggesting what was meant.
 LiveQuantity read_live_quantity(std::string_view& text);
 
-// Throws nothing but Error(cancelled): what cannot be computed is missing.
+// Throws only Error(cancelled): what cannot be computed is missing.
 LiveValue live_value(const LiveQuantity& quantity, const LiveSubject& subject,
                      LiveAnswers answers = LiveAnswers::all);
 
@@ -71,9 +71,9 @@ LiveValue live_word_value(std::string word);
 // Throws Error(usage) about a text with braces.
 [[noreturn]] void refuse_live_text(std::string_view got, const std::string& what, const std::string& expected);
 
-// Whether the format has such a key: "attention.scale".
+// Whether the format has this key: "attention.scale".
 bool is_setting_path(std::string_view path);
-// "8", "true", "hand_made", "null"; of lists how many entries there are. Missing for an unknown path.
+// "8", "true", "hand_made", "null"; for lists the number of entries. Missing for an unknown path.
 LiveValue setting_value(const Scenario& scenario, std::string_view path);
 
 }  // namespace headwise

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
-// The place of one query in one head, and its reads from the trace.
+// One query of one head, and its accesses to the trace.
 struct Row {
   const Trace& trace;
   Index batch, head, query;
@@ -40,7 +40,7 @@ struct Row {
   }
 };
 
-// The key of the largest score; −1 where there is none, every key is blocked, or a score is NaN or +inf.
+// The key with the largest score; −1 if there is none, every key is blocked, or a score is NaN or +inf.
 Index winner_of(const Row& row) {
   Index winner = -1;
   double largest = -infinity;
@@ -55,7 +55,7 @@ Index winner_of(const Row& row) {
   return winner;
 }
 
-// As core/attention/softmax: the maximum subtracted first, and the options decide about a row that is all blocked.
+// Like core/attention/softmax: the maximum is subtracted first, and the options decide about a fully blocked row.
 std::vector<double> softened(const Row& row, double temperature) {
   double largest = -infinity;
   bool undefined = false;

@@ -18,7 +18,7 @@ std::string call(const char* operation, const Shape& shape) {
   return fmt::format(".{}({})", operation, join(shape.sizes(), ", "));
 }
 
-// One operation after the other, as a line of PyTorch has them.
+// A chain of operations, as in a line of PyTorch.
 class Operations {
  public:
   Operations(std::string variable, const Shape& shape) {
@@ -43,13 +43,13 @@ class Operations {
   void permute(const std::vector<Index>& order) {
     states_.push_back({fmt::format(".permute({})", join(order, ", ")), layout().permuted(order)});
   }
-  // Does nothing where the floats lie so already, as PyTorch's does.
+  // Does nothing if the floats are already in this order, like PyTorch's.
   void contiguous() {
     const bool copies = !layout().is_contiguous();
     states_.push_back(
         {".contiguous()", copies ? StridedLayout::contiguous(layout().shape()) : layout(), copies});
   }
-  // A view where that is possible, else a view of a copy.
+  // A view if possible, else a view of a copy.
   void reshape(const Shape& shape) {
     if (const auto viewed = layout().viewed(shape)) {
       states_.push_back({call("reshape", shape), *viewed});
@@ -74,7 +74,7 @@ class Builder {
   Builder(const Trace& trace, bool batch_first)
       : trace_(trace), sizes_(attention_sizes(trace.options, trace.tensors)), batch_first_(batch_first) {}
 
-  // q, k or v as the projection leaves it, into heads.
+  // q, k or v as output by the projection, into heads.
   MemoryOrder split(Id joined, Id heads) const {
     const Shape& shape = trace_.tensor(heads)->shape();  // (N,H,T,D)
     const Axis n = shape.axes()[0], h = shape.axes()[1], t = shape.axes()[2], d = shape.axes()[3];
@@ -101,7 +101,7 @@ class Builder {
     return order;
   }
 
-  // k into heads, and each head's matrix turned. Rotary position embedding writes its keys anew.
+  // k into heads, and each head's matrix transposed. Rotary position embedding writes its keys to new memory.
   MemoryOrder rotated_keys() const {
     const Id keys = trace_.tensors.k_rotary ? Id::k_rotary : Id::k_heads;
     const std::string name(tensor_entry(keys).name);
@@ -149,7 +149,7 @@ class Builder {
     return order;
   }
 
-  // A tensor that an operation has just made, or that was given: row-major.
+  // A tensor that an operation has just created, or that was given: row-major.
   MemoryOrder made(Id id) const {
     const Shape& shape = trace_.tensor(id)->shape();
     std::vector<Axis> axes = shape.axes();
@@ -175,7 +175,7 @@ class Builder {
   }
 
  private:
-  // The joined axis of the heads is E where it is as wide as the model.
+  // The joined axis of the heads is E if it is as wide as the model.
   Axis width(const Axis& joined) const {
     return {joined.size == sizes_.embed_dim ? "E" : joined.name, joined.size};
   }

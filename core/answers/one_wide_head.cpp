@@ -10,16 +10,16 @@
 namespace headwise {
 namespace {
 
-// Neighbouring numbers of a parameter: `groups` blocks, each of which stands `times` times in the wide head's.
+// Adjacent numbers of a parameter: `groups` blocks, each of which occurs `times` times in the wide head's.
 struct Segment {
   Index groups = 1, block = 0, times = 1;
 };
 
-// How a parameter is cut; empty where the wide head takes it as it is.
+// How a parameter is split; empty if the wide head uses it unchanged.
 std::vector<Segment> segments_of(TensorId id, const AttentionOptions& o) {
   const Index times = o.num_heads / o.num_kv_heads;
   if (times == 1) return {};
-  const auto rows = [&](Index inner) {  // of q, k and v, one under the other
+  const auto rows = [&](Index inner) {  // of q, k and v, stacked
     return std::vector<Segment>{{1, o.num_heads * o.head_dim * inner, 1},
                                 {o.num_kv_heads, o.head_dim * inner, times},
                                 {o.num_kv_heads, o.v_head_dim * inner, times}};
@@ -86,7 +86,7 @@ TensorPtr side_by_side(const TensorPtr& x, Index heads) {
   return std::make_shared<const Tensor>(joined.reshaped(Shape(std::move(axes))));
 }
 
-// The way back: (N,1,T,H·W) → `like`, copies summed.
+// The inverse: (N,1,T,H·W) → `like`, copies summed.
 TensorPtr heads_apart(const TensorPtr& wide, Index heads, const Shape& like) {
   const Shape& shape = wide->shape();
   const Tensor joined = wide->reshaped(Shape{shape.axes()[0], shape.axes()[2], shape.axes()[3]});
@@ -97,7 +97,7 @@ TensorPtr heads_apart(const TensorPtr& wide, Index heads, const Shape& like) {
                 like);
 }
 
-// attn_mask without its axis of heads, where all heads have the same; null where they differ.
+// attn_mask without its axis of heads, if all heads have the same; null if they differ.
 TensorPtr mask_of_all_heads(const AttentionInputs& inputs, const AttentionSizes& s) {
   const TensorPtr& mask = inputs.tensors.attn_mask;
   const auto view = view_attn_mask(inputs.options.op, mask->shape(), s.batch, s.heads, s.queries, s.keys);

@@ -9,8 +9,8 @@
 namespace headwise {
 
 struct WideHead {
-  std::string not_possible;        // a reason, and then no inputs
-  std::vector<std::string> notes;  // plain sentences on what could not be the very same
+  std::string not_possible;        // a reason; then there are no inputs
+  std::vector<std::string> notes;  // plain sentences on what could not be kept identical
   AttentionInputs inputs;
 };
 
@@ -19,8 +19,8 @@ struct WideHead {
 // repeated for each query head.
 WideHead one_wide_head(const AttentionInputs& inputs);
 
-// From a gradient of the wide head's array back to that of the array it was made from: summed over copies, heads apart
-// again. `like` is the shape wanted.
+// Converts a gradient of the wide head's array back to the array it was made from: copies are summed, heads separated
+// again. `many` gives the shape.
 TensorPtr gradient_of_many(TensorId id, const TensorPtr& wide_gradient, const AttentionInputs& many);
 
 }  // namespace headwise

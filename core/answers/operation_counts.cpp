@@ -31,7 +31,7 @@ OperationCounts operation_counts(const AttentionInputs& inputs) {
   const TraceTensors& t = inputs.tensors;
   const bool projects = o.op == Op::multi_head_attention;
   const bool grouped = s.kv_heads != s.heads;
-  // S, or S′ where columns are appended; G, or H where each query head has a key/value head of its own.
+  // S, or S′ if columns are appended; G, or H if each query head has its own key/value head.
   const std::string keys = s.key_axis();
   const std::string groups = grouped ? "G" : "H";
   const std::string kdim = o.kdim == s.embed_dim ? "E" : "kdim";

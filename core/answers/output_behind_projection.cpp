@@ -7,7 +7,7 @@
 namespace headwise {
 namespace {
 
-// Where the bits are the same, the tensor that is there stays, and all that was made from it.
+// If the bits are the same, the existing tensor stays, and everything computed from it.
 void put(TensorPtr& slot, const TensorPtr& made) {
   if (made && !identical(*slot, *made)) slot = made;
 }
@@ -28,8 +28,8 @@ TensorPtr output_behind_projection(const Trace& staged, const ProjectedInputs& p
     if (!rows || sizes.all_keys == sizes.keys) return rows;
     return std::make_shared<const Tensor>(append_rows(*rows, bias_row.get(), inputs.options.add_zero_attn));
   };
-  // A trace that differs in q, k and v alone: the reference takes these three from it by their keys, and computes
-  // anew whatever reads one that is another tensor now.
+  // A trace that differs only in q, k and v: the reference takes these three from it by their keys, and
+  // recomputes whatever reads a changed one.
   Trace previous(staged);
   put(previous.tensors.q, projected.q);
   put(previous.tensors.k, with_appended_rows(projected.k, inputs.tensors.bias_k));

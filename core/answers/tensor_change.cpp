@@ -17,7 +17,7 @@ bool same(double a, double b) {
   return a == b || (std::isnan(a) && std::isnan(b));
 }
 
-// Of cells that lie together, all of them finite on both sides; each sum in eight parts, so that it is made in vectors.
+// Over contiguous cells, all of them finite on both sides; each sum in eight parts, so that it is vectorised.
 struct FinitePart {
   bool finite = true;
   Index changed = 0;
@@ -32,7 +32,7 @@ FinitePart finite_part(const T* before, const T* after, Index count) {
   const auto add = [&](Index i, Index lane) {
     const auto a = static_cast<double>(before[i]), b = static_cast<double>(after[i]);
     const double delta = b - a, size = std::abs(delta);
-    poison[lane] += 0.0 * delta;  // NaN where either is not finite
+    poison[lane] += 0.0 * delta;  // NaN if either is not finite
     squares[lane] += delta * delta;
     squares_before[lane] += a * a;
     largest[lane] = size > largest[lane] ? size : largest[lane];
@@ -53,10 +53,10 @@ FinitePart finite_part(const T* before, const T* after, Index count) {
   return part;
 }
 
-// None where a cell is not finite.
+// nullopt if a cell is not finite.
 template <class T>
 std::optional<TensorChange> finite_change(const T* before, const T* after, Index count) {
-  constexpr Index cells = 16384;  // of a part
+  constexpr Index cells = 16384;  // per part
   std::vector<FinitePart> parts(static_cast<std::size_t>((count + cells - 1) / cells));
   for_ranges(static_cast<Index>(parts.size()), 4.0 * cells, [&](Index first, Index last) {
     for (Index part = first; part < last; ++part)
@@ -83,7 +83,7 @@ std::optional<TensorChange> finite_change(const T* before, const T* after, Index
   return change;
 }
 
-// The largest |after − before|, rounded to a float; NaN where one is not finite.
+// The largest |after − before|, rounded to a float; NaN if one is not finite.
 float rounded_largest(const float* before, const float* after, Index count) {
   constexpr Index lanes = 16;
   float largest[lanes] = {}, poison[lanes] = {};
@@ -106,7 +106,7 @@ float rounded_largest(const float* before, const float* after, Index count) {
 // Rounding keeps the order: the largest difference is among those that round to the largest rounded one.
 std::optional<double> largest_change(const TensorPtr& before, const TensorPtr& after) {
   if (before->dtype() != DType::f32 || after->dtype() != DType::f32) return std::nullopt;
-  constexpr Index cells = 16384;  // of a part
+  constexpr Index cells = 16384;  // per part
   const float *const from = before->values<float>().data(), *const to = after->values<float>().data();
   const Index count = after->size();
   std::vector<float> parts(static_cast<std::size_t>((count + cells - 1) / cells));

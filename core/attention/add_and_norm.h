@@ -1,4 +1,4 @@
-// "Add & norm" behind the attention, as in the post-norm Transformer: torch.nn.LayerNorm(x + sublayer(x)).
+// "Add & norm" after the attention, as in the post-norm Transformer: torch.nn.LayerNorm(x + sublayer(x)).
 #pragma once
 
 #include "core/tensor/tensor.h"
@@ -10,8 +10,8 @@ inline constexpr double layer_norm_epsilon = 1e-5;  // PyTorch's default
 // residual_output = query + output, cell by cell; both (N,L,E).
 Tensor add_residual(const Tensor& query, const Tensor& output);
 
-// Over the last axis: (x − mean)/√(variance + ε), the variance being the mean of the squares (divided by E,
-// not E−1); gain 1, bias 0.
+// Normalises over the last axis: (x − mean)/√(variance + ε), where the variance divides by E, not E−1; gain
+// 1, bias 0.
 Tensor layer_norm(const Tensor& x);
 
 }  // namespace headwise

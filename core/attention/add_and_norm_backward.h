@@ -1,4 +1,4 @@
-// d(loss) of the layer norm. The residual passes its gradient on to both addends as it is.
+// d(loss) of the layer norm. The residual passes its gradient to both addends unchanged.
 #pragma once
 
 #include "core/tensor/tensor.h"

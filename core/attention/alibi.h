@@ -1,5 +1,5 @@
-// Attention with linear biases (Press et al., "Train Short, Test Long", ICLR 2022): what is added grows with
-// distance.
+// Attention with linear biases (Press et al., "Train Short, Test Long", ICLR 2022): a bias that grows with
+// distance is added to the scores.
 #pragma once
 
 #include <vector>
@@ -8,9 +8,9 @@
 
 namespace headwise {
 
-// m_h = 2^(−8(h+1)/H) where H is a power of two. Else, as the authors publish it: the slopes of the next
-// lower power of two P, then every second slope of 2P, from the first on, until there are H.
-// Each times `scale` (AttentionOptions::alibi_scale).
+// m_h = 2^(−8(h+1)/H) if H is a power of two. Otherwise, as published by the authors: the slopes of the next
+// lower power of two P, then every second slope of 2P, starting with the first, until there are H. All are
+// multiplied by `scale` (AttentionOptions::alibi_scale).
 std::vector<double> alibi_slopes(Index heads, double scale = 1.0);
 
 // −m_h·distance, where distance = query + offset − key counts backwards. A key ahead of the query gets

@@ -22,7 +22,7 @@ struct MaskCell {
   T operator()(double cell) const { return static_cast<T>(cell); }
 };
 
-// The rows of mask_bias, each with its place; a row spans S, without the appended columns.
+// The rows of mask_bias, each with its indices; a row spans S, without the appended columns.
 template <class T>
 class Rows {
  public:
@@ -31,7 +31,7 @@ class Rows {
 
   Index heads() const { return shape_.size(1); }
 
-  // Rows are independent: they are given to the threads there are.
+  // Rows are independent and distributed over the available threads.
   template <class F>
   void for_each(F&& f) {
     const Index heads = shape_.size(1), queries = shape_.size(2), all_keys = shape_.size(3);
@@ -69,7 +69,7 @@ void add_key_padding_mask(Rows<T>& rows, std::span<const M> mask) {
   });
 }
 
-// Calls f with the values of a mask in the type that they are stored in.
+// Calls f with the values of a mask in their stored type.
 template <class F>
 void visit_mask(const Tensor& mask, F&& f) {
   switch (mask.dtype()) {
@@ -102,7 +102,7 @@ void block_by_position(Rows<T>& rows, const AttentionOptions& options, Index off
   const Index everything = std::numeric_limits<Index>::max() / 4;
   const Index window = std::min(options.sliding_window.value_or(everything), everything);
   rows.for_each([&](Index, Index, Index l, std::span<T> row) {
-    // Keys from `begin` to before `end` are less than a window away and, where it is causal, not ahead.
+    // Keys from `begin` up to `end` are less than a window away and, if causal, not ahead.
     const Index own = l + offset, keys = static_cast<Index>(row.size());
     const Index begin = std::clamp<Index>(own - window + 1, 0, keys);
     const Index end = std::clamp<Index>(own + (options.is_causal ? 1 : window), begin, keys);

@@ -1,4 +1,4 @@
-// d(loss) of masks that were given as numbers. A boolean mask has no gradient.
+// d(loss) of numeric masks. A boolean mask has no gradient.
 #pragma once
 
 #include "core/attention/attention_options.h"

@@ -5,10 +5,10 @@
 
 namespace headwise {
 
-// Every number brought into [−bound, bound], as torch.clamp; NaN stays. `bound` > 0; f32 or f64.
+// Clamps every number to [−bound, bound], like torch.clamp; NaN stays. `bound` > 0; f32 or f64.
 Tensor clip(const Tensor& x, double bound);
 
-// d(loss)/dx from d(loss)/d(clip(x)): 0 where |x| > bound, as autograd has it. Both of one shape and type.
+// d(loss)/dx from d(loss)/d(clip(x)): 0 where |x| > bound, as in autograd. Both have the same shape and type.
 Tensor clip_gradient(const Tensor& gradient, const Tensor& x, double bound);
 
 }  // namespace headwise

@@ -1,4 +1,4 @@
-// Splitting into heads and merging again: a change of the order of the cells, no arithmetic but the gains.
+// Splits into heads and merges again: only the order of the cells changes, with no arithmetic except the gains.
 #pragma once
 
 #include <span>
@@ -7,15 +7,15 @@
 
 namespace headwise {
 
-// (N,T,H·W) → (N,H,T,W): out[n,h,t,w] = x[n,t,h·W+w]. Head h owns W neighbouring columns. `head_axis` is "H"
-// or "G", `width_axis` "D" or "Dv"; T keeps the name it has in x. f32 or f64.
+// (N,T,H·W) → (N,H,T,W): out[n,h,t,w] = x[n,t,h·W+w]. Head h owns W adjacent columns. `head_axis` is "H" or
+// "G", `width_axis` "D" or "Dv"; T keeps its name from x. f32 or f64.
 Tensor split_heads(const Tensor& x, Index heads, const char* head_axis, const char* width_axis);
 
-// (N,H,T,W) → (N,T,H·W), the inverse of split_heads; with `gain` (H) each head is multiplied by its own.
-// out[n,t,h·W+w] = gain[h]·x[n,h,t,w]. The joined axis is named `joined_axis`. f32 or f64.
+// (N,H,T,W) → (N,T,H·W), the inverse of split_heads; with `gain` (H) each head is multiplied by its own gain:
+// out[n,t,h·W+w] = gain[h]·x[n,h,t,w]. The merged axis is named `joined_axis`. f32 or f64.
 Tensor merge_heads(const Tensor& x, const Tensor* gain, const char* joined_axis);
 
-// (N,G,S,W) → (N,H,S,W): each key/value head serves H/G neighbouring query heads, out[n,h] = x[n, h/(H/G)]
+// (N,G,S,W) → (N,H,S,W): each key/value head serves H/G adjacent query heads, out[n,h] = x[n, h/(H/G)]
 // (repeat-interleave, not tiling). The attention itself reads the shared head in place; this makes the copies
 // visible.
 Tensor repeat_kv(const Tensor& x, Index heads);

@@ -1,4 +1,4 @@
-// d(loss) of the merge with its gains. The merge without gains, and the split, are undone by each other:
+// d(loss) of the merge with its gains. Without gains the merge and the split are each other's inverse:
 // split_heads, merge_heads.
 #pragma once
 
@@ -7,7 +7,7 @@
 namespace headwise {
 
 // d head_output[n,h,l,w] = gain[h]·d concat[n,l,h·Dv+w]; `gain` (H) may be null: all 1. `head_output` is the
-// shape.
+// shape of the result.
 Tensor merge_heads_gradient(const Tensor& grad_concat, const Tensor* gain, const Shape& head_output);
 
 // d gain[h] = Σ_{n,l,w} d concat[n,l,h·Dv+w]·head_output[n,h,l,w]; `gain` is the shape (H).

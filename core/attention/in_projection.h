@@ -1,5 +1,5 @@
 // From query, key and value to q, k and v: the input projection of F.multi_head_attention_forward, and the
-// rows that it appends to k and v. Letters: core/tensor/shape.h.
+// rows that it appends to k and v. Axis letters: core/tensor/shape.h.
 #pragma once
 
 #include "core/attention/attention_options.h"
@@ -8,13 +8,13 @@
 
 namespace headwise {
 
-// Where W_q, W_k or W_v stands. Packed: `in_proj_weight` (H·D+G·D+G·Dv,E) holds all three, in that order.
+// Where W_q, W_k or W_v is stored. Packed: `in_proj_weight` (H·D+G·D+G·Dv,E) holds all three, in that order.
 // Separate: `own_weight` is the matrix itself. `in_proj_bias` (H·D+G·D+G·Dv), or null, is packed either way.
 LinearRows in_projection_rows(Projection which, const AttentionOptions& options, const Tensor* in_proj_weight,
                               const Tensor* own_weight, const Tensor* in_proj_bias);
 
-// k or v (N,S,W) with one more key position, or two, at its end: first bias_row (W), the same for every
-// batch, then a row of zeros. `bias_row` may be null. The result is (N,S′,W).
+// k or v (N,S,W) with one or two key positions appended: first bias_row (W), the same for every batch, then a
+// row of zeros. `bias_row` may be null. The result is (N,S′,W).
 Tensor append_rows(const Tensor& rows, const Tensor* bias_row, bool zero_row);
 
 }  // namespace headwise

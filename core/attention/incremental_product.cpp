@@ -13,7 +13,7 @@ struct Run {
   Index first, count;
 };
 
-// Of one product: what has to be computed.
+// What has to be computed in one product.
 struct Changes {
   std::vector<Run> rows, columns;
   bool any() const { return !rows.empty() || !columns.empty(); }
@@ -49,7 +49,7 @@ std::vector<Run> changed_rows(const DoubleProduct& of, const EarlierProduct& bef
   return runs(changed);
 }
 
-// One side of the right matrix lies together: its columns, or its rows.
+// Either the columns or the rows of the right matrix are contiguous.
 std::vector<Run> changed_columns(const DoubleProduct& of, const EarlierProduct& before) {
   std::vector<bool> changed(static_cast<std::size_t>(of.columns));
   if (of.right_row_step == 1) {
@@ -131,7 +131,7 @@ ProductChange incremental_product(std::span<const DoubleProduct> products,
     }
   });
   multiply_doubles(columns);
-  multiply_doubles(rows);  // after the columns: where they cross both are the new number, but one write at a time
+  multiply_doubles(rows);  // after the columns, so that cells where both cross are not written concurrently
   return ProductChange::some;
 }
 

@@ -11,10 +11,10 @@
 namespace headwise {
 namespace {
 
-// Rows of x that are widened to double at a time: bounds the memory beside x and y.
+// Rows of x that are widened to double at a time: bounds the extra memory.
 constexpr Index block_rows = 512;
 
-// `x`, `weight` and `bias` (may be null) as they lie in memory.
+// `x`, `weight` and `bias` (may be null) as stored in memory.
 DoubleProduct affine(const double* x, Index count, const double* weight, const double* bias,
                      Index in_features, Index out_features, double* y) {
   return {.rows = count,

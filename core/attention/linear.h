@@ -1,4 +1,4 @@
-// The affine map that the input and the output projection are made of: torch.nn.functional.linear.
+// The affine map of the input and the output projection: torch.nn.functional.linear.
 #pragma once
 
 #include "core/attention/incremental_product.h"
@@ -6,8 +6,7 @@
 
 namespace headwise {
 
-// Some neighbouring rows of a weight, with the bias that belongs to them: how q, k and v lie in a packed
-// in_proj_weight.
+// Adjacent rows of a weight with their bias: this is how q, k and v are stored in a packed in_proj_weight.
 struct LinearRows {
   const Tensor* weight = nullptr;  // (rows ≥ first_weight_row + out_features, in_features)
   Index first_weight_row = 0;
@@ -19,14 +18,14 @@ struct LinearRows {
 // x (…, in_features); `out` names the result: the leading axes of x, then out_features. Same type throughout.
 Tensor linear(const Tensor& x, const LinearRows& rows, Shape out);
 
-// The same numbers beside those of before, where little has changed: only rows whose x is another, and columns whose
-// weight or bias is another, are computed.
+// The same result computed incrementally: only rows whose x has changed, and columns whose weight or bias has
+// changed, are computed.
 struct EarlierLinear {
   const Tensor& x;
   const LinearRows& rows;
   const Tensor& y;
 };
-// As incremental_product says, y being its output; `most` too where sizes differ. In f64 only.
+// Like incremental_product, with y as its output; also returns `most` if sizes differ. f64 only.
 ProductChange incremental_linear(const Tensor& x, const LinearRows& rows, const EarlierLinear& earlier,
                                  Tensor& y);
 

@@ -9,14 +9,14 @@
 namespace headwise {
 namespace {
 
-// Rows that are widened to double at a time: bounds the memory beside the result.
+// Rows that are widened to double at a time: bounds the extra memory.
 constexpr Index block_rows = 512;
 
 Index last_size(const Tensor& tensor) {
   return tensor.shape().size(tensor.shape().rank() - 1);
 }
 
-// All leading axes as rows, `count` of them from `first` on.
+// All leading axes as rows, `count` of them starting at `first`.
 template <class T>
 ConstMatrixMap<T> rows_of(const Tensor& tensor, Index first, Index count) {
   const Index width = last_size(tensor);

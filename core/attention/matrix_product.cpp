@@ -14,12 +14,12 @@ namespace {
 
 constexpr Index columns = DoubleKernels::columns;
 
-// So much of the depth at a time: a panel of it and a block of rows stay in the first cache.
+// The depth processed at a time: a panel of it and a block of rows stay in the L1 cache.
 constexpr Index depth_at_once = 256;
-// Rows of a task: whole blocks of every instruction set; so much of the depth of them stays in the second cache.
+// Rows of a task: whole blocks of every instruction set; this much of their depth stays in the L2 cache.
 constexpr Index rows_at_once = 96;
 constexpr Index panels_at_once = 8;
-// In multiply-adds; what is less is not worth waking a thread.
+// In multiply-adds; less is not worth waking a thread for.
 constexpr double least_shared_work = 2e5;
 
 Index parts(Index count, Index part) {
@@ -32,7 +32,7 @@ Buffer buffer(Index count) {
   return std::make_unique_for_overwrite<double[]>(static_cast<std::size_t>(count));
 }
 
-// Where the tasks of a product begin among those of all.
+// Where the tasks of each product begin among all tasks.
 struct Shares {
   std::vector<Index> first{0};
   void add(Index tasks) { first.push_back(first.back() + tasks); }
@@ -42,7 +42,7 @@ struct Shares {
   }
 };
 
-// A panel of the right side, [depth][columns], zeros beside its last column.
+// A panel of the right side, [depth][columns], padded with zeros after its last column.
 void fill_panel(const DoubleProduct& of, Index panel, double* to) {
   const Index first = panel * columns, made = std::min(columns, of.columns - first);
   const double* const from = of.right + first * of.right_column_step;
@@ -57,7 +57,7 @@ void fill_panel(const DoubleProduct& of, Index panel, double* to) {
   }
 }
 
-// Rows of the left side, from `depth` on, as blocks [depth][height], zeros below the last row.
+// Rows of the left side, starting at `depth`, as blocks [depth][height], zeros below the last row.
 void fill_blocks(const DoubleProduct& of, Index first_row, Index rows, Index first_depth, Index depth,
                  Index height, double* to) {
   for (Index block = 0; block < rows; block += height, to += depth * height) {
@@ -69,7 +69,7 @@ void fill_blocks(const DoubleProduct& of, Index first_row, Index rows, Index fir
   }
 }
 
-// Some rows of a product, `panels` being its right side.
+// Some rows of a product, where `panels` is its right side.
 void multiply_rows(const DoubleKernels& kernels, const DoubleProduct& of, const double* panels, Index first,
                    Index rows, double* scratch) {
   const Index height = kernels.rows;

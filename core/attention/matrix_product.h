@@ -1,5 +1,5 @@
-// Matrix products as the reference makes them: each sum is taken in double, in the order of k, and rounded once, so that
-// an f32 result is the rounded exact one. The bits do not depend on the instruction set or the number of threads.
+// Matrix products as the reference computes them: each sum is accumulated in double, in the order of k, and rounded once, so that an f32
+// result is the exact one rounded. The bits do not depend on the instruction set or the number of threads.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace headwise {
 
-// out(i,j) = Σ_k left(i,k)·right(k,j), plus bias(j) where there is one; only that for a depth of 0. Nothing is skipped:
-// 0·NaN is NaN, as in PyTorch. A row of `left` and of `out` lies together.
+// out(i,j) = Σ_k left(i,k)·right(k,j), plus bias(j) if there is one; for a depth of 0 only the bias. Nothing is skipped:
+// 0·NaN is NaN, as in PyTorch. Rows of `left` and of `out` are contiguous.
 struct DoubleProduct {
   Index rows, depth, columns;
   const double* left;
@@ -21,7 +21,7 @@ struct DoubleProduct {
   const double* bias = nullptr;
 };
 
-// All of them, on the threads there are. Throws Error(cancelled).
+// Computes all of them, on all available threads. Throws Error(cancelled).
 void multiply_doubles(std::span<const DoubleProduct> products);
 
 // left·right

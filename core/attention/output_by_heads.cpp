@@ -8,7 +8,7 @@
 namespace headwise {
 namespace {
 
-// Calls take(row, e, h, part) for every part of every cell, rows counted flat over (N,L).
+// Calls take(row, e, h, part) for every part of every cell, where `row` is a flat index over (N,L).
 template <class T, class Take>
 void visit_parts(const Tensor& concat, const Tensor& weight, Index heads, Take&& take) {
   const Index joined = concat.shape().size(2);  // H·Dv

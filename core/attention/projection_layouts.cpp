@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::array projections{Projection::q, Projection::k, Projection::v};
 
-// What the letters say about one of the three.
+// The sizes of one of the three projections.
 struct Sizes {
   Index heads = 0;  // H or G
   Index width = 0;  // D or Dv: rows of one head
@@ -83,7 +83,7 @@ ProjectionMatrix rows_of(Projection which, Index head, Index first_row, Index ro
   return matrix;
 }
 
-// Which of q, k and v a matrix makes, and how many rows of it: a packed one makes all three.
+// Which of q, k and v a matrix computes, and how many of its rows: a packed one computes all three.
 struct Share {
   Projection which;
   Index first_row;  // of the matrix
@@ -116,7 +116,7 @@ void copy_columns(const Tensor& from, Index first_from, Tensor& to, Index first_
   dispatch_float(from.dtype(), [&]<class T>() { copy_block<T>(from, first_from, to, first_to, columns); });
 }
 
-// Rows of the matrix's weight, or entries of its bias, as a tensor's rows from `first_to` on.
+// Copies rows of the matrix's weight, or entries of its bias, to a tensor's rows from `first_to` on.
 void copy_rows(const Tensor& from, Index first_from, Tensor& to, Index first_to, Index rows) {
   const Index width = from.shape().rank() == 2 ? from.shape().size(1) : 1;
   dispatch_float(from.dtype(), [&]<class T>() {
@@ -213,7 +213,7 @@ ProjectedInputs project_with(const AttentionOptions& o, const std::vector<Projec
         ++first;
         continue;
       }
-      // One product for all neighbouring rows that read the same array.
+      // One product for all adjacent rows that read the same array.
       std::size_t end = first + 1;
       while (end < shares.size() && sources[static_cast<std::size_t>(shares[end].which)] == x) ++end;
       const Index first_row = shares[first].first_row;

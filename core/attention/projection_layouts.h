@@ -1,7 +1,7 @@
-// Three ways to write down the same input projection: one packed matrix, three matrices, or one small matrix for each
-// head. They are views of the same numbers, because head h owns D neighbouring rows of W_q: rows [h·D, (h+1)·D).
-// Sources: torch.nn.MultiheadAttention (packed where kdim = vdim = embed_dim, else separate); "Attention Is All You
-// Need", 3.2.2 (W_i^Q, W_i^K, W_i^V for each head i).
+// Three layouts of the same input projection: one packed matrix, three matrices, or one small matrix per head. They are
+// views of the same numbers, because head h owns D adjacent rows of W_q: rows [h·D, (h+1)·D). Sources:
+// torch.nn.MultiheadAttention (packed if kdim = vdim = embed_dim, else separate); "Attention Is All You Need", 3.2.2
+// (W_i^Q, W_i^K, W_i^V for each head i).
 #pragma once
 
 #include <vector>
@@ -11,8 +11,8 @@
 
 namespace headwise {
 
-// The parameters as a trace holds them: packed (in_proj_weight), or separate, where k_proj_weight may be missing beside
-// static_k and v_proj_weight beside static_v. in_proj_bias (H·D+G·D+G·Dv), or null, is packed either way.
+// The parameters as stored in a trace: packed (in_proj_weight), or separate, where k_proj_weight may be missing if there is a static_k,
+// and v_proj_weight if there is a static_v. in_proj_bias (H·D+G·D+G·Dv), or null, is packed either way.
 struct ProjectionParameters {
   TensorPtr in_proj_weight;  // (H·D+G·D+G·Dv,E)
   TensorPtr q_proj_weight;   // (H·D,E)
@@ -21,7 +21,7 @@ struct ProjectionParameters {
   TensorPtr in_proj_bias;
 };
 
-// One matrix of a layout with its bias: rows of the parameters, looked at where they stand.
+// One matrix of a layout with its bias: a view of rows of the parameters, in place.
 struct ProjectionMatrix {
   Projection of = Projection::q;  // of the first row
   Index head = -1;                // per_head: which query head (q) or key/value head (k, v); else −1
@@ -32,37 +32,37 @@ struct ProjectionMatrix {
   TensorPtr bias;                 // likewise; may be null
 };
 
-// W_q, W_k and W_v as one packed matrix can only be where all three are as wide as the query and all three are there.
+// W_q, W_k and W_v can only be packed into one matrix if all three are present and as wide as the query.
 bool can_be_packed(const AttentionOptions& options, const ProjectionParameters& parameters);
 
-// The matrices of a layout in the order q, k, v, heads counted up: 1, 3 or H+2·G of them; a missing W_k or W_v has
-// none. Nothing is copied, except where separate parameters are to be packed: those are stacked once. Throws
-// Error(usage) where they cannot be.
+// The matrices of a layout in the order q, k, v, heads ascending: 1, 3 or H+2·G of them; a missing W_k or W_v is left
+// out. Nothing is copied, except that separate parameters are stacked once to be packed. Throws Error(usage) if they
+// cannot be packed.
 std::vector<ProjectionMatrix> projection_matrices(ProjectionLayout layout, const AttentionOptions& options,
                                                   const ProjectionParameters& parameters);
 
-// The way back: the matrices of any layout as packed or as separate parameters (copies). Throws Error(usage) where
-// `packed` is asked for and cannot be.
+// The inverse: the matrices of any layout as packed or as separate parameters (copies). Throws Error(usage) if `packed`
+// is requested but impossible.
 ProjectionParameters joined_parameters(const AttentionOptions& options,
                                        const std::vector<ProjectionMatrix>& matrices, bool packed);
 
-// The rows of q, k and v, one under the other: in_proj_weight (H·D+G·D+G·Dv, E). All three have the width E.
+// The rows of q, k and v stacked vertically: in_proj_weight (H·D+G·D+G·Dv, E). All three have width E.
 Tensor packed_projections(const Tensor& q, const Tensor& k, const Tensor& v);
 
 struct ProjectionInputs {
-  TensorPtr query, key, value;  // (N,L,E) (N,S,kdim) (N,S,vdim); one pointer where they are one array
-  bool project_k = true;        // false beside static_k, which replaces the projected k
+  TensorPtr query, key, value;  // (N,L,E) (N,S,kdim) (N,S,vdim); one pointer if they are one array
+  bool project_k = true;        // false with static_k, which replaces the projected k
   bool project_v = true;
 };
 
 struct ProjectedInputs {
-  TensorPtr q, k, v;   // (N,L,H·D) (N,S,G·D) (N,S,G·Dv); null where not asked for
-  Index products = 0;  // matrix products that were made
+  TensorPtr q, k, v;   // (N,L,H·D) (N,S,G·D) (N,S,G·Dv); null if not requested
+  Index products = 0;  // number of matrix products computed
 };
 
-// 'nle,fe->nlf' with the matrices of a layout, as many products as it takes: packed, one for neighbouring rows that
-// read the same array (self-attention: one; key is value: two; else three); separate, one each; per_head, one for each
-// head, written into the columns of that head.
+// 'nle,fe->nlf' with the matrices of a layout, using as many products as it takes: packed, one for adjacent rows that
+// read the same array (self-attention: one; key is value: two; else three); separate, one each; per_head, one per head,
+// written into the columns of that head.
 ProjectedInputs project_with(const AttentionOptions& options, const std::vector<ProjectionMatrix>& matrices,
                              const ProjectionInputs& inputs);
 

@@ -9,7 +9,7 @@
 namespace headwise {
 namespace {
 
-// cos θ and sin θ of every position and pair: made once for all batches and heads.
+// cos θ and sin θ of every position and pair, computed once for all batches and heads.
 struct Rotations {
   std::vector<double> cosines;  // (T,R/2)
   std::vector<double> sines;
@@ -101,7 +101,7 @@ Index rotary_first_query(const AttentionOptions& options, Index queries, Index k
 std::vector<double> scaled_inverse_frequencies(std::vector<double> inverse_frequencies,
                                                const Llama3FrequencyScaling& scaling) {
   for (double& frequency : inverse_frequencies) {
-    // How many whole rotations the pair made within the texts that the model was first trained on.
+    // How many full rotations the pair makes within the texts that the model was originally trained on.
     const double rotations = scaling.original_max_position_embeddings * frequency / (2.0 * std::numbers::pi);
     if (rotations > scaling.high_freq_factor) continue;
     const double kept =

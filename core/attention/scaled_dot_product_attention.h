@@ -1,6 +1,6 @@
-// The parts of Attention(Q,K,V) = softmax(Q·Kᵀ/√D)·V, one function each, in the order they are applied:
-// scores, scale, mask, (softmax, dropout: files of their own), weighted sum. Sources: "Attention Is All You
-// Need", 3.2.1; F.scaled_dot_product_attention; ONNX Attention, opset 23.
+// The parts of Attention(Q,K,V) = softmax(Q·Kᵀ/√D)·V, one function each, in the order they are applied: scores, scale, mask,
+// (softmax and dropout have their own files), weighted sum. Sources: "Attention Is All You Need", 3.2.1;
+// F.scaled_dot_product_attention; ONNX Attention, opset 23.
 #pragma once
 
 #include <optional>
@@ -15,14 +15,14 @@ namespace headwise {
 // q_heads (N,H,L,D), k_heads (N,G,S′,D); `out` is (N,H,L,S′).
 Tensor attention_scores(const Tensor& q_heads, const Tensor& k_heads, Shape out);
 
-// A product of each head beside that of before (core/attention/incremental_product.h): `left` (N,H,…) and `right` (N,G,…) are
-// what it was made from.
+// The previous product of each head (core/attention/incremental_product.h); `left` (N,H,…) and `right` (N,G,…) are its
+// factors.
 struct EarlierHeads {
   const Tensor& left;
   const Tensor& right;
   const Tensor& out;
 };
-// As incremental_product says, `scores` being its output; `most` too where sizes differ. In f64 only.
+// Like incremental_product, with `scores` as its output; also returns `most` if sizes differ. f64 only.
 ProductChange incremental_attention_scores(const Tensor& q_heads, const Tensor& k_heads,
                                            const EarlierHeads& earlier, Tensor& scores);
 
@@ -32,14 +32,14 @@ struct ScoreScale {
   double temperature = 1.0;  // > 0
   double softcap = 0.0;      // ≥ 0; 0: none
 };
-// 1/√D, D being options.head_dim: the scale where none is given.
+// 1/√D, where D is options.head_dim: the scale if none is given.
 double derived_scale(const AttentionOptions& options);
-// What the options say.
+// The values set in the options.
 ScoreScale score_scale(const AttentionOptions& options);
 Tensor scale_scores(const Tensor& scores, const ScoreScale& scale);
 
-// masked[…] = scaled[…] + mask_bias[…]. With `mask_value`, cells whose mask_bias is -inf are filled with it
-// instead, whatever their score is (masked_fill: NaN too).
+// masked[…] = scaled[…] + mask_bias[…]. With `mask_value`, cells whose mask_bias is -inf are filled with it instead, whatever
+// their score is (masked_fill: NaN too).
 Tensor mask_scores(const Tensor& scaled_scores, const Tensor& mask_bias, std::optional<double> mask_value);
 
 // 'nhls,ngse->nhle': head_output[n,h,l,e] = Σ_s dropped_weights[n,h,l,s]·v_heads[n,g,s,e].

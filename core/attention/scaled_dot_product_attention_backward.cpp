@@ -11,8 +11,8 @@
 namespace headwise {
 namespace {
 
-// out[n,g,s,w] = Σ_{h of g} Σ_l a[n,h,l,s]·b[n,h,l,w]: what the query heads of a group send back to their
-// shared head.
+// out[n,g,s,w] = Σ_{h of g} Σ_l a[n,h,l,s]·b[n,h,l,w]: the gradient that the query heads of a group pass back
+// to their shared head.
 Tensor sum_over_group(const Tensor& a, const Tensor& b, const Shape& shared) {
   Tensor out(shared, a.dtype());
   const Index batch = shared.size(0);

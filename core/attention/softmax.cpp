@@ -18,7 +18,7 @@ bool all_blocked(std::span<const T> row) {
   return !row.empty() && std::ranges::all_of(row, [](T x) { return x == -std::numeric_limits<T>::infinity(); });
 }
 
-// In double. A NaN need not be found by the maximum: it reaches the sum, and from there the whole row.
+// In double. The maximum may miss a NaN: it reaches the sum, and from there the whole row.
 void softmax_row(const DoubleKernels& kernels, const double* x, Index keys, double* weights) {
   const double sum = kernels.exponentials(x, kernels.largest(x, keys), keys, weights);
   for (Index s = 0; s < keys; ++s) weights[s] /= sum;

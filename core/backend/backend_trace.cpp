@@ -9,7 +9,7 @@
 namespace headwise {
 namespace {
 
-// The reference's trace with what the fast one has in its place, where the fast one alone is not enough.
+// The reference's trace, with the fast backend's tensors where it has them, if those alone are not enough.
 TracePtr completed(const TracePtr& fast, const AttentionInputs& inputs, const NeededTensors& needed) {
   if (needed && std::ranges::all_of(*needed, [&](TensorName name) { return fast->tensor(name) != nullptr; }))
     return fast;

@@ -27,7 +27,7 @@ class CpuPass : public BackendPass {
  public:
   explicit CpuPass(std::function<TracePtr()> forward) : forward_(std::move(forward)) {}
   void compute() override {
-    trace_.reset();  // its memory is free for the next one
+    trace_.reset();  // frees its memory for the next one
     trace_ = forward_();
   }
   TracePtr trace() override { return trace_; }

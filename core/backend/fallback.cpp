@@ -4,7 +4,7 @@
 namespace headwise {
 namespace {
 
-// Errors of the GPU: no context or shaders; a GPU that was reset, or has no room.
+// Whether it is a GPU error: no context or shaders; a GPU that was reset or is out of memory.
 bool is_of_the_gpu(const Backend& backend, const Error& error) {
   return backend.id == BackendId::gl &&
          (error.status() == ExitStatus::no_display || error.status() == ExitStatus::memory);

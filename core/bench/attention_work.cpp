@@ -11,10 +11,10 @@
 namespace headwise {
 namespace {
 
-constexpr Index most_scores = 8 * 512 * 512;  // that the reference computes here
+constexpr Index most_scores = 8 * 512 * 512;  // computed here by the reference
 constexpr Index sampled_queries = 16;
 
-// Keys that a query looks at.
+// The number of keys that a query looks at.
 Index visible_keys(const AttentionInputs& inputs, const AttentionSizes& sizes, Index n, Index query) {
   const AttentionOptions& o = inputs.options;
   Index from = 0, to = sizes.keys;
@@ -58,7 +58,7 @@ double difference(const Tensor& a, const Tensor& b) {
   return worst;
 }
 
-// Masks that name each query, frozen heads and dropout go by the place of a cell: they are compared whole.
+// Masks given per query, frozen heads and dropout depend on the position of a cell: these runs are compared as a whole.
 bool can_be_sampled(const AttentionInputs& inputs) {
   const TraceTensors& t = inputs.tensors;
   return !t.attn_mask && !t.valid_lens && !t.frozen_weights && inputs.options.dropout == 0.0;
@@ -91,7 +91,7 @@ double difference_from_reference(const AttentionInputs& inputs, const Tensor& ou
       !can_be_sampled(inputs)) {
     return difference(output, *reference_forward(inputs)->tensors.output);
   }
-  // Where there are as many keys as queries, the last ones keep their places by the other alignment.
+  // If there are as many keys as queries, the last ones keep their positions under the other alignment.
   const bool last = s.queries == s.keys;
   const Index first = last ? s.queries - sampled_queries : 0;
   const bool module = inputs.options.op == Op::multi_head_attention;

@@ -14,13 +14,13 @@
 namespace headwise {
 namespace {
 
-// As long as a short run: beside work that also moves numbers the clock does not rise to where it goes in a loop of nothing
-// but multiply-adds after some 10 ms.
+// As long as a short run: work that also moves data does not reach the clock speed of a loop of multiply-adds only after
+// some 10 ms.
 constexpr double peak_seconds = 0.002;
-// What is shorter than this is done several times for one figure.
+// Shorter work is repeated for one measurement.
 constexpr double shortest_seconds = 0.004;
 constexpr int most_at_once = 64;
-// What takes longer than this is not run once more before it is measured: what the caches held is a small part of it.
+// Longer work has no extra warm-up run before it is measured: the contents of the caches hardly matter.
 constexpr double longest_warmed_seconds = 0.1;
 
 double seconds_of(const std::function<void()>& run, int times) {
@@ -45,7 +45,7 @@ double extra_mib(const std::function<void()>& run) {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
-  std::ofstream("/proc/self/clear_refs") << "5";  // the highest mark begins anew
+  std::ofstream("/proc/self/clear_refs") << "5";  // resets the peak
   const double before = status_mib("VmRSS:");
   run();
   return std::max(0.0, status_mib("VmHWM:") - before);

@@ -20,9 +20,9 @@ extern const PeakKernel peak_kernel_avx512;
 
 namespace {
 
-constexpr Index copied_floats = Index{32} << 20;  // 128 MiB there and as much here
+constexpr Index copied_floats = Index{32} << 20;  // 128 MiB for the source and as much for the copy
 constexpr int copies = 5;
-// Tasks of a thread: who was late takes fewer.
+// Tasks per thread: a thread that started late does fewer.
 constexpr Index tasks_of_thread = 16;
 
 const PeakKernel& kernel() {
@@ -49,7 +49,7 @@ double seconds_of(const std::function<void()>& work) {
 double fma_peak_gflops(int threads, double seconds) {
   const PeakKernel& peak = kernel();
   std::atomic<float> asked_for = 0.0f;
-  // First on one thread, to know how many rounds take that long.
+  // First on one thread, to find out how many rounds take that long.
   constexpr std::int64_t trial = 20000;
   const double trial_seconds = seconds_of([&] { asked_for = peak.run(trial); });
   const double rounds = trial * seconds / trial_seconds / static_cast<double>(tasks_of_thread);

@@ -1,5 +1,5 @@
-// Compiled once for each instruction set, with HEADWISE_ISA its name, HEADWISE_VECTOR the floats in one of its vectors and
-// HEADWISE_BLOCK how many sums are under way: enough to hide how long one takes, and no more than there are registers.
+// Compiled once for each instruction set, where HEADWISE_ISA is its name, HEADWISE_VECTOR the number of floats in one of its vectors and
+// HEADWISE_BLOCK the number of concurrent sums: enough to hide the latency of one, and no more than there are registers.
 #include "core/bench/peak_kernel.h"
 
 #define HEADWISE_TABLE_OF(isa) peak_kernel_##isa
@@ -18,7 +18,7 @@ float run(std::int64_t rounds) {
   for (int i = 0; i < sums; ++i) sum[i] = Vector{} + 1e-9f * static_cast<float>(i);
   Vector factor = Vector{} + 0.5f, term = Vector{} + 1e-6f;
 #if defined(__x86_64__)
-  asm volatile("" : "+x"(factor), "+x"(term));  // nothing is known about them
+  asm volatile("" : "+x"(factor), "+x"(term));  // hides their values from the compiler
 #endif
   for (std::int64_t round = 0; round < rounds; ++round) {
 #pragma GCC unroll 24

@@ -1,4 +1,4 @@
-// As many multiplications and additions as a core can do: what the speed of a backend is held against. Compiled once for
+// As many multiplications and additions as a core can do: the reference for the speed of a backend. Compiled once for
 // each instruction set.
 #pragma once
 
@@ -8,7 +8,7 @@ namespace headwise {
 
 struct PeakKernel {
   std::int64_t round_flops;  // of one round, a multiply-add counted as two
-  // Rounds over numbers that stay in registers; the result is of no use but to be asked for.
+  // Runs rounds over numbers that stay in registers; the result only prevents them from being optimised away.
   float (*run)(std::int64_t rounds);
 };
 

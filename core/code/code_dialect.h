@@ -1,5 +1,5 @@
-// What the styles write differently: one expression an operation. The steps themselves are written once, in
-// terms of these (core/code/code_lines.cpp).
+// What the code styles write differently: one expression per operation. The steps themselves are written once, in terms of these
+// (core/code/code_lines.cpp).
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ class CodeDialect {
   explicit CodeDialect(CodeSizes sizes) : sizes_(sizes) {}
   virtual ~CodeDialect() = default;
 
-  // x·Wᵀ + b; no bias: an empty text. `layer` is the name of the linear layer, "W_q".
+  // x·Wᵀ + b; without bias: an empty text. `layer` is the name of the linear layer, "W_q".
   virtual std::string linear(const std::string& layer, const std::string& x, const std::string& weight,
                              const std::string& bias) const = 0;
   // (N,T,W) and a row (W) → (N,T+1,W)
@@ -47,18 +47,18 @@ class CodeDialect {
   virtual std::string zero_empty_rows(const std::string& weights, const std::string& scores) const = 0;
   virtual std::string where_minus_infinity(const std::string& marks, const std::string& fill,
                                            const std::string& otherwise) const = 0;
-  // A statement: in `weights`, as this style has them, the slices of these heads become those of `frozen` (N,F,L,S′).
+  // A statement that, in `weights` in this style's layout, replaces the slices of these heads with those of `frozen` (N,F,L,S′).
   virtual std::string freeze(const std::string& weights, const std::string& heads,
                              const std::string& frozen) const = 0;
-  // Rotary position embedding: whole numbers from `first` to before `last` in f64, numbers in f64; cos and sin of `angle` in the
-  // type of `like`; columns side by side.
+  // Rotary position embedding: integers from `first` up to but excluding `last` in f64, numbers in f64; cos and sin of `angle`
+  // in the type of `like`; columns side by side.
   virtual std::string range(Index first, Index last, Index step) const = 0;
   virtual std::string doubles(const std::string& numbers) const = 0;
   virtual std::string in_type_of(const std::string& x, const std::string& like) const = 0;
   virtual std::string cosine(const std::string& angle) const = 0;
   virtual std::string sine(const std::string& angle) const = 0;
   virtual std::string side_by_side(const std::string& columns) const = 0;
-  // A gain a head, ready to be multiplied with head_output.
+  // One gain per head, ready to be multiplied with head_output.
   virtual std::string gain(const std::string& gains) const = 0;
   // heads → (N,L,H·Dv)
   virtual std::string concat(const std::string& heads) const = 0;
@@ -70,7 +70,7 @@ class CodeDialect {
   // Masks, always (N,H,L,S) and broadcast.
   virtual std::string arange(Index count) const = 0;
   virtual std::string falses() const = 0;  // (N,H,L,S)
-  // In the type of the scores, as as_scores makes other numbers.
+  // In the type of the scores, like other numbers from as_scores.
   virtual std::string added_zero_or_minus_infinity(const std::string& blocked) const = 0;
   virtual std::string as_scores(const std::string& x) const { return x; }
   virtual std::string at_least_zero(const std::string& x) const = 0;
@@ -81,7 +81,7 @@ class CodeDialect {
   virtual std::string pad_columns(const std::string& x, Index columns, const std::string& value) const = 0;
   virtual std::string infinity() const = 0;
 
-  // The sizes of a tensor as this style has it: "(1,8,12,16)".
+  // The sizes of a tensor in this style: "(1,8,12,16)".
   virtual std::string sizes_text(const Tensor& tensor) const { return tensor.shape().sizes_text(); }
 
  protected:

@@ -86,7 +86,7 @@ class Lines {
   std::vector<CodeLine> lines_;
 };
 
-// With the last two axes swapped, as a transposed operand has them.
+// With the last two axes swapped, as in a transposed operand.
 std::string Lines::swapped_sizes(Id id) const {
   std::vector<Index> s = trace_.tensor(id)->shape().sizes();
   if (s.size() >= 2) std::swap(s[s.size() - 1], s[s.size() - 2]);
@@ -97,14 +97,14 @@ std::string Lines::swapped_sizes(Id id) const {
   return sizes_list(s);
 }
 
-// bias_k and the zero row are appended behind the product.
+// bias_k and the zero row are appended after the product.
 std::string Lines::sizes_before_appending() const {
   std::vector<Index> s = trace_.tensor(result_)->shape().sizes();
   if (result_ != Id::q && s.size() == 3) s[1] = sizes_.keys;
   return sizes_list(s);
 }
 
-// Where the numbers lie: the split moves none of them, it only reads them in another order.
+// Memory order: the split moves no numbers, it only reads them in another order.
 std::string Lines::split_comment(Id from) const {
   const std::string shapes = fmt::format("{} → {}", sizes(from), sizes(result_));
   if (style_ == CodeStyle::d2l) return shapes;  // its last reshape copies
@@ -116,7 +116,7 @@ std::string Lines::strides(const StridedLayout& layout) const {
   return fmt::format(", strides {}{}", layout.strides_text(), style_ == CodeStyle::numpy ? " in numbers" : "");
 }
 
-// What is transposed back is no view of (N,L,E): the last operation copies.
+// The result of the transpose is not a view of (N,L,E): the last operation copies.
 std::string Lines::concat_comment() const {
   const std::string shapes = fmt::format("{} → {}", sizes(Id::head_output), sizes(Id::concat));
   if (style_ == CodeStyle::d2l) return shapes;
@@ -180,7 +180,7 @@ void Lines::split_heads() {
   if (o_.clip_qkv) set(dialect_->clip(code_variable(result_), number(*o_.clip_qkv)), "clip_qkv");
 }
 
-// q_heads or k_heads, each row turned by its position.
+// q_heads or k_heads, each row rotated by its position.
 void Lines::turn() {
   const bool of_queries = result_ == Id::q_rotary;
   const std::string heads = of_queries ? "q_heads" : "k_heads";
@@ -203,7 +203,7 @@ void Lines::turn() {
   set(dialect_->side_by_side("a * cos - b * sin, b * cos + a * sin" + rest), sizes(result_));
 }
 
-// Of k_heads or k_rotary with its last two axes swapped, where it is not repeated first.
+// For k_heads or k_rotary with its last two axes swapped, if it is not repeated first.
 std::string Lines::turned_strides() const {
   const bool turns = style_ == CodeStyle::pytorch || style_ == CodeStyle::numpy;
   const MemoryOrder order = memory_order(trace_, Step::scores, Id::scores);
@@ -244,7 +244,7 @@ void Lines::mask() {
   set(sum, sizes(Id::masked_scores));
 }
 
-// Heads that keep the weights they had.
+// Frozen heads use the weights they were given.
 void Lines::freeze() {
   if (o_.frozen_heads.empty()) return;
   const std::string heads = join(o_.frozen_heads, ", ");

@@ -14,12 +14,12 @@ struct CodeLine {
   std::string comment;  // "(1,8,12,16) @ (1,8,16,12) → (1,8,12,12)"; may be empty
 };
 
-// The variable that a tensor is in: its name, "." written as "_".
+// The variable that holds a tensor: its name, with "." written as "_".
 std::string code_variable(TensorId id);
 
-// For the picture of the step that makes `result` (project: q, k or v). Variables are named as the tensors of
-// the trace are, so the lines of all steps, one after the other, are a program: core/code/program.h adds the
-// arrays. Empty where the trace has no such step.
+// The lines for the picture of the step that computes `result` (project: q, k or v). Variables have the names
+// of the trace's tensors, so the lines of all steps, in order, are a program: core/code/program.h adds the
+// arrays. Empty if the trace has no such step.
 std::vector<CodeLine> code_lines(CodeStyle style, Step step, TensorId result, const Trace& trace);
 
 }  // namespace headwise

@@ -37,7 +37,7 @@ class MaskLines {
   std::vector<CodeLine> lines_;
 };
 
-// attn_mask so that it broadcasts to (N,H,L,S).
+// attn_mask in a shape that broadcasts to (N,H,L,S).
 std::string MaskLines::given_attn_mask() const {
   const std::vector<Index> s = t_.attn_mask->shape().sizes();
   const bool keeps = o_.op == Op::scaled_dot_product_attention;

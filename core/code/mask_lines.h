@@ -1,4 +1,4 @@
-// How all masks of a trace become the one bias that is added to the scores, in Python.
+// How all masks of a trace are combined into the one bias added to the scores, in Python.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace headwise {
 
-// The lines that make mask_bias (N,H,L,S′), always with N and H apart. Nothing where the trace has no mask.
+// The lines that compute mask_bias (N,H,L,S′), always with separate N and H. Empty if the trace has no mask.
 std::vector<CodeLine> mask_bias_lines(const CodeDialect& dialect, const Trace& trace);
 
 }  // namespace headwise

@@ -1,4 +1,4 @@
-// Plain NumPy: what is behind the framework's names.
+// Plain NumPy: what the framework's names stand for.
 #include <fmt/format.h>
 
 #include "core/code/code_dialect.h"
@@ -38,7 +38,7 @@ class NumpyDialect : public CodeDialect {
   }
   std::string tanh(const std::string& x) const override { return fmt::format("np.tanh({})", x); }
   std::string sqrt(Index of) const override { return fmt::format("math.sqrt({})", of); }
-  // `softmax` is defined by the program in three lines: there is none in NumPy.
+  // The program defines `softmax` in three lines: NumPy has none.
   std::string softmax(const std::string& x) const override { return fmt::format("softmax({})", x); }
   std::string zero_empty_rows(const std::string& weights, const std::string& scores) const override {
     return fmt::format("np.where(({} == -np.inf).all(axis=-1, keepdims=True), 0, {})", scores, weights);
@@ -83,7 +83,7 @@ class NumpyDialect : public CodeDialect {
   std::string added_zero_or_minus_infinity(const std::string& blocked) const override {
     return as_scores(fmt::format("np.where({}, -np.inf, 0.0)", blocked));
   }
-  // Infinities and whole numbers make f64 of what they meet.
+  // Infinities and integers promote what they are combined with to f64.
   std::string as_scores(const std::string& x) const override {
     return fmt::format("{}.astype(scaled_scores.dtype)", x);
   }

@@ -12,7 +12,7 @@
 namespace headwise {
 namespace {
 
-// What PyTorch's function of this name has no argument for.
+// The options that PyTorch's function of this name has no argument for.
 std::vector<std::string> missing_options(const Trace& trace, const AttentionSizes& s) {
   const AttentionOptions& o = trace.options;
   std::vector<std::string> missing;
@@ -32,7 +32,7 @@ std::vector<std::string> missing_options(const Trace& trace, const AttentionSize
     lacks(s.head_dim * s.heads != s.embed_dim || s.v_head_dim * s.heads != s.embed_dim, "head_dim");
     lacks(std::ranges::any_of(o.head_gain, [](double gain) { return gain != 1.0; }), "head gains");
     lacks(o.fully_masked_rows == FullyMaskedRows::zero && trace.tensors.mask_bias, "zero for masked rows");
-    // 1.13 takes a bias that is given with another mask for a mask itself, and refuses empty sequences.
+    // 1.13 treats a bias given together with another mask as a mask itself, and rejects empty sequences.
     lacks(s.batch == 0 || s.queries == 0 || s.keys == 0, "empty sequences");
     lacks((trace.tensors.static_k == nullptr) != (trace.tensors.static_v == nullptr),
           "one static array alone");

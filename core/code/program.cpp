@@ -36,7 +36,7 @@ TensorPtr dropout_keep(const Trace& trace) {
   return std::make_shared<const Tensor>(std::move(keep));
 }
 
-// The name that an input's array stands under: that of the first input that has the same array.
+// The name under which an input's array is stored: that of the first input that has the same array.
 std::string array_name(const Trace& trace, std::size_t input) {
   const TensorPtr array = trace.tensor(inputs_in_order[input]);
   for (std::size_t i = 0; i < input; ++i) {
@@ -99,7 +99,7 @@ std::string arrays_text(const Trace& trace, CodeStyle style, const std::string& 
   return text;
 }
 
-// d2l's layers, made of the arrays.
+// d2l's layers, built from the arrays.
 std::string layers_text(const Trace& trace) {
   const TraceTensors& t = trace.tensors;
   const AttentionSizes s = attention_sizes(trace.options, t);
@@ -134,7 +134,7 @@ Steps steps_text(const Trace& trace, CodeStyle style) {
   Steps steps;
   const bool sdpa = trace.options.op == Op::scaled_dot_product_attention;
   for (const StepEntry& entry : step_entries()) {
-    if (entry.step == Step::inputs && !sdpa) continue;  // the arrays say it
+    if (entry.step == Step::inputs && !sdpa) continue;  // the arrays already contain it
     std::string lines;
     for (const StepPicture& picture : step_pictures(entry.step, trace)) {
       for (const CodeLine& line : code_lines(style, entry.step, picture.result, trace)) {

@@ -7,8 +7,8 @@
 
 namespace headwise {
 
-// An expression that makes a NumPy array of the tensor's shape and type: a list of numbers where there are
-// few, else its bytes, deflated, in base64, which `unpack(dtype, sizes, text)` of the program reads.
+// An expression for a NumPy array of the tensor's shape and type: a list of numbers if there are few, else
+// its bytes, deflated, in base64, which the program's `unpack(dtype, sizes, text)` reads.
 std::string python_array(const Tensor& tensor);
 
 // The definition of that `unpack`.

@@ -117,7 +117,7 @@ class EinsumDialect : public PytorchDialect {
   std::string split_heads(const std::string& x, Index, Index heads, Index width) const override {
     return fmt::format("torch.einsum('nthd->nhtd', {}.unflatten(-1, ({}, {})))", x, heads, width);
   }
-  // The query heads of a group are an axis of their own, r: nothing is repeated.
+  // The query heads of a group have their own axis, r: nothing is repeated.
   std::string scores(const std::string& q, const std::string& k) const override {
     if (group() == 1) return fmt::format("torch.einsum('nhld,nhsd->nhls', {}, {})", q, k);
     return fmt::format("torch.einsum('ngrld,ngsd->ngrls', {}.unflatten(1, ({}, {})), {}).flatten(1, 2)", q,
@@ -171,7 +171,7 @@ class D2lDialect : public PytorchDialect {
   }
 
  private:
-  // (N·G,…) → (N·H,…): neighbours stay neighbours.
+  // (N·G,…) → (N·H,…): adjacent heads stay adjacent.
   std::string repeated(const std::string& x) const {
     return group() == 1 ? x : fmt::format("{}.repeat_interleave({}, dim=0)", x, group());
   }

@@ -23,7 +23,7 @@ bool is_float(DType type) {
   return type == DType::f32 || type == DType::f64;
 }
 
-// The place of a tensor in the order of computation; gradients follow, from the output back.
+// The position of a tensor in the order of computation; gradients follow, from the output back.
 int order_of(TensorName name) {
   const auto place = static_cast<int>(name.id);
   return name.gradient ? 2 * static_cast<int>(tensor_entries().size()) - place : place;
@@ -48,7 +48,7 @@ bool is_zero_or_one(const Tensor& tensor) {
   return true;
 }
 
-// A mask of True and False as what it adds: 0, or −inf where it blocks.
+// What a boolean mask adds: 0, or −inf where it blocks.
 TensorPtr as_bias(const Tensor& mask, bool true_blocks) {
   Tensor bias(mask.shape(), DType::f64);
   for (Index i = 0; i < mask.size(); ++i)
@@ -56,12 +56,12 @@ TensorPtr as_bias(const Tensor& mask, bool true_blocks) {
   return std::make_shared<const Tensor>(std::move(bias));
 }
 
-// key_padding_mask always blocks where it is True; attn_mask and what is merged from it follow the operator.
+// key_padding_mask always blocks where it is True; attn_mask and what is merged from it depend on the operator.
 bool true_blocks(Id id, Op op) {
   return id == Id::key_padding_mask || op == Op::multi_head_attention;
 }
 
-// Both sides of a mask as the same kind of numbers; says in `reading` what was read anew. Other tensors stay.
+// Converts both sides of a mask to the same kind of numbers; says in `reading` what was converted. Other tensors stay.
 void read_types(ComparedArray& array, Op op) {
   const Id id = array.tensor.id;
   const bool mask =
@@ -84,7 +84,7 @@ std::string with_sizes(const Shape& shape) {
   return shape.letters() + " = " + shape.sizes_text();
 }
 
-// Why no reading fits, as far as the sizes tell.
+// Why no reading fits, as far as the sizes show.
 std::string shape_refusal(TensorName name, const Shape& ours, const Tensor& stored, bool batch_first) {
   const Shape& theirs = stored.shape();
   const std::string facts =
@@ -105,7 +105,7 @@ std::string shape_refusal(TensorName name, const Shape& ours, const Tensor& stor
   return facts;
 }
 
-// Of several readings the first that agrees, else the one in which fewest cells differ.
+// Of several readings the first that agrees, else the one with the fewest differing cells.
 void choose_reading(ComparedArray& array, const std::vector<TensorReading>& readings, Op op) {
   std::optional<ComparedArray> best;
   for (const TensorReading& reading : readings) {
@@ -122,7 +122,7 @@ void choose_reading(ComparedArray& array, const std::vector<TensorReading>& read
   array = std::move(*best);
 }
 
-// k_heads, k_rotary and v_heads with a head for each query head: ours, repeated likewise.
+// k_heads, k_rotary and v_heads with one head per query head: ours, repeated likewise.
 TensorPtr repeated_heads(const Trace& trace, TensorName name, const Tensor& ours, const HeadCopies& copies) {
   const bool grouped = name.id == Id::k_heads || name.id == Id::k_rotary || name.id == Id::v_heads;
   if (name.gradient || !grouped) return nullptr;
@@ -185,7 +185,7 @@ bool fits(const Trace& trace, TensorName name, const TensorPtr& stored, bool bat
 }
 
 // PyTorch's own source calls the heads' output attn_output before they are merged, and the weights of each
-// head attn_output_weights before they are averaged: where only that fits, that is meant.
+// head attn_output_weights before they are averaged: if only that fits, that is meant.
 TensorName meant_tensor(const Trace& trace, TensorName name, const StoredTensor& stored, bool batch_first) {
   const bool attn_output = stored.name == "attn_output" || stored.name == "attn_output.grad";
   const TensorName inner{attn_output ? Id::head_output : Id::dropped_weights, name.gradient};
@@ -232,7 +232,8 @@ bool is_given(const Trace& trace, TensorName name) {
 
 double stored_tolerance(DType ours, const std::string& stored_dtype, bool gradient) {
   const double values =
-      stored_dtype == "bf16"  ? 1.6e-2  // two units in the last place of 8 bits, and on the way there
+      stored_dtype == "bf16"  ? 1.6e-2  // two units in the last place of 8 bits, including intermediate
+                                        // rounding
       : stored_dtype == "f16" ? 2e-3
                               : default_tolerance(ours, stored_dtype == "f32" ? DType::f32 : DType::f64);
   return gradient ? 10 * values : values;

@@ -23,7 +23,7 @@ using Id = TensorId;
 using Causes = std::vector<LikelyCause>;
 
 constexpr Index searched_cells = Index{1} << 20;
-constexpr Index enough_cells = 4;  // fewer numbers agree with anything
+constexpr Index enough_cells = 4;  // fewer numbers agree with anything by chance
 constexpr double largest_f16 = 65504.0;
 
 // One tensor that differs, and the answer to "would this have agreed?".
@@ -38,7 +38,7 @@ struct Question {
   bool agree(const Tensor& a, const Tensor& b) const {
     return compare_tensors(array.tensor, a, b, array.tolerance, array.least_unit).agrees();
   }
-  // Ours with every cell changed.
+  // Ours with every cell transformed.
   Tensor mapped(const std::function<double(Index, double)>& change) const {
     Tensor result = ours().converted(DType::f64);
     for (Index i = 0; i < result.size(); ++i) result.set_flat(i, change(i, result.flat(i)));
@@ -111,7 +111,7 @@ void add_constant_factor(const Question& q, Causes& causes) {
   }
 }
 
-// Ours with its joined last axis split into heads, so that orders can speak of them: q is (N,L,H,D).
+// Ours with its joined last axis split into heads, so that orders can refer to them: q is (N,L,H,D).
 Shape with_heads_apart(const Question& q) {
   const Shape& shape = q.ours().shape();
   const AttentionSizes s = attention_sizes(q.trace.options, q.trace.tensors);
@@ -135,7 +135,7 @@ Shape with_heads_apart(const Question& q) {
   }
 }
 
-// Theirs lies in memory as another order of our axes: transposed, or shaped anew where a transpose was wanted.
+// Theirs is stored in another order of our axes: transposed, or reshaped where a transpose was needed.
 void add_orders(const Question& q, Causes& causes) {
   const Shape shape = with_heads_apart(q);
   if (shape.rank() < 2 || shape.rank() > 4) return;
@@ -159,7 +159,7 @@ void add_orders(const Question& q, Causes& causes) {
   }
 }
 
-// Heads cut from every H-th column, where a head owns D neighbouring ones.
+// Heads taken from every H-th column, instead of D adjacent ones.
 void add_interleaved_heads(const Question& q, Causes& causes) {
   if (q.array.tensor.gradient || q.trace.options.op != Op::multi_head_attention || q.ours().shape().rank() != 4)
     return;
@@ -192,7 +192,7 @@ void add_repeats(const Question& q, Causes& causes) {
         {"key/value heads are tiled (query head h reads head h % G), not repeated in place (h // (H/G))", ""});
 }
 
-// Columns 2j and 2j + 1 of x (…,D) brought to j and j + R/2, or back.
+// Columns 2j and 2j + 1 of x (…,D) moved to j and j + R/2, or back.
 Tensor pairs_as_halves(const Tensor& x, Index pairs, bool back) {
   Tensor halves = x;
   const Index width = x.shape().size(x.shape().rank() - 1);
@@ -205,7 +205,7 @@ Tensor pairs_as_halves(const Tensor& x, Index pairs, bool back) {
   return halves;
 }
 
-// Turned in another convention than ours: neighbouring columns, backwards, positions from 1 on.
+// Rotated with another convention than ours: adjacent columns, backwards, positions from 1 on.
 void add_rotary_conventions(const Question& q, Causes& causes) {
   const bool of_queries = q.id == Id::q_rotary;
   if ((!of_queries && q.id != Id::k_rotary) || q.array.tensor.gradient) return;
@@ -269,7 +269,7 @@ void add_softmax_mistakes(const Question& q, Causes& causes) {
   }
 }
 
-// Every cell that differs meets `same`; at least one does.
+// Every differing cell satisfies `same`; at least one does.
 bool all_differing(const Question& q, const std::function<bool(double ours, double theirs)>& same) {
   Index found = 0;
   for (Index i = 0; i < q.ours().size(); ++i) {
@@ -318,7 +318,7 @@ void add_blocked_cells(const Question& q, Causes& causes) {
     causes.push_back({fmt::format("theirs adds {:g} to blocked scores where ours has -inf", rounded), ""});
 }
 
-// Some weights 0 and all others larger by one factor: a module in training.
+// Some weights 0 and all others scaled up by one factor: a module in training.
 void add_dropout(const Question& q, Causes& causes) {
   if ((q.id != Id::attn_weights && q.id != Id::dropped_weights) || q.array.tensor.gradient) return;
   double factor = 0.0;

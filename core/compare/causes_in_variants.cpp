@@ -16,12 +16,12 @@
 namespace headwise {
 namespace {
 
-// A number is searched for, and two differences at once, in a trace of at most these bytes: a thousand runs and more,
-// measured to take below a second. Pairs are looked for beside so many first differences.
+// Searching for a number, and for two differences at once, is limited to traces of this many bytes: a thousand runs and more,
+// measured to take below a second. Pairs are searched for this many first differences.
 constexpr Index pair_bytes_limit = Index{1} << 19;
 constexpr std::size_t pair_candidates = 3;
 constexpr int fit_steps = 25, fit_patience = 4;
-constexpr std::size_t fit_cells = 4;  // fewer are met by any number
+constexpr std::size_t fit_cells = 4;  // fewer are fitted by any number
 
 LikelyCause named(const ProgramVariant& variant, const TrialResult& result) {
   const char* rest = result.unjudged > 0 ? "; then every value agrees (gradients were not tried)"
@@ -53,7 +53,7 @@ struct Candidates {
   std::vector<std::pair<ProgramVariant, TrialResult>> complete, partial;
 };
 
-// A variant of the same text as one that fits is not tried: it is the same cause, told in more words.
+// A variant with the same text as one that fits is not tried: it is the same cause, with more words.
 Candidates tried_all(const VariantTrials& trials, const std::vector<ProgramVariant>& variants) {
   Candidates found;
   std::set<std::string> texts;
@@ -74,7 +74,7 @@ double sum_of_squares(const std::vector<double>& cells) {
   return std::inner_product(cells.begin(), cells.end(), cells.begin(), 0.0);
 }
 
-// The number at which a variant's cells come nearest to theirs, by Gauss and Newton from one start, in the logarithm of
+// The number for which a variant's cells are closest to theirs, by Gauss-Newton from one starting point, in the logarithm of
 // the number: all of them keep their sign.
 double fitted(const VariantTrials& trials, const FittedVariant& fit, double start) {
   constexpr double probe = 1e-5;
@@ -110,7 +110,7 @@ double fitted(const VariantTrials& trials, const FittedVariant& fit, double star
   return number;
 }
 
-// A number of few digits where that is as good: 0.3, not 0.299999998.
+// A number with few digits if it fits as well: 0.3, not 0.299999998.
 double of_few_digits(double number, int digits) {
   return std::stod(fmt::format("{:.{}g}", number, digits));
 }
@@ -119,7 +119,7 @@ std::vector<std::pair<ProgramVariant, TrialResult>> tried_fits(const VariantTria
                                                                const std::vector<FittedVariant>& fits) {
   std::vector<std::pair<ProgramVariant, TrialResult>> found;
   for (const FittedVariant& fit : fits) {
-    std::vector<std::pair<double, double>> starts;  // how far off, and where
+    std::vector<std::pair<double, double>> starts;  // how far off, and the number
     for (const double start : fit.starts) {
       const std::vector<double> cells = trials.residuals(fit.with(start));
       if (cells.size() >= fit_cells) starts.emplace_back(sum_of_squares(cells), start);
@@ -142,8 +142,8 @@ std::vector<std::pair<ProgramVariant, TrialResult>> tried_fits(const VariantTria
   return found;
 }
 
-// Where a softmax saturates, or 16 bits are all there is, several variants stay within the tolerance. What is off by rounding
-// alone comes before what is off by more.
+// If a softmax saturates, or there are only 16 bits, several variants stay within the tolerance. Those off only by rounding
+// come before those off by more.
 void put_nearest_first(const VariantTrials& trials,
                        std::vector<std::pair<ProgramVariant, TrialResult>>& complete) {
   if (complete.size() < 2) return;
@@ -160,7 +160,7 @@ void put_nearest_first(const VariantTrials& trials,
   complete = std::move(ordered);
 }
 
-// A first difference beside one that explains what is left.
+// A first difference together with one that explains what is left.
 std::vector<std::pair<ProgramVariant, TrialResult>> tried_pairs(const VariantTrials& trials, Candidates& found) {
   std::ranges::stable_sort(found.partial, std::ranges::greater{},
                            [](const auto& candidate) { return candidate.second.agreeing; });

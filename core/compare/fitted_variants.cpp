@@ -1,4 +1,4 @@
-// Variants with one number that theirs chose otherwise: found by computing, not from a list.
+// Variants with one number that theirs chose differently: found by computing, not from a list.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ StageChange multiplied(Id id, double number) {
           }};
 }
 
-// Every cell of masked_scores from the scaled score and what the masks add.
+// Every cell of masked_scores from the scaled score and the masks' bias.
 template <class Value>
 StageChange masked_as(const Value& value) {
   return {Id::masked_scores, [value](const Trace& so_far) {

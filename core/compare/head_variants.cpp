@@ -1,4 +1,4 @@
-// Heads that are split, repeated, ordered or joined otherwise than ours.
+// Heads that are split, repeated, ordered or merged differently from ours.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 using Id = TensorId;
 using Axes = std::array<int, 4>;
 
-// The cells of x with its axes in another order, row by row, under `out`, a shape of as many cells.
+// The cells of x with its axes in another order, row by row, reshaped to `out`, which has the same number of cells.
 Tensor laid_out(const Tensor& x, const Axes& axes, const Shape& out) {
   std::vector<Axis> order;
   for (const int axis : axes) order.push_back(x.shape().axes()[static_cast<std::size_t>(axis)]);
@@ -39,7 +39,7 @@ std::string letters(const Axes& axes, const std::array<const char*, 4>& names) {
   return fmt::format("({})", join(text, ","));
 }
 
-// q (N,L,H·D) as (N,H,L,D) by a view of its numbers in this order of (N,L,H,D).
+// q (N,L,H·D) as (N,H,L,D) by viewing its numbers in this order of (N,L,H,D).
 StageChange split_by_view(Id heads, Id joined, const Axes& axes) {
   return {heads, [joined, axes](const Trace& so_far) {
             const Tensor& x = *so_far.tensor(joined);
@@ -125,7 +125,7 @@ void add_views(const AttentionInputs& inputs, ProgramVariants& variants) {
   }
 }
 
-// Key/value heads, repeated otherwise.
+// Key/value heads that are repeated differently.
 void add_copies(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionSizes sizes = attention_sizes(inputs);
   const Index heads = sizes.heads, kv_heads = sizes.kv_heads;
@@ -194,7 +194,7 @@ void add_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
                              }};
     variants.push_back({std::move(text), "", {}, {merged}});
   };
-  // Every order of a few heads; of many, those that a mistake makes.
+  // Every order of a few heads; of many, only those caused by typical mistakes.
   constexpr Index all_orders = 5;
   std::vector<Index> order(static_cast<std::size_t>(heads));
   std::iota(order.begin(), order.end(), Index{0});
@@ -245,7 +245,7 @@ void add_missing_heads(const AttentionInputs& inputs, ProgramVariants& variants)
                           }}}});
 }
 
-// One batch or one head in the place of all.
+// One batch or one head used for all.
 void add_shared(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionSizes sizes = attention_sizes(inputs);
   const auto add = [&](std::string text, std::vector<Id> ids, auto cell_of) {

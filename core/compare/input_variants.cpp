@@ -18,7 +18,7 @@ namespace {
 
 using Variants = ProgramVariants;
 
-// Scales that implementations apply, a variant for each number: two names for one number are told together.
+// Scales that implementations apply, one variant per number: two names for one number are reported together.
 void add_scales(const AttentionOptions& o, Variants& variants) {
   const auto width = static_cast<double>(o.head_dim);
   const double own = score_scale(o).scale;
@@ -46,7 +46,7 @@ void add_scales(const AttentionOptions& o, Variants& variants) {
   }
 }
 
-// `square`: there are as many queries as keys, and both alignments are one.
+// `square`: there are as many queries as keys, and both alignments are the same.
 void add_options(const AttentionOptions& o, bool square, Variants& variants) {
   const auto add = [&](bool applies, std::string text, std::string remedy, auto change) {
     if (!applies) return;

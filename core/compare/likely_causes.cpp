@@ -17,7 +17,7 @@ bool is_wide(const std::string& stored_dtype) {
   return stored_dtype == "f32" || stored_dtype == "f64";
 }
 
-// The 16-bit type that every number of every array that differs belongs to, though it was stored as a wider one.
+// The 16-bit type that every number of every differing array belongs to, although it was stored in a wider one.
 std::optional<NarrowType> narrow_numbers(const Trace& ours, const ArrayComparison& comparison) {
   for (const NarrowType& type : {bf16, f16}) {
     bool any = false, all = true;
@@ -32,7 +32,7 @@ std::optional<NarrowType> narrow_numbers(const Trace& ours, const ArrayCompariso
   return std::nullopt;
 }
 
-// Their arrays as if they had been stored in the type that their numbers are of.
+// Their arrays as if they had been stored in the type of their numbers.
 std::vector<StoredTensor> stored_as(const VariantSearch& search, const NarrowType& type) {
   std::vector<StoredTensor> arrays = search.theirs;
   for (StoredTensor& array : arrays) {
@@ -42,7 +42,7 @@ std::vector<StoredTensor> stored_as(const VariantSearch& search, const NarrowTyp
   return arrays;
 }
 
-// Whether the arrays behind this one agree, or follow from it: then what explains this one explains them all.
+// Whether the arrays after this one agree, or follow from it: then what explains this one explains them all.
 bool rest_follows(const VariantSearch& search, const ArrayComparison& comparison, const ComparedArray& first) {
   const auto differs = [](const ComparedArray& array) { return !array.agrees(); };
   if (std::ranges::count_if(comparison.arrays, differs) == 1) return true;
@@ -93,7 +93,7 @@ Findings likely_causes(const VariantSearch& search, const ArrayComparison& compa
   for (LikelyCause& cause : findings.causes)
     cause.text = fmt::format("{}; and, held to {:g}, {}", fact, narrow->tolerance(), cause.text);
   if (findings.causes.empty()) {
-    findings.causes = causes_in_variants(search, comparison);  // rounded on the way, perhaps
+    findings.causes = causes_in_variants(search, comparison);  // possibly rounded along the way
     findings.facts.push_back(
         fmt::format("{}; that alone does not explain it: within {:g} the first that differs is {}", fact,
                     narrow->tolerance(), to_string(again.first_difference()->tensor)));

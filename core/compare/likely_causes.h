@@ -1,7 +1,7 @@
-// Why another program's tensors differ from ours, where computing can tell: the change of our numbers, or of our
-// computation, after which the two agree. Nothing is guessed, and there is one rule: a cause is named only where, with it,
-// every array of theirs agrees in every cell. What explains some of the arrays and leaves others is not named, for it
-// misleads: a mask that is applied after the softmax looks like no mask until the weights are reached.
+// Why another program's tensors differ from ours, if computing can tell: the change of our numbers, or of our computation,
+// after which the two agree. Nothing is guessed, and there is one rule: a cause is named only if, with it, every one of
+// their arrays agrees in every cell. A cause that explains only some of the arrays is not named, because it misleads: a
+// mask applied after the softmax looks like no mask until the weights are reached.
 #pragma once
 
 #include <string>
@@ -16,31 +16,31 @@ struct LikelyCause {
   std::string remedy;  // what makes ours do the same: "--set attention.scale=1"; often empty
 };
 
-// What the whole is computed from and with; each variant (core/compare/program_variants.h) is one run more.
+// What the variants (core/compare/program_variants.h) are computed from and with; each is one more run.
 struct VariantSearch {
   const AttentionInputs& inputs;
-  const Trace& ours;  // made from them
+  const Trace& ours;  // computed from them
   TensorPtr grad_output;
   const std::vector<StoredTensor>& theirs;
   ArrayComparisonOptions options;
 };
 
-// Above this size of a trace variants are not run: some hundreds of runs would take too long.
+// Above this trace size variants are not run: some hundreds of runs would take too long.
 inline constexpr Index variant_bytes_limit = Index{32} << 20;
 
-// All causes of the differences, the best first; and facts about theirs that hold whether or not they explain all of it.
+// All causes of the differences, the best first; and facts about their arrays that hold whether or not they explain everything.
 struct Findings {
   std::vector<LikelyCause> causes;
   std::vector<std::string> facts;  // "every number of theirs is a bf16 number …"
 };
 Findings likely_causes(const VariantSearch& search, const ArrayComparison& comparison);
 
-// The parts of it. The variants under which everything agrees; where one alone does not do, with a number that is
-// searched for, or two at once.
+// The parts of it. The variants under which everything agrees; if no single one does, with a number that is searched for,
+// or two at once.
 std::vector<LikelyCause> causes_in_variants(const VariantSearch& search, const ArrayComparison& comparison);
 
-// Our numbers of this tensor, or of another one, arranged, scaled or rounded differently. `array` differs and
-// has been read; the other arrays are not looked at. A tensor above 2^20 cells is not searched.
+// Our numbers of this tensor, or of another one, rearranged, scaled or rounded. `array` differs and has been read; the
+// other arrays are ignored. Tensors above 2^20 cells are not searched.
 std::vector<LikelyCause> causes_in_numbers(const Trace& ours, const ComparedArray& array);
 
 }  // namespace headwise

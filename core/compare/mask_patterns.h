@@ -1,4 +1,4 @@
-// Masks as a question asked of every cell, and what programs do with a row in which a mask leaves nothing.
+// Masks as a predicate on cells, and what programs do with a row in which a mask blocks everything.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace headwise {
 
-// Whether the score of query l and key s, of batch n and head h, is blocked.
+// Whether the score of query l and key s, in batch n and head h, is blocked.
 using Blocks = std::function<bool(Index n, Index h, Index l, Index s)>;
 
 // Which of the given masks are merged.
@@ -17,14 +17,14 @@ struct MaskChoice {
   bool by_position = true;                // is_causal, sliding_window, ALiBi
 };
 
-// mask_bias of some of the masks alone, in f64; of none: zeros.
+// mask_bias of only some of the masks, in f64; without any: zeros.
 Tensor merged_masks(const Trace& so_far, const MaskChoice& choice);
 
-// A change of mask_bias to that of `others`, with −inf where `blocks` says so; appended columns are never blocked.
+// Changes mask_bias to that of `others`, with −inf wherever `blocks` is true; appended columns are never blocked.
 StageChange blocked_where(const MaskChoice& others, Blocks blocks);
 
-// The variant as it is, and with what other programs do with blocked cells: a fully masked row as NaN or as zeros,
-// blocked cells filled with a finite number, or such a number added to them. `seen` is the number that theirs shows.
+// Adds the variant as it is, and combined with what other programs do with blocked cells: a fully masked row as NaN or as zeros, blocked
+// cells filled with a finite number, or such a number added to them. `seen` is the number found in theirs.
 void add_with_row_answers(const AttentionOptions& options, const ProgramVariant& variant,
                           ProgramVariants& variants);
 

@@ -31,7 +31,7 @@ StageChange masked_as(const Value& value) {
           }};
 }
 
-// A row's weights divided by their sum; where that is 0 they stay.
+// A row's weights divided by their sum; if that is 0 they stay.
 Tensor renormalised(Tensor weights) {
   const Index keys = weights.shape().size(3);
   const std::span<double> cells = weights.values<double>();
@@ -52,7 +52,7 @@ Tensor without_blocked(const Tensor& weights, const Tensor& bias, bool again) {
   return again ? renormalised(std::move(result)) : result;
 }
 
-// The mask takes weights away after the softmax.
+// The mask removes weights after the softmax.
 void add_after_softmax(ProgramVariants& variants) {
   const auto softmax_of = [](Id scores, bool again) {
     return [scores, again](const Trace& so_far) {
@@ -66,7 +66,7 @@ void add_after_softmax(ProgramVariants& variants) {
     ProgramVariant variant{text};
     variant.stages = {unmasked, {Id::attn_weights, softmax_of(Id::scaled_scores, again)}};
     variants.push_back(std::move(variant));
-    ProgramVariant late{text};  // attn_weights are kept as the softmax made them
+    ProgramVariant late{text};  // attn_weights stay as computed by the softmax
     late.stages = {unmasked, {Id::dropped_weights, [again](const Trace& so_far) {
                                 return without_blocked(*so_far.tensors.attn_weights,
                                                        *so_far.tensors.mask_bias, again);

@@ -1,4 +1,4 @@
-// Masks that block other cells than ours: one key too far, transposed, inverted, applied to the queries.
+// Masks that block different cells from ours: one key too far, transposed, inverted, applied to the queries.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -25,7 +25,7 @@ TensorPtr inverted(const Tensor& mask) {
   return shared_tensor(std::move(result));
 }
 
-// The mask_bias that `choice` alone would make of these inputs.
+// The mask_bias that `choice` alone gives for these inputs.
 Tensor bias_of(const AttentionInputs& inputs, const MaskChoice& choice) {
   Trace trace;
   trace.options = resolved_options(inputs);
@@ -33,7 +33,7 @@ Tensor bias_of(const AttentionInputs& inputs, const MaskChoice& choice) {
   return merged_masks(trace, choice);
 }
 
-// Whether attn_mask is nothing but a causal mask written out, of this alignment.
+// Whether attn_mask is just an explicit causal mask with this alignment.
 bool is_causal_mask(const AttentionInputs& inputs, CausalAlignment alignment) {
   if (!inputs.tensors.attn_mask) return false;
   AttentionInputs causal = inputs;
@@ -45,7 +45,7 @@ bool is_causal_mask(const AttentionInputs& inputs, CausalAlignment alignment) {
   return identical(bias_of(inputs, {true, false, false}), bias_of(causal, {false, false, true}));
 }
 
-// Triangles other than the causal one, in its place.
+// Triangles that replace the causal one.
 void add_triangles(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionOptions& o = inputs.options;
   const AttentionSizes sizes = attention_sizes(inputs);
@@ -82,7 +82,7 @@ void add_triangles(const AttentionInputs& inputs, ProgramVariants& variants) {
   }
 }
 
-// attn_mask as a whole: transposed, a key or a query off.
+// attn_mask as a whole: transposed, or off by one key or query.
 void add_attn_mask(const AttentionInputs& inputs, ProgramVariants& variants) {
   const TraceTensors& t = inputs.tensors;
   if (!t.attn_mask) return;
@@ -181,7 +181,7 @@ void add_padding(const AttentionInputs& inputs, ProgramVariants& variants) {
         [pads, heads, batch](Index n, Index h, Index, Index s) { return pads((n * heads + h) % batch, s); });
 }
 
-// True and False exchanged, in one mask or in all.
+// True and False swapped, in one mask or in all.
 void add_inversions(const AttentionInputs& inputs, ProgramVariants& variants) {
   const auto invert = [&](const char* name, TensorPtr TraceTensors::*member) {
     const TensorPtr& mask = inputs.tensors.*member;

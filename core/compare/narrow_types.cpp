@@ -10,7 +10,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::size_t enough_numbers = 8;  // different ones, beyond those of a few digits
+constexpr std::size_t enough_numbers = 8;  // different ones, besides those with few digits
 
 // Whether a number has so few binary digits that it says nothing about its type: 0, 1, 0.5, 3.
 bool is_plain(double value) {

@@ -1,4 +1,4 @@
-// What is done to the heads' output otherwise than ours: projection, residual, normalisation, the weights that are returned.
+// What is done differently to the heads' output: projection, residual, normalisation, the returned weights.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -64,7 +64,7 @@ void add_projections(const AttentionInputs& inputs, ProgramVariants& variants) {
     });
 }
 
-// The mean and the spread of a row, as programs normalise by them.
+// The mean and the spread of a row, as used in normalisation.
 struct Norm {
   double epsilon = 1e-5;
   bool centred = true, unbiased = false, epsilon_outside = false;
@@ -108,7 +108,7 @@ void add_residuals(const AttentionInputs& inputs, ProgramVariants& variants) {
     return other && other != t.query && t.query && other->shape().same_sizes(t.query->shape());
   };
   const Id end = o.residual ? Id::residual_output : Id::output;
-  const double without = o.residual ? -1.0 : 0.0;  // the query that ours has added is taken away again
+  const double without = o.residual ? -1.0 : 0.0;  // the query that ours added is subtracted again
   const auto instead = [&](const char* text, TensorPtr TraceTensors::*from) {
     add(variants, text, end, [=](const Trace& so_far) {
       return sum(sum(*so_far.tensor(end), *so_far.tensors.query, without), *(so_far.tensors.*from));
@@ -206,7 +206,7 @@ void add_returned_weights(const AttentionInputs& inputs, ProgramVariants& varian
         [](const Trace& so_far) { return average_over_heads(*so_far.tensors.attn_weights); });
 }
 
-// Axes 0 and 1 of a (A,B,W) tensor exchanged.
+// Axes 0 and 1 of a (A,B,W) tensor swapped.
 Tensor turned(const Tensor& x, const char* first, const char* second) {
   const Cells cell(x);
   const Shape& s = x.shape();
@@ -214,7 +214,7 @@ Tensor turned(const Tensor& x, const char* first, const char* second) {
                  [&](Index i, Index j, Index k) { return cell(j, i, k); });
 }
 
-// The batch taken for the length: tokens of one position in all batches attend to each other.
+// The batch mistaken for the length: tokens at one position in all batches attend to each other.
 void add_batch_axis(const AttentionInputs& inputs, ProgramVariants& variants) {
   const AttentionSizes s = attention_sizes(inputs);
   if (s.batch < 2 || s.queries != s.keys) return;

@@ -1,4 +1,4 @@
-// Parameters that are used in another way: left out, transposed, in another order.
+// Parameters that are used differently: left out, transposed, reordered.
 #include <fmt/format.h>
 
 #include <array>
@@ -14,7 +14,7 @@ namespace {
 
 using Change = std::function<void(AttentionInputs&)>;
 
-// W_q, W_k, W_v by themselves and the rows of in_proj_bias that belong to each, so that one of the three can be changed.
+// W_q, W_k, W_v separately and the rows of in_proj_bias that belong to each, so that one of the three can be changed.
 struct Parts {
   std::array<TensorPtr TraceTensors::*, 3> weights{&TraceTensors::q_proj_weight, &TraceTensors::k_proj_weight,
                                                    &TraceTensors::v_proj_weight};
@@ -48,7 +48,7 @@ Tensor with_zero_rows(const Tensor& bias, Index first, Index end) {
   return result;
 }
 
-// The parts of another projection's rows and bias: `from[p]` is what stands for part p.
+// The parts replaced by the rows and bias of another projection: `from[p]` replaces part p.
 Change parts_taken(const Parts& parts, const std::array<std::size_t, 3>& from) {
   return [parts, from](AttentionInputs& other) {
     parts.separate(other);
@@ -95,7 +95,7 @@ void add_single_parts(const AttentionInputs& inputs, ProgramVariants& variants) 
     for (std::size_t b = 0; b < 3; ++b) {
       if (a == b || !alike(a, b)) continue;
       std::array<std::size_t, 3> from{0, 1, 2};
-      if (a < b && !packed_orders) {  // else told as an order of the rows of in_proj_weight
+      if (a < b && !packed_orders) {  // otherwise reported as an order of the rows of in_proj_weight
         std::swap(from[a], from[b]);
         variants.push_back({fmt::format("the projections of {} and {} are exchanged", letters[a], letters[b]),
                             "", parts_taken(parts, from)});
@@ -108,7 +108,7 @@ void add_single_parts(const AttentionInputs& inputs, ProgramVariants& variants) 
   }
 }
 
-// One of the three has the matrix, or the bias, of another, and the rest of its own.
+// One of the three has the matrix, or the bias, of another, and everything else of its own.
 void add_halves_of_parts(const AttentionInputs& inputs, ProgramVariants& variants) {
   const TraceTensors& t = inputs.tensors;
   if (!t.in_proj_bias) return;
@@ -150,7 +150,7 @@ void add_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
         if (*packed) *packed = with_blocks(**packed, block, source);
     };
   };
-  // Where q, k and v are to be found in theirs.
+  // Where q, k and v are in theirs.
   constexpr std::array<std::pair<const char*, std::array<Index, 3>>, 5> orders{{{"q, v, k", {0, 2, 1}},
                                                                                 {"k, q, v", {1, 0, 2}},
                                                                                 {"v, q, k", {1, 2, 0}},
@@ -173,7 +173,7 @@ void add_orders(const AttentionInputs& inputs, ProgramVariants& variants) {
       {"the rows of in_proj_weight are taken as [H,D,3], not as [3,H,D]", "", reorder(1, by_column)});
 }
 
-// What the projections are applied to.
+// The inputs of the projections.
 void add_sources(const AttentionInputs& inputs, ProgramVariants& variants) {
   const TraceTensors& t = inputs.tensors;
   constexpr std::array<std::pair<const char*, TensorPtr TraceTensors::*>, 3> given{

@@ -1,6 +1,6 @@
-// The ways in which programs that compute attention are known to differ from one another, each as a change of our own
-// computation: of its inputs and options, of what one of its stages makes, or of both. Where theirs computes what ours
-// computes with such a change, the change is what is different over there.
+// Known differences between programs that compute attention, each as a change of our own computation: of its inputs and
+// options, of the result of one of its stages, or of both. If their program agrees with ours after such a change, the
+// change is the difference.
 #pragma once
 
 #include <functional>
@@ -11,8 +11,8 @@
 
 namespace headwise {
 
-// What stands in the place of one tensor. `change` is given the trace up to that tensor, in f64, with the tensor as the
-// stage makes it (null where there is none, as q_rotary without rotary positions). Several of one stage follow each other.
+// A replacement for one tensor. `change` gets the trace up to that tensor, in f64, including the tensor as computed by the
+// stage (null if there is none, as q_rotary without rotary positions). Several changes of one stage are applied in order.
 struct StageChange {
   TensorId stage;
   std::function<Tensor(const Trace& so_far)> change;
@@ -20,18 +20,18 @@ struct StageChange {
 
 struct ProgramVariant {
   std::string text;         // what theirs does: "the scores are not scaled"
-  std::string remedy = {};  // the same in Headwise, "--set attention.scale=1"; empty where it is a mistake anywhere
+  std::string remedy = {};  // the same in Headwise, "--set attention.scale=1"; empty if it is a mistake anywhere
   std::function<void(AttentionInputs&)> change = {};  // may be empty
   std::vector<StageChange> stages = {};               // may be empty
-  HeadCopies copies = {};                             // how key/value heads that come repeated are repeated
-  std::string detail = {};  // added to `text`; of several variants of one text the first that fits is named
+  HeadCopies copies = {};                             // how repeated key/value heads are repeated
+  std::string detail = {};  // added to `text`; of several variants with the same text the first match is named
 };
 
-// Those that these inputs (f64) allow; with `change` they are valid inputs again, of the same lengths. The likelier come
-// first.
+// The variants possible for these inputs (f64); after `change` they are still valid inputs, of the same lengths. Likelier
+// ones come first.
 std::vector<ProgramVariant> program_variants(const AttentionInputs& inputs);
 
-// The families of variants, each in a file of its own.
+// The families of variants, each in its own file.
 using ProgramVariants = std::vector<ProgramVariant>;
 void add_input_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_parameter_variants(const AttentionInputs& inputs, ProgramVariants& variants);
@@ -44,7 +44,7 @@ void add_softmax_variants(const AttentionInputs& inputs, ProgramVariants& varian
 void add_output_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 void add_rounding_variants(const AttentionInputs& inputs, ProgramVariants& variants);
 
-// A variant with one number that is not known beforehand, and the numbers with which the search for it begins.
+// A variant with one unknown number, and the starting points of the search for it.
 struct FittedVariant {
   std::function<ProgramVariant(double number)> with;
   std::vector<double> starts;

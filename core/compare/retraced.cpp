@@ -28,7 +28,7 @@ class Retracing {
   Retracing(const Trace& base, std::span<const StageChange> changes, const StageVisitor& visit)
       : trace_(base), changes_(changes), visit_(visit) {}
 
-  // Computes every stage until the visitor has seen enough.
+  // Computes every stage until the visitor stops it.
   Trace all() {
     projections() && heads() && scores() && weights() && output();
     return std::move(trace_);
@@ -37,7 +37,7 @@ class Retracing {
  private:
   TensorPtr& member(Id id) { return trace_.tensors.*(tensor_entry(id).member); }
 
-  // Makes one tensor: anew where a source has changed, then as the changes of this stage want it.
+  // Computes one tensor: recomputed if a source has changed, then modified by the changes of this stage.
   template <class Make>
   bool stage(Id id, std::initializer_list<Id> sources, const Make& make) {
     TensorPtr& tensor = member(id);
@@ -165,7 +165,7 @@ class Retracing {
 Trace widened_trace(const Trace& trace) {
   Trace wide = trace.exact ? *trace.exact : trace;
   wide.exact = nullptr;
-  std::map<TensorPtr, TensorPtr> twins;  // what is one tensor stays one
+  std::map<TensorPtr, TensorPtr> twins;  // shared tensors stay shared
   for (const TensorEntry& entry : tensor_entries()) {
     TensorPtr& tensor = wide.tensors.*(entry.member);
     if (!tensor || tensor->dtype() != DType::f32 || entry.role == TensorRole::mask) continue;

@@ -1,4 +1,4 @@
-// Rotary positions that are applied otherwise than ours: another sign, other positions, other pairs, other tensors.
+// Rotary positions that are applied differently from ours: another sign, other positions, other pairs, other tensors.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -23,7 +23,7 @@ enum class Pairs { halves, neighbours, halves_by_neighbour_angles };
 struct Rotation {
   std::vector<double> frequencies;
   Pairs pairs = Pairs::halves;
-  double sine = 1.0;  // −1: the other way round
+  double sine = 1.0;  // −1: the opposite direction
   double first_half =
       -1.0;  // the sign of sin θ in the first of the two columns, usually the opposite of the second's
   std::function<double(Index h, Index t)> position;
@@ -39,7 +39,7 @@ Tensor rotated(const Tensor& x, const Rotation& rotation) {
     const Index j = neighbours ? d / 2 : d % pairs;
     const bool first = neighbours ? d % 2 == 0 : d < pairs;
     const Index other = neighbours ? (first ? d + 1 : d - 1) : (first ? d + pairs : d - pairs);
-    // repeat_interleave of the angles beside rotate_half: column d has the angle of pair d/2.
+    // repeat_interleave of the angles with rotate_half: column d has the angle of pair d/2.
     const Index angle_of = rotation.pairs == Pairs::halves_by_neighbour_angles ? d / 2 : j;
     const double angle = rotation.position(h, t) * rotation.frequencies[static_cast<std::size_t>(angle_of)];
     const double sign = first ? rotation.first_half : 1.0;
@@ -64,7 +64,7 @@ StageChange keys_rotated(const Rotation& rotation) {
   return {Id::k_rotary, [rotation](const Trace& so_far) { return rotated(*so_far.tensors.k_heads, rotation); }};
 }
 
-// The same change of the rotation for queries and keys, for queries alone and for keys alone.
+// The same change of the rotation for queries and keys, for queries only and for keys only.
 void add_rotations(const RotaryPlan& plan, const std::string& text,
                    const std::function<void(Rotation&, bool of_queries)>& change, ProgramVariants& variants) {
   for (const auto& [who, queries, keys] : {std::tuple{"", true, true}, std::tuple{", in q alone", true, false},
@@ -152,7 +152,7 @@ void add_conventions(const RotaryPlan& plan, ProgramVariants& variants) {
   }
 }
 
-// As partial_rotary_factor does: the first columns of a head alone, by the frequencies of so many columns.
+// Like partial_rotary_factor: only the first columns of a head, with the frequencies of that many columns.
 void add_partial(const RotaryPlan& plan, const AttentionOptions& o, ProgramVariants& variants) {
   if (!o.rotary_base) return;
   for (const Index part : {Index{2}, Index{4}}) {
@@ -178,7 +178,7 @@ void add_targets(const RotaryPlan& plan, ProgramVariants& variants) {
       {"q alone is turned by its positions (rotary), k is not", "", {}, {as_heads(Id::k_rotary, Id::k_heads)}});
   variants.push_back(
       {"k alone is turned by its positions (rotary), q is not", "", {}, {as_heads(Id::q_rotary, Id::q_heads)}});
-  // Of programs that return q and k all the same.
+  // For programs that return q and k all the same.
   variants.push_back({"q and k are not turned by their positions",
                       "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
                       {},

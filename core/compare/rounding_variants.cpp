@@ -1,4 +1,4 @@
-// Numbers that are rounded to a 16-bit type on the way and kept in a wider one.
+// Numbers that are rounded to a 16-bit type along the way and stored in a wider one.
 #include <fmt/format.h>
 
 #include <array>
@@ -18,7 +18,7 @@ TensorPtr rounded(const TensorPtr& tensor, const NarrowType& type) {
   return shared_tensor(mapped_cells(*tensor, [&](double x) { return rounded_to(type, x); }));
 }
 
-// Rounds the given tensors of one role; what is one array stays one.
+// Rounds the given tensors of one role; shared arrays stay shared.
 void round_role(AttentionInputs& inputs, TensorRole role, const NarrowType& type) {
   TraceTensors& t = inputs.tensors;
   const bool same_key = t.key == t.query, same_value = t.value == t.query, value_is_key = t.value == t.key;

@@ -1,4 +1,4 @@
-// Scores of other products than q·kᵀ, and scaled or capped otherwise; values of other tensors.
+// Scores of other products than q·kᵀ, or scaled or capped differently; values of other tensors.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ Tensor with_heads(const Tensor& x, Index heads) {
   return x.shape().size(1) == heads ? x : repeat_kv(x, heads);
 }
 
-// The heads of one tensor where another's would stand, if their sizes allow it.
+// The heads of one tensor used for another's, if their sizes allow it.
 void add_exchanges(const AttentionSizes& s, ProgramVariants& variants) {
   const auto scores_of = [&](const char* text, auto left, auto right) {
     variants.push_back({text, "", {}, {{Id::scores, [left, right, heads = s.heads](const Trace& so_far) {
@@ -53,7 +53,7 @@ void add_exchanges(const AttentionSizes& s, ProgramVariants& variants) {
   }
 }
 
-// The weights transposed before they weigh the values.
+// The weights transposed before they are applied to the values.
 void add_transposed_weights(const AttentionSizes& s, ProgramVariants& variants) {
   if (s.queries != s.all_keys) return;
   variants.push_back({"the weights are transposed: softmax(…)ᵀ·v",
@@ -101,7 +101,7 @@ void add_normalised(bool rotary, ProgramVariants& variants) {
            true, epsilon);
 }
 
-// c·tanh(x/c) in other places, or written otherwise.
+// c·tanh(x/c) in other places, or written differently.
 void add_softcaps(const AttentionInputs& inputs, const ScoreScale& own, ProgramVariants& variants) {
   const double scale = own.scale / own.temperature;
   const auto scaled = [&](std::string text, std::function<double(double)> of_score) {
@@ -137,7 +137,7 @@ void add_softcaps(const AttentionInputs& inputs, const ScoreScale& own, ProgramV
   scaled("negative scores become 0 (ReLU)", [scale](double x) { return std::max(0.0, x * scale); });
 }
 
-// x·factor, with `offset` (…,W) untouched by it where there is one.
+// x·factor, except for `bias` (…,W), which is not scaled, if there is one.
 Tensor scaled_beside(const Tensor& x, double factor, const TensorPtr& bias) {
   Tensor result = x;
   const Index width = x.shape().size(x.shape().rank() - 1);
@@ -148,7 +148,7 @@ Tensor scaled_beside(const Tensor& x, double factor, const TensorPtr& bias) {
   return result;
 }
 
-// The scale taken elsewhere: of q before the product, as many programs do, of q before its bias is added, of q and k.
+// The scale applied elsewhere: to q before the product, as in many programs, to q before its bias is added, to q and k.
 void add_scaled_queries(const AttentionInputs& inputs, const AttentionOptions& o, ProgramVariants& variants) {
   if (o.softcap > 0.0 || o.temperature != 1.0) return;
   const double scale = score_scale(o).scale;

@@ -1,4 +1,4 @@
-// Weights that are no softmax over the keys: over another axis, with another sum, of another function.
+// Weights that are not a softmax over the keys: over another axis, with another sum, of another function.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,12 +17,12 @@ namespace {
 
 using Id = TensorId;
 
-// A row of scores becomes a row of weights.
+// Turns a row of scores into a row of weights.
 using RowRule = std::function<void(std::span<double> row)>;
 
 double row_maximum(std::span<const double> row) {
   const double maximum = *std::ranges::max_element(row);
-  return std::isinf(maximum) && maximum < 0 ? 0.0 : maximum;  // a row of nothing but −inf becomes exp(−inf) = 0
+  return std::isinf(maximum) && maximum < 0 ? 0.0 : maximum;  // a row of only −inf becomes exp(−inf) = 0
 }
 
 StageChange by_rows(RowRule rule) {
@@ -36,7 +36,7 @@ StageChange by_rows(RowRule rule) {
           }};
 }
 
-// exp(x − shift)/(extra + Σ exp(x − shift)), the shift being the row's maximum or 0.
+// exp(x − shift)/(extra + Σ exp(x − shift)), where shift is the row's maximum or 0.
 RowRule exponentials(bool shifted, double extra, bool divided) {
   return [=](std::span<double> row) {
     const double shift = shifted ? row_maximum(row) : 0.0;
@@ -50,7 +50,7 @@ RowRule exponentials(bool shifted, double extra, bool divided) {
 // The softmax over one of the other axes of (N,H,L,S), or over several at once.
 Tensor softmax_over(const Tensor& scores, const std::array<bool, 4>& axes) {
   const Shape& s = scores.shape();
-  // Which sum a cell belongs to: its index with the axes that are summed over taken for 0.
+  // Which sum a cell belongs to: its index with the summed axes set to 0.
   std::array<Index, 4> strides{};
   Index groups = 1;
   for (std::size_t axis = 4; axis-- > 0;) {
@@ -104,7 +104,7 @@ void add_axes(const AttentionSizes& sizes, ProgramVariants& variants) {
       {"the softmax runs over the whole tensor", {true, true, true, true}, sizes.batch * sizes.heads > 1}};
   for (const Axis& axis : other) {
     if (!axis.applies) continue;
-    for (const bool nan : {true, false}) {  // a column whose every score is −inf
+    for (const bool nan : {true, false}) {  // a column in which every score is −inf
       variants.push_back({axis.text, "", {}, {{Id::attn_weights, [axes = axis.axes, nan](const Trace& so_far) {
                                                  const Tensor weights =
                                                      softmax_over(*so_far.tensors.masked_scores, axes);
@@ -158,7 +158,7 @@ void softmax_of(std::span<double> row) {
   exponentials(true, 0.0, true)(row);
 }
 
-// A softmax with something before it or behind it.
+// A softmax with something before or after it.
 void add_changed_softmaxes(ProgramVariants& variants) {
   add_rule(variants, "the softmax is applied twice", [](std::span<double> row) {
     softmax_of(row);
@@ -178,7 +178,7 @@ void add_changed_softmaxes(ProgramVariants& variants) {
   });
 }
 
-// Another function in the place of the softmax.
+// Another function instead of the softmax.
 void add_other_functions(ProgramVariants& variants) {
   add_rule(variants, "the weights are sigmoid(score), no softmax", [](std::span<double> row) {
     for (double& cell : row) cell = 1.0 / (1.0 + std::exp(-cell));

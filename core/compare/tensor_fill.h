@@ -1,4 +1,4 @@
-// Tensors made cell by cell, in f64: what the variants of a program (core/compare/program_variants.h) are written with.
+// Creates tensors cell by cell, in f64: used to write program variants (core/compare/program_variants.h).
 #pragma once
 
 #include <memory>
@@ -49,7 +49,7 @@ class Cells {
   const Shape& shape_;
 };
 
-// Returns the f64 tensor with value(cell) in the place of each cell.
+// Returns the f64 tensor in which each cell is replaced by value(cell).
 template <class Value>
 Tensor mapped_cells(const Tensor& tensor, const Value& value) {
   Tensor result = tensor;

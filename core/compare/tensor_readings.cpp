@@ -44,7 +44,7 @@ bool is_sequence(Id id) {
   }
 }
 
-// In the module's interface the layout is batch_first's; inside, PyTorch always computes as (L,N,E).
+// In the module's interface the layout depends on batch_first; internally, PyTorch always computes in (L,N,E).
 bool is_inside(Id id) {
   return id == Id::q || id == Id::k || id == Id::v || id == Id::concat;
 }
@@ -77,7 +77,7 @@ std::vector<Index> without_ones(std::vector<Index> sizes) {
   return sizes;
 }
 
-// Sizes that are ours but for axes of size 1, in our letters: "(1,1,E)", "(L,E)".
+// Sizes that equal ours except for axes of size 1, in our letters: "(1,1,E)", "(L,E)".
 std::string letters_text(const std::vector<Index>& sizes, const Shape& ours) {
   std::vector<std::string> axes;
   Index axis = 0;
@@ -115,7 +115,7 @@ std::vector<Index> order_sizes(const Shape& ours, const AxisOrder& order) {
 }
 
 Tensor in_our_order(const Tensor& stored, const Shape& ours, const AxisOrder& order) {
-  // How far apart two neighbours on each of our axes lie in the stored array.
+  // The distance of two adjacent cells on each of our axes in the stored array.
   std::vector<Index> steps(static_cast<std::size_t>(ours.rank()), 0);
   Index step = 1;
   for (std::size_t group = order.groups.size(); group-- > 0;) {
@@ -147,7 +147,7 @@ std::vector<TensorReading> tensor_readings(TensorName name, const Shape& ours, c
   std::vector<TensorReading> readings;
   if (sizes == ours.sizes()) {
     readings.push_back({reshaped(stored, ours), ""});
-    // Both layouts are this tensor's own where batch_first is false, and N = L does not tell them apart.
+    // Both layouts are valid for this tensor if batch_first is false, and N = L does not distinguish them.
     if (!batch_first && ours.rank() == 3 && is_sequence(name.id) && ours.size(0) > 1 &&
         order_sizes(ours, length_first) == sizes) {
       readings.push_back(read_in(length_first));
@@ -161,7 +161,7 @@ std::vector<TensorReading> tensor_readings(TensorName name, const Shape& ours, c
       if (joins == joined && order_sizes(ours, order) == sizes) readings.push_back(read_in(order));
     }
     if (!readings.empty()) return readings;
-    // Axes of size 1 come and go without moving a number: unbatched arrays, bias_k as (1,1,E).
+    // Axes of size 1 are added and removed without moving a number: unbatched arrays, bias_k as (1,1,E).
     if (stored->size() == ours.element_count() && without_ones(sizes) == without_ones(ours.sizes())) {
       return {{reshaped(stored, ours), letters_text(sizes, ours)}};
     }
@@ -172,7 +172,7 @@ std::vector<TensorReading> tensor_readings(TensorName name, const Shape& ours, c
     return {{reshaped(stored, ours),
              fmt::format("({},G,{}/G,{},{})", ours.name(0), ours.name(1), ours.name(2), ours.name(3))}};
   }
-  // attn_mask (N·H,L,S) with its first axis apart.
+  // attn_mask (N·H,L,S) with its first axis split.
   if (name.id == Id::attn_mask && sizes.size() == 4 && ours.rank() == 3 &&
       sizes[0] * sizes[1] == ours.size(0) && sizes[2] == ours.size(1) && sizes[3] == ours.size(2)) {
     return {{reshaped(stored, ours), "(N,H,L,S)"}};

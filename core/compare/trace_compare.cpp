@@ -22,12 +22,12 @@ double largest_finite(const Tensor& tensor) {
   return largest;
 }
 
-// Every digit; without the sign that a NaN may carry.
+// All digits; without the sign that a NaN may have.
 std::string digits(double value) {
   return std::isnan(value) ? "nan" : fmt::format("{:.17g}", value);
 }
 
-// What both traces are asked for, in the order of computation; gradients run from the output back.
+// The tensors to compare, in the order of computation; gradients run from the output back.
 std::vector<TensorName> names_in_order() {
   std::vector<TensorName> names;
   for (const TensorEntry& entry : tensor_entries()) names.push_back({entry.id, false});

@@ -13,7 +13,7 @@ namespace {
 
 using Id = TensorId;
 
-// The inputs in f64, as the widened trace holds them, so that what is equal stays the same tensor.
+// The inputs in f64, as in the widened trace, so that shared tensors stay shared.
 AttentionInputs widened_inputs(const AttentionInputs& inputs, const Trace& wide) {
   AttentionInputs result = inputs;
   result.dtype = DType::f64;

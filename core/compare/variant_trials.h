@@ -1,4 +1,4 @@
-// Variants of a program tried on the arrays of another one: does what they compute agree?
+// Tries program variants on the arrays of another program: do they agree?
 #pragma once
 
 #include <vector>
@@ -8,27 +8,27 @@
 
 namespace headwise {
 
-// What of theirs agrees with a variant, in the order of computation.
+// Which of their arrays agree with a variant, in the order of computation.
 struct TrialResult {
-  std::size_t agreeing = 0;  // arrays, up to the first that does not
-  bool all = false;          // every array that was computed over there, in every cell
-  std::size_t unjudged = 0;  // gradients, of which a changed stage has none
+  std::size_t agreeing = 0;  // arrays before the first that does not
+  bool all = false;          // every array computed by the other program, in every cell
+  std::size_t unjudged = 0;  // gradients, which a changed stage does not have
 };
 
 class VariantTrials {
  public:
-  // Keeps references to all that `search` refers to.
+  // Keeps references to everything that `search` refers to.
   VariantTrials(const VariantSearch& search, const ArrayComparison& comparison);
 
   const AttentionInputs& inputs() const { return inputs_; }  // in f64
-  std::size_t arrays() const { return arrays_.size(); }      // that are computed, gradients too
-  std::size_t first() const { return first_; }               // the place of the first that differs
+  std::size_t arrays() const { return arrays_.size(); }      // number of computed ones, including gradients
+  std::size_t first() const { return first_; }               // the index of the first that differs
 
-  // Nothing agrees where the variant is not valid for these inputs.
+  // Nothing agrees if the variant is not valid for these inputs.
   TrialResult tried(const ProgramVariant& variant) const;
 
-  // The variant's numbers of the first array that differs, minus theirs, where both are finite; empty where the variant
-  // is not valid or the array has another shape.
+  // The variant's numbers of the first array that differs, minus theirs, where both are finite; empty if the variant is
+  // not valid or the array has another shape.
   std::vector<double> residuals(const ProgramVariant& variant) const;
 
  private:
@@ -43,7 +43,7 @@ class VariantTrials {
   const VariantSearch& search_;
   const ComparedArray* differing_;
   Trace ours_;                 // in f64
-  AttentionInputs inputs_;     // what it was made from, in f64
+  AttentionInputs inputs_;     // what it was computed from, in f64
   std::vector<Array> arrays_;  // values first, then gradients
   std::size_t first_ = 0, values_ = 0;
 };

@@ -30,14 +30,12 @@ std::string beginning_of(const InputFile& file) {
   return file.read_text(0, std::min<std::uint64_t>(file.size(), 9));
 }
 
-// The content decides; the name only where the content is damaged, so that the error speaks of what was
-// meant.
+// The content decides; the name only if the content is damaged, so that the error refers to the intended format.
 Format format_of(const InputFile& file) {
   const std::string start = beginning_of(file);
   if (start.starts_with(npy_magic)) return Format::npy;
   if (start.starts_with("PK\3\4") || start.starts_with("PK\5\6")) return Format::zip;
-  // A header of up to 100,000,000 bytes leaves the upper four bytes of its length zero; no pickle looks like
-  // that.
+  // A header of up to 100,000,000 bytes leaves the upper four bytes of its length zero; no pickle looks like that.
   if (start.size() == 9 && start[8] == '{' && start.substr(4, 4) == std::string(4, '\0'))
     return Format::safetensors;
   if (looks_like_pickle(start)) return Format::pickle;
@@ -50,7 +48,7 @@ Format format_of(const InputFile& file) {
   return std::ranges::find(pickles, extension) != pickles.end() ? Format::pickle : Format::unknown;
 }
 
-// Of a pickle: by its name, or as PyTorch's files before 1.6 by a pickled number of their own that they begin with.
+// For a pickle: by its name, or, like PyTorch's files before 1.6, by a pickled magic number at its beginning.
 bool saved_by_torch(const InputFile& file) {
   constexpr std::array endings{".pt", ".pth", ".bin", ".ckpt"};
   if (std::ranges::find(endings, extension_of(file.path())) != endings.end()) return true;

@@ -1,4 +1,4 @@
-// Tensors as the bytes of a file, for a file, a pipe or standard output. core/files/array_files.h writes files of tensors alone.
+// Tensors as the bytes of a file, for a file, a pipe or standard output. core/files/array_files.h writes files that contain only tensors.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@
 namespace headwise {
 
 void write_npy(const ByteSink& sink, const Tensor& tensor);
-// Of the metadata those under reserved names; the others have no place in an npz.
+// Only metadata under reserved names is written; npz has no place for the rest.
 void write_npz(const ByteSink& sink, const std::vector<NamedTensor>& tensors, const FileMetadata& metadata);
 void write_safetensors(const ByteSink& sink, const std::vector<NamedTensor>& tensors,
                        const FileMetadata& metadata);

@@ -20,8 +20,8 @@
 namespace headwise {
 namespace {
 
-// The temporary file that is being written, for remove_unfinished_file(): null, or a string that lives as
-// long as it stands here.
+// The temporary file being written, for remove_unfinished_file(): null, or a string that lives as long as it
+// is set here.
 std::atomic<const char*> unfinished_file = nullptr;
 
 [[noreturn]] void fail(const std::string& path, int error) {
@@ -42,7 +42,7 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int number() const { return number_; }
-  // Some file systems (NFS) tell of a failed write only here. Returns an errno, or 0.
+  // Some file systems (NFS) report a failed write only here. Returns an errno, or 0.
   int close_now() { return close(std::exchange(number_, -1)) == 0 || errno == EINTR ? 0 : errno; }
 
  private:
@@ -61,10 +61,10 @@ ByteSink sink_to(int descriptor, const std::string& path) {
   };
 }
 
-// The file that a path means once every symbolic link at its end is followed, whether the last one exists or
-// not.
+// The file that a path refers to once every symbolic link at its end is followed, whether the last one exists
+// or not.
 std::string link_target(const std::string& path) {
-  constexpr int max_links = 40;  // as the kernel has it
+  constexpr int max_links = 40;  // as in the kernel
   std::string target = path;
   for (int links = 0; links < max_links; ++links) {
     char buffer[PATH_MAX];
@@ -77,7 +77,7 @@ std::string link_target(const std::string& path) {
   fail(path, ELOOP);
 }
 
-// A pipe or a device is written as it is. A pipe that nobody reads is waited for a moment, not for ever.
+// A pipe or a device is written directly. A pipe without a reader is waited for only briefly.
 void write_directly(const std::string& path, const std::function<void(const ByteSink&)>& write) {
   constexpr auto pause = std::chrono::milliseconds(20);
   constexpr int attempts = 50;
@@ -98,7 +98,7 @@ void write_directly(const std::string& path, const std::function<void(const Byte
   if (const int error = file.close_now()) fail(path, error);
 }
 
-// A file of a name of its own beside the target. It is removed unless it was renamed.
+// A uniquely named file next to the target. It is removed unless it was renamed.
 class TemporaryFile {
  public:
   TemporaryFile(const std::string& target, const std::string& path) : file_(make(target, path, name_)) {
@@ -118,7 +118,7 @@ class TemporaryFile {
   }
 
  private:
-  // O_EXCL: never an existing file, and no link that somebody laid there.
+  // O_EXCL: never an existing file, nor a link that somebody put there.
   static int make(const std::string& target, const std::string& path, std::string& name) {
     const std::string folder = target.substr(0, target.find_last_of('/') + 1);
     std::random_device random;
@@ -137,7 +137,7 @@ class TemporaryFile {
 };
 
 void keep_permissions(int descriptor, const struct stat& old) {
-  // Only root may give a file away; where it fails, the file stays the writer's.
+  // Only root may give a file away; if it fails, the file remains the writer's.
   if (fchown(descriptor, old.st_uid, old.st_gid) != 0) errno = 0;
   if (fchmod(descriptor, old.st_mode & 07777) != 0) errno = 0;
 }
@@ -158,7 +158,7 @@ void write_file_atomically(const std::string& path, const std::function<void(con
   const std::string target = link_target(path);
   if (target.empty() || target.ends_with('/')) fail(path, target.empty() ? ENOENT : EISDIR);
   if (exists && S_ISDIR(old.st_mode)) fail(path, EISDIR);
-  // A folder that may be written to allows to replace a file that may not: do not.
+  // A writable folder would allow replacing a read-only file: do not.
   if (exists && faccessat(AT_FDCWD, target.c_str(), W_OK, AT_EACCESS) != 0) fail(path, errno);
 
   TemporaryFile temporary(target, path);

@@ -1,4 +1,4 @@
-// Files are written whole or not at all: beside their target, then renamed.
+// Files are written whole or not at all: to a temporary file next to their target, which is then renamed.
 #pragma once
 
 #include <cstddef>
@@ -9,18 +9,18 @@
 
 namespace headwise {
 
-// Hands bytes to the file that is being written; throws Error(output) where that fails.
+// Writes bytes to the file in progress; throws Error(output) on failure.
 using ByteSink = std::function<void(std::span<const std::byte>)>;
 
 // Calls `write` with a sink; on success the target is replaced in one step, keeping the permissions of an
 // existing file and following a symbolic link to its target; on any exception the old file stays and nothing
-// is left behind. A target that exists but is no regular file (/dev/stdout, a pipe) is written directly.
+// is left behind. A target that exists but is not a regular file (/dev/stdout, a pipe) is written directly.
 // Throws Error(output).
 void write_file_atomically(const std::string& path, const std::function<void(const ByteSink&)>& write);
 void write_file_atomically(const std::string& path, std::string_view content);
 
-// For a signal handler that ends the process: removes the temporary file that is being written, if there is
-// one. Calls only what a signal handler may call.
+// For a signal handler that ends the process: removes the temporary file being written, if there is one.
+// Async-signal-safe.
 void remove_unfinished_file() noexcept;
 
 }  // namespace headwise

@@ -19,7 +19,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "arrays are decoded for a little-endian machine");
 
 constexpr std::size_t max_rank = 64;             // numpy 2's limit
-constexpr std::size_t chunk_bytes = 256 * 1024;  // decoded at a time: stays in the second-level cache
+constexpr std::size_t chunk_bytes = 256 * 1024;  // decoded at a time: stays in the L2 cache
 
 constexpr std::array entries{
     ElementTypeEntry{ElementType::boolean, "bool", "b1", "BOOL", 1, DType::boolean},
@@ -65,8 +65,8 @@ T swap_bytes(T value) {
   return std::bit_cast<T>(bytes);
 }
 
-// Counts through an array in the order in which its elements are stored and says where each belongs in
-// row-major order.
+// Iterates over an array in the order in which its elements are stored and gives the row-major position of
+// each.
 class StorageOrder {
  public:
   explicit StorageOrder(const StoredArray& array) : sizes_(array.sizes) {
@@ -96,7 +96,7 @@ class StorageOrder {
   Index position_ = 0;
 };
 
-// Stored elements of type In become elements of type Out.
+// Converts stored elements of type In to elements of type Out.
 template <class In, class Out, class Convert>
 TensorPtr decode(const StoredArray& array, const Shape& shape, const ByteSource& source, Convert convert) {
   const auto count = static_cast<std::size_t>(shape.element_count());

@@ -23,14 +23,14 @@ enum class ElementType : std::uint8_t {
 struct ElementTypeEntry {
   ElementType type;
   std::string_view name;         // "f16", as Headwise writes it everywhere
-  std::string_view npy;          // "f2": kind and bytes, without the byte order; empty where npy has none
-  std::string_view safetensors;  // "F16"; empty where safetensors has none
+  std::string_view npy;          // "f2": kind and bytes, without the byte order; empty if npy has none
+  std::string_view safetensors;  // "F16"; empty if safetensors has none
   Index bytes;
-  std::optional<DType> becomes;  // none: it cannot be read
+  std::optional<DType> becomes;  // nullopt: it cannot be read
 };
 std::span<const ElementTypeEntry> element_types();  // in the order of the enumeration
 const ElementTypeEntry& element_type(ElementType type);
-ElementType element_type_of(DType dtype);  // what a tensor is written as
+ElementType element_type_of(DType dtype);  // the type in which a tensor is written
 
 // An array as a file describes it.
 struct StoredArray {
@@ -46,12 +46,12 @@ struct StoredArray {
 Index stored_bytes(const StoredArray& array, const std::string& where);
 Index tensor_bytes(const StoredArray& array, const std::string& where);
 
-// Reads the array's bytes and makes the tensor; its axes are named "axis0", "axis1" …: a file knows no
-// better. Throws Error(input) for a type that cannot be read or an unsigned number above the range of i64,
-// Error(memory).
+// Reads the array's bytes and creates the tensor; its axes are named "axis0", "axis1" …, because a file has
+// no names for them. Throws Error(input) for a type that cannot be read or an unsigned number above the range
+// of i64, Error(memory).
 TensorPtr read_tensor(const StoredArray& array, const ByteSource& source, const std::string& where);
 
-// The tensor's numbers as they lie in memory: row-major, little-endian; what writers write.
+// The tensor's numbers as in memory: row-major, little-endian; this is what writers write.
 std::span<const std::byte> tensor_storage(const Tensor& tensor);
 
 float half_to_float(std::uint16_t bits);      // IEEE 754 binary16, subnormals and NaN included

@@ -1,4 +1,4 @@
-// Texts that a file of arrays has beside them, by name: metadata of safetensors; in npz arrays of bytes (1-D uint8, UTF-8)
+// Texts stored with the arrays of a file, by name: metadata of safetensors; in npz arrays of bytes (1-D uint8, UTF-8)
 // whose names begin and end with two underscores.
 #pragma once
 
@@ -10,7 +10,7 @@ namespace headwise {
 
 using FileMetadata = std::map<std::string, std::string>;
 
-// Whether a name is no array's: "__scenario__". Readers leave these out of the arrays.
+// Whether a name is reserved for metadata: "__scenario__". Readers leave these out of the arrays.
 bool is_reserved_name(std::string_view name);
 
 }  // namespace headwise

@@ -1,5 +1,5 @@
-// Paths of what Headwise reads: files and folders of the system, and files that are in the program itself, whose paths begin with
-// "builtin:", so that its own models open from any folder with nothing beside it.
+// Paths of what Headwise reads: files and folders of the system, and built-in files, whose paths begin with "builtin:", so that
+// its own models open from any folder without further files.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,18 @@ inline bool is_builtin(std::string_view path) {
   return path.starts_with(builtin_prefix);
 }
 
-// "builtin:sentences", …: the folders that there are.
+// "builtin:sentences", …: the existing built-in folders.
 std::vector<std::string> builtin_folders();
-// Of "builtin:sentences/config.json"; none: the program has no such file.
+// The contents of "builtin:sentences/config.json"; nullopt: the program has no such file.
 std::optional<std::span<const std::byte>> builtin_file(std::string_view path);
 
-// False, not an error, for what cannot be looked at.
+// False, not an error, for anything inaccessible.
 bool is_there(const std::string& path);
 bool is_folder(const std::string& path);
-// Paths of the files and folders in it, in order; none where it cannot be read.
+// Sorted paths of the files and folders in it; empty if it cannot be read.
 std::vector<std::string> paths_in(const std::string& folder);
 
-// What changes whenever a file does; of a folder, whenever what lies in it does, for its own time is that of new names alone.
+// Changes whenever a file does; for a folder, whenever its contents do, because its own time only changes with the names in it.
 struct FileState {
   std::int64_t modified = 0;
   std::uint64_t bytes = 0;
@@ -37,7 +37,7 @@ struct FileState {
 };
 FileState file_state(const std::string& path);
 
-// `file` as seen from `folder`, where it is neither absolute nor in the program.
+// `file` relative to `folder`, unless it is absolute or built in.
 std::string path_from(const std::string& folder, const std::string& file);
 
 }  // namespace headwise

@@ -14,7 +14,7 @@ Error refusal(const std::string& path, const std::string& what, const std::strin
                {path, what, "", "a .safetensors file, with the model's config.json beside it", remedy});
 }
 
-// Of the framework whose weights transformers 4 reads with `flag`.
+// For the framework whose weights transformers 4 reads with `flag`.
 std::string with_transformers_4(const std::string& framework, const std::string& flag) {
   return fmt::format(
       "use the same model's .safetensors, or convert it in its folder, in Python with transformers 4 and {}: "

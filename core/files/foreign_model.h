@@ -1,5 +1,5 @@
-// Files of models in formats that are not read: GGUF, ONNX, HDF5 (Keras, TensorFlow) and Flax. They are recognised, and refused
-// with what turns them into one that is.
+// Model files in unsupported formats: GGUF, ONNX, HDF5 (Keras, TensorFlow) and Flax. They are recognised, and rejected with
+// instructions for converting them.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace headwise {
 
-// What to throw, Error(input) with the lines of Python that convert the file: by its first bytes (8 are enough), else by the
-// ending of its name. Nothing: it is none of these formats.
+// The exception to throw, Error(input) with the lines of Python that convert the file: by its first bytes (8 are enough), else
+// by its file name extension. nullopt: it is none of these formats.
 std::optional<Error> refused_foreign_model(const std::string& path, std::string_view beginning = {});
 
 }  // namespace headwise

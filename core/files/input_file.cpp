@@ -25,7 +25,7 @@ const char* kind_of(mode_t mode) {
   return "not a regular file";
 }
 
-// What a reader of a file of this name wanted: models have their settings and words beside their arrays.
+// Hints at what was wanted with a file of this name: models have their settings and vocabulary next to their arrays.
 [[noreturn]] void refuse_kind(const std::string& path, const char* got) {
   const bool json = path.ends_with(".json"), text = path.ends_with(".txt");
   throw Error(ExitStatus::input,
@@ -50,7 +50,7 @@ InputFile::InputFile(const std::string& path) : path_(path) {
     size_ = builtin_->size();
     return;
   }
-  // Not blocking: opening a pipe that nobody writes to would wait for ever.
+  // Non-blocking: opening a pipe without a writer would wait forever.
   descriptor_ = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
   struct stat status {};
   if (descriptor_ < 0 || fstat(descriptor_, &status) != 0) {

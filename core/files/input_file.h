@@ -1,5 +1,5 @@
-// A file that is read and not trusted: opened without waiting, only where it is a regular file, read only
-// inside its size. Or one that is in the program (core/files/file_paths.h).
+// An untrusted input file: opened without blocking, only if it is a regular file, and read only within its size. Or a built-in
+// file (core/files/file_paths.h).
 #pragma once
 
 #include <cstddef>
@@ -11,12 +11,12 @@
 
 namespace headwise {
 
-// Fills the whole span with the next bytes of something; throws Error(input) where there are not so many.
+// Fills the whole span with the next bytes of a source; throws Error(input) if there are too few.
 using ByteSource = std::function<void(std::span<std::byte>)>;
 
 class InputFile {
  public:
-  // Throws Error(input): no such file, none of that name in the program, no permission, a folder, a pipe, a device, an empty file.
+  // Throws Error(input): no such file, no built-in file of that name, no permission, a folder, a pipe, a device, an empty file.
   explicit InputFile(const std::string& path);
   ~InputFile();
   InputFile(const InputFile&) = delete;
@@ -25,12 +25,11 @@ class InputFile {
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }  // when it was opened; > 0
 
-  // Fills `into` from `offset`. Throws Error(input) where that is not inside the file, or the file has shrunk
-  // since.
+  // Fills `into` from `offset`. Throws Error(input) if that is not inside the file, or the file has shrunk since.
   void read(std::uint64_t offset, std::span<std::byte> into) const;
-  // The bytes [offset, offset + count), checked before memory is taken for them.
+  // The bytes [offset, offset + count), checked before memory is allocated for them.
   std::string read_text(std::uint64_t offset, std::uint64_t count) const;
-  // Reads on from `offset`, call by call. The file must outlive the source.
+  // Reads sequentially from `offset`. The file must outlive the source.
   ByteSource source(std::uint64_t offset) const;
 
  private:

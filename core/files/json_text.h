@@ -1,4 +1,4 @@
-// JSON to and from text. The one place where nlohmann's writer is compiled: it would be compiled again in every file that used it.
+// JSON to and from text. The only place where nlohmann's writer is compiled: otherwise it would be compiled in every file that uses it.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -8,8 +8,8 @@
 namespace headwise {
 
 struct JsonStyle {
-  int indent = -1;     // spaces a level; -1: all on one line
-  bool ascii = false;  // \uXXXX for what is not ASCII
+  int indent = -1;     // spaces per level; -1: all on one line
+  bool ascii = false;  // \uXXXX for non-ASCII characters
   bool replaces_bytes =
       false;  // U+FFFD for bytes that are not UTF-8; otherwise they throw nlohmann's type_error
 };
@@ -17,8 +17,8 @@ struct JsonStyle {
 std::string json_text(const nlohmann::json& value, const JsonStyle& style = {});
 std::string json_text(const nlohmann::ordered_json& value, const JsonStyle& style = {});
 
-// Text that the program wrote itself, or whose damage does no harm; parse_strict_json is for other people's files. Throws nlohmann's
-// parse_error or out_of_range.
+// For text that the program wrote itself, or whose damage does no harm; parse_strict_json is for other people's files. Throws
+// nlohmann's parse_error or out_of_range.
 nlohmann::json json_of(std::string_view text);
 nlohmann::ordered_json ordered_json_of(std::string_view text);
 

@@ -43,7 +43,7 @@ Tensor rows_of(const Tensor& whole, Index first, Index count) {
 
 }  // namespace
 
-// Where the arrays lie, in the order of the information about them.
+// Where the arrays are, in the order of the information about them.
 struct LazyArrayFile::Places {
   std::optional<OpenSafetensors> safetensors;
   std::vector<ZipEntry> entries;  // of an npz
@@ -82,7 +82,7 @@ TensorPtr LazyArrayFile::read(const std::string& name) const {
 
 TensorPtr LazyArrayFile::read_rows(const std::string& name, Index first, Index count) const {
   const auto at = by_name_.find(name);
-  if (at == by_name_.end()) return read(name);  // which says so
+  if (at == by_name_.end()) return read(name);  // which reports that
   const std::string where = path() + ": " + name;
   const ArrayInfo& info = info_.arrays[at->second];
   const Index rows = info.sizes.empty() ? 1 : info.sizes[0];

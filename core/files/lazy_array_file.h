@@ -1,6 +1,6 @@
-// The arrays of one file, each read when it is asked for: a file larger than the memory opens at once. Bytes are fetched by
-// reading at their place (pread), not through a memory map: where a file becomes shorter meanwhile, that is an error and no
-// signal, and the system keeps what was read in memory just the same.
+// The arrays of one file, each read on demand: a file larger than memory opens at once. Bytes are read at their offset
+// (pread), not through a memory map: if a file is truncated meanwhile, that is an error rather than a signal, and the
+// system caches what was read just the same.
 #pragma once
 
 #include <memory>
@@ -16,7 +16,7 @@ namespace headwise {
 
 class LazyArrayFile {
  public:
-  // A .safetensors, .npz or .npy file, by content. Throws Error(input) as read_array_file does.
+  // A .safetensors, .npz or .npy file, by content. Throws Error(input) like read_array_file.
   explicit LazyArrayFile(const std::string& path);
   ~LazyArrayFile();
   LazyArrayFile(LazyArrayFile&&) noexcept;
@@ -25,9 +25,9 @@ class LazyArrayFile {
   const ArrayFileInfo& info() const { return info_; }
   const ArrayInfo* find(const std::string& name) const;  // null: there is none
 
-  // As read_array_file gives it. Throws Error(input) where there is none of that name, Error(memory).
+  // As returned by read_array_file. Throws Error(input) if there is none of that name, Error(memory).
   TensorPtr read(const std::string& name) const;
-  // Rows [first, first + count) of its first axis. Of a safetensors file only these are read.
+  // Rows [first, first + count) of its first axis. In a safetensors file only these are read.
   TensorPtr read_rows(const std::string& name, Index first, Index count) const;
 
  private:

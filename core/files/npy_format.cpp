@@ -12,7 +12,7 @@ namespace headwise {
 namespace {
 
 constexpr std::uint32_t max_header_bytes =
-    10'000;  // as numpy has it: a Python dict of three keys needs far less
+    10'000;  // as in numpy: a Python dict of three keys needs far less
 constexpr std::size_t data_alignment = 64;
 
 [[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,
@@ -131,7 +131,7 @@ class DictParser {
       const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), size);
       if (error != std::errc() || *begin == '-') wrong(fmt::format("the size '{}'", text_.substr(at_, 24)));
       at_ += static_cast<std::size_t>(end - begin);
-      accept('L');  // numpy under Python 2 wrote long integers so
+      accept('L');  // numpy under Python 2 wrote long integers this way
       array_.sizes.push_back(size);
       if (!accept(',')) {
         if (array_.sizes.size() == 1) wrong("a shape that is not a tuple");  // (3) is a number in Python

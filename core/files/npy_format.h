@@ -1,4 +1,4 @@
-// The header of a .npy array, as numpy.lib.format describes it: a magic string, a version, a length and a
+// The header of a .npy array, as described in numpy.lib.format: a magic string, a version, a length and a
 // Python dict.
 #pragma once
 
@@ -16,15 +16,15 @@ struct NpyHeader {
 };
 
 // Reads the header of an array of `total_bytes` (header and data) from its beginning; versions 1, 2 and 3.
-// The dict is parsed as data, never run. Throws Error(input), beginning with `where`: no npy, a header above
-// 10,000 bytes or that is not the three keys, an array of objects, text or records, and data of another size
-// than the shape needs.
+// The dict is parsed as data, never run. Throws Error(input), beginning with `where`: not npy, a header above
+// 10,000 bytes or without exactly the three keys, an array of objects, text or records, and data of a size
+// other than the shape needs.
 NpyHeader read_npy_header(const ByteSource& source, std::uint64_t total_bytes, const std::string& where);
 
-// Magic, length and dict for a tensor that is written row-major and little-endian; a multiple of 64 bytes
-// long.
+// Magic, length and dict for a tensor that is written row-major and little-endian; its length is a multiple
+// of 64 bytes.
 std::string npy_header_for(const Tensor& tensor);
-// The same for an array of so many bytes (1-D uint8).
+// The same for an array of this many bytes (1-D uint8).
 std::string npy_header_for_bytes(std::size_t count);
 
 }  // namespace headwise

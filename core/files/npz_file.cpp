@@ -11,7 +11,7 @@ namespace headwise {
 namespace {
 
 constexpr std::string_view suffix = ".npy";
-constexpr std::uint64_t most_metadata_bytes = std::uint64_t{64} << 20;  // of one entry
+constexpr std::uint64_t most_metadata_bytes = std::uint64_t{64} << 20;  // per entry
 
 std::string array_name(const InputFile& file, const ZipEntry& entry) {
   const std::string_view name = entry.name;
@@ -42,7 +42,7 @@ struct OpenEntry {
   NpyHeader header;
 };
 
-// The text of an entry of metadata; none where it is something else, which is nobody's business here.
+// The text of a metadata entry; nullopt if it is something else, which is ignored.
 std::optional<std::string> metadata_text(const InputFile& file, const ZipEntry& entry) {
   if (entry.size > most_metadata_bytes) return std::nullopt;
   try {
@@ -91,7 +91,7 @@ TensorPtr read_npz_array(const InputFile& file, const ZipEntry& entry) {
 
 std::vector<NamedTensor> read_npz(const InputFile& file, const std::vector<ZipEntry>& all) {
   const std::vector<ZipEntry> entries = array_entries(all);
-  // All headers first: what the arrays need is known before the first of them takes memory.
+  // All headers first: the memory that the arrays need is known before any of them is allocated.
   Index total = 0;
   for (const ZipEntry& entry : entries) {
     const OpenEntry open(file, entry);

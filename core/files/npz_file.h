@@ -6,11 +6,11 @@
 
 namespace headwise {
 
-// The entries that are arrays of their own; the others are metadata (is_reserved_name).
+// The entries that are arrays; the others are metadata (is_reserved_name).
 std::vector<ZipEntry> array_entries(std::vector<ZipEntry> entries);
 
-// `entries` is the archive's directory. Throw Error(input). The information has the metadata that is 1-D uint8, and passes
-// over other reserved names.
+// `entries` is the archive's directory. Throw Error(input). The info includes metadata that is 1-D uint8, and skips other
+// reserved names.
 ArrayFileInfo npz_info(const InputFile& file, const std::vector<ZipEntry>& entries);
 TensorPtr read_npz_array(const InputFile& file, const ZipEntry& entry);
 std::vector<NamedTensor> read_npz(const InputFile& file, const std::vector<ZipEntry>& entries);

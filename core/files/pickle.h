@@ -1,5 +1,5 @@
-// Python pickles, which .pt, .pth, .bin, .ckpt and .pkl files are: programs that make objects when they are
-// loaded. They are recognised and refused, never read.
+// Python pickles, which .pt, .pth, .bin, .ckpt and .pkl files are: programs that create objects when loaded.
+// They are recognised and rejected, never read.
 #pragma once
 
 #include <string>
@@ -12,10 +12,10 @@ namespace headwise {
 // Whether the first bytes of a file are those of a pickle (protocols 2 to 5).
 bool looks_like_pickle(std::string_view beginning);
 
-// What to throw: Error(input) with the two lines of Python that convert the file. `torch`: it was saved by
-// PyTorch.
+// The exception to throw: Error(input) with the two lines of Python that convert the file. `torch`: it was
+// saved by PyTorch.
 Error refused_pickle(const std::string& path, bool torch);
-// Of a folder with pytorch_model-00001-of-00002.bin and so on.
+// For a folder with pytorch_model-00001-of-00002.bin and so on.
 Error refused_shards(const std::string& folder);
 
 }  // namespace headwise

@@ -1,15 +1,15 @@
-// What the system keeps from us, told apart from what is not there.
+// Distinguishes what is inaccessible from what does not exist.
 #pragma once
 
 #include <string>
 
 namespace headwise {
 
-// Throws Error(input) where something stands in the way to a file or a folder, or into it: no permission to enter, links that go in
-// circles … That nothing is there is no error, nor is a file that may not be read: who opens it says so.
+// Throws Error(input) if something blocks the path to a file or a folder: no permission to enter, circular links … It is no error
+// if nothing is there, or if a file may not be read: opening it reports that.
 void require_reachable(const std::string& path);
 
-// Throws Error(input) where a folder's names may not be read. Files whose names are known may be opened all the same.
+// Throws Error(input) if a folder may not be listed. Files whose names are known may be opened all the same.
 void require_listed(const std::string& folder);
 
 }  // namespace headwise

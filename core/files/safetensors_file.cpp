@@ -22,7 +22,7 @@ constexpr std::uint64_t max_header_bytes = 100'000'000;  // the reference reader
   throw Error(ExitStatus::input, {where, what, got, expected, remedy});
 }
 
-// The data of all arrays together fills the file from the header's end to its own, each byte once.
+// Checks that the data of all arrays together fills the file from the header's end to its own, each byte once.
 void check_layout(const std::string& path, const SafetensorsHeader& header, std::uint64_t data_bytes) {
   std::vector<const SafetensorsArray*> order;
   for (const SafetensorsArray& array : header.arrays) order.push_back(&array);
@@ -108,8 +108,8 @@ std::vector<NamedTensor> read_safetensors(const InputFile& file) {
 
 void write_safetensors(const ByteSink& sink, const std::vector<NamedTensor>& tensors,
                        const FileMetadata& metadata) {
-  // Wide types first, so that every array begins at a multiple of its own width, as readers that map the file
-  // like it.
+  // Wide types first, so that every array begins at a multiple of its own width, which suits readers that map
+  // the file.
   std::vector<const NamedTensor*> order;
   for (const NamedTensor& array : tensors) order.push_back(&array);
   std::ranges::stable_sort(order, std::ranges::greater(),

@@ -1,5 +1,5 @@
-// safetensors: the length of a JSON header, the header, then the data of all arrays without hole or overlap.
-// After the format section of the safetensors README and its reference reader's checks.
+// safetensors: the length of a JSON header, the header, then the data of all arrays without holes or
+// overlaps. Based on the format section of the safetensors README and its reference reader's checks.
 #pragma once
 
 #include "core/files/array_files.h"
@@ -14,8 +14,8 @@ struct OpenSafetensors {
 };
 
 // Throw Error(input) for everything that the format does not allow: a header above 100,000,000 bytes or
-// beyond the file, JSON that is malformed or holds a key twice, an unknown type, a shape that disagrees with
-// its bytes, data with holes or overlaps or that does not end where the file does.
+// beyond the file, malformed JSON or a duplicate key, an unknown type, a shape that disagrees with its bytes,
+// data with holes or overlaps or that does not end where the file does.
 OpenSafetensors open_safetensors(const InputFile& file);
 ArrayFileInfo safetensors_info(const InputFile& file);
 std::vector<NamedTensor> read_safetensors(const InputFile& file);

@@ -164,7 +164,7 @@ class HeaderReader : public nlohmann::json_sax<Json> {
 }  // namespace
 
 SafetensorsHeader parse_safetensors_header(std::string_view json, const std::string& where) {
-  // A zero byte would end the text for the parser, and hide what stands behind it.
+  // A zero byte would end the text for the parser, and hide what follows it.
   if (json.find('\0') != std::string_view::npos) {
     throw Error(ExitStatus::input,
                 {where, "the JSON of the header is malformed", "a zero byte", "valid JSON", ""});

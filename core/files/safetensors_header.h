@@ -1,4 +1,4 @@
-// The JSON header of a safetensors file, read key by key: nothing is built for what the format does not know.
+// The JSON header of a safetensors file, read key by key: nothing is built for keys unknown to the format.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@ namespace headwise {
 
 struct SafetensorsArray {
   StoredArray array;
-  std::uint64_t begin = 0, end = 0;  // in the data, which begins behind the header
+  std::uint64_t begin = 0, end = 0;  // in the data, which begins after the header
 };
 
 struct SafetensorsHeader {
@@ -20,8 +20,8 @@ struct SafetensorsHeader {
   std::map<std::string, std::string> metadata;
 };
 
-// Throws Error(input), beginning with `where`: malformed JSON, a key that is unknown, missing or there twice,
-// a wrong type. Offsets and shapes are as they stand; whether they agree is for the caller to check.
+// Throws Error(input), beginning with `where`: malformed JSON, an unknown, missing or duplicate key, a wrong
+// type. Offsets and shapes are returned as found; the caller must check whether they agree.
 SafetensorsHeader parse_safetensors_header(std::string_view json, const std::string& where);
 
 }  // namespace headwise

@@ -32,7 +32,7 @@ std::string plain_message(const std::string& message) {
   return rest;
 }
 
-// What the parser's callback watches: the keys of the objects that are open, and how much has been read.
+// What the parser's callback tracks: the keys of the open objects, and how much has been read.
 class Guard {
  public:
   explicit Guard(const JsonLimits& limits) : limits_(limits) {}
@@ -86,12 +86,12 @@ class Guard {
 
 Json parse_strict_json(std::string_view text, const JsonLimits& limits) {
   const std::string not_json = "this is not JSON", rfc = "JSON (RFC 8259)";
-  // The parser takes a zero byte for the end and would not look behind it.
+  // The parser treats a zero byte as the end and would not look beyond it.
   if (const std::size_t zero = text.find('\0'); zero != std::string_view::npos)
     throw JsonRefusal{line_and_column(text, zero + 1), not_json, "a zero byte", rfc};
   try {
     Guard guard(limits);
-    // The callback is copied by the parser: hand it a reference, so that there is one state.
+    // The parser copies the callback: pass it a reference, so that there is one state.
     return Json::parse(text.begin(), text.end(), [&guard](int depth, Json::parse_event_t event, Json& parsed) {
       return guard(depth, event, parsed);
     });

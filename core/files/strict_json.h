@@ -1,4 +1,4 @@
-// JSON as strictly as a file format wants it: nothing is repaired, dropped or guessed.
+// Strict JSON parsing for file formats: nothing is repaired, dropped or guessed.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -7,22 +7,22 @@
 
 namespace headwise {
 
-// What bounds the memory and the stack that a file can take; each of them at least what the format needs.
+// Bounds on the memory and the stack that a file can use; each at least what the format needs.
 struct JsonLimits {
   std::size_t levels;
   std::size_t values;
   std::size_t keys;  // in one object
 };
 
-// Why a text is refused, as its reader tells it.
+// Why a text is rejected, in terms for the caller's error message.
 struct JsonRefusal {
-  std::string place;  // "line 2, column 7"; empty where it is the whole
+  std::string place;  // "line 2, column 7"; empty if it is the whole text
   std::string what, got, expected;
   bool too_large = false;  // it has too many values
 };
 
-// RFC 8259 JSON (a UTF-8 byte order mark is skipped). Throws JsonRefusal for malformed text, a zero byte, a key that stands twice in
-// one object, NaN, Infinity, numbers beyond double (1e400), and what is beyond the limits.
+// RFC 8259 JSON (a UTF-8 byte order mark is skipped). Throws JsonRefusal for malformed text, a zero byte, a duplicate key in one
+// object, NaN, Infinity, numbers beyond double (1e400), and anything beyond the limits.
 nlohmann::json parse_strict_json(std::string_view text, const JsonLimits& limits);
 
 }  // namespace headwise

@@ -13,8 +13,8 @@ namespace {
 constexpr std::uint64_t end_record_bytes = 22, locator_bytes = 20, end_record64_bytes = 56, entry_bytes = 46,
                         local_header_bytes = 30, max_comment_bytes = 65535;
 constexpr std::uint64_t max_directory_bytes = 100'000'000;  // about a million arrays
-// deflate cannot shrink more than 1032 times; a whole archive far above the second pair is no archive of
-// numbers.
+// deflate cannot compress by more than a factor of 1032; a whole archive far above the second pair does not
+// contain arrays of numbers.
 constexpr std::uint64_t max_ratio = 1032, unsuspicious_ratio = 200,
                         unsuspicious_bytes = std::uint64_t{512} << 20;
 
@@ -24,7 +24,7 @@ std::uint64_t number(std::string_view bytes, std::size_t at, std::size_t count) 
   return value;
 }
 
-// Where the central directory lies, and how many entries it has.
+// Where the central directory is, and how many entries it has.
 struct Directory {
   std::uint64_t offset = 0, size = 0, entries = 0;
 };
@@ -63,7 +63,7 @@ class DirectoryReader {
                 {file_.path(), "the ZIP archive is not readable: " + what, got, expected, remedy});
   }
 
-  // The end record is the last thing in the file, with a comment of up to 65535 bytes behind it.
+  // The end record is the last thing in the file, followed by a comment of up to 65535 bytes.
   Directory find_directory() const {
     const std::uint64_t tail = std::min(file_.size(), end_record_bytes + max_comment_bytes);
     const std::string bytes = file_.read_text(file_.size() - tail, tail);
@@ -124,7 +124,7 @@ class DirectoryReader {
     return entry;
   }
 
-  // Fields that are all ones stand, in this order, in the extra block 0x0001.
+  // Fields that are all ones are stored, in this order, in the extra block 0x0001.
   void read_zip64(std::string_view extra, std::span<std::uint64_t*> fields) const {
     std::string_view block;
     while (extra.size() >= 4) {
@@ -165,7 +165,7 @@ class DirectoryReader {
     std::uint64_t total = 0;
     for (const ZipEntry& entry : entries) {
       if (!names.insert(entry.name).second) fail("a name occurs twice", entry.name);
-      // The header, at least as long as it must be, belongs to its entry: nothing else may reach into it.
+      // The header, at least as long as it must be, belongs to its entry: nothing else may overlap it.
       ranges.emplace_back(entry.data_offset - entry.name.size() - local_header_bytes,
                           entry.data_offset + entry.compressed_size);
       if (entry.size / max_ratio > entry.compressed_size || __builtin_add_overflow(total, entry.size, &total)) {

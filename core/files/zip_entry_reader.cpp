@@ -27,7 +27,7 @@ struct ZipEntryReader::State {
                  remedy.empty() ? "the file is damaged: download or save it again" : remedy});
   }
 
-  // Unpacks into `into` until it is full or the stream ends; returns how much there was.
+  // Unpacks into `into` until it is full or the stream ends; returns the number of bytes.
   std::size_t inflate_some(std::span<std::byte> into) {
     stream.next_out = reinterpret_cast<Bytef*>(into.data());
     stream.avail_out = static_cast<uInt>(into.size());

@@ -1,6 +1,6 @@
-// ZIP archives as numpy writes them: entries that are stored or deflated, with zip64 where sizes need it.
-// After PKWARE's APPNOTE.TXT 6.3. The central directory alone says what is in an archive; local headers only
-// where the data begins.
+// ZIP archives as numpy writes them: entries that are stored or deflated, with zip64 if sizes need it. Based
+// on PKWARE's APPNOTE.TXT 6.3. Only the central directory determines the contents of an archive; local
+// headers only say where the data begins.
 #pragma once
 
 #include <memory>
@@ -21,9 +21,9 @@ struct ZipEntry {
   std::uint64_t data_offset = 0;
 };
 
-// Throws Error(input): no or a damaged directory, encryption, another compression, entries that overlap,
-// leave the file or carry a name twice, and archives that unpack to more than they can hold or are allowed to
-// (a ZIP bomb: above 1032 times, which deflate cannot reach; above 512 MiB and 200 times).
+// Throws Error(input): a missing or damaged directory, encryption, another compression, entries that overlap,
+// exceed the file or have duplicate names, and archives that unpack to more than they can hold or are allowed
+// to (a ZIP bomb: above 1032 times, which deflate cannot reach; above 512 MiB and 200 times).
 std::vector<ZipEntry> read_zip_directory(const InputFile& file);
 
 // Unpacks an entry from its beginning. The file must outlive the reader.
@@ -34,8 +34,8 @@ class ZipEntryReader {
   ZipEntryReader(const ZipEntryReader&) = delete;
   ZipEntryReader& operator=(const ZipEntryReader&) = delete;
 
-  void read(std::span<std::byte> into);  // throws Error(input) where the entry holds less
-  void finish();                         // throws Error(input) where it holds more, or the CRC differs
+  void read(std::span<std::byte> into);  // throws Error(input) if the entry holds less
+  void finish();                         // throws Error(input) if it holds more, or the CRC differs
 
  private:
   struct State;
@@ -47,8 +47,8 @@ class ZipWriter {
  public:
   explicit ZipWriter(const ByteSink& sink) : sink_(sink) {}
 
-  // An entry made of two parts, one behind the other. Deflated until the archive has taken 64 MiB, then
-  // stored: numbers shrink little and slowly, and no archive of ours looks like a bomb to the reader.
+  // An entry made of two consecutive parts. Deflated until the archive has taken 64 MiB, then stored: numbers
+  // compress little and slowly, and no archive of ours looks like a bomb to the reader.
   void add(const std::string& name, std::span<const std::byte> first, std::span<const std::byte> second);
   void finish();  // writes the directory
 

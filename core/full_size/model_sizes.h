@@ -1,4 +1,4 @@
-// The sizes of attention in models that people know, as their papers and configurations give them.
+// The attention sizes of well-known models, from their papers and configurations.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ struct ModelSizes {
   std::string_view name;
   Index embed_dim, num_heads, num_kv_heads, head_dim;
   bool is_causal;
-  Index length;  // tokens that the model was made for
+  Index length;  // tokens that the model was designed for
   std::string_view source;
 };
 

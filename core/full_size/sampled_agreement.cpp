@@ -46,14 +46,14 @@ std::vector<double> affine_row(const std::vector<double>& x, const LinearRows& r
   return y;
 }
 
-// Row `row` of a tensor whose last axis is `width`.
+// Row `row` of a tensor; `width` is the size of its last axis.
 std::vector<double> row_of(const Tensor& tensor, Index row) {
   const Index width = tensor.shape().size(tensor.shape().rank() - 1);
   const float* const from = numbers(&tensor) + row * width;
   return {from, from + width};
 }
 
-// One head's row at a position, rotated as rotary position embedding does it; as it is without any.
+// One head's row at a position, with rotary position embedding applied if there is any.
 class PositionRotations {
  public:
   PositionRotations(const std::vector<double>& frequencies, Index first_position, Index tokens)
@@ -188,7 +188,7 @@ SampledAgreement sampled_agreement(const Trace& trace, Index rows) {
   const Sampler sampler(trace);
   const AttentionSizes& s = sampler.sizes();
   SampledAgreement found;
-  // Spread over all, the first and the last among them.
+  // Evenly spread, including the first and the last.
   const auto each = [&](Index count, Index part, auto&& f) {
     const Index all = s.batch * count, wanted = std::min(rows, all);
     for (Index i = 0; i < wanted; ++i) {

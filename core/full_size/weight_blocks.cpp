@@ -11,10 +11,10 @@ namespace {
 constexpr float infinity = std::numeric_limits<float>::infinity();
 constexpr Index numbers_per_block = 3;
 
-// Rows that are made at once: few enough to stay in the cache until they are in their blocks.
+// Rows computed at a time: few enough to stay in the cache until they are added to their blocks.
 constexpr Index rows_at_once = 64;
 
-// A NaN stays, whichever comes first.
+// A NaN stays, in either argument.
 float least(float a, float b) {
   return b < a || b != b ? b : a;
 }

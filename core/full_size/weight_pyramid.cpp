@@ -31,7 +31,7 @@ WeightPyramid::WeightPyramid(WeightTiles& tiles) : head_count_(tiles.sizes().hea
   for (std::vector<PyramidLevel>& levels : heads_)
     levels.push_back(empty_level(block, s.queries, s.all_keys));
 
-  // Rows of one task lie in blocks of their own.
+  // Rows of one task are in blocks of their own.
   const Index rows_of_task = whole_parts(WeightTiles::most_queries, block) * block;
   const Index tasks = whole_parts(s.queries, rows_of_task);
   const int threads = available_threads();

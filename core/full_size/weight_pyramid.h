@@ -1,5 +1,5 @@
-// All attention maps of one run, small enough to be kept: the least, the largest and the mean weight of square blocks of
-// cells, and of blocks of blocks, so that no single strong cell is lost from far away.
+// All attention maps of one run in a compact form: the minimum, maximum and mean weight of square blocks of cells, and of
+// blocks of blocks, so that no single strong cell is lost when zoomed out.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ class WeightPyramid {
  public:
   static constexpr Index most_bytes = Index{64} << 20;
 
-  // Reads every weight once, on the threads there are. The finest blocks are as small as most_bytes for all heads allow, a
-  // power of two. Throws Error(memory), Error(cancelled).
+  // Reads every weight once, on all available threads. The finest blocks are as small as most_bytes for all heads allows,
+  // a power of two. Throws Error(memory), Error(cancelled).
   explicit WeightPyramid(WeightTiles& tiles);
 
   // From fine to coarse; the last has one block.

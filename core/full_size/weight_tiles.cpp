@@ -23,7 +23,7 @@ const float* numbers(const TensorPtr& tensor) {
   return tensor->values<float>().data();
 }
 
-// Rows (N,T,heads·D), each turned by its position, from `first_position` on.
+// Rows (N,T,heads·D), each rotated by its position, from `first_position` on.
 TensorPtr turned(const TensorPtr& rows, std::span<const double> frequencies, Index first_position, Index heads) {
   const Shape& shape = rows->shape();
   auto made = std::make_shared<Tensor>(Tensor::unwritten(shape, DType::f32));

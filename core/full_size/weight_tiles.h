@@ -1,5 +1,5 @@
-// The attention weights of a trace that did not keep them, made again where somebody looks: any tile from q, k and the
-// maximum and sum of each row. In f32; what a cell is, is what core/attention/softmax.h says, before dropout.
+// The attention weights of a trace that did not keep them, recomputed on demand: any tile from q, k and the maximum and sum of each row.
+// In f32; cells are defined as in core/attention/softmax.h, before dropout.
 #pragma once
 
 #include <optional>
@@ -22,14 +22,15 @@ class WeightTiles {
  public:
   static constexpr Index most_queries = 32;  // of one strip
 
-  // Needs q and k of the trace (multi_head_attention, f32, no frozen head), as the fused backend keeps them (FusedRun::keep_projections). Packs k: as
-  // much memory as k takes, and 8 bytes a row; with rotary position embedding q and k once more. Throws Error(memory), Error(usage) where the trace is another.
+  // Needs q and k of the trace (multi_head_attention, f32, no frozen head), as kept by the fused backend (FusedRun::keep_projections).
+  // Packs k: needs as much memory as k, and 8 bytes per row; with rotary position embedding q and k once more. Throws Error(memory),
+  // Error(usage) for any other trace.
   explicit WeightTiles(TracePtr trace);
 
   const AttentionSizes& sizes() const { return sizes_; }
 
-  // Weights of at most most_queries queries over all S′ keys: row r at the result + r·step(). Remembers the maximum and
-  // the sum of these rows. Calls for other rows may go on in other threads, with a scratch of their own.
+  // Weights of at most most_queries queries over all S′ keys: row r at the result + r·step(). Remembers the maximum and the sum of these
+  // rows. Other threads may compute other rows concurrently, each with its own scratch.
   struct Scratch {
     FusedBuffer scores, bias;
   };
@@ -41,7 +42,7 @@ class WeightTiles {
   void tile(Index n, Index h, CellRange queries, CellRange keys, float* out) const;
 
  private:
-  // Scores as the softmax takes them, of at most most_queries queries and keys from a multiple of panel_lanes on.
+  // Scores as input to the softmax, for at most most_queries queries and keys starting at a multiple of panel_lanes.
   void scores_of(Index n, Index h, CellRange queries, CellRange keys, float* scores, Index step,
                  float* bias) const;
   std::size_t row(Index n, Index h, Index query) const {
@@ -49,12 +50,12 @@ class WeightTiles {
   }
 
   TracePtr trace_;
-  TensorPtr q_;  // (N,L,H·D), turned where the options turn it
+  TensorPtr q_;  // (N,L,H·D), rotated if the options say so
   AttentionSizes sizes_;
   const FusedKernels& kernels_;
   std::optional<RowMasks> masks_;
   std::optional<HeadPanels> keys_;    // (N,G,S′,D)
-  std::vector<float> maximum_, sum_;  // of each row; the maximum times log2 e
+  std::vector<float> maximum_, sum_;  // per row; the maximum times log2 e
 };
 
 }  // namespace headwise

@@ -23,13 +23,13 @@ Scaling scaling_of(const FusedAttention& a) {
   return {static_cast<float>(scaling.scale / scaling.temperature), static_cast<float>(scaling.softcap)};
 }
 
-// Whether the softmax takes the scores as the product leaves them.
+// Whether the softmax can use the scores as the product leaves them.
 bool are_only_scaled(const FusedAttention& a, const PanelTask& t) {
   const auto [scale, cap] = scaling_of(a);
   return cap == 0.0f && !t.adds && scale > 0.0f;
 }
 
-// Scores of a strip as the softmax takes them, with nothing left to multiply.
+// Scores of a strip as input to the softmax, with nothing left to multiply.
 void adjust_scores(const FusedAttention& a, const PanelTask& t, float* scores, Index from, Index count) {
   const auto [scale, cap] = scaling_of(a);
   const bool fills = a.options.mask_value.has_value();
@@ -44,7 +44,7 @@ void adjust_scores(const FusedAttention& a, const PanelTask& t, float* scores, I
   }
 }
 
-// The strip's weights times its values; on their way the weights are kept, where somebody wants them.
+// The strip's weights times its values; the product also writes the weights to memory if they are requested.
 FusedProduct weighted_sum_of(const FusedAttention& a, const PanelTask& t, const float* weights, Index from,
                              Index count) {
   FusedProduct product{.left = weights,
@@ -66,7 +66,7 @@ FusedProduct weighted_sum_of(const FusedAttention& a, const PanelTask& t, const 
   return product;
 }
 
-// Of the weights that a product takes, those that dropout leaves; the others are kept too.
+// Applies dropout to the weights that a product reads; the ones written to memory stay undropped.
 void drop_weights(const FusedAttention& a, const PanelTask& t, Index from, FusedProduct& product) {
   for (Index r = 0; product.kept && r < t.rows; ++r)
     a.kernels.write(product.left + r * t.step, product.depth, product.kept_factor[r],
@@ -90,7 +90,7 @@ float* scores_of(const FusedAttention& a, const PanelTask& t, Index from) {
 // Scores of a strip and their softmax, not yet divided by its sum.
 void weigh_strip(const FusedAttention& a, const PanelTask& t, Index from, Index count, const StripReach& reach) {
   const bool only_scaled = are_only_scaled(a, t);
-  // Where keys take part as they come, for every query, the product finds the largest score on its way.
+  // If keys need no adjustment for any query, the product finds the largest score along the way.
   const bool whole = only_scaled && reach.all && count % widest_vector == 0;
   const Index found = whole ? count : only_scaled ? reach.shared / panel_lanes * panel_lanes : 0;
   float* const scores = scores_of(a, t, from);
@@ -126,7 +126,7 @@ void weigh_strip(const FusedAttention& a, const PanelTask& t, Index from, Index 
                      .largest_columns = found});
 }
 
-// Adds the strip's values, weighted; what was added before is multiplied with `shrink`.
+// Adds the strip's values, weighted; earlier sums are multiplied by `shrink`.
 void add_values(const FusedAttention& a, const PanelTask& t, Index from, Index count, const StripReach& reach,
                 const float* shrink) {
   FusedProduct sum = weighted_sum_of(a, t, scores_of(a, t, from), from, count);
@@ -143,7 +143,7 @@ void add_values(const FusedAttention& a, const PanelTask& t, Index from, Index c
   a.kernels.multiply(sum);
 }
 
-// The weights of a frozen head stand in the place of a strip's softmax; neither mask nor dropout reaches them.
+// The weights of a frozen head replace a strip's softmax; neither masks nor dropout apply to them.
 void hold_strip(const FusedAttention& a, const PanelTask& t, const FrozenHead& frozen, Index from) {
   const Index count = std::min(keys_at_once, a.all_keys - from);
   const Index slices = frozen.weights->shape().size(1);
@@ -172,7 +172,7 @@ void finish_rows(const FusedAttention& a, const PanelTask& t) {
   }
 }
 
-// What makes the weights of all strips comparable and divides them by the sum, in the place of the maxima.
+// Replaces the maxima by the factors that make the weights of all strips comparable and divide them by the sum.
 void finish_strips(const FusedAttention& a, const PanelTask& t) {
   for (Index from = t.from; from < t.to; from += keys_at_once) {
     float* const of_strip = t.maxima + from / keys_at_once * rows_at_once;
@@ -183,7 +183,7 @@ void finish_strips(const FusedAttention& a, const PanelTask& t) {
   }
 }
 
-// Keys in no strip get 0, or NaN where the row is NaN.
+// Keys in no strip get 0, or NaN if the row is NaN.
 void keep_nothing_else(const FusedAttention& a, const PanelTask& t) {
   for (Index r = 0; r < t.rows; ++r) {
     float* const row = a.attn_weights + ((t.n * a.heads + t.h) * a.queries + t.first + r) * a.all_keys;
@@ -192,8 +192,8 @@ void keep_nothing_else(const FusedAttention& a, const PanelTask& t) {
   }
 }
 
-// Where the weights are kept, all strips are weighed before the first values are added: then it is known what each weight is
-// divided by, and the product that reads it sends it to memory on its way.
+// If the weights are kept, all strips are weighed before the first values are added: then the divisor of each weight is known,
+// and the product that reads it also writes it to memory.
 void attend(const FusedAttention& a, const PanelTask& t) {
   for (Index from = t.from; from < t.to; from += keys_at_once) {
     check_cancelled();
@@ -240,13 +240,13 @@ void attend_frozen(const FusedAttention& a, PanelTask& t, const FrozenHead& froz
   std::fill_n(t.factor, rows_at_once, 1.0f);
 }
 
-// Whether what a mask blocks may be left out: no NaN or infinity stands there, as far as is known.
+// Whether masked keys must be read too, because a NaN or an infinity may be among them.
 bool must_look_behind(const FusedAttention& a) {
   return a.masks && !a.finite.load(std::memory_order_relaxed);
 }
 
-// A task's share of the values that nobody has searched yet: of each head's, the panels p, p + P … where it is one of P panels
-// of queries. With a causal mask these are values that it has just read.
+// A task's share of the values not checked yet: of each head's, the panels p, p + P … if it is one of P panels of queries. With a
+// causal mask it has just read these values.
 void search_values(const FusedAttention& a, const PanelTask& t) {
   if (t.h % (a.heads / a.kv_heads) != 0) return;
   const Index panels = whole_parts(a.queries, panel_lanes);
@@ -257,7 +257,7 @@ void search_values(const FusedAttention& a, const PanelTask& t) {
   }
 }
 
-// The panel's weighted sums and what they are divided by.
+// The panel's weighted sums and their divisors.
 PanelTask attended(const FusedAttention& a, Index task, float* scratch, bool look_behind) {
   PanelTask t = panel_task(a, task, scratch, look_behind);
   const FrozenHead frozen = a.frozen.empty() ? FrozenHead{} : a.frozen[static_cast<std::size_t>(t.h)];
@@ -289,7 +289,7 @@ HeadPlace fused_attention_head(const FusedAttention& a, Index task) {
 void fused_attention_task(const FusedAttention& a, Index task, float* scratch) {
   const bool look_behind = must_look_behind(a);
   PanelTask t = attended(a, task, scratch, look_behind);
-  // Queries are searched when the products have brought them into the first cache, for they are hardly ever anything but numbers.
+  // Queries are checked once the products have brought them into the L1 cache, because they are almost always finite.
   if (a.masks && !look_behind && !finite_queries(a, t)) t = attended(a, task, scratch, true);
   if (a.searches_values) search_values(a, t);
   if (a.attn_weights) {

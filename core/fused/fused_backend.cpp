@@ -52,7 +52,7 @@ TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run) {
       {"N", sizes.batch}, {"H", sizes.heads}, {"L", sizes.queries}, {"Dv", sizes.v_head_dim}};
   FusedTakeover kept;
   if (module) kept = fused_takeover(run.before.get(), inputs, run.keep_attn_weights);
-  // Numbers of a tensor that this run makes; null where nobody wants it, or it is that of before.
+  // Memory of a tensor that this run computes; null if it is not requested, or is reused.
   const auto made = [](std::optional<Tensor>& tensor, bool wanted, const Shape& shape) -> float* {
     if (!wanted) return nullptr;
     tensor = Tensor::unwritten(shape, DType::f32);

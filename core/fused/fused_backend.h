@@ -1,5 +1,5 @@
-// The fast path on the CPU: the operator in f32 without its intermediates. What it computes is what the reference
-// computes (core/reference/reference_backend.h), to f32's rounding.
+// The fast path on the CPU: the operator in f32 without its intermediates. It computes the same as the reference
+// (core/reference/reference_backend.h), up to f32 rounding.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace headwise {
 
-// What a run had to do, in tasks.
+// The work of a run, in tasks.
 struct FusedTasks {
   Index projections = 0;  // of q, k and v
   Index attentions = 0;
@@ -18,25 +18,24 @@ struct FusedTasks {
 };
 
 struct FusedRun {
-  int threads = 0;                        // 0: as many as this process may run on
+  int threads = 0;                        // 0: as many as this process may use
   bool keep_attn_weights = false;         // attn_weights, dropped_weights and attn_output_weights too
   bool keep_projections = false;          // q, k and v too
   bool keep_head_output = false;          // head_output too
   const FusedKernels* kernels = nullptr;  // null: chosen_fused_kernels()
-  // Of a module: what it has kept is taken over up to the first stage that an edit touches (core/reference/reusable_stages.h); of q,
-  // k and v also the tokens that no edit touched, where these are not too few. The bits are those of a run without it,
-  // where it comes from this backend and the same kernels.
+  // For a module: its stages are reused up to the first that an edit affects (core/reference/reusable_stages.h); for q, k and v also
+  // the tokens that no edit affects, if there are enough of them. The bits are those of a run without it, if it comes from this
+  // backend and the same kernels.
   TracePtr before = nullptr;
-  FusedTasks* tasks = nullptr;  // null: nobody asks
+  FusedTasks* tasks = nullptr;  // null: not counted
 };
 
-// Why these inputs are the reference's to compute, a sentence; empty where this backend can: f32, every option, sizes of at
-// least 1.
+// A sentence saying why the reference must compute these inputs; empty if this backend can: f32, every option, sizes of at least 1.
 std::string fused_refusal(const AttentionInputs& inputs);
 
-// The trace has output and what follows it, what `run` wants kept, and no other intermediate. Beside these it takes memory
-// for the tokens, not for their pairs.
-// Equal bits for any number of threads. Throws Error(input) as check_attention_inputs does, Error(usage) where
+// The trace has output and what follows it, what `run` requests, and no other intermediate. Apart from these it needs memory for the
+// tokens, not for their pairs. Equal bits for any number of threads. Throws Error(input) like check_attention_inputs, Error(usage)
+// if fused_refusal has a reason, Error(memory) before allocating what is not available, Error(cancelled).
 // fused_refusal has a reason, Error(memory) before taking what is not there, Error(cancelled).
 TracePtr fused_forward(const AttentionInputs& inputs, const FusedRun& run = {});
 

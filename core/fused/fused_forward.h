@@ -1,4 +1,4 @@
-// One run of the fused backend, as phases of tasks over what it keeps: seen by that backend alone.
+// One run of the fused backend, as phases of tasks over its buffers: private to that backend.
 #pragma once
 
 #include <algorithm>
@@ -25,7 +25,7 @@ inline const float* numbers_of(const TensorPtr& tensor) {
   return tensor->values<float>().data();
 }
 
-// Room of each worker, made when it has its first task.
+// Scratch memory of each worker, allocated for its first task.
 class FusedScratch {
  public:
   FusedScratch(int threads, Index size) : size_(size), buffers_(static_cast<std::size_t>(threads)) {}
@@ -53,7 +53,7 @@ inline TaskPhase together(std::vector<TaskPhase> kinds) {
   return phase;
 }
 
-// One run, as phases of tasks over what it keeps. Everything is laid out when it is made.
+// One run, as phases of tasks over its buffers. Everything is laid out on construction.
 class FusedForward {
  public:
   FusedForward(const FusedKernels& kernels, int threads, const AttentionSizes& sizes,
@@ -114,7 +114,7 @@ class FusedForward {
     const FusedAttention attention = attention_of(queries, &concat_, head_output, weights);
     FusedScratch room(threads_, fused_attention_scratch(attention));
     phases.push_back(kept.head_output ? concat_of(attention, *kept.head_output) : tasks_of(attention, room));
-    // With masks a task asks first whether all of k and v are numbers.
+    // With masks a task first checks whether all of k and v are finite.
     const bool of_its_own = values_ && !masks_ && sizes_.all_keys == sizes_.keys;
     if (of_its_own) {
       phases.back().needs = [&](Index task) {
@@ -192,7 +192,7 @@ class FusedForward {
       q = rotations_.q();
       k = rotations_.k();
     }
-    // Where there are heads for every thread, each puts the keys of its own heads into panels.
+    // If there are heads for every thread, each puts the keys of its own heads into panels.
     const Index kv_heads = sizes_.batch * sizes_.kv_heads;
     const bool by_head = kv_heads >= threads_;
     const TaskPhase values = keys_.given_values(*t_.v_heads, FusedKeys::Search::later);
@@ -246,7 +246,7 @@ class FusedForward {
                         }});
   }
 
-  // q, k and v as rows: of the run before, with the panels that changed projected again, or all of them projected.
+  // q, k and v as rows: those of the previous run with the changed panels projected again, or all projected.
   void project_rows(const FusedTakeover& kept, std::vector<TaskPhase>& phases) {
     std::vector<TaskPhase> into_panels, projections;
     const auto follow = [&](Projection which, const FusedRows& rows, const TensorPtr& x,
@@ -276,7 +276,7 @@ class FusedForward {
     phases.push_back(together(std::move(projections)));
   }
 
-  // x·Wᵀ + b of q, k or v, of all panels or `only` of some; a panel that several of them read is made once.
+  // x·Wᵀ + b for q, k or v, for all panels or `only` some; a panel that several of them read is built once.
   void project(Projection which, const TensorPtr& x, const TensorPtr& own_weight, const ProjectionTarget& to,
                Index features, std::vector<TaskPhase>& into_panels, std::vector<TaskPhase>& projections,
                const std::vector<PanelPlace>* only = nullptr) {
@@ -308,7 +308,7 @@ class FusedForward {
                                                                   own_weight.get(), t_.in_proj_bias.get()),
                                      .features = features,
                                      .to = to,
-                                     // Attention looks at its own queries.
+                                     // Attention checks its own queries.
                                      .asks_finite = masks_.has_value() && which != Projection::q,
                                      .only = only};
     projections.push_back(tasks_of(projection, tasks_.projections));
@@ -369,9 +369,9 @@ class FusedForward {
     std::vector<bool> begun;  // those that some task fills
   };
   std::map<const Tensor*, InputPanels> inputs_;
-  TensorPtr q_rows_, k_rows_, v_rows_;     // after a run before, or where rows are rotated; else null
-  std::optional<FusedProjection> values_;  // none where they are given
-  Index before_values_ = 0;                // tasks of their phase
+  TensorPtr q_rows_, k_rows_, v_rows_;     // after an earlier run, or if rows are rotated; else null
+  std::optional<FusedProjection> values_;  // nullopt if they are given
+  Index before_values_ = 0;                // tasks before theirs in the phase
   Panels q_, concat_;
   std::optional<RowMasks> masks_;
   std::vector<float> gains_;

@@ -9,11 +9,11 @@
 namespace headwise {
 namespace {
 
-constexpr Index alignment = 64;  // of a line of the caches, and of the widest vector
-// What a product may read behind the last number: it takes whole vectors.
+constexpr Index alignment = 64;  // of a cache line, and of the widest vector
+// What a product may read after the last number: it reads whole vectors.
 constexpr Index slack = 16;
-// Between two panels: where their distance is a large power of two, one head's part of all of them lies in few sets of a
-// cache. Of 4 KiB and four lines.
+// Padding between two panels: if their distance is a large power of two, one head's part of all of them falls into few
+// cache sets. 4 KiB plus four lines.
 constexpr Index panel_gap = 1088;
 constexpr Index few_features = 128;
 

@@ -1,4 +1,4 @@
-// Where the fused backend keeps numbers between two products.
+// Where the fused backend stores numbers between two products.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace headwise {
 
-// Uninitialised floats, aligned to 64 bytes; throws Error(memory) before it takes what is not there.
+// Uninitialised floats, aligned to 64 bytes; throws Error(memory) before allocating what is not available.
 class FusedBuffer {
  public:
   FusedBuffer() = default;
@@ -29,8 +29,8 @@ constexpr Index whole_parts(Index size, Index part) {
   return (size + part - 1) / part;
 }
 
-// (N, tokens, width) as panels: for each batch ⌈tokens/64⌉ of [width][64], `step` from one to the next. What stands in the lanes beyond the last token
-// is finite, and nobody's.
+// (N, tokens, width) as panels: for each batch ⌈tokens/64⌉ of [width][64], `step` from one to the next. Lanes beyond the last token hold
+// finite, meaningless numbers.
 struct Panels {
   Panels() = default;
   Panels(Index batch, Index token_count, Index feature_count);
@@ -56,12 +56,12 @@ struct HeadPanels {
   FusedBuffer data;
 };
 
-// Numbers of heads (N, heads, tokens, width) as rows, each padded with zeros to whole vectors: here, or where they stand.
+// Numbers of heads (N, heads, tokens, width) as rows, each padded with zeros to whole vectors: stored here, or read in place.
 struct HeadRows {
   HeadRows() = default;
   HeadRows(Index batch, Index head_count, Index token_count, Index feature_count);
 
-  // Rows of `width` numbers without padding, as these are if width = step, are read where they stand.
+  // Rows of `width` numbers without padding, which these are if width = step, are read in place.
   void read_in_place(const float* rows) {
     in_place = rows;
     data = {};
@@ -77,8 +77,7 @@ struct HeadRows {
   FusedBuffer data;
 };
 
-// Row-major tokens of `width` numbers, `stride` from one to the next, into `count` ≤ 64 lanes of a panel; the lanes behind
-// them become 0.
+// Row-major tokens of `width` numbers, `stride` from one to the next, into `count` ≤ 64 lanes of a panel; the lanes after them become 0.
 void fill_panel(const FusedKernels& kernels, const float* tokens, Index count, Index stride, Index width,
                 float* panel);
 

@@ -9,11 +9,11 @@ namespace {
 
 // Features of a task: two heads of the usual width; 128 rows of 512 weights are 256 KiB.
 constexpr Index features_at_once = 128;
-// Panels of a task: the weights of its features are read from far once, a panel's tokens while the one before is made.
+// Panels of a task: the weights of its features are fetched from memory once, a panel's tokens while the previous one is computed.
 constexpr Index panels_at_once = 8;
-// Where there are few panels, at least as many tasks come of them.
+// If there are few panels, they are split into at least this many tasks.
 constexpr Index parts_of_panels = 4;
-// The depth that is gone through at once: a panel of it is 128 KiB.
+// The depth processed at once: a panel of it is 128 KiB.
 constexpr Index depth_at_once = 512;
 
 Index panels_of_task(const FusedProjection& projection) {
@@ -21,7 +21,7 @@ Index panels_of_task(const FusedProjection& projection) {
   return std::clamp<Index>(projection.x.count / parts_of_panels, 1, panels_at_once);
 }
 
-// Tasks of the same features of a batch; of some panels, of all batches.
+// Tasks for the same features of a batch; with selected panels, of all batches.
 Index runs_of(const FusedProjection& projection) {
   if (projection.only) return static_cast<Index>(projection.only->size());
   return whole_parts(projection.x.count, panels_of_task(projection));
@@ -41,7 +41,7 @@ bool make_panel(const FusedProjection& projection, Index n, Index p, Index first
   const float* const weights = weight.weight->values<float>().data() + weight.first_weight_row * depth;
   const float* const bias =
       weight.bias ? weight.bias->values<float>().data() + weight.first_bias_entry : nullptr;
-  // Features from `from` on into `out`, a row of 64 lanes for each.
+  // Computes features from `from` on into `out`, a row of 64 lanes each.
   const auto make = [&](Index from, Index count, float* out) {
     for (Index k = 0; k < depth; k += depth_at_once) {
       kernels.multiply({.left = weights + from * depth + k,

@@ -8,8 +8,8 @@
 
 namespace headwise {
 
-// Where the y of a linear layer goes: one of them. Those may have more tokens than x; lanes behind it are written
-// before the tokens that belong there, rows behind it not at all.
+// Where the y of a linear layer goes: one of these. They may have more tokens than x; lanes beyond it are written before
+// the tokens that belong there, rows beyond it not at all.
 struct ProjectionTarget {
   Panels* panels = nullptr;           // width: features
   HeadPanels* head_panels = nullptr;  // heads·width: features
@@ -23,7 +23,7 @@ struct PanelPlace {
   Index n, panel;
 };
 
-// One linear layer over tokens in panels, as tasks that can be done in any order and at once.
+// One linear layer over tokens in panels, as tasks that can be done in any order and in parallel.
 struct FusedProjection {
   const FusedKernels& kernels;
   const Panels& x;  // (N, tokens, depth)
@@ -31,19 +31,19 @@ struct FusedProjection {
   Index features;
   ProjectionTarget to;
   bool asks_finite = false;
-  // The panels whose tokens are projected, one a task; null: all.
+  // The panels whose tokens are projected, one per task; null: all.
   const std::vector<PanelPlace>* only = nullptr;
 };
 
 Index fused_projection_tasks(const FusedProjection& projection);
-// How many leading tasks make the features before `feature` of batch n, for all tokens. Of all panels.
+// How many leading tasks compute the features before `feature` of batch n, for all tokens. All panels only.
 Index fused_projection_tasks_until(const FusedProjection& projection, Index n, Index feature);
-// The first panel that a task reads; of all panels, those that begin later read earlier ones.
+// The first panel that a task reads; with all panels, later tasks read earlier ones.
 PanelPlace fused_projection_reads_from(const FusedProjection& projection, Index task);
-Index fused_projection_scratch();  // floats of a worker's own
+Index fused_projection_scratch();  // floats per worker
 
-// y[n,token,o] = Σ_k x[n,token,k]·weight[o,k] + bias[o] for some o and tokens. False where one of them is NaN or infinite
-// and the projection asks.
+// y[n,token,o] = Σ_k x[n,token,k]·weight[o,k] + bias[o] for some o and tokens. False if one of them is NaN or infinite
+// and the projection checks for that.
 bool fused_projection_task(const FusedProjection& projection, Index task, float* scratch);
 
 }  // namespace headwise

@@ -10,7 +10,7 @@
 
 namespace headwise {
 
-// Rows of `tokens` tokens in `groups` of them, each of `heads` neighbouring heads of `width` numbers: (N,T,H·D), or with one head
+// Rows of `tokens` tokens in each of `groups`, with `heads` adjacent heads of `width` numbers: (N,T,H·D), or with one head
 // (N·H,T,D).
 struct RotatedRows {
   const float* from;
@@ -23,7 +23,7 @@ class FusedRotary {
  public:
   FusedRotary(std::span<const double> inverse_frequencies, Index first_position, Index tokens);
 
-  // All of the rows. Reads this object while the tasks run.
+  // Rotates all rows. Reads this object while the tasks run.
   TaskPhase rotate(const RotatedRows& rows) const;
 
  private:
@@ -33,7 +33,7 @@ class FusedRotary {
   std::vector<float> cosines_, sines_;  // (tokens, pairs)
 };
 
-// q and k of one run, rotated beside what they were.
+// q and k of one run, rotated into separate buffers.
 class FusedRotations {
  public:
   FusedRotations(const AttentionOptions& options, const AttentionSizes& sizes);
@@ -44,7 +44,7 @@ class FusedRotations {
     TensorPtr rows;
     Index groups, heads;
   };
-  // Tasks that make q() and k().
+  // Tasks that compute q() and k().
   std::vector<TaskPhase> rotate(const Rows& q, const Rows& k);
   const TensorPtr& q() const { return q_; }
   const TensorPtr& k() const { return k_; }

@@ -6,7 +6,7 @@
 namespace headwise {
 namespace {
 
-// Panels of x (N, tokens, width) with a token that differs from that of before, which has the same shape.
+// Panels of x (N, tokens, width) with a token that differs from `before`, which has the same shape.
 std::vector<PanelPlace> changed_panels(const TensorPtr& before, const TensorPtr& x) {
   std::vector<PanelPlace> changed;
   for (const TokenRange& range : changed_tokens(*before, *x)) {
@@ -33,7 +33,7 @@ FusedTakeover fused_takeover(const Trace* before, const AttentionInputs& inputs,
   kept.q = {a.q, changed_panels(a.query, b.query)};
   kept.k.before = a.k;
   kept.v.before = a.v;
-  // What self-attention reads three times is compared once.
+  // An array that self-attention reads three times is compared once.
   const auto changed_beside = [&](const TensorPtr& x_before, const TensorPtr& x) {
     return x_before == a.query && x == b.query ? kept.q.changed : changed_panels(x_before, x);
   };
@@ -50,7 +50,7 @@ FusedTakeover fused_takeover(const Trace* before, const AttentionInputs& inputs,
   add(kept.q, b.query);
   if (!b.static_k) add(kept.k, b.key);
   if (!b.static_v) add(kept.v, b.value);
-  // Rows are copied and put into panels anew: from half of the work on, a run of its own is the shorter way.
+  // Rows are copied and put into panels again: from half of the work on, a full run is faster.
   if (2.0 * left > all) return {};
   if (left > 0.0 || !a.head_output || (wants_weights && !a.attn_weights) ||
       !have_same_attention(*before, inputs))

@@ -1,4 +1,4 @@
-// What a run of the fused backend takes over from the one before it.
+// What a run of the fused backend reuses from the previous one.
 #pragma once
 
 #include <vector>
@@ -8,20 +8,20 @@
 
 namespace headwise {
 
-// q, k or v of before, and the panels that hold a token whose input is another.
+// q, k or v of the previous run, and the panels containing a token whose input has changed.
 struct FusedRows {
   TensorPtr before;
   std::vector<PanelPlace> changed;
 };
 
 struct FusedTakeover {
-  FusedRows q, k, v;      // null where all is projected
-  TensorPtr head_output;  // null where it is another, or not kept
-  TensorPtr output;       // the same
+  FusedRows q, k, v;      // null if everything is projected
+  TensorPtr head_output;  // null if it has changed, or was not kept
+  TensorPtr output;       // likewise
 };
 
-// Of a module. `before` may be null; with `wants_weights`, head_output is taken over only where attn_weights can be, too. Inputs that
-// are other arrays are compared token by token.
+// For a module. `before` may be null; with `wants_weights`, head_output is reused only if attn_weights can be, too. Inputs in
+// different arrays are compared token by token.
 FusedTakeover fused_takeover(const Trace* before, const AttentionInputs& inputs, bool wants_weights);
 
 }  // namespace headwise

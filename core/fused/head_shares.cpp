@@ -40,7 +40,7 @@ Index HeadShares::next(int worker, const std::function<void(Index head)>& make_r
       const Index task = head.next.fetch_add(1, std::memory_order_relaxed);
       if (task < tasks_) return index * tasks_ + task;
     }
-    std::this_thread::yield();  // what is left waits for a head that another thread makes ready
+    std::this_thread::yield();  // the rest waits for a head that another thread is preparing
   }
 }
 

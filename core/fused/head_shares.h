@@ -1,4 +1,4 @@
-// Which thread does which tasks of attention, where each head's keys are put into panels first.
+// Which thread does which attention tasks, if each head's keys are put into panels first.
 #pragma once
 
 #include <atomic>
@@ -9,17 +9,16 @@
 
 namespace headwise {
 
-// Heads are dealt out to threads, each of which makes its heads ready and does their tasks; who is done with his own helps with
-// those that are left. So what is written for a head is read by the processor that wrote it, and in the next run written there again:
-// lines that another processor holds have to be taken from it first, one after the other, which cost more than four times as
-// much as writing them.
+// Heads are distributed over threads; each prepares its heads and does their tasks, and a thread that is done helps with the remaining
+// ones. So what is written for a head is read by the core that wrote it, and rewritten there in the next run: cache lines held by
+// another core must be taken from it first, one after the other, which took more than four times as long as writing them.
 class HeadShares {
  public:
   HeadShares(Index heads, Index tasks_of_head, int threads);
 
-  // The next task for a thread, 0 ≤ worker < threads, of a head that is ready: head·tasks_of_head + i. To be asked for as often as
-  // there are tasks. `make_ready` is called once for each head, before the first of its tasks is given. Throws what it throws, and then
-  // gives −1 to the other threads; and Error(cancelled).
+  // The next task for a thread, 0 ≤ worker < threads, of a head that is ready: head·tasks_of_head + i. To be called once per task.
+  // `make_ready` is called once for each head, before its first task is returned. Rethrows its exceptions, after which it returns −1 to
+  // the other threads; and Error(cancelled).
   Index next(int worker, const std::function<void(Index head)>& make_ready);
 
  private:
@@ -28,7 +27,7 @@ class HeadShares {
     std::atomic<State> state{State::fresh};
     std::atomic<Index> next{0};
   };
-  // What it is now, after it was made ready if nobody had begun.
+  // Its current state, after preparing it if nobody had started to.
   State state_of(Head& head, Index index, const std::function<void(Index head)>& make_ready);
 
   std::vector<Head> heads_;

@@ -1,5 +1,5 @@
-// Compiled once for each instruction set, with HEADWISE_ISA its name and HEADWISE_VECTOR the floats in one of its
-// vectors. Includes nothing that could be instantiated elsewhere with other flags.
+// Compiled once for each instruction set, where HEADWISE_ISA is its name and HEADWISE_VECTOR the number of floats
+// in one of its vectors. Includes nothing that could be instantiated elsewhere with other flags.
 #include "core/fused/kernels.h"
 
 #include "core/fused/product_kernel.h"
@@ -17,7 +17,7 @@ namespace headwise {
 namespace {
 
 bool finite(const float* x, Index count) {
-  constexpr Index sums = 4;  // one would wait for itself
+  constexpr Index sums = 4;  // a single one would wait for itself
   Vector sum[sums] = {};     // x·0 is 0, or NaN
   Index i = 0;
   for (; i + sums * vector <= count; i += sums * vector)

@@ -8,7 +8,7 @@ namespace {
 
 constexpr float infinity = std::numeric_limits<float>::infinity();
 
-// Floats from one row of scores to the next: all keys where the weights are kept, else a strip.
+// Floats from one row of scores to the next: all keys if the weights are kept, else a strip.
 Index score_step(const FusedAttention& a) {
   return (a.attn_weights ? strips_of(a) * keys_at_once : keys_at_once) + row_gap;
 }
@@ -27,7 +27,7 @@ Index fused_attention_scratch(const FusedAttention& a) {
 
 QueryPlace query_place(const FusedAttention& a, Index task) {
   const Index panels = whole_parts(a.queries, panel_lanes);
-  const Index p = panels - 1 - task % panels;  // where it is causal, the last queries look at the most keys
+  const Index p = panels - 1 - task % panels;  // with a causal mask, the last queries look at the most keys
   const auto [n, h] = fused_attention_head(a, task);
   return {n, h, p, p * panel_lanes, std::min(panel_lanes, a.queries - p * panel_lanes)};
 }

@@ -1,4 +1,4 @@
-// The product, a tile of the output in registers at a time. Part of core/fused/kernels.cpp.
+// The product, computed one tile of the output in registers at a time. Part of core/fused/kernels.cpp.
 #pragma once
 
 #include "core/fused/stream_kernel.h"
@@ -12,8 +12,8 @@ constexpr int tile_rows = 6;
 constexpr int tile_vectors = vector == 16 ? 4 : 2;
 constexpr int tile_columns = tile_vectors * vector;
 
-// What a tile brings into the caches meanwhile, a step of its depth at a time: what the caller wants next, and the rows
-// of the next tile.
+// What a tile prefetches meanwhile, one step of its depth at a time: what the caller needs next, and the rows of the next
+// tile.
 struct Ahead {
   const float* wanted;
   Index wanted_step, rows_step;
@@ -22,12 +22,12 @@ struct Ahead {
 template <int Rows, int Vectors>
 using Sums = Vector[Rows][Vectors];
 
-// How the left side of a tile stands in memory, where the compiler may know it. The right side has panel_lanes numbers
-// between two steps of the depth in both.
+// How the left side of a tile is stored, if the compiler may know it. The right side has panel_lanes numbers between two steps
+// of the depth in both cases.
 enum class LeftSide {
   any,
-  rows,   // a row's numbers lie side by side
-  lanes,  // the numbers of a step of the depth lie side by side, a panel's width from the next
+  rows,   // a row's numbers are contiguous
+  lanes,  // the numbers of a step of the depth are contiguous, a panel's width from the next
 };
 
 // One step of the depth.
@@ -44,15 +44,15 @@ inline void step(const float* const* left, Index at, const float* right, Sums<Ro
   }
 }
 
-// What a tile has just read of its left side, on its way to memory: vectors that are in the first cache.
+// The numbers of its left side that a tile has just read, on their way to memory: vectors that are in the L1 cache.
 struct Kept {
   float* out;
   Index row;
   const float* factor;
 };
 
-// Rows `part`, `part` + 4 … of a vector's width. A store or two every few steps drain beside the product; those of all rows at
-// once hold it up.
+// Rows `part`, `part` + 4 … of a vector's width. A store or two every few steps drain alongside the product; those of all rows
+// at once stall it.
 constexpr int steps_together = 4, kept_parts = vector / steps_together;
 template <int Rows>
 inline void keep(const float* const* left, Index at, Index part, const Kept& kept) {
@@ -65,8 +65,7 @@ inline void keep(const float* const* left, Index at, Index part, const Kept& kep
   }
 }
 
-// Steps [0, depth). Where distances are known, four at a time: what counts and adds up addresses takes the place of
-// multiply-adds otherwise.
+// Steps [0, depth). If strides are known, four at a time: otherwise counting and address arithmetic displace multiply-adds.
 template <LeftSide Side, bool Keeps, int Rows, int Vectors>
 inline void steps(const FusedProduct& p, const float* const* first, const float* right, Index depth,
                   const Ahead& ahead, const Kept& kept, Sums<Rows, Vectors>& sum) {
@@ -132,11 +131,11 @@ void tile(const FusedProduct& p, Index row, Index column, Index depth, const Ahe
       for (int v = 0; v < Vectors; ++v) sum[r][v] = load(out + r * p.out_row + v * vector) * factor;
     }
   }
-  // With 16 registers there is none left for what this saves.
+  // With 16 registers there are none left for this.
   const bool panels = tile_vectors == 4 && p.right_depth == panel_lanes;
   const bool keeps = p.kept && column == 0;
   const Kept kept{p.kept + row * p.kept_row, p.kept_row, p.kept_factor + row};
-  Index behind = 0;  // what is left to keep
+  Index behind = 0;  // what remains to be written to `kept`
   if (panels && p.left_depth == 1) {
     if (keeps && is_aligned(kept.out) && p.kept_row % vector == 0) {
       steps<LeftSide::rows, true, Rows, Vectors>(p, left, right, depth, ahead, kept, sum);
@@ -212,17 +211,17 @@ inline Index furthest(const std::int32_t* reach, Index rows, Index most) {
   return far < most ? far : most;
 }
 
-// A few columns of the right side stay in the first cache while the rows go by.
+// A few columns of the right side stay in the L1 cache while the rows pass.
 void multiply(const FusedProduct& p) {
   const Index made = ((p.rows + tile_rows - 1) / tile_rows) * ((p.columns + tile_columns - 1) / tile_columns);
-  // Spread evenly over all steps of all tiles; where nothing is wanted, what is there is asked for.
+  // Spread evenly over all steps of all tiles; if nothing is needed next, prefetches what is already there.
   Ahead ahead{p.ahead ? p.ahead : p.right, p.ahead && p.depth > 0 ? p.ahead_count / (made * p.depth) + 1 : 0,
               p.depth > 0 ? tile_rows * p.left_row / p.depth : 0};
   for (Index column = 0; column < p.columns; column += tile_columns) {
     Index rows = 0;
     for (Index row = 0; row < p.rows; row += rows, ahead.wanted += ahead.wanted_step * p.depth) {
       const Index left =
-          p.rows - row;  // the last two tiles are about as high as each other: a low one waits for its sums
+          p.rows - row;  // the last two tiles have similar heights: a low one waits for its sums
       rows = left >= 2 * tile_rows ? tile_rows : left > tile_rows ? (left + 1) / 2 : left;
       const Index end = p.column_reach ? furthest(p.column_reach + row, rows, p.columns) : p.columns;
       const Index depth = p.depth_reach ? furthest(p.depth_reach + row, rows, p.depth) : p.depth;

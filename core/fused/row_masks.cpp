@@ -10,7 +10,7 @@ namespace {
 
 constexpr float blocked = -std::numeric_limits<float>::infinity();
 
-// A cell of a given mask as what it adds.
+// What a cell of a given mask adds.
 float added(std::uint8_t cell, bool true_blocks) {
   return (cell != 0) == true_blocks ? blocked : 0.0f;
 }
@@ -21,7 +21,7 @@ float added(double cell, bool) {
   return static_cast<float>(cell);
 }
 
-// Calls f with the values of a mask in the type that they are stored in.
+// Calls f with the values of a mask in their stored type.
 template <class F>
 void visit_mask(const Tensor& mask, F&& f) {
   if (mask.dtype() == DType::boolean) f(mask.values<std::uint8_t>().data());
@@ -55,7 +55,7 @@ RowMasks::RowMasks(const AttentionOptions& options, const GivenMasks& given, Ind
     view_ =
         view_attn_mask(options.op, given.attn_mask->shape(), batch, options.num_heads, queries, keys).value();
   if (options.alibi) slopes_ = alibi_slopes(options.num_heads, options.alibi_scale);
-  // Appended keys are behind every reach; a finite mask.value lets every key take part.
+  // Appended keys are beyond every reach; with a finite mask.value every key takes part.
   adds_ = any_ && (given.attn_mask || options.alibi || all_keys > keys || options.mask_value);
   if (!given.key_padding_mask) return;
   std::vector<float> padding(static_cast<std::size_t>(keys));

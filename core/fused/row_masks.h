@@ -1,5 +1,5 @@
-// The masks of one attention as the fused backend meets them, a row at a time: from which to which key a query looks, and
-// what is added there. Nothing of the size L × S is made. What a cell adds is the same as in
+// The masks of one attention as the fused backend reads them, one row at a time: the range of keys that a query looks at,
+// and what is added there. Nothing of size L × S is created. What a cell adds is the same as in
 // core/attention/attention_mask.h.
 #pragma once
 
@@ -9,23 +9,23 @@
 
 namespace headwise {
 
-// Keys [from, to); empty where to ≤ from.
+// Keys [from, to); empty if to ≤ from.
 struct KeyReach {
   Index from = 0, to = 0;
 };
 
 class RowMasks {
  public:
-  // `all_keys` is S′: the columns from `keys` on are never blocked. The masks' shapes must have been checked; `options`
-  // and what `given` points to must outlive this.
+  // `all_keys` is S′: the columns from `keys` on are never blocked. The shapes of the masks must already have been
+  // checked; `options` and what `given` points to must outlive this.
   RowMasks(const AttentionOptions& options, const GivenMasks& given, Index batch, Index queries, Index keys,
            Index all_keys);
 
-  // Whether keys are blocked or weighed otherwise than by each query's reach: then `fill` says how. Where `look_behind`
-  // blocked keys are never left out, because a NaN behind a mask still counts.
+  // Whether keys are blocked or biased other than by each query's reach: then `fill` gives the values. With `look_behind`
+  // blocked keys are never skipped, because a NaN behind a mask still counts.
   bool adds(bool look_behind) const { return look_behind ? any_ : adds_; }
 
-  // Keys outside of it are blocked for this query. Without `look_behind` only.
+  // Keys outside this range are blocked for this query. Only without `look_behind`.
   KeyReach reach(Index n, Index query) const;
 
   // bias[key − from] for keys [from, to): what the masks add for a query of head h.
@@ -40,7 +40,7 @@ class RowMasks {
   bool any_ = false, adds_ = false;
   std::optional<AttnMaskView> view_;
   std::vector<double> slopes_;
-  std::vector<Index> padding_from_;  // per batch: the key from which key_padding_mask blocks all that follow
+  std::vector<Index> padding_from_;  // per batch: the key from which on key_padding_mask blocks everything
 };
 
 }  // namespace headwise

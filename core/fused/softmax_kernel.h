@@ -7,8 +7,8 @@ namespace headwise {
 namespace {
 
 // 2^x for x ≤ 0 or NaN, to about one unit in the last place. NaN stays NaN; below −126, where the result would be
-// denormal, it is exactly 0 (with AVX-512 while a FlushDenormals lives). The polynomials, of degree 5, are fitted to the
-// least relative error: 9e-8.
+// denormal, it is exactly 0 (with AVX-512 during the lifetime of a FlushDenormals). The polynomials, of degree 5, are
+// fitted for the least relative error: 9e-8.
 #ifdef __AVX512DQ__
 inline Vector two_to(Vector x) {
   const auto r =
@@ -23,7 +23,7 @@ inline Vector two_to(Vector x) {
 }
 #else
 inline Vector two_to(Vector x) {
-  const Vector shifter = all(12582912.0f);  // 1.5·2^23: adding it rounds to a whole number
+  const Vector shifter = all(12582912.0f);  // 1.5·2^23: adding it rounds to an integer
   const Vector n_shifted = x + shifter;
   const Vector r = x - (n_shifted - shifter);
   Vector p = r * 1.3264727e-3f + 9.6715130e-3f;
@@ -31,7 +31,7 @@ inline Vector two_to(Vector x) {
   p = p * r + 2.4022242e-1f;
   p = p * r + 6.9314700e-1f;
   p = p * r + 1.0f;
-  // Lanes that vanish or are NaN wrap round here, and are not used.
+  // Lanes that vanish or are NaN wrap around here, and are not used.
   const Bits bits = reinterpret_cast<const Bits&>(n_shifted) << 23;
   const Bits result = reinterpret_cast<const Bits&>(p) + bits;
   const Integers vanishes = x < all(-126.0f);
@@ -41,7 +41,7 @@ inline Vector two_to(Vector x) {
 }
 #endif
 
-// What would be denormal is 0 while it lives, in this thread.
+// Flushes denormals to 0 in this thread during its lifetime.
 class FlushDenormals {
  public:
 #ifdef __SSE2__
@@ -74,7 +74,7 @@ inline Vector largest_of_each(Vector* in) {
   return in[0];
 }
 
-// Keys [from, to) take part: the vectors that hold them, as floats from the first to before `end`. Lanes of these that do
+// Keys [from, to) take part: the vectors that contain them, as floats from the first up to `end`. Lanes of these that do
 // not take part become −∞, the other vectors 0.
 struct RowReach {
   Index begin = 0, end = 0;
@@ -100,7 +100,7 @@ inline RowReach close_row(float* row, Index columns, Index from, Index to) {
   return reach;
 }
 
-// Rows of a strip, at most.
+// The maximum number of rows in a strip.
 constexpr Index most_rows = panel_lanes;
 
 inline Vector largest_of(const float* row, RowReach reach) {
@@ -138,7 +138,7 @@ inline Vector weigh(float* row, RowReach reach, float scale, float maximum, Vect
 }
 
 void softmax(const FusedSoftmax& s) {
-  [[maybe_unused]] const FlushDenormals flush;  // empty where there is no SSE2
+  [[maybe_unused]] const FlushDenormals flush;  // empty without SSE2
   const float scale = s.scale * 1.44269504088896341f;
   RowReach reach[most_rows];
   Vector subtracted[most_rows / vector], factor[most_rows / vector];
@@ -192,7 +192,7 @@ void adjust(float* x, Index count, float scale, const float* bias, const float* 
 }
 
 void power_of_two(const float* x, Index count, float* out) {
-  [[maybe_unused]] const FlushDenormals flush;  // empty where there is no SSE2
+  [[maybe_unused]] const FlushDenormals flush;  // empty without SSE2
   for (Index i = 0; i < count; i += vector) store(out + i, two_to(load(x + i)));
 }
 

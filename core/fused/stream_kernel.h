@@ -1,4 +1,4 @@
-// Rows on their way to memory. Part of core/fused/kernels.cpp.
+// Streams rows to memory. Part of core/fused/kernels.cpp.
 #pragma once
 
 #include "core/fused/vectors.h"
@@ -6,7 +6,7 @@
 namespace headwise {
 namespace {
 
-// A store that does not ask for the line first; `at` is aligned to a vector.
+// A store that does not fetch the cache line first; `at` is aligned to a vector.
 inline void store_past(float* at, Vector value) {
 #if defined(__AVX512F__)
   _mm512_stream_ps(at, static_cast<__m512>(value));

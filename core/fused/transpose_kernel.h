@@ -1,4 +1,4 @@
-// From rows to columns, a square of vectors in registers at a time. Part of core/fused/kernels.cpp.
+// Transposes rows to columns, one square of vectors in registers at a time. Part of core/fused/kernels.cpp.
 #pragma once
 
 #include "core/fused/vectors.h"
@@ -26,7 +26,7 @@ inline void transpose_square(Vector* x) {
 
 void transpose(const float* in, Index in_step, Index rows, Index columns, const float* by_row, float* out,
                Index out_step) {
-  // Some rows of the output after the other, each from its beginning to its end.
+  // Writes the output a few rows at a time, each from beginning to end.
   for (Index column = 0; column < columns; column += vector) {
     for (Index row = 0; row < rows; row += vector) {
       const Index made = rows - row < vector ? rows - row : vector;

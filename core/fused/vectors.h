@@ -1,5 +1,5 @@
-// Vectors of one instruction set, for the files that are compiled once for each (core/fused/kernels.cpp). HEADWISE_VECTOR
-// is how many floats one has. In an unnamed namespace: no two builds of it are the same function to the linker.
+// Vectors of one instruction set, for the files that are compiled once per instruction set (core/fused/kernels.cpp). HEADWISE_VECTOR is
+// the number of floats in one. In an unnamed namespace, so that the linker never merges functions of two builds.
 #pragma once
 
 #ifdef __SSE2__
@@ -27,7 +27,7 @@ inline Vector all(float value) {
   return value - Vector{};
 }  // x − 0 is x, and costs nothing
 
-// b where a is NaN.
+// b if a is NaN.
 inline Vector larger(Vector a, Vector b) {
   return a > b ? a : b;
 }
@@ -40,8 +40,7 @@ inline Integers lane_numbers() {
   return lanes;
 }
 
-// Of two vectors of which the lanes with bit S of their number clear and set are told apart: the clear ones of both,
-// and the set ones.
+// Separates the lanes of two vectors by bit S of their number: those of both with the bit clear, and those with it set.
 template <int S>
 inline Vector lower_of(Vector a, Vector b) {
   Integers from;

@@ -1,4 +1,4 @@
-// A compute shader, compiled from its file with the constants that it is set for.
+// A compute shader, compiled from its file with its constants set.
 #pragma once
 
 #include <array>
@@ -22,13 +22,13 @@ class ComputeProgram {
   };
 
   ComputeProgram() = default;
-  // The files' texts one behind another. Throws Error(no_display) with the driver's first words where they do not compile.
+  // The files' texts are concatenated. Throws Error(no_display) with the first words of the driver's log if they do not compile.
   ComputeProgram(std::string_view label, const std::vector<Define>& defines,
                  std::initializer_list<Source> sources);
 
   explicit operator bool() const { return static_cast<bool>(object_); }
   void use() const { glUseProgram(object_.name()); }
-  // Of the program that is in use. A name that the compiler has removed is ignored.
+  // Of the program in use. A name that the compiler has optimised away is ignored.
   void set(const char* name, std::uint32_t value) const { glUniform1ui(at(name), value); }
   void set(const char* name, int value) const { glUniform1i(at(name), value); }
   void set(const char* name, bool value) const { glUniform1i(at(name), value ? 1 : 0); }
@@ -37,7 +37,7 @@ class ComputeProgram {
   void set(const char* name, std::array<std::uint32_t, 4> v) const {
     glUniform4ui(at(name), v[0], v[1], v[2], v[3]);
   }
-  // Any size or place; the caller has seen to it that it fits in 32 bits.
+  // Any size or offset; the caller has made sure that it fits in 32 bits.
   void set_size(const char* name, Index value) const { set(name, static_cast<std::uint32_t>(value)); }
 
  private:

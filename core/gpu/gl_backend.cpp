@@ -37,14 +37,14 @@ void check_not_refused(const AttentionInputs& inputs, const GpuLimits& limits) {
     throw Error(ExitStatus::usage, {.where = "gl", .what = reason, .remedy = "use --backend reference"});
 }
 
-// The first that `inputs` touch after `before`.
+// The first stage affected by the change from `before` to `inputs`.
 GlStage first_stage(const Trace& before, const AttentionInputs& inputs) {
   if (!have_same_projections(before, inputs)) return GlStage::projections;
   if (!have_same_attention(before, inputs)) return GlStage::attention;
   return have_same_output(before, inputs) ? GlStage::none : GlStage::output;
 }
 
-// Where q, k and v were made in the same way of inputs of the same shapes.
+// For q, k and v computed in the same way from inputs of the same shapes.
 ChangedInputs changed_inputs(const TraceTensors& before, const TraceTensors& now) {
   return {changed_tokens(*before.query, *now.query), changed_tokens(*before.key, *now.key),
           changed_tokens(*before.value, *now.value)};
@@ -54,7 +54,7 @@ ChangedInputs changed_inputs(const TraceTensors& before, const TraceTensors& now
 
 GlForward::GlForward(const AttentionInputs& inputs, const GlRun& run) {
   check_attention_inputs(inputs);
-  gpu_fault();  // what others did in this context is not this run's
+  gpu_fault();  // clears earlier faults of this context, which are not this run's
   state_ = std::make_unique<State>(inputs, run);
   check_not_refused(inputs, state_->programs.limits());
   state_->take_over(inputs);

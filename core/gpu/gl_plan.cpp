@@ -43,7 +43,7 @@ const StorageBuffer& GlForward::State::put(const char* name, const TensorPtr& te
   return buffer;
 }
 
-// k or v, head by head (N,G,S′,width): projected or given, with the rows that are appended.
+// k or v, head by head (N,G,S′,width): projected or given, with the appended rows.
 void GlForward::State::add_key_rows(Projection which, Index width,
                                     const std::optional<std::vector<TokenRange>>& changed, StorageBuffer& rows) {
   const TraceTensors& t = trace->tensors;
@@ -61,7 +61,7 @@ void GlForward::State::add_key_rows(Projection which, Index width,
       if (bias_row)
         rows.write(first + sizes.keys * width, numbers(*bias_row).subspan(static_cast<std::size_t>(g * width),
                                                                           static_cast<std::size_t>(width)));
-      if (trace->options.add_zero_attn)  // of inputs before these the row may have been a bias row
+      if (trace->options.add_zero_attn)  // for earlier inputs the row may have been a bias row
         rows.write(first + slab - width, std::vector<float>(static_cast<std::size_t>(width)));
     }
   }
@@ -202,7 +202,7 @@ void GlForward::State::take_over(const AttentionInputs& inputs) {
 void GlForward::State::take_room() {
   const Index rows = sizes.batch * sizes.heads * sizes.queries;
   const Index key_rows = sizes.batch * sizes.kv_heads * sizes.all_keys;
-  // Room is given back before other room is taken.
+  // Releases memory before allocating new memory.
   for (StorageBuffer* buffer : {&q, &k, &v, &statistics, &heads, &output, &concat}) *buffer = StorageBuffer();
   q = StorageBuffer("q", rows * sizes.head_dim);
   k = StorageBuffer("k", key_rows * sizes.head_dim);

@@ -1,4 +1,4 @@
-// What one run on the GPU holds: seen by the files of the gl backend alone.
+// The state of one run on the GPU: private to the gl backend.
 #pragma once
 
 #include <map>
@@ -16,7 +16,7 @@ namespace headwise {
 
 enum class GlStage { projections, attention, output, none };
 
-// Tokens of query, key and value that are others than before; none: all.
+// Tokens of query, key and value that have changed; nullopt: all.
 struct ChangedInputs {
   std::optional<std::vector<TokenRange>> query, key, value;
 };
@@ -25,31 +25,31 @@ struct GlForward::State {
   State(const AttentionInputs& inputs, const GlRun& asked);
 
   bool is_module() const { return trace->options.op == Op::multi_head_attention; }
-  // These inputs from now on. Of those before, arrays that are not among them leave the GPU.
+  // Switches to these inputs. Arrays that are no longer among them are released from the GPU.
   void take_over(const AttentionInputs& inputs);
-  // The GPU's memory for what is computed, and the masks.
+  // Allocates GPU memory for results, and the masks.
   void take_room();
-  // The masks and frozen heads alone.
+  // Only the masks and frozen heads.
   void take_masks();
   void take_gains();
-  // Before the masks: what is rotated is what is attended to.
+  // Before the masks: rotated q and k are what attention reads.
   void take_rotary();
-  // The jobs of a run; what comes before `from` is there already, and of q, k and v what is not of `changed`.
+  // Plans the jobs of a run; what comes before `from` is already there, and so are the rows of q, k and v that are not in `changed`.
   void plan(GlStage from, const ChangedInputs& changed = {});
-  std::vector<const StorageBuffer*> buffers() const;  // that there are
+  std::vector<const StorageBuffer*> buffers() const;  // all existing ones
 
   GlRun run;
   AttentionSizes sizes;
   std::shared_ptr<Trace> trace;
   GpuPrograms programs;
   GpuWork work;
-  std::map<const Tensor*, StorageBuffer> given;  // inputs and parameters; one array, one buffer
+  std::map<const Tensor*, StorageBuffer> given;  // inputs and parameters; one buffer per array
   StorageBuffer q, k, v, statistics, heads, output;
   StorageBuffer rotated_q,
-      rotated_k;  // (N,H,L,D) (N,G,S,D), of rotary position embedding; none: q and k as they are
+      rotated_k;  // (N,H,L,D) (N,G,S,D), for rotary position embedding; null: q and k as they are
   StorageBuffer rotation_q, rotation_k;  // their angles
   std::optional<GpuMasks> masks;
-  StorageBuffer gains, concat;  // of the heads; none: all 1, and `heads` is concat
+  StorageBuffer gains, concat;  // per head; null: all 1, and `heads` is concat
   GpuFrozenWeights held;
   GpuAttention attention;
 

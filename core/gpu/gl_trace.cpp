@@ -1,4 +1,4 @@
-// What comes back from the GPU.
+// Reads results back from the GPU.
 #include <algorithm>
 
 #include "core/attention/add_and_norm.h"
@@ -12,7 +12,7 @@
 namespace headwise {
 namespace {
 
-constexpr Index tile_numbers = Index{4} << 20;  // of weights that are read back at once
+constexpr Index tile_numbers = Index{4} << 20;  // of weights read back at a time
 
 TensorPtr shared(Tensor tensor) {
   return std::make_shared<const Tensor>(std::move(tensor));
@@ -42,7 +42,7 @@ TracePtr GlForward::trace() {
   const AttentionSizes& sizes = s.sizes;
   const auto trace = std::make_shared<Trace>(*s.trace);
   TraceTensors& t = trace->tensors;
-  // (N,heads,rows,width) of the GPU as (N,rows,heads·width)
+  // (N,heads,rows,width) on the GPU as (N,rows,heads·width)
   const auto joined = [&](const StorageBuffer& from, Index heads, Index rows, Index width,
                           const char* row_axis, const char* axis) {
     Tensor tensor =

@@ -10,7 +10,7 @@
 namespace headwise {
 namespace {
 
-// The most multiply-adds that one block of queries of a dispatch should mean: a slice cannot be shorter.
+// The maximum number of multiply-adds for one block of queries of a dispatch: a slice cannot be shorter.
 constexpr double largest_unit = 5e8;
 
 void add_finite_check(GpuWork& work, GpuPrograms& programs, const GpuAttention& a,
@@ -31,21 +31,21 @@ void add_finite_check(GpuWork& work, GpuPrograms& programs, const GpuAttention& 
 }
 
 constexpr Index key_block = 64;        // BLOCK_S of the shader
-constexpr Index largest_height = 128;  // queries of a work group, at most
+constexpr Index largest_height = 128;  // maximum number of queries of a work group
 
-// What one dispatch may do: whole heads, or some queries and keys of one, where a binding does not hold a whole head.
+// What one dispatch may do: whole heads, or some queries and keys of one, if a binding cannot hold a whole head.
 struct Piece {
   Index n, first_head, heads, first_query, queries, first_key, keys;
 };
 
-// Rows [first, first + count) of `width` numbers for a shader that counts rows from `base`: modulo 2³² that comes out right.
+// Rows [first, first + count) of `width` numbers for a shader that counts rows from `base`: correct modulo 2³².
 std::uint32_t bind_rows(const StorageBuffer& numbers, unsigned binding, Index base, Index first, Index count,
                         Index width, Index alignment) {
   return numbers.bind(binding, (base + first) * width, count * width, alignment) -
          static_cast<std::uint32_t>(first * width);
 }
 
-// The same of the two numbers that are kept of each row.
+// The same for the two numbers stored per row.
 std::uint32_t bind_statistics(const StorageBuffer& statistics, Index base, Index first, Index count,
                               Index alignment) {
   return statistics.bind(4, 2 * (base + first), 2 * count, alignment) / 2 - static_cast<std::uint32_t>(first);
@@ -59,7 +59,7 @@ void dispatch(const GpuAttention& a, const ComputeProgram& program, const GpuLim
   const Index kv_row = piece.n * s.kv_heads + first_kv, row = piece.n * s.heads + piece.first_head;
   program.use();
   a.masks->set(program, alignment, {piece.n, piece.first_head, piece.heads, piece.first_query, piece.queries});
-  // Of several heads all rows; of one those that are wanted.
+  // For several heads all rows; for one head only the requested rows.
   const Index kv_heads = end_kv - first_kv;
   const Index first_query = piece.heads == 1 ? piece.first_query : 0;
   const Index query_rows = piece.heads == 1 ? piece.queries : piece.heads * s.queries;
@@ -79,7 +79,7 @@ void dispatch(const GpuAttention& a, const ComputeProgram& program, const GpuLim
   const Index out_count =
       (piece.heads - 1) * a.out_head_stride + (piece.queries - 1) * a.out_stride + s.v_head_dim;
   const std::uint32_t out = a.out->bind(3, out_first, out_count, alignment);
-  // The shader counts heads from 0 and adds their strides: modulo 2³² that comes out right.
+  // The shader counts heads from 0 and adds their strides: correct modulo 2³².
   program.set("o_offset", out - static_cast<std::uint32_t>(piece.first_head * a.out_head_stride));
   program.set_size("o_stride", a.out_stride);
   program.set_size("o_head_stride", a.out_head_stride);
@@ -140,8 +140,8 @@ void add_attention(GpuWork& work, GpuPrograms& programs, const GpuAttention& a) 
   const Index height = 64 * tile.rows;
   const double head_work = static_cast<double>(height) * static_cast<double>(s.all_keys) *
                            static_cast<double>(s.head_dim + s.v_head_dim);
-  // A binding holds whole heads of q, k and v, or else some queries and keys of one; and of the output so many queries. Of both
-  // whole blocks.
+  // A binding holds whole heads of q, k and v, or else some queries and keys of one, and the same number of queries of the
+  // output. Both in whole blocks.
   const Index slab = std::max({s.queries * s.head_dim, s.all_keys * s.head_dim, s.all_keys * s.v_head_dim});
   Index heads_each = std::min({at_once(limits, slab), limits.groups_y, s.heads,
                                std::max<Index>(1, static_cast<Index>(largest_unit / head_work))});
@@ -153,7 +153,7 @@ void add_attention(GpuWork& work, GpuPrograms& programs, const GpuAttention& a) 
     queries_each = std::min(queries_each, std::max(at_once(limits, s.head_dim) / height * height, height));
     keys_each = keys_at_once(s, limits);
   }
-  // And of an attn_mask so many rows.
+  // And the same number of rows of an attn_mask.
   if (const std::optional<Index> rows = a.masks->rows_at_once(limits)) {
     queries_each = std::min(queries_each, std::max(*rows / height * height, height));
     heads_each = 1;

@@ -1,4 +1,4 @@
-// Scaled dot-product attention on the GPU, and tiles of its weights made again.
+// Scaled dot-product attention on the GPU, and recomputed tiles of its weights.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ namespace headwise {
 struct GpuAttention {
   AttentionSizes sizes;
   const GpuMasks* masks = nullptr;
-  std::vector<HeadRange> computed;            // the heads that are not held
+  std::vector<HeadRange> computed;            // the heads that are not frozen
   const StorageBuffer* q = nullptr;           // (N,H,L,D)
   const StorageBuffer* k = nullptr;           // (N,G,S′,D)
   const StorageBuffer* v = nullptr;           // (N,G,S′,Dv)
@@ -25,15 +25,15 @@ struct GpuAttention {
   Index out_batch_stride = 0;
 };
 
-// Why heads of these widths are another backend's, a sentence; empty where they can be done.
+// A sentence saying why another backend must compute heads of these widths; empty if this one can.
 std::string gpu_attention_refusal(const AttentionSizes& sizes, const GpuLimits& limits);
 
-// Adds the jobs: whether k and v are finite, where a mask may then skip; and the attention, some heads and blocks of
-// queries at once.
+// Adds the jobs: whether k and v are finite, which allows masked keys to be skipped; and the attention, some heads and
+// blocks of queries at once.
 void add_attention(GpuWork& work, GpuPrograms& programs, const GpuAttention& attention);
 
-// attn_weights of batch n, head h, queries [first, first + rows), all keys, into `tile` (rows, S′). What add_attention
-// added must be done.
+// attn_weights of batch n, head h, queries [first, first + rows), all keys, into `tile` (rows, S′). The jobs of
+// add_attention must be done.
 void attention_weights_rows(GpuPrograms& programs, const GpuAttention& attention, Index n, Index h,
                             Index first, Index rows, const StorageBuffer& tile);
 

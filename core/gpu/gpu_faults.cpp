@@ -9,7 +9,7 @@
 namespace headwise {
 namespace {
 
-// A lost context may answer with an error for ever.
+// A lost context may report errors endlessly.
 constexpr int most_errors = 16;
 
 std::atomic<GpuFault> simulated = GpuFault::none;

@@ -1,23 +1,23 @@
-// What can go wrong with a GPU while it computes, asked for at one place: a driver that was reset, memory that ran out, a
-// call that the driver refused.
+// What can go wrong with a GPU while it computes, checked in one place: a driver reset, memory exhaustion, a call rejected
+// by the driver.
 #pragma once
 
 namespace headwise {
 
 enum class GpuFault { none, no_compute, context_lost, out_of_memory, refused_call };
 
-// What went wrong in the current context since this was last asked.
+// What went wrong in the current context since the last call.
 GpuFault gpu_fault();
 
-// Throws Error(no_display) where the context is lost or refused a call, Error(memory) where memory ran out. Asked after each
-// slice of work and each piece that is read back: the numbers that come after a fault are nobody's.
+// Throws Error(no_display) if the context is lost or rejected a call, Error(memory) if memory ran out. Called after each
+// slice of work and each piece read back: numbers that come after a fault are meaningless.
 void check_gpu();
 
-// Whether a test wants contexts without compute shaders (below).
+// Whether a test requested contexts without compute shaders (below).
 bool compute_is_missing();
 
-// For tests: while it lives, in every thread, all goes well `times` times that somebody asks, and from then on the answer is
-// `fault`. With no_compute, contexts have no compute shaders. One at a time.
+// For tests: during its lifetime, in every thread, the first `times` checks succeed, and from then on they return `fault`.
+// With no_compute, contexts have no compute shaders. Only one at a time.
 class SimulatedGpuFault {
  public:
   explicit SimulatedGpuFault(GpuFault fault, int times = 0);

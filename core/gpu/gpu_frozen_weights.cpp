@@ -8,7 +8,7 @@ namespace {
 
 constexpr Index tile = 16;  // queries and columns of a work group
 
-// Queries and keys of one held head that one dispatch may do.
+// Queries and keys of one frozen head that one dispatch may do.
 struct Piece {
   Index n, slice, head, first_query, queries, first_key, keys;
 };
@@ -19,7 +19,7 @@ void dispatch(const GpuAttention& a, const GpuFrozenWeights& held, const Compute
   const Index kv_row = piece.n * s.kv_heads + piece.head / (s.heads / s.kv_heads);
   const Index row = (piece.n * static_cast<Index>(held.heads.size()) + piece.slice) * s.queries;
   program.use();
-  // The shader counts keys from 0: modulo 2³² that comes out right.
+  // The shader counts keys from 0: correct modulo 2³².
   const std::uint32_t weights = held.weights.bind(0, (row + piece.first_query) * s.all_keys + piece.first_key,
                                                   (piece.queries - 1) * s.all_keys + piece.keys, alignment);
   program.set("held_offset", weights - static_cast<std::uint32_t>(piece.first_key));

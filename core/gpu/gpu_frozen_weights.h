@@ -1,4 +1,4 @@
-// Heads whose attention weights are held instead of computed, on the GPU.
+// Frozen heads on the GPU: their attention weights are given instead of computed.
 #pragma once
 
 #include <vector>
@@ -12,8 +12,8 @@ struct GpuFrozenWeights {
   std::vector<Index> heads;  // F of them
 };
 
-// Adds the jobs that write head_output of the held heads, where `attention` has its own.
-// Nothing of the masks reaches them. Both must live until the work is done.
+// Adds the jobs that write head_output of the frozen heads to the output of `attention`. Masks do not apply
+// to them. Both must live until the work is done.
 void add_frozen_weights(GpuWork& work, GpuPrograms& programs, const GpuAttention& attention,
                         const GpuFrozenWeights& held);
 

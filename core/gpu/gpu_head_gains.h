@@ -15,7 +15,7 @@ struct GpuHeadGains {
   const StorageBuffer* concat = nullptr;       // (tokens, H·Dv)
 };
 
-// Adds the jobs that compute it, cut so that none binds more of a buffer than the context allows.
+// Adds the jobs that compute it, split so that none binds more of a buffer than the context allows.
 void add_head_gains(GpuWork& work, GpuPrograms& programs, const GpuHeadGains& gains);
 
 }  // namespace headwise

@@ -8,7 +8,7 @@
 namespace headwise {
 namespace {
 
-// GL_KHR_shader_subgroup; libepoxy 1.5 does not name them.
+// GL_KHR_shader_subgroup; libepoxy 1.5 does not define them.
 constexpr GLenum subgroup_size = 0x9532, subgroup_stages = 0x9533, subgroup_features = 0x9534;
 constexpr GLint feature_clustered = 0x40;
 
@@ -21,7 +21,7 @@ Index integer(GLenum name) {
 bool has_clustered_subgroups() {
   if (!epoxy_has_gl_extension("GL_KHR_shader_subgroup")) return false;
   const Index size = integer(subgroup_size);
-  // A work group of 256 threads is cut into subgroups in order where their size divides it.
+  // A work group of 256 threads is split into subgroups in order if their size divides it.
   return size >= 16 && size <= 128 && (integer(subgroup_stages) & GL_COMPUTE_SHADER_BIT) != 0 &&
          (integer(subgroup_features) & feature_clustered) != 0;
 }

@@ -5,7 +5,7 @@
 namespace headwise {
 namespace {
 
-// How many rows of so many numbers fit in one binding, which may begin a little early.
+// How many rows of this many numbers fit in one binding, which may begin a little early.
 Index rows_at_once(const GpuLimits& limits, Index row) {
   return std::max<Index>(1, (limits.storage_block_bytes - limits.offset_alignment) / (4 * row));
 }
@@ -54,7 +54,7 @@ void dispatch(const GpuLinear& l, const ComputeProgram& program, const GpuLimits
 
 void add_linear(GpuWork& work, GpuPrograms& programs, const GpuLinear& l) {
   const GpuLimits& limits = programs.limits();
-  // Small products need many small groups rather than a few that do more each.
+  // Small products need many small groups rather than a few large ones.
   const bool large = l.rows >= 256 && l.columns >= 256;
   const MatrixProductTile tile{large ? 2 : 1, large ? 2 : 1, l.depth % 4 != 0};
   const ComputeProgram& program = programs.matrix_product(tile);

@@ -20,15 +20,15 @@ struct GpuLinear {
   const StorageBuffer* bias = nullptr;  // null: none
   Index first_bias_entry = 0;
   const StorageBuffer* out = nullptr;
-  Index out_part = 1;  // columns side by side: Dv for heads of their own, all for rows as nn.Linear makes them
+  Index out_part = 1;  // columns side by side: Dv for separate heads, all for rows as in nn.Linear
   Index out_row_stride = 1;   // numbers
-  Index out_part_stride = 1;  // not less than rows · out_row_stride where there are several parts
+  Index out_part_stride = 1;  // at least rows · out_row_stride if there are several parts
   Index out_batch_stride = 1;
   const std::vector<TokenRange>* only =
-      nullptr;  // rows that are computed, the others stay as they are; null: all
+      nullptr;  // rows to compute, the others are left unchanged; null: all
 };
 
-// Adds the jobs that compute it, cut so that none binds more of a buffer than the context allows. `only` is not read later.
+// Adds the jobs that compute it, split so that none binds more of a buffer than the context allows. `only` is not read later.
 void add_linear(GpuWork& work, GpuPrograms& programs, const GpuLinear& linear);
 
 }  // namespace headwise

@@ -19,10 +19,10 @@ namespace {
 constexpr Index block = 64;  // queries and keys that are skipped together
 constexpr float minus_infinity = -std::numeric_limits<float>::infinity();
 
-// The most queries of a work group of shaders/scaled_dot_product_attention.comp.
+// The maximum number of queries of a work group of shaders/scaled_dot_product_attention.comp.
 constexpr Index rows_of_pass = 128;
 
-// 32-bit numbers of a buffer that a shader may be given, wherever they begin.
+// 32-bit numbers of a buffer that can be bound for a shader, wherever they begin.
 Index seen_numbers(const GpuLimits& limits) {
   return (limits.storage_block_bytes - limits.offset_alignment) / 4;
 }
@@ -31,7 +31,7 @@ Index blocks(Index length) {
   return (length + block - 1) / block;
 }
 
-// What a cell of a mask adds, True being blocked.
+// What a cell of a mask adds, if True blocks.
 float added(const Tensor& mask, Index cell) {
   const double value = mask.flat(cell);
   return mask.dtype() != DType::boolean ? static_cast<float>(value) : value != 0.0 ? minus_infinity : 0.0f;
@@ -154,12 +154,12 @@ void GpuMasks::find_blocked() {
   skips_.write(1, std::span<const std::uint32_t>(skips));
 }
 
-// The cells of these rows, and what a shader takes off a cell's place to find it in there: modulo 2³², as it counts.
+// The cells of these rows, and the offset that a shader subtracts from a cell's index to find it there: modulo 2³², like its counters.
 void GpuMasks::bind_attn_mask(const ComputeProgram& program, Index alignment, const Rows& rows) const {
   const Index first = rows.n * view_.step_n + rows.first_head * view_.step_h + rows.first_query * view_.step_l;
   const Index last = first + (rows.heads - 1) * view_.step_h + (rows.queries - 1) * view_.step_l +
                      (view_.keys - 1) * view_.step_s;
-  const Index cells = attn_mask_kind_ == 1 ? 32 : 1;  // of a number
+  const Index cells = attn_mask_kind_ == 1 ? 32 : 1;  // per number
   const Index begin = first / cells;
   const Index before = attn_mask_.bind(5, begin, last / cells + 1 - begin, alignment);
   program.set("attn_mask_base", static_cast<std::uint32_t>((begin - before) * cells));
@@ -197,7 +197,7 @@ void GpuMasks::set(const ComputeProgram& program, Index alignment, const Rows& r
   program.set("dropout_below", words(static_cast<std::uint64_t>(std::ceil(options_.dropout * 0x1.0p53))));
   program.set("dropout_survivor", static_cast<float>(1.0 / (1.0 - options_.dropout)));
 
-  // The guard words before and behind a buffer keep what is bound from being out of its bounds.
+  // Thanks to the guard words around a buffer, bindings never exceed its bounds.
   if (attn_mask_) bind_attn_mask(program, alignment, rows);
   data_.bind(6, 0, data_.count(), alignment);
   skips_.bind(7, 0, skips_.count(), alignment);

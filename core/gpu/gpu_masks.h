@@ -1,5 +1,5 @@
-// The masks of one attention, the dropout and how scores are scaled, as shaders/masked_score.glsl and dropout.glsl want
-// them: nothing of the size L × S that was not given.
+// The masks of one attention, the dropout and the scaling of scores, in the form that shaders/masked_score.glsl and
+// dropout.glsl need: nothing of size L × S unless it was given.
 #pragma once
 
 #include <optional>
@@ -15,24 +15,24 @@ namespace headwise {
 
 class GpuMasks {
  public:
-  // Puts on the GPU what is given. The masks' shapes must have been checked. Throws Error(memory).
+  // Uploads what is given. The shapes of the masks must already have been checked. Throws Error(memory).
   GpuMasks(const AttentionOptions& options, const GivenMasks& given, const AttentionSizes& sizes);
 
-  // Why these masks are another backend's, a sentence; empty where they can be done.
+  // A sentence saying why another backend must compute these masks; empty if this one can.
   static std::string refusal(const GivenMasks& given, const GpuLimits& limits);
 
-  // Queries of one head whose rows of attn_mask a shader may see at once; none where it may see all of the mask.
+  // Queries of one head whose rows of attn_mask a shader can bind at once; nullopt if it can bind the whole mask.
   std::optional<Index> rows_at_once(const GpuLimits& limits) const;
 
   // Whether scores need more than a scale: a mask, a softcap or dropout.
   bool any() const { return any_; }
-  // [0] is for the shader all_finite; then a bit for each block of 64 × 64 cells that a given mask blocks.
+  // [0] is for the shader all_finite; followed by one bit per block of 64 × 64 cells that a given mask blocks.
   const StorageBuffer& skips() const { return skips_; }
 
   std::vector<const StorageBuffer*> buffers() const;
 
-  // Uniforms and bindings 5, 6 and 7 of the program that is in use, which looks at these rows of scores only; those of dropout
-  // where the program drops.
+  // Uniforms and bindings 5, 6 and 7 of the program in use, which only reads these rows of scores; those of dropout if the
+  // program drops.
   struct Rows {
     Index n, first_head, heads, first_query, queries;
   };

@@ -23,7 +23,7 @@ namespace {
 constexpr Index depth = 16;  // columns of a strip
 constexpr Index vec4_bytes = 16;
 
-// Of scaled_dot_product_attention.comp, as it declares it.
+// For scaled_dot_product_attention.comp, as declared there.
 Index shared_bytes(Index rows, Index columns, Index value_rows) {
   const Index query_stride = 16 * rows + 1, key_stride = 17;
   const Index strip = std::max({depth * (query_stride + key_stride), value_rows * 16 * columns, 256 * rows});

@@ -1,4 +1,4 @@
-// The compute shaders of one context, compiled for the sizes that turn up and kept.
+// The compute shaders of one context, compiled on demand for the sizes needed, and cached.
 #pragma once
 
 #include <map>
@@ -10,13 +10,13 @@
 namespace headwise {
 
 struct MatrixProductTile {
-  Index rows = 1, columns = 1;  // vec4s a thread
+  Index rows = 1, columns = 1;  // vec4s per thread
   bool ragged = false;
 };
 
 struct AttentionTile {
-  Index rows = 1;     // vec4s of query rows a thread: 64·rows queries a work group
-  Index columns = 1;  // vec4s of value columns a thread
+  Index rows = 1;     // vec4s of query rows per thread: 64·rows queries per work group
+  Index columns = 1;  // vec4s of value columns per thread
   bool ragged = false, masked = false;
 };
 
@@ -34,7 +34,7 @@ class GpuPrograms {
   const ComputeProgram& rotary_embedding();
   const ComputeProgram& all_finite();
 
-  // The largest tile that pays for so many queries and fits in the shared memory. v_head_dim ≤ 256.
+  // The largest tile that is worthwhile for this many queries and fits in the shared memory. v_head_dim ≤ 256.
   AttentionTile attention_tile(Index queries, Index head_dim, Index v_head_dim, bool masked) const;
 
  private:

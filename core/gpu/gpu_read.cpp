@@ -13,7 +13,7 @@ namespace {
 constexpr Index numbers_at_once = Index{1} << 20;
 constexpr GLuint64 nanoseconds_between_questions = 1'000'000;
 
-// Memory that the GPU writes and the processor reads, and the fence between the two.
+// Memory that the GPU writes and the CPU reads, and the fence between the two.
 class Landing {
  public:
   explicit Landing(Index count) : buffer_("numbers read back") {
@@ -54,13 +54,13 @@ class Landing {
     static GLuint create() {
       GLuint name = 0;
       glGenBuffers(1, &name);
-      glBindBuffer(GL_COPY_WRITE_BUFFER, name);  // before this it is no object that could be labelled
+      glBindBuffer(GL_COPY_WRITE_BUFFER, name);  // only binding creates an object that can be labelled
       return name;
     }
     static void destroy(GLuint name) { glDeleteBuffers(1, &name); }
     static constexpr GLenum identifier = GL_BUFFER;
   };
-  // Whatever `take` throws.
+  // Also unmaps if `take` throws.
   struct Mapped {
     GLuint name;
     ~Mapped() {

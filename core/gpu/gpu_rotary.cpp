@@ -26,7 +26,7 @@ void dispatch(const GpuRotary& r, const ComputeProgram& program, Index alignment
   glDispatchCompute(static_cast<GLuint>(blocks), 1, 1);
 }
 
-// Numbers that a shader sees at once.
+// Numbers that a shader can bind at once.
 Index seen_numbers(const GpuLimits& limits) {
   return (limits.storage_block_bytes - limits.offset_alignment) / 4;
 }

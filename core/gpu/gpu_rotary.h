@@ -17,13 +17,13 @@ struct GpuRotary {
   const StorageBuffer* rotated = nullptr;    // (row_count, width)
 };
 
-// Why tables of so many tokens and pairs are another backend's, a sentence; empty where they are not.
+// A sentence saying why another backend must compute tables of this many tokens and pairs; empty if this one can.
 std::string gpu_rotary_refusal(Index tokens, Index pairs, const GpuLimits& limits);
 
-// cos and sin of positions [first_position, first_position + tokens), as `rotations` has them.
+// cos and sin of positions [first_position, first_position + tokens), in the layout of `rotations`.
 StorageBuffer rotary_cos_sin(std::span<const double> inverse_frequencies, Index first_position, Index tokens);
 
-// Adds the jobs that compute it, cut so that none binds more of a buffer than the context allows.
+// Adds the jobs that compute it, split so that none binds more of a buffer than the context allows.
 void add_rotary_embedding(GpuWork& work, GpuPrograms& programs, const GpuRotary& rotary);
 
 }  // namespace headwise

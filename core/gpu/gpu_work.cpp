@@ -13,7 +13,7 @@ constexpr std::size_t slices_under_way = 2;  // the next one waits in the queue 
 GLuint GpuWork::QueryKind::create() {
   GLuint name = 0;
   glGenQueries(1, &name);
-  glBeginQuery(GL_TIME_ELAPSED, name);  // before this it is no object that could be labelled
+  glBeginQuery(GL_TIME_ELAPSED, name);  // only binding creates an object that can be labelled
   return name;
 }
 
@@ -40,13 +40,13 @@ bool GpuWork::collect(bool wait) {
   if (!wait && ready != GL_TRUE) return false;
   GLuint64 nanoseconds = 0;
   glGetQueryObjectui64v(slice.query.name(), GL_QUERY_RESULT, &nanoseconds);
-  // A software driver may tell how long the machine has been running: it was not longer than it was to wait for it.
+  // A software driver may report the machine's uptime: the time cannot exceed the time spent waiting.
   const double waited =
       std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - slice.begun).count();
   const double milliseconds = std::min(static_cast<double>(nanoseconds) * 1e-6, waited);
   total_ += milliseconds;
   longest_ = std::max(longest_, milliseconds);
-  // A clock that does not tick says nothing; a rate never grows more than fourfold at once, for a first slice may be tiny.
+  // A clock that does not tick says nothing; a rate grows at most fourfold at a time, because a first slice may be tiny.
   if (milliseconds > 0.0) {
     double& rate = rate_.try_emplace(slice.kind, first_rate).first->second;
     rate = std::min(slice.work / milliseconds, 4.0 * rate);

@@ -1,5 +1,5 @@
-// A GL name that is deleted with its owner. Move-only; the name 0 owns nothing. Creating, using and deleting
-// need the context that made it to be current.
+// A GL name that is deleted with its owner. Move-only; the name 0 owns nothing. The context that created it
+// must be current for creating, using and deleting it.
 #pragma once
 
 #include <epoxy/gl.h>
@@ -9,7 +9,7 @@
 
 namespace headwise::gl {
 
-// Names the object in debug messages and in frame debuggers; does nothing where KHR_debug is missing.
+// Names the object in debug messages and in frame debuggers; does nothing without KHR_debug.
 void label(GLenum identifier, GLuint name, std::string_view text);
 
 // Kind has: static GLuint create(), static void destroy(GLuint), static constexpr GLenum identifier.

@@ -9,7 +9,7 @@
 namespace headwise::gl {
 namespace {
 
-// `get` and `get_log` are those of shaders or those of programs.
+// `get` and `get_log` are the functions for shaders or for programs.
 template <class Get, class GetLog>
 void require(GLuint name, GLenum status, const Get& get, const GetLog& get_log, std::string_view label,
              const char* what) {

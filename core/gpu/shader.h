@@ -1,4 +1,4 @@
-// Compiling and linking, and what is said where a driver refuses: used by the compute shaders and by the window's.
+// Compiles and links shaders and reports driver errors: used by the compute shaders and the window's.
 #pragma once
 
 #include <epoxy/gl.h>
@@ -9,7 +9,7 @@
 
 namespace headwise::gl {
 
-// Of Object (core/gpu/object.h).
+// A Kind of Object (core/gpu/object.h).
 template <GLenum Stage>
 struct ShaderKind {
   static GLuint create() { return glCreateShader(Stage); }
@@ -17,10 +17,10 @@ struct ShaderKind {
   static constexpr GLenum identifier = GL_SHADER;
 };
 
-// Compiles the texts, one after the other, as one source. Throws Error(no_display) with the driver's log.
+// Compiles the texts, concatenated, as one source. Throws Error(no_display) with the driver's log.
 void compile_shader(GLuint shader, std::string_view label, std::span<const std::string_view> texts);
 
-// Links the compiled shaders into the program, and lets go of them. Throws Error(no_display) with the driver's log.
+// Links the compiled shaders into the program, and detaches them. Throws Error(no_display) with the driver's log.
 void link_program(GLuint program, std::string_view label, std::initializer_list<GLuint> shaders);
 
 }  // namespace headwise::gl

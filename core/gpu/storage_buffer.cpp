@@ -26,7 +26,7 @@ GLintptr byte_of(Index word) {
 GLuint StorageBuffer::Kind::create() {
   GLuint name = 0;
   glGenBuffers(1, &name);
-  glBindBuffer(GL_SHADER_STORAGE_BUFFER, name);  // before this it is no object that could be labelled
+  glBindBuffer(GL_SHADER_STORAGE_BUFFER, name);  // only binding creates an object that can be labelled
   return name;
 }
 

@@ -1,4 +1,4 @@
-// A buffer of 32-bit numbers in the GPU's memory.
+// A buffer of 32-bit numbers in GPU memory.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,26 @@ namespace headwise {
 class StorageBuffer {
  public:
   StorageBuffer() = default;
-  // `count` numbers, 0 at first, between guard words. Throws Error(memory) where the GPU has no room. `label` is seen in
+  // `count` numbers, initially 0, between guard words. Throws Error(memory) if the GPU has no room. `label` appears in
   // debug messages.
   StorageBuffer(std::string_view label, Index count);
 
   Index count() const { return count_; }
-  Index bytes() const;  // of the GPU's memory
+  Index bytes() const;  // of GPU memory
   explicit operator bool() const { return static_cast<bool>(object_); }
 
   void write(Index first, std::span<const float> numbers);
   void write(Index first, std::span<const std::uint32_t> numbers);
-  // Numbers [first, first + count) to the beginning of the buffer that is bound at `target`, behind what was dispatched.
+  // Copies numbers [first, first + count) to the beginning of the buffer bound to `target`, after everything dispatched.
   void copy_to(GLenum target, Index first, Index count) const;
-  // Waits until what was dispatched is done: for tests and for a few numbers (core/gpu/gpu_read.h for many).
+  // Waits until everything dispatched is done: for tests and for a few numbers (core/gpu/gpu_read.h for many).
   void read(Index first, std::span<float> numbers) const;
 
-  // Numbers [first, first + count) for a shader's binding, and a few before them: a piece begins where the context allows
-  // (GpuLimits::offset_alignment). Returns where `first` lies in the piece.
+  // Binds numbers [first, first + count) for a shader, and a few before them: a piece must start at a multiple of
+  // GpuLimits::offset_alignment. Returns the offset of `first` in the piece.
   std::uint32_t bind(unsigned binding, Index first, Index count, Index alignment) const;
 
-  // Whether nothing was written beside the numbers.
+  // Whether nothing was written outside the numbers.
   bool guards_intact() const;
 
  private:

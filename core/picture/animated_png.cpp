@@ -18,7 +18,7 @@ namespace {
 using Bytes = std::vector<std::uint8_t>;
 
 constexpr std::size_t signature_bytes = 8;
-constexpr int longest_delay = 65535;  // the format has 16 bits for it
+constexpr int longest_delay = 65535;  // the format stores it in 16 bits
 
 std::uint32_t number_at(const Bytes& bytes, std::size_t at) {
   std::uint32_t value = 0;
@@ -47,7 +47,7 @@ struct Parts {
   Bytes header, data;
 };
 
-// A PNG taken apart: what stands before the first IDAT, and all that the IDATs hold.
+// A decomposed PNG: everything before the first IDAT, and the contents of the IDATs.
 Parts parts_of(const Bytes& png) {
   Parts parts;
   std::size_t at = signature_bytes;
@@ -70,7 +70,7 @@ struct Box {
   int x = 0, y = 0, width = 0, height = 0;
 };
 
-// The smallest box that holds every pixel that differs; 0 × 0 where none does.
+// The smallest box that contains every differing pixel; 0 × 0 if none differs.
 Box difference(const Image& a, const Image& b) {
   int left = a.width, right = -1, top = a.height, bottom = -1;
   const std::size_t row_bytes = 4 * static_cast<std::size_t>(a.width);
@@ -120,7 +120,7 @@ void AnimatedPng::add(const Image& picture, int milliseconds) {
   }
   Image opaque = part_of(picture, box);
   for (std::size_t i = 3; i < opaque.rgba.size(); i += 4)
-    opaque.rgba[i] = 255;  // every frame in the same kind of pixel
+    opaque.rgba[i] = 255;  // every frame with the same pixel format
   Parts parts = parts_of(to_png(opaque));
   if (frames_.empty()) header_ = std::move(parts.header);
   frames_.push_back({box.x, box.y, box.width, box.height, milliseconds, std::move(parts.data)});
@@ -144,7 +144,7 @@ std::vector<std::uint8_t> AnimatedPng::finish() const {
       put_32(place, static_cast<std::uint32_t>(value));
     put_16(place, std::min(frame.milliseconds, longest_delay));
     put_16(place, 1000);
-    place.insert(place.end(), {0, 0});  // it stays where it is, and replaces what was there
+    place.insert(place.end(), {0, 0});  // it stays in place, and replaces what was there
     put_chunk(file, "fcTL", place);
     if (i == 0) {
       put_chunk(file, "IDAT", frame.data);

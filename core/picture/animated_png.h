@@ -1,5 +1,5 @@
 // A sequence of pictures as one animated PNG (APNG, part of the PNG specification since its third edition): a browser or a slide
-// program plays it, a program that knows only PNG shows its first picture.
+// program plays it, a program that supports only PNG shows its first picture.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@ namespace headwise {
 
 class AnimatedPng {
  public:
-  // `repeats`: how often it is played; 0: without end.
+  // `repeats`: how often it is played; 0: endlessly.
   explicit AnimatedPng(int repeats = 0) : repeats_(repeats) {}
 
-  // Shown for so long. All have the size of the first and no transparency. Only the rectangle in which it differs from the
-  // picture before is kept; one that does not differ prolongs it. Throws Error(usage) for another size.
+  // Adds a picture shown for this long. All have the size of the first and no transparency. Only the rectangle that differs from
+  // the previous picture is stored; an identical one prolongs it. Throws Error(usage) for another size.
   void add(const Image& picture, int milliseconds);
 
   int frame_count() const { return static_cast<int>(frames_.size()); }
-  // The whole file. Throws Error(usage) where nothing was added.
+  // The whole file. Throws Error(usage) if nothing was added.
   std::vector<std::uint8_t> finish() const;
 
  private:
   struct Frame {
     int x = 0, y = 0, width = 0, height = 0;
     int milliseconds = 0;
-    std::vector<std::uint8_t> data;  // as in IDAT
+    std::vector<std::uint8_t> data;  // the contents of IDAT
   };
 
   int repeats_;

@@ -47,14 +47,14 @@ AxisLabels row_axis_labels(const std::vector<std::string>& texts, Index count, d
 
 AxisLabels column_axis_labels(const std::vector<std::string>& texts, Index count, double pitch, double size) {
   const bool indices = texts.empty();
-  // Side by side, as read most easily: every cell's, and numbers also thinned.
+  // Horizontal, which is the most legible: a label for every cell, and numbers also thinned.
   for (Index step = 1;; step = next_step(step)) {
     AxisLabels level = labels_at(texts, count, step, size, 0.0);
     if (level.widest + between_labels * size <= static_cast<double>(step) * pitch || level.labels.size() <= 1)
       return level;
     if (!indices) break;
   }
-  // Slanted lines stand pitch · sin(slant) apart; steeper before thinner.
+  // Slanted lines are pitch · sin(slant) apart; steeper before thinner.
   for (const double degrees : {35.0, 60.0}) {
     const double apart = pitch * std::sin(degrees * std::numbers::pi / 180.0);
     if (apart >= line_height * size) return labels_at(texts, count, 1, size, degrees);

@@ -18,7 +18,7 @@ RectF PlaneGeometry::rect(const CellBox& box) const {
 std::optional<std::pair<Index, Index>> PlaneGeometry::cell_at(double px, double py) const {
   const double u = std::floor(px) - x, v = std::floor(py) - y;
   if (!(u >= 0 && v >= 0 && u < width && v < height) || rows <= 0 || cols <= 0) return std::nullopt;
-  // The cell whose pixels hold this one's centre.
+  // The cell whose pixels contain this one's centre.
   const auto at = [](double pixel, Index count, int pixels) {
     const auto index = static_cast<Index>((2 * pixel + 1) * static_cast<double>(count) / (2.0 * pixels));
     return std::clamp<Index>(index, 0, count - 1);

@@ -1,4 +1,4 @@
-// Where the cells of a plane lie on the screen: the same whole pixels that the plane's rule gives them
+// Where the cells of a plane are on the screen: the same whole pixels as in the plane's rule
 // (core/picture/plane_rule.h).
 #pragma once
 
@@ -18,16 +18,16 @@ struct CellBox {
 struct PlaneGeometry {
   int x = 0, y = 0, width = 0, height = 0;  // pixels
   Index rows = 0, cols = 0;
-  int gap = 0;  // between cells, before all but the first
+  int gap = 0;  // between cells, before each except the first
 
   // The box without the gap before it.
   RectF rect(const CellBox& box) const;
   RectF cell(Index row, Index col) const { return rect({row, row + 1, col, col + 1}); }
-  // Row and column of the cell at a point; null outside.
+  // Row and column of the cell at a point; nullopt outside.
   std::optional<std::pair<Index, Index>> cell_at(double px, double py) const;
 };
 
-// The corners are rounded to whole pixels, as the renderer rounds them.
+// The corners are rounded to whole pixels, as in the renderer.
 PlaneGeometry plane_geometry(const RectF& rect, Index rows, Index cols);
 
 }  // namespace headwise

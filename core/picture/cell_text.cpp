@@ -18,7 +18,7 @@ bool is_whole(DType dtype) {
   return dtype == DType::boolean || dtype == DType::i64;
 }
 
-// Ems of the widest number: every glyph of the mono face is as wide as every other, so glyphs are counted.
+// Width of the widest number in ems: all glyphs of the mono face have the same width, so glyphs are counted.
 double widest(const HeatmapSpec& spec, const CellDigits& digits) {
   std::ptrdiff_t glyphs = 0;
   for (Index row = 0; row < spec.values.rows; ++row) {
@@ -63,7 +63,7 @@ std::optional<CellDigits> cell_digits(const HeatmapSpec& spec, const HeatmapCont
     const double breathing = std::max(3.0, 0.1 * cell_width);  // pixels, the gap included
     const double width = widest(spec, digits);
     digits.size = std::min(share_of_height * cell_height, (cell_width - breathing) / width);
-    // In a large cell a number may take half the size it could have, not less: rather a decimal fewer.
+    // In a large cell a number takes at least half the size it could have: rather one decimal fewer.
     const double least = std::max(least_size, 0.22 * std::min(cell_height, cell_width));
     return digits.size >= least ? std::optional(digits) : std::nullopt;
   };

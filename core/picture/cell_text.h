@@ -8,21 +8,20 @@
 
 namespace headwise {
 
-// Cells of a picture above which none shows its number: an SVG with more texts than that is of no use to
-// anyone.
+// Pictures with more cells than this show no numbers: an SVG with more texts than that is of no use to anyone.
 constexpr Index most_cells_with_digits = 40000;
 
 struct CellDigits {
-  int decimals = 0;          // behind the point, or of the mantissa
+  int decimals = 0;          // after the point, or of the mantissa
   bool scientific = false;   // "3.1e−7"
   bool leading_zero = true;  // "0.25", else ".25"
-  double size = 0.0;         // of the type (FontFace::mono), in pixels
+  double size = 0.0;         // font size (FontFace::mono), in pixels
 };
 
-// The format with which every number fits into a cell of cell_width × cell_height pixels (its gap included) in
-// type of 8 pixels or more: as many decimals as tell the largest number to about three digits, fewer, down to
-// two digits, or no zero before the point where there is no room for them. None where even that does not fit,
-// where the spec wants no digits, where there are no numbers, and above most_cells_with_digits.
+// The format with which every number fits into a cell of cell_width × cell_height pixels (its gap included) at
+// a font size of 8 pixels or more: enough decimals to give the largest number about three digits, fewer, down
+// to two digits, or no zero before the point if space is short. nullopt if even that does not fit, if the spec
+// requests no digits, if there are no numbers, and above most_cells_with_digits.
 std::optional<CellDigits> cell_digits(const HeatmapSpec& spec, const HeatmapContents& contents,
                                       double cell_width, double cell_height);
 

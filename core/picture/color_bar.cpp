@@ -14,7 +14,7 @@
 namespace headwise {
 namespace {
 
-// `value` in as few digits, three at least, as bring it within `tolerance`.
+// `value` with as few digits as keep it within `tolerance`, at least three.
 std::string tick_text(double value, double tolerance) {
   std::string text;
   for (int digits = 3; digits <= 17; ++digits) {
@@ -94,7 +94,7 @@ PictureBuilder color_bar(const HeatmapSpec& spec, const HeatmapContents& content
 
 namespace {
 
-// Whether what the mask blocks is −∞ in these values too; behind the softmax it is 0.
+// Whether what the mask blocks is −∞ in these values too; after the softmax it is 0.
 bool blocked_is_minus_infinity(const HeatmapSpec& spec) {
   bool any = false;
   for (Index row = 0; row < spec.values.rows; ++row) {

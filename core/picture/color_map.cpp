@@ -7,9 +7,9 @@
 namespace headwise {
 namespace {
 
-// Every fifth entry of the published tables, as 0xRRGGBB; what lies between is linear (within 1/255 of the
-// published entry for viridis, within 4/255 at the kink of cividis' red). viridis: N. Smith, S. van der Walt,
-// E. Firing (matplotlib, CC0); cividis: J. Nuñez, C. Anderton, R. Renslow, PLoS ONE 13(7), 2018.
+// Every fifth entry of the published tables, as 0xRRGGBB; linear in between (within 1/255 of the published
+// entry for viridis, within 4/255 at the kink of cividis' red). viridis: N. Smith, S. van der Walt, E. Firing
+// (matplotlib, CC0); cividis: J. Nuñez, C. Anderton, R. Renslow, PLoS ONE 13(7), 2018.
 using SequentialKnots = std::array<std::uint32_t, 52>;
 
 constexpr SequentialKnots viridis_knots = {
@@ -85,8 +85,8 @@ ColorTable sequential_table(const SequentialKnots& knots) {
   return table;
 }
 
-// The colour with its luminance set to `target`: scaled down to darken, mixed with white to lighten; the hue
-// stays.
+// The colour with its luminance set to `target`: scaled down to darken, mixed with white to lighten; keeps the
+// hue.
 LinearRgb with_luminance(LinearRgb color, double target) {
   const double now = luminance(color);
   for (double& channel : color) {

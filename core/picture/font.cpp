@@ -29,8 +29,7 @@ struct FaceDeleter {
   void operator()(FT_Face face) const { FT_Done_Face(face); }
 };
 
-// The embedded fonts are part of the program: that they cannot be opened is a broken build, not a user's
-// error.
+// The embedded fonts are part of the program: failing to open them means a broken build, not a user's error.
 void expect(FT_Error error) {
   if (error != 0) throw std::logic_error("an embedded font cannot be read");
 }
@@ -46,8 +45,7 @@ class Font {
 
   bool has(char32_t code) { return FT_Get_Char_Index(face_.get(), code) != 0; }
 
-  // 0 for a character that is only a hint to others (joiners, variation selectors), which has no glyph of its
-  // own.
+  // 0 for a character that only modifies others (joiners, variation selectors) and has no glyph of its own.
   double advance_em(char32_t code) {
     const auto [entry, is_new] = advances_.try_emplace(code, 0.0);
     if (is_new && !is_invisible(code)) {
@@ -67,8 +65,8 @@ class Font {
     expect(FT_Set_Char_Size(face_.get(), static_cast<FT_F26Dot6>(std::lround(size * 64.0)), 0, 72, 72));
   }
 
-  // The coverage of a glyph whose origin lies `fraction` of a pixel right of and below a pixel corner.
-  // Upright text is hinted vertically, which keeps stems of small letters sharp; turned text is not.
+  // The coverage of a glyph whose origin is `fraction` of a pixel right of and below a pixel corner. Upright text is
+  // hinted vertically, which keeps stems of small letters sharp; rotated text is not.
   FT_GlyphSlot render(char32_t code, PointF fraction, const FT_Matrix* turn) {
     const FT_UInt glyph = FT_Get_Char_Index(face_.get(), code);
     expect(FT_Load_Glyph(face_.get(), glyph,
@@ -96,7 +94,7 @@ class Fonts {
               std::make_unique<Font>(library, embedded::dejavu_sans_bold()),
               std::make_unique<Font>(library, embedded::dejavu_sans_mono())};
   }
-  // The one that has the character: this face, else a font of the system; where none has it, this face for its empty box.
+  // The font that has the character: this face, else a system font; if none has it, this face for its empty box.
   Font& with(char32_t code, FontFace face) {
     Font& font = *fonts_[static_cast<std::size_t>(face)];
     if (font.has(code) || Font::is_invisible(code)) return font;
@@ -166,7 +164,7 @@ void draw_text(Image& image, const TextItem& item) {
   const PointF along = direction_of(item.degrees);
   const bool upright = item.degrees == 0.0;
   const auto fixed = [](double v) { return static_cast<FT_Fixed>(std::lround(v * 65536.0)); };
-  // FreeType's y points up, so a clockwise turn on the screen has its sine negated.
+  // FreeType's y axis points up, so a clockwise rotation on the screen has its sine negated.
   const FT_Matrix turn = {fixed(along.x), fixed(along.y), fixed(-along.y), fixed(along.x)};
 
   double x = item.baseline.x, y = upright ? std::round(item.baseline.y) : item.baseline.y;

@@ -1,4 +1,4 @@
-// Text in the embedded DejaVu fonts, and in a font of the system what these lack: measured and painted from the same outlines.
+// Text in the embedded DejaVu fonts, and in a system font for characters they lack: measured and painted from the same outlines.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace headwise {
 enum class FontFace { sans, bold, mono };
 enum class TextAnchor { start, middle, end };
 
-// In ems, for all three faces: how far letters reach above and below the baseline (accents on capitals reach
-// higher by a little), and the height of capitals and digits.
+// In ems, for all three faces: how far letters reach above and below the baseline (accents on capitals reach slightly higher),
+// and the height of capitals and digits.
 constexpr double text_ascent = 0.78, text_descent = 0.24, cap_height = 0.729;
 
 struct PointF {
@@ -22,12 +22,12 @@ struct RectF {
   double x = 0, y = 0, width = 0, height = 0;
 };
 
-// One line. `degrees` turns it clockwise about the baseline's anchor point.
+// One line. `degrees` rotates it clockwise about the baseline's anchor point.
 struct TextItem {
   PointF baseline;
   std::string text;
   FontFace face = FontFace::sans;
-  double size = 12;  // pixels an em
+  double size = 12;  // pixels per em
   Rgba8 color;
   TextAnchor anchor = TextAnchor::start;
   double degrees = 0;
@@ -36,14 +36,13 @@ struct TextItem {
 // Width in pixels of a line of text. Unhinted, so that it is proportional to the size.
 double text_width(const std::string& text, FontFace face, double size);
 
-// The four corners of the box that a text stands in, clockwise from its upper left.
+// The four corners of the bounding box of a text, clockwise from its upper left.
 struct TextBox {
   PointF corners[4];
 };
 TextBox text_box(const TextItem& item);
 
-// Paints onto an opaque image; what falls outside is cut off. A character that no font has is DejaVu's
-// empty box.
+// Paints onto an opaque image, clipped to it. A character that no font has is drawn as DejaVu's empty box.
 void draw_text(Image& image, const TextItem& item);
 
 }  // namespace headwise

@@ -15,7 +15,7 @@ namespace {
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
-// The finite extremes of everything that is added.
+// The finite extremes of all values added.
 struct Extremes {
   double min = std::numeric_limits<double>::infinity();
   double max = -std::numeric_limits<double>::infinity();
@@ -32,13 +32,13 @@ struct Extremes {
   bool empty() const { return min > max; }
 };
 
-// Whether the cells of a view lie together, row behind row.
+// Whether the cells of a view are contiguous, row by row.
 bool lies_together(const MatrixView& view) {
   return view.col_stride == 1 && (view.row_stride == view.cols || view.rows <= 1);
 }
 
-// Of finite cells that lie together, without those that are only hatched; `mask` may be null. Eight lanes side by side, so
-// that it is done in vectors.
+// Over finite contiguous cells, except those that are only hatched; `mask` may be null. Eight parallel lanes, so that it
+// is vectorised.
 template <class T>
 Extremes extremes_of(const T* values, const T* mask, double blocked_at, Index count) {
   constexpr Index lanes = 8;
@@ -67,7 +67,7 @@ Extremes extremes_of(const T* values, const T* mask, double blocked_at, Index co
   return extremes;
 }
 
-// What a heatmap shows; none where it does not lie in memory in a way that makes this quick.
+// The extremes of what a heatmap shows; nullopt if its memory layout does not allow this fast path.
 std::optional<Extremes> quick_extremes(const HeatmapSpec& spec) {
   const MatrixView& view = spec.values;
   const DType dtype = view.tensor->dtype();
@@ -132,7 +132,7 @@ MatrixView matrix_view(TensorPtr tensor, std::span<const Index> leading) {
     view.rows = shape.size(rank - 2);
     view.row_stride = strides[static_cast<std::size_t>(rank - 2)];
   }
-  // A leading axis of size 0 holds no matrix at all, whatever the last two axes say.
+  // A leading axis of size 0 contains no matrix at all, whatever the last two axes say.
   if (tensor->size() == 0 && view.rows > 0 && view.cols > 0) view.rows = 0;
   return view;
 }
@@ -149,7 +149,7 @@ CellKind cell_kind(const HeatmapSpec& spec, Index row, Index col) {
   const double value = spec.values.value(row, col);
   if (std::isnan(value)) return CellKind::nan;
   const bool blocked = spec.mask && spec.mask->value(row, col) == minus_infinity;
-  // Of an f32 tensor the filling number is the nearest float.
+  // In an f32 tensor the fill value is the nearest float.
   const bool filled =
       value == spec.blocked_at || value == static_cast<double>(static_cast<float>(spec.blocked_at));
   if (blocked && (value == 0.0 || value == minus_infinity || filled)) return CellKind::blocked;

@@ -1,4 +1,4 @@
-// A matrix of a tensor as a picture: what is drawn, before it is known with which pixels.
+// A matrix of a tensor as a picture: what is drawn, independent of pixels.
 #pragma once
 
 #include <limits>
@@ -24,12 +24,12 @@ struct MatrixView {
   MatrixView transposed() const { return {tensor, offset, cols, rows, col_stride, row_stride}; }
 };
 
-// The last two axes at the given leading index, of which missing entries are 0 (rank 1: one row; rank 0: one
-// cell). Throws Error(usage) for an index that is too long or out of its axis.
+// The last two axes at the given leading index, whose missing entries are 0 (rank 1: one row; rank 0: one cell).
+// Throws Error(usage) for an index that is too long or out of range.
 MatrixView matrix_view(TensorPtr tensor, std::span<const Index> leading = {});
 
-// Largest magnitudes over the finite values of one view or of many. Diverging: [-m, m]; sequential: [min,
-// max], and [0, max] for probabilities (lower than 0 only where a value is). No finite value, and
+// Range over the finite values of one view or of many. Diverging: [-m, m], where m is the largest magnitude;
+// sequential: [min, max], and [0, max] for probabilities (below 0 only if a value is). No finite value, and
 // probabilities that are all 0: [0,1] or [-1,1].
 ValueRange range_of(std::span<const MatrixView> views, bool diverging, bool probabilities);
 
@@ -37,29 +37,28 @@ struct HeatmapSpec {
   MatrixView values;
   // A cell is blocked where the mask (mask_bias at the same cells) is -inf. Empty: nothing is blocked.
   std::optional<MatrixView> mask;
-  // The number at which blocked cells stand: -inf, or the finite one that the scenario fills them with.
+  // The value of blocked cells: -inf, or the finite one that the scenario fills them with.
   double blocked_at = -std::numeric_limits<double>::infinity();
   ColorMap color_map = ColorMap::blue_orange;
   ValueRange range;
-  std::string range_note;  // what the colour bar speaks of: "this head", "all heads", "fixed"
+  std::string range_note;  // what the colour bar covers: "this head", "all heads", "fixed"
   Theme theme = Theme::light;
   std::string title;                                // "attn_weights[0,3] — L×S = 12×12"
   std::string row_axis, col_axis;                   // "query", "key", "d"
   std::vector<std::string> row_labels, col_labels;  // empty: indices
-  bool digits = true;                               // numbers in the cells where they fit
+  bool digits = true;                               // numbers in the cells if they fit
 };
 
-// Throws Error(usage) where the mask has other rows or columns than the values. Everything that takes a whole
-// spec checks it.
+// Throws Error(usage) if the mask has other rows or columns than the values. Everything that takes a whole spec
+// checks this.
 void check_mask(const HeatmapSpec& spec);
 
-// What a cell shows. A blocked cell whose value says nothing more (0, -inf or `blocked_at`) is only hatched; one that
-// still carries a value (a row of which every key is blocked can) shows it under the hatch, and NaN is never hidden.
+// What a cell shows. A blocked cell whose value adds no information (0, -inf or `blocked_at`) is only hatched; one that still carries a
+// value (possible in a row whose keys are all blocked) shows it under the hatch, and NaN is never hidden.
 enum class CellKind : std::uint8_t { value, blocked, blocked_value, nan, minus_inf, plus_inf };
 CellKind cell_kind(const HeatmapSpec& spec, Index row, Index col);
 
-// How many cells of each kind there are, and the finite values that are shown (not those that are only
-// hatched).
+// The number of cells of each kind, and the finite values that are shown (not those that are only hatched).
 struct HeatmapContents {
   Index values = 0, blocked = 0, blocked_values = 0, nans = 0, minus_infs = 0, plus_infs = 0;
   Index below = 0, above = 0;  // finite values outside spec.range
@@ -68,8 +67,8 @@ struct HeatmapContents {
 };
 HeatmapContents heatmap_contents(const HeatmapSpec& spec);
 
-// As above, over what the heatmaps show: cells that are only hatched do not count, so a mask that fills with
-// -1e9 does not flatten the colours of all the rest. The ranges that stand in the specs are not read.
+// As above, over what the heatmaps show: cells that are only hatched do not count, so a mask that fills with -1e9
+// does not flatten the colours of everything else. The ranges in the specs are ignored.
 ValueRange range_of(std::span<const HeatmapSpec> specs, bool diverging, bool probabilities);
 
 }  // namespace headwise

@@ -15,7 +15,7 @@
 namespace headwise {
 namespace {
 
-constexpr double most_pixels = 1e6;  // a side: far above any file, far below where layout loses whole pixels
+constexpr double most_pixels = 1e6;  // per side: far above any file, far below where layout loses whole pixels
 // Ems of a label between the plane and its labels. A row label reaches at most this far below its plane, so
 // row and column labels never meet.
 constexpr double label_gap = 0.62;
@@ -34,7 +34,7 @@ void add_digits(PictureBuilder& block, const HeatmapSpec& spec, const HeatmapCon
       const CellKind kind = cell_kind(spec, row, col);
       if (kind != CellKind::value && kind != CellKind::blocked_value) continue;
       const double value = spec.values.value(row, col);
-      // The middle of what is painted: the gap is on the left and above.
+      // The middle of the painted area: the gap is on the left and above.
       const auto middle = [&](Index index, Index count, double pixels) {
         return (cell_begin(index, count, static_cast<int>(pixels)) + (index > 0 ? gap : 0) +
                 cell_begin(index + 1, count, static_cast<int>(pixels))) /
@@ -65,7 +65,7 @@ void add_col_labels(PictureBuilder& block, const HeatmapSpec& spec, double width
   const double radians = labels.degrees * std::numbers::pi / 180.0;
   const double y = height + (label_gap + text_ascent * std::cos(radians)) * size;
   for (const AxisLabel& label : labels.labels) {
-    // Slanted text begins with the middle of its capitals under the middle of its cell.
+    // Slanted text begins with the middle of its capitals below the middle of its cell.
     const double x = (static_cast<double>(label.index) + 0.5) * pitch - half_cap * size * std::sin(radians);
     block.add(TextItem{{x, y},
                        label.text,
@@ -105,8 +105,7 @@ void add_axis_names(PictureBuilder& block, const HeatmapSpec& spec, double width
 PictureType picture_type(double cell_pixels, double plane_side) {
   const double by_cell = 0.45 * cell_pixels;
   const double base = std::clamp(std::max(by_cell, plane_side / 48.0), 11.0, 96.0);
-  // Where a label for every cell can be read it is as large as its cell allows; else labels are thinned
-  // anyhow.
+  // If a label for every cell is legible it is as large as its cell allows; otherwise labels are thinned anyway.
   constexpr double least_pitch = 9.5;
   if (cell_pixels < least_pitch) return {base, base};
   return {base, std::clamp(by_cell, std::min(11.0, cell_pixels / line_height), base)};

@@ -1,12 +1,12 @@
-// The part that pictures of one and of many heatmaps share: a plane of cells with what belongs to its cells.
+// The part shared by pictures of one and of many heatmaps: a plane of cells with everything attached to it.
 #pragma once
 
 #include "core/picture/picture_builder.h"
 
 namespace headwise {
 
-// Sizes of type in pixels. They follow from the cells and from the picture as a whole, so that a picture that
-// is shown smaller than it is can still be read.
+// Font sizes in pixels. They follow from the cells and from the picture as a whole, so that a picture that is
+// shown scaled down remains legible.
 struct PictureType {
   double base = 12;   // title, axis names, colour bar
   double label = 12;  // labels of cells
@@ -14,7 +14,7 @@ struct PictureType {
 // `plane_side` is the shorter side, in pixels, of all the planes together.
 PictureType picture_type(double cell_pixels, double plane_side);
 
-// Pixels along `cells` cells: whole, and none only where there is no cell. Throws Error(usage) where
+// The length of `cells` cells in pixels: a whole number, 0 only if there are no cells. Throws Error(usage) if
 // cell_pixels is not a number above 0, or the plane is too large for any file.
 double plane_pixels(Index cells, double cell_pixels);
 
@@ -23,7 +23,7 @@ struct BlockParts {
 };
 
 // The plane with its upper left corner at 0,0, the numbers in its cells, its labels and its axis names. An
-// empty matrix is a line of text in its place.
+// empty matrix is replaced by a line of text.
 PictureBuilder heatmap_block(const HeatmapSpec& spec, const HeatmapContents& contents, double cell_pixels,
                              PictureType type, BlockParts parts);
 

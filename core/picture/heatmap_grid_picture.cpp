@@ -43,9 +43,9 @@ HeatmapContents sum(const std::vector<HeatmapContents>& all) {
   return total;
 }
 
-// Columns that make a grid of `count` slots of this size look like a slide, with few slots left empty.
+// Columns that give a grid of `count` slots of this size the proportions of a slide, with few slots left empty.
 std::size_t grid_columns(std::size_t count, double slot_width, double slot_height) {
-  constexpr double slide = 1.4;  // width : height, a title and a bar aside
+  constexpr double slide = 1.4;  // width : height, apart from a title and a bar
   std::size_t best = 1;
   double best_badness = std::numeric_limits<double>::infinity();
   for (std::size_t cols = 1; cols <= count; ++cols) {
@@ -61,7 +61,7 @@ std::size_t grid_columns(std::size_t count, double slot_width, double slot_heigh
   return best;
 }
 
-// A heatmap of the grid, at 0,0, under its head: its name, and its own colour bar where it shares none.
+// A heatmap of the grid, at 0,0, below its heading: its name, and its own colour bar if it shares none.
 struct Slot {
   PictureBuilder head, block;
 };
@@ -79,9 +79,9 @@ PictureBuilder slot_head(const HeatmapSpec& spec, const HeatmapContents& content
   return head;
 }
 
-// Every column as wide, every row as high as what stands in it, so that nothing meets. `planes_width` is the
-// width of a plane where the labels below it are slanted: what hangs over to the right then runs beside the
-// labels of the next column, which hang over in parallel. 0 where it counts like everything else.
+// Columns of equal width, rows of equal height, fitted to their contents, so that nothing overlaps.
+// `planes_width` is the width of a plane if the labels below it are slanted: what overhangs on the right is
+// then parallel to the overhanging labels of the next column. 0 if labels count like everything else.
 PictureBuilder placed(const std::vector<Slot>& slots, std::size_t columns, double planes_width, double space) {
   PictureBuilder picture;
   std::vector<double> plane_x(columns, 0.0);
@@ -131,7 +131,7 @@ Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::s
     width = std::max(width, plane_pixels(spec.values.cols, cell_pixels));
     height = std::max(height, plane_pixels(spec.values.rows, cell_pixels));
   }
-  // Labels and names are sized by their heatmap; the title and the bar, which serve them all, by the grid.
+  // Labels and names are sized by their heatmap; the shared title and bar, by the grid.
   PictureType type = picture_type(cell_pixels, std::min(width, height));
   double slot_width = width;
   for (const HeatmapSpec& spec : specs) {

@@ -1,4 +1,4 @@
-// Pixels.
+// RGBA images.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@ struct Image {
 
 constexpr int max_image_side = 32768;
 
-// Throws Error(usage) above max_image_side, Error(memory) where four bytes a pixel are not there.
+// Throws Error(usage) above max_image_side, Error(memory) if four bytes per pixel are not available.
 void check_image_size(double width, double height);
 
 // The same image gives the same bytes (for one version of libpng and zlib). Opaque images are stored as RGB.
-// Throws Error(usage) for an image without a pixel.
+// Throws Error(usage) for an empty image.
 std::vector<std::uint8_t> to_png(const Image& image);
 
 }  // namespace headwise

@@ -126,7 +126,7 @@ std::string shorten(const std::string& text, FontFace face, double size, double 
   const std::vector<char32_t> codes = code_points(line);
   const std::vector<std::size_t> starts = cluster_starts(codes);
   const auto cut = [&](std::size_t clusters) { return utf8(std::span(codes).first(starts[clusters])) + "…"; };
-  // The largest number of clusters that fits: widths grow with it, so it is found by halving.
+  // The largest number of clusters that fits: widths grow with it, so bisection finds it.
   if (text_width(cut(0), face, size) > max_width) return "";
   std::size_t fits = 0, too_many = starts.size() - 1;
   while (too_many - fits > 1) {
@@ -144,7 +144,7 @@ std::vector<char32_t> visual_order(const std::string& printable_text) {
 
   std::vector<char32_t> out;
   for (std::size_t i = 0; i < clusters;) {
-    // A run from one right-to-left cluster to the last one with nothing but neutral ones between.
+    // A run from one right-to-left cluster to the last one with only neutral ones between.
     std::size_t end = i;
     if (direction(i) == Direction::right_to_left) {
       end = i + 1;

@@ -16,7 +16,7 @@ std::string not_finite(double value) {
   return std::isnan(value) ? "NaN" : value > 0 ? "∞" : "−∞";
 }
 
-// Without the minus before a number that is rounded to nothing.
+// Without the minus sign if a number is rounded to zero.
 std::string fixed(double value, int decimals) {
   std::string text = fmt::format("{:.{}f}", value, decimals);
   if (text.starts_with('-') && text.find_first_not_of("-0.") == std::string::npos) text.erase(0, 1);
@@ -64,7 +64,7 @@ std::string cell_number(double value, int decimals, bool probability) {
   }
   if (std::abs(value) >= 1e5) return with_minus_sign(fmt::format("{:.0e}", value));
   std::string text = fixed(value, decimals);
-  // ".25", and "1.0" where that is all: as many letters.
+  // ".25", and "1.0" for one: the same number of characters.
   if (probability && text.starts_with("0.")) text.erase(0, 1);
   if (probability && decimals > 1 && text.starts_with("1.0")) text.pop_back();
   return with_minus_sign(std::move(text));

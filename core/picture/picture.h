@@ -1,4 +1,4 @@
-// A picture as a list of shapes in pixels, made once and painted by several painters: PNG, SVG and the
+// A picture as a list of shapes in pixels, built once and painted by several painters: PNG, SVG and the
 // window.
 #pragma once
 
@@ -17,7 +17,7 @@ struct PlaneItem {
   RectF rect;
   HeatmapSpec spec;
 };
-// The colours of a range from lo to hi, left to right; of a range of no width, its one colour.
+// The colours of a range from lo to hi, left to right; for a range of zero width, its one colour.
 struct ColorBarItem {
   RectF rect;
   ColorMap color_map;
@@ -40,24 +40,24 @@ struct Picture {
   std::vector<TextItem> texts;
 };
 
-// One heatmap with title, axis labels (column labels slanted where they would collide, thinned where they
-// would not fit), and its colour bar with end and zero ticks. cell_pixels > 0 is the side of a cell.
+// One heatmap with title, axis labels (column labels slanted if they would collide, thinned if they would not
+// fit), and its colour bar with end and zero ticks. cell_pixels > 0 is the side of a cell.
 Picture heatmap_picture(const HeatmapSpec& spec, double cell_pixels);
 // The same for many, as a grid under one title; specs that share a range share one colour bar.
 Picture heatmap_grid_picture(const std::vector<HeatmapSpec>& specs, const std::string& title,
                              double cell_pixels);
 
-// Throws Error(memory) where the image would not fit, Error(usage) above 32,768 pixels a side.
+// Throws Error(memory) if the image would not fit, Error(usage) above 32,768 pixels per side.
 Image rasterise(const Picture& picture);
 // Each plane's colours as an embedded PNG (not smoothed; enlarged by whole pixels, for viewers that smooth
 // all the same), its gaps, hatch and marks and everything else as vectors; a plane with more than 250,000
-// cells, or with cells smaller than a pixel, as it is rasterised.
+// cells, or with cells smaller than a pixel, as rasterised.
 std::string to_svg(const Picture& picture);
 
-// The plane of cells alone, on width×height pixels: what the window's shader draws, pixel for pixel, by the
-// rule that core/picture/plane_rule.h spells out. Clear in the gaps. Throws as rasterise.
+// Only the plane of cells, on width×height pixels: what the window's shader draws, pixel for pixel, by the
+// rule in core/picture/plane_rule.h. Transparent in the gaps. Throws like rasterise.
 Image rasterise_plane(const HeatmapSpec& spec, int width, int height);
-// The same with `cell_pixels` a cell.
+// The same with `cell_pixels` per cell.
 Image rasterise_plane(const HeatmapSpec& spec, int cell_pixels);
 
 }  // namespace headwise

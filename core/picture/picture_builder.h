@@ -1,11 +1,11 @@
-// Collects the items of a picture and knows the box that they need, so that nothing is ever placed outside.
+// Collects the items of a picture and tracks their bounding box, so that nothing is ever placed outside.
 #pragma once
 
 #include "core/picture/picture.h"
 
 namespace headwise {
 
-// What text and thin lines are drawn with.
+// Colours of text and thin lines.
 struct PictureInk {
   Rgba8 text, dim;
 };
@@ -20,7 +20,7 @@ class PictureBuilder {
   // Everything of `part`, moved right and down.
   void add(const PictureBuilder& part, PointF by);
 
-  // The box of everything so far; {0,0,0,0} where there is nothing. `corner` widens it to a point.
+  // The bounding box of everything so far; {0,0,0,0} if there is nothing. `corner` extends it to a point.
   void corner(PointF point);
   double left() const { return left_; }
   double top() const { return top_; }
@@ -30,7 +30,7 @@ class PictureBuilder {
   double height() const { return bottom_ - top_; }
 
   // The picture of everything with `margin` around it, whole pixels wide and high. Moves by whole pixels, so
-  // that planes stay on them.
+  // that planes stay aligned to them.
   Picture finish(double margin, Rgba8 ground) const;
 
  private:

@@ -9,7 +9,7 @@
 namespace headwise {
 namespace {
 
-constexpr double title_scale = 1.2;       // to the base size
+constexpr double title_scale = 1.2;       // relative to the base size
 constexpr double narrowest_title = 40.0;  // ems that a title may take however narrow the heatmap is
 
 }  // namespace

@@ -14,8 +14,8 @@ namespace {
 
 // What a column or row of pixels shows of one axis of the matrix.
 struct PixelCells {
-  Index first = 0, last = 0;  // the cells that it stands for: [first, last)
-  int inside = 0;             // its place in the cell: u or v
+  Index first = 0, last = 0;  // the cells that it represents: [first, last)
+  int inside = 0;             // its offset in the cell: u or v
   int extent = 1;             // the cell's pixels: cw or ch
 };
 
@@ -37,16 +37,16 @@ std::vector<PixelCells> pixel_cells(Index count, int pixels) {
   return out;
 }
 
-// What decides between cells that share a pixel: the class first, within values the distance from the
-// neutral. Not the place in the table: cells beyond a range that is fixed are told apart, so that a range can
-// change without choosing anew.
+// Decides between cells that share a pixel: the class first, within values the distance from the neutral. Not
+// the position in the table: cells beyond a fixed range are distinguished, so that a range can change without
+// choosing again.
 struct Telling {
   int rank = 0;  // 0 blocked, 1 value, 2 ±inf, 3 NaN
   double distance = 0.0;
   auto operator<=>(const Telling&) const = default;
 };
 
-// A cell as it is painted.
+// A cell as painted.
 struct CellPaint {
   CellKind kind = CellKind::blocked;
   Telling telling;
@@ -60,7 +60,7 @@ class CellPainter {
         table_(color_table(spec.color_map, spec.theme)),
         diverging_(color_map_entry(spec.color_map).diverging) {}
 
-  // The most telling of the cells [rows.first, rows.last) × [cols.first, cols.last).
+  // The most significant of the cells [rows.first, rows.last) × [cols.first, cols.last).
   CellPaint paint(const PixelCells& rows, const PixelCells& cols) const {
     CellPaint best;
     bool first = true;
@@ -160,7 +160,7 @@ Image rasterise_plane(const HeatmapSpec& spec, int width, int height, const Plan
   const std::vector<PixelCells> rows = pixel_cells(spec.values.rows, height);
   const CellPainter painter(spec);
   const Rgba8 hatch = hatch_color(spec.theme);
-  std::vector<CellPaint> paints(cols.size());  // of the row of cells at hand, a pixel column each
+  std::vector<CellPaint> paints(cols.size());  // for the current row of cells, one per pixel column
 
   for (int y = 0; y < height; ++y) {
     const PixelCells& row = rows[static_cast<std::size_t>(y)];

@@ -1,25 +1,25 @@
-// The plane of cells, pixel for pixel: the rule that rasterise_plane follows and that the window's shader
-// repeats. R×C cells lie on W×H pixels; all is in integers; x, y count pixels from the upper left corner.
+// The plane of cells, pixel for pixel: the rule that rasterise_plane follows and that the window's shader repeats. R×C cells occupy W×H
+// pixels; everything is in integers; x, y count pixels from the upper left corner.
 //
 // Cells: column c owns the pixels x0(c) <= x < x0(c+1) with x0(c) = cell_begin(c, C, W): those whose centres
 // lie in [c, c+1)·W/C, so pixel x lies in column floor((2x+1)·C / (2W)). Rows likewise. Below, u = x − x0(c)
 // and cw = x0(c+1) − x0(c); v and ch likewise.
 //
-// Smaller cells: where there are fewer pixels than cells (W < C), pixel x stands for all the columns that it
-// touches, floor(x·C/W) <= c < ceil((x+1)·C/W), with u = 0 and cw = 1. It shows the most telling of its
+// Smaller cells: if there are fewer pixels than cells (W < C), pixel x represents all the columns that it
+// touches, floor(x·C/W) <= c < ceil((x+1)·C/W), with u = 0 and cw = 1. It shows the most significant of its
 // cells, so that no spike disappears: NaN before ±inf before the finite value of the largest magnitude (for a
-// diverging map; else the largest value) before a cell that is only blocked; of equals the first in row-major
-// order. The range plays no part in it.
+// diverging map; else the largest value) before a cell that is only blocked; ties go to the first in
+// row-major order. The range does not matter here.
 //
-// Gap: in every column but the first, the pixels u < gap are clear (r = g = b = a = 0), so that the ground
-// shows. Rows likewise. Not in cells of the kind blocked: an area that is blocked is one calm hatched area.
+// Gap: in every column but the first, the pixels u < gap are transparent (r = g = b = a = 0), so that the
+// background shows. Rows likewise. Not in blocked cells: a blocked area is one calm hatched area.
 //
 // Colour, by CellKind: value and blocked_value color_at; blocked blocked_color; nan nan_color; minus_inf and
 // plus_inf the first and the last entry of the table.
 //
-// Hatch, of blocked and blocked_value: pixels with (x + y) mod hatch_period < hatch_width are hatch_color.
+// Hatch, for blocked and blocked_value: pixels with (x + y) mod hatch_period < hatch_width are hatch_color.
 //
-// Marks, where mark > 0, in ink_on(the cell's colour), with a = |2u + 1 − cw| and b = |2v + 1 − ch|:
+// Marks, if mark > 0, in ink_on(the cell's colour), with a = |2u + 1 − cw| and b = |2v + 1 − ch|:
 //   nan        a cross:  |a·ch − b·cw| <= mark·max(cw, ch)  and  4a <= 3cw
 //   minus_inf  a minus:  b <= mark and 2a <= cw
 //   plus_inf   a plus:   that, or a <= mark and 2b <= ch
@@ -31,11 +31,11 @@
 namespace headwise {
 
 struct PlaneRule {
-  int side = 0;          // the shorter side of a cell, rounded down; 0 where a cell is smaller than a pixel
-  int gap = 0;           // no gap below 10 pixels a side, then 1 + side / 48
+  int side = 0;          // the shorter side of a cell, rounded down; 0 if a cell is smaller than a pixel
+  int gap = 0;           // no gap below 10 pixels per side, then 1 + side / 48
   int hatch_period = 6;  // side / 4, within 6 … 16
   int hatch_width = 1;   // hatch_period / 6
-  int mark = 0;          // no mark below 5 pixels a side, then side / 8, at least 1
+  int mark = 0;          // no mark below 5 pixels per side, then side / 8, at least 1
   friend bool operator==(const PlaneRule&, const PlaneRule&) = default;
 };
 
@@ -46,8 +46,8 @@ PlaneRule plane_rule(Index rows, Index cols, int width, int height);
 // count: pixels.
 int cell_begin(Index index, Index count, int pixels);
 
-// rasterise_plane under another rule than its own: without gaps (gap = 0), hatch (hatch_width = 0) or marks
-// (mark = 0), for painters that draw those in their own way.
+// rasterise_plane with a different rule: without gaps (gap = 0), hatch (hatch_width = 0) or marks (mark = 0),
+// for painters that draw those in their own way.
 Image rasterise_plane(const HeatmapSpec& spec, int width, int height, const PlaneRule& rule);
 
 }  // namespace headwise

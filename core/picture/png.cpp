@@ -29,8 +29,7 @@ bool is_opaque(const Image& image) {
   return true;
 }
 
-// Without objects that need a destructor, because libpng leaves it by longjmp. False where it ran out of
-// memory.
+// Without objects that need a destructor, because libpng exits by longjmp. False if it ran out of memory.
 bool encode(png_structp png, png_infop info, const Image& image, bool opaque, std::vector<std::uint8_t>& out) {
   if (setjmp(png_jmpbuf(png)) != 0) return false;
   png_set_write_fn(png, &out, append_bytes, no_flush);

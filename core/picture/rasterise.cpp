@@ -45,7 +45,7 @@ void draw(Image& image, const ColorBarItem& item) {
   }
 }
 
-// Each pixel is covered by the share of its width that lies within half the line's width of the line.
+// Each pixel is covered by the fraction of its width that is within half the line width of the line.
 void draw(Image& image, const LineItem& item) {
   const double reach = item.width / 2 + 1;
   const double dx = item.to.x - item.from.x, dy = item.to.y - item.from.y, length = std::hypot(dx, dy);

@@ -66,15 +66,15 @@ void add_image(std::string& svg, const RectF& rect, const Image& image) {
       number(rect.x), number(rect.y), number(rect.width), number(rect.height), base64(to_png(image)));
 }
 
-// Cells whose hatch and marks are drawn one by one; a larger matrix is embedded as it is painted, pixel by
-// pixel.
+// The maximum number of cells whose hatch and marks are drawn individually; a larger matrix is embedded as
+// painted, pixel by pixel.
 constexpr Index most_vector_cells = 250000;
 
 // The colours of the cells without gap, hatch or mark, each cell `enlarged` pixels wide and high: a viewer
-// that smooths images all the same then blurs only the rim of a cell.
+// that smooths images all the same then blurs only the edge of a cell.
 Image flat_cells(const HeatmapSpec& spec) {
   const auto rows = static_cast<int>(spec.values.rows), cols = static_cast<int>(spec.values.cols);
-  constexpr int sharp = 1024;  // pixels a side: about what a slide shows
+  constexpr int sharp = 1024;  // pixels per side: about what a slide shows
   const int enlarged = std::clamp(sharp / std::max(rows, cols), 1, 16);
   return rasterise_plane(spec, cols * enlarged, rows * enlarged, PlaneRule{enlarged, 0, 1, 0, 0});
 }
@@ -91,7 +91,7 @@ class PlaneVectors {
         height_(static_cast<int>(std::lround(item.rect.height))),
         rule_(plane_rule(rows_, cols_, width_, height_)) {}
 
-  // Blocked cells have no gap, so their ground is laid over it again.
+  // Blocked cells have no gap, so their background is painted over it again.
   void add_hatch(std::string& svg, std::size_t id) const {
     const std::string blocked = runs([](CellKind kind) { return kind == CellKind::blocked; });
     if (!blocked.empty() && rule_.gap > 0)
@@ -131,7 +131,7 @@ class PlaneVectors {
   double x(Index col) const { return item_.rect.x + cell_begin(col, cols_, width_); }
   double y(Index row) const { return item_.rect.y + cell_begin(row, rows_, height_); }
 
-  // A box for each run of cells side by side whose kind is wanted.
+  // A box for each horizontal run of cells of the requested kind.
   template <class Wanted>
   std::string runs(Wanted wanted) const {
     std::string path;

@@ -1,4 +1,4 @@
-// Pieces of an SVG, for whoever writes one that is no Picture.
+// Pieces of an SVG, for writing one that is not a Picture.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,9 @@ namespace headwise {
 std::string svg_number(double value);
 // "#1c2127"
 std::string svg_color(Rgba8 color);
-// With &, < and > written out.
+// With &, < and > escaped.
 std::string svg_escaped(const std::string& text);
-// A plane of cells, as to_svg writes it. `id` is a number that no other plane of the file has.
+// A plane of cells, as written by to_svg. `id` is a number unique within the file.
 std::string svg_plane(const PlaneItem& item, Rgba8 ground, std::size_t id);
 
 }  // namespace headwise

@@ -38,13 +38,13 @@ bool flag_of(const FcPattern* font, const char* what) {
   return FcPatternGetBool(font, what, 0, &flag) == FcResultMatch && flag == FcTrue;
 }
 
-// Outlines, not pictures of one size or in colours.
+// Whether it has outlines rather than bitmaps or colour glyphs.
 bool has_outlines(const FcPattern* font) {
   const std::string format = text_of(font, FC_FONTFORMAT);
   return (format == "TrueType" || format == "CFF") && flag_of(font, FC_SCALABLE) && !flag_of(font, FC_COLOR);
 }
 
-// Nothing where the file cannot be read, or is not what fontconfig said of it.
+// nullopt if the file cannot be read, or is not as fontconfig described it.
 std::optional<SystemFont> read_font(const FcPattern* pattern) {
   SystemFont font;
   font.path = text_of(pattern, FC_FILE);
@@ -117,7 +117,7 @@ class SystemFonts {
   bool asked_ = false;
   std::unique_ptr<FcConfig, ConfigDeleter> config_;
   std::unique_ptr<FcFontSet, FontSetDeleter> sorted_;
-  std::vector<Entry> entries_;  // one for each of sorted_, never resized again: what is given out stays where it is
+  std::vector<Entry> entries_;  // one for each of sorted_, never resized, so that returned pointers stay valid
   std::unordered_map<char32_t, const SystemFont*> found_;
 };
 

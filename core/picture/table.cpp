@@ -14,11 +14,11 @@ namespace {
 struct Dialect {
   char separator;
   std::string_view line_end;
-  bool one_line;  // a label's tabs and line breaks are blanks
+  bool one_line;  // a label's tabs and line breaks become blanks
 };
 constexpr Dialect csv{',', "\r\n", false}, tsv{'\t', "\n", true};
 
-// As RFC 4180 quotes a field. What is not UTF-8 is replaced, so that the file as a whole is UTF-8.
+// Quotes a field as in RFC 4180. What is not UTF-8 is replaced, so that the file as a whole is UTF-8.
 std::string field(const std::string& label, const Dialect& dialect) {
   std::string text = valid_utf8(label);
   if (dialect.one_line)

@@ -1,4 +1,4 @@
-// What the view Compare can hold beside the present scenario.
+// What the view Compare can compare the current scenario with.
 #pragma once
 
 #include <array>
@@ -7,17 +7,17 @@
 namespace headwise {
 
 enum class CompareWith {
-  pinned,         // the scenario as it was when it was pinned
+  pinned,         // the scenario as it was when pinned
   one_wide_head,  // the same parameters read as one head
-  packed,         // in_proj held as one matrix,
+  packed,         // in_proj stored as one matrix,
   separate,       // as three
-  per_head,       // or as a small one for each head
-  scale,          // without the scale; with 1/√D where there is none
-  mask,           // without any mask; with the causal one where there is none
+  per_head,       // or as a small one per head
+  scale,          // without the scale; with 1/√D if there is none
+  mask,           // without any mask; with the causal one if there is none
 };
 
 inline constexpr int compare_with_count = 7;
-// In the order of CompareWith: words for lists, shorter than what stands over the stage.
+// In the order of CompareWith: short names for lists.
 inline constexpr std::array<std::string_view, compare_with_count> compare_with_names{
     "pinned", "one wide head", "packed", "3", "3·H", "scale", "mask"};
 

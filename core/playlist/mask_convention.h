@@ -1,4 +1,4 @@
-// How the masks are read: as the bias that is added to the scores, or as booleans of either convention.
+// How masks are displayed: as the bias added to the scores, or as booleans of either convention.
 #pragma once
 
 #include <array>

@@ -53,11 +53,11 @@ struct PlaylistPage {
   Step step = Step::inputs;
   StageView view = StageView::one_head;
   Index batch = 0, head = 0;
-  std::optional<CompareWith> beside;  // never `pinned`: a file holds no pinned scenario
+  std::optional<CompareWith> beside;  // never `pinned`: a file contains no pinned scenario
   std::optional<TensorId> tensor;
   std::optional<CellRef> pin;
   bool spotlight = false;
-  std::optional<MaskConvention> masks_as;  // none: the user's choice
+  std::optional<MaskConvention> masks_as;  // nullopt: the user's choice
   std::string title, ask, caption;         // UTF-8, the last two with live numbers
   std::optional<Step> ask_step;            // only where the page asks, as ask_view
   std::optional<StageView> ask_view;
@@ -80,7 +80,7 @@ std::string step_word(Step step);
 // Returns the word for a comparison in files: "one_wide_head".
 std::string_view compare_word(CompareWith beside);
 
-// Reads a playlist. `where` begins the error line; scenario files are relative to `folder` (empty: the working folder).
+// Reads a playlist. `where` begins the error line; scenario files are relative to `folder` (empty: the working directory).
 // Throws Error(usage), one sentence that names the page (counted from 1, as in the window): malformed JSON, an unknown
 // key, step, view, tensor or preset (with the nearest one), a duplicate key, a wrong type, a missing or wrong scenario
 // file, more than 1000 pages, or scenarios of more than 256 MiB together. Computes nothing: page_problem checks whether a

@@ -177,7 +177,7 @@ class Reader {
     if (const Json* value = find("head")) page.head = index_of(*value, at("head"));
     if (const Json* value = find("beside")) {
       Names words;
-      for (int i = 1; i < compare_with_count; ++i)  // all but what is pinned
+      for (int i = 1; i < compare_with_count; ++i)  // all except `pinned`
         words.emplace_back(compare_word(static_cast<CompareWith>(i)));
       page.beside = static_cast<CompareWith>(1 + choice_of(*value, at("beside"), words));
       if (page.view != StageView::compare) {
@@ -287,7 +287,7 @@ Playlist playlist_from_json(std::string_view json, const std::string& where, con
 
 bool is_playlist(std::string_view json) {
   if (json.find("\"headwise_playlist\"") == std::string_view::npos)
-    return false;  // spares parsing a large scenario
+    return false;  // avoids parsing a large scenario
   try {
     const Json root = parse_json(json, "");
     return root.is_object() && root.contains("headwise_playlist");

@@ -1,4 +1,4 @@
-// Lists the views of the stage. What the window says of each is a row of app/content/stage_views.cpp.
+// Lists the views of the stage. app/content/stage_views.cpp describes each of them.
 #pragma once
 
 #include <array>
@@ -11,14 +11,14 @@ enum class StageView {
   all_heads,    // its result at every head
   tokens,       // the tokens, joined by their attention
   elementwise,  // one query against every key, number by number
-  gradients,    // the step's tensors, each beside its gradient
-  compare,      // its result beside that of another scenario, and their difference
-  memory,       // which float lies where after view and transpose
-  prediction,   // the words that the model says, with the layer untouched and as it is
+  gradients,    // the step's tensors, each with its gradient
+  compare,      // its result compared with that of another scenario, and their difference
+  memory,       // where each float is after view and transpose
+  prediction,   // the tokens that the model predicts, with the layer untouched and as it is
 };
 
 inline constexpr int stage_view_count = 8;
-// The words that a playlist has for them, in the order of StageView.
+// Their names in playlists, in the order of StageView.
 inline constexpr std::array<std::string_view, stage_view_count> stage_view_words{
     "one_head", "all_heads", "tokens", "elementwise", "gradients", "compare", "memory", "prediction"};
 

@@ -53,7 +53,7 @@ void check_options(const AttentionOptions& o, bool sizes_follow_from_arrays) {
            "1 (each query sees its own position) or more", ""});
 }
 
-// The pairs of columns that are turned, and nothing that has no position.
+// Checks that columns can be rotated in pairs, and that everything has a position.
 void check_rotary_embedding(const AttentionInputs& inputs, const AttentionSizes& s) {
   const AttentionOptions& o = inputs.options;
   const auto given = static_cast<Index>(o.rotary_inverse_frequencies.size());
@@ -187,7 +187,7 @@ void check_parameters(const AttentionInputs& inputs, const AttentionSizes& s, Re
   });
 }
 
-// A list of different heads, and the weights that each of them keeps.
+// Checks that the heads are valid and distinct, and the weights of each.
 void check_frozen_heads(const AttentionInputs& inputs, const AttentionSizes& s, Refusals& refusals) {
   const std::vector<Index>& heads = inputs.options.frozen_heads;
   const TensorPtr& held = inputs.tensors.frozen_weights;
@@ -235,7 +235,7 @@ void check_multi_head_attention(const AttentionInputs& inputs) {
   expect_shape("query", *t.query, {{"N", s.batch}, {"L", s.queries}, {"E", o.embed_dim}},
                "embed_dim must be the width of query");
   const Index given_keys =
-      t.key->shape().size(1);  // may differ from S where static_k or static_v replace the projection
+      t.key->shape().size(1);  // may differ from S if static_k or static_v replace the projection
   require(t.key->shape().size(0) == s.batch,
           {"key", "key and query have different batch sizes", t.key->shape().sizes_text(),
            fmt::format("(N,S,kdim) = ({},S,{})", s.batch, o.kdim),

@@ -1,4 +1,4 @@
-// The masks' part of check_attention_inputs (core/reference/reference_backend.h).
+// The mask checks of check_attention_inputs (core/reference/reference_backend.h).
 #pragma once
 
 #include "core/trace/attention_sizes.h"
@@ -6,7 +6,7 @@
 
 namespace headwise {
 
-// attn_mask, key_padding_mask and valid_lens against the sizes; their types have been checked.
+// Checks attn_mask, key_padding_mask and valid_lens against the sizes; their types have already been checked.
 void check_masks(const AttentionInputs& inputs, const AttentionSizes& sizes, Refusals& refusals);
 
 }  // namespace headwise

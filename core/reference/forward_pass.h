@@ -1,4 +1,4 @@
-// One forward pass of the reference while it is under way: what every step of it reads and writes. Private to core/reference.
+// A forward pass of the reference in progress: what each of its steps reads and writes. Private to core/reference.
 #pragma once
 
 #include "core/reference/stage_cache.h"
@@ -7,7 +7,7 @@
 namespace headwise {
 
 struct ForwardPass {
-  TraceTensors& tensors;  // the inputs, and what was computed so far
+  TraceTensors& tensors;  // the inputs, and what has been computed so far
   const AttentionOptions& options;
   const AttentionSizes& sizes;
   DType dtype;

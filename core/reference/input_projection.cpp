@@ -9,10 +9,10 @@ namespace {
 
 using Id = TensorId;
 
-// One of q, k and v: what it is made from, and its own axis.
+// One of q, k and v: what it is computed from, and its own axis.
 struct Projected {
   Id id;
-  TensorPtr x, own_weight;          // own_weight: null where the weights are packed
+  TensorPtr x, own_weight;          // own_weight: null if the weights are packed
   TensorPtr replacement, bias_row;  // static_k and bias_k, or static_v and bias_v; null for q
   Axis positions, width;
 };
@@ -65,7 +65,7 @@ void input_projection(ForwardPass& pass, Projection which) {
     return append_rows(rows, p.bias_row.get(), options.add_zero_attn);
   };
   StageCache::Update update;
-  if (!p.replacement && !appends) {  // rows that are appended are no product
+  if (!p.replacement && !appends) {  // appended rows are not part of a product
     const auto earlier_rows = [&](const StageKey& earlier) -> std::optional<LinearRows> {
       const auto& from = earlier.sources;
       const bool same_layout = from.size() == sources.size() && from[0] && !from[1] == !t.in_proj_weight &&

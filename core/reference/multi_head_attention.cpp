@@ -1,5 +1,5 @@
 // Multi-head attention from top to bottom: "Attention Is All You Need" (Vaswani et al., 2017), section 3.2, in the steps of
-// F.multi_head_attention_forward and F.scaled_dot_product_attention. Each stage names the tensors that it reads and the options that
+// F.multi_head_attention_forward and F.scaled_dot_product_attention. Each stage lists the tensors that it reads and the options that
 // it depends on, so that an edit recomputes only what follows from it (stage_cache.h).
 //
 //   N batch   L queries   S keys, S′ with appended ones   E embedding   H heads   G key/value heads   D, Dv width of a head
@@ -67,7 +67,7 @@ void scaled_dot_product_attention(ForwardPass& pass) {
   const AttentionSizes& s = pass.sizes;
   StageCache& cache = pass.cache;
 
-  // Rotary position embedding, where the options ask for it: rows of q and k rotated by their positions.
+  // Rotary position embedding, if the options request it: rows of q and k rotated by their positions.
   rotate_by_position(pass);
   const TensorPtr &q = queries_of_scores(t), &k = keys_of_scores(t);
 
@@ -96,7 +96,7 @@ void scaled_dot_product_attention(ForwardPass& pass) {
     t.masked_scores = t.scaled_scores;
   }
 
-  // Pass 4: attn_weights[…,s] = exp(masked_scores[…,s]) / Σ_s exp(masked_scores[…,s]). Frozen heads keep the weights they were given.
+  // Pass 4: attn_weights[…,s] = exp(masked_scores[…,s]) / Σ_s exp(masked_scores[…,s]). Frozen heads use the weights they were given.
   const std::vector<Index>& frozen = options.frozen_heads;
   const bool all_frozen = static_cast<Index>(frozen.size()) == s.heads;
   const auto freeze = [&](Tensor weights) {
@@ -153,7 +153,7 @@ void merge_and_project(ForwardPass& pass) {
       [&] { return linear(*t.concat, w_o, shape); }, {}, update_linear(t.concat, w_o, shape, earlier_w_o));
 }
 
-// What a transformer block adds around the operator: LayerNorm(query + output), either part if asked for.
+// What a transformer block adds around the operator: LayerNorm(query + output), either part if requested.
 void add_and_norm(ForwardPass& pass) {
   TraceTensors& t = pass.tensors;
   const AttentionOptions& options = pass.options;
@@ -199,7 +199,7 @@ void return_weights(ForwardPass& pass) {
   }
 }
 
-// All that mask_bias depends on beside the masks that are given.
+// Everything that mask_bias depends on besides the given masks.
 std::vector<double> mask_choices(const ForwardPass& pass) {
   const AttentionOptions& o = pass.options;
   const AttentionSizes& s = pass.sizes;

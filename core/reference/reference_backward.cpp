@@ -42,14 +42,13 @@ Index gradient_bytes(const Trace& forward) {
   return bytes;
 }
 
-// Whether the gradients of `previous` are likely to be shared, for the most part: then each new one asks for
-// its own memory.
+// Whether most gradients of `previous` are likely to be shared: then each new one checks its own memory.
 bool shares_with(const Trace& forward, const Trace* previous) {
   return previous && previous->grad.scores && previous->dtype == forward.dtype &&
          previous->grad.scores->shape() == forward.tensors.scores->shape();
 }
 
-// Each function takes the gradient on from what it makes to what it read, in the reverse order of
+// Each function propagates the gradient from what a step computes to what it reads, in the reverse order of
 // computation.
 class Backward {
  public:
@@ -67,16 +66,16 @@ class Backward {
   void project();
 
  private:
-  // One of q, k and v, on the way back to what it was projected from; `replaced`: static_k stands for it.
+  // The backward path of one of q, k and v to what it was projected from; `replaced`: by static_k or static_v.
   struct Way {
     Projection which;
-    TensorPtr grad_rows;  // (N,L,H·D) or (N,S′,…), with the rows that were appended
+    TensorPtr grad_rows;  // (N,L,H·D) or (N,S′,…), with the appended rows
     TensorPtr x, own_weight;
     bool replaced;
   };
 
-  // A gradient has the shape of its tensor; with that, S and the sources' own shapes every other size is
-  // told. `choices` are what else it depends on.
+  // A gradient has the shape of its tensor; together with S and the sources' shapes that determines every
+  // other size. `choices` are what else it depends on.
   void stage(TensorId id, std::vector<TensorPtr> sources, const std::function<Tensor()>& make,
              std::vector<double> choices = {});
   void weights();
@@ -95,7 +94,7 @@ class Backward {
   const DType dtype_;
   TraceTensors& g_;
   StageCache cache_;
-  std::array<TensorPtr, 3> projected_rows_;  // of q, k, v; made when first asked for
+  std::array<TensorPtr, 3> projected_rows_;  // of q, k, v; computed on first use
 };
 
 void Backward::stage(TensorId id, std::vector<TensorPtr> sources, const std::function<Tensor()>& make,
@@ -141,7 +140,7 @@ void Backward::merge_and_project() {
 }
 
 void Backward::mask() {
-  // Both are addends of the masked score. Only a score that was filled lets nothing through.
+  // Both are addends of the masked score. Only filled scores pass no gradient.
   g_.scaled_scores = g_.masked_scores;
   if (!t_.mask_bias) return;
   if (o_.mask_value) {
@@ -161,7 +160,7 @@ void Backward::mask() {
   }
 }
 
-// Back through dropout and softmax. The weights of frozen heads are a constant that neither has touched.
+// Back through dropout and softmax. The weights of frozen heads are constants that bypass both.
 void Backward::weights() {
   const std::vector<Index>& frozen = o_.frozen_heads;
   const bool all_frozen = static_cast<Index>(frozen.size()) == sizes_.heads;
@@ -215,7 +214,7 @@ void Backward::scaled_dot_product_attention() {
   rotate_by_position();
 }
 
-// Goes back to before the rows were rotated by their positions.
+// Back through the rotation of rows by their positions.
 void Backward::rotate_by_position() {
   const std::vector<double> frequencies = rotary_inverse_frequencies(o_);
   if (frequencies.empty()) return;
@@ -247,7 +246,7 @@ Tensor Backward::input_gradient(const Way& way) {
   return linear_input_gradient(*projected_rows(way), weight_rows(way), way.x->shape());
 }
 
-// Through the rows that were appended, and static_k and static_v.
+// Through the appended rows, and static_k and static_v.
 void Backward::appended_rows() {
   if (t_.bias_k) {
     stage(TensorId::bias_k, {g_.k}, [&] { return bias_row_gradient(*g_.k, sizes_.keys, t_.bias_k->shape()); });
@@ -257,8 +256,7 @@ void Backward::appended_rows() {
   }
 }
 
-// One tensor for all three where the parameters are packed, one for each where not; the bias is always
-// packed.
+// One tensor for all three if the parameters are packed, otherwise one each; the bias is always packed.
 void Backward::project_parameters(const std::array<Way, 3>& ways) {
   std::vector<TensorPtr> weight_sources, bias_sources;
   for (const Way& way : ways) {
@@ -300,7 +298,7 @@ void Backward::project_parameters(const std::array<Way, 3>& ways) {
   }
 }
 
-// What flows back along several ways adds up.
+// Gradients that arrive along several paths are added up.
 void Backward::project_inputs(const std::array<Way, 3>& ways) {
   const bool is_self_attention = t_.key == t_.query && t_.value == t_.query;
   const auto sources_of = [&](const Way& way) -> std::vector<TensorPtr> {
@@ -331,7 +329,7 @@ void Backward::project_inputs(const std::array<Way, 3>& ways) {
 }
 
 void Backward::project() {
-  // Where numbers were clipped, their gradient stops.
+  // Where numbers were clipped, their gradient is 0.
   const auto join = [&](TensorId id, const TensorPtr& heads, const TensorPtr& joined, const char* axis) {
     stage(id, {heads, o_.clip_qkv ? joined : nullptr},
           [&] {

@@ -43,7 +43,7 @@ bool is_one_of(Id id, std::initializer_list<Id> ids) {
   return std::ranges::find(ids, id) != ids.end();
 }
 
-// What the needed tensors ask of the pass.
+// What the needed tensors require of the pass.
 struct Wanted {
   std::vector<TensorName> names;
 
@@ -67,7 +67,7 @@ struct Wanted {
   }
 };
 
-// Rows [first, first + count) of all heads of one batch entry: x (N,H,L,W) → (1,H,count,W). And the way back.
+// Rows [first, first + count) of all heads of one batch entry: x (N,H,L,W) → (1,H,count,W). And the inverse.
 template <class T>
 void copy_rows(const Tensor& from, Index n, Index first, Tensor& rows) {
   const Shape &all = from.shape(), &part = rows.shape();
@@ -97,7 +97,7 @@ Tensor rows_of(const Tensor& x, Index n, Index first, Index count) {
   return rows;
 }
 
-// A tensor that is filled row by row, where somebody needs it.
+// A tensor that is filled row by row, if it is needed.
 class Kept {
  public:
   Kept(bool wanted, const Shape& shape, DType dtype) {
@@ -116,7 +116,7 @@ class Kept {
   std::shared_ptr<Tensor> tensor_;
 };
 
-// From q_heads, k_heads and v_heads to head_output, a block of queries at a time.
+// From q_heads, k_heads and v_heads to head_output, one block of queries at a time.
 class BlockedAttention {
  public:
   BlockedAttention(Trace& trace, const Wanted& wanted, const AttentionSizes& sizes, Index block_cells)
@@ -136,7 +136,7 @@ class BlockedAttention {
     require_memory(bytes(), "the trace");
     make_mask_bias();
     const Shape map = s_.scores_shape();
-    // Where a stage changes nothing the two names hold the same tensor.
+    // If a stage changes nothing, both names hold the same tensor.
     const auto kept = [&](bool wanted) { return Kept(wanted, map, trace_.dtype); };
     const auto either = [&](Id id, bool same, Id other) {
       return wanted_.has(id) || (same && wanted_.has(other));
@@ -205,7 +205,7 @@ class BlockedAttention {
   const std::vector<Index>& blocked_rows() const { return blocked_rows_; }
 
  private:
-  // Whether attn_output_weights are wanted, as the module returns them: the mean over the heads, or all of them.
+  // Whether attn_output_weights are requested, as returned by the module: the mean over the heads, or all of them.
   bool returns_weights() const {
     return wanted_.has(Id::attn_output_weights) && options_.op == Op::multi_head_attention &&
            options_.need_weights;
@@ -228,7 +228,7 @@ class BlockedAttention {
     return checked_multiply(cells, static_cast<Index>(dtype_bytes(trace_.dtype)), "the trace");
   }
 
-  // Whether the masks block one head and not another.
+  // Whether the masks differ between heads.
   bool by_head() const {
     const TensorPtr& mask = trace_.tensors.attn_mask;
     return options_.alibi || (mask && mask->shape().rank() > 2) || wanted_.has(Id::mask_bias);
@@ -245,7 +245,7 @@ class BlockedAttention {
                     Shape(std::move(axes)), s_.keys, trace_.dtype));
   }
 
-  // The rows of mask_bias for every head, those that all heads have in common over and over.
+  // The rows of mask_bias for every head; rows common to all heads are repeated.
   Tensor bias_rows(Index n, Index first, Index count) const {
     Tensor rows = rows_of(*bias_, n, first, count);
     if (rows.shape().size(1) == s_.heads) return rows;
@@ -259,7 +259,7 @@ class BlockedAttention {
     return all;
   }
 
-  // Rows of the whole map, counted as fully_masked_rows counts them.
+  // Blocked rows of the whole map, indexed as in fully_masked_rows.
   void collect_blocked_rows(const Tensor& masked, Index n, Index first) {
     const Index count = masked.shape().size(2);
     for (const Index row : fully_masked_rows(masked))
@@ -297,7 +297,7 @@ class BlockedAttention {
   const bool softmax_, all_frozen_, drops_;
   const Index rows_;  // of a block
   const bool masked_;
-  TensorPtr bias_;  // (N,H,L,S′), or (N,1,L,S′) where all heads have the same
+  TensorPtr bias_;  // (N,H,L,S′), or (N,1,L,S′) if it is the same for all heads
   std::vector<Index> blocked_rows_;
 };
 
@@ -326,7 +326,7 @@ TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<T
   TraceTensors& t = trace->tensors;
   StageCache cache(*trace, nullptr);
   ForwardPass pass{t, trace->options, sizes, trace->dtype, cache};
-  // The pairs are nearly all of the work.
+  // Query-key pairs are nearly all of the work.
   std::optional<ProgressPart> part(std::in_place, 0.0, 0.05);
   prepare_inputs(t, inputs, nullptr);
   if (module) project_and_split(pass);

@@ -1,4 +1,4 @@
-// The reference's forward pass where only some of its tensors are wanted: memory for these, and little beside them.
+// The reference's forward pass for only some of its tensors: needs memory for these and little more.
 #pragma once
 
 #include <vector>
@@ -7,19 +7,19 @@
 
 namespace headwise {
 
-// A trace with the `needed` tensors that there are, and others that come by the way. Large maps are made a block of queries
-// at a time, each going from its scores to its output. Every number is that of reference_forward, bit for bit; a trace that is
-// small is simply the whole one. Throws as reference_forward.
+// A trace with the `needed` tensors, if they exist, and others that come for free. Large maps are computed one block of
+// queries at a time, each from its scores to its output. Every number equals that of reference_forward, bit for bit; a small
+// trace is simply the whole one. Throws like reference_forward.
 TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<TensorName>& needed);
 
-// The same, of traces above this many bytes in blocks of so many cells of a map; smaller ones are made whole.
+// The same, with blocks of `block_cells` cells of a map for traces above `whole_bytes`; smaller ones are computed whole.
 TracePtr reference_forward_of(const AttentionInputs& inputs, const std::vector<TensorName>& needed,
                               Index whole_bytes, Index block_cells);
 
-// How many tensors of the shape of the scores that trace holds at least.
+// The minimum number of tensors of the shape of the scores in that trace.
 Index needed_maps(const std::vector<TensorName>& needed);
 
-// Whether what is needed is given, and nothing has to be computed: query, key, value and masks.
+// Whether everything needed is given (query, key, value and masks), so that nothing has to be computed.
 bool needs_only_inputs(const std::vector<TensorName>& needed);
 
 }  // namespace headwise

@@ -10,7 +10,7 @@
 namespace headwise {
 namespace {
 
-// The shapes of all tensors that the forward pass makes; those that are one and the same tensor count once.
+// The shapes of all tensors that the forward pass creates; names for the same tensor count once.
 std::vector<Shape> forward_shapes(const AttentionInputs& inputs) {
   const AttentionOptions& options = inputs.options;
   const TraceTensors& t = inputs.tensors;

@@ -27,14 +27,14 @@ bool have_same_projection_parameters(const Trace& before, const AttentionInputs&
 bool have_same_projections(const Trace& before, const AttentionInputs& inputs) {
   const TraceTensors &a = before.tensors, &b = inputs.tensors;
   if (!have_same_projection_parameters(before, inputs)) return false;
-  // There a trace names its inputs as the heads that they are.
+  // In that case a trace stores its inputs under the names of the heads.
   if (before.options.op == Op::scaled_dot_product_attention)
     return a.q_heads == b.query && a.k_heads == b.key && a.v_heads == b.value;
   return have_same(a, b, {&TraceTensors::query, &TraceTensors::key, &TraceTensors::value});
 }
 
 bool have_same_attention(const Trace& before, const AttentionInputs& inputs) {
-  // What is read later is named, so that an option that comes to be counts until it is named here.
+  // Options that are read later are listed, so that a new option counts until it is added here.
   const AttentionOptions now = resolved_options(inputs);
   AttentionOptions then = before.options;
   then.head_gain = now.head_gain;

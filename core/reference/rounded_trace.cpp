@@ -12,7 +12,7 @@
 namespace headwise {
 namespace {
 
-// A tensor of one width → the same in the other. What is one tensor stays one.
+// Maps a tensor of one width to the other. Shared tensors stay shared.
 using Twins = std::map<TensorPtr, TensorPtr>;
 
 // Pairs the tensors of an f32 trace with those of its twin, member by member.
@@ -22,7 +22,7 @@ void add_twins(Twins& twins, const TraceTensors& from, const TraceTensors& to) {
   }
 }
 
-// None where a finite number becomes infinite.
+// nullopt if a finite number becomes infinite.
 std::optional<Tensor> rounded(const Tensor& exact) {
   Tensor narrow = Tensor::unwritten(exact.shape(), DType::f32);
   const double* const from = exact.values<double>().data();
@@ -52,7 +52,7 @@ AttentionInputs widened(const AttentionInputs& inputs, const Trace* previous) {
   return wide;
 }
 
-// The exact tensors in f32, those that `narrow_of` knows being taken from there; none where one overflows.
+// The exact tensors in f32, reusing those in `narrow_of`; nullopt if one overflows.
 std::optional<TraceTensors> rounded(const TraceTensors& exact, Twins narrow_of) {
   TraceTensors narrow = exact;
   for (const TensorEntry& entry : tensor_entries()) {
@@ -90,7 +90,7 @@ TracePtr rounded_forward(const AttentionInputs& inputs, const Trace* previous, I
   trace->options = exact->options;
   trace->dtype = DType::f32;
   trace->tensors = *std::move(tensors);
-  trace->stages = exact->stages;  // which stages there are; their keys name the tensors of the twin
+  trace->stages = exact->stages;  // the list of stages; their keys name the tensors of the twin
   trace->computed = exact->computed;
   trace->exact = exact;
   trace->warnings = exact->warnings;  // the same numbers are not finite, the same rows fully masked

@@ -1,5 +1,5 @@
-// An edit recomputes only what depends on it: a stage whose choices and source tensors are those of the previous trace takes its
-// tensor from there.
+// The stage cache: an edit recomputes only what depends on it. A stage whose choices and source tensors equal those in the
+// previous trace reuses its tensor.
 #pragma once
 
 #include <functional>
@@ -16,7 +16,7 @@ template <class... Choice>
 std::vector<double> stage_choices(Choice... choice) {
   return {static_cast<double>(choice)...};
 }
-// Those of dropout: its probability, and its seed in two halves that a double holds exactly.
+// The choices for dropout: its probability, and its seed in two halves that a double holds exactly.
 inline std::vector<double> seed_choices(const AttentionOptions& options) {
   return stage_choices(options.dropout, options.dropout_seed & 0xFFFFFFFFu, options.dropout_seed >> 32);
 }
@@ -29,10 +29,10 @@ class StageCache {
   StageCache(Trace& trace, const Trace* previous, Pass pass = Pass::forward)
       : trace_(trace), previous_(previous), backward_(pass == Pass::backward) {}
 
-  // Puts the tensor `id` (in a backward pass its gradient) into the trace: the one of `previous`, where it was made from the same
-  // `sources`, tensor by tensor, under the same `choices`; else what `compute` returns. Records both, and whether it was computed.
-  // Where `previous` has it from other sources, `update` is asked first: given what it was made from and the tensor, it returns
-  // that tensor where nothing has changed, a new one, or null, and then `compute` is called.
+  // Puts the tensor `id` (in a backward pass its gradient) into the trace: the one of `previous` if it was computed from the same
+  // `sources`, tensor by tensor, with the same `choices`; otherwise the result of `compute`. Records both, and whether it was
+  // computed. If `previous` has it from other sources, `update` is tried first: given those sources and the tensor, it returns
+  // that tensor if nothing has changed, a new one, or null, in which case `compute` is called.
   using Compute = std::function<Tensor()>;
   using Update = std::function<TensorPtr(const StageKey& earlier, const TensorPtr& tensor)>;
   void stage(TensorId id, std::vector<TensorPtr> sources, const Compute& compute,

@@ -13,7 +13,7 @@ namespace {
 
 using Id = TensorId;
 
-// In multiply-adds: what it costs to move a number from one tensor to another, and to take its exponential.
+// In multiply-adds: the cost of moving a number from one tensor to another, and of an exponential.
 constexpr double copy = 4.0, exponential = 16.0;
 
 double number(Index size) {

@@ -1,4 +1,4 @@
-// What each stage of a pass costs beside the others, so that it can be told how far the pass has come.
+// The relative cost of each stage of a pass, for reporting progress.
 #pragma once
 
 #include <map>
@@ -7,13 +7,13 @@
 
 namespace headwise {
 
-// From where to where a stage goes, 0 … 1 of its pass.
+// Where a stage starts and ends, as fractions 0 … 1 of its pass.
 struct StageCost {
   double from = 0.0, to = 0.0;
 };
 
-// Of the stages of a forward or a backward pass (those of the gradients) with these options and inputs, in their order. By the
-// number of multiply-adds: shares of a whole, not seconds. What costs next to nothing has none.
+// The stages of a forward or a backward pass (those of the gradients) with these options and inputs, in order. Measured in
+// multiply-adds: shares of the total, not seconds. Stages of negligible cost have none.
 std::map<TensorId, StageCost> stage_costs(const AttentionOptions& options, const TraceTensors& tensors,
                                           bool backward);
 

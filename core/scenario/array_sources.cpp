@@ -39,7 +39,7 @@ const ArrayFile& opened(const std::string& path, const ArrayFiles* earlier, Arra
   return files[path] = std::move(file);
 }
 
-// Parameters of a layer of a model; a layer that was read before and whose files have not changed is not read again.
+// Parameters of a model's layer; a layer already read whose files have not changed is not read again.
 const ArrayFile& opened_layer(const Scenario& scenario, const std::string& path, const ArrayFiles* earlier,
                               ArrayFiles& files) {
   const AttentionSpec& a = scenario.attention;
@@ -67,7 +67,7 @@ const ArrayFile& opened_layer(const Scenario& scenario, const std::string& path,
       {.where = path, .what = what + " is missing", .got = there.empty() ? "no arrays" : join(there, ", ")});
 }
 
-// Adds those of `names` that the file has and that nobody gave already.
+// Adds those of `names` that the file has and that are not given already.
 Index add(GivenArrays& all, const GivenArrays& from, Names names) {
   Index found = 0;
   for (const char* name : names) {
@@ -79,8 +79,8 @@ Index add(GivenArrays& all, const GivenArrays& from, Names names) {
   return found;
 }
 
-// Inputs as anybody writes them, or as a trace has them: scaled_dot_product_attention's under the names of the heads that
-// they are, self-attention's three times over.
+// Inputs as usually written, or as in a trace: those of scaled_dot_product_attention under the names of the heads, those
+// of self-attention three times.
 void add_inputs(GivenArrays& all, const GivenArrays& from, const Scenario& scenario) {
   GivenArrays inputs;
   add(inputs, from, input_names);
@@ -121,8 +121,7 @@ GivenArrays gather_arrays(const Scenario& scenario, const GivenArrays& given, co
       scenario.parameters.file) {
     const std::string path = path_of(*scenario.parameters.file);
     const GivenArrays& arrays = opened(path, earlier, files).arrays;
-    // Packed or separate is decided by who comes first: one of the two from --input hides the other in the
-    // file.
+    // Packed or separate is decided by the higher priority: one of the two from --input hides the other in the file.
     const bool separate_given =
         all.contains("q_proj_weight") || all.contains("k_proj_weight") || all.contains("v_proj_weight");
     const bool packed_given = all.contains("in_proj_weight");

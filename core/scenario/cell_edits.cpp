@@ -32,7 +32,7 @@ TensorId projection_id(Projection which) {
                                   : TensorId::v_proj_weight;
 }
 
-// A row of the packed matrix ↔ a row of one of the three.
+// Converts between a row of the packed matrix and a row of one of the three.
 void to_present_layout(TensorId& id, std::vector<Index>& index, const ScenarioPlan& plan) {
   if (index.size() != 2) return;
   const ProjectionRows rows = projection_rows(plan.options);
@@ -53,8 +53,7 @@ void to_present_layout(TensorId& id, std::vector<Index>& index, const ScenarioPl
   }
 }
 
-// In scaled_dot_product_attention the inputs are what multi_head_attention calls q_heads, k_heads and
-// v_heads.
+// The inputs of scaled_dot_product_attention are what multi_head_attention calls q_heads, k_heads and v_heads.
 TensorId input_of_heads(TensorId id) {
   return id == TensorId::q_heads   ? TensorId::query
          : id == TensorId::k_heads ? TensorId::key
@@ -74,7 +73,7 @@ Tensor empty_mask(TensorId id, std::size_t rank, const ScenarioPlan& plan) {
   if (rank == 3 && sdpa) axes.insert(axes.begin(), {"H", o.num_heads});
   if (rank == 4 && sdpa) axes.insert(axes.begin(), {{"N", plan.batch}, {"H", o.num_heads}});
   Tensor mask(Shape(std::move(axes)), DType::boolean);
-  if (sdpa) std::ranges::fill(mask.values<std::uint8_t>(), std::uint8_t{1});  // there True takes part
+  if (sdpa) std::ranges::fill(mask.values<std::uint8_t>(), std::uint8_t{1});  // in SDPA True takes part
   return mask;
 }
 
@@ -100,7 +99,7 @@ void set_cell(Tensor& tensor, std::size_t number, const CellEdit& edit, const st
   tensor.set_flat(shape.offset(index), value);
 }
 
-// One edit with the tensor that it is about today.
+// One edit with the tensor that it now refers to.
 struct Placed {
   std::size_t number;
   std::vector<Index> index;

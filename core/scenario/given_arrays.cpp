@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 19> names{
                                   .expected = expected});
 }
 
-// The numbers in `dtype`; a note where finite ones do not fit into f32.
+// The numbers in `dtype`; adds a note if finite ones do not fit into f32.
 Tensor with_dtype(const std::string& name, const Tensor& array, DType dtype, std::vector<std::string>& notes) {
   if (array.dtype() == dtype) return array;
   Tensor converted = array.converted(dtype);
@@ -169,7 +169,7 @@ std::span<const std::string_view> given_array_names() {
 Tensor given_tensor(const std::string& name, const Tensor& array, const AttentionOptions& options,
                     Index batch, bool batch_first, DType dtype, std::vector<std::string>& notes) {
   const bool number = array.dtype() == DType::f32 || array.dtype() == DType::f64;
-  const bool converts = number && name != "frozen_weights";  // whose type is its own
+  const bool converts = number && name != "frozen_weights";  // frozen_weights keep their type
   return in_trace_layout(name, converts ? with_dtype(name, array, dtype, notes) : array, options, batch,
                          batch_first);
 }

@@ -1,4 +1,4 @@
-// Arrays from outside: what they say about the sizes, and their way from PyTorch's layouts into those of the
+// Arrays from outside: what they say about the sizes, and their conversion from PyTorch's layouts to those of the
 // trace.
 #pragma once
 
@@ -12,31 +12,30 @@
 
 namespace headwise {
 
-// The names that are taken, in the order of the operator; everything else is left alone.
+// The names that are read, in the order of the operator; all others are ignored.
 std::span<const std::string_view> given_array_names();
 
-// A size that an array has, and the array that has it: "query (2,4,16)".
+// A size of an array, and the array that has it: "query (2,4,16)".
 struct SizeFact {
   Index size = 0;
   std::string source;
 };
 
-// What the arrays say. `mask_…` are the sizes that only masks tell: they count where nothing else says them.
+// What the arrays say. `mask_…` are sizes given by masks only: they count if nothing else gives them.
 struct GivenSizes {
   bool unbatched = false;
   std::optional<SizeFact> batch, query_length, key_length, embed_dim, kdim, vdim;
-  std::optional<Index> static_key_length;  // S of static_k and static_v; key and value may have another
+  std::optional<Index> static_key_length;  // S of static_k and static_v; key and value may differ
   std::optional<SizeFact> num_heads, num_kv_heads, head_dim, v_head_dim;  // scaled_dot_product_attention only
   std::optional<SizeFact> mask_batch, mask_query_length, mask_key_length;
 };
 
-// Throws Error(input) where an array has a rank or a type that its name never has, or where two arrays
-// disagree.
+// Throws Error(input) if an array has a rank or a type that its name never has, or if two arrays disagree.
 GivenSizes given_sizes(const GivenArrays& given, Op op, bool batch_first);
 
-// The array as it stands in a trace: batch first, with its N axis, bias_k flat, static_k with heads apart; floats in
-// `dtype`, but frozen_weights as they are (in f64 freezing a head changes no bit of an f32 trace). `batch` is N. Throws
-// Error(input) where its shape cannot become that. Adds a note where numbers beyond f32 became infinite.
+// The array as stored in a trace: batch first, with its N axis, bias_k flat, static_k with heads split; floats in
+// `dtype`, except that frozen_weights keep their type (in f64 freezing a head changes no bit of an f32 trace). `batch`
+// is N. Throws Error(input) if its shape does not allow that. Adds a note if numbers beyond f32 became infinite.
 Tensor given_tensor(const std::string& name, const Tensor& array, const AttentionOptions& options,
                     Index batch, bool batch_first, DType dtype, std::vector<std::string>& notes);
 

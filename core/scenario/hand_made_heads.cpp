@@ -16,9 +16,9 @@
 namespace headwise {
 namespace {
 
-// Lengths of text that the sharpness is tried for, longest first: the first with which no scaled score
-// exceeds `largest_score` is taken. 64 is where exp still has all of its range in f32, and maps of other
-// heads stay visible beside it.
+// Lengths of text that the sharpness is tried for, longest first: the first for which no scaled score exceeds
+// `largest_score` is taken. 64 is where exp still has its full range in f32, and maps of other heads remain
+// visible in comparison.
 constexpr std::array<Index, 6> reaches{512, 256, 128, 64, 32, 16};
 constexpr double largest_score = 64.0;
 constexpr double previous_share = 0.9;     // of the softmax, over the whole reach
@@ -52,15 +52,15 @@ bool needs_positions(HeadRole role) {
   return role == HeadRole::previous_word || role == HeadRole::first_word || role == HeadRole::itself;
 }
 
-// What the key head of a group offers, and how loudly its query heads ask.
+// What the key head of a group provides, and how sharply its query heads look.
 struct GroupPlan {
-  bool random = true;               // no role of the group needs anything of its key
+  bool random = true;               // no role of the group needs anything from its key
   PositionKernel positions;         // in the first pairs of the key's rows
-  Index word_pairs = 0;             // in the rows behind them
+  Index word_pairs = 0;             // in the rows after them
   double position_sharpness = 0.0;  // β of previous word, first word and itself
   double push = 0.0;                // β of the position pairs of the same-word head, taken negative
   double word_sharpness = 0.0;      // β of each word pair
-  // The key's pairs are multiplied by these; a query's by β·√D over them, so that both sides are of a size.
+  // The key's pairs are multiplied by these; a query's by β·√D over them, so that both sides have similar magnitudes.
   double position_gain = 1.0, word_gain = 1.0;
 };
 
@@ -73,14 +73,14 @@ struct GroupPlan {
                .remedy = "choose fewer heads or a larger embed_dim, or parameters.source = random"});
 }
 
-// Strides beyond 32 skip all the frequencies that tell neighbours apart at any width in use.
+// Strides beyond 32 skip all the frequencies that distinguish adjacent positions at any width in use.
 Index widest_stride(Index count, const EmbeddingLayout& layout) {
   if (count == 1) return 1;
   return std::min<Index>(32, (layout.position_pairs - 1) / (count - 1));
 }
 
 // The best position code of at most `most` pairs for previous word, first word and itself: of all numbers of
-// pairs (halved, as slow pairs raise every score and tell little apart) and all strides the one with the
+// pairs (halved, as slow pairs raise every score and distinguish little) and all strides the one with the
 // smallest scores.
 bool plan_positions(GroupPlan& plan, Index most, const EmbeddingLayout& layout) {
   for (const Index reach : reaches) {
@@ -100,9 +100,9 @@ bool plan_positions(GroupPlan& plan, Index most, const EmbeddingLayout& layout) 
   return false;
 }
 
-// Position pairs that tell a word from the same word elsewhere, and word pairs that tell it from other words.
+// Position pairs that distinguish a word from the same word elsewhere, and word pairs that distinguish it from other words.
 bool plan_same_word(GroupPlan& plan, Index position_count, Index word_count, const EmbeddingLayout& layout) {
-  // Codes of two words agree by chance with deviation 1/√(2·pairs); this much is allowed for.
+  // Codes of two words agree by chance with deviation 1/√(2·pairs); this much is tolerated.
   const double chance = std::min(0.6, 3.5 / std::sqrt(2.0 * static_cast<double>(word_count)));
   for (const Index reach : reaches) {
     double best = largest_score;
@@ -135,7 +135,7 @@ bool share_positions(GroupPlan& plan) {
   return false;
 }
 
-// What the heads of a group want of the key that they share.
+// What the heads of a group need from the key that they share.
 struct GroupNeeds {
   bool positions = false, words = false;
   friend bool operator==(const GroupNeeds&, const GroupNeeds&) = default;
@@ -146,7 +146,7 @@ GroupNeeds needs_of(Index group, const AttentionOptions& o) {
   GroupNeeds needs;
   for (Index head = group * per_group; head < (group + 1) * per_group; ++head) {
     const HeadRole role = hand_made_role(head);
-    if (role == HeadRole::random) break;  // and so are all behind it
+    if (role == HeadRole::random) break;  // and so are all after it
     needs.positions = needs.positions || needs_positions(role);
     needs.words = needs.words || role == HeadRole::same_word;
   }
@@ -161,7 +161,7 @@ GroupPlan plan_group(const GroupNeeds& needs, const AttentionOptions& o, const E
   if (!needs.words) {
     if (!plan_positions(plan, std::min(pairs, layout.position_pairs), layout)) no_room(o, "previous word");
   } else {
-    // Three eighths of the pairs tell positions apart (half, where positions are wanted for themselves too).
+    // Three eighths of the pairs distinguish positions (half, if positions are needed for themselves too).
     const Index wanted = needs.positions ? (pairs + 1) / 2 : (3 * pairs + 7) / 8;
     const Index position_count = std::min(std::max<Index>(wanted, 2), layout.position_pairs);
     const Index word_count = std::min(pairs - position_count, layout.word_pairs);
@@ -176,7 +176,7 @@ GroupPlan plan_group(const GroupNeeds& needs, const AttentionOptions& o, const E
   return plan;
 }
 
-// The plan of each group; neighbours with the same needs have the same one, which is made once.
+// The plan of each group; adjacent groups with the same needs share one plan, which is computed once.
 class GroupPlans {
  public:
   explicit GroupPlans(const AttentionOptions& options)
@@ -212,8 +212,8 @@ class HeadRows {
 };
 
 void set_random(HeadRows& rows, Index first, Index count, const CounterRandom& random) {
-  // q and k entries then have the variance σ²·E/2 (an embedding has E/2 pairs of length 1), scaled scores the
-  // same.
+  // Then q and k entries have the variance σ²·E/2 (an embedding has E/2 pairs of length 1), and so do scaled
+  // scores.
   const double deviation = std::sqrt(2.0 * random_deviation / static_cast<double>(rows.cols()));
   for (Index r = 0; r < count; ++r) {
     for (Index c = 0; c < rows.cols(); ++c) {
@@ -222,7 +222,7 @@ void set_random(HeadRows& rows, Index first, Index count, const CounterRandom& r
   }
 }
 
-// Rows 2m, 2m+1 read the pair at `column`, turned back by `radians`.
+// Rows 2m, 2m+1 read the pair at `column`, rotated back by `radians`.
 void set_rotation(HeadRows& rows, Index m, Index column, double radians, double gain) {
   rows.set(2 * m, column, gain * std::cos(radians));
   rows.set(2 * m, column + 1, -gain * std::sin(radians));

@@ -9,8 +9,8 @@
 namespace headwise {
 namespace {
 
-// A scenario needs 4 levels and fewer than 20 keys an object; the number of values bounds the memory of the
-// tree to some 300 MB whatever a file of 64 MiB holds.
+// A scenario needs 4 levels and fewer than 20 keys per object; the number of values bounds the memory of the
+// tree to some 300 MB whatever a file of 64 MiB contains.
 constexpr JsonLimits limits{.levels = 16, .values = 4'000'000, .keys = 256};
 
 }  // namespace

@@ -1,5 +1,4 @@
-// JSON as strictly as a file format wants it: nothing is repaired, dropped or guessed. Private to
-// core/scenario and core/playlist.
+// Strict JSON parsing for file formats: nothing is repaired, dropped or guessed. Private to core/scenario and core/playlist.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -15,14 +14,14 @@ using Json = nlohmann::json;
 // levels, more than 256 keys in an object and more than 4 million values.
 Json parse_json(std::string_view text, const std::string& where);
 
-// The text of a file, at most 64 MiB. Throws Error(usage) where it is missing, a folder or too large, Error(input) where it may not
-// be read; `kind` is what was expected: "scenario".
+// The text of a file, at most 64 MiB. Throws Error(usage) if it is missing, a folder or too large, Error(input) if it cannot be
+// read; `kind` is what was expected: "scenario".
 std::string read_json_text(const std::string& path, const std::string& kind);
 
-// The value as an error line shows it: "8", "\"random\"", "a list of 3", "an object".
+// The value as shown in an error message: "8", "\"random\"", "a list of 3", "an object".
 std::string describe(const Json& value);
 
-// "got" and "expected" of a wrong type or a value out of range: throws Error(usage).
+// Reports a wrong type or a value out of range as "got" and "expected": throws Error(usage).
 [[noreturn]] void wrong_value(const std::string& where, const std::string& what, const std::string& got,
                               const std::string& expected, const std::string& remedy = {});
 

@@ -26,7 +26,7 @@ const AttentionLayer& layer_at(const std::string& path, const AttentionLayers& l
   return layers.layers[static_cast<std::size_t>(layer)];
 }
 
-// Where no layer is recognised because files are missing, that is the cause to be told.
+// If no layer is recognised because files are missing, reports that as the cause.
 void refuse_missing_files(const std::string& path) {
   const std::vector<std::string> missing = ModelFiles(path).missing_files();
   if (missing.empty()) return;
@@ -111,7 +111,7 @@ Scenario opened_model_scenario(const std::string& path, const AttentionLayers& l
   if (!scenario.inputs.self_attention || !TextModel::open(path)->no_text().empty()) return scenario;
   scenario.inputs.source = InputSource::text;
   scenario.inputs.text = "The animal didn't cross the street because it was too tired.";
-  for (const Preset& preset : presets()) {  // our own models: one that they know the words of
+  for (const Preset& preset : presets()) {  // built-in models: one whose words they know
     const Scenario known = preset_scenario(preset.name);
     if (is_of_model(known) && known.parameters.file == path) scenario.inputs.text = known.inputs.text;
   }

@@ -14,7 +14,7 @@
 namespace headwise {
 namespace {
 
-// Calls f(path, member of a, member of b) for every key that a layer decides about.
+// Calls f(path, member of a, member of b) for every key that a layer determines.
 template <class A, class B, class F>
 void for_layer_keys(A& a, B& b, F&& f) {
   f("attention.embed_dim", a.attention.embed_dim, b.attention.embed_dim);
@@ -40,14 +40,14 @@ void for_layer_keys(A& a, B& b, F&& f) {
   f("mask.alibi_scale", a.mask.alibi_scale, b.mask.alibi_scale);
 }
 
-// Keys that only say something together: with one of them written, the layer decides about neither.
+// Keys that only make sense together: if one of them is set, the layer determines neither.
 constexpr std::string_view rotary_paths[]{"attention.rotary_base", "attention.rotary_inverse_frequencies"};
 
 bool is_head_size(std::string_view path) {
   return std::ranges::find(head_size_paths, path) != std::end(head_size_paths);
 }
 
-// The keys that somebody wrote, or set in the window.
+// The keys set by the user, in a file or in the window.
 std::set<std::string> own_keys_of(const Scenario& scenario) {
   const Scenario defaults;
   const Scenario& base = scenario.origin.layer ? *scenario.origin.layer : defaults;
@@ -98,7 +98,7 @@ std::string value_text(const std::optional<T>& value) {
   return value ? value_text(*value) : "null";
 }
 
-// The keys that change numbers and that the scenario has otherwise than the layer. Heads have a sentence of their own.
+// The keys that change numbers and in which the scenario differs from the layer. Heads have a sentence of their own.
 std::string told_of_differences(const Scenario& scenario, const Scenario& layer) {
   std::vector<std::string> told;
   for_layer_keys(scenario, layer, [&](std::string_view path, const auto& ours, const auto& theirs) {
@@ -134,7 +134,7 @@ Scenario with_layer_values(const Scenario& scenario) {
   if (opened.layer == nullptr || !can_be_computed(*opened.layer)) return scenario;
   const Scenario layer = layer_scenario(opened.path, opened.model->layers(), scenario.parameters.layer);
   std::set<std::string> own = own_keys_of(scenario);
-  // Heads that nobody knows are not assumed beside key/value heads that somebody wrote.
+  // An unknown number of heads is not assumed if the user set key/value heads.
   if (!opened.layer->num_heads && std::ranges::any_of(own, is_head_size)) own.insert(num_heads_path);
   Scenario filled = scenario;
   const bool other_heads = own.contains(num_heads_path) && std::ranges::none_of(own, is_head_size);

@@ -1,5 +1,5 @@
-// What a layer of a model decides and a scenario leaves open: heads, scale, softcap, masks, positions, self- or cross-attention. The
-// chosen layer fills in what nobody wrote; what somebody wrote against it is obeyed, and told.
+// What a layer of a model determines and a scenario leaves open: heads, scale, softcap, masks, positions, self- or cross-attention. The
+// chosen layer fills in keys that the user did not set; keys set differently are respected and reported.
 #pragma once
 
 #include <string>
@@ -10,24 +10,24 @@
 
 namespace headwise {
 
-// The scenario with the values of the layer that parameters.layer names, where nobody wrote others: keys that are not in
-// origin.written and still have the values of the layer before (origin.layer), or their defaults. Unchanged where its parameters are no
-// model's, or the layer cannot be computed. Throws Error(input) where the model cannot be opened or its config.json is wrong.
+// The scenario with the values of the layer that parameters.layer names, in keys that the user did not set: those that are not in
+// origin.written and still have the values of the previous layer (origin.layer), or their defaults. Unchanged if its parameters are not a
+// model's, or the layer cannot be computed. Throws Error(input) if the model cannot be opened or its config.json is invalid.
 Scenario with_layer_values(const Scenario& scenario);
 
-// Whether a layer decides about this key: "mask.is_causal".
+// Whether a layer determines this key: "mask.is_causal".
 bool is_layer_key(std::string_view path);
 
-// Copies from one scenario to another the keys that a layer decides about, except for those in `kept`.
+// Copies the keys determined by a layer from one scenario to another, except those in `kept`.
 void copy_layer_keys(const Scenario& from, Scenario& to, const std::set<std::string>& kept = {});
 
-// What a person should know of the layer that a scenario names.
+// Notes on the layer that a scenario names.
 struct LayerNotes {
-  std::vector<std::string> not_computed;  // what the model's attention has beyond the numbers here, one line each
-  std::string differences;  // what the scenario has otherwise than the layer, one line; empty: nothing
+  std::vector<std::string> not_computed;  // what the model's attention has beyond what is computed here, one line each
+  std::string differences;  // how the scenario differs from the layer, one line; empty: not at all
 };
 
-// `tokens`: how many keys there are. Nothing where the parameters are no model's or the layer cannot be computed. Throws as with_layer_values.
+// `tokens`: the number of keys. Empty if the parameters are not a model's or the layer cannot be computed. Throws like with_layer_values.
 LayerNotes notes_on_layer(const Scenario& scenario, std::int64_t tokens);
 
 }  // namespace headwise

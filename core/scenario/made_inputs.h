@@ -1,4 +1,4 @@
-// Query, key and value where no array gives them: from the words of a text, or from numbers.
+// Query, key and value if no array gives them: generated from the words of a text, or from numbers.
 #pragma once
 
 #include <vector>
@@ -10,7 +10,7 @@ namespace headwise {
 
 // One of query, key and value.
 struct InputOrder {
-  const char* name;                  // also the stream of its random numbers
+  const char* name;                  // also the name of its random stream
   const std::vector<Token>* tokens;  // null: numbers
   Index length;
   const char *length_axis, *width_axis;

@@ -1,4 +1,4 @@
-// Which tensors a scenario made and from what, so that the next scenario shares those that come out the same.
+// Which tensors a scenario generated and from what, so that the next scenario can share those that have not changed.
 #pragma once
 
 #include <functional>
@@ -10,17 +10,17 @@
 
 namespace headwise {
 
-// A tensor with all that it depends on: two with the same recipe and the same sources hold the same numbers.
+// A tensor with everything it depends on: two with the same recipe and the same sources hold the same numbers.
 struct MadeTensor {
   std::string recipe;
-  std::vector<TensorPtr> sources;  // compared as addresses; kept alive, so that an address is not used twice
+  std::vector<TensorPtr> sources;  // compared as addresses; kept alive, so that an address is not reused
   TensorPtr tensor;
-  std::vector<std::string> notes;  // what was told when it was made, and holds as long as it is used
+  std::vector<std::string> notes;  // notes from when it was generated, valid as long as it is used
 };
 
-using MadeTensors = std::map<std::string, MadeTensor>;  // by name; "query edited" beside "query"
+using MadeTensors = std::map<std::string, MadeTensor>;  // by name; "query edited" is separate from "query"
 
-// Takes a tensor from `previous` where recipe and sources are the same, else makes it; enters it in `now`
+// Reuses a tensor of `previous` if recipe and sources are the same, else generates it; records it in `now`
 // either way.
 class TensorMaker {
  public:
@@ -40,7 +40,7 @@ class TensorMaker {
     return made.tensor = std::make_shared<const Tensor>(make());
   }
 
-  // Adds to the notes of the tensor that was got last under this name; returns all of them.
+  // Adds to the notes of the tensor last requested under this name; returns all of them.
   const std::vector<std::string>& notes(const std::string& name, const std::vector<std::string>& fresh) {
     std::vector<std::string>& all = now_[name].notes;
     all.insert(all.end(), fresh.begin(), fresh.end());

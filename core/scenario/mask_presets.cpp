@@ -29,7 +29,7 @@ constexpr std::array<MaskPresetEntry, 7> entries{{
     {"padding:K", "the last K keys are padding; default 1"},
 }};
 
-// What the numbers are by themselves.
+// The defaults of the numbers.
 std::vector<Index> default_numbers(Kind kind) {
   switch (kind) {
     case Kind::sliding_window:
@@ -61,7 +61,7 @@ std::string unknown(const std::string& text) {
                      word_of(entries[static_cast<std::size_t>(nearest)].form), join(forms, ", "));
 }
 
-// "3:1,2" → {3,1,2}; none where a part is no whole number.
+// "3:1,2" → {3,1,2}; nullopt if a part is not an integer.
 std::optional<std::vector<Index>> numbers_of(std::string_view text) {
   std::vector<Index> numbers;
   while (true) {
@@ -76,7 +76,7 @@ std::optional<std::vector<Index>> numbers_of(std::string_view text) {
   }
 }
 
-// What is wrong with the numbers, or nothing.
+// What is wrong with the numbers, or an empty string.
 std::string number_refusal(Kind kind, const std::vector<Index>& numbers, Index keys) {
   const std::size_t count = kind == Kind::dilated                                       ? 2
                             : kind == Kind::causal || kind == Kind::causal_bottom_right ? 0

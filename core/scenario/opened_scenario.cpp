@@ -21,13 +21,13 @@ namespace {
 
 constexpr std::size_t most_names = 6;
 
-// Of a name that tells neither. Throws Error(input) that says what it is instead: a Python pickle with the lines that
-// convert it.
+// For a name that indicates neither. Throws Error(input) that says what it is instead: a Python pickle with the lines
+// that convert it.
 bool holds_arrays(const std::string& path) {
   std::error_code missing;
   if (path.ends_with(".json") || !std::filesystem::is_regular_file(path, missing)) return false;
   char first = '{';
-  std::ifstream(path, std::ios::binary) >> first;  // the first that is no white space
+  std::ifstream(path, std::ios::binary) >> first;  // the first that is not white space
   if (first == '{' || first == '\xEF') return false;
   try {
     read_array_file_info(path);
@@ -90,7 +90,7 @@ Scenario scenario_of_file(const std::string& path) {
     scenario.attention.bias = has("in_proj_bias") || has("out_proj.bias");
   }
   if (has("attn_mask") || has("key_padding_mask") || has("valid_lens")) scenario.mask.file = path;
-  // A trace that Headwise wrote tells the heads by its shapes.
+  // In a trace written by Headwise the shapes give the heads.
   const auto heads_of = [&](std::string_view name) -> std::optional<std::int64_t> {
     for (const ArrayInfo& array : info.arrays)
       if (array.name == name && array.sizes.size() == 4) return array.sizes[1];

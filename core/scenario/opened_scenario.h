@@ -1,4 +1,4 @@
-// What a file is opened as, by the window and on the command line.
+// Opens a file as a scenario, for the window and the command line.
 #pragma once
 
 #include <string>
@@ -7,12 +7,12 @@
 
 namespace headwise {
 
-// Whether a path is that of a file of arrays, by its name.
+// Whether a path is that of an array file, by its name.
 bool is_array_file(const std::string& path);
 
-// The scenario of a scenario file; of a file that `headwise run` wrote the run that it came from; of a model its first
-// layer; of other arrays themselves as inputs and, where they are there, as parameters and masks. Throws Error(usage) for a
-// scenario that is wrong, Error(input) for arrays that cannot be opened as any of these.
+// For a scenario file its scenario; for a file written by `headwise run` the run that it came from; for a model its first
+// layer; for other arrays the arrays themselves as inputs and, if present, as parameters and masks. Throws Error(usage) for
+// an invalid scenario, Error(input) for arrays that cannot be opened as any of these.
 Scenario scenario_of_file(const std::string& path);
 
 }  // namespace headwise

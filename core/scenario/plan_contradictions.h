@@ -1,4 +1,4 @@
-// What is wrong with a scenario, collected while it is planned: seen by the files of the plan alone.
+// Everything wrong with a scenario, collected during planning; used only by the files of the plan.
 #pragma once
 
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 
 namespace headwise {
 
-// Everything that is wrong at once, so that a person mends it in one go.
+// Collects all errors, so that users can fix everything at once.
 class Contradictions {
  public:
   void add(std::string cause, bool from_arrays = false) {
@@ -38,7 +38,7 @@ class Contradictions {
   bool arrays_ = false;
 };
 
-// " of query (2,3,8)", for a size that arrays tell; else nothing.
+// " of query (2,3,8)", for a size given by arrays; else empty.
 inline std::string size_source(const std::optional<SizeFact>& fact) {
   return fact ? " of " + fact->source : std::string();
 }

@@ -1,4 +1,4 @@
-// How much memory the inputs and parameters of a plan take, and which key to make smaller where it is not there.
+// How much memory the inputs and parameters of a plan need, and which key to reduce if it is not available.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -31,14 +31,14 @@ Index product(std::initializer_list<Index> sizes) {
   return all;
 }
 
-// A size that a key of the scenario decides.
+// A size determined by a key of the scenario.
 struct SizeKey {
   const char* path;
   Index size;
-  std::function<void(ScenarioPlan&, Index)> set;  // with all that follows from it
+  std::function<void(ScenarioPlan&, Index)> set;  // and everything that follows from it
 };
 
-// The keys that decide the sizes of the plan, the largest size first. One that a text or an array decides has none.
+// The keys that determine the sizes of the plan, the largest size first. A size determined by a text or an array has none.
 std::vector<SizeKey> size_keys(const ScenarioPlan& plan, const Scenario& scenario) {
   using Plan = ScenarioPlan;
   const InputsSpec& i = scenario.inputs;
@@ -83,7 +83,7 @@ std::vector<SizeKey> size_keys(const ScenarioPlan& plan, const Scenario& scenari
   return keys;
 }
 
-// "set inputs.query_length to at most 4096: it is 99999999999": the largest size, and what it may be beside the others. `fits`
+// "set inputs.query_length to at most 4096: it is 99999999999": the largest size, and its maximum given the others. `fits`
 // says whether there is memory for a plan.
 std::string what_to_change(const ScenarioPlan& plan, const Scenario& scenario,
                            const std::function<bool(const ScenarioPlan&)>& fits) {
@@ -133,7 +133,7 @@ Index planned_bytes(const ScenarioPlan& plan, const Scenario& scenario, DType dt
   }
   const auto frozen = static_cast<Index>(o.frozen_heads.size());
   cells = checked_add(cells, product({2, plan.batch, frozen, plan.query_length, plan.all_keys}));
-  const Index mask = plan.mask_preset ? product({plan.query_length, plan.masked_keys}) : 0;  // a byte a cell
+  const Index mask = plan.mask_preset ? product({plan.query_length, plan.masked_keys}) : 0;  // one byte per cell
   const Index bytes = checked_multiply(cells, static_cast<Index>(dtype_bytes(dtype)), "scenario");
   return checked_add(checked_add(bytes, mask), labels);
 }
@@ -165,7 +165,7 @@ void require_planned_memory(const ScenarioPlan& plan, const Scenario& scenario, 
                                      what_to_change(plan, scenario, fits)});
   };
   const auto require = [&](const char* what, const auto& bytes_of) {
-    Index bytes = std::numeric_limits<Index>::max();  // where more than that is needed
+    Index bytes = std::numeric_limits<Index>::max();  // if more than that is needed
     try {
       bytes = bytes_of(plan);
       require_memory(bytes, what);

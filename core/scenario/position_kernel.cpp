@@ -35,9 +35,9 @@ double PositionKernel::smallest(Index reach) const {
 }
 
 double PositionKernel::sharpness(Index reach, double share, double most) const {
-  // Σ over one side of exp(β·(K(δ) − K(0))) falls with β: bisection.
+  // Σ over one side of exp(β·(K(δ) − K(0))) decreases with β: bisection.
   const double allowed = (1.0 / share - 1.0) / 2.0;
-  if (std::exp(-most * (peak() - value(1))) > allowed) return most;  // the neighbour alone takes too much
+  if (std::exp(-most * (peak() - value(1))) > allowed) return most;  // the adjacent one alone takes too much
   std::vector<double> gaps;
   for (Index distance = 1; distance < reach; ++distance) gaps.push_back(peak() - value(distance));
   double low = 0.0, high = most;

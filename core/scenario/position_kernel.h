@@ -1,6 +1,6 @@
-// How sharply a head can tell positions apart. The codes of two positions, over some of the sinusoid pairs,
-// have the dot product K(δ) = Σ_p cos(ω_p·δ): it depends on their distance alone and is largest, the number
-// of pairs, at δ = 0. A softmax over β·K finds distance 0 when β is large enough.
+// How sharply a head can distinguish positions. The codes of two positions, over some of the sinusoid pairs,
+// have the dot product K(δ) = Σ_p cos(ω_p·δ): it depends only on their distance and is largest, the number of
+// pairs, at δ = 0. A softmax over β·K finds distance 0 if β is large enough.
 #pragma once
 
 #include <vector>
@@ -21,8 +21,8 @@ struct PositionKernel {
   // The largest and the smallest K(δ) over 0 < |δ| < reach.
   double largest_beside(Index reach) const;
   double smallest(Index reach) const;
-  // The least β with which distance 0 takes `share` of a softmax over all |δ| < reach; `most` where that is
-  // not enough.
+  // The smallest β for which distance 0 gets `share` of a softmax over all |δ| < reach; `most` if that is not
+  // enough.
   double sharpness(Index reach, double share, double most) const;
 };
 

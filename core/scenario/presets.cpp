@@ -9,7 +9,7 @@
 
 namespace headwise {
 
-// assets/presets/NAME.json, put into the program by assets/embed.cmake.
+// assets/presets/NAME.json, embedded by assets/embed.cmake.
 namespace embedded {
 std::span<const unsigned char> preset_copycat();
 std::span<const unsigned char> preset_hand_made();

@@ -1,5 +1,4 @@
-// Scenarios that are in the program: the welcome one and those of the menu, of `list presets` and of `bench
-// --preset`.
+// Built-in scenarios: the welcome one and those of the menu, of `list presets` and of `bench --preset`.
 #pragma once
 
 #include <optional>
@@ -17,15 +16,15 @@ struct Preset {
   std::string_view title;  // in a menu: "Hand-made heads"
   std::string_view what;   // one line
   std::string_view json;   // the scenario file
-  Index head = 0;          // the one to look at first
-  // And the weight of a query for a key that shows what the preset is about, at the step that makes it; none: whatever step one
-  // is at.
+  Index head = 0;          // the first one to look at
+  // The weight of a query for a key that shows what the preset is about, at the step that computes it; nullopt: the current
+  // step is kept.
   std::optional<std::pair<Index, Index>> weight = std::nullopt;
 };
 
 std::span<const Preset> presets();  // the welcome scenario first
 
-// Both throw Error(usage) that names the nearest one.
+// Both throw Error(usage) naming the nearest one.
 const Preset& preset_named(std::string_view name);
 Scenario preset_scenario(std::string_view name);
 

@@ -1,4 +1,4 @@
-// What rotary position embedding asks of the rest of a scenario.
+// What rotary position embedding requires of the rest of a scenario.
 #pragma once
 
 #include "core/scenario/plan_contradictions.h"
@@ -6,7 +6,7 @@
 
 namespace headwise {
 
-// Pairs of columns that are turned by positions, and no key without one. The plan's head_dim is known by now.
+// Checks that columns can be rotated in pairs, and that every key has a position. The plan's head_dim is already known.
 void check_rotary_embedding(const ScenarioPlan& plan, const Scenario& scenario, const GivenArrays& given,
                             const GivenSizes& sizes, Contradictions& wrong);
 

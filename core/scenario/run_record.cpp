@@ -23,7 +23,7 @@ constexpr const char* tokens_name = "__tokens__";
 constexpr const char* warnings_name = "__warnings__";
 constexpr const char* origin_name = "__origin__";
 
-// A token may be bytes that are no UTF-8, which JSON has to be.
+// A token may contain bytes that are not UTF-8, which JSON requires.
 std::string as_text(const Json& json) {
   return json_text(json, {.replaces_bytes = true});
 }
@@ -33,7 +33,7 @@ std::string as_text(const Json& json) {
                                   "write the file again with headwise run"});
 }
 
-// The entry as `T`, or `otherwise` where the file has none; a key of an object where `key` is given.
+// The entry as `T`, or `otherwise` if the file has none; a key of an object if `key` is given.
 template <class T>
 T read_entry(const std::string& path, const FileMetadata& metadata, const char* entry,
              const char* key = nullptr) {
@@ -88,7 +88,7 @@ Scenario with_sizes_of(const Scenario& scenario, const AttentionInputs& inputs) 
 FileMetadata run_metadata(const RunRecord& run, const std::string& folder) {
   Scenario scenario = with_files_relative_to(run.scenario, folder);
   std::vector<std::string> given = run.given;
-  if (scenario.frozen_heads && scenario.frozen_heads->attn_weights) {  // the file has them as frozen_weights
+  if (scenario.frozen_heads && scenario.frozen_heads->attn_weights) {  // the file has these as frozen_weights
     scenario.frozen_heads->attn_weights = nullptr;
     given.push_back("frozen_weights");
   }
@@ -136,7 +136,7 @@ Scenario scenario_of_run(const std::string& path, const RunRecord& run, const st
   for (const std::string& name : run.given) {
     if (is_any_of(name, {"query", "key", "value"})) {
       inputs = true;
-      if (name != "query") scenario.inputs.self_attention = false;  // arrays of their own
+      if (name != "query") scenario.inputs.self_attention = false;  // separate arrays
     } else if (is_any_of(name, {"attn_mask", "key_padding_mask", "valid_lens"})) {
       masks = true;
       require(has(name.c_str()), name.c_str());
@@ -144,7 +144,7 @@ Scenario scenario_of_run(const std::string& path, const RunRecord& run, const st
       scenario.frozen_heads->file = file;
       require(has("frozen_weights"), "frozen_weights");
     } else if (name == "grad_output") {
-      inputs |= has("grad_output");  // in the file where gradients are; it is read beside the inputs
+      inputs |= has("grad_output");  // in files with gradients; it is read along with the inputs
     } else if (name != "frozen_weights") {
       parameters = true;
     }
@@ -152,7 +152,7 @@ Scenario scenario_of_run(const std::string& path, const RunRecord& run, const st
   if (inputs) {
     scenario.inputs.source = InputSource::file;
     scenario.inputs.file = file;
-    scenario.inputs.batch_first = true;  // as a trace has them
+    scenario.inputs.batch_first = true;  // as in a trace
     require(has("query") || has("q_heads"), "query");
     const bool one_array = scenario.op == Op::multi_head_attention && scenario.inputs.self_attention;
     require(one_array || has("key") || has("k_heads"), "key");

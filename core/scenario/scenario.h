@@ -1,6 +1,6 @@
-// A Scenario is a value: all that a result depends on. It compares, copies, and reads and writes as JSON
-// (core/scenario/scenario_json.h). Undo is a list of Scenarios. Defaults here are the defaults of the file
-// format; an empty optional is its null: "follows from the rest".
+// A Scenario is a value: everything that a result depends on. It can be compared, copied, and read and written as JSON
+// (core/scenario/scenario_json.h). Undo is a list of Scenarios. Defaults here are those of the file format; an empty optional
+// is null there: "derived from the rest".
 #pragma once
 
 #include <cstdint>
@@ -27,8 +27,8 @@ struct AttentionSpec {
   bool bias = true;
   bool add_bias_kv = false;
   bool add_zero_attn = false;
-  std::optional<double> rotary_base;  // null: none, unless the frequencies are written
-  // Up to D/2 numbers in the place of those that follow from a base: a model that stretches them, or turns a part of each head
+  std::optional<double> rotary_base;  // null: none, unless frequencies are given
+  // Up to D/2 numbers instead of those derived from a base: for a model that stretches them, or rotates part of each head
   std::optional<std::vector<double>> rotary_inverse_frequencies;
   std::optional<double> scale;
   double softcap = 0.0;
@@ -72,7 +72,7 @@ struct MaskSpec {
   bool is_causal = false;
   CausalAlignment causal_alignment = CausalAlignment::top_left;
   std::optional<std::int64_t> sliding_window;
-  // (N), or (N,L) as a list of lists: key j takes part where j < len
+  // (N), or (N,L) as a list of lists: key j takes part if j < len
   std::optional<std::vector<std::vector<std::int64_t>>> valid_lens;  // one inner list of 1 entry per batch for (N)
   bool valid_lens_per_query = false;                                 // true: (N,L)
   bool alibi = false;
@@ -91,11 +91,11 @@ struct CellEdit {
   friend bool operator==(const CellEdit&, const CellEdit&) = default;
 };
 
-// heads.frozen: heads whose attention weights are held as they were (core/attention/frozen_heads.h).
+// heads.frozen: heads whose attention weights are frozen (core/attention/frozen_heads.h).
 struct FrozenHeads {
-  std::vector<std::int64_t> heads;  // slice f of the weights is kept by heads[f]; each head once
+  std::vector<std::int64_t> heads;  // slice f of the weights belongs to heads[f]; no duplicates
   TensorPtr attn_weights;  // (N,F,L,S′) f64, never edited in place; null: in `file`, or given from outside
-  std::optional<std::string> file;  // an array file that holds them as frozen_weights
+  std::optional<std::string> file;  // an array file that has them as frozen_weights
   friend bool operator==(const FrozenHeads& a, const FrozenHeads& b) {
     const bool same = a.attn_weights == b.attn_weights ||
                       (a.attn_weights && b.attn_weights && a.attn_weights->bytes() == b.attn_weights->bytes() &&
@@ -108,9 +108,9 @@ struct Scenario;
 
 // Where a Scenario came from. Not part of its value: scenarios that differ only in this are equal.
 struct ScenarioOrigin {
-  std::string folder;  // the files that it names are relative to this folder; empty: to the working folder
-  std::set<std::string> written;  // the keys that somebody wrote, their defaults too: "attention.embed_dim"
-  // What the layer of a model decided about (core/scenario/layer_values.h), as the layer has it; null: nothing yet.
+  std::string folder;  // the files that it names are relative to this folder; empty: to the working directory
+  std::set<std::string> written;  // the keys set by the user, even to their defaults: "attention.embed_dim"
+  // What the layer of a model determined (core/scenario/layer_values.h), with the layer's values; null: nothing yet.
   std::shared_ptr<const Scenario> layer = {};
   friend bool operator==(const ScenarioOrigin&, const ScenarioOrigin&) { return true; }
 };
@@ -126,7 +126,7 @@ struct Scenario {
   std::vector<CellEdit> edits;
   ScenarioOrigin origin;
 
-  // Defined in scenario.cpp, so that not every file compiles them again.
+  // Defined in scenario.cpp, so that not every file compiles them.
   Scenario();
   Scenario(const Scenario&);
   Scenario(Scenario&&) noexcept;

@@ -1,4 +1,4 @@
-// Ranges of a Scenario that was made by hand and not read: the same schema, visited once more.
+// Checks the ranges of a Scenario that was created in code and not read: the same schema, visited once more.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -52,7 +52,7 @@ struct RangeChecker {
     if (held && (held->dtype() != DType::f64 || held->shape().rank() != 4))
       refuse(section, key, held->shape().sizes_text(), "attn_weights (N,F,L,S) in f64");
   }
-  void edits(const char*, const char*, const std::vector<CellEdit>&) {}  // checked where they are made
+  void edits(const char*, const char*, const std::vector<CellEdit>&) {}  // checked where they are applied
 };
 
 }  // namespace

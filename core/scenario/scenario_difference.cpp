@@ -22,8 +22,8 @@ bool same(const std::vector<CellEdit>& a, const std::vector<CellEdit>& b) {
   });
 }
 
-// Calls f(path, member of a, member of b) for every key. Both are visited in the order of the format, so that the members of
-// one, as addresses, have the types of the other's.
+// Calls f(path, member of a, member of b) for every key. Both are visited in the order of the format, so that the member
+// addresses of one have the types of the other's.
 template <class A, class F>
 void for_key_pairs(A& a, const Scenario& b, F&& f) {
   std::vector<const void*> others;
@@ -51,7 +51,7 @@ void copy_keys(const std::vector<std::string>& paths, const Scenario& from, Scen
 }
 
 std::string key_value_text(const Scenario& scenario, const std::string& path) {
-  Scenario alone;  // without the texts and the long lists of the rest
+  Scenario alone;  // without the texts and the long lists of the others
   copy_keys({path}, scenario, alone);
   std::string pointer = "/" + path;
   std::ranges::replace(pointer, '.', '/');

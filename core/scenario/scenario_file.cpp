@@ -14,7 +14,7 @@ namespace headwise {
 namespace {
 
 constexpr std::size_t most_bytes = std::size_t{64} << 20;
-constexpr Index most_cells_as_text = 16384;  // of the weights that frozen heads keep: about 300 KiB of JSON
+constexpr Index most_cells_as_text = 16384;  // for the weights of frozen heads: about 300 KiB of JSON
 
 }  // namespace
 
@@ -50,7 +50,7 @@ std::string read_json_text(const std::string& path, const std::string& kind) {
 
 namespace {
 
-// A path that was relative to one folder, as seen from another.
+// Rewrites a path relative to one folder as relative to another.
 void move_path(std::optional<std::string>& file, const std::filesystem::path& from,
                const std::filesystem::path& to) {
   if (!file || is_builtin(*file) || std::filesystem::path(*file).is_absolute()) return;

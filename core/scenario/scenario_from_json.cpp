@@ -1,5 +1,5 @@
-// JSON → Scenario: a visitor of the schema that takes each key that is there and knows those that may be. What each value
-// may be stands in scenario_values.
+// JSON → Scenario: a visitor of the schema that reads each key that is present and collects the allowed ones.
+// scenario_values defines the allowed values.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -37,7 +37,7 @@ KnownKeys known_keys() {
 void refuse_unknown_key(const std::string& where, const std::string& section, const std::string& key,
                         const KnownKeys& known) {
   std::string nearest = key_path(section, nearest_name(key, known.at(section)));
-  for (const auto& [other, keys] : known) {  // the right key in the wrong place
+  for (const auto& [other, keys] : known) {  // the right key in the wrong section
     for (const std::string& candidate : keys) {
       if (candidate == key) nearest = key_path(other, key);
     }
@@ -76,9 +76,9 @@ struct Reader {
   const Json& root;
   const std::string& where;
   std::set<std::string> written;
-  std::string place;  // of the key that was found last
+  std::string place;  // of the key found last
 
-  // The key's value, or null where the file leaves it out.
+  // The key's value, or null if the file omits it.
   const Json* find(const std::string& section, const char* key) {
     const Json* parent = &root;
     if (!section.empty()) {

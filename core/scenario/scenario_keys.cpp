@@ -14,7 +14,7 @@
 namespace headwise {
 namespace {
 
-// A line a key; a key of the schema that is not here fails a test (tests/core/scenario/scenario_keys_test.cpp).
+// One line per key; a key of the schema that is not here fails a test (tests/core/scenario/scenario_keys_test.cpp).
 constexpr std::array descriptions{
     KeyDescription{"op", "which operator: torch.nn.MultiheadAttention or F.scaled_dot_product_attention"},
     KeyDescription{"attention.embed_dim", "E, the width of the model"},

@@ -1,5 +1,5 @@
-// Every key of a scenario in words: for `headwise list settings`, and for whoever writes a scenario by hand. Types, ranges and
-// defaults come from core/scenario/scenario_schema.h; what a key is for is declared here, once.
+// Describes every key of a scenario: for `headwise list settings`, and for anyone writing a scenario by hand. Types, ranges
+// and defaults come from core/scenario/scenario_schema.h; the purpose of a key is declared here, once.
 #pragma once
 
 #include <span>
@@ -13,8 +13,8 @@ struct ScenarioKey {
   std::string path;           // "attention.num_heads"
   std::string type;           // "integer", "number or null"
   std::string range;          // "an integer of at least 1", "random, ones, uniform01, text, file"
-  std::string default_value;  // as JSON has it: "8", "null", "\"random\""
-  std::string what;           // one line; empty where nobody has described the key
+  std::string default_value;  // as JSON: "8", "null", "\"random\""
+  std::string what;           // one line; empty if the key has no description
 };
 
 // In the order of the format.

@@ -15,7 +15,7 @@
 namespace headwise {
 namespace {
 
-// Somebody wrote it, or set it to something that is not its default.
+// Whether the user wrote it, or set it to something other than its default.
 template <class T>
 bool is_written(const Scenario& scenario, const char* path, const T& value, const T& default_value) {
   return value != default_value || scenario.origin.written.contains(path);
@@ -30,7 +30,7 @@ bool is_written(const Scenario& scenario, const char* path, const T& value, cons
                                   .remedy = fmt::format("leave {} out, or set it to {}", path, fact.size)});
 }
 
-// A size with a default: the arrays decide, unless the scenario wrote another one.
+// A size with a default: the arrays decide, unless the scenario sets another one.
 Index size_of(const Scenario& scenario, const char* name, const char* letter, Index value,
               Index default_value, const std::optional<SizeFact>& fact) {
   if (!fact) return value;
@@ -41,15 +41,15 @@ Index size_of(const Scenario& scenario, const char* name, const char* letter, In
   return fact->size;
 }
 
-// A size that may be null: written, from the arrays, or what follows.
+// A size that may be null: as written, from the arrays, or derived.
 Index size_of(const char* name, const char* letter, const std::optional<Index>& value,
               const std::optional<SizeFact>& fact, Index follows) {
   if (value && fact && *value != fact->size) disagree(name, *value, letter, *fact);
   return value ? *value : fact ? fact->size : follows;
 }
 
-// H, G, D, Dv; E, kdim and vdim are known by now. Where H does not divide E the head width is 0 and the cause
-// is told.
+// H, G, D, Dv; E, kdim and vdim are already known. If H does not divide E the head width is 0 and the cause is
+// reported.
 void plan_heads(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& sizes, Contradictions& wrong) {
   const AttentionSpec& a = scenario.attention;
   AttentionOptions& o = plan.options;
@@ -104,7 +104,7 @@ void copy_options(AttentionOptions& o, const Scenario& scenario) {
   if (scenario.head_gain) o.head_gain = *scenario.head_gain;
 }
 
-// N, L and S: arrays first, then the text, then what only masks tell, then what is written.
+// N, L and S: arrays first, then the text, then sizes given only by masks, then what is written.
 void plan_lengths(ScenarioPlan& plan, const Scenario& scenario, const GivenSizes& sizes,
                   const TextLengths& text, Contradictions& wrong) {
   const InputsSpec& i = scenario.inputs;
@@ -227,7 +227,7 @@ std::string shape_text(const ScenarioPlan& plan, std::size_t frozen) {
   return fmt::format("({},{},{},{})", plan.batch, frozen, plan.query_length, plan.all_keys);
 }
 
-// The heads that keep their weights, and weights that fit: after every other size is known.
+// Checks the frozen heads, and that their weights fit: after every other size is known.
 void plan_frozen_heads(ScenarioPlan& plan, const Scenario& scenario, const GivenArrays& given,
                        Contradictions& wrong) {
   if (!scenario.frozen_heads) return;
@@ -249,7 +249,7 @@ void plan_frozen_heads(ScenarioPlan& plan, const Scenario& scenario, const Given
   }
   const bool inline_weights = found->second == frozen.attn_weights;
   const Shape& shape = found->second->shape();
-  // Lists without numbers cannot tell the sizes behind an axis of 0.
+  // Lists without numbers cannot give the sizes after an axis of 0.
   const bool both_empty =
       shape.element_count() == 0 && (plan.batch == 0 || plan.query_length == 0 || plan.all_keys == 0);
   const std::vector<Index> sizes{plan.batch, static_cast<Index>(frozen.heads.size()), plan.query_length,
@@ -284,7 +284,7 @@ bool decide_packed(const ScenarioPlan& plan, const Scenario& scenario, const Giv
   }
   const bool made_packed = o.kdim == o.embed_dim && o.vdim == o.embed_dim &&
                            scenario.parameters.layout == ProjectionLayout::packed;
-  // A scenario that is separate by itself makes what is not given; beside packed ones it would be an accident.
+  // A scenario with separate projections generates what is not given; next to packed ones that would be an accident.
   wrong.check(
       separate.empty() || missing.empty() || !made_packed,
       fmt::format("of the separate projections only {} {} given: give {} too, or set parameters.layout to "

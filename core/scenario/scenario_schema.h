@@ -1,5 +1,5 @@
-// The scenario format, declared once: every key, where it lives in the struct, what it may be. Reading,
-// writing and checking are visitors of this declaration; none of them knows a key of its own.
+// The scenario format, declared once: every key, where it is stored in the struct, and its allowed values. Reading,
+// writing and checking are visitors of this declaration; none of them has keys of its own.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace headwise {
 
-// The words of an enumeration, in the order of its enumerators.
+// The names of an enumeration, in the order of its enumerators.
 template <class Enum>
 struct ChoiceNames;
 template <>
@@ -62,7 +62,7 @@ struct IntegerRange {
 struct NumberRange {
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
-  bool open = false;  // `least` itself is outside
+  bool open = false;  // `least` itself is excluded
   const char* words = "a finite number";
   bool contains(double value) const {
     return std::isfinite(value) && (open ? value > least : value >= least) && value <= most;
@@ -73,9 +73,9 @@ struct NumberRange {
 inline constexpr int scenario_format_version = 1;
 
 // S is Scenario or const Scenario. The visitor has
-//   field(section, key, member)         bool, string, optional string, seed, enumeration, optional
-//   enumeration field(section, key, member, range)  (optional) integers and numbers mask_value, valid_lens,
-//   numbers (with what there is one of), frozen, edits for the keys with a form of their own.
+//   field(section, key, member)         bool, string, optional string, seed, enumeration, optional enumeration
+//   field(section, key, member, range)  (optional) integers and numbers
+//   mask_value, valid_lens, numbers (with what there is one of), frozen, edits: keys with a form of their own
 // `section` is "" at the top level.
 template <class S, class Visitor>
 void visit_scenario(S& s, Visitor& visit) {
@@ -149,8 +149,8 @@ void visit_scenario(S& s, Visitor& visit) {
   visit.edits("", "edits", s.edits);
 }
 
-// A visitor for what treats every key alike: calls f(section, key, member), whatever the form of the key; twice for
-// mask.valid_lens, which two members hold.
+// A visitor that treats every key alike: calls f(section, key, member), whatever the form of the key; twice for
+// mask.valid_lens, which is stored in two members.
 template <class F>
 struct EachKey {
   F f;

@@ -1,4 +1,4 @@
-// Scenario → JSON, and --set, which is a change of that JSON read again.
+// Scenario → JSON, and --set, which changes that JSON and reads it again.
 #include <fmt/format.h>
 
 #include "core/files/json_text.h"
@@ -14,14 +14,14 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
-// A number that JSON has no literal for is written as the word that the reader takes back.
+// A number that has no JSON literal is written as a word that the reader accepts.
 OrderedJson number_or_word(double value) {
   if (std::isnan(value)) return "nan";
   if (std::isinf(value)) return value < 0 ? "-inf" : "inf";
   return value;
 }
 
-// Lists in lists, one for each axis from this one on; `next` is the flat cell that comes next.
+// Nested lists, one level per axis from this one on; `next` is the next flat cell.
 OrderedJson nested_numbers(const Tensor& tensor, Index axis, Index& next) {
   OrderedJson list = OrderedJson::array();
   for (Index i = 0; i < tensor.shape().size(axis); ++i) {
@@ -99,7 +99,7 @@ OrderedJson all_keys(const Scenario& scenario) {
   return writer.root;
 }
 
-// Without the keys that nobody wrote and that have their default, or what the layer of a model decided.
+// Without the keys that the user did not set and that have their default, or the value determined by a model's layer.
 OrderedJson own_keys(const Scenario& scenario) {
   Scenario base;
   if (is_of_model(scenario) && scenario.origin.layer) copy_layer_keys(*scenario.origin.layer, base);
@@ -118,7 +118,7 @@ OrderedJson own_keys(const Scenario& scenario) {
   return own;
 }
 
-// A line per key; the edits, of which there may be many, a line each.
+// One line per key; the edits, of which there may be many, one line each.
 std::string layout(const OrderedJson& root) {
   std::string text = "{";
   const char* comma = "";
@@ -165,7 +165,7 @@ Scenario with_setting(const Scenario& scenario, std::string_view path_equals_val
   const std::string text(path_equals_value.substr(equals + 1));
   OrderedJson value;
   if (OrderedJson::accept(text)) {
-    parse_json(text, where);  // refuses what `accept` lets pass: duplicate keys, too many levels
+    parse_json(text, where);  // rejects what `accept` allows: duplicate keys, too many levels
     value = ordered_json_of(text);
   } else {
     value = text;
@@ -191,10 +191,10 @@ Scenario with_setting(const Scenario& scenario, std::string_view path_equals_val
   Scenario changed = scenario_from_json(json, where);
   changed.origin.folder = scenario.origin.folder;
   const bool of_layer = is_of_model(scenario) && scenario.origin.layer;
-  // Other parameters in the sizes of the layer; another layer brings its own.
+  // Other parameters keep the sizes of the layer; another layer brings its own.
   if (of_layer && !is_of_model(changed)) copy_layer_keys(scenario, changed, changed.origin.written);
-  // What only stands in the JSON because it is not the default was said by nobody: it may be assumed. What is not as the layer has it
-  // was said by somebody.
+  // Keys that are only in the JSON because they are not the default were not set by the user: they may be assumed. Keys that differ
+  // from the layer were set by the user.
   std::erase_if(changed.origin.written, [&](const std::string& key) {
     return !scenario.origin.written.contains(key) && key != path && !key.starts_with(path + ".") &&
            !(of_layer && is_layer_key(key));

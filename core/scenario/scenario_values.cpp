@@ -11,7 +11,7 @@
 namespace headwise {
 namespace {
 
-constexpr double largest_exact_integer = 9007199254740992.0;  // 2^53: beyond it, 8.0 need not mean 8
+constexpr double largest_exact_integer = 9007199254740992.0;  // 2^53: above this, 8.0 need not mean 8
 constexpr std::size_t most_index_entries = 8;
 
 // An object with no other keys than these.
@@ -33,7 +33,7 @@ double read_number_or_word(const Json& value, const std::string& place) {
   return read_number(value, place, {.words = "a number, \"-inf\", \"inf\" or \"nan\""});
 }
 
-// Lists in lists, four deep, each as long as its neighbours: (N,F,L,S′).
+// Nested lists, four levels deep, each level of equal lengths: (N,F,L,S′).
 void read_nested_numbers(const Json& value, const std::string& place, std::size_t level,
                          std::vector<std::optional<Index>>& sizes, std::vector<double>& numbers) {
   if (level == sizes.size()) {

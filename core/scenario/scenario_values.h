@@ -1,5 +1,5 @@
-// JSON → the value of one key of a scenario, and nothing but what that key may be. `place` is the key as an error line names
-// it: "file.json: attention.num_heads". All throw Error(usage): what was got, what was expected. Private to core/scenario.
+// JSON → the value of one key of a scenario, restricted to its allowed values. `place` is the key as error messages name it:
+// "file.json: attention.num_heads". All throw Error(usage): what was got, what was expected. Private to core/scenario.
 #pragma once
 
 #include <fmt/format.h>
@@ -18,13 +18,13 @@ namespace headwise {
 bool read_boolean(const Json& value, const std::string& place);
 std::string read_string(const Json& value, const std::string& place);
 
-// 8.0 is 8, as long as a double has it exactly: up to 2^53.
+// 8.0 is 8, as long as a double represents it exactly: up to 2^53.
 std::int64_t read_integer(const Json& value, const std::string& place, const IntegerRange& range);
-// All of 64 bits: 0 to 18446744073709551615.
+// All 64 bits: 0 to 18446744073709551615.
 std::uint64_t read_seed(const Json& value, const std::string& place);
 double read_number(const Json& value, const std::string& place, const NumberRange& range);
 
-// One of ChoiceNames<Enum>; any other word is told with the nearest of them.
+// One of ChoiceNames<Enum>; any other name is reported with the nearest of them.
 template <class Enum>
 Enum read_choice(const Json& value, const std::string& place) {
   constexpr auto& names = ChoiceNames<Enum>::names;

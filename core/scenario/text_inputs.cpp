@@ -82,7 +82,7 @@ TensorPtr make_layer_input(ModelInput& input, Index batch, DType dtype, TensorMa
   const std::string recipe = fmt::format("{}\n{} {} {}\n{}", path, state.modified, state.bytes, input.layer,
                                          join(input.text.ids, " "));
   input.hidden_state = maker.get("hidden state of the model", recipe, {}, [&] {
-    if (input.hidden_state) return Tensor(*input.hidden_state);  // who made these inputs has it already
+    if (input.hidden_state) return Tensor(*input.hidden_state);  // the caller already has it
     return Tensor(*transformer.run(input.text.ids, {.layers = input.layer}).hidden_states.back());
   });
   return maker.get("query", fmt::format("{} {} of the model", dtype_name(dtype), batch), {input.hidden_state},

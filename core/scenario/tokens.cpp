@@ -83,7 +83,7 @@ Kind kind_of(utf8proc_int32_t c) {
   }
 }
 
-// The code point at `at` and its length in bytes; -1 and 1 for a byte that begins no well-formed sequence.
+// The code point at `at` and its length in bytes; -1 and 1 if no well-formed sequence begins there.
 struct CodePoint {
   utf8proc_int32_t value = -1;
   std::size_t bytes = 1;
@@ -104,7 +104,7 @@ bool is_ascii(char c) {
 }
 
 Cluster next_cluster(std::string_view text, std::size_t begin) {
-  // ASCII before ASCII is a cluster (a carriage return may have its line feed): most text, ten times as fast.
+  // ASCII before ASCII is a cluster (a carriage return may have its line feed): the common case, ten times as fast.
   if (is_ascii(text[begin]) && text[begin] != '\r' && (begin + 1 == text.size() || is_ascii(text[begin + 1]))) {
     return {begin, begin + 1, text[begin], kind_of(text[begin])};
   }
@@ -119,7 +119,7 @@ Cluster next_cluster(std::string_view text, std::size_t begin) {
     if (next.value < 0 || utf8proc_grapheme_break_stateful(current.value, next.value, &state)) break;
     cluster.end += next.bytes;
     current = next;
-    // A format character that prepends (U+0600) is part of what it stands before, not a separator.
+    // A format character that prepends (U+0600) is part of what follows it, not a separator.
     if (cluster.kind == Kind::separator && next.value != '\n') cluster.kind = Kind::symbol;
   }
   return cluster;
@@ -183,7 +183,7 @@ std::size_t word_end(std::string_view text, const Cluster& first) {
   return last.end;
 }
 
-// Hands each token to `sink`, in order.
+// Passes each token to `sink`, in order.
 template <class Sink>
 void for_each_token(std::string_view text, const Sink& sink) {
   for (std::size_t at = 0; at < text.size();) {
@@ -220,7 +220,7 @@ std::string_view first_tokens(std::string_view text, Index count) {
 
 std::vector<Token> tokenise(std::string_view text) {
   const Index count = token_count(text);
-  // What the words hold beyond the space inside a std::string is about three times the text: text, lookup,
+  // The words' storage beyond the inline buffer of std::string is about three times the text: text, lookup,
   // slack.
   const Index held = checked_multiply(count, sizeof(Token), "tokens") + 3 * static_cast<Index>(text.size());
   require_memory(held, "the tokens of the text");

@@ -1,5 +1,5 @@
-// What the heads of the program's own models do, where they do something that has a name. Measured on texts that the models
-// were not trained on: assets/models/*/card.md.
+// What the heads of the built-in models do, if it has a name. Measured on texts that the models were not trained on:
+// assets/models/*/card.md.
 #pragma once
 
 #include <optional>
@@ -14,7 +14,7 @@ struct TrainedHead {
   std::string_view reason;  // one sentence, with what was measured
 };
 
-// `model` as parameters.file names it, "builtin:sentences"; none for other models, and for heads whose work has no name.
+// `model` as parameters.file names it, "builtin:sentences"; nullopt for other models, and for heads without a named role.
 std::optional<TrainedHead> trained_head(std::string_view model, Index layer, Index head);
 
 }  // namespace headwise

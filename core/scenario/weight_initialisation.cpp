@@ -56,7 +56,7 @@ Distribution normal(double fan_sum) {
   return {Distribution::Kind::normal, std::sqrt(2.0 / fan_sum)};
 }
 
-// Of a projection with these fans; `head_width` is D for q and k and Dv for v.
+// For a projection with these fans; `head_width` is D for q and k and Dv for v.
 Distribution projection_distribution(Initialisation init, Index fan_in, Index fan_out, Index head_width) {
   const double fan_sum = static_cast<double>(fan_in) + static_cast<double>(fan_out);
   switch (init) {
@@ -85,7 +85,7 @@ bool one_width(const AttentionOptions& o) {
   return o.kdim == o.embed_dim && o.vdim == o.embed_dim;
 }
 
-// Where each projection lies in the packed matrix, and its own sizes.
+// Where each projection is in the packed matrix, and its own sizes.
 struct Slice {
   Index first_row, rows, cols, head_width;
   const char *stream, *axis;

@@ -1,15 +1,15 @@
-// Random parameters, distributed as torch.nn.MultiheadAttention's reset_parameters and other people's layers
-// do it, from counter-based numbers: the same seed gives the same numbers in every layout of the projection.
+// Random parameters, distributed as in torch.nn.MultiheadAttention's reset_parameters and other common
+// layers, from counter-based numbers: the same seed gives the same numbers in every layout of the projection.
 //
-//   init            in_proj_weight (or q, k, v)                out_proj.weight                    bias_k,
-//   bias_v xavier_uniform  U(±√(6/(fan_in+fan_out)))                  U(±1/√fan_in), as nn.Linear        N(0,
-//   1/√width) xavier_normal   N(0, √(2/(fan_in+fan_out)))                the same the same normal_dk N(0,
-//   √(2/(fan_in+D))), for v with Dv       xavier_normal                      the same uniform01       U[0,1)
-//   U[0,1)                             U[0,1) identity        1 where row = column, else 0               the
-//   same                           0
+//   init            in_proj_weight (or q, k, v)            out_proj.weight              bias_k, bias_v
+//   xavier_uniform  U(±√(6/(fan_in+fan_out)))              U(±1/√fan_in), as nn.Linear  N(0, 1/√width)
+//   xavier_normal   N(0, √(2/(fan_in+fan_out)))            the same                     the same
+//   normal_dk       N(0, √(2/(fan_in+D))), for v with Dv   xavier_normal                the same
+//   uniform01       U[0,1)                                 U[0,1)                       U[0,1)
+//   identity        1 where row = column, else 0           the same                     0
 //
-// As in PyTorch the fans are those of the packed matrix (3E,E) where kdim = vdim = E, whatever the layout,
-// and of each matrix by itself else. in_proj_bias and out_proj.bias are zeros.
+// As in PyTorch, the fans are those of the packed matrix (3E,E) if kdim = vdim = E, whatever the layout, and
+// otherwise those of each matrix. in_proj_bias and out_proj.bias are zeros.
 #pragma once
 
 #include <cstdint>
@@ -21,13 +21,13 @@
 
 namespace headwise {
 
-// Rows of the three projections: H·D, G·D and G·Dv. Throws Error(memory) where they overflow.
+// Rows of the three projections: H·D, G·D and G·Dv. Throws Error(memory) on overflow.
 struct ProjectionRows {
   Index q = 0, k = 0, v = 0;
 };
 ProjectionRows projection_rows(const AttentionOptions& options);
 
-// (H·D,E), (G·D,kdim) or (G·Dv,vdim): where kdim = vdim = E, rows of the packed matrix.
+// (H·D,E), (G·D,kdim) or (G·Dv,vdim): if kdim = vdim = E, rows of the packed matrix.
 Tensor random_projection_weight(Projection which, const AttentionOptions& options, Initialisation init,
                                 std::uint64_t seed, DType dtype);
 Tensor random_out_weight(const AttentionOptions& options, Initialisation init, std::uint64_t seed,

@@ -1,15 +1,15 @@
-// Long work asks now and then whether it is still wanted. Whoever starts it says so for its own thread; where nobody
-// does, nothing is ever cancelled.
+// Long-running work checks now and then whether it has been cancelled. The caller sets this up for its own thread;
+// without that, nothing is ever cancelled.
 #pragma once
 
 #include <atomic>
 
 namespace headwise {
 
-// While it lives, check_cancelled() in this thread looks at `cancelled`, which must outlive it.
+// During its lifetime, check_cancelled() in this thread looks at `cancelled`, which must outlive it.
 class CancelScope {
  public:
-  // Null: nothing is cancelled while it lives.
+  // Null: nothing is cancelled during its lifetime.
   explicit CancelScope(const std::atomic<bool>* cancelled);
   explicit CancelScope(const std::atomic<bool>& cancelled);
   ~CancelScope();
@@ -20,10 +20,10 @@ class CancelScope {
   const std::atomic<bool>* outer_;
 };
 
-// What check_cancelled() in this thread looks at, for those who work for it in other threads; null: nothing.
+// The flag that check_cancelled() looks at in this thread, for worker threads acting on its behalf; null: none.
 const std::atomic<bool>* watched_cancellation();
 
-// Throws Error(cancelled) where the work of this thread is no longer wanted. Cheap enough for every block of a product.
+// Throws Error(cancelled) if the work of this thread has been cancelled. Cheap enough for every block of a product.
 void check_cancelled();
 
 }  // namespace headwise

@@ -1,5 +1,5 @@
-// Compiled once for each instruction set, with HEADWISE_ISA its name and HEADWISE_VECTOR the doubles in one of its
-// vectors. Includes nothing that could be instantiated elsewhere with other flags.
+// Compiled once for each instruction set, where HEADWISE_ISA is its name and HEADWISE_VECTOR the number of doubles in
+// one of its vectors. Includes nothing that could be instantiated elsewhere with other flags.
 #include "core/tensor/double_kernels.h"
 
 #define HEADWISE_TEXT_OF(x) #x
@@ -34,7 +34,7 @@ constexpr double infinity = __builtin_inf();
 
 void multiply(const double* left, const double* right, Index depth, double* out, Index out_step,
               Index made_rows, Index made_columns, bool add) {
-  double edge[rows * columns];  // where the tile reaches over the end of `out`
+  double edge[rows * columns];  // for tiles that extend beyond the end of `out`
   const bool whole = made_rows == rows && made_columns == columns;
   if (!whole && add) {
     for (Index r = 0; r < made_rows; ++r)
@@ -88,10 +88,10 @@ double largest(const double* x, Index count) {
 }
 
 // e^x for x ≤ 0 or NaN; below −746, where it would round to 0, exactly 0. 2^n·e^r with |r| ≤ ln 2/2 (ln 2 in two parts,
-// the first of 33 bits, so that n times it is exact: fdlibm); e^r by its Taylor polynomial of degree 13, whose remainder
-// there is below 5e-18.
+// the first with 33 bits, so that n times it is exact: fdlibm); e^r by its Taylor polynomial of degree 13, whose
+// remainder there is below 5e-18.
 inline Vector exponential(Vector x) {
-  const Vector shifter = all(6755399441055744.0);  // 1.5·2^52: adding it rounds to a whole number
+  const Vector shifter = all(6755399441055744.0);  // 1.5·2^52: adding it rounds to an integer
   const Vector n_shifted = x * 1.44269504088896338700 + shifter;
   const Vector n = n_shifted - shifter;
   const Vector r = (x - n * 6.93147180369123816490e-01) - n * 1.90821492927058770002e-10;
@@ -107,8 +107,8 @@ inline Vector exponential(Vector x) {
   p = p * r + 1.6666666666666667e-01;
   p = p * r + 0.5;
   p = (r * r * p + r) + 1.0;
-  // A denormal result is made 2^200 times too large, and rounded once. Lanes that vanish or are NaN wrap round here, and
-  // are not used.
+  // A denormal result is computed 2^200 times too large, and rounded once. Lanes that vanish or are NaN wrap around
+  // here, and are not used.
   const Integers denormal = x < all(-708.0);
   const Bits up = reinterpret_cast<const Bits&>(denormal) & (std::uint64_t{200} << 52);
   const Bits bits = (reinterpret_cast<const Bits&>(n_shifted) << 52) + up;
@@ -150,7 +150,7 @@ double exponentials(const double* x, double minus, Index count, double* to) {
 }
 
 bool narrow(const double* from, Index count, float* to) {
-  Vector most{};  // of what is finite
+  Vector most{};  // of the finite numbers
   Index i = 0;
   for (; i + vector <= count; i += vector) {
     const Vector x = load(from + i);
@@ -167,7 +167,7 @@ bool narrow(const double* from, Index count, float* to) {
     const double size = __builtin_fabs(from[i]);
     if (size < infinity && size > result) result = size;
   }
-  return result < 0x1.ffffffp127;  // half-way between the largest float and the next that would be
+  return result < 0x1.ffffffp127;  // half-way between the largest float and the next number
 }
 
 }  // namespace

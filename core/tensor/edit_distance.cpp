@@ -21,12 +21,12 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 namespace {
 
-// A third of the letters are wrong: another word, not a typing error.
+// If a third of the letters are wrong, it is another word rather than a typo.
 bool is_another_word(std::string_view text, std::string_view name) {
   return 3 * edit_distance(name, text) > text.size();
 }
 
-// Between the ends and the underscores of `name`.
+// Whether the text is one of the parts of `name` between underscores.
 bool is_part_of(std::string_view text, std::string_view name) {
   for (std::size_t at = name.find(text); at != std::string_view::npos; at = name.find(text, at + 1)) {
     const bool begins = at == 0 || name[at - 1] == '_';

@@ -14,8 +14,8 @@ using MatrixMap = Eigen::Map<RowMatrix<T>>;
 template <class T>
 using ConstMatrixMap = Eigen::Map<const RowMatrix<T>>;
 
-// The slice-th (rows, cols) matrix of the tensor: the leading axes, taken together, are counted by `slice`. A
-// tensor of rank 1 is one row.
+// The slice-th (rows, cols) matrix of the tensor: `slice` is the flat index over the leading axes. A tensor
+// of rank 1 is one row.
 template <class T>
 ConstMatrixMap<T> matrix(const Tensor& tensor, Index slice = 0) {
   const Index rank = tensor.shape().rank();

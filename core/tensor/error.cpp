@@ -5,7 +5,7 @@
 namespace headwise {
 namespace {
 
-// Length of the well-formed UTF-8 sequence that starts at `text[i]`, or 0 where there is none.
+// Length of the well-formed UTF-8 sequence that starts at `text[i]`, or 0 if there is none.
 std::size_t utf8_length(const std::string& text, std::size_t i) {
   const auto byte = [&](std::size_t k) { return static_cast<unsigned char>(text[k]); };
   const unsigned char first = byte(i);
@@ -25,7 +25,7 @@ std::size_t utf8_length(const std::string& text, std::size_t i) {
   return length;
 }
 
-// A program of a line, with a file's name in it twice, is of use only as a whole.
+// A one-line program that contains a file's name twice is only useful as a whole.
 constexpr std::size_t longest_remedy = 700;
 
 std::string join(const ErrorParts& parts) {

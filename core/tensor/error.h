@@ -18,8 +18,8 @@ enum class ExitStatus {
   no_display = 7,  // no usable GPU or display
 };
 
-// Parts that are empty are left out of the line. Control characters are shown escaped, so it stays one line,
-// and each part is cut at 300 bytes, the remedy at 700, so a hostile file cannot flood a terminal.
+// Empty parts are left out of the line. Control characters are escaped, so it stays one line, and each part
+// is cut at 300 bytes, the remedy at 700, so a hostile file cannot flood a terminal.
 struct ErrorParts {
   std::string where{};     // file, key or tensor: "scenario.json: attention.num_heads"
   std::string what{};      // what is wrong: "num_heads must divide embed_dim"
@@ -38,7 +38,7 @@ class Error : public std::runtime_error {
 };
 
 // `text` on one line: control characters escaped as \n or \x1b, bytes that are not UTF-8 as \xNN, cut at
-// `max_bytes` on a character boundary with "…" behind.
+// `max_bytes` on a character boundary and followed by "…".
 std::string one_line(const std::string& text, std::size_t max_bytes = 300);
 
 }  // namespace headwise

@@ -1,5 +1,5 @@
-// From the type that a tensor has at run time to the type that a template is written for. Mathematics is done
-// in f32 and f64 only; an operation dispatches once, at its boundary.
+// Dispatches from a tensor's run-time type to the type of a template. Mathematics is done in f32 and f64
+// only; an operation dispatches once, at its boundary.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// For which machines the loops of this program are compiled, and which of them this one is.
+// The instruction sets that the loops of this program are compiled for, and the one of this machine.
 #pragma once
 
 #include <span>
@@ -9,12 +9,12 @@ enum class InstructionSet { plain, avx2, avx512 };
 
 const char* instruction_set_name(InstructionSet set);  // "plain", "avx2", "avx512"
 
-// Those that this build has, the plainest first; it runs on every machine.
+// Those that this build has, the most basic first; that one runs on every machine.
 std::span<const InstructionSet> instruction_sets();
 bool machine_runs(InstructionSet set);
 
-// The best that this machine runs, or the one that the environment variable HEADWISE_ISA names. Throws Error(usage)
-// where that is none of them or this machine has not got it.
+// The best that this machine supports, or the one named by the environment variable HEADWISE_ISA. Throws
+// Error(usage) if that is unknown or this machine does not support it.
 InstructionSet chosen_instruction_set();
 
 }  // namespace headwise

@@ -15,11 +15,11 @@
 namespace headwise {
 namespace {
 
-// What is not counted, and what may be taken between two questions at most: an answer takes 20 µs and more, for it is read
-// from several files, and a run of a few milliseconds takes six tensors of 1 MiB.
+// Allocations not counted, and the maximum between two checks: a check takes 20 µs and more, because it reads several
+// files, and a run of a few milliseconds allocates six tensors of 1 MiB.
 constexpr Index uncounted_bytes = Index{1} << 20;
 constexpr Index unasked_bytes = Index{64} << 20, unasked_part = 64;
-std::atomic<Index> unasked{0};  // of that, what is left
+std::atomic<Index> unasked{0};  // what is left of that
 
 std::optional<Index> first_number_of(const char* path) {
   std::ifstream file(path);
@@ -83,7 +83,7 @@ void prefer_large_pages([[maybe_unused]] void* at, [[maybe_unused]] std::size_t 
   if (bytes < least) return;
   char* const first = static_cast<char*>(at);
   const std::size_t before = (large - reinterpret_cast<std::uintptr_t>(first) % large) % large;
-  // A wish: where it is not granted, small pages do.
+  // A hint: if it is not granted, small pages will do.
   (void)madvise(first + before, (bytes - before) / large * large, MADV_HUGEPAGE);
 #endif
 }

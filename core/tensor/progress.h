@@ -1,5 +1,5 @@
-// How far long work has come. Whoever starts it says for its own thread where that is written down; the work says which
-// part of it is being done. Where nobody asks, nothing is written.
+// Progress of long-running work. The caller chooses for its own thread where it is recorded; the work says which part of
+// it is being done. Without that, nothing is recorded.
 #pragma once
 
 #include <atomic>
@@ -8,14 +8,14 @@
 
 namespace headwise {
 
-// Written by the thread that works, read by any.
+// Written by the working thread, read by any.
 class Progress {
  public:
   // 0 … 1, never falling.
   double fraction() const { return fraction_.load(std::memory_order_relaxed); }
-  // What is being made now, a name that lives as long as the program; "" before the first.
+  // What is currently computed, a name with static lifetime; "" before the first.
   const char* doing() const { return doing_.load(std::memory_order_relaxed); }
-  // For the next piece of work, while nobody works.
+  // For the next piece of work, while none is running.
   void reset() {
     fraction_ = 0.0;
     doing_ = "";
@@ -27,7 +27,7 @@ class Progress {
   std::atomic<const char*> doing_ = "";
 };
 
-// While it lives, the parts of the work of this thread are told to `progress`, which must outlive it.
+// During its lifetime, this thread's work is reported to `progress`, which must outlive it.
 class ProgressScope {
  public:
   explicit ProgressScope(Progress& progress);
@@ -39,11 +39,11 @@ class ProgressScope {
   friend class ProgressPart;
   Progress& progress_;
   ProgressScope* const outer_;
-  double from_ = 0.0, to_ = 1.0;  // what the part that is being done covers
+  double from_ = 0.0, to_ = 1.0;  // the range covered by the current part
 };
 
-// While it lives, this thread does what lies between `from` and `to` (0 … 1) of the part around it. `doing`, a name that
-// lives as long as the program, says what; null: as the part around it.
+// During its lifetime, this thread does the range from `from` to `to` (0 … 1) of the enclosing part. `doing`, a name
+// with static lifetime, describes it; null: same as the enclosing part.
 class ProgressPart {
  public:
   ProgressPart(double from, double to, const char* doing = nullptr);
@@ -52,11 +52,11 @@ class ProgressPart {
   ProgressPart& operator=(const ProgressPart&) = delete;
 
  private:
-  ProgressScope* const scope_;  // null: nobody asks
+  ProgressScope* const scope_;  // null: nothing is recorded
   double outer_from_ = 0.0, outer_to_ = 0.0;
 };
 
-// The part of slice `which` of `count` equal ones.
+// The part of slice `which` of `count` equal slices.
 inline ProgressPart slice_of_work(Index which, Index count) {
   return {static_cast<double>(which) / static_cast<double>(count),
           static_cast<double>(which + 1) / static_cast<double>(count)};

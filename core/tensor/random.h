@@ -9,9 +9,9 @@ namespace headwise {
 
 class CounterRandom {
  public:
-  // `stream` is the name of the tensor that is filled; two streams of a seed are independent.
+  // `stream` is the name of the tensor being filled; two streams of a seed are independent.
   CounterRandom(std::uint64_t seed, std::string_view stream);
-  // What a stream's name counts as: its FNV-1a hash.
+  // The number of a stream: the FNV-1a hash of its name.
   static std::uint64_t stream_number(std::string_view stream);
 
   std::uint64_t bits(std::uint64_t index) const;
@@ -23,7 +23,7 @@ class CounterRandom {
   std::uint64_t stream_;
 };
 
-// What one of these numbers costs, in multiply-adds (measured at 25 ns against 0.6 ns).
+// The cost of one of these numbers, in multiply-adds (measured at 25 ns against 0.6 ns).
 inline constexpr double cost_of_random = 40.0;
 
 }  // namespace headwise

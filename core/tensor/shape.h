@@ -1,6 +1,6 @@
-// Named axes and shapes. Axis names are the letters of the key in README: N batch, L query length, S key
-// length, E model width, H heads, G key/value heads, D head width of q and k, Dv head width of v; joined axes
-// are written "H·D". S′ (the key length with appended columns) is "S′" only where it differs from S.
+// Named axes and shapes. Axis names are the letters listed in README: N batch, L query length, S key length,
+// E model width, H heads, G key/value heads, D head width of q and k, Dv head width of v; joined axes are
+// written "H·D". S′ (the key length with appended columns) is "S′" only if it differs from S.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct Axis {
 };
 
 // An ordered list of axes, row-major: the last axis is contiguous. Rank 0 is a single number. Sizes are
-// checked when it is made: a negative size, or a product that overflows Index, throws Error(memory).
+// checked on construction: a negative size, or a product that overflows Index, throws Error(memory).
 class Shape {
  public:
   Shape() = default;
@@ -35,8 +35,7 @@ class Shape {
   std::vector<Index> sizes() const;
   std::vector<Index> strides() const;  // in elements
 
-  // Flat offset of a cell; the index must have one entry per axis, each inside its axis (asserted by
-  // Error(usage)).
+  // Flat offset of a cell; the index must have one entry per axis, each in range (Error(usage) otherwise).
   Index offset(std::span<const Index> index) const;
   std::vector<Index> index_of(Index offset) const;
 
@@ -53,7 +52,7 @@ class Shape {
   Index element_count_ = 1;
 };
 
-// a·b for non-negative sizes; throws Error(memory) naming `what` where it overflows.
+// a·b for non-negative sizes; throws Error(memory) naming `what` on overflow.
 Index checked_multiply(Index a, Index b, const std::string& what);
 
 }  // namespace headwise

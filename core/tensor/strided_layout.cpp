@@ -19,7 +19,7 @@ std::string index_letter(const std::string& axis) {
   return std::string(1, static_cast<char>(std::tolower(static_cast<unsigned char>(axis.front()))));
 }
 
-// Row-major strides of axes [begin, end), of which the last has the stride `inner`.
+// Row-major strides of axes [begin, end), where the last one has the stride `inner`.
 void lay_row_major(std::span<StridedAxis> axes, const StridedAxis& inner) {
   Index stride = inner.stride;
   std::vector<std::string> letters = inner.stride_letters;
@@ -31,7 +31,7 @@ void lay_row_major(std::span<StridedAxis> axes, const StridedAxis& inner) {
   }
 }
 
-// An axis that goes on as it was keeps its letters: E floats to the next row, not H·D.
+// An axis that is unchanged keeps its letters: E floats to the next row, not H·D.
 void keep_letters(std::span<StridedAxis> axes, std::span<const StridedAxis> before) {
   for (StridedAxis& axis : axes) {
     for (const StridedAxis& old : before) {
@@ -101,8 +101,8 @@ std::optional<StridedLayout> StridedLayout::viewed(const Shape& wanted) const {
     return StridedLayout(std::move(axes));
   }
   if (own.element_count() == 0 || axes_.empty()) return contiguous(wanted);
-  // From the last axis to the first: old axes that are contiguous among themselves make a run, and new axes are cut from
-  // it until it is used up to the last float.
+  // From the last axis to the first: old axes that are contiguous among themselves form a run, and new axes are taken
+  // from it until it is used up exactly.
   std::vector<StridedAxis> axes = without_strides(wanted);
   std::size_t end = axes.size();  // of the new axes that have no stride yet
   std::size_t last = axes_.size() - 1;
@@ -148,7 +148,7 @@ bool StridedLayout::is_contiguous() const {
 }
 
 Index StridedLayout::offset(std::span<const Index> index) const {
-  static_cast<void>(shape().offset(index));  // refuses what is outside
+  static_cast<void>(shape().offset(index));  // throws if it is out of range
   Index offset = 0;
   for (std::size_t i = 0; i < axes_.size(); ++i) offset += index[i] * axes_[i].stride;
   return offset;

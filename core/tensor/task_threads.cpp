@@ -20,10 +20,10 @@ namespace {
 thread_local int thread_limit = 0;  // 0: none
 thread_local bool in_task = false;
 
-// Of a range, in multiply-adds: some tens of microseconds. Waking a thread takes a few.
+// Per range, in multiply-adds: some tens of microseconds. Waking a thread takes a few.
 constexpr double range_cost = 1e5;
 
-// How often a thread looks again before it lets others have its processor: some microseconds.
+// How often a thread polls before it yields its processor: some microseconds.
 constexpr int looks = 200;
 
 void pause_once() {
@@ -32,7 +32,7 @@ void pause_once() {
 #endif
 }
 
-// Calls ready() until it says so.
+// Calls ready() until it returns true.
 template <class F>
 void wait_until(F&& ready) {
   for (int i = 0; !ready(); ++i) {
@@ -44,7 +44,7 @@ void wait_until(F&& ready) {
   }
 }
 
-// Tasks are numbered through all phases and taken in this order, so that what somebody waits for is always under way.
+// Tasks are numbered through all phases and taken in this order, so that any task waited for is already running.
 class Work {
  public:
   Work(std::span<const TaskPhase> phases, int threads)
@@ -53,11 +53,11 @@ class Work {
     for (std::atomic<Index>& at : at_) at = count_;
   }
 
-  // What a thread does of it.
+  // The work of one thread.
   void take(int worker) {
     const CancelScope scope(cancelled_);
     std::atomic<Index>& at = at_[static_cast<std::size_t>(worker)];
-    at = 0;  // before it takes a task: who waits for what comes earlier must see that this one may be at it
+    at = 0;  // before it takes a task: whoever waits for earlier tasks must see that this thread may be doing one
     std::size_t phase = 0;
     Index first = 0;  // of this phase
     try {
@@ -71,7 +71,7 @@ class Work {
         const Index needed = needed_by(phase, first, task);
         wait_until([&] { return all_are_at(needed) || stop_.load(std::memory_order_relaxed); });
         if (stop_.load(std::memory_order_relaxed)) break;
-        const ProgressPart part = slice_of_work(task, count_);  // nobody asks a thread of the pool
+        const ProgressPart part = slice_of_work(task, count_);  // threads of the pool record no progress
         phases_[phase].body(task - first, worker);
       }
     } catch (...) {
@@ -86,14 +86,14 @@ class Work {
   }
 
  private:
-  // All tasks before the one that is returned must be done.
+  // All tasks before the returned one must be done.
   Index needed_by(std::size_t phase, Index first, Index task) const {
     if (phase == 0 || !phases_[phase].needs) return first;
     const Index before = phases_[phase - 1].count;
     return first - before + std::clamp<Index>(phases_[phase].needs(task - first), 0, before);
   }
 
-  // Each thread takes later tasks than before: none of those before `task` is under way once all are there.
+  // Each thread takes tasks in ascending order: none before `task` is running once all threads have reached it.
   bool all_are_at(Index task) const {
     return std::ranges::all_of(at_, [task](const std::atomic<Index>& at) { return at >= task; });
   }
@@ -105,8 +105,8 @@ class Work {
   }
 
   std::span<const TaskPhase> phases_;
-  Index count_ = 0;                     // of all phases' tasks
-  std::vector<std::atomic<Index>> at_;  // the task of each thread; count_ of one that does nothing
+  Index count_ = 0;                     // tasks of all phases
+  std::vector<std::atomic<Index>> at_;  // the task of each thread; count_ for an idle one
   const std::atomic<bool>* cancelled_;
   std::atomic<Index> next_{0};
   std::atomic<bool> stop_{false};
@@ -125,7 +125,7 @@ class Pool {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  // False where another caller is being served.
+  // False if another caller is being served.
   bool run(Work& work, int threads) {
     const std::unique_lock one_caller(callers_, std::try_to_lock);
     if (!one_caller) return false;
@@ -144,10 +144,10 @@ class Pool {
     work.take(0);
     in_task = false;
     {
-      // To be woken takes longer than most last tasks: neither here nor for the others is anything waited for asleep at once.
+      // Waking up takes longer than most last tasks: neither this thread nor the others sleep immediately when they wait.
       std::unique_lock lock(mutex_, std::defer_lock);
       wait_until([&] { return lock.try_lock(); });
-      work_ = nullptr;  // who has not come yet need not come any more
+      work_ = nullptr;  // threads that have not joined yet need not join any more
     }
     int busy = busy_.load(std::memory_order_acquire);
     for (int i = 0; busy > 0 && i < looks; ++i, busy = busy_.load(std::memory_order_acquire)) pause_once();
@@ -170,7 +170,7 @@ class Pool {
       ++busy_;
       lock.unlock();
       work.take(worker);
-      busy_.fetch_sub(1, std::memory_order_release);  // the caller may go on: `work` is his
+      busy_.fetch_sub(1, std::memory_order_release);  // the caller may continue and destroy `work`
       busy_.notify_all();
       lock.lock();
     }

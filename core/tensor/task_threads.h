@@ -1,4 +1,4 @@
-// Tasks on a few threads that wait between calls. Which thread does which task is open; a task must not depend on it.
+// Runs tasks on a few threads that wait between calls. Which thread does which task is unspecified; a task must not depend on it.
 #pragma once
 
 #include <functional>
@@ -8,10 +8,10 @@
 
 namespace headwise {
 
-// How many threads there are to be had: those that this process may run on, or fewer where a ThreadLimit says so.
+// The number of available threads: those that this process may use, or fewer under a ThreadLimit.
 int available_threads();
 
-// While it lives, available_threads() in this thread is `threads` (≥ 1), more than there are too.
+// During its lifetime, available_threads() in this thread is `threads` (≥ 1), even if there are fewer.
 class ThreadLimit {
  public:
   explicit ThreadLimit(int threads);
@@ -23,27 +23,27 @@ class ThreadLimit {
   int outer_;
 };
 
-// Tasks [0, count) that can be done in any order and at once: body(task, worker).
+// Tasks [0, count) that can be done in any order and in parallel: body(task, worker).
 struct TaskPhase {
   Index count = 0;
   std::function<void(Index task, int worker)> body;
-  // How many leading tasks of the phase before a task needs done, besides all of the phases before that one; none: all.
+  // How many leading tasks of the previous phase a task needs done, besides all phases before that one; empty: all.
   std::function<Index(Index task)> needs = {};
 };
 
-// Does one phase after the other, the tasks of each being begun in their order: no task begins before what it needs of the
-// phases before it is done. 0 ≤ worker < threads; two calls with one worker never overlap, and the calling thread is
-// worker 0. The threads are woken once for all phases.
-// Between two tasks each looks whether the caller's work is still wanted (core/tensor/cancellation.h), and check_cancelled()
-// in a task does so too. An exception of a task, or the cancellation, ends all of it: the tasks under way finish, no
-// further one begins, and it is thrown here. Who calls while others are served, or from within a task, does it all alone.
+// Runs the phases in order, starting the tasks of each in order: no task starts before what it needs of the earlier phases
+// is done. 0 ≤ worker < threads; two calls with one worker never overlap, and the calling thread is worker 0. The threads
+// are woken once for all phases. Between two tasks each checks whether the caller's work is cancelled
+// (core/tensor/cancellation.h), and so does check_cancelled() in a task. An exception of a task, or the cancellation, ends
+// everything: running tasks finish, no further one starts, and it is rethrown here. A call made while another is being
+// served, or from within a task, does everything in its own thread.
 void run_phases(std::span<const TaskPhase> phases, int threads);
 
-// The same with one phase.
+// The same with a single phase.
 void run_tasks(Index count, int threads, const std::function<void(Index task, int worker)>& body);
 
-// Calls body(first, last) so that the ranges cover [0, count) once. `cost` is that of one of them in multiply-adds: what
-// is cheap altogether is one range, in this thread; else ranges are short enough to be spread and to be cancelled between.
+// Calls body(first, last) so that the ranges cover [0, count) once. `cost` is that of one item in multiply-adds: cheap work
+// is one range, in this thread; otherwise ranges are short enough to be distributed and to be cancelled in between.
 void for_ranges(Index count, double cost, const std::function<void(Index first, Index last)>& body);
 
 }  // namespace headwise

@@ -20,15 +20,15 @@ enum class DType : std::uint8_t { f32, f64, boolean, i64 };
 const char* dtype_name(DType dtype);  // "f32", "f64", "bool", "i64"
 std::size_t dtype_bytes(DType dtype);
 
-// Makes a vector's new values without writing zeros into them, at an address that is a multiple of a cache line.
+// Default-initialises a vector's new values without writing zeros, at an address aligned to a cache line.
 template <class T>
 struct UnwrittenValues : std::allocator<T> {
   template <class U>
   struct rebind {
     using other = UnwrittenValues<U>;
   };
-  // The library's aligned allocation asks for more than it keeps, so that a freed tensor's place is too small for the next
-  // one of its size; here the address that was given stands before the values.
+  // The library's aligned allocation requests more than it uses, so that a freed tensor's block is too small for the next
+  // one of its size; here the original address is stored before the values.
   static constexpr std::size_t line = 64;
   T* allocate(std::size_t count) {
     if (count > (std::numeric_limits<std::size_t>::max() - line) / sizeof(T))
@@ -56,12 +56,12 @@ struct UnwrittenValues : std::allocator<T> {
 
 class Tensor {
  public:
-  // Zeros. Throws Error(memory) where the bytes overflow or are not there (core/tensor/memory.h).
+  // Zeros. Throws Error(memory) if the bytes overflow or are not available (core/tensor/memory.h).
   Tensor(Shape shape, DType dtype);
   // T is float, double, std::uint8_t (bool) or std::int64_t; values.size() must equal shape.element_count().
   template <class T>
   Tensor(Shape shape, const std::vector<T>& values);
-  // For who writes every value before anybody reads one: zeros cost as much as the work for a large map.
+  // For callers that write every value before any is read: zeroing costs as much as the work for a large map.
   static Tensor unwritten(Shape shape, DType dtype);
 
   const Shape& shape() const { return shape_; }
@@ -69,7 +69,7 @@ class Tensor {
   Index size() const { return shape_.element_count(); }
   std::size_t bytes() const { return static_cast<std::size_t>(size()) * dtype_bytes(dtype()); }
 
-  // The values as they are stored; T must be the stored type (std::bad_variant_access otherwise).
+  // The values as stored; T must be the stored type (std::bad_variant_access otherwise).
   template <class T>
   std::span<const T> values() const {
     return std::get<Values<T>>(storage_);
@@ -79,7 +79,7 @@ class Tensor {
     return std::get<Values<T>>(storage_);
   }
 
-  // Any cell as a double, whatever the type: what views, exporters and provenance read.
+  // Any cell as a double, whatever the type: used by views, exporters and provenance.
   double flat(Index offset) const;
   double at(std::span<const Index> index) const { return flat(shape_.offset(index)); }
   double at(std::initializer_list<Index> index) const { return at(std::span(index.begin(), index.size())); }

@@ -11,12 +11,12 @@ Index digit_of(const AxisTerm& term, Index x) {
   return term.modulus == 0 ? quotient : quotient % term.modulus;
 }
 
-// The digits that a term takes on while its variable runs over a range that is not empty.
+// The digits that a term takes on while its variable runs over a non-empty range.
 Interval digits_of(const AxisTerm& term, const Interval& range) {
   const Index first = range.begin / term.divide;
   const Index last = (range.end - 1) / term.divide;
   if (term.modulus == 0) return {first, last + 1};
-  // Over a full turn, or across its seam, every remainder counts.
+  // Over a full period, or across its seam, every remainder counts.
   if (last - first + 1 >= term.modulus || first % term.modulus > last % term.modulus)
     return {0, term.modulus};
   return {first % term.modulus, last % term.modulus + 1};

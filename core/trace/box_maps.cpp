@@ -13,7 +13,7 @@ Index length(const Interval& interval) {
   return interval.end - interval.begin;
 }
 
-// The digits that a term takes on over a range that is not empty; `seam`: they are not one interval.
+// The digits that a term takes on over a non-empty range; `seam`: they are not one interval.
 struct Digits {
   Index count = 1;
   bool seam = false;
@@ -27,11 +27,11 @@ Digits digits_over(const AxisTerm& term, const Interval& range) {
   return {count, first % term.modulus > last % term.modulus};
 }
 
-// A variable whose range must be cut before the operand's indices over all ranges are a box; −1: they are one.
+// A variable whose range must be split before the operand's indices over all ranges form a box; −1: they do already.
 int inexact_variable(const Operand& operand, const std::vector<Interval>& ranges) {
   struct Use {
     int varying = 0;    // terms of the variable with more than one digit
-    Index product = 1;  // of their counts
+    Index product = 1;  // of the numbers of their digits
   };
   std::vector<Use> uses(ranges.size());
   for (const AxisMap& map : operand.axes) {
@@ -55,7 +55,7 @@ int inexact_variable(const Operand& operand, const std::vector<Interval>& ranges
   return -1;
 }
 
-// Where to cut: at the turn of the slowest digit, so that whole turns stay together.
+// Where to split: at a turnover of the slowest digit, so that whole periods stay together.
 Index cut_of(const Operand& operand, int variable, const Interval& range) {
   Index turn = 1;
   for (const AxisMap& map : operand.axes) {
@@ -95,9 +95,9 @@ struct Condition {
   AxisTerm term;
   Interval digits;
 };
-using Conditions = std::vector<Condition>;  // all of them hold
+using Conditions = std::vector<Condition>;  // all of them must hold
 
-// The ways in which the terms from `first` on make an index in [begin, end): one condition a term.
+// The ways in which the terms from `first` on form an index in [begin, end): one condition per term.
 void add_ways(const AxisMap& map, std::size_t first, Interval wanted, const Conditions& so_far,
               std::vector<Conditions>& ways) {
   wanted.begin = std::max<Index>(wanted.begin, 0);
@@ -118,7 +118,7 @@ void add_ways(const AxisMap& map, std::size_t first, Interval wanted, const Cond
     return with({(wanted.begin + times - 1) / times, (wanted.end + times - 1) / times}, {0, 1});
   }
   const Index low = wanted.begin / times,
-              high = wanted.end / times;  // the last digit, if it is cut, is `high`
+              high = wanted.end / times;  // the last digit, if it is partial, is `high`
   const Index low_rest = wanted.begin % times, high_rest = wanted.end % times;
   if (low == high) return with({low, low + 1}, {low_rest, high_rest});
   if (low_rest > 0) with({low, low + 1}, {low_rest, times});
@@ -204,7 +204,7 @@ bool holds(const BoxRef& outer, const BoxRef& inner) {
   return true;
 }
 
-// Whether the two are one box together: the same but on one axis, where they touch or overlap.
+// Whether the two form one box: equal except on one axis, where they touch or overlap.
 bool joins(const BoxRef& a, const BoxRef& b) {
   if (a.tensor != b.tensor) return false;
   int differing = 0;

@@ -19,7 +19,7 @@ namespace {
 
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
-// The product of the factors' numbers, as they stand in the trace.
+// The product of the factors' numbers, as stored in the trace.
 double product_of_factors(const Trace& trace, const Term& term) {
   double product = 1.0;
   for (const CellRef& factor : term.factors) product *= trace.tensor(factor.tensor)->at(factor.index);
@@ -58,14 +58,14 @@ double sum_of(const std::vector<double>& values) {
   return std::accumulate(values.begin(), values.end(), 0.0);
 }
 
-// Along a row: which term is the source at the cell's own place.
+// In a row: the index of the term whose source is at the cell's own position.
 std::size_t own_term(const CellProvenance& provenance) {
   const auto is_own = [&](const Term& term) { return term.factors[0].index == provenance.cell.index; };
   return static_cast<std::size_t>(std::ranges::find_if(provenance.terms, is_own) - provenance.terms.begin());
 }
 
-// The two numbers at the cell's own place in the row of a gradient: what flows in (dP, dy) and what the
-// function made there (P, y).
+// The two numbers at the cell's own position in the row of a gradient: the incoming gradient (dP, dy) and the function's
+// result there (P, y).
 struct OwnPair {
   double gradient, result;
 
@@ -76,8 +76,8 @@ struct OwnPair {
   }
 };
 
-// The gradient of a layer norm has two terms for each cell of its row: dy·y first, then those of x, which the
-// variance is taken from.
+// The gradient of a layer norm has two terms for each cell of its row: dy·y first, then those of x, from which the variance
+// is computed.
 struct NormalGradientRow {
   std::span<const Term> dy_y, x;
 
@@ -101,7 +101,7 @@ double scaled(const CellProvenance& provenance, double x) {
   return x * quantity(provenance, "scale").value_or(1.0) / quantity(provenance, "temperature").value_or(1.0);
 }
 
-// The score under a softcap, on its way back: 1 − tanh².
+// The derivative of the softcap at a score: 1 − tanh².
 double softcap_slope(const CellProvenance& provenance, double score) {
   const double squashed = std::tanh(scaled(provenance, score) / quantity(provenance, "softcap").value_or(1.0));
   return 1.0 - squashed * squashed;
@@ -114,7 +114,7 @@ void add_scale(const AttentionOptions& o, CellProvenance& provenance) {
 }
 
 // A column and its partner, R/2 apart: forwards the first half subtracts its partner and the second adds it; backwards it is
-// the other way about.
+// the opposite.
 double partner_sign(const CellProvenance& provenance) {
   const bool first_half = provenance.terms.at(1).factors[0].index.back() > provenance.cell.index.back();
   return first_half == provenance.cell.tensor.gradient ? 1.0 : -1.0;

@@ -14,13 +14,13 @@ namespace {
 
 using Id = TensorId;
 
-// A summed letter as a product shows it: "d" from 0 on, or "h" from 2 to 3 where every factor reads 2 + h.
+// A summed letter as shown in a product: "d" from 0 on, or "h" from 2 to 3 if every factor reads 2 + h.
 struct ShownSum {
   SummedAxis axis;
   Index shift = 0;
 };
 
-// The index on one axis: what the cell fixes is a number, what is summed keeps its letter: "8", "d", "2·r +
+// The index on one axis: what the cell determines is a number, what is summed keeps its letter: "8", "d", "2·r +
 // 4".
 std::string axis_text(const AxisMap& map, std::span<const Index> index, const std::vector<ShownSum>& sums) {
   std::vector<std::string> parts;
@@ -43,8 +43,8 @@ std::string axis_text(const AxisMap& map, std::span<const Index> index, const st
   return join(parts, " + ");
 }
 
-// What every factor adds to a summed index, where all add the same; 0 where they differ, or where an index is
-// more than the letter and a number.
+// What every factor adds to a summed index, if all add the same; 0 if they differ, or if an index is more than
+// the letter and a number.
 Index common_shift(const Product& product, std::span<const Index> index, std::size_t sum) {
   const auto variable = static_cast<int>(index.size() + sum);
   std::optional<Index> common;
@@ -87,7 +87,7 @@ std::string factors_text(const Product& product, std::span<const Index> index) {
   return join(factors, " · ");
 }
 
-// "Σ_d ", "Σ_{n,l} ", "Σ_{h=2…3,l} ", or nothing.
+// "Σ_d ", "Σ_{n,l} ", "Σ_{h=2…3,l} ", or empty.
 std::string sum_sign(const Product& product, std::span<const Index> index) {
   std::vector<std::string> letters;
   bool plain = true;
@@ -142,8 +142,7 @@ std::string rotation_text(const CellProvenance& provenance, const std::string& o
 std::string right_side(const Trace& trace, const Rule& rule, const CellProvenance& provenance) {
   const std::vector<Index>& index = provenance.cell.index;
   const auto factors_of = [&](std::size_t product) { return factors_text(rule.products.at(product), index); };
-  // Along a row: the source at the cell's own place; for a gradient, that of what it passes through beside
-  // it.
+  // In a row: the source at the cell's own position; for a gradient, that of the function it passes through.
   const auto own_source = [&] { return cell_text({rule.products.at(0).factors.at(0).tensor, index}); };
   const auto own_result = [&] { return cell_text({rule.products.at(0).factors.at(1).tensor, index}); };
   switch (provenance.combine) {

@@ -71,7 +71,7 @@ std::string muted_head_note(const Trace& trace, const Term& term) {
   return fmt::format("Head {} is muted: its gain is 0.", gain.index[0]);
 }
 
-// In a gradient the heads that share a key/value head send back to it.
+// In a gradient, the heads that share a key/value head contribute to it.
 std::string collecting_head_note(const Trace& trace, Index kv_head) {
   const Index group = trace.options.num_heads / trace.options.num_kv_heads;
   if (group == 1) return {};

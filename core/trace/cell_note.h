@@ -7,8 +7,8 @@
 
 namespace headwise {
 
-// "Key/value head 1 = 3 // 2 serves the 2 query heads 2 to 3."; empty where there is nothing to say.
-// `provenance` has everything but its formula and note.
+// "Key/value head 1 = 3 // 2 serves the 2 query heads 2 to 3."; empty if there is nothing to say.
+// `provenance` is complete except for its formula and note.
 std::string cell_note(const Trace& trace, const CellProvenance& provenance);
 
 }  // namespace headwise

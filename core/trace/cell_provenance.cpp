@@ -20,7 +20,7 @@ const Tensor& kept_tensor(const Trace& trace, TensorName name, TensorName asked_
                "no " + to_string(name), "a trace of the reference backend", ""});
 }
 
-// Appends the terms of one product: one for each combination of the summed indices, the last one running
+// Appends the terms of one product: one for each combination of the summed indices, the last one varying
 // fastest.
 void append_terms(const Trace& trace, const Rule& rule, const Product& product,
                   const std::vector<Index>& index, std::vector<Term>& terms) {
@@ -108,7 +108,7 @@ CellProvenance provenance_by_rule(const Trace& trace, const Rule& rule, const st
   }
   if (rule.combine == Combine::product_sum && holding != 1) provenance.combine = Combine::product_sum;
   const bool none_left = holding == 0 && !rule.products.empty() && rule.combine != Combine::merge_masks;
-  if (none_left) provenance.combine = Combine::product_sum;  // a sum of nothing: 0
+  if (none_left) provenance.combine = Combine::product_sum;  // an empty sum: 0
   add_quantities(trace, provenance);
   provenance.formula = cell_formula(trace, rule, provenance);
   provenance.note = cell_note(trace, provenance);
@@ -124,7 +124,7 @@ std::vector<BoxRef> cells_made_from(const Rule& rule, TensorName tensor, const s
       if (factor.tensor != tensor) continue;
       const auto values = variables_leading_to(index, factor.axes, ranges);
       if (std::ranges::any_of(values, [](const auto& intervals) { return intervals.empty(); })) continue;
-      // One box for each combination of the intervals of the result's axes; nearly always there is one.
+      // One box for each combination of the intervals of the result's axes; almost always just one.
       std::vector<std::size_t> choice(rank, 0);
       for (bool more = true; more;) {
         BoxRef box{rule.result, {}, {}};
@@ -145,7 +145,7 @@ std::vector<BoxRef> cells_made_from(const Rule& rule, TensorName tensor, const s
 }
 
 std::vector<BoxRef> cell_consumers(const Trace& trace, TensorName tensor, const std::vector<Index>& index) {
-  kept_tensor(trace, tensor, tensor).shape().offset(index);  // throws where the index is outside
+  kept_tensor(trace, tensor, tensor).shape().offset(index);  // throws if the index is out of range
   const TensorName source = first_name(trace, tensor);
   std::vector<BoxRef> consumers;
   const auto add_cells_of = [&](const Rule& rule) {

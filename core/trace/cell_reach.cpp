@@ -15,7 +15,7 @@ BoxRef box_around(TensorName tensor, const std::vector<Index>& index) {
   return box;
 }
 
-// Everything that `next` leads to from the start, step after step.
+// Everything reachable from the start through `next`, step by step.
 template <class Next>
 std::vector<BoxRef> closure(const BoxRef& start, Next next) {
   std::vector<BoxRef> reached;
@@ -30,7 +30,7 @@ std::vector<BoxRef> closure(const BoxRef& start, Next next) {
   return reached;
 }
 
-// What of `box` lies outside of `hole`: boxes that do not overlap.
+// Adds the part of `box` outside `hole`, as boxes that do not overlap.
 void add_difference(const BoxRef& box, const BoxRef& hole, std::vector<BoxRef>& rest) {
   for (std::size_t axis = 0; axis < box.begin.size(); ++axis) {
     if (box.end[axis] <= hole.begin[axis] || hole.end[axis] <= box.begin[axis]) return rest.push_back(box);
@@ -55,7 +55,7 @@ void add_difference(const BoxRef& box, const BoxRef& hole, std::vector<BoxRef>& 
 CellReach cell_reach(const Trace& trace, TensorName tensor, const std::vector<Index>& index) {
   CellReach reach{{tensor, index}, {}, {}};
   const Rule own = declared_rule(trace, tensor);
-  trace.tensor(tensor)->shape().offset(index);  // throws where the index is outside
+  trace.tensor(tensor)->shape().offset(index);  // throws if the index is out of range
   reach.back = closure(box_around(tensor, index), [&](const BoxRef& box) {
     std::vector<BoxRef> boxes = boxes_read(box.tensor == tensor ? own : declared_rule(trace, box.tensor), box);
     std::erase_if(boxes, [&](const BoxRef& source) { return !trace.tensor(source.tensor); });
@@ -81,7 +81,7 @@ CellReach cell_reach(const Trace& trace, TensorName tensor, const std::vector<In
 }
 
 Index cells_covered(const std::vector<BoxRef>& boxes, TensorName tensor) {
-  std::vector<BoxRef> apart;  // the same cells, none of them twice
+  std::vector<BoxRef> apart;  // the same cells, without duplicates
   for (const BoxRef& box : boxes) {
     if (box.tensor != tensor) continue;
     std::vector<BoxRef> rest{box};

@@ -1,5 +1,5 @@
-// All that a cell depends on, back to the inputs and the parameters, and all that depends on it, on to the output: the
-// rules followed step after step (core/trace/box_maps.h), as boxes.
+// Everything that a cell depends on, back to the inputs and the parameters, and everything that depends on it, up to
+// the output: the rules followed step by step (core/trace/box_maps.h), as boxes.
 #pragma once
 
 #include <vector>
@@ -10,15 +10,15 @@ namespace headwise {
 
 struct CellReach {
   CellRef cell;
-  std::vector<BoxRef> back;     // what it was made from, directly or not; without the cell itself
-  std::vector<BoxRef> forward;  // what is made from it, directly or not
+  std::vector<BoxRef> back;     // what it was computed from, directly or not; without the cell itself
+  std::vector<BoxRef> forward;  // what is computed from it, directly or not
 };
 
-// A cell of a value leads on to values only: which gradients read it is another question (cell_consumers). Throws
-// Error(usage) where the trace has no such tensor or the index is outside.
+// A cell of a value leads only to values: cell_consumers says which gradients read it. Throws Error(usage) if the
+// trace has no such tensor or the index is out of range.
 CellReach cell_reach(const Trace& trace, TensorName tensor, const std::vector<Index>& index);
 
-// How many cells of a tensor lie in the boxes that are of it, each counted once.
+// How many cells of a tensor lie in those boxes that belong to it, each counted once.
 Index cells_covered(const std::vector<BoxRef>& boxes, TensorName tensor);
 
 }  // namespace headwise

@@ -8,7 +8,7 @@
 namespace headwise {
 namespace {
 
-// Of a number's comparison, in multiply-adds: two are read from far.
+// The cost of comparing a number, in multiply-adds: two are read from memory.
 constexpr double cost_of_number = 2.0;
 
 }  // namespace

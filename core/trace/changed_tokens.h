@@ -1,4 +1,4 @@
-// Which tokens of an input are others than before.
+// Which tokens of an input have changed.
 #pragma once
 
 #include <vector>
@@ -12,7 +12,7 @@ struct TokenRange {
   Index n, first, count;
 };
 
-// Runs of tokens of x (N, tokens, width) that differ in any bit from those of `before`, of the same shape and type.
+// Runs of tokens of x (N, tokens, width) that differ in any bit from those of `before`, which has the same shape and type.
 std::vector<TokenRange> changed_tokens(const Tensor& before, const Tensor& x);
 
 }  // namespace headwise

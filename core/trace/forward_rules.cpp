@@ -11,11 +11,11 @@ namespace {
 
 using Id = TensorId;
 
-// The variables of a result with axes (N, length, columns), and the summed one behind them.
+// The variables of a result with axes (N, length, columns), followed by the summed one.
 namespace joined {
 constexpr int n = 0, row = 1, column = 2, summed = 3;
 }
-// The variables of a result with axes (N, H, L or S′, S′ or width), and the summed one behind them.
+// The variables of a result with axes (N, H, L or S′, S′ or width), followed by the summed one.
 namespace in_heads {
 constexpr int n = 0, h = 1, row = 2, column = 3, summed = 4;
 }
@@ -81,14 +81,14 @@ void Declaration::copy(Id id) {
   add({same_cell(id)});
 }
 
-// The cells of these heads; everywhere where they are all.
+// The cells of these heads; everywhere if they are all heads.
 std::vector<Where> Declaration::where_head(const HeadRange& heads) const {
   if (heads == HeadRange{0, sizes_.heads}) return {};
   return {{in_heads::h, {heads.begin, heads.end}}};
 }
 
-// 'nte,ce->ntc': x·Wᵀ + b. W is own_weight, or the rows from first_row on of in_proj_weight; in_proj_bias is
-// packed either way.
+// 'nte,ce->ntc': x·Wᵀ + b. W is own_weight, or the rows from first_row on of in_proj_weight; in_proj_bias is packed
+// either way.
 void Declaration::add_projection(Id x, Id own_weight, Index first_row, const std::vector<Where>& where) {
   using namespace joined;
   const bool packed = has(Id::in_proj_weight);
@@ -99,8 +99,8 @@ void Declaration::add_projection(Id x, Id own_weight, Index first_row, const std
   if (has(Id::in_proj_bias)) add({operand(Id::in_proj_bias, {axis_of(column, first_row)})}, {}, where);
 }
 
-// Rows [0,S) are projected, or are static_k / static_v with the heads joined; then comes the row of bias_k /
-// bias_v; then a row of zeros, which no product makes.
+// Rows [0,S) are projected, or are static_k / static_v with the heads merged; then comes the row of bias_k / bias_v;
+// then a row of zeros, which has no product.
 void Declaration::declare_k_or_v(const KeyOrValue& of) {
   using namespace joined;
   const Index keys = sizes_.keys;
@@ -114,7 +114,7 @@ void Declaration::declare_k_or_v(const KeyOrValue& of) {
   if (has(of.bias_row)) add({operand(of.bias_row, {axis_of(column)})}, {}, {{row, {keys, keys + 1}}});
 }
 
-// 'nt(hd)->nhtd'; by itself, scaled_dot_product_attention is given its heads.
+// 'nt(hd)->nhtd'; scaled_dot_product_attention itself is given its heads.
 void Declaration::declare_split(Id x) {
   using namespace in_heads;
   if (trace_.options.op == Op::scaled_dot_product_attention) {
@@ -125,8 +125,8 @@ void Declaration::declare_split(Id x) {
   add({operand(x, {axis_of(n), axis_of(row), axis_joined(h, rule_.sizes.back(), column)})});
 }
 
-// Column j and column j + R/2 are turned together, for j < R/2; those from R on stay as they are. The cell's own column
-// comes first, its partner's behind it.
+// Column j and column j + R/2 are rotated together, for j < R/2; those from R on stay unchanged. The cell's own column
+// comes first, then its partner's.
 void Declaration::declare_rotary(Id heads) {
   using namespace in_heads;
   const auto pairs = static_cast<Index>(rotary_inverse_frequencies(trace_.options).size());
@@ -164,7 +164,7 @@ void Declaration::declare_masked_scores() {
   add({same_cell(Id::mask_bias)});
 }
 
-// A piece for each run of heads that are not frozen, all of them where none is; then one for each frozen head.
+// One piece for each run of heads that are not frozen, all of them if none is; then one for each frozen head.
 void Declaration::declare_attn_weights() {
   using namespace in_heads;
   const std::vector<Index>& frozen = trace_.options.frozen_heads;
@@ -182,7 +182,7 @@ void Declaration::declare_attn_weights() {
   }
 }
 
-// Frozen heads go past dropout.
+// Frozen heads bypass dropout.
 void Declaration::declare_dropped_weights() {
   const std::vector<Index>& frozen = trace_.options.frozen_heads;
   const std::vector<HeadRange> runs = unfrozen_heads(sizes_.heads, frozen);

@@ -5,13 +5,13 @@
 
 namespace headwise {
 
-// The tensor that the loss is a weighted sum of: layer_norm_output, residual_output or output, the last that
-// there is.
+// The tensor that the loss is a weighted sum of: the last of output, residual_output and layer_norm_output
+// that exists.
 TensorId last_output(const TraceTensors& tensors);
 
-// The gradient of the last output: `given`, or all ones where that is null. Throws Error(input) where it has
-// not the shape and type of the last output. An equal one that `previous` (which may be null) started from is
-// taken in its place: equal sources share their gradients.
+// The gradient of the last output: `given`, or all ones if that is null. Throws Error(input) if it does not
+// have the shape and type of the last output. If `previous` (may be null) started from an equal one, that one
+// is used instead: equal sources share their gradients.
 TensorPtr resolved_grad_output(const Trace& forward, const TensorPtr& given, const Trace* previous);
 
 }  // namespace headwise

@@ -21,32 +21,31 @@ bool all_inputs_are_one(const TraceTensors& t) {
   return t.query && t.query == t.key && t.query == t.value;
 }
 
-// Whose gradient collects what flows back to this tensor: query's for all three where they are one array.
+// The tensor whose gradient collects what flows back to this one: query for all three if they are one array.
 Id collected_by(const Trace& trace, Id id) {
   return (id == Id::key || id == Id::value) && all_inputs_are_one(trace.tensors) ? Id::query : id;
 }
 
-// A forward rule on the way to the loss, with the letters of the result's axes. Its factors are named by
-// what they are read as: value stays value where it is the same array as key.
+// A forward rule on the path to the loss, with the letters of the result's axes. Its factors are named by their role:
+// value stays value even if it is the same array as key.
 struct Reader {
   Rule rule;
   std::vector<std::string> letters;
 };
 
-// "S′" → "s", "kdim" → "k"; an axis that joins two, "H·D", is counted by columns, c.
+// "S′" → "s", "kdim" → "k"; an axis that joins two, "H·D", is indexed by columns, c.
 std::string letter_of(const std::string& axis) {
   if (axis.empty() || axis.find("·") != std::string::npos) return "c";
   return std::string(1, static_cast<char>(std::tolower(static_cast<unsigned char>(axis[0]))));
 }
 
-// The tensors that every gradient of their kind passes through: a gradient whose way is not known has no
-// rule.
+// The tensors that every gradient of their kind passes through: a gradient whose path is not known has no rule.
 constexpr std::array always_passed{Id::scores,       Id::scaled_scores,   Id::masked_scores,
                                    Id::attn_weights, Id::dropped_weights, Id::head_output,
                                    Id::output};
 constexpr std::array passed_by_heads{Id::q, Id::k, Id::v, Id::q_heads, Id::k_heads, Id::v_heads, Id::concat};
 
-// A tensor or its gradient, whichever the trace has kept: they have one shape.
+// A tensor or its gradient, whichever the trace has kept: they have the same shape.
 TensorPtr kept(const Trace& trace, Id id) {
   const TensorPtr gradient = trace.tensor({id, true});
   return gradient ? gradient : trace.tensor(id);
@@ -68,7 +67,7 @@ std::optional<Id> missing_on_the_way(const Trace& trace) {
   return std::nullopt;
 }
 
-// Everything from the inputs to the last output; attn_output_weights, behind it, carries no loss.
+// Everything from the inputs to the last output; attn_output_weights, after it, do not contribute to the loss.
 std::vector<Reader> readers_of(const Trace& trace) {
   std::vector<Reader> readers;
   const Id last = last_output(trace.tensors);
@@ -93,7 +92,7 @@ class GradientDeclaration {
 
  private:
   std::vector<AxisMap> own_axes() const;
-  // The cell at the same place of another tensor, or the row that it is in: all of the last axis.
+  // The cell at the same position of another tensor, or the row that contains it: all of the last axis.
   Product same_cell(TensorName tensor) const { return {{{tensor, own_axes()}}, {}, {}, {}, {}}; }
   Product row_of(const std::vector<TensorName>& tensors, const std::string& letter) const;
   void add_ways_through(const Reader& reader);
@@ -121,7 +120,7 @@ Product GradientDeclaration::row_of(const std::vector<TensorName>& tensors, cons
   return product;
 }
 
-// Every factor that is this tensor, of every product that is linear in it.
+// Adds every factor that is this tensor, in every product that is linear in it.
 void GradientDeclaration::add_ways_through(const Reader& reader) {
   for (const Product& product : reader.rule.products) {
     for (std::size_t f = 0; f < product.factors.size(); ++f) {
@@ -134,8 +133,8 @@ void GradientDeclaration::add_ways_through(const Reader& reader) {
   }
 }
 
-// Each piece of a function that reads this tensor at the cell's own head, or along its row: where it holds, the way back
-// holds too. Where a piece is a copy, so is its way back.
+// Adds each piece of a function that reads this tensor at the cell's own head, or along its row: where the piece
+// applies, its backward path applies too. If a piece is a copy, so is its backward path.
 void GradientDeclaration::add_pieces(const Reader& reader, const Product& back) {
   for (const Product& piece : reader.rule.products) {
     if (piece.factors.front().tensor.id != rule_.result.id) continue;
@@ -145,7 +144,7 @@ void GradientDeclaration::add_pieces(const Reader& reader, const Product& back) 
   }
 }
 
-// Back through a function on top of the products; dP, P, dy and y are the gradient and the result of it.
+// Back through a function on top of the products; dP, P, dy and y are its gradient and its result.
 void GradientDeclaration::pass_through(const Reader& reader) {
   const TensorName result = reader.rule.result, gradient{result.id, true};
   const TensorName source = reader.rule.products.front().factors.front().tensor;
@@ -161,7 +160,7 @@ void GradientDeclaration::pass_through(const Reader& reader) {
       add_ways_through(reader);
       rule_.products.push_back(same_cell(source));
       return;
-    case Combine::rotation:  // the turn backwards reads the same two columns
+    case Combine::rotation:  // the inverse rotation reads the same two columns
       rule_.combine = Combine::rotation;
       rule_.products = reader.rule.products;
       for (Product& product : rule_.products) product.factors.front().tensor = gradient;
@@ -200,7 +199,7 @@ void GradientDeclaration::declare() {
         read, [&](TensorName source) { return collected_by(trace_, source.id) == rule_.result.id; });
     if (!reads) continue;
     pass_through(reader);
-    // A function on top has a rule to itself; only sums add up.
+    // A function on top needs a rule to itself; only sums add up.
     if (++ways > 1 && rule_.combine != Combine::product_sum) {
       throw std::logic_error("several ways lead back to " + to_string(rule_.result) +
                              ", one of them through a function that is not linear");

@@ -1,7 +1,7 @@
 // The declarations of the backward pass. None is written by hand where the forward pass is linear: the rule
-// of grad.X follows from the rules of the tensors that read X, each product turned round
+// of grad.X follows from the rules of the tensors that read X, with each product transposed
 // (core/trace/transposed_product.h). Only the functions on top (scale with softcap, softmax, layer norm,
-// dropout, a filled mask) have a reading of their own, named by Combine.
+// dropout, a filled mask) have a rule of their own, named by Combine.
 #pragma once
 
 #include <vector>
@@ -14,12 +14,12 @@ namespace headwise {
 bool has_backward_pass(const Trace& trace);
 
 // The rule of grad.`id`, which the trace has. The gradient of the last output is `given`; that of a tensor
-// which nothing with a gradient reads (W_k beside static_k) has no products: zeros. Where query, key and
-// value are one array, grad.query has the products of all three.
+// that nothing with a gradient reads (W_k with static_k) has no products: zeros. If query, key and value are
+// one array, grad.query has the products of all three.
 Rule gradient_rule(const Trace& trace, TensorId id);
 
-// The rules of all gradients of this trace, in the order of their tensors: much cheaper than one by one. None
-// where gradient_rule would throw.
+// The rules of all gradients of this trace, in the order of their tensors: much cheaper than one by one.
+// Those for which gradient_rule would throw are left out.
 std::vector<Rule> gradient_rules(const Trace& trace);
 
 }  // namespace headwise

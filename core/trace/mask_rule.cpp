@@ -16,7 +16,7 @@ using Id = TensorId;
 constexpr int n = 0, h = 1, l = 2, s = 3;
 constexpr double minus_infinity = -std::numeric_limits<double>::infinity();
 
-// query + offset − key: how far back the key lies.
+// query + offset − key: how far back the key is.
 struct Position {
   Index query, offset, key;
   Index distance() const { return query + offset - key; }
@@ -45,7 +45,7 @@ MaskReading reading_of(const Tensor& mask, bool true_blocks) {
   return true_blocks ? MaskReading::blocked_if_true : MaskReading::blocked_if_false;
 }
 
-// Multi-head attention: (L,S) or (N·H,L,S). Scaled dot-product attention: what broadcasts to (N,H,L,S),
+// Multi-head attention: (L,S) or (N·H,L,S). Scaled dot-product attention: anything that broadcasts to (N,H,L,S),
 // aligned at the right; an axis of size 1 is repeated.
 std::vector<AxisMap> attn_mask_axes(const Trace& trace) {
   const Shape& mask = trace.tensors.attn_mask->shape();

@@ -1,5 +1,5 @@
-// How mask_bias is made: a product (core/trace/rules.h) per mask that is given or asked for. What each adds
-// is the same as in core/attention/attention_mask.h, one cell at a time.
+// How mask_bias is computed: one product (core/trace/rules.h) per mask given or requested. What each adds is
+// the same as in core/attention/attention_mask.h, one cell at a time.
 #pragma once
 
 #include <span>
@@ -11,8 +11,8 @@
 namespace headwise {
 
 // One product per mask, in the order attn_mask, key_padding_mask, valid_lens, causal, sliding window, ALiBi.
-// They hold for the columns [0,S): bias_k's column and the zero row's are never blocked. The trace has a
-// mask_bias.
+// They apply to the columns [0,S): the columns of bias_k and the zero row are never blocked. The trace must
+// have a mask_bias.
 std::vector<Product> mask_products(const Trace& trace);
 
 // What a product adds at the cell `index` (n,h,l,s) of mask_bias: 0, −inf or a number. `cell` is the number

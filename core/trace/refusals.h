@@ -1,5 +1,5 @@
-// What check_attention_inputs is written in: a refusal with both shapes and the likely cause, and several of them
-// told in one line.
+// The vocabulary of check_attention_inputs: a refusal with both shapes and the likely cause, and several of them
+// reported in one line.
 #pragma once
 
 #include <string>
@@ -21,14 +21,14 @@ void require(bool holds, const ErrorParts& parts);
 // "(N,S) = (2,6)"
 std::string letters_and_sizes(const Shape& shape);
 
-// Why a shape is wrong, where the sizes tell: "transposed?"; else empty.
+// Why a shape is wrong, if the sizes suggest it: "transposed?"; else empty.
 std::string likely_cause(const std::vector<Index>& got, const std::vector<Index>& expected);
 
-// Refuses another shape, with its likely cause, or else `remedy`.
+// Refuses any other shape, with its likely cause or otherwise `remedy`.
 void expect_shape(const char* name, const Tensor& tensor, const Shape& expected,
                   const std::string& remedy = "");
 
-// Checks that do not build on one another: all of them run, so that a person mends everything in one go.
+// Checks that do not depend on each other: all of them run, so that users can fix everything at once.
 class Refusals {
  public:
   template <class Check>
@@ -40,7 +40,7 @@ class Refusals {
     }
   }
 
-  // Throws Error(input): the first in full, the others by the names of their tensors.
+  // Throws Error(input): the first refusal in full, the others by the names of their tensors.
   void throw_if_any() const;
 
  private:

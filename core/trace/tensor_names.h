@@ -1,4 +1,4 @@
-// The names of all tensors: everywhere the same, in files, on the command line, in panels and in tests.
+// The names of all tensors: the same everywhere, in files, on the command line, in panels and in tests.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace headwise {
 
-// One member per tensor, in the order of computation; null where the scenario has no such tensor. The same struct holds
-// the values and, in Trace::grad, d(loss)/d(each of them).
+// One member per tensor, in the order of computation; null if the scenario has no such tensor. The same struct holds the
+// values and, in Trace::grad, d(loss)/d(each of them).
 struct TraceTensors {
   // The operator's inputs
   TensorPtr query;  // (N,L,E)      scaled_dot_product_attention has no query, key, value: they are q_heads, k_heads, v_heads
@@ -20,7 +20,7 @@ struct TraceTensors {
   TensorPtr value;  // (N,S,vdim)
   // Parameters, under PyTorch's names
   TensorPtr in_proj_weight;   // (H·D+G·D+G·Dv, E): rows of q, k, v; (3E,E) in PyTorch's module
-  TensorPtr q_proj_weight;    // (H·D,E)        where the projections are separate
+  TensorPtr q_proj_weight;    // (H·D,E)        if the projections are separate
   TensorPtr k_proj_weight;    // (G·D,kdim)
   TensorPtr v_proj_weight;    // (G·Dv,vdim)
   TensorPtr in_proj_bias;     // (H·D+G·D+G·Dv)
@@ -30,13 +30,13 @@ struct TraceTensors {
   TensorPtr static_v;         // (N,G,S,Dv)
   TensorPtr out_proj_weight;  // (E,H·Dv)       "out_proj.weight"
   TensorPtr out_proj_bias;    // (E)            "out_proj.bias"
-  // Masks as they were given, f32/f64 or bool, in their own rank; the gains; the weights held
+  // Masks as given, f32/f64 or bool, in their own rank; the gains; the frozen weights
   TensorPtr attn_mask;         // (L,S) (N·H,L,S) or, for SDPA, anything that broadcasts to (N,H,L,S)
   TensorPtr key_padding_mask;  // (N,S)          True is ignored
   TensorPtr valid_lens;        // (N) or (N,L), i64
   TensorPtr head_gain;         // (H)            "heads.gain"
-  TensorPtr frozen_weights;  // (N,F,L,S′)     f32 or f64; slice f: what head options.frozen_heads[f] keeps. No gradient
-  // After the input projection, bias_k / bias_v and the zero row appended
+  TensorPtr frozen_weights;  // (N,F,L,S′)     f32 or f64; slice f: the weights of head options.frozen_heads[f]. No gradient
+  // After the input projection, with bias_k / bias_v and the zero row appended
   TensorPtr q;  // (N,L,H·D)
   TensorPtr k;  // (N,S′,G·D)
   TensorPtr v;  // (N,S′,G·Dv)
@@ -44,8 +44,8 @@ struct TraceTensors {
   TensorPtr q_heads;  // (N,H,L,D)
   TensorPtr k_heads;  // (N,G,S′,D)
   TensorPtr v_heads;  // (N,G,S′,Dv)
-  // Turned by their positions, where options.rotary_base or its frequencies are set; else null, and the heads are what
-  // scores are made from
+  // Rotated by their positions, if options.rotary_base or its frequencies are set; else null, and scores are computed from
+  // the heads directly
   TensorPtr q_rotary;  // (N,H,L,D)
   TensorPtr k_rotary;  // (N,G,S,D)
   // Scaled dot-product attention
@@ -54,7 +54,7 @@ struct TraceTensors {
   TensorPtr mask_bias;  // (N,H,L,S′)     all masks merged: 0, -inf or a float; null without any mask. With a finite
                         //                mask.value the -inf stays: it marks the cells that are filled
   TensorPtr masked_scores;  // (N,H,L,S′)
-  TensorPtr attn_weights;   // (N,H,L,S′)     after softmax; of a frozen head those held
+  TensorPtr attn_weights;   // (N,H,L,S′)     after softmax; for a frozen head the frozen weights
   TensorPtr dropped_weights;  // (N,H,L,S′)     after dropout; equals attn_weights at p = 0 and in frozen heads
   TensorPtr head_output;      // (N,H,L,Dv)     dropped_weights · v
   // Merge and output projection
@@ -64,7 +64,7 @@ struct TraceTensors {
   TensorPtr layer_norm_output;  // (N,L,E)
   TensorPtr attn_output_weights;  // (N,L,S′) or (N,H,L,S′): PyTorch's second result; null without need_weights
 
-  // Defined in tensor_names.cpp, so that not every file compiles them again.
+  // Defined in tensor_names.cpp, so that not every file compiles them.
   TraceTensors();
   TraceTensors(const TraceTensors&);
   TraceTensors(TraceTensors&&) noexcept;
@@ -73,7 +73,7 @@ struct TraceTensors {
   ~TraceTensors();
 };
 
-// What scores are the products of: q_rotary and k_rotary where there are any, else q_heads and k_heads.
+// The factors of scores: q_rotary and k_rotary if they exist, else q_heads and k_heads.
 inline const TensorPtr& queries_of_scores(const TraceTensors& t) {
   return t.q_rotary ? t.q_rotary : t.q_heads;
 }
@@ -101,7 +101,7 @@ struct TensorEntry {
   TensorPtr TraceTensors::*member;
   TensorRole role;
   bool probabilities;      // values in [0,1]: drawn with a sequential colour map, others are signed
-  std::string_view shape;  // letters: "(N,H,L,S′)"
+  std::string_view shape;  // axis letters: "(N,H,L,S′)"
   std::string_view what;   // a few words for lists and tooltips
 };
 
@@ -117,7 +117,7 @@ struct TensorName {
 };
 
 std::string to_string(TensorName name);                             // "scores", "grad.scores"
-std::optional<TensorName> find_tensor_name(std::string_view text);  // none where there is no such name
+std::optional<TensorName> find_tensor_name(std::string_view text);  // nullopt if there is no such name
 // The nearest name by edit distance, for "did you mean".
 std::string nearest_tensor_name(std::string_view text);
 

@@ -1,4 +1,4 @@
-// All that one run of the operator produced: a named tensor per intermediate. Const once made, shared between views.
+// Everything that one run of the operator produced: a named tensor per intermediate. Const once created, shared between views.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace headwise {
 
-// Which choices and which tensors a stage has read; equal keys mean an equal result, which is then shared, not
+// The choices and tensors that a stage read; equal keys mean an equal result, which is then shared instead of
 // computed. The pointers are compared as addresses; the trace that holds the key keeps them alive.
 struct StageKey {
   std::vector<double> choices;
@@ -27,9 +27,9 @@ struct Trace {
   std::vector<std::string> warnings;  // fully masked rows, non-finite inputs, by index
   std::map<TensorId, StageKey> stages;
   std::vector<TensorId> computed;  // the stages that were computed for this trace; the others were shared
-  std::map<TensorId, StageKey> gradient_stages;  // the same two of the backward pass
+  std::map<TensorId, StageKey> gradient_stages;  // the same for the backward pass
   std::vector<TensorId> computed_gradients;
-  // The f64 trace that this f32 one is rounded from (rounded_trace.h); null where each stage was rounded for itself.
+  // The f64 trace that this f32 one is rounded from (rounded_trace.h); null if each stage was rounded separately.
   std::shared_ptr<const Trace> exact;
 
   TensorPtr tensor(TensorName name) const {
@@ -40,12 +40,12 @@ struct Trace {
 
 using TracePtr = std::shared_ptr<const Trace>;
 
-// The inputs that a backend turns into a Trace: options that are resolved (nothing left to follow from the rest) and
-// the inputs, parameters, masks and gains. `check_attention_inputs` says what must agree.
+// The inputs that a backend turns into a Trace: resolved options (nothing left to derive), and the inputs,
+// parameters, masks and gains. `check_attention_inputs` says what must agree.
 struct AttentionInputs {
   AttentionOptions options;
   DType dtype = DType::f32;
-  TraceTensors tensors;  // members of role input, parameter and mask; the rest null
+  TraceTensors tensors;  // members with role input, parameter and mask; the rest null
 };
 
 }  // namespace headwise

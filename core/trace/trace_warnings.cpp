@@ -15,7 +15,7 @@
 namespace headwise {
 namespace {
 
-// A terminal is not flooded: of each kind so many are named, the rest is counted.
+// To avoid flooding a terminal, only this many of each kind are listed, the rest is counted.
 constexpr std::size_t named_cells = 4;    // non-finite cells of a tensor
 constexpr std::size_t named_ranges = 24;  // of one list of indices
 constexpr std::size_t named_sets = 32;    // of fully masked rows
@@ -47,7 +47,7 @@ std::string counted(const char* one, const char* many, const std::vector<Index>&
   return fmt::format("{} {}", which.size() == 1 ? one : many, ranges_text(which));
 }
 
-// One warning for each set of heads and queries; batches that agree are named together, as are heads.
+// One warning per set of heads and queries; batches that agree are reported together, as are heads.
 void warn_of_fully_masked_rows(const Trace& trace, const std::vector<Index>& rows, const Shape& shape,
                                std::vector<std::string>& warnings) {
   if (rows.empty()) return;
@@ -56,7 +56,7 @@ void warn_of_fully_masked_rows(const Trace& trace, const std::vector<Index>& row
   std::map<Index, std::map<Index, std::vector<Index>>> queries_of;  // batch → head → queries
   const std::vector<Index>& frozen = trace.options.frozen_heads;
   for (const Index row : rows) {
-    if (std::ranges::find(frozen, row / queries % heads) != frozen.end()) continue;  // its weights are held
+    if (std::ranges::find(frozen, row / queries % heads) != frozen.end()) continue;  // its weights are frozen
     queries_of[row / queries / heads][row / queries % heads].push_back(row % queries);
   }
   using Which = std::pair<std::vector<Index>, std::vector<Index>>;  // heads, queries
@@ -66,7 +66,7 @@ void warn_of_fully_masked_rows(const Trace& trace, const std::vector<Index>& row
     for (const auto& [head, which] : by_head) heads_of[which].push_back(head);
     for (const auto& [which, in_heads] : heads_of) batches_of[{in_heads, which}].push_back(batch);
   }
-  std::vector<std::pair<std::vector<Index>, Which>> sets;  // by the first batch
+  std::vector<std::pair<std::vector<Index>, Which>> sets;  // ordered by the first batch
   for (const auto& [which, batches] : batches_of) sets.emplace_back(batches, which);
   std::ranges::stable_sort(sets);
   for (std::size_t i = 0; i < std::min(sets.size(), named_sets); ++i) {
@@ -84,7 +84,7 @@ void warn_of_fully_masked_rows(const Trace& trace, const std::vector<Index>& row
   }
 }
 
-// Eight sums side by side, so that it is done in vectors: 0 times what is not finite is NaN.
+// Eight parallel sums, so that it is vectorised: 0 times a non-finite number is NaN.
 template <class T>
 bool all_finite(std::span<const T> values) {
   std::atomic<bool> finite = true;

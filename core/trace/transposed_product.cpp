@@ -10,7 +10,7 @@ namespace {
 
 constexpr int no_axis = -1;
 
-// Which axes of the factor tell the digits of a variable: its quotient by a group's size, and its remainder.
+// Which axes of the factor give the digits of a variable: its quotient by a group's size, and its remainder.
 struct Digits {
   int group_axis = no_axis, within_axis = no_axis;
   Index group = 1;
@@ -55,7 +55,7 @@ class Transposition {
   const std::vector<Index>& sizes_;
   std::vector<std::string> letters_;            // of the old variables
   const std::vector<Interval> ranges_;          // of the old variables
-  std::vector<std::optional<AxisMap>> values_;  // of the old variables, by the new ones
+  std::vector<std::optional<AxisMap>> values_;  // of the old variables, as maps of the new ones
   std::vector<Digits> digits_;
   std::vector<Interval> new_ranges_;  // of the new variables, at least one value each
   Product result_;
@@ -73,12 +73,12 @@ void Transposition::hold_only_at(int axis, Interval range) {
   result_.where.push_back({axis, range});
 }
 
-// index = offset + times·x + times′·y + …, each variable below the `times` before its own: its digits.
+// index = offset + times·x + times′·y + …, each variable less than the `times` before its own: its digits.
 void Transposition::read_joined(int axis, const AxisMap& map) {
   require(map.offset == 0 || (map.terms.size() == 1 && map.terms[0].times == 1));
   std::vector<AxisTerm> terms = map.terms;
   std::ranges::stable_sort(terms, std::greater{}, &AxisTerm::times);
-  Index next_place = 0;  // of the term before: none before the first
+  Index next_place = 0;  // of the previous term: none before the first
   for (const AxisTerm& term : terms) {
     require(term.divide == 1 && term.modulus == 0 && !value_of(term));
     const Interval range = range_of(term);
@@ -118,7 +118,7 @@ AxisMap Transposition::new_sum(std::size_t variable, Index size) {
   return axis_of(number);
 }
 
-// From the digits that the factor's index tells, with a new sum for one that it leaves open.
+// Solves for a variable from the digits that the factor's index gives, with a new sum for one that it leaves open.
 void Transposition::solve_from_digits(std::size_t variable) {
   const Interval range = ranges_[variable];
   const Digits& digits = digits_[variable];

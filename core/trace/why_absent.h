@@ -1,4 +1,4 @@
-// Why a trace has no tensor of a name, in words that tell how to get it.
+// Why a trace has no tensor of a given name, and how to get it.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace headwise {
 
-// "this scenario returns no weights: attention.need_weights is false". The trace has none of that name.
+// "this scenario returns no weights: attention.need_weights is false". The trace must not have a tensor of that name.
 std::string why_absent(const Trace& trace, TensorName name);
 
 }  // namespace headwise

@@ -18,7 +18,7 @@ using Json = nlohmann::json;
 
 enum class Neutral { never, off, on, one, absolute_positions, full_layers, full_attention };
 
-// Of attention: `readers` take it into account, for all others any value but the neutral one (and null) changes what is computed.
+// An attention setting: `readers` take it into account, for all others any value but the neutral one (and null) changes what is computed.
 struct AttentionSetting {
   std::string_view key;
   unsigned readers;  // of reads::
@@ -42,7 +42,7 @@ constexpr std::array attention_settings{
     AttentionSetting{"cache_implementation", reads::window},
     AttentionSetting{"clip_qkv", reads::clip},
     AttentionSetting{"is_causal", 0, on},
-    AttentionSetting{"is_decoder", every_type},  // where it is not read it changes nothing
+    AttentionSetting{"is_decoder", every_type},  // it changes nothing for types that do not read it
     AttentionSetting{"key_multiplier", 0, one},
     AttentionSetting{"kv_lora_rank", 0},
     AttentionSetting{"layer_types", reads::window, full_layers},
@@ -124,7 +124,7 @@ std::vector<std::string> settings_not_computed(const Json& config, const ModelTy
   for (auto at = config.begin(); at != config.end(); ++at) {
     const std::string& key = at.key();
     const Json& value = at.value();
-    if (key.starts_with("_")) continue;  // of the program that wrote the file
+    if (key.starts_with("_")) continue;  // internal to the program that wrote the file
     if (type && names_word(type->own_settings, key)) continue;
     const auto known = std::ranges::find(attention_settings, key, &AttentionSetting::key);
     const std::string setting =

@@ -11,17 +11,17 @@
 
 namespace headwise {
 
-// One object of settings. What is absent or null has the value that the caller names. A value of another type or out of range is
-// Error(input) with the file, the key, what was got and what was expected.
+// One object of settings. An absent or null key has the value given by the caller. A value of the wrong type or out of range
+// throws Error(input) with the file, the key, the value and what was expected.
 class ConfigSettings {
  public:
-  // `where` begins errors: the file, and the part of it. `remedy` ends them.
+  // `where` begins error messages: the file, and the part of it. `remedy` ends them.
   ConfigSettings(std::shared_ptr<const nlohmann::json> object, std::string where, std::string problem,
                  std::string remedy = {});
 
   const std::string& where() const { return where_; }
   const nlohmann::json& json() const { return *object_; }
-  // Null where it is not there, or the key is empty.
+  // Null if it is absent, or the key is empty.
   const nlohmann::json& at(std::string_view key) const;
   bool has(std::string_view key) const;  // and is not null
 

@@ -16,7 +16,7 @@ constexpr std::string_view expert_settings =
     "num_mtp_layers "
     "num_nextn_predict_layers";
 
-// Qwen2-VL and 2.5-VL, where the text's part says it and where the whole does.
+// Qwen2-VL and 2.5-VL, whether the settings are in the text part or in the whole.
 constexpr ModelType qwen2_vl(std::string_view name, std::string_view own_settings = {}) {
   return {.name = name,
           .positions = rotary,
@@ -31,7 +31,7 @@ constexpr std::string_view picture_tokens =
     "video_token_id vision_start_token_id vision_end_token_id vision_token_id";
 
 constexpr std::array types{
-    // Decoders without positions inside of attention.
+    // Decoders without positions in attention.
     ModelType{.name = "biogpt"},
     ModelType{.name = "clip_text_model", .usual_heads = 8},
     ModelType{.name = "clipseg_text_model"},
@@ -50,7 +50,7 @@ constexpr std::array types{
     ModelType{.name = "owlvit_text_model"},
     ModelType{.name = "trocr"},
     ModelType{.name = "xglm"},
-    // Decoders with positions inside of attention.
+    // Decoders with positions in attention.
     ModelType{.name = "arcee", .positions = rotary, .reads = llama},
     ModelType{.name = "aria_text", .positions = rotary, .reads = llama},
     ModelType{.name = "bamba",

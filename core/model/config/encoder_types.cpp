@@ -11,7 +11,7 @@ using namespace reads;
 
 constexpr unsigned bert = reads::is_decoder | position_type;
 
-// Of the convolutions before the first layer, of training and of what is read from the last one.
+// Settings of the convolutions before the first layer, of training and of the outputs after the last one.
 constexpr std::string_view wav2vec2_settings =
     "feat_proj_dropout final_dropout feat_extract_norm feat_extract_activation conv_dim "
     "conv_stride conv_kernel conv_bias num_conv_pos_embeddings num_conv_pos_embedding_groups "
@@ -152,7 +152,7 @@ constexpr std::array types{
               .own_settings = "pre_norm adapter_reduction_factor adapter_layer_norm adapter_reuse_layer_norm "
                               "ln_before_adapter languages default_language"},
     ModelType{.name = "yolos", .sees = all_tokens},
-    // An encoder and a decoder.
+    // Encoder-decoder models.
     ModelType{.name = "bart", .sees = past_in_decoder},
     ModelType{.name = "bigbird_pegasus",
               .sees = past_in_decoder,

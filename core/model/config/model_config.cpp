@@ -18,7 +18,7 @@
 namespace headwise {
 namespace {
 
-// May be lists, with an entry for each stage: Swin's, SegFormer's.
+// May be lists, with one entry per stage: Swin's, SegFormer's.
 constexpr std::array<const char*, 2> heads_by_stage_keys{"num_heads", "num_attention_heads"};
 constexpr Index most = Index{1} << 32;  // of any size, so that products of two stay far from overflow
 
@@ -32,7 +32,7 @@ Index whole_size(const nlohmann::json& value, const std::string& where) {
   return value.get<Index>();
 }
 
-// The first of the keys that is there and not null.
+// The first of the keys that is present and not null.
 std::optional<Index> size_under(const nlohmann::json& config, std::initializer_list<const char*> keys,
                                 const std::string& path) {
   for (const char* key : keys) {
@@ -46,7 +46,7 @@ std::optional<Index> size_under(const nlohmann::json& config, std::initializer_l
   return std::nullopt;
 }
 
-// "clip_text_model" of the model type "clip" and the part "text_config" that names no type of its own.
+// "clip_text_model" for the model type "clip" and a part "text_config" without a type of its own.
 std::string part_type(const std::string& whole, const std::string& part) {
   const std::string kind = part.ends_with("_config") ? part.substr(0, part.size() - 7) : part;
   for (const std::string& name : {whole + "_" + kind + "_model", whole + "_" + kind})
@@ -54,7 +54,7 @@ std::string part_type(const std::string& whole, const std::string& part) {
   return "";
 }
 
-// A model in config.json that stands inside of another: "text_config", "encoder".
+// A model nested in config.json: "text_config", "encoder".
 bool is_part(const std::string& key, const nlohmann::json& value) {
   if (!value.is_object()) return false;
   return key.ends_with("_config") ? key != "quantization_config"
@@ -72,7 +72,7 @@ std::shared_ptr<const ModelConfig> config_of(std::shared_ptr<const nlohmann::jso
   if (const auto type = json.find("model_type"); type != json.end() && type->is_string())
     config.model_type = type->get<std::string>();
   config.embed_dim = of({"hidden_size", "n_embd", "d_model", "dim"});
-  // LXMERT counts three stacks in one object, and a head of 0 columns is none: neither is needed to compute a layer.
+  // LXMERT counts three stacks in one object, and a head of 0 columns is invalid: neither is needed to compute a layer.
   const auto unless_odd = [&](std::initializer_list<const char*> keys, auto odd) -> std::optional<Index> {
     for (const char* key : keys) {
       const auto at = json.find(key);
@@ -119,7 +119,7 @@ std::shared_ptr<const ModelConfig> config_of(std::shared_ptr<const nlohmann::jso
   return made;
 }
 
-// Words of a layer's name by which it belongs to a part of the model.
+// Components of a layer's name that assign it to a part of the model.
 struct PartWords {
   std::string_view part;
   std::initializer_list<std::string_view> words;
@@ -137,8 +137,8 @@ const std::initializer_list<PartWords> part_words{
     {"audio_encoder", {"audio_encoder"}},
 };
 
-// The language model of a model that sees pictures needs no word: "model.layers.0", "transformer.h.0". What stands between two
-// parts has one: "model.connector.layers.0".
+// The language model of a vision-language model is recognised without one: "model.layers.0", "transformer.h.0". What lies
+// between two parts has one: "model.connector.layers.0".
 bool needs_no_word(std::string_view layer_name) {
   constexpr std::array<std::string_view, 9> wrappers{"model.",    "base_model.", "transformer.",
                                                      "gpt_neox.", "bert.",       "roberta.",

@@ -19,7 +19,7 @@ using Json = nlohmann::json;
 
 constexpr double most = 1e15;  // of a base or a factor: far from overflow
 
-// Llama-like names, but neighbouring columns are turned together.
+// Llama-like names, but adjacent columns are rotated together.
 constexpr std::array<std::string_view, 2> interleaved_types{"llama4", "llama4_text"};
 
 const Json* find(const Json& object, const char* key) {
@@ -28,7 +28,7 @@ const Json* find(const Json& object, const char* key) {
   return at == object.end() || at->is_null() ? nullptr : &*at;
 }
 
-// The first of the keys that is there, above 0.
+// The first of the keys that is present, above 0.
 std::optional<double> number_under(const Json& object, std::initializer_list<const char*> keys,
                                    const std::string& path) {
   for (const char* key : keys) {
@@ -50,15 +50,15 @@ std::string text_under(const Json& object, const char* key) {
   return value != nullptr && value->is_string() ? value->get<std::string>() : std::string();
 }
 
-// `most_tokens`: the longest text of training, where config.json says it.
+// `most_tokens`: the longest text of training, if config.json gives it.
 void read_scaling(const Json& scaling, const std::string& path, std::optional<double> most_tokens,
                   ModelRotary& rotary) {
   std::string type = text_under(scaling, "rope_type");
   if (type.empty()) type = text_under(scaling, "type");
-  // What earlier files call mrope scales nothing: its sections are told of elsewhere.
+  // The mrope of earlier files scales nothing: its sections are reported elsewhere.
   if (type.empty() || type == "default" || type == "mrope") return;
   if (type == "dynamic") {
-    // It begins behind the longest text of training.
+    // It begins after the longest text of training.
     rotary.most_positions = static_cast<Index>(most_tokens.value_or(2048.0));
     return;
   }
@@ -85,8 +85,8 @@ void read_scaling(const Json& scaling, const std::string& path, std::optional<do
   }
 }
 
-// What stands beside the keys that are read here. mrope_section gives each pair of columns a position in time, in height or in width: in
-// a text they are one number, so that nothing is left of it for the types that read it so.
+// Keys other than those read here. mrope_section gives each pair of columns a position in time, height or width: in a text these are the
+// same number, so types that read it can ignore it.
 void refuse_other_keys(const Json& part, bool reads_sections, ModelRotary& rotary) {
   constexpr std::array<std::string_view, 12> known{"rope_type",
                                                    "type",
@@ -122,7 +122,7 @@ ModelRotary read_model_rotary(const nlohmann::json& config, const std::string& p
   }
   const Json& newer = parameters != nullptr ? *parameters : none;
   const Json* const scaling = find(config, "rope_scaling");
-  // What stands among the rotary settings goes before what stands beside them, as transformers has it.
+  // Keys among the rotary settings take precedence over those next to them, as in transformers.
   const auto number = [&](std::initializer_list<const char*> keys, double otherwise) {
     for (const Json* part : {parameters, scaling, &config})
       if (part != nullptr)
@@ -139,7 +139,7 @@ ModelRotary read_model_rotary(const nlohmann::json& config, const std::string& p
   }
   read_scaling(scaling != nullptr ? *scaling : newer, path,
                number_under(config, {"max_position_embeddings"}, path), rotary);
-  // Of a type that is not known that much is told.
+  // An unknown type is reported as such, so its sections need not be.
   const bool reads_sections = !type || (type->reads & reads::rope_sections) != 0;
   for (const Json* part : {scaling, parameters})
     if (part != nullptr && part->is_object()) refuse_other_keys(*part, reads_sections, rotary);

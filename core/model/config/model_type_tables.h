@@ -7,10 +7,10 @@
 
 namespace headwise {
 
-// Encoders and vision models, and those of an encoder and a decoder.
+// Encoders, vision models, and encoder-decoder models.
 std::span<const ModelType> encoder_types();
 
-// Decoders alone.
+// Decoder-only models.
 std::span<const ModelType> decoder_types();
 
 }  // namespace headwise

@@ -1,5 +1,5 @@
-// What is known of the attention of each `model_type`, the family's name in config.json: which tokens a layer sees, where positions
-// enter attention, and which settings change its numbers. After the modules of Hugging Face's transformers 4.49 and 5.23.
+// What is known about the attention of each `model_type`, the family's name in config.json: which tokens a layer sees, where positions
+// enter attention, and which settings change its numbers. Based on the modules of Hugging Face's transformers 4.49 and 5.23.
 #pragma once
 
 #include <string_view>
@@ -9,8 +9,8 @@ namespace headwise {
 enum class Sees {
   all_tokens,
   past,                // causal
-  past_in_decoder,     // of an encoder and a decoder: the decoder's self-attention is causal
-  past_if_is_decoder,  // is_decoder in config.json says it
+  past_in_decoder,     // encoder-decoder model: the decoder's self-attention is causal
+  past_if_is_decoder,  // depends on is_decoder in config.json
 };
 
 enum class InnerPositions {
@@ -18,44 +18,45 @@ enum class InnerPositions {
   rotary,             // pairs (j, j + D/2)
   rotary_neighbours,  // pairs (2j, 2j+1)
   alibi,
-  alibi_or_rotary,   // Falcon: `alibi` in config.json says which
+  alibi_or_rotary,   // Falcon: depends on `alibi` in config.json
   as_position_type,  // ESM: position_embedding_type "rotary"
   relative,          // T5: a learned bias for each distance
 };
 
-// Groups of settings that a type reads; partial_rope: rotary positions may turn a share of each head. core/model/config/attention_settings.h has their keys.
+// Groups of settings that a type reads; partial_rope: rotary positions may rotate a share of each head.
+// core/model/config/attention_settings.h has their keys.
 namespace reads {
 inline constexpr unsigned rope = 1U << 0, window = 1U << 1, multiplier = 1U << 2, query_scalar = 1U << 3,
                           softcap = 1U << 4, clip = 1U << 5, gpt2_scale = 1U << 6, no_rope = 1U << 7,
                           is_decoder = 1U << 8, position_type = 1U << 9, falcon = 1U << 10,
                           multi_query = 1U << 11, window_switch = 1U << 12, window_by_default = 1U << 13,
                           partial_rope = 1U << 14,
-                          // mrope_section: positions in time, height and width, which are the same number for each token of a text
+                          // mrope_section: positions in time, height and width, which are equal for each token of a text
     rope_sections = 1U << 15, block_sparse = 1U << 16, rotary_dim = 1U << 17, rope_in_windows = 1U << 18,
                           local_windows = 1U << 19,
-                          written_multiplier = 1U << 20;  // multiplier, where it is written; else 1/√D stays
+                          written_multiplier = 1U << 20;  // multiplier, if it is given; else 1/√D is used
 }  // namespace reads
 
 struct ModelType {
-  std::string_view name;  // as config.json has it
+  std::string_view name;  // as in config.json
   Sees sees = Sees::past;
   InnerPositions positions = InnerPositions::none;
   unsigned reads = 0;  // of reads::
-  // Where a config.json inside of another leaves them out; 0: not known, and num_kv_heads as num_heads.
+  // If a config.json nested in another omits them; 0: not known, and num_kv_heads equals num_heads.
   int usual_heads = 0, usual_kv_heads = 0;
-  // Of rotary positions, where config.json does not say them: rope_theta, partial_rotary_factor.
+  // For rotary positions, if config.json omits them: rope_theta, partial_rotary_factor.
   double usual_base = 10000.0, usual_share = 1.0;
-  int first_windowed = 28;  // the first layer with a window where use_sliding_window is read: max_window_layers
-  // Settings that this type has and that change nothing of its attention, separated by spaces; other_settings.h has those of many types.
+  int first_windowed = 28;  // the first layer with a window if use_sliding_window is read: max_window_layers
+  // Settings of this type that do not change its attention, separated by spaces; other_settings.h has those shared by many types.
   std::string_view own_settings = {};
-  // What changes attention and neither a tensor nor a setting shows: a sentence for people; empty where there is nothing.
+  // What changes attention without showing in a tensor or a setting: a sentence for the user; empty if there is nothing.
   std::string_view not_computed = {};
 };
 
-// Null where the type is not known.
+// Null if the type is not known.
 const ModelType* find_model_type(std::string_view name);
 
-// Whether models of this type only put others together (text_config, vision_config …), each with the attention of its own type.
+// Whether models of this type only combine others (text_config, vision_config …), each with the attention of its own type.
 bool is_composite_type(std::string_view name);
 
 }  // namespace headwise

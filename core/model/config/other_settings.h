@@ -1,5 +1,5 @@
-// The settings of config.json that do not change attention: of other parts of a model, of training, of generation, and of the program that
-// wrote the file. After the configurations of Hugging Face's transformers 4.49 and 5.23.
+// The settings of config.json that do not change attention: those of other parts of a model, of training, of generation, and of the
+// program that wrote the file. Based on the configurations of Hugging Face's transformers 4.49 and 5.23.
 #pragma once
 
 #include <string_view>

@@ -29,7 +29,7 @@ std::vector<std::string> files_ending_in(const std::string& folder, const std::s
   return found;
 }
 
-// The file or the index that a folder's arrays are in.
+// The file or the index that contains a folder's arrays.
 std::string arrays_in(const std::string& folder) {
   const std::string whole = (fs::path(folder) / "model.safetensors").string();
   if (is_there(whole + index_ending)) return whole + index_ending;
@@ -47,7 +47,7 @@ std::string arrays_in(const std::string& folder) {
   }
   for (const char* ending : {".bin", ".pt", ".pth"}) {
     const std::vector<std::string> found = files_ending_in(folder, ending);
-    // Beside the model there may be others: training_args.bin, optimizer.pt.
+    // There may be other files next to the model: training_args.bin, optimizer.pt.
     const auto model = std::ranges::find_if(found, [](const std::string& path) {
       return fs::path(path).filename().string().starts_with("pytorch_model");
     });
@@ -125,7 +125,7 @@ void ModelFiles::open_index(const std::string& index) {
     open(at);
     for (const std::string& name : of_file) {
       const ArrayInfo* const info = files_.back().find(name);
-      if (!info) continue;  // an array that is missing, as any other
+      if (!info) continue;  // a missing array, like any other
       arrays_.emplace(name, *info);
       file_of_.emplace(name, files_.size() - 1);
     }

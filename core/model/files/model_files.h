@@ -1,5 +1,5 @@
-// The files of a model: one file of arrays or several with an index, and what lies beside them. Arrays are read when
-// somebody asks for them, so a model larger than the memory opens at once.
+// The files of a model: one array file, or several with an index, and the files next to them. Arrays are read on demand,
+// so a model larger than memory opens at once.
 #pragma once
 
 #include <map>
@@ -10,31 +10,31 @@
 
 namespace headwise {
 
-// Whether a path is a model's by its look: a folder, or the index of a model in parts. (A file of arrays may be one too.)
+// Whether a path looks like that of a model: a folder, or the index of a sharded model. (An array file may be one too.)
 bool names_model(const std::string& path);
-// What the model at a path is called: "sentences" of "builtin:sentences" and of the folder "models/sentences/".
+// The display name of the model at a path: "sentences" for "builtin:sentences" and for the folder "models/sentences/".
 std::string model_name(const std::string& path);
 
 class ModelFiles {
  public:
   // A folder (model.safetensors.index.json, model.safetensors, or else its only .safetensors or .npz file), an index, or
-  // a file of arrays. Throws Error(input): nothing of that kind is there (of a folder with .bin or .pt files alone: how
-  // to convert them), or a file is wrong. A part that the index names and that is not there is no error.
+  // an array file. Throws Error(input) if there is no such file (for a folder with only .bin or .pt files it says how to
+  // convert them), or a file is invalid. A missing shard named by the index is not an error.
   explicit ModelFiles(const std::string& path);
 
   const std::string& path() const { return path_; }      // as given
-  const std::string& folder() const { return folder_; }  // where config.json and tokenizers are looked for
+  const std::string& folder() const { return folder_; }  // where config.json and tokenizers are searched
   std::size_t file_count() const { return files_.size(); }
-  // Names of the files that the index speaks of and that are missing.
+  // Names of the files that are listed in the index and missing.
   const std::vector<std::string>& missing_files() const { return missing_files_; }
 
-  // All arrays that are there, by name.
+  // All available arrays, by name.
   const std::map<std::string, ArrayInfo>& arrays() const { return arrays_; }
   const ArrayInfo* find(const std::string& name) const;  // null: there is none
-  TensorPtr read(const std::string& name) const;         // as LazyArrayFile::read
+  TensorPtr read(const std::string& name) const;         // like LazyArrayFile::read
   TensorPtr read_rows(const std::string& name, Index first, Index count) const;
 
-  // Of a single file, as it is in the file.
+  // Only for a single file: its information as stored.
   bool is_one_file() const { return files_.size() == 1 && missing_files_.empty(); }
   const ArrayFileInfo& first_file_info() const { return files_[0].info(); }
 

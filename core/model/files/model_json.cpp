@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::uint64_t most_bytes = std::uint64_t{64} << 20;
-// An index has a key for each of its arrays; so many values are some 300 MB of memory.
+// An index has a key for each of its arrays; this many values are some 300 MB of memory.
 constexpr JsonLimits limits{.levels = 32, .values = 4'000'000, .keys = 4'000'000};
 
 [[noreturn]] void fail(const std::string& path, const std::string& what, const std::string& got,

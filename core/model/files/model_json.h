@@ -1,4 +1,4 @@
-// JSON that comes with models (config.json, the index of a sharded model), trusted as little as any other file.
+// JSON files of models (config.json, the index of a sharded model), trusted no more than any other file.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
@@ -6,8 +6,8 @@
 
 namespace headwise {
 
-// The object that a file holds. Throws Error(input) naming the file: missing, above 64 MiB, malformed, no object, a key
-// twice in an object, more than 32 levels or 4 million values.
+// The object in a file. Throws Error(input) naming the file: missing, above 64 MiB, malformed, not an object, a
+// duplicate key in an object, more than 32 levels or 4 million values.
 nlohmann::json read_model_json(const std::string& path);
 
 }  // namespace headwise

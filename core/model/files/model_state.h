@@ -1,4 +1,4 @@
-// Whether a model on disk is still the one that was read.
+// Whether a model on disk has changed since it was read.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace headwise {
 
-// What changes whenever a model's files do. Of a folder: file_state. Of a file: the newest time and all bytes of it and of what
-// beside it says how it is read (config.json, the tokenizer's files).
+// Changes whenever a model's files do. For a folder: file_state. For a file: the newest time and the total bytes of it and of
+// the files next to it that say how to read it (config.json, the tokenizer's files).
 FileState model_state(const std::string& path);
 
 }  // namespace headwise

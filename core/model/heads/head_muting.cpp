@@ -14,13 +14,13 @@ namespace {
 
 // Numbers of a block of predictions: 8 MiB, or one row.
 constexpr Index most_at_once = 2 << 20;
-// The untouched prediction is kept where it has no more numbers than this, 128 MiB; else it is made again for each head.
+// The original prediction is kept if it has no more numbers than this, 128 MiB; otherwise it is recomputed for each head.
 constexpr Index most_kept = 32 << 20;
-// Two exponentials and what is around them, in multiply-adds.
+// Two exponentials and the surrounding work, in multiply-adds.
 constexpr double work_per_word = 40.0;
 
 struct Prediction : WordDistribution {
-  TokenId top = 0;  // the most probable word
+  TokenId top = 0;  // the most probable token
   explicit Prediction(std::span<const float> row)
       : WordDistribution(row), top(static_cast<TokenId>(std::ranges::max_element(row) - row.begin())) {}
 };
@@ -48,7 +48,7 @@ std::span<const float> row_of(const Tensor& logits, Index row) {
   return logits.values<float>().subspan(static_cast<std::size_t>(row) * words, words);
 }
 
-// The predictions of the untouched model, some rows at a time.
+// The predictions of the unmodified model, some rows at a time.
 class Untouched {
  public:
   Untouched(const Transformer& transformer, TensorPtr last_hidden)
@@ -71,7 +71,7 @@ class Untouched {
   TensorPtr last_hidden_;
   Index length_, rows_ = 1;
   bool keeps_ = false;
-  std::vector<TensorPtr> kept_;  // blocks from row 0 on
+  std::vector<TensorPtr> kept_;  // blocks starting at row 0
 };
 
 void take(MutedHead& head, Index position, const Change& change) {

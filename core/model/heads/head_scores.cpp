@@ -28,7 +28,7 @@ constexpr std::array<HeadScoreWords, head_score_count> words{{
      "p over log₂ of the number of keys)."},
 }};
 
-// Where each token stands, and the marks: what the sparse targets of a row are looked up in.
+// The positions of each token, and of the punctuation: for looking up the sparse targets of a row.
 struct Places {
   std::unordered_map<TokenId, std::vector<Index>> of_word;
   std::vector<Index> punctuation;
@@ -59,7 +59,7 @@ Keys keys_of(Index query, Index length, const SeenKeys& seen) {
   return keys;
 }
 
-// The sum of what a query of the score has on its target, over the queries.
+// The sum over the queries of the weight on their targets.
 class Sums {
  public:
   void add(HeadScore score, double weight, double uniform) {
@@ -84,7 +84,7 @@ class Sums {
   std::array<Sum, head_score_count> sums_;
 };
 
-// Adds up weights of a row, and how many they are.
+// Adds up weights of a row, and counts them.
 template <class T>
 struct Target {
   const T* row;
@@ -163,7 +163,7 @@ HeadScores measure(const T* map, std::span<const ScoredToken> tokens, const Seen
   return measured;
 }
 
-// A space before it aside, as byte-level pieces ("Ġ,") and SentencePiece ("▁,") write it, and "##" of WordPiece.
+// Ignores a leading space, as written by byte-level BPE ("Ġ,") and SentencePiece ("▁,"), and WordPiece's "##".
 bool is_mark(std::string_view piece) {
   for (const std::string_view before : {"Ġ", "▁", "##"}) {
     if (piece.size() > before.size() && piece.starts_with(before)) piece.remove_prefix(before.size());

@@ -1,11 +1,10 @@
-// What a head looks at, measured on one attention map: scores that say which of some hundred heads are worth looking at.
+// What a head looks at, measured on one attention map: scores that show which of some hundred heads are worth a look.
 //
 // A map is (L,S) with S = L: token i attends to token j with weight p[i,j], row i to the keys that it sees: all, those up to
-// itself where the attention is causal, of these the last w where it has a sliding window of w. Every score is a mean over
-// queries. A query counts where it stands for a part of the text (not [CLS], [SEP], <s> and the like, which a tokenizer puts
-// around it), sees two keys or more (with one, its weight of 1 says nothing), its row is finite and not all zero, and the
-// target that the score asks for is among the keys that it sees. Of such a query the score is the weight on the target,
-// summed where there are several:
+// itself if the attention is causal, of these the last w if it has a sliding window of w. Every score is a mean over
+// queries. A query counts if it belongs to the text (not [CLS], [SEP], <s> and the like, which a tokenizer puts around it),
+// sees two keys or more (with one, its weight of 1 says nothing), its row is finite and not all zero, and the target of the
+// score is among the keys that it sees. The score of such a query is the weight on the target, summed if there are several:
 //
 //   previous token   j = i − 1                                                 Voita et al. 2019, Clark et al. 2019
 //   next token       j = i + 1; never where the attention is causal             Clark et al. 2019
@@ -17,9 +16,9 @@
 //   punctuation      every j that is a punctuation mark                         Clark et al. 2019
 //   entropy          −Σ p log₂ p of the row over log₂ of the keys that it sees: 0 all on one key, 1 all alike
 //
-// What a head that looks at all keys alike would have is given beside each (`uniform`): in a short text a "previous token"
-// of 0.3 may be chance. Special and unknown tokens are the same word as no other; a word that the tokenizer cuts is as many
-// tokens, each compared by itself.
+// Each score comes with the value of a head that looks at all keys equally (`uniform`): in a short text a "previous token"
+// of 0.3 may be chance. Special and unknown tokens match no other token; a word that the tokenizer splits is compared token
+// by token.
 #pragma once
 
 #include <array>
@@ -54,33 +53,33 @@ const HeadScoreWords& head_score_words(HeadScore score);
 
 struct ScoredToken {
   TokenId id = 0;
-  bool of_text = true;       // false: put around the text; as a query it does not count
-  bool is_word = true;       // false: special or unknown, the same as no other token
-  bool punctuation = false;  // nothing but marks, a space before them aside
+  bool of_text = true;       // false: put around the text; not counted as a query
+  bool is_word = true;       // false: special or unknown, matches no other token
+  bool punctuation = false;  // only punctuation marks, except for a space before them
 };
 std::vector<ScoredToken> scored_tokens(std::span<const EncodedToken> tokens);
 
 // Which keys a query sees.
 struct SeenKeys {
   bool is_causal = false;
-  std::optional<Index> sliding_window = std::nullopt;  // > 0: keys j with |i − j| < window, itself counted
+  std::optional<Index> sliding_window = std::nullopt;  // > 0: keys j with |i − j| < window, including itself
 };
 
 struct MeasuredScore {
-  std::optional<double> value;  // 0 … 1; none where no query counts: no word comes again, the map is NaN, L = 1
-  double uniform = 0.0;         // what weights that are all alike would have, over the same queries
+  std::optional<double> value;  // 0 … 1; nullopt if no query counts: no word is repeated, the map is NaN, L = 1
+  double uniform = 0.0;         // the value for uniform weights, over the same queries
   Index queries = 0;            // that count
 };
 
 struct HeadScores {
   std::array<MeasuredScore, head_score_count> scores;  // by HeadScore
   std::optional<double> entropy_bits;  // mean of −Σ p log₂ p, over the queries of `entropy`
-  Index left_out = 0;                  // queries of the text whose row is not finite, or all zero
+  Index left_out = 0;                  // queries of the text whose row is not finite, or is all zero
   const MeasuredScore& operator[](HeadScore score) const { return scores[static_cast<std::size_t>(score)]; }
 };
 
-// Of attn_weights[batch, head], (N,H,L,S) in f32 or f64, with a token for each of the L = S places. In time O(L²).
-// Throws Error(usage) where there is no such map, it is not square, or the tokens are more or fewer than its rows.
+// For attn_weights[batch, head], (N,H,L,S) in f32 or f64, with a token for each of the L = S positions. Takes O(L²) time.
+// Throws Error(usage) if there is no such map, it is not square, or the number of tokens is not that of its rows.
 HeadScores head_scores(const Tensor& attn_weights, Index batch, Index head,
                        std::span<const ScoredToken> tokens, const SeenKeys& seen);
 

@@ -10,7 +10,7 @@
 namespace headwise {
 namespace {
 
-// Of a map (L,L) the largest weight of each block × block cells; NaN where a cell is.
+// The largest weight of each block × block cells of a map (L,L); NaN if a cell is.
 void write_picture(const float* map, Index length, Index block, float* picture) {
   const Index side = (length + block - 1) / block;
   for (Index row = 0; row < side; ++row) {

@@ -17,14 +17,14 @@ struct SurveyedHead {
 struct HeadSurvey {
   Index num_layers = 0, num_heads = 0, length = 0;
   std::vector<SurveyedHead> heads;  // layer by layer: head h of layer l is number l·num_heads + h
-  // Of each layer (H,R,R), R = ⌈L / block⌉ ≤ most_picture_side: the largest weight of each block of cells.
+  // Per layer (H,R,R), R = ⌈L / block⌉ ≤ most_picture_side: the largest weight of each block of cells.
   std::vector<TensorPtr> pictures;
   Index block = 1;
 };
 inline constexpr Index most_picture_side = 64;
 
-// The model reads the tokens once; the weights of one layer are in memory at a time. Tells how far it has come
-// (core/tensor/progress.h). Throws Error(input) where the model does not take these tokens, Error(memory), Error(cancelled).
+// The model reads the tokens once; the weights of only one layer are in memory at a time. Reports progress
+// (core/tensor/progress.h). Throws Error(input) if the model does not accept these tokens, Error(memory), Error(cancelled).
 HeadSurvey survey_heads(const Transformer& transformer, std::span<const ScoredToken> tokens);
 
 }  // namespace headwise

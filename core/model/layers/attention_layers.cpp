@@ -18,7 +18,7 @@ std::string layer_array(const AttentionLayer& layer, std::string_view stem, cons
 
 namespace {
 
-// Names in the order that people count in: runs of digits are numbers.
+// Natural sort order of names: runs of digits are numbers.
 bool counts_before(const std::string& a, const std::string& b) {
   std::size_t i = 0, j = 0;
   const auto digit = [](char c) { return c >= '0' && c <= '9'; };
@@ -46,7 +46,7 @@ std::string_view first_weight(const ModelFamily& family) {
   return family.qkv.empty() ? family.q : family.qkv;
 }
 
-// "encoder.layer.0" of "encoder.layer.0.attention.self.query.weight"; nothing where the name is another's.
+// "encoder.layer.0" for "encoder.layer.0.attention.self.query.weight"; nullopt if the name does not match.
 std::optional<std::string> prefix_before(const std::string& name, std::string_view stem) {
   const std::string ending = std::string(stem) + "weight";
   if (!name.ends_with(ending)) return std::nullopt;
@@ -60,7 +60,7 @@ bool is_matrix(const ArrayInfo* info) {
   return info && info->sizes.size() == 2;
 }
 
-// Whether the array can be this family's by its shape; GPT-2's and nanoGPT's names are the same.
+// Whether the array's shape fits this family; GPT-2's and nanoGPT's names are the same.
 bool has_shape_of(const ModelFamily& family, const ArrayInfo& first) {
   if (first.sizes.size() != 2) return false;
   return family.layout != AttentionLayout::packed_in || first.sizes[1] == 3 * first.sizes[0];
@@ -79,7 +79,7 @@ void set_heads(AttentionLayer& layer) {
   layer.num_kv_heads = config.num_kv_heads ? config.num_kv_heads : layer.num_heads;
 }
 
-// Falcon and GPT-BigCode say in config.json how their one array is laid out.
+// Falcon and GPT-BigCode specify the layout of their single array in config.json.
 void set_layout(AttentionLayer& layer) {
   layer.layout = layer.family->layout;
   if (!layer.config) return;
@@ -100,7 +100,8 @@ void set_layout(AttentionLayer& layer) {
   }
 }
 
-// The number behind the first word that names a stack, 3 in "0.model.layers.3" and 2 in T5's "encoder.block.2.layer.0"; else the first.
+// The number after the first component that names a stack, 3 in "0.model.layers.3" and 2 in T5's "encoder.block.2.layer.0"; else the
+// first.
 Index block_number(const std::string& name) {
   const NumberedName parts = numbered_name(name);
   for (std::size_t i = 0; i < parts.numbers.size(); ++i) {
@@ -111,7 +112,7 @@ Index block_number(const std::string& name) {
   return parts.numbers.empty() ? 0 : parts.numbers[0];
 }
 
-// Rows of q, k and v in one array with them all.
+// The numbers of rows of q, k and v in their joint array.
 void split_packed_rows(AttentionLayer& layer) {
   const Index rows = layer.packed_rows;
   layer.q_rows = layer.k_rows = layer.v_rows = rows / 3;
@@ -182,7 +183,7 @@ AttentionLayers find_attention_layers(const ModelFiles& files) {
   found.config = read_model_config(files.folder());
   std::map<std::string, AttentionLayer> layers;  // by the name of their first array: a layer has one family
   for (const auto& [name, info] : files.arrays()) {
-    // Where no family has its output projection there, it is what is missing of the first.
+    // If no family's output projection is present, it is reported missing for the first family.
     const ModelFamily* of = nullptr;
     std::string prefix;
     for (const ModelFamily& family : model_families()) {

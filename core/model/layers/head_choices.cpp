@@ -12,23 +12,23 @@ constexpr Index most_heads = 4096;
 constexpr std::array<Index, 5> usual_widths{32, 64, 80, 96, 128};
 constexpr std::size_t most_asked = 5, few = 3;
 
-// Heads of 64 in BERT, GPT-2, ViT, T5 and Llama 3.2 1B; of 128 in most that are wider: OPT 6.7B, Llama, Mistral, Qwen.
+// Head width 64 in BERT, GPT-2, ViT, T5 and Llama 3.2 1B; 128 in most wider models: OPT 6.7B, Llama, Mistral, Qwen.
 constexpr std::array<Index, 5> likely_widths{64, 128, 32, 96, 80}, likely_widths_of_wide{128, 64, 96, 80, 32};
 constexpr Index wide_rows = 3072;
-// Where nearly all models of so many rows have heads of another width.
+// Numbers of rows for which nearly all models have another head width.
 struct KnownRows {
   Index rows, width;
-  std::string_view family = {};  // empty: of any
+  std::string_view family = {};  // empty: any
 };
 constexpr std::array known_rows{
     KnownRows{2560, 80},          // OPT 2.7B, Phi-2, Pythia 2.8B, BLOOM 3B
-    KnownRows{384, 32, "BERT"}};  // MiniLM, and the embedding models made from it; ViT-S has 64
+    KnownRows{384, 32, "BERT"}};  // MiniLM, and the embedding models derived from it; ViT-S has 64
 
 struct Rows {
   Index q = 0, k = 0, v = 0;
 };
 
-// A packed array that is narrower than three times E has fewer heads for keys and values.
+// A packed array narrower than three times E has fewer heads for keys and values.
 Rows rows_of(const AttentionLayer& layer) {
   const Index packed = layer.packed_rows, E = layer.query_width;
   if (packed == 0) return {layer.q_rows, layer.k_rows, layer.v_rows};

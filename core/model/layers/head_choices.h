@@ -1,5 +1,5 @@
-// Into how many heads a layer's rows can be cut, where no config.json says it: the arrays alone do not tell, but most numbers
-// do not fit them.
+// Into how many heads a layer's rows can be split, if no config.json says so: the arrays alone do not tell, but they rule out
+// most numbers.
 #pragma once
 
 #include <optional>
@@ -14,18 +14,18 @@ struct HeadChoice {
   friend bool operator==(const HeadChoice&, const HeadChoice&) = default;
 };
 
-// Every number of heads that the rows of q, k and v can be cut into, the fewest first: the width of keys gives the key/value
-// heads of each, and rotary positions want an even width. At most 4096 heads; empty where the arrays themselves are wrong.
+// Every number of heads that the rows of q, k and v can be split into, fewest first: the width of keys determines the key/value heads of
+// each, and rotary positions need an even width. At most 4096 heads; empty if the arrays themselves are invalid.
 std::vector<HeadChoice> head_choices(const AttentionLayer& layer);
 
-// What a person is asked first, at most five: heads of 32, 64, 80, 96 and 128, as nearly all published models have them,
-// and where the layer is too narrow for three of these, what comes nearest to 64. Wider heads last.
+// The first choices offered to the user, at most five: heads of width 32, 64, 80, 96 and 128, as in nearly all published
+// models; if the layer is too narrow for three of these, those closest to 64. Wider heads last.
 std::vector<HeadChoice> usual_head_choices(const AttentionLayer& layer);
 
-// The one to be taken where nobody answers; none where there is no choice at all.
+// The default choice; nullopt if there is no choice at all.
 std::optional<HeadChoice> likeliest_heads(const AttentionLayer& layer);
 
-// Of so many heads; none where they do not fit.
+// The choice with this many heads; nullopt if they do not fit.
 std::optional<HeadChoice> choice_of_heads(const AttentionLayer& layer, Index num_heads);
 
 }  // namespace headwise

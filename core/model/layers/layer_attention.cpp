@@ -21,7 +21,7 @@ using Json = nlohmann::json;
 constexpr double most = 1e15;  // of a scale, a softcap, a bound: far from overflow
 constexpr Index most_window = Index{1} << 40, most_blocks = Index{1} << 16;
 
-// All that one layer's attention is read from.
+// Everything that one layer's attention is read from.
 struct Reading {
   const AttentionLayer& layer;
   const ConfigSettings& settings;
@@ -31,7 +31,7 @@ struct Reading {
   bool reads(unsigned group) const { return (type.reads & group) != 0; }
   void tell(std::string sentence) const { attention.warnings.push_back(std::move(sentence)); }
 
-  // The entry of this layer in a list with one for each layer; null where there is no list.
+  // The entry of this layer in a list with one per layer; null if there is no list.
   const Json& of_layer(const char* key) const {
     static const Json none;
     const Json& list = settings.at(key);
@@ -47,7 +47,7 @@ double head_dim(const AttentionLayer& layer) {
   return static_cast<double>(layer.q_rows / *layer.num_heads);
 }
 
-// In the self-attention of a decoder, seen by its name; cross-attention sees all of the encoder's tokens.
+// Whether its name says that it is self-attention of a decoder; cross-attention sees all of the encoder's tokens.
 bool is_in_decoder(const std::string& name) {
   return name.starts_with("decoder") || name.find(".decoder") != std::string::npos;
 }
@@ -76,7 +76,7 @@ void read_scale(const Reading& read) {
           scale.value_or(1.0 / std::sqrt(head_dim(read.layer))) / static_cast<double>(read.layer.number + 1);
     }
   }
-  // Written out, 1/√D is still 1/√D.
+  // An explicit 1/√D is still 1/√D.
   if (scale && *scale == 1.0 / std::sqrt(head_dim(read.layer))) scale.reset();
   if (read.reads(reads::softcap)) {
     const Json& cap = read.settings.at("attn_logit_softcapping");
@@ -88,7 +88,7 @@ void read_scale(const Reading& read) {
     read.attention.clip_qkv = read.settings.number("clip_qkv", 1.0, most);
 }
 
-// Whether the layer is of those with a window, where a model has both kinds.
+// Whether the layer has a window, if a model has both kinds.
 bool has_window(const Reading& read) {
   const Json& kind = read.of_layer("layer_types");
   const std::string word = kind.is_string() ? kind.get<std::string>() : "";
@@ -100,7 +100,7 @@ bool has_window(const Reading& read) {
     return false;
   }
   if (read.type.name == "gemma2") return read.layer.number % 2 == 0;
-  // Cohere 2 before layer_types: each fourth layer sees everything.
+  // Cohere 2 before layer_types: every fourth layer sees everything.
   if (read.reads(reads::rope_in_windows)) {
     const Index pattern = read.settings.whole("sliding_window_pattern", 4, most_window);
     return pattern == 0 || (read.layer.number + 1) % pattern != 0;
@@ -111,7 +111,7 @@ bool has_window(const Reading& read) {
   return read.layer.number >= first;
 }
 
-// GPT-Neo: "global" or "local" for each layer, written out or as [[["global", "local"], 12]], which repeats.
+// GPT-Neo: "global" or "local" for each layer, explicitly or as [[["global", "local"], 12]], which repeats.
 std::string kind_of_gpt_neo(const Reading& read) {
   const Json& written = read.of_layer("attention_layers");
   if (written.is_string()) return written.get<std::string>();
@@ -147,13 +147,13 @@ void read_window(const Reading& read) {
   if (!read.reads(reads::window) || read.layer.is_cross) return;
   if (!read.settings.flag("use_sliding_window", !read.reads(reads::window_switch)) || !has_window(read))
     return;
-  // What is not written is none, but for the two types that have one unless null is written.
+  // An absent key means none, except for the two types that have a window unless null is given.
   const bool usual = read.reads(reads::window_by_default) && !read.settings.json().contains("sliding_window");
   const Index window = read.settings.whole("sliding_window", usual ? 4096 : 0, most_window);
   if (window > 0) read.attention.sliding_window = window;
 }
 
-// BigBird looks at blocks only in texts that are longer than all that a block sees; in shorter ones its models see everything.
+// BigBird uses blocks only in texts longer than the reach of a block; in shorter ones its models see everything.
 void read_block_sparse(const Reading& read) {
   if (!read.reads(reads::block_sparse) || read.layer.is_cross) return;
   const bool in_decoder = read.type.sees == Sees::past_in_decoder && is_in_decoder(read.layer.name);
@@ -168,7 +168,7 @@ void read_block_sparse(const Reading& read) {
 }
 
 void read_rotary(const Reading& read) {
-  // Cohere 2 turns in the layers with a window alone.
+  // Cohere 2 rotates only in the layers with a window.
   if (read.reads(reads::rope_in_windows) && !read.attention.sliding_window) return;
   if (read.reads(reads::no_rope)) {
     const Json& turned = read.of_layer("no_rope_layers");
@@ -182,9 +182,9 @@ void read_rotary(const Reading& read) {
   ModelRotary rotary = read_model_rotary(read.settings.json(), read.settings.where(),
                                          kind.is_string() ? kind.get<std::string>() : "");
   if (!read.reads(reads::partial_rope))
-    rotary.share = 1.0;  // the setting is there and the model passes it by
+    rotary.share = 1.0;  // the setting is present but the model ignores it
   if (read.reads(reads::rotary_dim)) {
-    // Null turns all columns by the frequencies of a wider head, which GPT-J's own code does not get through.
+    // Null rotates all columns by the frequencies of a wider head, which GPT-J's own code cannot run.
     const Index width = read.settings.whole("rotary_dim", 64, most_window);
     rotary.share = static_cast<double>(width) / head_dim(read.layer);
     if (width < 2 || rotary.share > 1.0 || read.settings.at("rotary_dim").is_null())
@@ -209,8 +209,8 @@ void read_rotary(const Reading& read) {
                     rotary.share, head_dim(read.layer)));
 }
 
-// Falcon rounds the slopes, and their products with positions, to bfloat16, whose numbers have 8 significant bits: of slopes that are
-// powers of two nothing is lost up to position 256.
+// Falcon rounds the slopes, and their products with positions, to bfloat16, whose numbers have 8 significant bits: for slopes that
+// are powers of two nothing is lost up to position 256.
 void tell_of_rounded_alibi(const Reading& read) {
   const Index heads = *read.layer.num_heads;
   const bool powers_of_two = 8 % heads == 0;
@@ -225,7 +225,7 @@ void read_positions(const Reading& read) {
   if (read.layer.is_cross) return;
   const std::string kind = read.settings.text("position_embedding_type", "absolute");
   const bool rotary_kind = kind == "rotary" && read.type.positions == InnerPositions::as_position_type;
-  // Relative ones have a tensor of their own where they are computed; sinusoidal ones are added to the embeddings.
+  // Relative ones have a tensor of their own if they are computed; sinusoidal ones are added to the embeddings.
   const bool by_tensor = kind.starts_with("relative_key") || kind == "sinusoidal";
   if (read.reads(reads::position_type) && kind != "absolute" && !rotary_kind && !by_tensor)
     read.tell(fmt::format("config.json: position_embedding_type = {} is not computed", one_line(kind, 40)));
@@ -252,7 +252,7 @@ void read_positions(const Reading& read) {
   }
 }
 
-// A type for what is known by the names of tensors alone.
+// A type for a family known only by the names of its tensors.
 ModelType type_of_family(const ModelFamily& family) {
   ModelType type;
   type.sees = family.is_causal ? Sees::past : Sees::all_tokens;
@@ -263,7 +263,7 @@ ModelType type_of_family(const ModelFamily& family) {
   return type;
 }
 
-// Of models that are published with a config.json: without one the names of tensors are all that there is.
+// Families published with a config.json: without one only the names of tensors are known.
 bool needs_config(const ModelFamily& family) {
   return !family.positions.empty() || family.name == "GPT-2" || family.name.starts_with("BART") ||
          family.name.starts_with("OPT") || family.name.starts_with("T5");
@@ -301,7 +301,7 @@ std::string told_of_type(const AttentionLayer& layer, const ModelType* type) {
       family);
 }
 
-// By what their names are behind the layer's own: "self_attn.q_norm.weight".
+// By the part of their names after the layer's own: "self_attn.q_norm.weight".
 std::string told_of_tensors(const AttentionLayer& layer) {
   constexpr std::size_t most_names = 4;
   const std::size_t before = layer.name.empty() ? 0 : layer.name.size() + 1,

@@ -1,5 +1,5 @@
-// What a layer's attention computes beside its parameters, as its model has it: from config.json and the names of its tensors. What is
-// not computed here is told, a sentence each.
+// What a layer's attention computes besides its parameters, as defined by its model: from config.json and the names of its tensors.
+// What is not computed here is reported, one sentence each.
 #pragma once
 
 #include <optional>
@@ -11,7 +11,7 @@
 
 namespace headwise {
 
-// Something that is the model's as long as there are no more than so many tokens.
+// A property that is the model's only up to this many tokens.
 struct LengthLimit {
   Index tokens = 0;
   std::string beyond;  // what is not computed for more of them, one line
@@ -19,21 +19,21 @@ struct LengthLimit {
 
 struct LayerAttention {
   bool is_causal = false;
-  std::optional<double> scale;  // none: 1/√D
+  std::optional<double> scale;  // nullopt: 1/√D
   double softcap = 0.0;         // 0: none
   std::optional<double> clip_qkv;
-  std::optional<Index> sliding_window;  // query i sees keys j with |i − j| below it
+  std::optional<Index> sliding_window;  // query i sees keys j with |i − j| below this
   bool alibi = false;
   double alibi_scale = 1.0;           // multiplies the bias of ALiBi
-  std::optional<ModelRotary> rotary;  // none: q and k are not turned
-  // The model's columns 2j and 2j + 1 turn together: read_layer_parameters puts rows of q and k into the order of halves.
+  std::optional<ModelRotary> rotary;  // nullopt: q and k are not rotated
+  // The model's columns 2j and 2j + 1 rotate together: read_layer_parameters reorders rows of q and k into halves.
   bool rotates_neighbours = false;
-  // What the model's attention has and these do not, one line each; empty where the layer is the model's layer.
+  // What the model's attention has and this does not, one line each; empty if both are the same.
   std::vector<std::string> warnings;
   std::vector<LengthLimit> limits;
 };
 
-// Of a layer whose number of heads is known. Throws Error(input) for a setting of a wrong type or out of range.
+// For a layer whose number of heads is known. Throws Error(input) for a setting of the wrong type or out of range.
 LayerAttention layer_attention(const AttentionLayer& layer);
 
 }  // namespace headwise

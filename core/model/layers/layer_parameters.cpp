@@ -21,7 +21,7 @@ using Parameters = std::map<std::string, TensorPtr>;
                fmt::format("headwise info {} shows what is there", files.path())});
 }
 
-// An array that has to have these sizes, in f32 or f64.
+// An array that must have these sizes, in f32 or f64.
 TensorPtr checked(const ModelFiles& files, const AttentionLayer& layer, const std::string& name,
                   const std::vector<Index>& sizes) {
   const ArrayInfo* const info = files.find(name);
@@ -55,7 +55,7 @@ TensorPtr rearranged(const Tensor& from, Index rows, Index columns, Place place)
   return std::make_shared<const Tensor>(std::move(to));
 }
 
-// The array with q, k and v as rows of q, then of k, then of v; `columns` 0: their biases.
+// The array with q, k and v reordered as rows of q, then of k, then of v; `columns` 0: their biases.
 TensorPtr in_rows(const AttentionLayer& layer, const TensorPtr& packed, Index columns) {
   const Index rows = layer.packed_rows;
   switch (layer.layout) {
@@ -168,15 +168,15 @@ void read_output(const ModelFiles& files, const AttentionLayer& layer, Parameter
   parameters["out_proj.bias"] = files.find(bias) ? checked(files, layer, bias, {E}) : zeros(E);
 }
 
-// How many pairs of columns of each head turn together as neighbours, 2j and 2j + 1; 0 where none do.
+// How many pairs of adjacent columns of each head rotate together, 2j and 2j + 1; 0 if none do.
 Index neighbouring_pairs(const AttentionLayer& layer) {
   const LayerAttention attention = layer_attention(layer);
   if (!attention.rotates_neighbours || !attention.rotary) return 0;
   return rotary_width(*attention.rotary, layer.q_rows / *layer.num_heads) / 2;
 }
 
-// The rows of q and k in the order in which column j turns together with j + pairs: what comes out of attention is the same, as both
-// are put in the same order.
+// Reorders the rows of q and k so that column j rotates together with j + pairs: the result of attention is the same, because both
+// are reordered in the same way.
 void rotate_halves(const AttentionLayer& layer, Index pairs, Parameters& parameters) {
   const Index D = layer.q_rows / *layer.num_heads, turned = layer.q_rows + layer.k_rows;
   const auto source = [=](Index row) {

@@ -8,10 +8,10 @@
 
 namespace headwise {
 
-// Under nn.MultiheadAttention's names: in_proj_weight (H·D+G·D+G·Dv,E), rows of q, k and v, where the file has them in one array;
-// else q_proj_weight (H·D,E), k_proj_weight (G·D,kdim), v_proj_weight (G·Dv,vdim); out_proj.weight (E,H·Dv). Where any of the
-// projections has a bias, in_proj_bias and out_proj.bias, zeros for those that the family leaves out. In f32, or f64 where the file
-// has that. bias_k and bias_v (1,1,G·D) where nn.MultiheadAttention has them. Only these arrays are read. Throws Error(input) with layer_problem, Error(memory).
+// Under nn.MultiheadAttention's names: in_proj_weight (H·D+G·D+G·Dv,E), rows of q, k and v, if the file has them in one array; else
+// q_proj_weight (H·D,E), k_proj_weight (G·D,kdim), v_proj_weight (G·Dv,vdim); out_proj.weight (E,H·Dv). If any of the projections has a
+// bias, in_proj_bias and out_proj.bias, zeros for those that the family omits. In f32, or f64 if the file has that. bias_k and bias_v
+// (1,1,G·D) if nn.MultiheadAttention has them. Only these arrays are read. Throws Error(input) with layer_problem, Error(memory).
 std::map<std::string, TensorPtr> read_layer_parameters(const ModelFiles& files, const AttentionLayer& layer);
 
 }  // namespace headwise

@@ -18,7 +18,7 @@ constexpr Index most_layers = 4096;  // a higher number counts something else
 struct LayerRow {
   const ModelFamily* family;
   NumberedName name;  // of its first layer
-  std::size_t axis;   // which number counts
+  std::size_t axis;   // the index of the number that varies
   std::set<Index> numbers;
 
   std::string before() const {  // "encoder.layer."
@@ -28,7 +28,7 @@ struct LayerRow {
   }
 };
 
-// Rows with a number that counts, and whether these are all layers.
+// Rows with a varying number, and whether they cover all layers.
 std::pair<std::vector<LayerRow>, bool> rows_of(const std::vector<LayerName>& found) {
   std::map<std::pair<const ModelFamily*, std::vector<std::string>>, std::vector<NumberedName>> alike;
   for (const LayerName& layer : found) {
@@ -51,7 +51,7 @@ std::pair<std::vector<LayerRow>, bool> rows_of(const std::vector<LayerName>& fou
   return {std::move(rows), all};
 }
 
-// The number that stands behind `before` in a name.
+// The number that follows `before` in a name.
 std::optional<Index> number_behind(const std::string& name, const std::string& before) {
   const NumberedName behind = numbered_name(name.substr(before.size()));
   if (behind.numbers.empty() || !behind.between[0].empty() || behind.numbers[0] >= most_layers)
@@ -81,7 +81,7 @@ std::string_view first_stem(const ModelFamily& family) {
 }  // namespace
 
 std::vector<LayerName> absent_layers(const ModelFiles& files, const std::vector<LayerName>& found) {
-  // Families with the same first array have no layer of the same name.
+  // Families with the same first array must not have a layer of the same name.
   std::set<std::pair<std::string, std::string_view>> taken;
   for (const LayerName& layer : found) taken.emplace(layer.name, first_stem(*layer.family));
   std::vector<LayerName> absent;
@@ -103,7 +103,7 @@ std::vector<LayerName> absent_layers(const ModelFiles& files, const std::vector<
 }
 
 bool is_absent(const AttentionLayer& layer) {
-  // q, k, v, or k and v in one, or all in one, and the output.
+  // q, k, v, or k and v in one, or all in one, plus the output.
   const std::size_t arrays = !layer.family->qkv.empty() ? 2 : !layer.family->kv.empty() ? 3 : 4;
   return layer.missing.size() == arrays;
 }

@@ -8,8 +8,8 @@
 namespace headwise {
 namespace {
 
-// Buffers that are made anew from config.json, and what is no part of the attention: the norms before the projections of ESM, Megatron and
-// XLM-RoBERTa-XL and behind BERT's output, and what the Japanese GPT-NeoX adds where it adds the residual.
+// Buffers that are recomputed from config.json, and tensors that are not part of attention: the norms before the projections of ESM,
+// Megatron and XLM-RoBERTa-XL and after BERT's output, and what the Japanese GPT-NeoX adds along with the residual.
 constexpr std::array<std::string_view, 18> harmless_endings{"rotary_emb.inv_freq",
                                                             "rotary_embeddings.inv_freq",
                                                             "attn.bias",
@@ -66,7 +66,7 @@ void account_for_tensors(AttentionLayer& layer, const ModelFiles& files) {
   const auto& arrays = files.arrays();
   for (auto at = arrays.lower_bound(module); at != arrays.end() && at->first.starts_with(module); ++at) {
     const std::string_view name = std::string_view(at->first).substr(module.size());
-    // Without a name of its own the module stands beside other modules of the file, whose names have dots.
+    // A module without a name of its own is next to other modules of the file, whose names contain dots.
     if (is_torch_module && name.find('.') != std::string_view::npos && layer.name.empty()) continue;
     if (layer.has_bias_kv && (name == "bias_k" || name == "bias_v")) continue;
     if (!used.contains(at->first) && !is_harmless(at->first)) layer.unused_tensors.push_back(at->first);

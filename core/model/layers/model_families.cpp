@@ -57,7 +57,7 @@ constexpr std::array families{
                 .k = "attention.k_lin.",
                 .v = "attention.v_lin.",
                 .output = "attention.out_lin."},
-    // The same names: where c_attn.weight is as wide as high times three it is a Conv1D.
+    // The same names: if c_attn.weight is three times as wide as high, it is a Conv1D.
     ModelFamily{
         .name = "GPT-2", .layout = packed_in, .qkv = "attn.c_attn.", .output = "attn.c_proj.", .is_causal = true},
     ModelFamily{.name = "GPT-2, cross-attention",

@@ -11,7 +11,7 @@
 namespace headwise {
 namespace {
 
-// "q_proj" of "…self_attn.q_proj.weight" and of what is wrapped or quantised: "…self_attn.q_proj.base_layer.weight".
+// "q_proj" in "…self_attn.q_proj.weight" and in wrapped or quantised names: "…self_attn.q_proj.base_layer.weight".
 std::string_view last_word(std::string_view name) {
   for (const std::string_view ending :
        {".weight", ".qweight", ".lora_A", ".base_layer", ".linear", ".convolution"})
@@ -20,7 +20,7 @@ std::string_view last_word(std::string_view name) {
   return dot == std::string_view::npos ? name : name.substr(dot + 1);
 }
 
-// A matrix of queries, alone or together with keys and values, in a module of attention, as the many programs name them.
+// Whether it is a matrix of queries, alone or with keys and values, in an attention module, by the names that many programs use.
 bool looks_like_queries(std::string_view name, const ArrayInfo& info) {
   if (info.sizes.size() < 2 || name.ends_with("bias")) return false;
   const std::string_view word = last_word(name);
@@ -32,7 +32,7 @@ bool looks_like_queries(std::string_view name, const ArrayInfo& info) {
       std::ranges::any_of(inside,
                           [&](std::string_view part) { return word.find(part) != std::string_view::npos; });
   const std::string_view before = name.substr(0, static_cast<std::size_t>(word.data() - name.data()));
-  // What these are called is said of nothing else, whatever the module is called: "mixer.q_proj".
+  // These names are used for nothing else, whatever the module is called: "mixer.q_proj".
   const bool surely =
       word == "q_proj" || word == "queries_keys_values" || word.find("qkv") != std::string_view::npos;
   return surely || (queries && (before.find("att") != std::string_view::npos ||

@@ -1,4 +1,4 @@
-// What there is to know of a model's files as a whole, beside its layers.
+// Notes on a model's files as a whole, apart from its layers.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace headwise {
 
-// Sentences: sizes of config.json that are none and are not read; tensors that look like attention and are no layer's here.
+// Sentences: invalid sizes in config.json that are not read; tensors that look like attention and belong to no layer here.
 std::vector<std::string> model_notes(const ModelFiles& files, const AttentionLayers& layers);
 
 }  // namespace headwise

@@ -5,7 +5,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::size_t most_digits = 9;  // more is a checksum, not a count
+constexpr std::size_t most_digits = 9;  // a longer number is a checksum, not a count
 
 bool is_count(const std::string& part) {
   return !part.empty() && part.size() <= most_digits && (part.size() == 1 || part[0] != '0') &&

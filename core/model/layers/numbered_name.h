@@ -1,4 +1,4 @@
-// Names of arrays and layers with their numbers apart, so that "h.0.attn" and "h.1.attn" are seen to be of one row.
+// Names of arrays and layers with their numbers separated, so that "h.0.attn" and "h.1.attn" are recognised as one row.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace headwise {
 
-// Numbers are whole parts between dots, written as counts are: neither "conv1" nor "01".
+// Numbers are whole components between dots, in plain decimal: neither "conv1" nor "01".
 struct NumberedName {
   std::vector<std::string> between;  // "h." and ".attn": one more than numbers
   std::vector<Index> numbers;        // 0
@@ -16,7 +16,7 @@ struct NumberedName {
 
 NumberedName numbered_name(const std::string& name);
 
-// The name again, with number `axis` of it changed.
+// The same name with number `axis` replaced.
 std::string with_number(const NumberedName& name, std::size_t axis, Index number);
 
 }  // namespace headwise

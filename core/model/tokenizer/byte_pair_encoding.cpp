@@ -29,7 +29,7 @@ const std::array<std::string, 256>& alphabet() {
   return made;
 }
 
-// The byte that a character of the alphabet stands for, or −1.
+// The byte that a character of the alphabet represents, or −1.
 int byte_of(std::int32_t character) {
   if (character < 0) return -1;
   if (character < 0x100) return stands_for_itself(character) ? character : -1;
@@ -117,14 +117,14 @@ void ByteLevelBpe::encode_section(const AlignedText& text, std::size_t begin, st
   if (prefixed) section = with_space = " " + std::string(section);
   for (std::size_t at = 0; at < section.size();) {
     const std::size_t next = split_word_end(options_.byte_level.split, section, at);
-    // The added space stands for nothing of the text: the first word begins a byte earlier than its text.
+    // The added space represents no text: the first word begins a byte before its text.
     const bool first = prefixed && at == 0;
     encode_word(section.substr(at, next - at), text, begin + at - (prefixed && !first ? 1 : 0), first, into);
     at = next;
   }
 }
 
-// `begin`: of the word in the text; a prefixed one has a space before it that is not there.
+// `begin`: offset of the word in the text; a prefixed one has a leading space that is not in the text.
 void ByteLevelBpe::encode_word(std::string_view word, const AlignedText& text, std::size_t begin,
                                bool prefixed, Into into) const {
   std::vector<PairSymbol> symbols;
@@ -138,7 +138,7 @@ void ByteLevelBpe::encode_word(std::string_view word, const AlignedText& text, s
   constexpr std::size_t none = PairSymbol::no_symbol;
   for (std::size_t i = symbols.empty() ? none : 0; i != none; i = symbols[i].next) {
     const std::size_t from = in_text(symbols[i].begin), to = in_text(symbols[i].end);
-    // A space alone that was added stands before what comes next, or behind what came last.
+    // A lone space that was added belongs to what comes next, or to what came last.
     const ByteRange range = from < to                   ? text.origin(from, to)
                             : from < text.text().size() ? ByteRange{text.origin(from, from + 1).begin,
                                                                     text.origin(from, from + 1).begin}
@@ -175,7 +175,7 @@ std::string ByteLevelBpe::decode(std::span<const std::string_view> pieces) const
       bytes.push_back(static_cast<char>(byte));
       at += point.bytes;
     }
-    // An added token is written as it is to be read.
+    // An added token is written literally.
     text += in_alphabet_only ? std::string_view(bytes) : piece;
   }
   return text;

@@ -1,6 +1,6 @@
-// Byte-level byte-pair encoding (Sennrich et al. 2016; over bytes as GPT-2 has it, Radford et al. 2019): each byte is a
-// character of a printable alphabet, each word a row of them, and the pair that stands first in the list of merges is
-// joined until none is left.
+// Byte-level byte-pair encoding (Sennrich et al. 2016; over bytes as in GPT-2, Radford et al. 2019): each byte is a character
+// of a printable alphabet, each word a sequence of them, and the pair that comes first in the list of merges is joined until
+// none is left.
 #pragma once
 
 #include <memory>
@@ -20,24 +20,24 @@ struct ByteLevelStep {
 };
 
 struct BytePairOptions {
-  bool nfc = false;                  // the text is brought to NFC first (Qwen2, GPT-NeoX)
-  std::vector<SplitPattern> splits;  // one after the other, before `byte_level`
+  bool nfc = false;                  // the text is first normalised to NFC (Qwen2, GPT-NeoX)
+  std::vector<SplitPattern> splits;  // applied in order, before `byte_level`
   ByteLevelStep byte_level;
   bool ignore_merges =
-      false;              // a word that is in the vocabulary is its token, whatever the merges say (Llama 3)
-  std::string unk_token;  // for a byte that the vocabulary does not have; "": the byte is left out
+      false;              // a word that is in the vocabulary is one token, whatever the merges say (Llama 3)
+  std::string unk_token;  // for a byte that is not in the vocabulary; "": the byte is dropped
   bool fuse_unk = false;  // one for several such bytes in a row
 };
 
-// merges[i] joins two pieces; the first has the lowest rank. A byte that the vocabulary lacks is left out where there is no
-// unk_token, as `tokenizers` does. Throws Error(input), beginning with `where`: a merge of pieces, or one that makes a piece,
-// that the vocabulary does not have; no unk_token in it.
+// merges[i] joins two pieces; the first has the lowest rank. A byte missing from the vocabulary is dropped if there is no
+// unk_token, as in `tokenizers`. Throws Error(input), beginning with `where`: a merge of pieces, or one producing a piece,
+// that is not in the vocabulary; an unk_token that is not in it.
 std::unique_ptr<TokenizerModel> make_byte_level_bpe(std::shared_ptr<const TokenizerVocabulary> vocabulary,
                                                     const std::vector<std::pair<std::string, std::string>>& merges,
                                                     const BytePairOptions& options, const std::string& where);
 
-// The printable character that stands for a byte: itself from ! to ~ and from ¡ to ÿ without the soft hyphen, the others
-// from U+0100 on. Space is Ġ.
+// The printable character that represents a byte: itself from ! to ~ and from ¡ to ÿ except the soft hyphen, the others from
+// U+0100 on. Space is Ġ.
 std::int32_t byte_level_character(unsigned char byte);
 
 }  // namespace headwise

@@ -15,12 +15,12 @@ std::uint64_t pair_of(TokenId left, TokenId right) {
   return std::uint64_t{static_cast<std::uint32_t>(left)} << 32 | static_cast<std::uint32_t>(right);
 }
 
-// A merge that was possible when it was found.
+// A merge that was possible when it was queued.
 struct Candidate {
   std::uint32_t rank;
   std::size_t left;
   TokenId made;
-  // For a queue with the lowest rank on top, of equal ones the leftmost.
+  // For a queue with the lowest rank on top; ties go to the leftmost.
   bool operator<(const Candidate& other) const {
     return rank != other.rank ? rank > other.rank : left > other.left;
   }
@@ -55,7 +55,7 @@ void PairMerges::add(const TokenizerVocabulary& vocabulary, const std::string& l
                  .expected = "both pieces and the merged piece",
                  .remedy = "vocabulary and merges may come from different models: download both again"});
   }
-  // Of a pair that stands there twice the last counts, as in `tokenizers`.
+  // For a duplicate pair the last counts, as in `tokenizers`.
   merges_.insert_or_assign(pair_of(*vocabulary.find_own(left), *vocabulary.find_own(right)),
                            Merge{rank, *vocabulary.find_own(joined)});
 }
@@ -72,7 +72,7 @@ void PairMerges::merge(std::vector<PairSymbol>& symbols) const {
     const Candidate best = candidates.top();
     candidates.pop();
     PairSymbol& left = symbols[best.left];
-    // It may be gone by now, or have become another pair.
+    // By now it may be gone, or part of another pair.
     if (left.begin == left.end || left.next == none) continue;
     PairSymbol& right = symbols[left.next];
     const auto still = merges_.find(pair_of(left.id, right.id));

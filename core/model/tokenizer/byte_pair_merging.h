@@ -1,5 +1,5 @@
-// The merges of byte-pair encoding (Sennrich et al. 2016): of all neighbours in a row of pieces, the pair that stands first in
-// the list is joined, until none is left.
+// The merges of byte-pair encoding (Sennrich et al. 2016): of all adjacent pairs in a sequence of pieces, the one that comes
+// first in the list is joined, until none is left.
 #pragma once
 
 #include <cstdint>
@@ -22,18 +22,18 @@ struct PairSymbol {
   static constexpr std::size_t no_symbol = static_cast<std::size_t>(-1);
 };
 
-// Puts a symbol behind the last one.
+// Appends a symbol.
 void append_symbol(std::vector<PairSymbol>& symbols, TokenId id, std::size_t begin, std::size_t end,
                    bool unknown);
 
 class PairMerges {
  public:
   // merges[i] joins two pieces; the first has the lowest rank. Throws Error(input), beginning with `where`: a merge of pieces, or
-  // one that makes a piece, that the vocabulary does not have.
+  // one producing a piece, that is not in the vocabulary.
   PairMerges(const TokenizerVocabulary& vocabulary,
              const std::vector<std::pair<std::string, std::string>>& merges, const std::string& where);
 
-  // What is left is linked from symbols[0] on through `next`. Takes time n·log n.
+  // What remains is linked from symbols[0] through `next`. Takes O(n·log n) time.
   void merge(std::vector<PairSymbol>& symbols) const;
 
  private:

@@ -25,7 +25,7 @@ constexpr std::array<KnownPattern, 5> known_patterns{{
 
 constexpr std::size_t no_limit = std::numeric_limits<std::size_t>::max();
 
-// A place in a text, and what stands there.
+// A position in a text, and the character there.
 class Cursor {
  public:
   Cursor(std::string_view text, std::size_t at) : text_(text), at_(at) { look(); }
@@ -39,7 +39,7 @@ class Cursor {
     at_ += point_.bytes;
     look();
   }
-  // At most `most` characters of the class; how many there were.
+  // Skips at most `most` characters of the class; returns how many there were.
   std::size_t skip(CharacterClass wanted, std::size_t most = no_limit) {
     std::size_t count = 0;
     for (; count < most && is(wanted); ++count) step();
@@ -59,7 +59,7 @@ class Cursor {
   CharacterClass class_ = CharacterClass::other;
 };
 
-// 's|'t|'re|'ve|'m|'ll|'d: the bytes of it at `at`, or 0.
+// 's|'t|'re|'ve|'m|'ll|'d: its length in bytes at `at`, or 0.
 std::size_t contraction(std::string_view text, std::size_t at, bool ignore_case) {
   if (text[at] != '\'') return 0;
   const auto letter = [&](std::size_t i) {
@@ -70,12 +70,12 @@ std::size_t contraction(std::string_view text, std::size_t at, bool ignore_case)
   if (first == 's' || first == 't' || first == 'm' || first == 'd') return 2;
   if ((first == 'r' || first == 'v') && second == 'e') return 3;
   if (first == 'l' && second == 'l') return 3;
-  // The long s is an s where case is ignored.
+  // The long s counts as an s if case is ignored.
   constexpr std::string_view long_s = "\u017F";
   return ignore_case && text.substr(at + 1).starts_with(long_s) ? 1 + long_s.size() : 0;
 }
 
-// \s+(?!\S)|\s+: a run of white space; before something else without its last character, unless that is all of it.
+// \s+(?!\S)|\s+: a run of white space; before other text without its last character, unless that is the whole run.
 std::size_t white_space_end(std::string_view text, std::size_t at) {
   Cursor cursor(text, at);
   std::size_t last = at;
@@ -86,7 +86,7 @@ std::size_t white_space_end(std::string_view text, std::size_t at) {
   return cursor.done() || last == at ? cursor.at() : last;
 }
 
-// \s*[\r\n]+: a run of white space to its last line end; `at` where there is none.
+// \s*[\r\n]+: a run of white space up to its last line end; `at` if there is none.
 std::size_t line_ends_end(std::string_view text, std::size_t at) {
   std::size_t end = at;
   for (Cursor cursor(text, at); cursor.is(CharacterClass::space);) {
@@ -132,14 +132,14 @@ std::size_t digits_end(std::string_view text, std::size_t at) {
   return cursor.at();
 }
 
-// Neither of BLOOM's words nor white space: the signs in its pattern, its parentheses and its bar.
+// Neither part of BLOOM's words nor white space: the signs in its pattern, its parentheses and its bar.
 bool is_bloom_sign(std::int32_t value) {
   constexpr std::array<std::int32_t, 14> signs{'(',    ')',    '|',    '.',    ',',    '!',    '?',
                                                0x2026, 0x3002, 0xFF0C, 0x3001, 0x0964, 0x06D4, 0x060C};
   return std::ranges::find(signs, value) != signs.end();
 }
 
-// A match of the pattern, or all that stands before the next one.
+// A match of the pattern, or everything before the next one.
 std::size_t bloom_end(std::string_view text, std::size_t at) {
   const auto in_word = [](const Cursor& cursor) {
     return !cursor.done() && !cursor.is(CharacterClass::space) && !is_bloom_sign(cursor.value());

@@ -1,4 +1,4 @@
-// How byte-level BPE cuts a text into words before it merges: the regular expressions of model families, matched by hand.
+// How byte-level BPE splits a text into words before merging: the regular expressions of model families, matched by hand.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +11,16 @@ namespace headwise {
 enum class SplitPattern {
   none,    // the whole text is one word
   gpt2,    // GPT-2, RoBERTa, GPT-NeoX, OPT
-  llama3,  // Llama 3, GPT-4 (cl100k): up to 3 digits a word
-  qwen2,   // Qwen2 and 2.5: as Llama 3, but a digit a word
-  bloom,   // BLOOM: a space and what is neither white space nor punctuation
-  digits,  // each number a word of its own, what is between them another (SmolLM, StarCoder; before gpt2)
+  llama3,  // Llama 3, GPT-4 (cl100k): up to 3 digits per word
+  qwen2,   // Qwen2 and 2.5: as Llama 3, but one digit per word
+  bloom,   // BLOOM: a space and a run of neither white space nor punctuation
+  digits,  // each number is a word of its own, what is between them another (SmolLM, StarCoder; before gpt2)
 };
 
-// The pattern that this regular expression is, character by character; nothing for one that is not known.
+// The pattern with this regular expression, compared character by character; nullopt if it is not known.
 std::optional<SplitPattern> known_split_pattern(std::string_view regex);
 
-// Where the word that begins at `at` ends. No byte is left out: words tile the text. at < text.size().
+// The end of the word that begins at `at`. No byte is skipped: words tile the text. at < text.size().
 std::size_t split_word_end(SplitPattern pattern, std::string_view text, std::size_t at);
 
 }  // namespace headwise

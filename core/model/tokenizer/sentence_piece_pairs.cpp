@@ -18,7 +18,7 @@ std::string byte_piece(int byte) {
   return fmt::format("<0x{:02X}>", byte);
 }
 
-// The byte that "<0xE2>" stands for, or −1.
+// The byte that "<0xE2>" represents, or −1.
 int byte_of(std::string_view piece) {
   constexpr std::string_view digits = "0123456789ABCDEF";
   if (piece.size() != 6 || !piece.starts_with("<0x") || piece[5] != '>') return -1;
@@ -67,7 +67,7 @@ SentencePiecePairs::SentencePiecePairs(std::shared_ptr<const TokenizerVocabulary
   }
 }
 
-// The marks of spaces: here, and not in encode, so that added tokens of the normalised text are found behind them.
+// Inserts the space marks: here rather than in encode, so that added tokens of the normalised text are found after them.
 AlignedText SentencePiecePairs::normalised(const AlignedText& text) const {
   if (options_.space_before != SpaceBefore::every_section) return text;
   const std::string_view bytes = text.text();
@@ -108,7 +108,7 @@ void SentencePiecePairs::encode(const AlignedText& text, std::size_t begin, std:
   }
 }
 
-// Whether all bytes of [begin, end) have a piece, which then stand behind the last symbol.
+// Appends the bytes of [begin, end) as symbols if all of them have a piece; returns whether they do.
 bool SentencePiecePairs::append_bytes(std::vector<PairSymbol>& symbols, std::string_view text,
                                       std::size_t begin, std::size_t end) const {
   const auto id_at = [&](std::size_t at) { return byte_ids_[static_cast<unsigned char>(text[at])]; };

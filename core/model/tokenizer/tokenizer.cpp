@@ -60,7 +60,7 @@ std::vector<EncodedToken> Tokenizer::encode(std::string_view text, SpecialTokens
                                     .got = bytes_text(static_cast<Index>(text.size())),
                                     .expected = "less than 4 GiB"});
   }
-  // At most a token a byte, and a range for each byte of the normalised text.
+  // At most one token per byte, and a range for each byte of the normalised text.
   require_memory(static_cast<Index>(text.size() * (sizeof(EncodedToken) + 2 * sizeof(AlignedCodePoint))),
                  "the tokens of the text");
   std::vector<EncodedToken> tokens;

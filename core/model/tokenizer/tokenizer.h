@@ -1,9 +1,9 @@
-// Text → the tokens of a trained model, and back: what Hugging Face's `tokenizers` computes from the same files.
+// Text → the tokens of a trained model, and back: computes what Hugging Face's `tokenizers` does from the same files.
 //
 //   text ──► pieces between added tokens ──► normalised ──► words ──► tokens of the vocabulary ──► [CLS] … [SEP] around them
 //            (special tokens in the text)    (BERT: lower case …)     (WordPiece or byte-level BPE)
 //
-// tokenizer_files.h loads one. It never changes, and may be used by several threads at a time.
+// tokenizer_files.h loads one. Immutable; may be used by several threads at once.
 #pragma once
 
 #include <memory>
@@ -20,9 +20,9 @@ namespace headwise {
 
 struct EncodedToken {
   TokenId id = 0;
-  std::string piece;  // as it stands in the vocabulary: "##ing", "Ġthe", "[CLS]"
-  // The bytes of the text that it stands for, a leading space included. Byte-level tokens may begin or end inside a
-  // character. begin == end for what stands for no bytes: [CLS], [SEP], <s>.
+  std::string piece;  // as in the vocabulary: "##ing", "Ġthe", "[CLS]"
+  // The bytes of the text that it represents, including a leading space. Byte-level tokens may begin or end inside a
+  // character. begin == end for tokens that represent no bytes: [CLS], [SEP], <s>.
   std::size_t begin = 0, end = 0;
   bool special = false;  // a special token: put around the text, or written in it ("[MASK]", "<|endoftext|>")
   bool unknown = false;  // the vocabulary has nothing for these bytes: [UNK]
@@ -34,7 +34,7 @@ class TokenizerModel {
   virtual ~TokenizerModel() = default;
   virtual std::string kind() const = 0;  // "WordPiece", "byte-level BPE", "SentencePiece BPE", "word list"
   virtual AlignedText normalised(const AlignedText& text) const = 0;
-  // Appends the tokens of [begin, end) of a normalised text that holds no added token.
+  // Appends the tokens of [begin, end) of a normalised text that contains no added tokens.
   virtual void encode(const AlignedText& text, std::size_t begin, std::size_t end,
                       std::vector<EncodedToken>& into) const = 0;
   // The text of these pieces, joined.
@@ -45,7 +45,7 @@ enum class SpecialTokens { add, leave_out };
 
 class Tokenizer {
  public:
-  // `prefix` and `suffix` are put around every text. The model refers to the vocabulary, which is why that is shared.
+  // `prefix` and `suffix` are put around every text. The vocabulary is shared because the model refers to it.
   Tokenizer(std::shared_ptr<const TokenizerVocabulary> vocabulary, std::unique_ptr<TokenizerModel> model,
             std::vector<AddedToken> added, std::vector<TokenId> prefix, std::vector<TokenId> suffix);
 
@@ -53,15 +53,15 @@ class Tokenizer {
   const TokenizerVocabulary& vocabulary() const { return *vocabulary_; }
   bool is_special(TokenId id) const;
 
-  // The tokens in the order of the text. `leave_out` leaves out what is put around the text, not what is written in it.
-  // No padding, no truncation, whatever the file says of them. Time is near linear in the text. Bytes that are not UTF-8:
-  // WordPiece drops them, byte-level BPE keeps them. Throws Error(memory) where the tokens would not fit, Error(input)
-  // for a text of 4 GiB.
+  // The tokens in the order of the text. `leave_out` omits what is put around the text, not what is written in it. No
+  // padding, no truncation, whatever the file says. Time is nearly linear in the text. Bytes that are not UTF-8: WordPiece
+  // drops them, byte-level BPE keeps them. Throws Error(memory) if the tokens would not fit, Error(input) for a text of 4
+  // GiB.
   std::vector<EncodedToken> encode(std::string_view text, SpecialTokens special = SpecialTokens::add) const;
 
-  // The text of the ids. Byte-level BPE gives back the bytes that were encoded, which at a cut may be no whole character;
-  // WordPiece what is left after lower casing, with spaces between words. `leave_out` leaves out all special tokens.
-  // Throws Error(input) for an id that the vocabulary does not have.
+  // The text of the ids. Byte-level BPE returns the bytes that were encoded, which at a cut may not be a whole character;
+  // WordPiece returns what is left after lower casing, with spaces between words. `leave_out` omits all special tokens.
+  // Throws Error(input) for an id that is not in the vocabulary.
   std::string decode(std::span<const TokenId> ids, SpecialTokens special = SpecialTokens::leave_out) const;
 
  private:

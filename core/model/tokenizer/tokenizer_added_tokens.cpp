@@ -5,7 +5,7 @@
 namespace headwise {
 namespace {
 
-// Where the code point that ends before `end` begins.
+// The beginning of the code point that ends at `end`.
 std::size_t previous(std::string_view text, std::size_t end) {
   std::size_t begin = end - 1;
   while (begin > 0 && end - begin < 4 && (text[begin] & 0xC0) == 0x80) --begin;

@@ -1,4 +1,4 @@
-// Tokens that are found in a text before it is cut into words: [MASK], <|endoftext|>, what a user added.
+// Tokens that are found in a text before it is split into words: [MASK], <|endoftext|>, and those added by a user.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@ struct AddedToken {
   TokenId id = 0;
   std::string content;
   bool special = true;
-  bool single_word = false;             // only where no letter, digit or _ stands beside it
-  bool lstrip = false, rstrip = false;  // takes the white space before, behind it too
-  bool normalized = false;              // looked for in the normalised text, not in the text as it stands
+  bool single_word = false;             // only if no letter, digit or _ is adjacent
+  bool lstrip = false, rstrip = false;  // also takes the white space before or after it
+  bool normalized = false;              // searched in the normalised text, not in the original
 };
 
-// What the tokens bring into a vocabulary.
+// What the tokens add to a vocabulary.
 std::vector<VocabularyEntry> entries_of(const std::vector<AddedToken>& tokens);
 
 // A stretch of a text: an added token, or what stands between them.
@@ -32,10 +32,10 @@ struct TextSection {
 class AddedTokenMatcher {
  public:
   AddedTokenMatcher() = default;
-  // Looks for patterns[i] as tokens[i]; an empty pattern is not looked for.
+  // Searches for patterns[i] as tokens[i]; empty patterns are ignored.
   AddedTokenMatcher(const std::vector<AddedToken>& tokens, const std::vector<std::string>& patterns);
 
-  // The text cut into sections, none of them empty: from the left, the longest token that fits.
+  // The text split into non-empty sections: from the left, the longest token that fits.
   std::vector<TextSection> sections(std::string_view text) const;
 
  private:
@@ -46,7 +46,7 @@ class AddedTokenMatcher {
   Match longest_at(std::string_view text, std::size_t at) const;
 
   std::vector<AddedToken> tokens_;
-  std::unordered_map<std::uint64_t, std::uint32_t> next_;  // node · 256 + byte → node; a tree of the contents
+  std::unordered_map<std::uint64_t, std::uint32_t> next_;  // node · 256 + byte → node; a trie of the contents
   std::vector<int> token_at_;                              // by node; −1: none ends there
 };
 

@@ -25,7 +25,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Twice the largest there are.
+// Twice the largest in existence.
 constexpr std::uint64_t most_bytes = 64 * 1024 * 1024;
 
 constexpr std::array word_piece_classes{"BertTokenizer",       "DistilBertTokenizer", "ElectraTokenizer",
@@ -53,7 +53,7 @@ std::string read_file(const std::string& path) {
   return file.read_text(0, file.size());
 }
 
-// The lines, without their ends (\n or \r\n); what stands behind the last \n is a line where it is not empty.
+// The lines, without their ends (\n or \r\n); a non-empty rest after the last \n is a line.
 template <class Sink>
 void for_each_line(std::string_view text, const Sink& sink) {
   while (!text.empty()) {
@@ -65,14 +65,14 @@ void for_each_line(std::string_view text, const Sink& sink) {
   }
 }
 
-// tokenizer_config.json beside the vocabulary; null where there is none.
+// tokenizer_config.json next to the vocabulary; null if there is none.
 Json read_config(const fs::path& folder) {
   const fs::path path = folder / "tokenizer_config.json";
   if (!is_there(path)) return {};
   return parse_tokenizer_json(read_file(path), VocabularyPlace::nowhere, path).settings;
 }
 
-// tokenizer_class without the "Fast" that says which of two programs of equal result; "" where there is none.
+// tokenizer_class without "Fast", which only distinguishes two equivalent implementations; "" if there is none.
 std::string tokenizer_class(const Json& config, const std::string& where) {
   std::string name = json_text(config, "tokenizer_class", "", where);
   if (name.ends_with("Fast")) name.resize(name.size() - 4);
@@ -171,7 +171,7 @@ std::vector<std::pair<std::string, std::string>> read_merges(const std::string& 
   return merges;
 }
 
-// As config.json beside the vocabulary has it.
+// According to the config.json next to the vocabulary.
 bool is_of_opt(const fs::path& folder) {
   const fs::path path = folder / "config.json";
   if (!is_there(path)) return false;
@@ -179,7 +179,7 @@ bool is_of_opt(const fs::path& folder) {
   return json_member(config, "model_type") == "opt";
 }
 
-// Tokens that tokenizer_config.json adds behind the vocabulary: {"151643": {"content": …}, …}.
+// Tokens that tokenizer_config.json adds after the vocabulary: {"151643": {"content": …}, …}.
 std::vector<AddedToken> read_added_tokens(const Json& config, const std::string& where) {
   std::vector<AddedToken> added;
   const Json& decoder = json_member(config, "added_tokens_decoder");
@@ -208,7 +208,7 @@ Tokenizer from_merges(const fs::path& folder) {
   std::vector<AddedToken> added = read_added_tokens(config, where);
   const auto vocabulary = std::make_shared<const TokenizerVocabulary>(
       parse_tokenizer_json(read_file(where), VocabularyPlace::top, where).vocabulary, entries_of(added), where);
-  // Files that do not say it: RoBERTa's vocabulary has its special tokens, and not GPT-2's. OPT's is the same.
+  // Files that do not specify it: RoBERTa's vocabulary has its special tokens, and not GPT-2's. OPT's is the same.
   const bool opt = name.empty() && is_of_opt(folder);
   if (opt && json_member(config, "add_bos_token").is_null()) {
     fail(where, "it is unknown what this OPT model puts before a text", "no add_bos_token",

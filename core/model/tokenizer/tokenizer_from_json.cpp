@@ -25,7 +25,7 @@ constexpr std::size_t most_splits = 8;
   throw Error(ExitStatus::input, {.where = where, .what = what, .got = got, .expected = expected});
 }
 
-// A kind of tokenizer that is not taken.
+// Rejects an unsupported kind of tokenizer.
 [[noreturn]] void refuse(const std::string& where, const std::string& got) {
   throw Error(ExitStatus::input, {.where = where,
                                   .what = "this kind of tokenizer is not supported",
@@ -39,7 +39,7 @@ std::string type_of(const Json& part, const std::string& where) {
   return part.is_null() ? "none" : json_text(part, "type", "no type", where);
 }
 
-// Files of old do not say.
+// Old files do not specify it.
 std::string model_type(const TokenizerJson& file, const std::string& where) {
   const Json& model = json_member(file.settings, "model");
   const std::string type = json_text(model, "type", "", where);
@@ -103,7 +103,7 @@ SplitPattern read_split(const Json& part, const std::string& where) {
          regex.empty() ? "an invalid pattern" : fmt::format("'{}'", regex),
          "that of GPT-2, Llama 3, Qwen2 or BLOOM");
   }
-  // What matches becomes a word; but for BLOOM's these patterns match everything, so that both say the same.
+  // What matches becomes a word; except for BLOOM's, these patterns match everything, so that both mean the same.
   const std::string behavior = json_text(part, "behavior", "", where);
   const bool invert = json_flag(part, "invert", false, where);
   const bool removes = behavior == "Removed" && invert && *known != SplitPattern::bloom;
@@ -137,7 +137,7 @@ void read_pre_tokenizer(const Json& pre, BytePairOptions& options, const std::st
   options.byte_level.split = split ? SplitPattern::gpt2 : SplitPattern::none;
 }
 
-// The parts of a Sequence; a part alone; nothing.
+// The parts of a Sequence; a single part; or an empty list.
 Json parts_of(const Json& part, const char* list, const std::string& where) {
   if (part.is_null()) return Json::array();
   return type_of(part, where) == "Sequence" ? json_list(part, list, where) : Json::array({part});
@@ -151,7 +151,7 @@ bool is_replacement(const Json& part, const char* from, const char* to, const st
          json_text(json_member(part, "pattern"), "String", "", where) == from;
 }
 
-// Of the normalizer: Prepend and Replace; nothing where it has none.
+// For the normalizers Prepend and Replace; nullopt if there is no normalizer.
 std::optional<SpaceBefore> read_marks(const Json& normalizer, const std::string& where) {
   const Json parts = parts_of(normalizer, "normalizers", where);
   if (parts.empty()) return std::nullopt;
@@ -168,14 +168,14 @@ std::optional<SpaceBefore> read_marks(const Json& normalizer, const std::string&
   return prepended ? SpaceBefore::every_section : SpaceBefore::never;
 }
 
-// Of the pre_tokenizer Metaspace; nothing where there is none.
+// For the pre_tokenizer Metaspace; nullopt if there is none.
 std::optional<SpaceBefore> read_metaspace(const Json& pre, const std::string& where) {
   if (pre.is_null()) return std::nullopt;
   if (type_of(pre, where) != "Metaspace" || json_text(pre, "replacement", space_mark, where) != space_mark)
     refuse(where, fmt::format("SentencePiece with the pre_tokenizer {}", type_of(pre, where)));
   if (json_flag(pre, "split", true, where))
     refuse(where, "SentencePiece's BPE of words that Metaspace splits");
-  const bool prefixed = json_flag(pre, "add_prefix_space", true, where);  // as files of old have it
+  const bool prefixed = json_flag(pre, "add_prefix_space", true, where);  // as in old files
   const std::string scheme = json_text(pre, "prepend_scheme", prefixed ? "always" : "never", where);
   if (scheme == "always") return SpaceBefore::every_word;
   if (scheme == "first") return SpaceBefore::first_word;
@@ -183,7 +183,7 @@ std::optional<SpaceBefore> read_metaspace(const Json& pre, const std::string& wh
   fail(where, "prepend_scheme is unknown", fmt::format("'{}'", scheme), "always, first or never");
 }
 
-// Whether decoding leaves out a space at the beginning.
+// Whether decoding drops a leading space.
 bool read_space_decoder(const Json& decoder, SpaceBefore before, const std::string& where) {
   bool strips = false;
   for (const Json& part : parts_of(decoder, "decoders", where)) {

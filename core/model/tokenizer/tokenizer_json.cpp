@@ -15,7 +15,7 @@ using Json = nlohmann::json;
 constexpr std::size_t most_levels = 32;
 constexpr std::size_t most_settings = 1'000'000;
 constexpr std::size_t most_entries = 4'000'000;
-// Looking for added tokens takes time in the text times the longest of them.
+// Searching for added tokens takes time proportional to the text times the longest of them.
 constexpr std::size_t most_content_bytes = 1024;
 
 [[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,
@@ -23,7 +23,7 @@ constexpr std::size_t most_content_bytes = 1024;
   throw Error(ExitStatus::input, {.where = where, .what = what, .got = got, .expected = expected});
 }
 
-// Receives the JSON piece by piece: the vocabulary and the merges go into their lists, the rest becomes a tree.
+// Receives the JSON piece by piece: the vocabulary and the merges go into their lists, everything else becomes a tree.
 class Reader : public nlohmann::json_sax<Json> {
  public:
   Reader(VocabularyPlace place, const std::string& where) : place_(place), where_(where) {}
@@ -160,7 +160,7 @@ class Reader : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  // Puts a value where the tree is open, and returns its place.
+  // Adds a value at the open position of the tree, and returns its address.
   Json* add(Json value) {
     if (++settings_ > most_settings)
       fail(where_, "it is too large", "more than a million settings", "a tokenizer");
@@ -179,10 +179,10 @@ class Reader : public nlohmann::json_sax<Json> {
   const VocabularyPlace place_;
   const std::string& where_;
   TokenizerJson made_;
-  std::vector<Json*> open_;  // the objects and lists of the tree that are open
+  std::vector<Json*> open_;  // the open objects and lists of the tree
   std::string key_;          // the last one
   bool in_model_ = false;    // open_[1] is the model
-  Long long_ = Long::none;   // what is read beside the tree just now
+  Long long_ = Long::none;   // what is currently read outside the tree
   std::size_t depth_ = 0, long_depth_ = 0, settings_ = 0, entries_ = 0;
   bool seen_vocabulary_ = false, seen_merges_ = false;
   std::vector<std::string> pair_;
@@ -195,7 +195,7 @@ class Reader : public nlohmann::json_sax<Json> {
 }  // namespace
 
 TokenizerJson parse_tokenizer_json(std::string_view text, VocabularyPlace place, const std::string& where) {
-  // A zero byte would end the text for the parser, and hide what stands behind it.
+  // A zero byte would end the text for the parser, and hide what follows it.
   if (text.find('\0') != std::string_view::npos)
     fail(where, "this is not JSON", "a zero byte", "JSON (RFC 8259)");
   Reader reader(place, where);

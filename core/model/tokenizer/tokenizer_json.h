@@ -1,5 +1,5 @@
-// The JSON of tokenizers: a few settings, and a vocabulary and merges of up to millions of entries, which are read beside
-// the tree.
+// The JSON of tokenizers: a few settings, and a vocabulary and merges of up to millions of entries, which are kept out of
+// the JSON tree.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@
 
 namespace headwise {
 
-// Where a file has {PIECE: ID, …}.
+// Where a file has its vocabulary {PIECE: ID, …}.
 enum class VocabularyPlace {
   nowhere,  // tokenizer_config.json
   top,      // vocab.json
@@ -21,29 +21,29 @@ enum class VocabularyPlace {
 };
 
 struct TokenizerJson {
-  nlohmann::json settings;  // all the rest
+  nlohmann::json settings;  // everything else
   bool has_vocabulary = false;
-  bool vocabulary_is_list = false;  // [[PIECE, SCORE], …], as Unigram has it; nothing of it is kept
+  bool vocabulary_is_list = false;  // [[PIECE, SCORE], …], as in Unigram; none of it is kept
   std::vector<VocabularyEntry> vocabulary;
   bool has_merges = false;
   std::vector<std::pair<std::string, std::string>> merges;
 };
 
-// Throws Error(input), beginning with `where`: malformed JSON, a key of the settings that stands twice, more than 32 levels,
-// a million settings or 4 million entries; an id that is no whole number; a merge that is not of two pieces.
+// Throws Error(input), beginning with `where`: malformed JSON, a duplicate key in the settings, more than 32 levels, a
+// million settings or 4 million entries; an id that is not an integer; a merge that is not of two pieces.
 TokenizerJson parse_tokenizer_json(std::string_view text, VocabularyPlace place, const std::string& where);
 
-// object[key], or `fallback` where there is none or it is null. Throws Error(input) where it is of another type.
+// object[key], or `fallback` if it is absent or null. Throws Error(input) if it has another type.
 bool json_flag(const nlohmann::json& object, const char* key, bool fallback, const std::string& where);
 std::string json_text(const nlohmann::json& object, const char* key, const std::string& fallback,
                       const std::string& where);
-// object[key]; null where there is none, or where object is no object.
+// object[key]; null if it is absent, or if object is not an object.
 const nlohmann::json& json_member(const nlohmann::json& object, const char* key);
-// The list object[key]; an empty one where there is none. Throws Error(input) where it is no list.
+// The list object[key]; empty if it is absent. Throws Error(input) if it is not a list.
 const nlohmann::json& json_list(const nlohmann::json& object, const char* key, const std::string& where);
 
-// From {"content", "special", "single_word", "lstrip", "rstrip", "normalized"}; `special` is false and `normalized` its
-// opposite where they are not said. Throws Error(input): a wrong type, no content, more than 1024 bytes.
+// From {"content", "special", "single_word", "lstrip", "rstrip", "normalized"}; by default `special` is false and
+// `normalized` its opposite. Throws Error(input): a wrong type, no content, more than 1024 bytes.
 AddedToken read_added_token(const nlohmann::json& entry, TokenId id, const std::string& where);
 
 // A merge as merges.txt writes it: "a b". Throws Error(input).

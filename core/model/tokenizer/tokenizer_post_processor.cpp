@@ -13,7 +13,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// A template of more than this would be no [CLS] and [SEP].
+// A longer template would not be [CLS] and [SEP].
 constexpr std::size_t most_around = 64;
 
 [[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,
@@ -38,7 +38,7 @@ TokenId pair_id(const Json& processor, const char* key, const TokenizerVocabular
   return id_of(pair[0].get<std::string>(), vocabulary, where);
 }
 
-// The ids that a template's special token stands for.
+// The ids that a template's special token represents.
 std::vector<TokenId> special_ids(const Json& processor, const std::string& name,
                                  const TokenizerVocabulary& vocabulary, const std::string& where) {
   const Json& entry = json_member(json_member(processor, "special_tokens"), name.c_str());
@@ -81,7 +81,7 @@ AroundText read(const Json& processor, const TokenizerVocabulary& vocabulary, co
                 int level) {
   if (processor.is_null()) return {};
   const std::string type = json_text(processor, "type", "", where);
-  if (type == "ByteLevel") return {};  // changes what ranges are reported as, not the tokens
+  if (type == "ByteLevel") return {};  // changes reported ranges, not the tokens
   if (type == "TemplateProcessing") return from_template(processor, vocabulary, where);
   if (type == "BertProcessing" || type == "RobertaProcessing") {
     return {{pair_id(processor, "cls", vocabulary, where)}, {pair_id(processor, "sep", vocabulary, where)}};

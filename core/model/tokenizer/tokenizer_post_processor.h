@@ -13,8 +13,8 @@ struct AroundText {
   std::vector<TokenId> prefix, suffix;
 };
 
-// `processor`: the value of "post_processor", null where there is none. Throws Error(input), beginning with `where`, for a
-// kind that is not known and for ids that the vocabulary does not have.
+// `processor`: the value of "post_processor", null if absent. Throws Error(input), beginning with `where`, for an unknown
+// kind and for ids that are not in the vocabulary.
 AroundText read_post_processor(const nlohmann::json& processor, const TokenizerVocabulary& vocabulary,
                                const std::string& where);
 

@@ -13,29 +13,29 @@ namespace headwise {
 
 using TokenId = std::int32_t;
 
-// Ids below this: sixteen times the largest vocabularies there are.
+// Ids are below this: sixteen times the largest existing vocabularies.
 constexpr std::int64_t most_token_ids = 4'000'000;
 
-// What stands for an id in a file.
+// A piece and its id, as in a file.
 using VocabularyEntry = std::pair<std::string, std::int64_t>;
 
 class TokenizerVocabulary {
  public:
-  // `own`: what the model cuts words into. `added`: tokens that only stand in a text as a whole, of which those that
-  // `own` has too are left out. Ids may have gaps, but no wide ones: memory
-  // is bounded by what the file holds. Throws Error(input), beginning with `where`: an id below 0 or too
-  // large, a piece or an id that occurs twice, a piece that has one id in `own` and another in `added`.
+  // `own`: the pieces that the model splits words into. `added`: tokens that only occur whole in a text; those also
+  // in `own` are ignored. Ids may have gaps, but no wide ones: memory is bounded by the contents of the file. Throws
+  // Error(input), beginning with `where`: an id below 0 or too large, a duplicate piece or id, a piece with one id
+  // in `own` and another in `added`.
   TokenizerVocabulary(std::vector<VocabularyEntry> own, const std::vector<VocabularyEntry>& added,
                       const std::string& where);
   TokenizerVocabulary(const TokenizerVocabulary&) = delete;
   TokenizerVocabulary& operator=(const TokenizerVocabulary&) = delete;
 
   std::size_t size() const { return own_.size() + added_.size(); }
-  TokenId end() const { return static_cast<TokenId>(pieces_.size()); }  // one more than the largest id
+  TokenId end() const { return static_cast<TokenId>(pieces_.size()); }  // the largest id plus one
   std::optional<TokenId> find(std::string_view piece) const;            // own or added
   std::optional<TokenId> find_own(std::string_view piece) const;
   bool contains(TokenId id) const;
-  // contains(id).
+  // Requires contains(id).
   const std::string& piece(TokenId id) const { return pieces_[static_cast<std::size_t>(id)]; }
   std::size_t longest() const { return longest_; }  // bytes of the longest own piece
 

@@ -11,8 +11,8 @@ namespace {
 struct CodePointRange {
   std::int32_t first, last;
 };
-// CJK Unified Ideographs, their extensions A to E, and both blocks of compatibility ideographs. As BERT's own program has
-// them; `tokenizers` begins extension E 256 ideographs later.
+// CJK Unified Ideographs, their extensions A to E, and both blocks of compatibility ideographs. As in BERT's own program;
+// `tokenizers` begins extension E 256 ideographs later.
 constexpr std::array<CodePointRange, 8> ideographs{{{0x4E00, 0x9FFF},
                                                     {0x3400, 0x4DBF},
                                                     {0x20000, 0x2A6DF},
@@ -32,7 +32,7 @@ bool is_ascii_digit(std::int32_t value) {
   return value >= '0' && value <= '9';
 }
 
-// Marks in the order of their classes: a stable sort of each run between starters.
+// Sorts marks by their classes: a stable sort of each run between starters.
 void order_marks(std::vector<AlignedCodePoint>& points) {
   const auto is_starter = [](const AlignedCodePoint& p) {
     return is_ascii(p.value) || utf8proc_get_property(p.value)->combining_class == 0;
@@ -65,8 +65,8 @@ void append_decomposed(std::vector<AlignedCodePoint>& into, AlignedCodePoint poi
     into.push_back({parts[static_cast<std::size_t>(i)], point.from});
 }
 
-// [begin, end) of the text is one grapheme cluster of well-formed UTF-8: canonically equal texts have the same ones, so
-// that nothing composes across their bounds.
+// [begin, end) of the text is one grapheme cluster of well-formed UTF-8: canonically equal texts have the same clusters,
+// so that nothing composes across their boundaries.
 void append_composed(AlignedText& into, const AlignedText& text, std::size_t begin, std::size_t end) {
   const std::string_view cluster = text.text().substr(begin, end - begin);
   std::vector<AlignedCodePoint> parts;

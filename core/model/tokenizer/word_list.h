@@ -1,4 +1,4 @@
-// A tokenizer of whole words: the text is cut at white space, and what is not in the list is unknown.
+// A tokenizer of whole words: the text is split at white space, and what is not in the list is unknown.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,7 @@
 
 namespace headwise {
 
-// Throws Error(input), beginning with `where`: the vocabulary has no unk_token.
+// Throws Error(input), beginning with `where`, if the vocabulary has no unk_token.
 std::unique_ptr<TokenizerModel> make_word_list(std::shared_ptr<const TokenizerVocabulary> vocabulary,
                                                const std::string& unk_token, const std::string& where);
 

@@ -11,7 +11,7 @@
 namespace headwise {
 namespace {
 
-// Greedy matching is quadratic in the length of a word: a file must not ask for words without end.
+// Greedy matching is quadratic in the length of a word: a file must not allow words of any length.
 constexpr std::size_t most_word_chars = 1'000;
 
 void replace_all(std::string& text, std::string_view from, std::string_view to) {
@@ -44,7 +44,7 @@ class WordPiece : public TokenizerModel {
   TokenId unknown_;
 };
 
-// Without control characters, white space as spaces, a space on either side of each ideograph.
+// Removes control characters, makes white space spaces, and puts a space on either side of each ideograph.
 std::vector<AlignedCodePoint> WordPiece::cleaned(const AlignedText& text) const {
   const std::string_view bytes = text.text();
   std::vector<AlignedCodePoint> points;
@@ -134,7 +134,7 @@ void WordPiece::encode_word(const AlignedText& text, std::size_t begin, std::siz
   into.push_back(token(unknown_, text.origin(begin, end), true));
 }
 
-// What Hugging Face's decoder puts right, piece by piece.
+// The clean-up of Hugging Face's decoder, piece by piece.
 std::string cleaned_up(std::string piece) {
   using Pair = std::pair<std::string_view, std::string_view>;
   for (const auto& [from, to] :

@@ -1,7 +1,7 @@
-// WordPiece (Schuster & Nakajima 2012; as BERT has it, Devlin et al. 2018): words at spaces and punctuation, each cut
-// greedily into the longest pieces of the vocabulary from the left, pieces inside a word marked "##".
+// WordPiece (Schuster & Nakajima 2012; as in BERT, Devlin et al. 2018): splits words at spaces and punctuation, and
+// each word greedily from the left into the longest pieces of the vocabulary; pieces inside a word are marked "##".
 //
-// A vocabulary of whole words only makes it a word-list tokenizer: what is not in the list is [UNK].
+// A vocabulary of whole words makes it a word-list tokenizer: what is not in the list is [UNK].
 #pragma once
 
 #include <memory>
@@ -13,20 +13,20 @@ namespace headwise {
 
 struct WordPieceOptions {
   // BERT's normaliser.
-  bool clean_text = true;            // control characters go, every white space becomes a space
-  bool handle_chinese_chars = true;  // a word for each CJK ideograph
+  bool clean_text = true;            // control characters are dropped, all white space becomes a space
+  bool handle_chinese_chars = true;  // each CJK ideograph is a word
   bool lowercase = true;
-  bool strip_accents = true;  // NFD without its nonspacing marks
+  bool strip_accents = true;  // NFD without nonspacing marks
   // The pieces.
   std::string unk_token = "[UNK]";
   std::string continuing_subword_prefix = "##";
   std::size_t max_input_chars_per_word = 100;  // a longer word is unknown
   // Decoding.
-  bool join_continuations = true;  // "em ##bed" → "embed"; else pieces are joined by spaces as they stand
+  bool join_continuations = true;  // "em ##bed" → "embed"; else pieces are joined by spaces unchanged
   bool clean_up_spaces = true;     // "it ' s ." → "it's."
 };
 
-// Throws Error(input), beginning with `where`: the vocabulary has no unk_token, words that may be longer than 1000.
+// Throws Error(input), beginning with `where`, if the vocabulary has no unk_token or words may be longer than 1000.
 std::unique_ptr<TokenizerModel> make_word_piece(std::shared_ptr<const TokenizerVocabulary> vocabulary,
                                                 const WordPieceOptions& options, const std::string& where);
 

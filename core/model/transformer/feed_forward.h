@@ -1,4 +1,4 @@
-// The part of a block that looks at each token by itself: two linear maps with an activation between, or SwiGLU's three
+// The part of a block that processes each token independently: two linear maps with an activation between, or SwiGLU's three
 // (Shazeer 2020).
 #pragma once
 

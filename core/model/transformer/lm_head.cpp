@@ -9,7 +9,7 @@
 namespace headwise {
 namespace {
 
-// Rows of a decoder that is not kept, read at a time: 64 MiB of them at width 4096.
+// Rows of a decoder that is not kept, read at a time: 64 MiB at width 4096.
 constexpr Index words_at_once = 4096;
 
 }  // namespace
@@ -42,7 +42,7 @@ std::unique_ptr<const LmHead> LmHead::open(const TransformerConfig& config,
   made->activation_ = head->is_gelu ? Activation::gelu : config.activation;
   std::string bias = found(head->bias);
   if (!head->dense.empty()) {
-    // The norm and the bias stand where the dense layer does.
+    // The norm and the bias are in the same module as the dense layer.
     const std::string dense = found(std::string(head->dense) + "weight");
     const std::string root = dense.substr(0, dense.rfind(head->dense));
     made->dense_ = read_linear(*files, root + std::string(head->dense), W, E, false, Biases::all);
@@ -52,7 +52,7 @@ std::unique_ptr<const LmHead> LmHead::open(const TransformerConfig& config,
     made->dense_ = read_linear(*files, config.root + std::string(config.names->last_projection), W, E, false,
                                Biases::none);
   }
-  // A decoder of its own may have a bias of its own, beside the one that is tied to nothing then.
+  // A separate decoder may have its own bias, in addition to the one that is then tied to nothing.
   const std::string decoder_bias =
       tied ? "" : own.substr(0, own.size() - std::string_view("weight").size()) + "bias";
   if (!tied && files->find(decoder_bias)) bias = decoder_bias;

@@ -6,7 +6,7 @@
 
 namespace headwise {
 
-// LayerNorm: (x − mean)/√(variance + ε)·gain + bias; RMSNorm: x/√(mean of x² + ε)·gain. Sums are taken in double.
+// LayerNorm: (x − mean)/√(variance + ε)·gain + bias; RMSNorm: x/√(mean of x² + ε)·gain. Sums are computed in double.
 struct Normalisation {
   TensorPtr gain;  // (E)
   TensorPtr bias;  // (E), or null: none

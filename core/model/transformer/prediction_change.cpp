@@ -8,7 +8,7 @@
 namespace headwise {
 namespace {
 
-constexpr Index most_logits = Index{1} << 22;  // of each side: 16 MiB at a time
+constexpr Index most_logits = Index{1} << 22;  // per side: 16 MiB at a time
 
 using Logits = std::span<const float>;
 

@@ -1,4 +1,4 @@
-// The words that a model predicts at each position, beside those that it would predict if something in it were otherwise.
+// The tokens that a model predicts at each position, compared with those it would predict if something in it were changed.
 #pragma once
 
 #include <vector>
@@ -13,13 +13,13 @@ struct WordChange {
 };
 
 struct PredictionChange {
-  std::vector<WordChange> before, now;  // the most probable ones, the most probable first
+  std::vector<WordChange> before, now;  // the most probable ones, in descending order
   double bits =
-      0.0;  // KL(before‖now) = Σ p log₂(p/q): 0 where nothing changed; NaN where a prediction is not finite
+      0.0;  // KL(before‖now) = Σ p log₂(p/q): 0 if nothing changed; NaN if a prediction is not finite
 };
 
-// Of each position, the k most probable words of either side. `before` and `now` are last hidden states (1,L,E); so many rows
-// are made at a time that L·V numbers are never stored. Throws as Transformer::logits.
+// For each position, the k most probable tokens on either side. `before` and `now` are last hidden states (1,L,E); rows are
+// computed a few at a time, so that L·V numbers are never stored. Throws like Transformer::logits.
 std::vector<PredictionChange> prediction_changes(const Transformer& transformer, const Tensor& before,
                                                  const Tensor& now, Index k);
 

@@ -45,7 +45,7 @@ double divergence_bits(const WordDistribution& p, const WordDistribution& q) {
     const double log_p = p.log_probability(id), probability = std::exp(log_p);
     if (probability > 0.0 || std::isnan(probability)) nats += probability * (log_p - q.log_probability(id));
   }
-  // Rounding may leave a little less than nothing.
+  // Rounding may make it slightly negative.
   return nats < 0.0 ? 0.0 : nats / std::numbers::ln2;
 }
 
@@ -53,7 +53,7 @@ std::vector<PredictedWord> top_tokens(std::span<const float> logits, Index k) {
   std::vector<TokenId> ids(logits.size());
   std::iota(ids.begin(), ids.end(), TokenId{0});
   const auto logit = [&](TokenId id) { return logits[static_cast<std::size_t>(id)]; };
-  // NaN stands behind every number, so that the order is one.
+  // NaN sorts after every number, so that this is a valid ordering.
   const auto before = [&](TokenId a, TokenId b) {
     const float of_a = logit(a), of_b = logit(b);
     if (std::isnan(of_a) || std::isnan(of_b)) return std::isnan(of_b) && (!std::isnan(of_a) || a < b);

@@ -1,4 +1,4 @@
-// The words that a model predicts: softmax over the vocabulary of the logits of each position.
+// The tokens that a model predicts: softmax over the vocabulary of the logits at each position.
 #pragma once
 
 #include <functional>
@@ -9,15 +9,15 @@
 
 namespace headwise {
 
-// Calls body(row, logits) for each of the L rows of last_hidden (1,L,E), in order; logits (V) holds only during the call. So
-// many rows are made at a time that L·V numbers are never stored. Throws as Transformer::logits.
+// Calls body(row, logits) for each of the L rows of last_hidden (1,L,E), in order; logits (V) is valid only during the call.
+// Rows are computed a few at a time, so that L·V numbers are never stored. Throws like Transformer::logits.
 void visit_logits(const Transformer& transformer, const Tensor& last_hidden,
                   const std::function<void(Index row, std::span<const float> logits)>& body);
 
-// ln Σ exp(logits): the logarithm of a word's probability is its logit less this.
+// ln Σ exp(logits): the log probability of a token is its logit minus this.
 double log_sum_exp(std::span<const float> logits);
 
-// What one row of logits says. The logits must outlive it.
+// The distribution given by one row of logits, which must outlive it.
 struct WordDistribution {
   std::span<const float> logits;
   double log_sum;  // log_sum_exp
@@ -28,7 +28,7 @@ struct WordDistribution {
   }
 };
 
-// KL(p‖q) = Σ p log₂(p/q), in bits, ≥ 0; NaN where a logit is NaN. Both of the same vocabulary.
+// KL(p‖q) = Σ p log₂(p/q), in bits, ≥ 0; NaN if a logit is NaN. Both over the same vocabulary.
 double divergence_bits(const WordDistribution& p, const WordDistribution& q);
 
 struct PredictedWord {
@@ -36,7 +36,7 @@ struct PredictedWord {
   double probability = 0.0;
 };
 
-// The k most probable words (fewer where the vocabulary has fewer), the most probable first, of equal ones the lower id.
+// The k most probable tokens (fewer if the vocabulary is smaller), in descending order; ties by lower id.
 std::vector<PredictedWord> top_tokens(std::span<const float> logits, Index k);
 // The same for each position: L lists.
 std::vector<std::vector<PredictedWord>> top_tokens(const Transformer& transformer, const Tensor& last_hidden,

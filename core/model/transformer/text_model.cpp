@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_words_told = 8;
 
-// Models that somebody may still hold, by path; the last one is held here too, so that an edit does not open it again.
+// Models that may still be in use, by path; the last one is kept alive here too, so that an edit does not reopen it.
 struct OpenModels {
   struct Entry {
     std::string path;
@@ -32,7 +32,7 @@ OpenModels& open_models() {
   return models;
 }
 
-// The words that are not in the vocabulary, each once.
+// The words that are not in the vocabulary, without duplicates.
 std::string unknown_words(const std::vector<EncodedToken>& tokens, const std::string& text) {
   std::vector<std::string> words;
   std::string piece;
@@ -50,7 +50,7 @@ std::string unknown_words(const std::vector<EncodedToken>& tokens, const std::st
   return fmt::format("not in the model's vocabulary, so read as {}: {}", piece, names);
 }
 
-// Cuts to `most` tokens, what is put behind every text staying; what is told of it.
+// Truncates to `most` tokens, keeping what is put after every text; returns the notice about it.
 std::string cut(std::vector<EncodedToken>& tokens, std::size_t most) {
   if (tokens.size() <= most) return "";
   const std::size_t all = tokens.size();
@@ -66,10 +66,10 @@ std::string cut(std::vector<EncodedToken>& tokens, std::size_t most) {
       left_out == 1 ? "the last one is" : fmt::format("the last {} are", left_out));
 }
 
-// Fewer of a vocabulary are what models are padded by, to a round number, and no text ever has.
+// A smaller share of a vocabulary is padding to a round number, which never occurs in a text.
 constexpr Index told_share = 256;
 
-// Words of the model that its tokenizer has no text for, where they are more than padding.
+// Tokens of the model that its tokenizer has no text for, if they are more than padding.
 std::string words_without_text(const Tokenizer& tokenizer, Index vocabulary) {
   Index nameless = 0, first = -1;
   for (Index id = 0; id < vocabulary; ++id) {
@@ -97,7 +97,7 @@ std::shared_ptr<const TextModel> TextModel::open(const std::string& path) {
     if (entry.path == absolute && entry.state == state)
       if (const auto model = entry.model.lock()) return models.last = model;
   }
-  models.last = nullptr;  // before the next takes its memory
+  models.last = nullptr;  // frees its memory before the next one is loaded
   std::shared_ptr<const TextModel> model(new TextModel(path));
   std::erase_if(models.entries, [&](const OpenModels::Entry& entry) { return entry.path == absolute; });
   models.entries.push_back({absolute, state, model});

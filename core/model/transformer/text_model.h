@@ -1,5 +1,5 @@
-// All that belongs to one model on disk, opened once: its files, its attention layers, its transformer and its tokenizer, or why
-// there is none.
+// Everything belonging to one model on disk, opened once: its files, its attention layers, its transformer and its tokenizer, or
+// why it has none.
 #pragma once
 
 #include <memory>
@@ -15,17 +15,17 @@ namespace headwise {
 // A text as the model reads it.
 struct ModelText {
   std::vector<TokenId> ids;
-  std::vector<std::string> labels;   // one a token, as TextModel::label
+  std::vector<std::string> labels;   // one per token, as TextModel::label
   std::vector<bool> special;         // [CLS], <|endoftext|> …
-  std::vector<EncodedToken> tokens;  // all of that of each, as the tokenizer has it
-  std::vector<std::string> notices;  // words outside the vocabulary, what was cut: a sentence each
+  std::vector<EncodedToken> tokens;  // all tokens, with everything the tokenizer knows about them
+  std::vector<std::string> notices;  // words outside the vocabulary, what was truncated: one sentence each
 };
 
 class TextModel {
  public:
-  // A folder, an index or a file of arrays, as ModelFiles. The model that was asked for last is kept, and any that somebody
-  // still holds is shared, as long as its files do not change. Throws Error(input) where the files are no model or their
-  // config.json is wrong; a model that text cannot go into opens all the same.
+  // A folder, an index or an array file, like ModelFiles. The most recently requested model is kept, and any still in use is
+  // shared, as long as its files do not change. Throws Error(input) if the files are not a model or their config.json is
+  // invalid; a model that cannot read text opens all the same.
   static std::shared_ptr<const TextModel> open(const std::string& path);
 
   const ModelFiles& files() const { return *files_; }
@@ -36,17 +36,17 @@ class TextModel {
   const std::string& no_transformer() const { return no_transformer_; }
   const Tokenizer* tokenizer() const { return tokenizer_ ? &*tokenizer_ : nullptr; }  // null: no_tokenizer()
   const std::string& no_tokenizer() const { return no_tokenizer_; }
-  // How many of the model's words its tokenizer has no text for, a sentence; empty where they are no more than padding.
+  // How many of the model's tokens have no text in its tokenizer, a sentence; empty if they are only padding.
   const std::string& nameless_words() const { return nameless_words_; }
-  // Why text cannot go into the model, one line; empty where it can.
+  // Why the model cannot read text, one line; empty if it can.
   const std::string& no_text() const { return transformer_ ? no_tokenizer_ : no_transformer_; }
 
-  // The tokens of a text. Longer than the model's positions it is cut, what stands behind a text (the [SEP] of BERT) being
-  // put behind the rest. Throws Error(input) with no_text() where text cannot go in.
+  // The tokens of a text. If there are more than the model has positions, they are truncated, keeping what follows a text (the
+  // [SEP] of BERT) at the end. Throws Error(input) with no_text() if the model cannot read text.
   ModelText read(const std::string& text) const;
 
-  // A token for people: a piece of WordPiece as it stands ("##ing"), a byte-level one as the text that it stands for, its
-  // spaces as "·", bytes that are no character as \xNN; "#17" for an id that the tokenizer does not have.
+  // A human-readable token: a WordPiece piece as it is ("##ing"), a byte-level one as the text that it represents, with spaces
+  // as "·" and bytes that are not a character as \xNN; "#17" for an id that is not in the tokenizer.
   std::string label(TokenId id) const;
 
  private:

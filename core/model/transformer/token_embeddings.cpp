@@ -7,7 +7,7 @@
 namespace headwise {
 namespace {
 
-// Adds PE(position, 2i) = sin(position/10000^(2i/E)), PE(position, 2i+1) = cos of the same.
+// Adds PE(position, 2i) = sin(position/10000^(2i/E)), PE(position, 2i+1) = cos of the same angle.
 void add_sinusoids(Rows& x) {
   const auto width = static_cast<double>(x.cols());
   for (Index position = 0; position < x.rows(); ++position) {

@@ -12,7 +12,7 @@
 namespace headwise {
 namespace {
 
-// Of the memory that is free when the model is opened, what its weights may keep.
+// The divisor of the memory free when the model is opened that gives the share for its weights.
 constexpr Index kept_share = 4;
 
 TensorPtr as_tensor(const Rows& x, const char* width = "E") {
@@ -32,8 +32,8 @@ Rows as_rows(const Tensor& tensor, Index width, const char* what) {
   return matrix<float>(tensor);
 }
 
-// How many blocks from the first on are there, at most as many as config.json says; `missing` says what is of the next, where it says
-// more or the file has more. Throws Error(input) where none is.
+// How many blocks are complete, counted from the first, at most as many as config.json gives; `missing` says what the next one lacks,
+// if config.json or the file has more. Throws Error(input) if there is none.
 Index whole_blocks(const TransformerConfig& config, const ModelFiles& files,
                    const std::vector<AttentionLayer>& layers, std::string& missing) {
   Index whole = 0;
@@ -174,7 +174,7 @@ TensorPtr Transformer::layer_input(Index layer, const Tensor& hidden_state) cons
   const bool is_there = layer >= 0 && layer < config_.num_layers;
   std::unique_lock lock(mutex_);
   if (is_there &&
-      !blocks_[static_cast<std::size_t>(layer)]) {  // of a block that is not kept, the norm alone is read
+      !blocks_[static_cast<std::size_t>(layer)]) {  // for a block that is not kept, only the norm is read
     lock.unlock();
     if (config_.norm_place != NormPlace::before) return as_tensor(x);
     const std::string norm =

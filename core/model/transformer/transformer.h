@@ -1,7 +1,7 @@
-// The transformer around attention: what feeds any layer of a model its true input, and carries its output on to the words
-// that the model predicts. BERT-like, GPT-2-like and Llama-like models, GPT-NeoX, OPT and BLOOM (Devlin et al. 2018; Radford
-// et al. 2019; Touvron et al. 2023; Black et al. 2022; Zhang et al. 2022; Le Scao et al. 2022), in f32, as Hugging Face's
-// transformers computes them without dropout.
+// The transformer around attention: it gives any layer of a model its true input, and carries its output on to the tokens that
+// the model predicts. BERT-like, GPT-2-like and Llama-like models, GPT-NeoX, OPT and BLOOM (Devlin et al. 2018; Radford et al.
+// 2019; Touvron et al. 2023; Black et al. 2022; Zhang et al. 2022; Le Scao et al. 2022), in f32, as computed by Hugging Face's
+// transformers without dropout.
 //
 //   ids ─► embeddings ─► block 0 ─► … ─► block num_layers−1 ─► final norm ─► last_hidden ─► logits
 //                         └ attention of layer 0: layer_inputs[0] ─► attn_weights[0], output
@@ -19,52 +19,51 @@
 
 namespace headwise {
 
-// Immutable once made: its functions may be called by several threads at a time. What it does not keep of the
-// weights is read again each time. All functions look at the
-// caller's cancellation (core/tensor/cancellation.h) between layers and within products, and say how far they are
-// (core/tensor/progress.h). They throw Error(cancelled), Error(memory), and Error(input) where a file can no longer be read.
+// Immutable once created: its functions may be called by several threads at once. Weights that it does not keep are read again
+// each time. All functions check the caller's cancellation (core/tensor/cancellation.h) between layers and within products, and
+// report progress (core/tensor/progress.h). They throw Error(cancelled), Error(memory), and Error(input) if a file can no longer
+// be read.
 class Transformer {
  public:
-  // Throws Error(input), one sentence: what of the arrays or of config.json is missing or not computed here; where only
-  // later blocks or the head lack something, it opens as far as it goes. Layers are those
-  // of find_attention_layers: layer l of the transformer is layers.layers[l].
-  // kept_bytes: how much of the weights may be kept; nothing: a quarter of the memory that is free.
+  // Throws Error(input), one sentence: what in the arrays or in config.json is missing or not computed here; if only later blocks
+  // or the head are incomplete, it opens as far as possible. Layers are those of find_attention_layers: layer l of the
+  // transformer is layers.layers[l]. kept_bytes: how many bytes of weights may be kept; nullopt: a quarter of the free memory.
   static std::shared_ptr<const Transformer> open(std::shared_ptr<const ModelFiles> files,
                                                  const AttentionLayers& layers,
                                                  std::optional<Index> kept_bytes = std::nullopt);
 
-  // num_layers are the blocks that are there: of a model that lacks an array in block 5, the five before it.
+  // num_layers counts the available blocks: if an array of block 5 is missing, the five before it.
   const TransformerConfig& config() const { return config_; }
-  // Why the model predicts no words, a sentence: it has no head, or an array of it or of a block is missing; empty where it does.
+  // Why the model predicts no tokens, a sentence: it has no head, or an array of it or of a block is missing; empty if it does.
   const std::string& no_words() const { return no_words_; }
 
   struct Pass {  // of one text, L tokens
     std::vector<TokenId> ids;
     std::vector<TensorPtr> hidden_states;  // layers+1 of (1,L,E): [0] the embeddings, [l+1] after block l
-    std::vector<TensorPtr> layer_inputs;   // layers of (1,L,E): what the attention of layer l is given
-    std::vector<TensorPtr> attn_weights;   // layers of (1,H,L,S), S = L; empty where they are not wanted
-    TensorPtr last_hidden;                 // (1,L,E) after the final norm; null where layers are left out
+    std::vector<TensorPtr> layer_inputs;   // layers of (1,L,E): the input of the attention of layer l
+    std::vector<TensorPtr> attn_weights;   // layers of (1,H,L,S), S = L; empty if not requested
+    TensorPtr last_hidden;                 // (1,L,E) after the final norm; null if layers are left out
   };
   struct RunOptions {
     bool keep_weights = false;
-    Index layers = -1;                                 // blocks that are run, the first ones; −1: all
+    Index layers = -1;                                 // number of blocks to run, from the first; −1: all
     std::vector<std::vector<double>> head_gains = {};  // [layer][head]: factor of the head's output; empty: all 1
   };
-  // Refuses ids that the vocabulary does not have and more than max_positions of them: Error(input).
+  // Throws Error(input) for ids that are not in the vocabulary and for more than max_positions of them.
   Pass run(std::span<const TokenId> ids, const RunOptions& options) const;
   Pass run(std::span<const TokenId> ids) const { return run(ids, RunOptions{}); }
 
-  // What the attention of `layer` is given where its block is given hidden_state: hidden_states[layer], (1,L,E) → (1,L,E).
+  // The input of the attention of `layer` for a given input of its block, hidden_states[layer]: (1,L,E) → (1,L,E).
   TensorPtr layer_input(Index layer, const Tensor& hidden_state) const;
 
-  // The maps of `layer` alone: what it is given (1,L,E) → attn_weights (1,H,L,S), S = L.
+  // The maps of `layer` alone: its input (1,L,E) → attn_weights (1,H,L,S), S = L.
   TensorPtr attn_weights(Index layer, const Tensor& layer_input) const;
 
   // The attention of `layer` alone: (1,L,E) → (1,L,E), PyTorch's attn_output. head_gains: one per head, or none.
   TensorPtr attention_output(Index layer, const Tensor& layer_input,
                              std::span<const double> head_gains = {}) const;
 
-  // The rest of the model where the attention of `layer` put out `attention_output` (1,L,E), f32 or f64, instead of its own:
+  // The rest of the model if the attention of `layer` had the output `attention_output` (1,L,E), f32 or f64, instead of its own:
   // last_hidden. hidden_state is hidden_states[layer]; a pass must hold it.
   TensorPtr continue_from(const Tensor& hidden_state, Index layer, const Tensor& attention_output) const;
   TensorPtr continue_from(const Pass& pass, Index layer, const Tensor& attention_output) const {

@@ -14,7 +14,7 @@ namespace {
 constexpr Index rows_at_once = 32;
 constexpr double least_shared_work = 2e5;  // in multiply-adds
 
-// Of a row of scores, those of keys [first, end) become weights, the others 0.
+// In a row of scores, those of keys [first, end) become weights, the others 0.
 void softmax_row(Eigen::Ref<Eigen::RowVectorXd> row, Index first, Index end) {
   row.head(first).setZero();
   row.tail(row.size() - end).setZero();

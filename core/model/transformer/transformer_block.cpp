@@ -27,7 +27,7 @@ TensorPtr f32(const TensorPtr& tensor) {
 }
 
 Index bytes_of(std::initializer_list<const TensorPtr*> tensors) {
-  std::set<const Tensor*> counted;  // q, k and v may be rows of one
+  std::set<const Tensor*> counted;  // q, k and v may be rows of one tensor
   Index bytes = 0;
   for (const TensorPtr* tensor : tensors)
     if (*tensor && counted.insert(tensor->get()).second) bytes += static_cast<Index>((*tensor)->bytes());
@@ -48,7 +48,7 @@ void check_linear(const ModelFiles& files, const std::string& name, Index out, I
   if (has_bias(files, name, biases)) expect_array(files, name + "bias", {out});
 }
 
-// What layer_problem does not look at: the width of v's weights, the output projection, biases.
+// What layer_problem does not check: the width of v's weights, the output projection, biases.
 void check_attention(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer) {
   const ModelFamily& family = *layer.family;
   const bool conv1d = family.layout == AttentionLayout::packed_in;
@@ -66,7 +66,7 @@ void check_attention(const TransformerConfig& config, const ModelFiles& files, c
   check(family.output, E, config.num_heads * config.v_head_dim);
 }
 
-// What the attention layer's family names, and what stands beside it.
+// The arrays named by the attention layer's family, and those next to them.
 std::set<std::string> known_arrays(const TransformerConfig& config, const ModelFiles& files,
                                    const AttentionLayer& layer) {
   const TransformerNames& names = *config.names;
@@ -102,7 +102,7 @@ void check_nothing_else(const TransformerConfig& config, const ModelFiles& files
   }
 }
 
-// x (L,heads·D), each head turned by its positions.
+// x (L,heads·D), each head rotated by its positions.
 Rows with_rotary_embedding(const TransformerConfig& config, const Rows& x, Index heads) {
   Tensor joined = Tensor::unwritten(Shape{{"N", 1}, {"L", x.rows()}, {"H·D", x.cols()}}, DType::f32);
   matrix<float>(joined) = x;

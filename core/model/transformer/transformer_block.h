@@ -1,4 +1,4 @@
-// One block of an transformer: attention, then the feed-forward part, each with its norm and its residual.
+// One block of a transformer: attention, then the feed-forward part, each with its norm and its residual.
 //
 //   post-norm (BERT)          x = norm₁(x + attention(x));   x = norm₂(x + feed_forward(x))
 //   pre-norm (GPT-2, Llama)   x = x + attention(norm₁(x));   x = x + feed_forward(norm₂(x))
@@ -21,18 +21,19 @@ struct TransformerBlock {
   Index bytes = 0;  // of all arrays
 };
 
-// Every array of block `layer` is there, has its shape, and there is none that the transformer would not look at. Throws Error(input).
+// Checks that every array of block `layer` exists and has its shape, and that there is none that the transformer would ignore. Throws
+// Error(input).
 void check_block(const TransformerConfig& config, const ModelFiles& files, const AttentionLayer& layer);
-// Reads it. Throws Error(input), Error(memory).
+// Reads the block. Throws Error(input), Error(memory).
 TransformerBlock read_block(const TransformerConfig& config, const ModelFiles& files,
                             const AttentionLayer& layer);
 
-// What the attention of the block is given: x, or in pre-norm blocks its norm.
+// The input of the block's attention: x, or in pre-norm blocks its norm.
 Rows attention_input(const TransformerConfig& config, const TransformerBlock& block, const Rows& x);
-// Its attention, after the output projection: PyTorch's attn_output. As attend().
+// Its attention, after the output projection: PyTorch's attn_output. See attend().
 Rows attention_output(const TransformerConfig& config, const TransformerBlock& block, const Rows& input,
                       std::span<const double> gains, float* attn_weights);
-// The rest of the block, x being what it was given and `attended` what its attention put out.
+// The rest of the block, where x is its input and `attended` the output of its attention.
 Rows after_attention(const TransformerConfig& config, const TransformerBlock& block, const Rows& x,
                      const Eigen::Ref<const Rows>& attended);
 

@@ -48,7 +48,7 @@ Activation read_activation(const Settings& settings, Activation usual) {
   settings.refuse(key, name, "gelu, gelu_new, gelu_pytorch_tanh, quick_gelu, relu or silu");
 }
 
-// Settings that change what is computed, and that nothing here computes.
+// Throws for settings that change what is computed and are not computed here.
 void refuse_other_settings(const Settings& settings) {
   const auto only = [&](const char* key, bool wanted) {
     if (settings.flag(key, wanted) != wanted) settings.refuse(key, !wanted, wanted ? "true" : "false");
@@ -67,7 +67,7 @@ void refuse_other_settings(const Settings& settings) {
     settings.refuse("max_window_layers", full_layers, "0, a window in every layer");
 }
 
-// "bert." of "bert.encoder.layer.0".
+// "bert." for "bert.encoder.layer.0".
 std::string root_of(const ModelFiles& files, const AttentionLayer& first, const TransformerNames& names) {
   const std::string ending = std::string(names.blocks) + "0";
   if (!first.name.ends_with(ending) ||
@@ -124,7 +124,7 @@ void read_sizes(TransformerConfig& config, const ModelFiles& files, const Attent
   config.feed_forward_dim = feed[config.names->conv1d ? 1 : 0] / (config.names->gate_is_in_feed_in ? 2 : 1);
 }
 
-// Positions that attention sees: `inside` of the family's layers.
+// Positions seen by attention: `inside` is the kind in the family's layers.
 void read_positions_inside(TransformerConfig& config, const Settings& settings, std::string_view inside,
                            const ModelRotary& rotary) {
   if (inside == "ALiBi") {
@@ -168,7 +168,7 @@ void read_positions(TransformerConfig& config, const Settings& settings, const M
   config.max_positions = rows - config.first_position;
 }
 
-// Where the norms and the biases of the blocks are, and how their two parts follow on each other.
+// Where the norms and the biases of the blocks are, and in which order their two parts run.
 void read_block_kind(TransformerConfig& config, const Settings& settings) {
   constexpr double most_epsilon = 1.0;
   const TransformerNames& names = *config.names;

@@ -5,9 +5,9 @@
 namespace headwise {
 namespace {
 
-// Columns of y of a task: as many rows of a weight 4096 wide are 2 MiB.
+// Columns of y per task: this many rows of a weight 4096 wide are 2 MiB.
 constexpr Index columns_at_once = 128;
-// In multiply-adds; what is less is not worth waking a thread.
+// In multiply-adds; less is not worth waking a thread for.
 constexpr double least_shared_work = 2e5;
 
 }  // namespace

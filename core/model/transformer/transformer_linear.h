@@ -1,4 +1,4 @@
-// The affine maps of an transformer in f32: y = x·Wᵀ + b, for a few rows of x and large weights.
+// The affine maps of a transformer in f32: y = x·Wᵀ + b, for a few rows of x and large weights.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace headwise {
 
 using Rows = RowMatrix<float>;  // one row per token
 
-// Neighbouring rows of a weight (out,in), torch.nn.Linear, or the whole of one (in,out), GPT-2's Conv1D.
+// Adjacent rows of a weight (out,in), torch.nn.Linear, or the whole of a weight (in,out), GPT-2's Conv1D.
 struct TransformerLinear {
   TensorPtr weight = nullptr;
   TensorPtr bias = nullptr;  // null: none
@@ -19,8 +19,8 @@ struct TransformerLinear {
   bool is_conv1d = false;
 };
 
-// left·right, where the sums over the depth are taken in f32 for few terms at a time and the parts in f64: as quick as a
-// product in f32, its error an eighth of that at a depth of a thousand.
+// left·right, where sums over the depth are computed in f32 for a few terms at a time and added up in f64: as fast as an
+// f32 product, with an eighth of its error at a depth of a thousand.
 template <class A, class B>
 RowMatrix<double> blockwise_product(const Eigen::MatrixBase<A>& left, const Eigen::MatrixBase<B>& right) {
   constexpr Index depth_at_once = 32;
@@ -34,7 +34,7 @@ RowMatrix<double> blockwise_product(const Eigen::MatrixBase<A>& left, const Eige
   return sum;
 }
 
-// x (L,in) → (L,out). The numbers do not depend on the number of threads. Throws Error(cancelled).
+// x (L,in) → (L,out). The result does not depend on the number of threads. Throws Error(cancelled).
 Rows apply_linear(const TransformerLinear& linear, const Eigen::Ref<const Rows>& x);
 
 }  // namespace headwise

@@ -52,7 +52,7 @@ WeightRows::WeightRows(std::shared_ptr<const ModelFiles> files, std::shared_ptr<
 TensorPtr WeightRows::kept(bool all_are_read) const {
   const std::lock_guard lock(mutex_);
   const Index bytes = checked_multiply(rows_ * width_, sizeof(float), name_);
-  // Of an array in a ZIP archive single rows cannot be had.
+  // Single rows of an array in a ZIP archive cannot be read.
   const bool wanted =
       all_are_read || bytes <= most_read_for_a_row || files_->first_file_info().format == "npz";
   if (wanted && !asked_) {

@@ -1,5 +1,5 @@
-// The arrays of an transformer in f32, and which of them stay in memory: what is small is read once, of a model larger than
-// memory each part is read when it is needed.
+// The arrays of a transformer in f32, and which of them stay in memory: small ones are read once; in a model larger than memory
+// each part is read when needed.
 #pragma once
 
 #include <atomic>
@@ -13,26 +13,26 @@
 
 namespace headwise {
 
-// Throws Error(input) naming the array, its shape and what was expected where it is missing or has another shape.
+// Throws Error(input) naming the array, its shape and the expected one if it is missing or has the wrong shape.
 void expect_array(const ModelFiles& files, const std::string& name, const std::vector<Index>& sizes);
 // An array of these sizes, in f32. Throws Error(input), Error(memory).
 TensorPtr read_f32(const ModelFiles& files, const std::string& name, const std::vector<Index>& sizes);
 
-// How much of the memory weights may keep.
+// How much memory weights may keep.
 class WeightShare {
  public:
   explicit WeightShare(Index bytes) : left_(bytes) {}
-  bool take(Index bytes);  // false: so much is not left, and nothing is taken
+  bool take(Index bytes);  // false: that much is not left, and nothing is taken
 
  private:
   std::atomic<Index> left_;
 };
 
-// A matrix (rows, width) that is looked at row by row: the words' embeddings, the decoder over the vocabulary. It is kept, where
-// there is room, from the time on when more than single rows are asked for; a small one at once.
+// A matrix (rows, width) that is read row by row: the token embeddings, the decoder over the vocabulary. If there is room, it is
+// kept once more than single rows are requested; a small one immediately.
 class WeightRows {
  public:
-  // Shapes are checked, nothing is read.
+  // Checks shapes, reads nothing.
   WeightRows(std::shared_ptr<const ModelFiles> files, std::shared_ptr<WeightShare> share, std::string name,
              Index rows, Index width);
 
@@ -40,7 +40,7 @@ class WeightRows {
   Index width() const { return width_; }
   // Writes row `row` (< rows()) to `to` (width()).
   void copy_row(Index row, std::span<float> to) const;
-  // A matrix with rows [first, first + count) at first_row: all rows where they are kept.
+  // A matrix with rows [first, first + count) at first_row: all rows if they are kept.
   struct Part {
     TensorPtr weight;
     Index first_row = 0;
