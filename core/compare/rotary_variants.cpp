@@ -179,7 +179,7 @@ void add_targets(const RotaryPlan& plan, ProgramVariants& variants) {
   variants.push_back(
       {"k alone is turned by its positions (rotary), q is not", "", {}, {as_heads(Id::q_rotary, Id::q_heads)}});
   // For programs that return q and k all the same.
-  variants.push_back({"q and k are not turned by their positions",
+  variants.push_back({"q and k are not rotated by their positions",
                       "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
                       {},
                       {as_heads(Id::q_rotary, Id::q_heads), as_heads(Id::k_rotary, Id::k_heads)}});
@@ -236,7 +236,7 @@ void add_rotary_variants(const AttentionInputs& inputs, ProgramVariants& variant
     };
   };
   if (has_rotary_embedding(o)) {
-    variants.push_back({"q and k are not turned by their positions",
+    variants.push_back({"q and k are not rotated by their positions",
                         "--set attention.rotary_base=null --set attention.rotary_inverse_frequencies=null",
                         with_base(std::nullopt)});
     const AttentionSizes sizes = attention_sizes(inputs);

@@ -34,14 +34,14 @@ std::string appended_row_note(const CellProvenance& provenance) {
   return fmt::format("The row that {} appends, the same for every batch.", tensor_entry(source).name);
 }
 
-// "Position 3: columns 1 and 9 are turned together, by 0.3 radians."
+// "Position 3: columns 1 and 9 are rotated together, by 0.3 radians."
 std::string rotation_note(const CellProvenance& provenance) {
   const Index column = provenance.cell.index.back();
   if (provenance.combine == Combine::copy) return fmt::format("Column {} is not turned.", column);
   const double position = quantity(provenance, "position").value_or(0.0);
   if (position == 0.0) return "Position 0 is not turned: its angle is 0.";
   const Index partner = provenance.terms.at(1).factors[0].index.back();
-  return fmt::format("Position {}: columns {} and {} are turned together, by {:.4g} radians{}.", position,
+  return fmt::format("Position {}: columns {} and {} are rotated together, by {:.4g} radians{}.", position,
                      std::min(column, partner), std::max(column, partner),
                      quantity(provenance, "θ").value_or(0.0),
                      provenance.cell.tensor.gradient ? ", here backwards" : "");

@@ -32,7 +32,7 @@ TokenEmbeddings::TokenEmbeddings(const TransformerConfig& config, std::shared_pt
   if (config.positions == PositionKind::learned) {
     positions_ = std::make_shared<const WeightRows>(files, share, named(names.position_embeddings),
                                                     config.first_position + config.max_positions,
-                                                    names.lm_head_weight.empty() ? width : config.embed_dim);
+                                                    names.first_projection.empty() ? width : config.embed_dim);
   }
   if (!names.token_type_embeddings.empty()) {
     const std::string name = named(names.token_type_embeddings);
@@ -46,9 +46,9 @@ TokenEmbeddings::TokenEmbeddings(const TransformerConfig& config, std::shared_pt
   }
   if (!names.embedding_norm.empty()) norm_ = read_norm(config, *files, named(names.embedding_norm), width);
   if (width == config.embed_dim) return;
-  if (!names.lm_head_weight.empty()) {
-    lm_head_weight_ =
-        read_linear(*files, named(names.lm_head_weight), config.embed_dim, width, false, Biases::none);
+  if (!names.first_projection.empty()) {
+    first_projection_ =
+        read_linear(*files, named(names.first_projection), config.embed_dim, width, false, Biases::none);
   } else {
     projection_ =
         read_linear(*files, named(names.embedding_projection), config.embed_dim, width, false, Biases::all);
@@ -69,7 +69,7 @@ Rows TokenEmbeddings::rows(std::span<const TokenId> ids) const {
     const bool is_padding = config_.padding_id && id == *config_.padding_id;
     positions_->copy_row(is_padding ? *config_.padding_id : position++, row_of(positions, i));
   }
-  if (lm_head_weight_) x = apply_linear(*lm_head_weight_, x);
+  if (first_projection_) x = apply_linear(*first_projection_, x);
   if (positions_) x += positions;
   if (config_.positions == PositionKind::sinusoidal) add_sinusoids(x);
   if (token_type_) x.rowwise() += matrix<float>(*token_type_).row(0);

@@ -28,7 +28,7 @@ class TokenEmbeddings {
   std::shared_ptr<const WeightRows> words_, positions_;  // positions: null if they are not learned
   TensorPtr token_type_;                                 // (1,W); null: none
   std::optional<Normalisation> norm_;
-  std::optional<TransformerLinear> lm_head_weight_, projection_;  // W → E
+  std::optional<TransformerLinear> first_projection_, projection_;  // W → E
 };
 
 }  // namespace headwise

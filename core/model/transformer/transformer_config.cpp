@@ -117,7 +117,7 @@ void read_sizes(TransformerConfig& config, const ModelFiles& files, const Attent
   const std::string_view projection = config.names->embedding_projection;
   const bool projected =
       !projection.empty() && files.find(fmt::format("{}{}weight", config.root, projection)) != nullptr;
-  const bool any_width = projected || !config.names->lm_head_weight.empty();
+  const bool any_width = projected || !config.names->first_projection.empty();
   config.word_width = any_width ? words[1] : config.embed_dim;
   const std::vector<Index>& feed = matrix_sizes(
       files, fmt::format("{}{}0.{}weight", config.root, config.names->blocks, config.names->feed_in));

@@ -126,7 +126,7 @@ constexpr std::array families{
                      .blocks = "decoder.layers.",
                      .word_embeddings = "decoder.embed_tokens.weight",
                      .position_embeddings = "decoder.embed_positions.weight",
-                     .lm_head_weight = "decoder.project_in.",
+                     .first_projection = "decoder.project_in.",
                      .last_projection = "decoder.project_out.",
                      .final_norm = "decoder.final_layer_norm.",
                      .attention_norm = "self_attn_layer_norm.",

@@ -32,7 +32,7 @@ struct TransformerNames {
   std::string_view word_embeddings, position_embeddings = {}, token_type_embeddings = {}, embedding_norm = {};
   std::string_view embedding_projection = {};
   // OPT's: from the width of the token embeddings alone, before positions are added; and back to it, after the final norm.
-  std::string_view lm_head_weight = {}, last_projection = {};
+  std::string_view first_projection = {}, last_projection = {};
   std::string_view final_norm = {};
   // After the block's name.
   std::string_view attention_norm, feed_forward_norm;

@@ -68,7 +68,7 @@ TEST_CASE("a turned number says its two columns, its position and its angle") {
   const CellProvenance first = cell_provenance(*trace, {Id::q_rotary}, {1, 2, 3, 1});
   CHECK(first.formula ==
         "q_rotary[1,2,3,1] = q_heads[1,2,3,1] · cos θ − q_heads[1,2,3,4] · sin θ, θ = 3 · 0.215443");
-  CHECK(first.note == "Position 3: columns 1 and 4 are turned together, by 0.6463 radians.");
+  CHECK(first.note == "Position 3: columns 1 and 4 are rotated together, by 0.6463 radians.");
   REQUIRE(first.terms.size() == 2);
   CHECK(first.terms[0].value + first.terms[1].value == doctest::Approx(first.value).epsilon(1e-14));
   const CellProvenance second = cell_provenance(*trace, {Id::k_rotary}, {0, 1, 5, 4});
@@ -148,7 +148,7 @@ TEST_CASE("a program with another rotary convention is named by what it does") {
   AttentionInputs none = rotary;
   none.options.rotary_base.reset();
   CHECK(causes(none, rotary).find("--set attention.rotary_base=10000") != std::string::npos);
-  CHECK(causes(rotary, none).find("q and k are not turned by their positions") != std::string::npos);
+  CHECK(causes(rotary, none).find("q and k are not rotated by their positions") != std::string::npos);
 
   // Neighbouring columns turned together, by hand: q and k of each head as complex numbers of columns 2j and 2j + 1.
   AttentionInputs heads;
