@@ -9,12 +9,7 @@
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
-<<<<<<< HEAD
-=======
-namespace {
 
-// Scrolls contents longer than the window with the arrow and page keys, while no control uses them.
->>>>>>> comments
 void scroll_by_keys(const WidgetContext& context) {
   if (ImGui::GetScrollMaxY() <= 0.0f || (context.focus && context.focus->focused != 0)) return;
   const float line = context.px(48), page = 0.8f * ImGui::GetWindowHeight();

@@ -19,9 +19,9 @@ std::vector<double> rotary_inverse_frequencies(Index rotary_width, double base =
 // How Llama 3.1 stretches its frequencies for longer texts (rope_scaling of type "llama3" in config.json): slow pairs are
 // divided by `factor`, fast ones stay, and between the two wavelengths it interpolates linearly.
 struct Llama3FrequencyScaling {
-  double factor = 8.0;                               // > 0
-  double low_freq_factor = 1.0;                      // slower than original / low: divided
-  double high_freq_factor = 4.0;                     // > low_freq_factor; faster than original / high: unchanged
+  double factor = 8.0;            // > 0
+  double low_freq_factor = 1.0;   // slower than original / low: divided
+  double high_freq_factor = 4.0;  // > low_freq_factor; faster than original / high: unchanged
   double original_max_position_embeddings = 8192.0;  // > 0
 };
 std::vector<double> scaled_inverse_frequencies(std::vector<double> inverse_frequencies,

@@ -61,9 +61,8 @@ using MakeContext = std::function<std::shared_ptr<const void>()>;
 // Calls `compute` with `wanted` if that backend can compute these inputs, otherwise with its first fallback that can; returns the
 // one that did. Also falls back if `compute` fails because there is no context, a shader does not compile, or the GPU was reset or
 // is out of memory. `refused` receives each reason and the next backend.
-BackendId compute_with_fallback(
-    BackendId wanted, const AttentionInputs& inputs, const MakeContext& context,
-    const std::function<void(const Backend& backend)>& compute,
-    const std::function<void(const std::string& reason, const Backend& next)>& refused);
+BackendId compute_with_fallback(BackendId wanted, const AttentionInputs& inputs, const MakeContext& context,
+                                const std::function<void(const Backend& backend)>& compute,
+                                const std::function<void(const std::string& reason, const Backend& next)>& refused);
 
 }  // namespace headwise

@@ -17,7 +17,8 @@ struct TimedWork {
 struct Timing {
   double median_seconds = 0.0, least_seconds = 0.0;
   double peak_gflops = 0.0;  // the median of those measured in the same rounds
-  double extra_mib = 0.0;    // memory that one run allocates in addition to what is already in use, including its result
+  double extra_mib =
+      0.0;  // memory that one run allocates in addition to what is already in use, including its result
 };
 
 // Each piece runs twice unmeasured, for its memory and its duration; then they run in rounds, the rounds of each spread over those of

@@ -232,8 +232,8 @@ bool is_given(const Trace& trace, TensorName name) {
 
 double stored_tolerance(DType ours, const std::string& stored_dtype, bool gradient) {
   const double values =
-      stored_dtype == "bf16"  ? 1.6e-2  // two units in the last place of 8 bits, including intermediate
-                                        // rounding
+      stored_dtype == "bf16" ? 1.6e-2  // two units in the last place of 8 bits, including intermediate
+                                       // rounding
       : stored_dtype == "f16" ? 2e-3
                               : default_tolerance(ours, stored_dtype == "f32" ? DType::f32 : DType::f64);
   return gradient ? 10 * values : values;

@@ -89,7 +89,7 @@ void add_scores(const AttentionInputs& inputs, const AttentionOptions& o, std::v
   if (rotated_as_usual)
     fits.push_back({[](double number) {
                       return ProgramVariant{
-                          fmt::format("q and k are turned by their positions (rotary, base {:.9g})", number),
+                          fmt::format("q and k are rotated by their positions (rotary, base {:.9g})", number),
                           fmt::format("--set attention.rotary_base={:.17g}", number),
                           [number](AttentionInputs& other) {
                             other.options.rotary_base = number;

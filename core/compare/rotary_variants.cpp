@@ -160,7 +160,7 @@ void add_partial(const RotaryPlan& plan, const AttentionOptions& o, ProgramVaria
     const Index width = o.head_dim / part;
     add_rotations(
         plan,
-        fmt::format("only the first {} of {} columns of a head are turned by their positions", width,
+        fmt::format("only the first {} of {} columns of a head are rotated by their positions", width,
                     o.head_dim),
         [width, base = *o.rotary_base](Rotation& rotation, bool) {
           rotation.frequencies = rotary_inverse_frequencies(width, base);
@@ -193,7 +193,7 @@ void add_targets(const RotaryPlan& plan, ProgramVariants& variants) {
     variant.stages.push_back({Id::v_heads, values});
     variants.push_back(std::move(variant));
   }
-  ProgramVariant twice{"q and k are turned by their positions twice (rotary)"};
+  ProgramVariant twice{"q and k are rotated by their positions twice (rotary)"};
   const auto again = [](Id id, const Rotation& rotation) {
     return StageChange{id,
                        [id, rotation](const Trace& so_far) { return rotated(*so_far.tensor(id), rotation); }};
@@ -218,7 +218,7 @@ void add_before_split(const AttentionInputs& inputs, const AttentionOptions& o, 
                        }};
   };
   ProgramVariant variant{
-      "q and k are turned by their positions over their whole width, before they are split into heads"};
+      "q and k are rotated by their positions over their whole width, before they are split into heads"};
   variant.stages = {joined(Id::q_rotary, Id::q, rotary_first_query(o, sizes.queries, sizes.keys)),
                     joined(Id::k_rotary, Id::k, 0)};
   variants.push_back(std::move(variant));
@@ -252,7 +252,7 @@ void add_rotary_variants(const AttentionInputs& inputs, ProgramVariants& variant
     if (o.rotary_base == base) continue;
     const char* no_list =
         o.rotary_inverse_frequencies.empty() ? "" : " --set attention.rotary_inverse_frequencies=null";
-    variants.push_back({fmt::format("q and k are turned by their positions (rotary, base {:g})", base),
+    variants.push_back({fmt::format("q and k are rotated by their positions (rotary, base {:g})", base),
                         fmt::format("--set attention.rotary_base={:.0f}{}", base, no_list), with_base(base)});
   }
 }

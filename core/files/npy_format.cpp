@@ -11,8 +11,7 @@
 namespace headwise {
 namespace {
 
-constexpr std::uint32_t max_header_bytes =
-    10'000;  // as in numpy: a Python dict of three keys needs far less
+constexpr std::uint32_t max_header_bytes = 10'000;  // as in numpy: a Python dict of three keys needs far less
 constexpr std::size_t data_alignment = 64;
 
 [[noreturn]] void fail(const std::string& where, const std::string& what, const std::string& got,

@@ -29,7 +29,7 @@ TensorPtr turned(const TensorPtr& rows, std::span<const double> frequencies, Ind
   auto made = std::make_shared<Tensor>(Tensor::unwritten(shape, DType::f32));
   const FusedRotary rotary(frequencies, first_position, shape.size(1));
   const TaskPhase phase = rotary.rotate({numbers(rows), made->values<float>().data(), shape.size(0),
-                                       shape.size(1), heads, shape.size(2) / heads});
+                                         shape.size(1), heads, shape.size(2) / heads});
   run_tasks(phase.count, available_threads(), phase.body);
   return made;
 }

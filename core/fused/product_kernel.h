@@ -220,8 +220,7 @@ void multiply(const FusedProduct& p) {
   for (Index column = 0; column < p.columns; column += tile_columns) {
     Index rows = 0;
     for (Index row = 0; row < p.rows; row += rows, ahead.wanted += ahead.wanted_step * p.depth) {
-      const Index left =
-          p.rows - row;  // the last two tiles have similar heights: a low one waits for its sums
+      const Index left = p.rows - row;  // the last two tiles have similar heights: a low one waits for its sums
       rows = left >= 2 * tile_rows ? tile_rows : left > tile_rows ? (left + 1) / 2 : left;
       const Index end = p.column_reach ? furthest(p.column_reach + row, rows, p.columns) : p.columns;
       const Index depth = p.depth_reach ? furthest(p.depth_reach + row, rows, p.depth) : p.depth;

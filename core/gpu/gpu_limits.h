@@ -13,8 +13,7 @@ struct GpuLimits {
                                   // MiB
   Index offset_alignment = 0;     // of the start of such a piece, bytes
   Index groups_x = 0, groups_y = 0;  // work groups of one dispatch
-  bool clustered_subgroups =
-      false;  // 16 adjacent threads can reduce among themselves (GL_KHR_shader_subgroup)
+  bool clustered_subgroups = false;  // 16 adjacent threads can reduce among themselves (GL_KHR_shader_subgroup)
 };
 
 // A sentence saying why the current context cannot compute; empty if it can (OpenGL 4.3, or ARB_compute_shader

@@ -20,12 +20,11 @@ struct GpuLinear {
   const StorageBuffer* bias = nullptr;  // null: none
   Index first_bias_entry = 0;
   const StorageBuffer* out = nullptr;
-  Index out_part = 1;  // columns side by side: Dv for separate heads, all for rows as in nn.Linear
+  Index out_part = 1;         // columns side by side: Dv for separate heads, all for rows as in nn.Linear
   Index out_row_stride = 1;   // numbers
   Index out_part_stride = 1;  // at least rows · out_row_stride if there are several parts
   Index out_batch_stride = 1;
-  const std::vector<TokenRange>* only =
-      nullptr;  // rows to compute, the others are left unchanged; null: all
+  const std::vector<TokenRange>* only = nullptr;  // rows to compute, the others are left unchanged; null: all
 };
 
 // Adds the jobs that compute it, split so that none binds more of a buffer than the context allows. `only` is not read later.

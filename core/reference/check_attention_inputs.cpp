@@ -76,7 +76,7 @@ void check_rotary_embedding(const AttentionInputs& inputs, const AttentionSizes&
                          : o.add_zero_attn ? "add_zero_attn"
                                            : nullptr;
   require(!unplaced,
-          {"rotary_base", "keys are turned by their positions, and appended or static rows have none",
+          {"rotary_base", "keys are rotated by their positions, and appended or static rows have none",
            unplaced ? unplaced : "", "keys that are projected", "leave one out"});
 }
 

@@ -20,7 +20,7 @@ namespace headwise {
 struct RunRecord {
   Scenario scenario;
   std::vector<std::string> given;  // names of the arrays given from outside (--input) that the run used
-  std::vector<Index> layers;  // for a file of several layers; else empty
+  std::vector<Index> layers;       // for a file of several layers; else empty
   TokenLabels tokens;
   std::vector<std::string> warnings;
 };

@@ -11,7 +11,7 @@
 namespace headwise {
 
 struct Token {
-  std::string text;  // the original bytes; a byte that is not UTF-8 is a token of its own
+  std::string text;    // the original bytes; a byte that is not UTF-8 is a token of its own
   std::string lookup;  // identical for equal words: NFC, case folded
 };
 

@@ -42,8 +42,8 @@ struct AxisMap {
 
 AxisMap axis_fixed(Index index);                  // always that index
 AxisMap axis_of(int variable, Index offset = 0);  // x + offset
-AxisMap axis_group(int variable, Index group);    // x / group: the head of a column, the key/value head of a head
-AxisMap axis_within(int variable, Index group);   // x % group: the column inside its head
+AxisMap axis_group(int variable, Index group);  // x / group: the head of a column, the key/value head of a head
+AxisMap axis_within(int variable, Index group);  // x % group: the column inside its head
 AxisMap axis_joined(int outer, Index inner_size, int inner,
                     Index offset = 0);  // x_outer·inner_size + x_inner + offset
 

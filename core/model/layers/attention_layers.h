@@ -14,10 +14,11 @@ namespace headwise {
 
 struct AttentionLayer {
   std::string name;  // the prefix of the family's names, without the dot: "encoder.layer.0"; may be empty
-  const ModelFamily* family;                           // never null
-  AttentionLayout layout = AttentionLayout::separate;  // the family's, unless config.json says otherwise (Falcon)
-  Index number = 0;       // of its block, as in its name: 3 in "model.layers.3"; 0 if there is none
-  bool is_cross = false;  // keys and values come from another stack
+  const ModelFamily* family;  // never null
+  AttentionLayout layout =
+      AttentionLayout::separate;  // the family's, unless config.json says otherwise (Falcon)
+  Index number = 0;               // of its block, as in its name: 3 in "model.layers.3"; 0 if there is none
+  bool is_cross = false;          // keys and values come from another stack
   std::shared_ptr<const ModelConfig> config;  // of the part of the model that it belongs to; null: no config.json
   Index query_width = 0;                      // E: columns of q's weights
   Index key_width = 0;                        // columns of the weights of k and v
@@ -27,8 +28,8 @@ struct AttentionLayer {
   std::optional<Index> num_heads, num_kv_heads;  // nullopt: not given in a config.json
   bool has_bias = false;                         // any of the projections
   bool has_bias_kv = false;                      // bias_k and bias_v of nn.MultiheadAttention
-  std::vector<std::string> unused_tensors;       // attention tensors, by name, that nothing here is computed from
-  std::vector<std::string> missing;              // arrays that the family has and that are absent
+  std::vector<std::string> unused_tensors;  // attention tensors, by name, that nothing here is computed from
+  std::vector<std::string> missing;         // arrays that the family has and that are absent
 };
 
 struct AttentionLayers {

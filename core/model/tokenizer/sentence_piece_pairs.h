@@ -16,8 +16,8 @@ namespace headwise {
 enum class SpaceBefore {
   never,
   every_section,  // before every section between added tokens, whatever it begins with (the normalizer Prepend)
-  every_word,  // the same, but not before a section that begins with a space (Metaspace, "always")
-  first_word,  // the same, but only at the beginning of the text (Metaspace, "first")
+  every_word,     // the same, but not before a section that begins with a space (Metaspace, "always")
+  first_word,     // the same, but only at the beginning of the text (Metaspace, "first")
 };
 
 struct SentencePieceOptions {

@@ -14,8 +14,7 @@ struct WordChange {
 
 struct PredictionChange {
   std::vector<WordChange> before, now;  // the most probable ones, in descending order
-  double bits =
-      0.0;  // KL(before‖now) = Σ p log₂(p/q): 0 if nothing changed; NaN if a prediction is not finite
+  double bits = 0.0;  // KL(before‖now) = Σ p log₂(p/q): 0 if nothing changed; NaN if a prediction is not finite
 };
 
 // For each position, the k most probable tokens on either side. `before` and `now` are last hidden states (1,L,E); rows are

@@ -20,8 +20,7 @@ struct TransformerConfig {
   const TransformerNames* names = nullptr;  // never null in a transformer
   std::string root;                         // the prefix of the family's names: "bert."; may be empty
   Index embed_dim = 0, num_layers = 0, num_heads = 0, num_kv_heads = 0, head_dim = 0, v_head_dim = 0;
-  Index word_width =
-      0;  // of the embeddings; if it is not embed_dim, a projection follows them (ELECTRA, OPT)
+  Index word_width = 0;  // of the embeddings; if it is not embed_dim, a projection follows them (ELECTRA, OPT)
   Index feed_forward_dim = 0;
   Index vocabulary = 0;     // ids are below this
   Index max_positions = 0;  // tokens of the longest text
@@ -29,7 +28,7 @@ struct TransformerConfig {
   std::optional<Index> sliding_window;  // query i sees keys j with i − j < this
   NormKind norm = NormKind::layer_norm;
   NormPlace norm_place = NormPlace::after;
-  bool is_parallel = false;  // pre-norm: both parts of a block get the input of the block (GPT-NeoX)
+  bool is_parallel = false;     // pre-norm: both parts of a block get the input of the block (GPT-NeoX)
   bool has_final_norm = false;  // after the last block
   double norm_epsilon = 0.0;
   Biases attention_biases = Biases::all, feed_forward_biases = Biases::all;

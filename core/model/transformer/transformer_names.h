@@ -38,9 +38,9 @@ struct TransformerNames {
   std::string_view attention_norm, feed_forward_norm;
   std::string_view feed_in, feed_gate = {}, feed_out;
   bool gate_is_in_feed_in = false;  // one array: rows of the gate, then as many rows of what it multiplies
-  bool has_bias = true;             // every linear map and norm has one; false: those that have one in the file
-  bool conv1d = false;              // matrices of the feed-forward part are [in,out]
-  Index first_position = 0;         // row of the first token in the position embeddings
+  bool has_bias = true;      // every linear map and norm has one; false: those that have one in the file
+  bool conv1d = false;       // matrices of the feed-forward part are [in,out]
+  Index first_position = 0;  // row of the first token in the position embeddings
   NormKind norm = NormKind::layer_norm;
   // Keys of config.json, and the default if it lacks them. No key: the default holds for every model of the family.
   std::string_view epsilon_key = {};

@@ -64,9 +64,8 @@ TEST_CASE("without compute shaders, and after a fault, --backend gl gives the nu
   for (const GpuFault fault : {GpuFault::no_compute, GpuFault::context_lost, GpuFault::out_of_memory}) {
     const SimulatedGpuFault simulated(fault, 4);
     std::vector<std::string> warnings;
-    const TracePtr trace =
-        backend_trace(backend_of(BackendId::gl), inputs, false, needed, computing_context,
-                      [&](const std::string& warning) { warnings.push_back(warning); });
+    const TracePtr trace = backend_trace(backend_of(BackendId::gl), inputs, false, needed, computing_context,
+                                         [&](const std::string& warning) { warnings.push_back(warning); });
     CHECK(warnings.size() == 1);
     CHECK(identical(*trace->tensors.output, *fused->tensors.output));
   }
