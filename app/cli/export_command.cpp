@@ -1,11 +1,15 @@
 // headwise export: a tensor of a scenario as a picture, a table or an array.
 #include <fmt/format.h>
 
+#include <string_view>
+#include <vector>
+
 #include "app/cli/standard_streams.h"
 #include "app/cli/subcommand.h"
 #include "app/cli/trace_request.h"
 #include "app/session/export_writer.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
@@ -43,10 +47,9 @@ void add_export_flags(CommandOptions& options, ExportWords& words) {
 ColorMap color_map_of(const std::string& word) {
   const std::optional<ColorMap> map = find_color_map(word);
   if (map) return *map;
-  std::string names;
-  for (const ColorMapEntry& entry : color_map_entries())
-    names += (names.empty() ? "" : ", ") + std::string(entry.name);
-  wrong("--colormap", "there is no colour map of that name", word, names);
+  std::vector<std::string_view> names;
+  for (const ColorMapEntry& entry : color_map_entries()) names.push_back(entry.name);
+  wrong("--colormap", "there is no colour map of that name", word, join(names, ", "));
 }
 
 Theme theme_of(const std::string& word) {

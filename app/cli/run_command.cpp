@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <filesystem>
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "app/cli/chosen_layers.h"
 #include "app/cli/standard_streams.h"
@@ -12,6 +14,7 @@
 #include "core/code/program.h"
 #include "core/files/array_writers.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 #include "core/tensor/progress.h"
 #include "core/trace/why_absent.h"
 
@@ -78,10 +81,9 @@ std::vector<NamedTensor> tensors_of(const Trace& trace, const std::vector<Tensor
 
 CodeStyle style_of(const std::string& word) {
   if (const std::optional<CodeStyle> style = find_code_style(word)) return *style;
-  std::string keys;
-  for (const CodeStyle style : code_styles)
-    keys += (keys.empty() ? "" : ", ") + std::string(code_style_key(style));
-  throw Error(ExitStatus::usage, {"--style", "there is no such program style", word, keys, ""});
+  std::vector<std::string_view> keys;
+  for (const CodeStyle style : code_styles) keys.push_back(code_style_key(style));
+  throw Error(ExitStatus::usage, {"--style", "there is no such program style", word, join(keys, ", "), ""});
 }
 
 // A program states the forward pass from the first array to the last output.

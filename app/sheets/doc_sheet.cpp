@@ -53,7 +53,7 @@ bool link_pressed(const WidgetContext& context, const DocWord& word, int index, 
   if (hovered) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   const DocPage& to = doc_pages()[static_cast<std::size_t>(word.page)];
   ui_probe_item("docs/link/" + to.name);
-  tooltip(context, fmt::format("show {}", to.title));
+  tooltip(context, fmt::format("go to the page {}", to.title));
   const float y = std::floor(at.y + context.fonts.sans->FontSize + context.px(2)) + 0.5f;
   ImGui::GetWindowDrawList()->AddLine({at.x, y}, {at.x + size.x, y},
                                       im_color(context.palette.text, hovered || focused ? 1.0f : 0.4f),
@@ -123,7 +123,7 @@ bool draw_doc_sheet(const WidgetContext& context, DocSheetState& state) {
     if (ImGui::GetItemRectSize().x + width < room) ImGui::SameLine(ImGui::GetCursorPosX() + room - width);
     browser = text_button(context, "browser", "Open in the browser");
     ui_probe_item("docs/browser");
-    tooltip(context, "all pages, as one page of your web browser");
+    tooltip(context, "open all pages as one document in your web browser");
   }
   ImGui::PopFont();
   ImGui::Dummy({1, context.px(4)});

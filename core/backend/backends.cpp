@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <vector>
 
 #include "core/backend/backend.h"
 #include "core/fused/fused_backend.h"
@@ -7,6 +8,7 @@
 #include "core/reference/reference_backend.h"
 #include "core/reference/reference_parts.h"
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 #include "core/tensor/task_threads.h"
 
 namespace headwise {
@@ -109,12 +111,13 @@ const Backend& backend_of(BackendId id) {
 }
 
 const Backend& backend_named(std::string_view name) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (const Backend& backend : table) {
     if (backend.name == name) return backend;
-    names += (names.empty() ? "" : ", ") + std::string(backend.name);
+    names.push_back(backend.name);
   }
-  throw Error(ExitStatus::usage, {"--backend", "there is no such backend", std::string(name), names, ""});
+  throw Error(ExitStatus::usage,
+              {"--backend", "there is no such backend", std::string(name), join(names, ", "), ""});
 }
 
 }  // namespace headwise

@@ -3,8 +3,10 @@
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "core/tensor/error.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 
@@ -36,18 +38,18 @@ bool machine_runs(InstructionSet set) {
 InstructionSet chosen_instruction_set() {
   const char* const wanted = std::getenv("HEADWISE_ISA");
   std::optional<InstructionSet> best;
-  std::string names;
+  std::vector<std::string> names;
   for (const InstructionSet set : instruction_sets()) {
     if (!machine_runs(set)) continue;
     const std::string name = instruction_set_name(set);
-    names += (names.empty() ? "" : ", ") + name;
+    names.push_back(name);
     if (!wanted || !*wanted || name == wanted) best = set;
   }
   if (best) return *best;
   throw Error(ExitStatus::usage, {.where = "HEADWISE_ISA",
                                   .what = "this machine has no such instruction set",
                                   .got = wanted,
-                                  .expected = names});
+                                  .expected = join(names, ", ")});
 }
 
 }  // namespace headwise
