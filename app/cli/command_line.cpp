@@ -31,7 +31,8 @@ std::string overview() {
       "Headwise: see multi-head attention happen, number by number.\n\n"
       "Usage:\n"
       "  headwise [FILE|FOLDER] open the window on a scenario, a playlist, an array file or a model; by "
-      "default,\n                         on the welcome scenario\n";
+      "default,\n                         on the welcome scenario\n"
+      "  headwise --no-intro    open it without the opening scene\n";
   for (const Subcommand& command : subcommands())
     text += fmt::format("  headwise {:<12}  {}\n", command.name, command.what);
   text +=
@@ -84,7 +85,10 @@ std::string nearest_command(const std::string& word) {
   return "";
 }
 
-int open_window(const Words& words) {
+constexpr const char* no_intro = "--no-intro";
+
+int open_window(Words words) {
+  const bool intro = std::erase(words, no_intro) == 0;
   const std::string remedy = "see headwise --help";
   const std::string meant = words.empty() ? "" : nearest_command(words[0]);
   if (!meant.empty() && !is_there(words[0])) {
@@ -95,7 +99,7 @@ int open_window(const Words& words) {
     throw Error(ExitStatus::usage, {"", "too many arguments", fmt::format("{} arguments", words.size()),
                                     "one file, or a command and its options", remedy});
   }
-  if (words.empty()) return run_window({});
+  if (words.empty()) return run_window({.intro = intro});
   const std::string& path = words[0];
   if (!is_there(path)) {
     for (const Lesson& lesson : lessons())

@@ -61,8 +61,8 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
   const auto word = [&](TokenId id) { return drawable_text(input.model->label(id), font); };
 
   column.heading("THIS VIEW");
-  column.paragraph(fmt::format("The output of layer {}, as shown here, passes through the rest of the model "
-                               "to the words it predicts. “Untouched” is the same without your changes.",
+  column.paragraph(fmt::format("With your changes: the output of layer {} as it is here goes through the rest of the "
+                               "model, which predicts a word. Original: the same without your changes.",
                                input.layer),
                    context.palette.text_dim);
   column.space(16);
@@ -81,11 +81,11 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
     column.paragraph("The prediction is NaN: no word is more probable than another.", context.palette.warning);
     return true;
   }
-  column.row(fmt::format("untouched “{}”", word(before.id)), probability_text(before.before));
-  column.row(fmt::format("here “{}”", word(now.id)), probability_text(now.now));
+  column.row(fmt::format("original “{}”", word(before.id)), probability_text(before.before));
+  column.row(fmt::format("with your changes “{}”", word(now.id)), probability_text(now.now));
   column.space(4);
   if (!has_changed(change)) {
-    column.paragraph("No change in this layer affects this word.", context.palette.text_dim);
+    column.paragraph("Your changes don't affect this word.", context.palette.text_dim);
   } else if (before.id != now.id) {
     column.paragraph(fmt::format("A different word: “{}” fell to {} and “{}” rose from {}.", word(before.id),
                                  probability_text(before.now), word(now.id), probability_text(now.before)));
@@ -101,7 +101,7 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
   for (const WordChange& other : change.now) {
     if (other.id == now.id || other.id == before.id) continue;
     if (std::max(other.before, other.now) < least_told || told == most_others) continue;
-    if (told++ == 0) column.heading("OTHER WORDS, UNTOUCHED → HERE");
+    if (told++ == 0) column.heading("OTHER WORDS, ORIGINAL → CHANGED");
     column.row(word(other.id),
                fmt::format("{} → {}", probability_text(other.before), probability_text(other.now)));
   }

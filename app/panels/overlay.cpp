@@ -23,6 +23,32 @@ void scroll_by_keys(const WidgetContext& context) {
   if (by != 0.0f) ImGui::SetScrollY(std::clamp(ImGui::GetScrollY() + by, 0.0f, ImGui::GetScrollMaxY()));
 }
 
+namespace {
+
+// At the right end of the title's line; for the mouse only, the keyboard has Escape.
+bool close_button(const WidgetContext& context) {
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  const float side = std::round(context.px(26)), height = context.fonts.title->FontSize;
+  const float right = ImGui::GetWindowPos().x + ImGui::GetWindowWidth() - ImGui::GetStyle().WindowPadding.x;
+  const ImVec2 min{std::round(right - side), std::round(ImGui::GetItemRectMin().y + 0.5f * (height - side))};
+  const ImVec2 max{min.x + side, min.y + side};
+  ImGui::SetCursorScreenPos(min);
+  const bool pressed = ImGui::InvisibleButton("close", {side, side});
+  ui_probe_item("overlay/close");
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  if (ImGui::IsItemHovered())
+    list->AddRectFilled(min, max, im_color(context.palette.control_hover), context.px(4));
+  const float reach = context.px(5), thick = std::max(1.0f, context.px(1.5f));
+  const ImVec2 c{0.5f * (min.x + max.x), 0.5f * (min.y + max.y)};
+  const ImU32 ink = im_color(context.palette.text_dim);
+  list->AddLine({c.x - reach, c.y - reach}, {c.x + reach, c.y + reach}, ink, thick);
+  list->AddLine({c.x - reach, c.y + reach}, {c.x + reach, c.y - reach}, ink, thick);
+  ImGui::SetCursorScreenPos(at);
+  return pressed;
+}
+
+}  // namespace
+
 bool begin_overlay(const WidgetContext& context, const char* id, const char* title, bool& open,
                    const OverlayOptions& options) {
   if (!open) {
@@ -54,6 +80,7 @@ bool begin_overlay(const WidgetContext& context, const char* id, const char* tit
   ImGui::PushFont(context.fonts.title);
   ImGui::TextUnformatted(title);
   ImGui::PopFont();
+  if (close_button(context)) open = false;
   ui_probe(
       id, ImGui::GetWindowPos(),
       {ImGui::GetWindowPos().x + ImGui::GetWindowWidth(), ImGui::GetWindowPos().y + ImGui::GetWindowHeight()});

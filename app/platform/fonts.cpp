@@ -50,6 +50,9 @@ constexpr ImWchar text_ranges[] = {0x0020, 0x058F,  // Latin, IPA, combining mar
                                    0xFB00, 0xFB4F,  // ligatures
                                    0xFFFD, 0xFFFD, 0};
 
+// Large glyphs take time and texture: only what an English sentence needs.
+constexpr ImWchar display_ranges[] = {0x0020, 0x00FF, 0x2010, 0x2026, 0xFFFD, 0xFFFD, 0};
+
 // All glyphs fill about 1.7 million pixels at scale 1. Every driver supports textures of 8192 pixels a side, few more than
 // 16384.
 int texture_width(float scale) {
@@ -123,6 +126,8 @@ FontAtlas::FontAtlas(float scale, const std::set<char32_t>& others) : scale_(sca
   fonts_.caption = words(embedded::dejavu_sans(), 18, symbol_ranges, "caption");
   fonts_.small = words(embedded::dejavu_sans(), 13, symbol_ranges, "small");
   fonts_.mono_small = words(embedded::dejavu_sans_mono(), 12, symbol_ranges, "mono small");
+  fonts_.display = add(glyphs_, embedded::dejavu_sans(), pixels(34), display_ranges, "display");
+  fonts_.display_bold = add(glyphs_, embedded::dejavu_sans_bold(), pixels(34), display_ranges, "display bold");
   glyphs_.FontBuilderIO = ImGuiFreeType::GetBuilderForFreeType();
   glyphs_.FontBuilderFlags = ImGuiFreeTypeBuilderFlags_LightHinting;
   glyphs_.Flags |= ImFontAtlasFlags_NoPowerOfTwoHeight;

@@ -18,6 +18,9 @@ struct Fonts {
   ImFont* caption = nullptr;     // 18: the caption of a page
   ImFont* small = nullptr;       // 13: captions, axis labels
   ImFont* mono_small = nullptr;  // 12: sizes next to names, digits in cells
+  // 34: the sentence of the opening scene; Latin letters and punctuation only
+  ImFont* display = nullptr;
+  ImFont* display_bold = nullptr;
 };
 
 // The fonts as glyph images, at one scale. Building it takes about 0.1 s, needs neither an ImGui nor a GL context, and may

@@ -61,7 +61,7 @@ constexpr std::array<CommandEntry, command_count> table{{
         .below_rule(),
     command(CommandId::save_motion, Menu::file, "Save animation…",
             "save this step's animation as an animated .png file"),
-    command(CommandId::reopen_scenario, Menu::file, "Reopen last session",
+    command(CommandId::reopen_scenario, Menu::file, "Restore last session",
             "open the scenario you had open when you last closed the window"),
     command(CommandId::quit, Menu::file, "Quit", "close the window", {ctrl(letter('Q'))}).below_rule(),
     command(CommandId::undo, Menu::edit, "Undo", "undo the last edit", {ctrl(letter('Z'))}).repeating(),
@@ -98,7 +98,7 @@ constexpr std::array<CommandEntry, command_count> table{{
             "freeze the selected head's attention weights, or unfreeze them", {plain(letter('H'))}),
     command(CommandId::clear_mask, Menu::edit, "Clear painted mask", "remove the pairs painted into the mask")
         .below_rule(),
-    command(CommandId::forget_edits, Menu::edit, "Discard edits by hand",
+    command(CommandId::forget_edits, Menu::edit, "Discard manual edits",
             "discard every number set by hand and every painted pair of the mask"),
     command(CommandId::next_step, Menu::view, "Next step", "go to the next step", {plain(Key::right)})
         .repeating()
@@ -168,7 +168,7 @@ constexpr std::array<CommandEntry, command_count> table{{
         .below_rule(),
     command(CommandId::reopen_playlist, Menu::teach, "Reopen unsaved playlist",
             "reopen the playlist you left unsaved"),
-    command(CommandId::walk_playlist, Menu::teach, "Walk through playlist",
+    command(CommandId::walk_playlist, Menu::teach, "Present playlist",
             "show the playlist page by page, or return to your own scenario"),
     command(CommandId::next_page, Menu::teach, "Next page",
             "go to the playlist's next page, or without a playlist to the next step", {plain(Key::page_down)})
@@ -207,13 +207,15 @@ constexpr std::array<CommandEntry, command_count> table{{
     command(CommandId::find_by_name, Menu::help, "Commands…",
             "find any command, step, view, brush, setting, preset or head by typing a few letters",
             {ctrl_shift(letter('P'))}),
+    command(CommandId::opening_scene, Menu::help, "Opening scene",
+            "show the sentence that Headwise opens with: what one head makes of “it”"),
     command(CommandId::first_steps, Menu::help, "First steps",
             "show what to try first at the top of the window, until it is done"),
     command(CommandId::documentation, Menu::help, "Documentation",
             "read how everything works, here or in your web browser"),
     command(CommandId::show_keys, Menu::help, "Keys", "show or hide this sheet", {plain(Key::f1)}),
     command(CommandId::show_log, Menu::help, "Error log",
-            "show which file the errors are logged to, and copy its path")
+            "show the errors logged so far, and the file they are written to")
         .below_rule(),
     command(CommandId::about, Menu::help, "About Headwise",
             "show the version and the letters used for shapes"),

@@ -83,6 +83,7 @@ enum class CommandId : int {
   compare,
   ask_question,
   find_by_name,
+  opening_scene,
   first_steps,
   documentation,
   show_keys,

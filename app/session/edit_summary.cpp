@@ -197,7 +197,7 @@ std::string output_effect(const TensorPtr& before, const TensorPtr& after) {
     return text;
   }
   if (!share) return fmt::format("the output changed by up to {:.3g}", change.largest);
-  return fmt::format("the output changed by {} of its former norm", percent_text(*share));
+  return fmt::format("the output changed by {} (relative norm)", percent_text(*share));
 }
 
 std::string weights_effect(const TensorPtr& before, const TensorPtr& after) {

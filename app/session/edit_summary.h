@@ -8,14 +8,14 @@
 
 namespace headwise {
 
-// "Head 5 muted: concat[:, 80:96] is 0, the output changed by 7.3 % of its former norm. The attention weights did not
+// "Head 5 muted: concat[:, 80:96] is 0, the output changed by 7.3 % (relative norm). The attention weights did not
 // change." `label` names an edit that has no sentence of its own ("embed_dim 128 → 64"). The output's change is ‖after −
 // before‖ / ‖before‖.
 std::string edit_summary(const std::string& label, const Scenario& scenario_before, const Trace& before,
                          const Scenario& scenario_after, const Trace& after);
 
 // The same for an undone edit labelled `label`: "Undone: causal mask on. No pair is blocked now, the output changed by 7.3
-// % of its former norm." What the label says no longer holds.
+// % (relative norm)." What the label says no longer holds.
 std::string undo_summary(const std::string& label, const Scenario& scenario_before, const Trace& before,
                          const Scenario& scenario_after, const Trace& after);
 

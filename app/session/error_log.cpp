@@ -41,4 +41,12 @@ void ErrorLog::write(const std::string& text) const noexcept {
   }
 }
 
+std::vector<std::string> ErrorLog::last_lines(std::size_t most) const {
+  std::vector<std::string> lines;
+  std::ifstream file(path_);
+  for (std::string line; std::getline(file, line);) lines.push_back(std::move(line));
+  if (lines.size() > most) lines.erase(lines.begin(), lines.end() - static_cast<std::ptrdiff_t>(most));
+  return lines;
+}
+
 }  // namespace headwise

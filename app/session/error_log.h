@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 namespace headwise {
 
@@ -22,6 +23,8 @@ class ErrorLog {
   // Appends "2026-02-03T04:05:06Z text", always as one line whatever the text contains; creates the folder if missing.
   // Never throws: an unwritable log is no reason to stop.
   void write(const std::string& text) const noexcept;
+  // The last lines of the file, at most `most`, newest last; none if it cannot be read.
+  std::vector<std::string> last_lines(std::size_t most) const;
 
  private:
   std::string path_;

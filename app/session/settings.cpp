@@ -44,10 +44,24 @@ Settings parse(const std::string& path) {
   }
   if (const auto first = json.find("first_steps"); first != json.end())
     settings.first_steps = first->get<bool>();
+  if (const auto opening = json.find("opening_scene"); opening != json.end())
+    settings.opening_scene = opening->get<bool>();
+  if (const auto done = json.find("suggestions_done"); done != json.end()) {
+    for (const SuggestionEntry& entry : suggestion_entries())
+      settings.suggestions_done[static_cast<std::size_t>(entry.id)] =
+          std::ranges::find(*done, entry.name) != done->end();
+  }
   if (const auto reduce = json.find("reduce_motion"); reduce != json.end()) {
     settings.reduce_motion = reduce->get<bool>();
   }
   return settings;
+}
+
+std::vector<std::string> suggestion_names(const SuggestionSet& set) {
+  std::vector<std::string> names;
+  for (const SuggestionEntry& entry : suggestion_entries())
+    if (set[static_cast<std::size_t>(entry.id)]) names.emplace_back(entry.name);
+  return names;
 }
 
 }  // namespace
@@ -93,6 +107,8 @@ void save_settings(const std::string& path, const Settings& settings) {
                                     {"font_scale", settings.font_scale},
                                     {"motion_speed", settings.motion_speed},
                                     {"first_steps", settings.first_steps},
+                                    {"opening_scene", settings.opening_scene},
+                                    {"suggestions_done", suggestion_names(settings.suggestions_done)},
                                     {"reduce_motion", settings.reduce_motion}};
   write_file_atomically(path, json_text(json, {.indent = 2}) + "\n");
 }

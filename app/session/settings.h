@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "app/session/suggestions.h"
 #include "core/picture/color_map.h"
 
 namespace headwise {
@@ -12,9 +13,11 @@ struct Settings {
   static constexpr float slowest_motion = 0.125f, fastest_motion = 4.0f;
 
   Theme theme = Theme::dark;
-  float font_scale = 1.0f;     // on top of the display's own scale
-  float motion_speed = 1.0f;   // of the motion from one step to the next
-  bool first_steps = true;     // the first steps are shown until they are done
+  float font_scale = 1.0f;    // on top of the display's own scale
+  float motion_speed = 1.0f;  // of the motion from one step to the next
+  bool first_steps = true;    // the first steps are shown until they are done
+  bool opening_scene = true;  // the window begins with the opening scene, until it was seen
+  SuggestionSet suggestions_done = {};
   bool reduce_motion = false;  // nothing moves: pictures fade into each other
   friend bool operator==(const Settings&, const Settings&) = default;
 };

@@ -48,7 +48,7 @@ void draw_edits(SetupRows& rows) {
   if (rows.choice({"setup/edits", name, "", "Numbers set by hand and painted pairs of the mask."}, ways,
                   chosen)) {
     rows.scenario().edits.clear();
-    rows.edited("setup/edits", "discard edits by hand", false);
+    rows.edited("setup/edits", "discard manual edits", false);
   }
   rows.draw_errors("setup/edits", "");
 }
@@ -77,6 +77,7 @@ void go_to_wanted(const PanelContext& context, SetupState& state) {
   state.kept_rows.insert(row);
   take_focus(*context.focus, setup_control(row));
   context.focus->moved = true;
+  if (std::exchange(state.wanted_whole, false)) context.focus->cursor = {std::string::npos, 0};
 }
 
 }  // namespace

@@ -18,6 +18,7 @@
 #include "app/widgets/slider.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "core/full_size/model_sizes.h"
 
 namespace headwise {
 namespace {
@@ -225,6 +226,19 @@ void draw_one(const PanelContext& context, const FullSizeResult& result, FinerMa
   move_view(context, state, plane, s, hovered, active, focused);
 }
 
+// Whose weights the maps are of: a model gives only its sizes. Returns the height of the line.
+float draw_whose_weights(const PanelContext& context, const FullSizeResult& result, const RectF& area) {
+  ImFont* font = context.fonts.small;
+  const std::string text = fmt::format(
+      "The sizes of {}, but not its weights: {}.", model_sizes()[result.request.model].name,
+      result.request.hand_made ? "hand-made heads read a sentence over and over" : "these are random numbers");
+  const ImVec2 at = corner(area);
+  const std::string fitted = fitted_text(text, font, static_cast<float>(area.width));
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text), fitted.c_str());
+  ui_probe("full_size/whose", at, {at.x + width_of(font, fitted), at.y + font->FontSize});
+  return std::round(1.6f * font->FontSize);
+}
+
 // "all heads   ‹ head 3 hand-made: itself ›   −  +   whole"
 void draw_way_back(const PanelContext& context, const FullSizeResult& result, FullSizeMapsState& state) {
   const WidgetContext widgets = context.widgets();
@@ -283,6 +297,8 @@ void draw_full_size_maps(const PanelContext& context, const FullSizeResult& resu
                          FullSizeMapsState& state, RectF area) {
   const WidgetContext widgets = context.widgets();
   if (!state.top_is_chosen) state.top = first_top(result.tiles->sizes().all_keys);
+  const double line = draw_whose_weights(context, result, area);
+  area = {area.x, area.y + line, area.width, std::max(0.0, area.height - line)};
   ImGui::SetCursorScreenPos({static_cast<float>(area.x), static_cast<float>(area.y)});
   if (state.head) draw_way_back(context, result, state);
   if (!state.head) {

@@ -165,12 +165,12 @@ class View {
   // Titles and labels; returns the head whose number was clicked.
   std::optional<Index> draw_words() const;
   void draw_bars() const;
+  const PlaneGeometry& result() const { return drawn_[0].plane; }
 
  private:
   std::optional<Index> draw_left_words() const;
   void draw_above_words() const;
   bool is_result(const Drawn& each) const { return each.part == &*content_.result; }
-  const PlaneGeometry& result() const { return drawn_[0].plane; }
 
   const PanelContext& context_;
   const StageContent& content_;
@@ -298,6 +298,8 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
     layout = entering_layout(context, content, layout, *before, one_head_layout(context, *before, area));
   const bool entering = before && context.motion < entering_share;
   const View view(context, content, layout, area, entering);
+  state.shown = ShownMap{content.result->matrix.name, content.result->matrix.transposed, view.result(),
+                         content.result->spec.color_map, content.result->spec.range};
   PanelAction action = view.draw_planes(state.head_ranges);
   view.draw_overlays(under_mouse);
   if (const auto head = view.draw_words()) action.selection = looking_at_head(context, *head);

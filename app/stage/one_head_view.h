@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,15 @@
 #include "core/picture/color_bar.h"
 
 namespace headwise {
+
+// The map that the step makes, where it was drawn in the last frame.
+struct ShownMap {
+  TensorName name;
+  bool transposed = false;
+  PlaneGeometry plane;
+  ColorMap color_map = ColorMap::viridis;
+  ValueRange range;
+};
 
 // Row maximum and Σ exp of the current head, cached until it changes.
 struct OneHeadState {
@@ -26,6 +36,8 @@ struct OneHeadState {
   Theme legend_theme = Theme::dark;
 
   HeadRanges head_ranges;  // of the thumbnails
+
+  std::optional<ShownMap> shown;  // none while another view is shown
 };
 
 // `before`: the content of the previous step while context.motion is on its way from there; else null. `under_mouse` is set

@@ -105,8 +105,8 @@ double View::summary(RectF area, bool low) const {
     y += 0.2f * font->FontSize;
   };
   if (!low) {
-    sentence(says_next_ ? "The word the model expects after each token."
-                        : "The word the model predicts at each position, and its probability.",
+    sentence(says_next_ ? "The word that the model predicts after each token."
+                        : "The word that the model predicts at each position, and its probability.",
              context_.palette.text, "prediction/what");
   }
   Index changed = 0, other_word = 0, most = 0, no_number = 0;
@@ -120,7 +120,7 @@ double View::summary(RectF area, bool low) const {
       no_number > 0 ? fmt::format("At {} of {} positions the prediction is NaN, so no word can be chosen.",
                                   no_number, length())
       : changed == 0
-          ? fmt::format("You have not changed layer {}: mute a head, or change its mask, to see the effect.",
+          ? fmt::format("Nothing in layer {} is changed: mute a head, or change its mask, to see the effect.",
                         input_.layer)
           : fmt::format("Changed at {} of {} positions, another word at {}; most at “{}”, by {:.2f} bits.",
                         changed, length(), other_word, token(most, font), at(most).bits);
@@ -177,7 +177,7 @@ void View::details(Index position, RectF area) const {
   const auto x = static_cast<float>(area.x), width = static_cast<float>(area.width);
   auto y = static_cast<float>(area.y);
   const std::string title =
-      fitted_text(fmt::format("{} “{}”", says_next_ ? "behind" : "at", token(position, context_.fonts.bold)),
+      fitted_text(fmt::format("{} “{}”", says_next_ ? "after" : "at", token(position, context_.fonts.bold)),
                   context_.fonts.bold, width);
   list_->AddText(context_.fonts.bold, font->FontSize, {x, y}, im_color(palette.focus), title.c_str());
   ui_probe("prediction/position", {x, y}, {x + width, y + font->FontSize});
@@ -193,8 +193,8 @@ void View::details(Index position, RectF area) const {
     at_x += width_of(small, text) + 14 * u();
   };
   float key_x = x;
-  key(key_x, "untouched", palette.text_faint);
-  if (both) key(key_x, "now", palette.bar);
+  key(key_x, "original", palette.text_faint);
+  if (both) key(key_x, "with your changes", palette.bar);
   y += small->FontSize * 1.8f;
 
   std::vector<WordChange> words = change.now;
@@ -260,9 +260,9 @@ PanelAction View::draw(PredictionState& state, RectF area, std::optional<CellRef
                    im_color(context_.palette.text_dim), text);
   };
   const double gap = 14 * u(), token_room = 0.24 * list_width, side = 0.5 * (list_width - token_room - 2 * gap);
-  caption(area.x, says_next_ ? "behind" : "token");
-  caption(area.x + token_room + gap, "untouched");
-  caption(area.x + token_room + 2 * gap + side, fmt::format("with layer {} as shown", input_.layer).c_str());
+  caption(area.x, says_next_ ? "after" : "token");
+  caption(area.x + token_room + gap, "original");
+  caption(area.x + token_room + 2 * gap + side, "with your changes");
   const double top = area.y + 1.7 * small->FontSize, height = area.y + area.height - top;
 
   const double pitch =

@@ -218,6 +218,7 @@ void use_mouse(const PanelContext& context, StageState& state, std::optional<Cel
 
 PanelAction draw_stage(const PanelContext& given, StageState& state) {
   watch_mouse(given.selection, state);
+  state.one_head.shown.reset();
   std::vector<RectF> lit;
   PanelContext context = given;
   if (given.selection.spotlight) context.lit = &lit;

@@ -190,7 +190,7 @@ std::string statistics_text(const PanelContext& context) {
           ? ""
           : fmt::format(" · strongest {} → {} {}", token_at(context.inputs.labels.query, s.query, ""),
                         token_at(context.inputs.labels.key, s.key, ""), cell_number(s.strongest, 2, true));
-  return fmt::format("entropy {:.2f} of {:.2f} nats · {:.1f} tokens away on average{}", s.entropy,
+  return fmt::format("entropy {:.2f} of {:.2f} nats · mean distance {:.1f} tokens{}", s.entropy,
                      s.most_entropy, s.distance, pair);
 }
 

@@ -159,10 +159,10 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
       walk.words_problem.clear();
     }
   };
-  field("title", page.title, 1, "a heading (optional)");
+  field("title", page.title, 1, "Heading (optional)");
   ui_probe_item("caption/title");
   tooltip(widgets, "title: a heading above the text");
-  field("ask", page.ask, 1, "a question to think about first (optional)");
+  field("ask", page.ask, 1, "Question to think about first (optional)");
   ui_probe_item("caption/question");
   tooltip(widgets, "ask: a question; the caption, its answer, appears when Page Down is pressed again");
   field("caption", page.caption, caption_lines,

@@ -12,6 +12,7 @@
 #include "app/window/window_copies.h"
 #include "app/window/window_files.h"
 #include "app/window/window_moves.h"
+#include "app/window/window_opening.h"
 #include "app/window/window_pictures.h"
 #include "app/window/window_settings.h"
 #include "app/window/window_state.h"
@@ -30,8 +31,8 @@ void forget(WindowState& window, bool only_painted) {
       edited.edits, [&](const CellEdit& each) { return !only_painted || each.tensor == "attn_mask"; });
   if (forgotten == 0)
     return window.view.notices.say(only_painted ? "No pair of the mask is painted."
-                                                : "There are no edits by hand.");
-  edit(window, edited, only_painted ? "clear the painted mask" : "discard edits by hand");
+                                                : "There are no manual edits.");
+  edit(window, edited, only_painted ? "clear the painted mask" : "discard manual edits");
 }
 
 void show_documentation(DocSheetState& docs) {
@@ -43,8 +44,8 @@ void show_log(WindowState& window) {
   const std::string& path = window.view.notices.log.path();
   if (path.empty())
     return window.view.notices.say("There is no log: neither XDG_STATE_HOME nor HOME is set.");
-  window.clipboard = path;
-  window.view.notices.say(fmt::format("Errors are logged in {} (path copied)", path));
+  constexpr std::size_t lines_shown = 200;
+  window.dialogs.log = {true, path, window.view.notices.log.last_lines(lines_shown)};
 }
 
 // Undo or redo; what was pinned or hovered stays if the trace still has it.
@@ -228,6 +229,7 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     {CommandId::ask_question,
      [](WindowState& window, int) { open_command_palette(window.dialogs.palette, question_entries(), true); }},
     {CommandId::find_by_name, [](WindowState& window, int) { toggle_palette(window); }},
+    {CommandId::opening_scene, [](WindowState& window, int) { show_opening(window); }},
     {CommandId::first_steps, [](WindowState& window, int) { begin_first_steps(window.view); }},
     {CommandId::documentation, [](WindowState& window, int) { show_documentation(window.dialogs.docs); }},
     {CommandId::show_keys, [](WindowState& window, int) { toggle(window.dialogs.help.keys); }},

@@ -7,7 +7,9 @@
 #include <string>
 
 #include "app/platform/fonts.h"
+#include "app/widgets/button.h"
 #include "app/widgets/measure.h"
+#include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 
 namespace headwise {
@@ -77,6 +79,27 @@ void draw_first_steps(const PanelContext& context, const FirstSteps& done, float
     ui_probe("first_steps/questions", {x, top}, {x + width_of(font, where_to_ask), top + font->FontSize});
     put(where_to_ask, context.palette.text_dim);
   }
+}
+
+void draw_suggestion(const PanelContext& context, ShownSuggestion& shown, float left, float right, float y) {
+  if (!shown.suggestion) return;
+  const WidgetContext widgets = context.widgets();
+  const std::string text =
+      "Try next: " + std::string(suggestion_entries()[static_cast<std::size_t>(*shown.suggestion)].text);
+  constexpr const char* dismiss = "✕";
+  const float height = widgets.px(26), padding = 2 * widgets.px(12), gap = widgets.px(2);
+  const float wanted =
+      width_of(context.fonts.small, text) + padding + gap + width_of(context.fonts.small, dismiss) + padding;
+  if (wanted > right - left) return;
+  const ImVec2 before = ImGui::GetCursorScreenPos();
+  ImGui::SetCursorScreenPos({std::round(0.5f * (left + right - wanted)), std::round(y - 0.5f * height)});
+  shown.pressed = text_button(widgets, "suggestion", text, ButtonLook::plain);
+  ui_probe_item("suggestion");
+  ImGui::SetCursorScreenPos({ImGui::GetItemRectMax().x + gap, ImGui::GetItemRectMin().y});
+  shown.dismissed = text_button(widgets, "suggestion/dismiss", dismiss, ButtonLook::plain);
+  ui_probe_item("suggestion/dismiss");
+  tooltip(widgets, "do not suggest this again");
+  ImGui::SetCursorScreenPos(before);
 }
 
 }  // namespace headwise

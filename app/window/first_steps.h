@@ -3,6 +3,7 @@
 #pragma once
 
 #include "app/panels/panel.h"
+#include "app/session/suggestions.h"
 
 namespace headwise {
 
@@ -20,5 +21,13 @@ float first_steps_width(const PanelContext& context);
 // Fills the space from `left` to `right` in the middle of the line at `y`, in pixels; if it is too narrow, only the things
 // to do are kept, and finally nothing is drawn.
 void draw_first_steps(const PanelContext& context, const FirstSteps& done, float left, float right, float y);
+
+// What is suggested after that, in the same place.
+struct ShownSuggestion {
+  std::optional<Suggestion> suggestion;
+  bool pressed = false, dismissed = false;  // in this frame
+};
+// One line with a button to dismiss it, from `left` to `right`, centred on `y`, in pixels; nothing if it is too narrow.
+void draw_suggestion(const PanelContext& context, ShownSuggestion& shown, float left, float right, float y);
 
 }  // namespace headwise

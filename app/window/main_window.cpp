@@ -15,6 +15,7 @@
 #include "app/window/window_commands.h"
 #include "app/window/window_files.h"
 #include "app/window/window_moves.h"
+#include "app/window/window_opening.h"
 #include "app/window/window_pictures.h"
 #include "app/window/window_settings.h"
 
@@ -63,10 +64,12 @@ void MainWindow::take_keys() {
                              first.shift, first.alt};
         if (!key_pressed(chord.key, entry.repeats) || focus_keeps(state_.view.focus, chord)) continue;
         if (menu && walks_menus(chord)) continue;
+        if (unfold_by_key(state_, chord)) continue;
         perform(state_, {entry.id, argument});
       }
     }
   }
+  if (!overlay) unfold_by_other_keys(state_);
 }
 
 void MainWindow::play(double seconds, double& wake_after) {
@@ -108,6 +111,9 @@ double MainWindow::take_input(const FrameInput& input) {
   if (pressed || ImGui::IsMouseClicked(ImGuiMouseButton_Left)) state_.document.session.end_step();
   take_dropped(input);
   moving_ = advance_motion(view.motion, input.seconds, view.settings.motion_speed);
+  observe_opening(view.opening, state_.document.session.computation());
+  opening_ =
+      advance_opening(view.opening, input.seconds * view.settings.motion_speed, view.settings.reduce_motion);
   take_keys();
   play(input.seconds, wake_after);
   // What a key has just requested, if it takes no longer than a frame.
@@ -132,11 +138,12 @@ void MainWindow::begin_ground(const WindowLayout& layout, const Fonts& fonts, fl
   ImGui::PushStyleVar(ImGuiStyleVar_WindowBorderSize, 0.0f);
   ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, menu_padding(layout, fonts, scale));
   ImGui::PushStyleColor(ImGuiCol_MenuBarBg, 0);
-  ImGui::Begin("headwise", nullptr,
-               ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
-                   ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus |
-                   ImGuiWindowFlags_NoNav | (state_.view.stage_only ? 0 : ImGuiWindowFlags_MenuBar) |
-                   ImGuiWindowFlags_NoScrollWithMouse);
+  ImGui::Begin(
+      "headwise", nullptr,
+      ImGuiWindowFlags_NoBackground | ImGuiWindowFlags_NoDecoration | ImGuiWindowFlags_NoMove |
+          ImGuiWindowFlags_NoSavedSettings | ImGuiWindowFlags_NoBringToFrontOnFocus | ImGuiWindowFlags_NoNav |
+          (state_.view.stage_only || opening_covers(state_.view.opening) ? 0 : ImGuiWindowFlags_MenuBar) |
+          ImGuiWindowFlags_NoScrollWithMouse);
   ImGui::PopStyleColor();
   ImGui::PopStyleVar(4);
   grounds_.clear();
@@ -172,7 +179,7 @@ void MainWindow::take_in_changes(const Before& before) {
     state_.clipboard.clear();
   }
   if (view.selection.step != before.selection.step) view.opened_on_result = false;
-  if (view.settings.first_steps) {
+  if (view.settings.first_steps && !view.opening.shown) {
     view.first_steps.observe(
         before.selection, view.selection,
         before.trace != state_.document.session.trace_ptr() && view.setup.edited_row == "setup/text");
@@ -197,7 +204,7 @@ FrameResult MainWindow::result_of(const FrameInput& input, const Before& before,
                        before.focused != view.focus.focused || view.pointing != view.pointed;
   view.pointed = view.pointing;
   FrameResult result;
-  result.animating = changed || moving_ || view.recording || view.motion.running;
+  result.animating = changed || moving_ || opening_ || view.recording || view.motion.running;
   result.wake_after = wake_after;
   result.quit = state_.quit;
   result.font_scale = view.settings.font_scale * palette.text_size;
@@ -230,12 +237,18 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
                      .caption_height = caption_height(fonts, scale, size.x, size.y, document.walk)});
   const Palette& palette = palette_of(view.settings.theme);
   begin_ground(layout, fonts, scale);
-  draw_panels(layout, fonts, scale, wake_after);
+  const bool covered = opening_covers(view.opening);
+  if (covered)
+    draw_opening(fonts, scale, wake_after);
+  else
+    draw_panels(layout, fonts, scale, wake_after);
   // A number dragged too far stays at the last value that has a result.
   if (view.focus.dragged != 0 && ImGui::IsMouseDragging(ImGuiMouseButton_Left) &&
       !document.session.error().empty())
     document.session.undo();
   draw_overlays(fonts, scale, wake_after);
+  if (view.opening.shown && !covered)
+    draw_opening_over(state_, {palette, fonts, scale, nullptr, &wake_after}, size, stage_.one_head);
   record_motion(state_);
   ImGui::End();
   draw_told({palette, fonts, scale, &view.focus, &wake_after}, layout, input.seconds);

@@ -39,7 +39,8 @@ class MainWindow {
     inspector_part,
     graph_part,
     caption_part,
-    menu_part
+    menu_part,
+    opening_part
   };
   // State at the start of a frame, compared with that at its end.
   struct Before {
@@ -60,6 +61,7 @@ class MainWindow {
   double take_input(const FrameInput& input);
   // Begins the ImGui window that the panels lie on.
   void begin_ground(const WindowLayout& layout, const Fonts& fonts, float scale);
+  void draw_opening(const Fonts& fonts, float scale, double& wake_after);
   void draw_panels(const WindowLayout& layout, const Fonts& fonts, float scale, double& wake_after);
   void draw_overlays(const Fonts& fonts, float scale, double& wake_after);
   // The focus ring and the notices, on top of everything else.
@@ -75,6 +77,7 @@ class MainWindow {
   std::optional<std::size_t> walked_page_;  // of the last frame
   std::string logged_;                      // the persistent error last written to the log
   bool moving_ = false;                     // a motion went on in this frame
+  bool opening_ = false;                    // the opening scene moved in this frame
   HeatmapRenderer heatmaps_;
   StageState stage_;
   GraphState graph_;

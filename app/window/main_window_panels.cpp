@@ -12,6 +12,8 @@
 #include "app/window/status_bar.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_files.h"
+#include "app/window/window_opening.h"
+#include "app/window/window_suggestions.h"
 
 namespace headwise {
 namespace {
@@ -53,6 +55,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   };
   const auto px = [scale](float units) { return std::round(units * scale); };
 
+  find_suggestion(state_);
   if (layout.menu.height > 0.0) {
     begin_focus_part(view.focus, menu_part);
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, menu_padding(layout, fonts, scale));
@@ -64,8 +67,10 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
                                  .recent_files = document.recent_files,
                                  .has_playlist = !document.walk.playlist.pages.empty(),
                                  .to_open = &view.menu_to_open,
-                                 .first_steps = view.settings.first_steps ? &view.first_steps : nullptr}));
+                                 .first_steps = view.settings.first_steps ? &view.first_steps : nullptr,
+                                 .suggestion = &view.suggestion}));
     ImGui::PopStyleVar();
+    take_suggestion(state_);
   }
   if (begin_panel("panel/steps", grounds_, layout.steps, px(8), px(2),
                   ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
@@ -107,6 +112,15 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   for (const auto& [action, from_setup] : actions) take_action(state_, action, from_setup);
 }
 
+void MainWindow::draw_opening(const Fonts& fonts, float scale, double& wake_after) {
+  WindowView& view = state_.view;
+  shown_ = state_.document.session.computation();
+  cover_focus(view.focus, state_.dialogs.any_open());
+  begin_focus_part(view.focus, opening_part);
+  const WidgetContext context{palette_of(view.settings.theme), fonts, scale, &view.focus, &wake_after};
+  draw_opening_scene(state_, context, ImGui::GetIO().DisplaySize);
+}
+
 void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_after) {
   WindowDocument& document = state_.document;
   WindowView& view = state_.view;
@@ -114,6 +128,7 @@ void MainWindow::draw_overlays(const Fonts& fonts, float scale, double& wake_aft
   view.focus.enabled = true;
   const WidgetContext widgets{palette_of(view.settings.theme), fonts, scale, &view.focus, &wake_after};
   draw_help_sheet(widgets, dialogs.help);
+  if (draw_log_sheet(widgets, dialogs.log)) state_.clipboard = dialogs.log.path;
   if (draw_doc_sheet(widgets, dialogs.docs)) open_docs_in_browser(state_);
   const LookedAt looked(state_);
   draw_comparison_sheet(looked.context(view, heatmaps_, fonts, scale, wake_after), looked.computation->trace,

@@ -146,7 +146,8 @@ void draw_lessons(PanelAction& action, bool& on_submenu) {
   }
 }
 
-void draw_sizes(const PanelContext& context, const FirstSteps* first_steps) {
+void draw_sizes(const PanelContext& context, const MenuBarInfo& info) {
+  const FirstSteps* first_steps = info.first_steps;
   const Op op = context.trace.options.op;
   const char* name = op == Op::multi_head_attention ? "multi_head_attention" : "scaled_dot_product_attention";
   const std::string sizes = sizes_text(context.trace);
@@ -179,6 +180,8 @@ void draw_sizes(const PanelContext& context, const FirstSteps* first_steps) {
   }
   if (first_steps)
     draw_first_steps(context, *first_steps, menus_end + gap, free_end - 3 * gap, origin.y + 0.5f * height);
+  else if (info.suggestion)
+    draw_suggestion(context, *info.suggestion, menus_end + gap, free_end - 3 * gap, origin.y + 0.5f * height);
 }
 
 }  // namespace
@@ -256,7 +259,7 @@ PanelAction draw_menu_bar(const PanelContext& context, const MenuBarInfo& info) 
     ImGui::PopStyleVar();
     ImGui::EndMenu();
   }
-  draw_sizes(context, info.first_steps);
+  draw_sizes(context, info);
   ImGui::PopFont();
   ImGui::EndMenuBar();
   return action;

@@ -7,7 +7,8 @@
 
 namespace headwise {
 
-struct FirstSteps;  // app/window/first_steps.h
+struct FirstSteps;       // app/window/first_steps.h
+struct ShownSuggestion;  // likewise
 
 struct MenuBarInfo {
   std::string undo_label, redo_label;  // empty: nothing to undo or redo
@@ -18,6 +19,7 @@ struct MenuBarInfo {
   bool has_playlist = false;  // loaded, walked or not
   int* to_open = nullptr;  // menu to open by keyboard in this frame, else −1; the arrow keys set the next one
   const FirstSteps* first_steps = nullptr;  // progress; null: they are not shown
+  ShownSuggestion* suggestion = nullptr;    // shown in their place; null: none
 };
 
 // Fills the menu bar of the current window.

@@ -58,7 +58,7 @@ void add_page(WindowState& window) {
     return;
   }
   window.view.notices.say(
-      fmt::format("Added as page {} of {} playlist. “Walk through playlist” shows it and lets you write "
+      fmt::format("Added as page {} of {} playlist. “Present playlist” shows it and lets you write "
                   "captions; “Save playlist…” saves it.",
                   pages.size(), pages.size() == 1 ? "a new" : "the"));
 }

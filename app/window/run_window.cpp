@@ -10,6 +10,7 @@
 #include "app/window/main_window.h"
 #include "app/window/playlist_making.h"
 #include "app/window/window_files.h"
+#include "app/window/window_opening.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
@@ -60,6 +61,8 @@ int run_window(const WindowOptions& options) {
     state.document.scenario_path = *options.path;
     tell_of_opened(state, asked);
   }
+  if (!options.path && !options.preset && !options.lesson && options.intro && loaded.settings.opening_scene)
+    show_opening(state);
   if (playlist) start_walk(state, *std::move(playlist), *options.path);
   if (options.lesson) start_walk(state, lesson_playlist(*options.lesson));
   if (!at_once) state.document.session.open(asked, "open " + *options.path);

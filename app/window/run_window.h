@@ -11,6 +11,7 @@ struct WindowOptions {
   std::optional<std::string> path{};    // a scenario, playlist or array file
   std::optional<std::string> preset{};  // a name of core/scenario/presets.h
   std::optional<std::string> lesson{};  // a name of core/playlist/lessons.h
+  bool intro = true;                    // the opening scene may come first, if nothing else was asked for
 };
 
 // Returns the exit status when the window is closed. Throws Error: usage if the file is missing or damaged, input if its

@@ -4,6 +4,7 @@
 #include "app/window/command_handlers.h"
 #include "app/window/window_files.h"
 #include "app/window/window_moves.h"
+#include "app/window/window_settings.h"
 #include "app/window/window_state.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
@@ -11,6 +12,7 @@
 namespace headwise {
 
 void perform(WindowState& window, CommandCall call) {
+  if (const auto tried = suggestion_of(call.id)) remember_suggestion(window.view, *tried);
   handle_command(window, call);
   window.view.selection = selection_within(window.view.selection, window.document.session.trace());
 }
@@ -63,6 +65,7 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
     view.selection.tensor.reset();
     view.motion = {place.progress, false};
     view.steps.playing = false;
+    remember_suggestion(view, Suggestion::timeline);
   }
   if (action.selection) {
     view.selection = selection_within(view.selection, document.session.trace());

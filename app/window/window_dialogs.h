@@ -10,12 +10,14 @@
 #include "app/sheets/heads_question.h"
 #include "app/sheets/heads_sheet.h"
 #include "app/sheets/help_sheet.h"
+#include "app/sheets/log_sheet.h"
 
 namespace headwise {
 
 struct WindowDialogs {
   HelpSheetState help;
   DocSheetState docs;
+  LogSheetState log;
   CommandPaletteState palette;
   ComparisonSheetState comparison;
   FullSizeState full_size;
@@ -25,7 +27,7 @@ struct WindowDialogs {
   ExportDialogState export_dialog;
 
   bool any_open() const {
-    return help.keys || help.about || docs.open || comparison.open || full_size.open || heads.open ||
+    return help.keys || help.about || docs.open || log.open || comparison.open || full_size.open || heads.open ||
            heads_question.open || files.open || export_dialog.open || palette.open;
   }
 };

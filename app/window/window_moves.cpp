@@ -61,6 +61,8 @@ void let_go(WindowState& window) {
     release_focus(view.focus);
     // A field that loses the focus shows the value that has a result.
     if (!document.session.error().empty()) document.session.undo();
+  } else if (view.full_screen) {
+    view.full_screen = view.stage_only = false;
   } else if (view.steps.playing) {
     view.steps.playing = false;
   } else if (view.notices.dismiss_all()) {
@@ -76,7 +78,7 @@ void let_go(WindowState& window) {
   } else if (selection.tensor) {
     selection.tensor.reset();
   } else if (view.stage_only) {
-    view.full_screen = view.stage_only = false;
+    view.stage_only = false;
   }
 }
 

@@ -18,8 +18,8 @@ void go_to_next_view(WindowState& window);
 // Gradients, which are walked backwards, with the last. A paused motion continues.
 void play(WindowView& view);
 
-// Escape: one thing at a time, the nearest first. Cancels what is being saved or computed; then leaves the focus, notices,
-// an edit without a result, a lesson, the pinned cell, and stage-only mode.
+// Escape: one thing at a time, the nearest first. Cancels what is being saved or computed; then leaves the focus,
+// full screen, playing, notices, an edit without a result, the pinned cell, a lesson, and the stage alone.
 void let_go(WindowState& window);
 
 }  // namespace headwise

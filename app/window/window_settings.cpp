@@ -57,10 +57,26 @@ void scale_text(WindowView& view, float scale) {
   change_settings(view, settings);
 }
 
+void remember_opening_seen(WindowView& view) {
+  if (!view.settings.opening_scene) return;
+  Settings settings = view.settings;
+  settings.opening_scene = false;
+  change_settings(view, settings);
+}
+
+void remember_suggestion(WindowView& view, Suggestion suggestion) {
+  const auto at = static_cast<std::size_t>(suggestion);
+  if (view.settings.suggestions_done[at]) return;
+  Settings settings = view.settings;
+  settings.suggestions_done.set(at);
+  change_settings(view, settings);
+}
+
 void begin_first_steps(WindowView& view) {
   view.first_steps = {};
   Settings settings = view.settings;
   settings.first_steps = true;
+  settings.suggestions_done.reset();
   change_settings(view, settings);
 }
 

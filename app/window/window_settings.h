@@ -4,7 +4,8 @@
 
 namespace headwise {
 
-struct WindowView;  // app/window/window_view.h
+enum class Suggestion : int;  // app/session/suggestions.h
+struct WindowView;            // app/window/window_view.h
 
 // Multiplies its speed by `factor`, between the slowest and the fastest.
 void scale_motion(WindowView& view, float factor);
@@ -14,6 +15,12 @@ void toggle_reduce_motion(WindowView& view);
 void toggle_theme(WindowView& view);
 // The size of type: 1 is the display's default. Clamped between the smallest and the largest.
 void scale_text(WindowView& view, float scale);
+
+// The opening scene was seen: the window no longer starts with it.
+void remember_opening_seen(WindowView& view);
+
+// A suggestion was tried or dismissed: it is not made again.
+void remember_suggestion(WindowView& view, Suggestion suggestion);
 
 // Shows the first steps again, from the beginning.
 void begin_first_steps(WindowView& view);

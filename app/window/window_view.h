@@ -7,6 +7,7 @@
 
 #include "app/content/motion.h"
 #include "app/inspector/inspector_panel.h"
+#include "app/opening/opening_scene.h"
 #include "app/session/cell_editing.h"
 #include "app/session/pointed.h"
 #include "app/session/reach_of_cell.h"
@@ -42,11 +43,14 @@ struct WindowView {
   bool stage_only = false;    // no setup, graph, inspector and menu; type as large as the window allows
   bool full_screen = false;
 
+  OpeningState opening;  // what the window begins with
+
   FocusOrder focus;
   StepBarState steps;
   SetupState setup;
   InspectorState inspector;
   FirstSteps first_steps;
+  ShownSuggestion suggestion;
   NoticesState notices;
   int menu_to_open = -1;                   // by the keyboard, in the next frame; −1: none
   std::optional<BrushShape> wanted_brush;  // chosen by name: the stage takes it in the next frame

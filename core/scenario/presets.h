@@ -1,6 +1,7 @@
 // Built-in scenarios: the welcome one and those of the menu, of `list presets` and of `bench --preset`.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <span>
 #include <string>
@@ -20,6 +21,8 @@ struct Preset {
   // The weight of a query for a key that shows what the preset is about, at the step that computes it; nullopt: the current
   // step is kept.
   std::optional<std::pair<Index, Index>> weight = std::nullopt;
+  // Two words of which the text has the first: with the second it means something else, and attention follows. Empty: none.
+  std::array<std::string_view, 2> swap{};
 };
 
 std::span<const Preset> presets();  // the welcome scenario first

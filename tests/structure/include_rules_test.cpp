@@ -50,8 +50,9 @@ const std::map<std::string, std::set<std::string>> layers{
      {"app/stage", "app/panels", "app/widgets", "app/platform", "app/session", "app/content"}},
     {"app/setup", {"app/panels", "app/widgets", "app/platform", "app/session", "app/content"}},
     {"app/sheets", {"app/setup", "app/panels", "app/widgets", "app/platform", "app/session", "app/content"}},
+    {"app/opening", {"app/widgets", "app/platform", "app/session", "app/content"}},
     {"app/window",
-     {"app/sheets", "app/setup", "app/inspector", "app/stage", "app/panels", "app/widgets", "app/render",
+     {"app/opening", "app/sheets", "app/setup", "app/inspector", "app/stage", "app/panels", "app/widgets", "app/render",
       "app/platform", "app/session", "app/content"}},
     {"app/cli", {"app/window", "app/platform", "app/session", "app/gl"}},
 };
@@ -59,7 +60,8 @@ const std::map<std::string, std::set<std::string>> layers{
 const std::set<std::string> precompiled{"core/precompiled.h", "app/precompiled.h", "app/cli/precompiled.h"};
 const std::set<std::string> gl_folders{"core/gpu", "app/gl", "app/render", "app/platform"};
 const std::set<std::string> imgui_folders{"app/platform",  "app/widgets", "app/panels", "app/stage",
-                                          "app/inspector", "app/setup",   "app/sheets", "app/window"};
+                                          "app/inspector", "app/setup",   "app/sheets", "app/opening",
+                                          "app/window"};
 
 bool starts_with_any(const std::string& text, std::initializer_list<const char*> prefixes) {
   for (const char* prefix : prefixes) {

@@ -184,12 +184,13 @@ TEST_CASE(
   CHECK(state.maps.parts.at(6).spec.values.value(0, 149) == 0.0);
   bench.ui->move_to("full_size/map/2");
   CHECK(bench.ui->has("full_size/told"));
+  CHECK(bench.ui->has("full_size/whose"));  // whose weights the maps are of
   bench.ui->click("full_size/map/2");
   REQUIRE(state.maps.head == 2);
   bench.ui->run_frames(2);
   REQUIRE(bench.ui->has("full_size/head"));
   const UiRect map = bench.ui->rect("full_size/head");
-  bench.ui->move_to(map.min.x + 3, map.min.y + 3);
+  bench.ui->move_to(map.min.x + 2, map.min.y + 2);
   for (int i = 0; i < 30; ++i) bench.ui->wheel(1);
   CHECK(state.maps.zoom.side == MapZoom::least_side);
   CHECK(state.maps.zoom.row < 1.0);

@@ -193,12 +193,23 @@ TEST_CASE("the log has one line an error, and keeps to its size") {
   CHECK(std::filesystem::file_size(log.path() + ".old") <= ErrorLog::largest_bytes + 64);
 }
 
-TEST_CASE("the menu says where the log is") {
+TEST_CASE("the menu shows the log, newest last, and where it is") {
   WindowBench bench = open_window();
   if (!bench.ui) return;
-  bench.window->state().view.notices.log = ErrorLog("/tmp/somewhere/errors.log");
+  const TemporaryFolder folder;
+  const std::string path = folder.file("errors.log");
+  bench.window->state().view.notices.log = ErrorLog(path);
+  for (const char* error : {"the first error", "the second error"}) bench.window->state().view.notices.log.write(error);
   bench.ui->key("Ctrl+Shift+P");
   bench.ui->type("error log");
   bench.ui->key("Enter");
-  CHECK(has_notice(bench, "/tmp/somewhere/errors.log"));
+  CHECK(bench.ui->has("log/lines"));
+  const LogSheetState& log = bench.window->state().dialogs.log;
+  CHECK(log.path == path);
+  REQUIRE(log.lines.size() == 2);
+  CHECK(log.lines[1].ends_with("the second error"));
+  bench.ui->click("log/copy");
+  CHECK(std::string(ImGui::GetClipboardText()) == path);
+  bench.ui->click("overlay/close");
+  CHECK_FALSE(bench.window->state().dialogs.any_open());
 }

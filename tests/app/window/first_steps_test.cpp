@@ -147,3 +147,34 @@ TEST_CASE("blocked cells are explained beside the colours") {
   bench.ui->run_until_still();
   CHECK(bench.ui->has("stage/legend/blocked"));  // their weight is 0
 }
+
+TEST_CASE("after the first steps one suggestion at a time takes their place, each until it was tried or dismissed") {
+  WindowBench bench = open_window(1600, 1000);
+  if (!bench.ui) return;
+  WindowView& view = bench.window->state().view;
+  CHECK_FALSE(bench.ui->has("suggestion"));
+  view.settings.first_steps = false;
+  bench.ui->run_frames(2);
+  const auto suggested = [&] { return view.suggestion.suggestion; };
+  REQUIRE(bench.ui->has("suggestion"));
+  CHECK(suggested() == Suggestion::ask);
+  bench.ui->key("Right");
+  bench.ui->run_until_still();
+  CHECK(suggested() == Suggestion::timeline);
+  bench.ui->click("suggestion/dismiss");
+  CHECK(suggested() == Suggestion::ask);
+  bench.ui->click("stage/result");
+  CHECK(suggested() == Suggestion::all_the_way);
+  bench.ui->click("suggestion");  // does it
+  CHECK(bench.selection().all_the_way);
+  CHECK(suggested() == Suggestion::spotlight);
+  bench.ui->key("L");  // by its key
+  CHECK(bench.selection().spotlight);
+  CHECK(suggested() == Suggestion::ask);
+  bench.ui->key("M");
+  CHECK(suggested() == Suggestion::is_it_the_same);
+  // Help, First steps begins anew.
+  bench.ui->click("menu/Help");
+  bench.ui->click("menu/First steps");
+  CHECK(view.settings.suggestions_done.none());
+}

@@ -152,9 +152,9 @@ TEST_CASE("letters strewn over a name find nothing") {
     return std::ranges::any_of(find_entries(entries, query),
                                [&](const PaletteMatch& match) { return entries[match.entry].name == name; });
   };
-  CHECK_FALSE(finds("shown as", "Walk through playlist"));
-  CHECK_FALSE(finds("aklu", "Walk through playlist"));
-  CHECK(finds("wtp", "Walk through playlist"));
+  CHECK_FALSE(finds("shown as", "Walk the cells"));
+  CHECK_FALSE(finds("akhel", "Walk the cells"));
+  CHECK(finds("wtc", "Walk the cells"));
   CHECK(finds("sftmx", "Go to Softmax"));
 }
 

@@ -217,7 +217,7 @@ TEST_CASE(
   CHECK(bench.scenario().edits.size() == 1);
   CHECK_FALSE(bench.ui->has("setup/preset/painted"));
   ask_for(bench, "discard edits");
-  CHECK(listed(bench).front() == "Discard edits by hand");
+  CHECK(listed(bench).front() == "Discard manual edits");
   bench.ui->key("Enter");
   CHECK(bench.scenario().edits.empty());
   for (int i = 0; i < 2; ++i) bench.ui->key("Ctrl+Z");

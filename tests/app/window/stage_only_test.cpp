@@ -2,7 +2,9 @@
 #include <doctest/doctest.h>
 
 #include "app/stage/spotlight.h"
+#include "app/window/playlist_walk.h"
 #include "app/window/window_layout.h"
+#include "core/playlist/lessons.h"
 #include "tests/app/window_bench.h"
 
 using namespace headwise;
@@ -20,6 +22,29 @@ int brightness(Rgba8 c) {
 }
 
 }  // namespace
+
+TEST_CASE("Escape leaves full screen first, then unpins, then leaves the lesson, one at a time") {
+  WindowBench bench = open_window(1600, 900);
+  if (!bench.ui) return;
+  WindowState& state = bench.window->state();
+  start_walk(state, lesson_playlist("first_walk"));
+  bench.ui->run_until_still();
+  bench.ui->key("F11");
+  bench.ui->run_until_still();
+  bench.ui->click("stage/result");
+  REQUIRE(bench.selection().pinned);
+  REQUIRE(bench.selection().pinned != state.document.walk.shown()->pin);
+  bench.ui->key("Escape");
+  CHECK_FALSE(bench.ui->result().full_screen);
+  CHECK_FALSE(state.view.stage_only);
+  CHECK(bench.selection().pinned);
+  CHECK(state.document.walk.page);
+  bench.ui->key("Escape");
+  CHECK_FALSE(bench.selection().pinned);
+  CHECK(state.document.walk.page);
+  bench.ui->key("Escape");
+  CHECK_FALSE(state.document.walk.page);
+}
 
 TEST_CASE("F leaves the steps and the stage, F11 on the whole screen, and Escape brings everything back") {
   WindowBench bench = open_window(1600, 900);

@@ -109,8 +109,12 @@ press f; stop stage-alone
 press Escape; back whole-window "$rest"
 quit_program
 
-# The welcome scenario: a trained model, whose words change when the head is muted that it opens on.
-open_at welcome
+# The opening scene, once with the other word; then the welcome scenario: a trained model, whose words change when the head is
+# muted that it opens on.
+open_at opening
+press Tab; press space; stop opening-wide
+press space; stop opening-tired
+press Escape; stop welcome
 for view in all-heads tokens q-k gradients compare memory prediction; do press a; stop "welcome-$view"; done
 press m; stop welcome-head-muted
 press ctrl z; stop welcome-head-heard

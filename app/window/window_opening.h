@@ -1,0 +1,37 @@
+// The opening scene as part of the window: when it is shown, what its controls do, and how it becomes the stage.
+#pragma once
+
+#include <imgui.h>
+
+#include <optional>
+
+#include "app/opening/opening_scene.h"
+#include "app/session/keys.h"
+#include "app/widgets/widget_context.h"
+
+namespace headwise {
+
+struct OneHeadState;
+struct WindowState;
+
+// Whether the scene covers the whole window. While it unfolds, the panels are drawn under it.
+bool opening_covers(const OpeningState& opening);
+
+// Shows the scene, opening its sentence unless the scenario already has it; says so if there is no head to show.
+void show_opening(WindowState& window);
+// Lets the stage appear, at the row that the scene shows. From then on the window starts there.
+void unfold(WindowState& window);
+
+// A key pressed while the scene covers the window: it unfolds. True if that is all that the key does; else it also does what it
+// does on the stage.
+bool unfold_by_key(WindowState& window, KeyChord chord);
+// The same for keys that no command has.
+void unfold_by_other_keys(WindowState& window);
+
+// Draws the scene into the current ImGui window, and does what is asked for.
+void draw_opening_scene(WindowState& window, const WidgetContext& context, ImVec2 size);
+// Draws it over the panels while it unfolds.
+void draw_opening_over(const WindowState& window, const WidgetContext& context, ImVec2 size,
+                       const OneHeadState& stage);
+
+}  // namespace headwise
