@@ -26,6 +26,8 @@ struct OneHeadState {
   Theme legend_theme = Theme::dark;
 
   HeadRanges head_ranges;  // of the thumbnails
+
+  double foot_right = 0.0;  // where the colour bars and the legend of the last frame end, in pixels
 };
 
 // `before`: the content of the previous step while context.motion is on its way from there; else null. `under_mouse` is set
