@@ -17,9 +17,10 @@ uniform uvec2 pixel_rest;  // (2·base_pixel + 1)·cells − 2·base_cell·pixel
 uniform uvec2 cell_rest;   // 2·base_cell·pixels + cells − 1 − 2·base_pixel·cells
 
 uniform ivec4 rule;        // gap, hatch period, hatch width, mark
+uniform int blocked_cross;  // PlaneRule::cross
 uniform vec2 position;     // of a value in the table: position.x + value · position.y
 uniform vec4 state_colors[3];  // nan, blocked, hatch
-uniform vec3 inks;             // on nan, on the table's first and last entry: 0 black, 1 white
+uniform vec4 inks;             // on nan, on the table's first and last entry, on blocked: 0 black, 1 white
 
 out vec4 color;
 
@@ -40,6 +41,7 @@ bool on_mark(int kind, ivec2 inside, ivec2 extent, int mark) {
   ivec2 from_middle = abs(2 * inside + 1 - extent);
   int a = from_middle.x, b = from_middle.y;
   bool minus = b <= mark && 2 * a <= extent.x;
+  if (kind == BLOCKED) return abs(a - b) <= blocked_cross && 5 * max(a, b) <= 2 * min(extent.x, extent.y);
   if (kind == NAN) return abs(a * extent.y - b * extent.x) <= mark * max(extent.x, extent.y) && 4 * a <= 3 * extent.x;
   if (kind == PLUS_INF) return minus || (a <= mark && 2 * b <= extent.y);
   return minus;
@@ -68,6 +70,7 @@ void main() {
     color = entry(clamp(position.x + texel.r * position.y, 0.0, 255.0));
   } else if (kind == BLOCKED) {
     color = state_colors[1];
+    if (blocked_cross > 0) ink = inks.w;
   } else if (kind == NAN) {
     color = state_colors[0];
     ink = inks.x;
@@ -75,7 +78,10 @@ void main() {
     color = entry(kind == PLUS_INF ? 255.0 : 0.0);
     ink = kind == PLUS_INF ? inks.z : inks.y;
   }
-  if ((kind == BLOCKED || kind == BLOCKED_VALUE) && (in_plane.x + in_plane.y) % rule.y < rule.z)
-    color = state_colors[2];
+  if (kind == BLOCKED_VALUE || (kind == BLOCKED && blocked_cross == 0)) {
+    int across = (in_plane.x + in_plane.y) % rule.y;
+    if (across < rule.z) color = kind == BLOCKED ? state_colors[2] : vec4(1.0);
+    else if (kind == BLOCKED_VALUE && across < 2 * rule.z) color = vec4(vec3(0.0), 1.0);
+  }
   if (ink >= 0.0 && rule.w > 0 && on_mark(kind, inside, extent, rule.w)) color = vec4(vec3(ink), 1.0);
 }

@@ -15,7 +15,7 @@ namespace headwise {
 class ValueRanges {
  public:
   // Over every map that the tensor has in this batch (all heads). Cells blocked by `mask`, which has the same shape, do not
-  // count where only the hatching is drawn (core/picture/heatmap.h).
+  // count where nothing but that is shown (core/picture/heatmap.h).
   ValueRange of(const TensorPtr& tensor, Index batch, bool probabilities, const TensorPtr& mask = nullptr,
                 double blocked_at = -std::numeric_limits<double>::infinity());
 

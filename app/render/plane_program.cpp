@@ -79,6 +79,7 @@ PlaneProgram::PlaneProgram(std::string_view label, std::span<const unsigned char
                 .pixel_rest = program_.uniform("pixel_rest"),
                 .cell_rest = program_.uniform("cell_rest"),
                 .rule = program_.uniform("rule"),
+                .blocked_cross = program_.uniform("blocked_cross"),
                 .position = program_.uniform("position"),
                 .state_colors = program_.uniform("state_colors"),
                 .inks = program_.uniform("inks")} {
@@ -103,7 +104,8 @@ void PlaneProgram::set_theme(ColorMap map, Theme theme) const {
   glUniform4fv(uniforms_.state_colors, 3, states.data());
   const ColorTable& table = color_table(map, theme);
   const auto ink = [](Rgba8 ground) { return static_cast<float>(ink_on(ground).r) / 255.0f; };
-  glUniform3f(uniforms_.inks, ink(nan_color(theme)), ink(table.front()), ink(table.back()));
+  glUniform4f(uniforms_.inks, ink(nan_color(theme)), ink(table.front()), ink(table.back()),
+              ink(blocked_color(theme)));
 }
 
 void PlaneProgram::draw(const PlaneTile& tile) const {
@@ -121,6 +123,7 @@ void PlaneProgram::draw(const PlaneTile& tile) const {
   set_uints(uniforms_.pixel_rest, x.pixel_rest, y.pixel_rest);
   set_uints(uniforms_.cell_rest, x.cell_rest, y.cell_rest);
   glUniform4i(uniforms_.rule, tile.rule.gap, tile.rule.hatch_period, tile.rule.hatch_width, tile.rule.mark);
+  glUniform1i(uniforms_.blocked_cross, tile.rule.cross);
   const TablePosition position = table_position(tile.range, *tile.texels);
   glUniform2f(uniforms_.position, position.at, position.slope);
   glDrawArrays(GL_TRIANGLE_STRIP, 0, 4);

@@ -103,7 +103,7 @@ Texel most_telling(const Reader& read, const HeatmapSpec& spec, const Cells& row
 }
 
 // The smallest and the largest value of each column over some rows of cells, vectorised. False if a cell is neither a
-// finite value nor only hatched: those rows are examined cell by cell.
+// finite value nor only blocked: those rows are examined cell by cell.
 template <class T>
 bool column_extremes(const Stored<T>& read, double blocked_at, const Cells& rows, const Cells& cols, T* least,
                      T* most) {

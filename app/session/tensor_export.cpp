@@ -92,7 +92,7 @@ std::vector<Index> heads_of(const Trace& trace, const Tensor& tensor, const Tens
   return heads;
 }
 
-// Tensors that masks have acted on: their blocked cells are hatched. A gradient ends at the mask: before it, blocked cells
+// Tensors that masks have acted on: their blocked cells are marked. A gradient ends at the mask: before it, blocked cells
 // get none.
 bool is_masked(TensorName name) {
   switch (name.id) {

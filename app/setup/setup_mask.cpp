@@ -132,8 +132,8 @@ void draw_setup_mask(SetupRows& rows) {
   MaskSpec& mask = rows.scenario().mask;
   int causal = mask.is_causal ? 1 : 0;
   if (rows.choice({"setup/causal", "causal", "",
-                   "On: query i sees only keys j ≤ i, so no token sees later ones. Blocked cells are hatched "
-                   "in this window. In torch.nn.MultiheadAttention True means blocked, in "
+                   "On: query i sees only keys j ≤ i, so no token sees later ones. Blocked cells are grey, "
+                   "with × or −∞. In torch.nn.MultiheadAttention True means blocked, in "
                    "F.scaled_dot_product_attention True means takes part."},
                   off_on, causal)) {
     mask.is_causal = causal == 1;

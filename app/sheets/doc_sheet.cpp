@@ -55,9 +55,8 @@ bool link_pressed(const WidgetContext& context, const DocWord& word, int index, 
   ui_probe_item("docs/link/" + to.name);
   tooltip(context, fmt::format("go to the page {}", to.title));
   const float y = std::floor(at.y + context.fonts.sans->FontSize + context.px(2)) + 0.5f;
-  ImGui::GetWindowDrawList()->AddLine({at.x, y}, {at.x + size.x, y},
-                                      im_color(context.palette.text, hovered || focused ? 1.0f : 0.4f),
-                                      context.scale);
+  const Rgba8 ink = hovered || focused ? context.palette.text : context.palette.text_faint;
+  ImGui::GetWindowDrawList()->AddLine({at.x, y}, {at.x + size.x, y}, im_color(ink), context.scale);
   ImGui::PopID();
   return pressed;
 }

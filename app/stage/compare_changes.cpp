@@ -17,7 +17,7 @@ bool same_view(const MatrixView& a, const MatrixView& b) {
          a.row_stride == b.row_stride && a.col_stride == b.col_stride;
 }
 
-// Cells that both sides block are hatched in their difference too.
+// Cells that both sides block are marked in their difference too.
 TensorPtr common_mask(const HeatmapSpec& a, const HeatmapSpec& b) {
   if (!a.mask || !b.mask) return nullptr;
   Tensor mask(Shape{{"rows", a.mask->rows}, {"cols", a.mask->cols}}, DType::f64);

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "app/widgets/heatmap_view.h"
 #include "app/widgets/measure.h"
-#include "app/widgets/ui_probe.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -31,30 +31,6 @@ bool is_boolean(const MatrixView& mask_bias) {
   return true;
 }
 
-void draw_minus_infinities(const WidgetContext& context, ImDrawList* list, const StagePart& part,
-                           const PlaneGeometry& plane) {
-  if (part.matrix.name != TensorName{TensorId::mask_bias}) return;
-  ImFont* font = context.fonts.mono_small;
-  const std::string text = "−∞";
-  const float width = width_of(font, text);
-  const float cell_width = static_cast<float>(plane.width) / static_cast<float>(plane.cols),
-              cell_height = static_cast<float>(plane.height) / static_cast<float>(plane.rows);
-  if (cell_width < width + 4 || cell_height < font->FontSize) return;
-  for (Index row = 0; row < plane.rows; ++row) {
-    for (Index col = 0; col < plane.cols; ++col) {
-      if (part.spec.values.value(row, col) != minus_infinity) continue;
-      const RectF cell = plane.cell(row, col);
-      const ImVec2 at{std::floor(static_cast<float>(cell.x + cell.width / 2) - width / 2),
-                      std::floor(static_cast<float>(cell.y + cell.height / 2) - font->FontSize / 2)};
-      // On a backing rectangle: the hatching would cross it out.
-      list->AddRectFilled({at.x - 1, at.y}, {at.x + width + 1, at.y + font->FontSize},
-                          im_color(context.palette.panel, 0.85f));
-      list->AddText(font, font->FontSize, at, im_color(context.palette.text), text.c_str());
-    }
-  }
-  ui_probe("digits/−∞", corner(plane), far_corner(plane));
-}
-
 bool draw_mask_letters(const WidgetContext& context, ImDrawList* list, const StagePart& part,
                        const PlaneGeometry& plane, MaskConvention reading) {
   if (reading == MaskConvention::added || part.matrix.name != TensorName{TensorId::mask_bias}) return false;
@@ -67,14 +43,14 @@ bool draw_mask_letters(const WidgetContext& context, ImDrawList* list, const Sta
   if (side(plane.width, plane.cols) < width + 4 || side(plane.height, plane.rows) < font->FontSize - 1 ||
       !is_boolean(values))
     return false;
+  const ColorTable& table = color_table(part.spec.color_map, part.spec.theme);
   for (Index row = 0; row < plane.rows; ++row) {
     for (Index col = 0; col < plane.cols; ++col) {
-      const RectF cell = plane.cell(row, col);
-      const bool truth = is_true(values.value(row, col), reading);
-      const ImVec2 at{std::floor(static_cast<float>(cell.x + cell.width / 2) - width / 2),
-                      std::floor(static_cast<float>(cell.y + cell.height / 2) - font->FontSize / 2)};
-      list->AddText(font, font->FontSize, at,
-                    im_color(truth ? context.palette.text : context.palette.text_dim), truth ? "T" : "F");
+      const double value = values.value(row, col);
+      const bool blocked = cell_kind(part.spec, row, col) == CellKind::blocked;
+      const Rgba8 ground = blocked ? blocked_color(part.spec.theme) : color_at(value, part.spec.range, table);
+      const std::string letter = is_true(value, reading) ? "T" : "F";
+      draw_cell_word(context, list, plane.cell(row, col), {letter, ground, blocked});
     }
   }
   return true;

@@ -15,10 +15,6 @@ namespace headwise {
 // Whether the masks of this trace only block, so that a map of booleans captures them completely.
 bool is_boolean(const MatrixView& mask_bias);
 
-// "−∞" over the hatching of mask_bias's cells, where it fits.
-void draw_minus_infinities(const WidgetContext& context, ImDrawList* list, const StagePart& part,
-                           const PlaneGeometry& plane);
-
 // T and F in the cells of mask_bias, where they fit; false if nothing was drawn: no boolean convention is selected, the
 // plane is not a mask or not boolean, or its cells are too small.
 bool draw_mask_letters(const WidgetContext& context, ImDrawList* list, const StagePart& part,

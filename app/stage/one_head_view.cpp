@@ -56,7 +56,7 @@ void draw_sign(const PanelContext& context, const std::string& sign, const RectF
   list->AddLine(ImVec2(middle + half - 4 * u, y + 6 * u), ImVec2(middle + half, y + 2 * u), color, u);
 }
 
-// After the colour bars: what hatched, crossed or minus-marked cells mean, if the result has any.
+// After the colour bars: what grey, crossed or minus-marked cells mean, if the result has any.
 void draw_legend(const PanelContext& context, OneHeadState& state, const StageContent& content,
                  const StageLayout& layout, float right) {
   if (layout.bars.empty()) return;
@@ -79,7 +79,9 @@ void draw_legend(const PanelContext& context, OneHeadState& state, const StageCo
   float y = std::round(static_cast<float>(bar.y) - font->FontSize - 3.0f * u);
   std::vector<HeatmapPlane> planes;
   for (const LegendEntry& entry : state.legend) {
-    if (x + side + 6.0f * u + width_of(font, entry.text) > right) return;
+    const float end = x + side + 6.0f * u + width_of(font, entry.text);
+    if (end > right) return;
+    state.foot_right = std::max<double>(state.foot_right, end);
     planes.push_back({&entry.swatch, ImVec2(x, y), ImVec2(x + side, y + side)});
     list->AddText(font, font->FontSize, ImVec2(x + side + 6.0f * u, y + (side - font->FontSize) / 2),
                   im_color(context.palette.text_dim), entry.text.c_str());
@@ -164,7 +166,8 @@ class View {
   void draw_overlays(std::optional<CellRef>& under_mouse) const;
   // Titles and labels; returns the head whose number was clicked.
   std::optional<Index> draw_words() const;
-  void draw_bars() const;
+  // Returns where they end.
+  double draw_bars() const;
   const PlaneGeometry& result() const { return drawn_[0].plane; }
 
  private:
@@ -272,7 +275,8 @@ void View::draw_above_words() const {
                            layout_.above->x - area_.x, reason_height(context_, layout_)});
 }
 
-void View::draw_bars() const {
+double View::draw_bars() const {
+  double bars_end = area_.x;
   for (std::size_t i = 0; i < layout_.bars.size(); ++i) {
     const StageBar& bar = content_.bars[i];
     const RectF& strip = layout_.bars[i];
@@ -282,7 +286,10 @@ void View::draw_bars() const {
     draw_color_bar(context_.widgets(), ImGui::GetWindowDrawList(), strip, bar.color_map, context_.theme,
                    bar.range, bar_caption(context_, content_, i), static_cast<float>(end - strip.x),
                    is_own ? &own : nullptr);
+    const double caption = width_of(context_.fonts.small, bar_caption(context_, content_, i));
+    bars_end = strip.x + std::max(strip.width, std::min(caption, end - strip.x));
   }
+  return bars_end;
 }
 
 }  // namespace
@@ -305,7 +312,7 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
   if (const auto head = view.draw_words()) action.selection = looking_at_head(context, *head);
   if ((content.row_figures || content.col_figures) && !entering)
     draw_figures(context, state, content, layout);
-  view.draw_bars();
+  state.foot_right = view.draw_bars();
   if (!entering) draw_legend(context, state, content, layout, static_cast<float>(area.x + area.width));
   if (before) draw_making(context, content, *before, layout);
   return action;

@@ -38,6 +38,7 @@ struct OneHeadState {
   HeadRanges head_ranges;  // of the thumbnails
 
   std::optional<ShownMap> shown;  // none while another view is shown
+  double foot_right = 0.0;  // where the colour bars and the legend of the last frame end, in pixels
 };
 
 // `before`: the content of the previous step while context.motion is on its way from there; else null. `under_mouse` is set

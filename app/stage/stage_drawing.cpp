@@ -247,8 +247,9 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
   draw_row_blocks(widgets, list, plane, part.row_block);
   const bool probabilities = !part.matrix.name.gradient && tensor_entry(part.matrix.name.id).probabilities;
   const bool letters = draw_mask_letters(widgets, list, part, plane, context.selection.mask_convention);
-  if (!letters) draw_minus_infinities(widgets, list, part, plane);
-  if (!letters && draw_cell_digits(widgets, list, plane, part.spec, probabilities, operand ? 5.0f : 2.0f)) {
+  // The values of a mask are worth more than air.
+  const float air = part.matrix.name == TensorName{Id::mask_bias} ? 0.0f : operand ? 5.0f : 2.0f;
+  if (!letters && draw_cell_digits(widgets, list, plane, part.spec, probabilities, air)) {
     ui_probe("digits/" + to_string(part.matrix.name), corner(plane), far_corner(plane));
   }
 

@@ -8,6 +8,8 @@
 #include "app/content/stage_views.h"
 #include "app/session/cell_editing.h"
 #include "app/stage/all_heads_view.h"
+#include "app/stage/mask_bars.h"
+#include "app/stage/one_head_layout.h"
 #include "app/stage/spotlight.h"
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
@@ -27,6 +29,11 @@ void fade(const PanelContext& context, const RectF& area) {
                                             im_color(context.palette.panel, static_cast<float>(hidden)));
 }
 
+// Whether it is a cell of a map of query-key pairs.
+bool is_pair(const std::optional<CellRef>& cell) {
+  return cell && !cell->tensor.gradient && cell->index.size() == 4;
+}
+
 // A brush stroke over the maps of the mask step. All pairs become what its first pair becomes.
 void paint(const PanelContext& context, MaskBrush& brush, const std::optional<CellRef>& under_mouse,
            PanelAction& action) {
@@ -34,7 +41,7 @@ void paint(const PanelContext& context, MaskBrush& brush, const std::optional<Ce
     brush.painting = false;
     brush.before.reset();
   }
-  const bool on_map = under_mouse && !under_mouse->tensor.gradient && under_mouse->index.size() == 4;
+  const bool on_map = is_pair(under_mouse);
   if (!on_map || !painting_refusal(context.trace).empty()) return;
   const Index query = under_mouse->index[2], key = under_mouse->index[3];
   const Index batch = context.selection.batch, head = context.selection.head;
@@ -45,6 +52,7 @@ void paint(const PanelContext& context, MaskBrush& brush, const std::optional<Ce
     brush.from_query = query;
     brush.from_key = key;
     brush.before = context.scenario;
+    brush.weights_before = context.trace.tensors.attn_weights;
   }
   if (!brush.painting) return;
   auto shape = static_cast<BrushShape>(brush.shape - 1);
@@ -180,6 +188,24 @@ PanelAction draw_view(StageFrame& frame) {
   return draw_one_head(context, state.one_head, content, frame.before, area, mouse);
 }
 
+bool paints(const MaskBrush& brush, const Selection& selection) {
+  return brush.shape > 0 && selection.step == Step::mask && selection.view == StageView::one_head;
+}
+
+// With the brush in hand, what the mask makes of the row under the mouse; during a stroke, of the last row that it met.
+void draw_painted_row(const StageFrame& frame) {
+  const PanelContext& context = frame.context;
+  MaskBrush& brush = frame.state.brush;
+  if (!paints(brush, frame.selection) || !frame.content.nothing.empty() || context.motion < 1.0) return;
+  if (is_pair(frame.under_mouse))
+    brush.pair = frame.under_mouse;
+  else if (!brush.painting)
+    brush.pair.reset();
+  if (!brush.pair) return;
+  draw_mask_bars(context, frame.content, one_head_layout(context, frame.content, frame.area), frame.area,
+                 frame.state.one_head.foot_right, *brush.pair, brush.weights_before);
+}
+
 // Why no view has anything to draw; else empty.
 std::string nothing_to_draw(const PanelContext& context, const RectF& area) {
   const double least = 120.0 * context.scale;
@@ -195,12 +221,11 @@ void use_mouse(const PanelContext& context, StageState& state, std::optional<Cel
                Selection& selection, PanelAction& action) {
   if (cell_pressed(context)) state.mouse_at_rest.reset();
   if (state.mouse_at_rest && !keys_decide(context)) under_mouse.reset();
-  const bool paints =
-      state.brush.shape > 0 && selection.step == Step::mask && selection.view == StageView::one_head;
-  if (paints) paint(context, state.brush, under_mouse, action);
+  const bool painting = paints(state.brush, selection);
+  if (painting) paint(context, state.brush, under_mouse, action);
   if (under_mouse) {
     selection.hovered = under_mouse;
-    if (!paints && cell_pressed(context)) {
+    if (!painting && cell_pressed(context)) {
       const bool unpins = selection.pinned == under_mouse;
       selection.pinned = unpins ? std::nullopt : under_mouse;
     }
@@ -247,6 +272,7 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
     draw_stage_sentence(context, nothing, area);
   } else {
     action = draw_view(frame);
+    draw_painted_row(frame);
   }
   if (fades) fade(context, frame.area);
   draw_spotlight(context, frame.area, lit);

@@ -27,6 +27,10 @@ struct MaskBrush {
   // For a rectangle: where it began, and the scenario that it is drawn on.
   Index from_query = 0, from_key = 0;
   std::optional<Scenario> before;
+  // What the bars under the map compare (app/stage/mask_bars.h): the pair of the stroke that the mouse was over last, and
+  // attn_weights when the last stroke began.
+  std::optional<CellRef> pair;
+  TensorPtr weights_before;
 };
 
 struct StageState {

@@ -117,8 +117,8 @@ void draw_timeline(const PanelContext& context, const Chips& chips, ImVec2 origi
   if (focused) slide_by_keys(now, static_cast<double>(middle.size() - 1), action);
   ImDrawList& draw = *ImGui::GetWindowDrawList();
   const float thick = widgets.px(2);
-  draw.AddLine({middle.front(), y}, {middle.back(), y}, im_color(palette.border), thick);
-  draw.AddLine({middle.front(), y}, {x_at(now), y}, im_color(palette.text_faint), thick);
+  draw.AddLine({middle.front(), y}, {middle.back(), y}, im_color(palette.text_faint), thick);
+  draw.AddLine({middle.front(), y}, {x_at(now), y}, im_color(palette.text_dim), thick);
   draw.AddCircleFilled({x_at(now), y}, widgets.px(held || hovered ? 4.5f : 3.5f),
                        im_color(held || hovered ? palette.focus : palette.text_dim));
 }

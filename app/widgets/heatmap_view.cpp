@@ -6,6 +6,7 @@
 #include <string>
 
 #include "app/widgets/measure.h"
+#include "core/picture/cell_text.h"
 #include "core/picture/number_text.h"
 
 namespace headwise {
@@ -54,6 +55,7 @@ DigitStyle digit_style(const WidgetContext& context, const HeatmapSpec& spec, bo
       const std::string text = cell_number(end, decimals, probability);
       letters = std::max(letters, width_of(font, text) / letter);
     }
+    if (spec.mask && !probability) letters = std::max(letters, 2.0f);  // "−∞"
     for (const float size : sizes) {
       if (size < small && size < smallest_type) continue;
       const float width = letters * letter * size / font->FontSize + context.px(3);
@@ -73,16 +75,34 @@ ImVec2 least_digit_cell(const WidgetContext& context, const HeatmapSpec& spec, b
   return {std::ceil(least.width) + 1.0f, std::ceil(least.height) + 1.0f};
 }
 
+bool draw_cell_word(const WidgetContext& context, ImDrawList* list, const RectF& cell, const CellWord& word) {
+  ImFont* font = context.fonts.mono_small;
+  const float size = word.size > 0.0f ? word.size : font->FontSize;
+  const float width = width_of(font, word.text, size);
+  if (static_cast<double>(width) > cell.width) return false;
+  const float x = static_cast<float>(cell.x + cell.width / 2), y = static_cast<float>(cell.y + cell.height / 2);
+  if (word.plated) {
+    // As large as the cross (core/picture/plane_rule.h), or as the text.
+    const double cross = 0.2 * std::min(cell.width, cell.height) + 2.0;
+    const auto half = [&](float text, double side) {
+      return static_cast<float>(std::min(std::max(text / 2 + 1.0, cross), side / 2));
+    };
+    const float across = half(width, cell.width), down = half(size, cell.height);
+    list->AddRectFilled({std::floor(x - across), std::floor(y - down)},
+                        {std::ceil(x + across), std::ceil(y + down)}, im_color(word.ground, word.opacity));
+  }
+  list->AddText(font, size, {std::floor(x - width / 2), std::floor(y - size / 2)},
+                im_color(ink_on(word.ground), word.opacity), word.text.c_str());
+  return true;
+}
+
 bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
                       const HeatmapSpec& spec, bool probability, float air, float opacity) {
   if (plane.rows <= 0 || plane.cols <= 0) return false;
   const double cell_width = static_cast<double>(plane.width) / static_cast<double>(plane.cols) - plane.gap;
   const double cell_height = static_cast<double>(plane.height) / static_cast<double>(plane.rows) - plane.gap;
-  ImFont* font = context.fonts.mono_small;
   const DigitStyle style = digit_style(context, spec, probability, air, cell_width, cell_height);
   if (style.size <= 0.0f) return false;
-  const int decimals = style.decimals;
-  const float size = style.size;
 
   const ColorTable& table = color_table(spec.color_map, spec.theme);
   const ImVec2 clip_min = list->GetClipRectMin(), clip_max = list->GetClipRectMax();
@@ -91,16 +111,15 @@ bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const Plan
   for (Index row = row_begin; row < row_end; ++row) {
     for (Index col = col_begin; col < col_end; ++col) {
       const CellKind kind = cell_kind(spec, row, col);
-      if (kind != CellKind::value && kind != CellKind::blocked_value) continue;
       const double value = spec.values.value(row, col);
-      const std::string text = cell_number(value, decimals, probability);
-      const ImVec2 extent = font->CalcTextSizeA(size, FLT_MAX, 0.0f, text.c_str());
-      const RectF cell = plane.cell(row, col);
-      if (extent.x > cell.width) continue;  // a value far outside the range of the colours
-      const ImVec2 at(std::floor(static_cast<float>(cell.x + cell.width / 2) - extent.x / 2),
-                      std::floor(static_cast<float>(cell.y + cell.height / 2) - extent.y / 2));
-      const Rgba8 ink = ink_on(color_at(value, spec.range, table));
-      list->AddText(font, size, at, im_color(ink, 0.92f * opacity), text.c_str());
+      const bool blocked = kind == CellKind::blocked, plain = kind == CellKind::value;
+      if (!blocked && !plain && kind != CellKind::blocked_value) continue;
+      const std::string text =
+          blocked ? blocked_text(spec, value) : cell_number(value, style.decimals, probability);
+      if (text.empty()) continue;
+      const Rgba8 ground = blocked ? blocked_color(spec.theme) : color_at(value, spec.range, table);
+      // Not drawn where it does not fit: a value far outside the range of the colours.
+      draw_cell_word(context, list, plane.cell(row, col), {text, ground, !plain, style.size, opacity});
     }
   }
   return true;

@@ -1,6 +1,8 @@
 // What is drawn on a plane of cells: numbers where they fit, lines between the blocks of heads, outlines.
 #pragma once
 
+#include <string>
+
 #include "app/widgets/widget_context.h"
 #include "core/picture/cell_geometry.h"
 #include "core/picture/heatmap.h"
@@ -8,9 +10,22 @@
 namespace headwise {
 
 // Numbers in the cells, if the widest of this range fits with `air` units above and below together; only cells inside the
-// list's clip rectangle are considered. Returns false if they do not fit, and then draws nothing. `opacity` from 0 to 1.
+// list's clip rectangle are considered. A blocked cell shows its blocked_text (core/picture/cell_text.h) instead of its cross.
+// Returns false if they do not fit, and then draws nothing. `opacity` from 0 to 1.
 bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
                       const HeatmapSpec& spec, bool probability, float air = 2.0f, float opacity = 1.0f);
+
+// A word or a number in the middle of a cell, in the ink that its colour `ground` asks for, as it stands in draw_cell_digits.
+// `plated`: on a box of that colour, which covers the cross or the hatch of a blocked cell. Draws nothing and returns false
+// where the text is wider than the cell.
+struct CellWord {
+  const std::string& text;
+  Rgba8 ground;
+  bool plated = false;
+  float size = 0.0f;  // of the font, in pixels; 0: its own
+  float opacity = 1.0f;
+};
+bool draw_cell_word(const WidgetContext& context, ImDrawList* list, const RectF& cell, const CellWord& word);
 
 // The smallest cell, including its gap, in which draw_cell_digits writes numbers of this spec.
 ImVec2 least_digit_cell(const WidgetContext& context, const HeatmapSpec& spec, bool probability,

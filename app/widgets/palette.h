@@ -1,5 +1,6 @@
 // The theme's colours. Chrome is neutral; q, k and v each have a hue, used only on their labels and outlines, so that every
-// other colour on the screen is data.
+// other colour on the screen is data. Text has a contrast of at least 4.5:1 to what it stands on; outlines, tracks and marks
+// at least 3:1. Hairlines only decorate.
 #pragma once
 
 #include <imgui.h>
@@ -17,7 +18,7 @@ struct Palette {
   Rgba8 control_hover;
   Rgba8 text;
   Rgba8 text_dim;    // captions, sizes, what is off
-  Rgba8 text_faint;  // rules and connecting lines
+  Rgba8 text_faint;  // tracks, ticks, connecting lines and what is disabled
   Rgba8 focus;       // outline of the focused cell, head or node
   Rgba8 q, k, v;     // violet, pink, green
   Rgba8 bar;         // bars that show a magnitude

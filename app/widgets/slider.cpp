@@ -63,8 +63,8 @@ SliderResult slider(const WidgetContext& context, const char* id, double& value,
     const double share = range > 0.0 ? std::clamp((at - options.least) / range, 0.0, 1.0) : 0.0;
     return left + static_cast<float>(share) * (right - left);
   };
-  draw.AddLine({left, y}, {right, y}, im_color(palette.border), thick);
-  draw.AddLine({left, y}, {x_of(value), y}, im_color(palette.text_faint), thick);
+  draw.AddLine({left, y}, {right, y}, im_color(palette.text_faint), thick);
+  draw.AddLine({left, y}, {x_of(value), y}, im_color(palette.text_dim), thick);
   const auto tick = [&](double at) {
     draw.AddLine({x_of(at), y - context.px(4)}, {x_of(at), y + context.px(4)}, im_color(palette.text_faint),
                  context.scale);

@@ -177,8 +177,8 @@ TextColumn::Link TextColumn::link(const char* id, std::string_view text, Rgba8 c
   list->AddText(font, font->FontSize, at, im_color(color), text.data(), text.data() + text.size());
   const bool bright = link.hovered || focused;
   const float y = std::floor(at.y + font->FontSize + context_.px(2)) + 0.5f;
-  list->AddLine(ImVec2(at.x, y), ImVec2(at.x + size.x, y), im_color(color, bright ? 1.0f : 0.35f),
-                context_.scale);
+  list->AddLine(ImVec2(at.x, y), ImVec2(at.x + size.x, y),
+                im_color(bright ? color : context_.palette.text_faint), context_.scale);
   tooltip(context_, told);
   return link;
 }

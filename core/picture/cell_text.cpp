@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/picture/font.h"
+#include "core/picture/number_text.h"
 #include "core/picture/plane_rule.h"
 
 namespace headwise {
@@ -51,6 +52,12 @@ std::string cell_text(double value, const CellDigits& digits) {
   }
   if (text.front() == '-') text.replace(0, 1, "−");
   return text;
+}
+
+std::string blocked_text(const HeatmapSpec& spec, double value) {
+  if (value == 0.0 && spec.blocked_at != 0.0) return {};
+  const int decimals = value == std::round(value) ? 0 : two_digits;
+  return cell_number(value, std::abs(value) >= 1000.0 ? exponents : decimals, false);
 }
 
 std::optional<CellDigits> cell_digits(const HeatmapSpec& spec, const HeatmapContents& contents,

@@ -28,4 +28,8 @@ std::optional<CellDigits> cell_digits(const HeatmapSpec& spec, const HeatmapCont
 // With a real minus sign; never "−0.0".
 std::string cell_text(double value, const CellDigits& digits);
 
+// What stands in a cell that a mask blocks: "−∞", or the number that replaces its score, "−1e9". Empty for the 0 that a
+// softmax makes of it: there the cross of the plane (core/picture/plane_rule.h) says that it is blocked.
+std::string blocked_text(const HeatmapSpec& spec, double value);
+
 }  // namespace headwise

@@ -194,16 +194,21 @@ Rgba8 ground_color(Theme theme) {
 Rgba8 nan_color(Theme theme) {
   return theme == Theme::dark ? Rgba8{0xa8, 0x00, 0xfc} : Rgba8{0xb4, 0x00, 0xfc};
 }
-Rgba8 blocked_color(Theme theme) {
-  return theme == Theme::dark ? Rgba8{0x18, 0x1c, 0x21} : Rgba8{0xf4, 0xf5, 0xf7};
+// The same in every theme: zeros are nearly black (the sequential maps) or nearly the ground, which may be white.
+Rgba8 blocked_color(Theme /*theme*/) {
+  return {0x6e, 0x74, 0x7d};
 }
 Rgba8 hatch_color(Theme theme) {
-  if (theme == Theme::projector) return {0x70, 0x77, 0x82};
-  return theme == Theme::dark ? Rgba8{0x4a, 0x52, 0x5e} : Rgba8{0xb4, 0xba, 0xc4};
+  return ground_color(theme);
 }
 
 double relative_luminance(Rgba8 color) {
   return luminance({to_linear(color.r / 255.0), to_linear(color.g / 255.0), to_linear(color.b / 255.0)});
+}
+
+double contrast_ratio(Rgba8 a, Rgba8 b) {
+  const double y = relative_luminance(a) + 0.05, z = relative_luminance(b) + 0.05;
+  return std::max(y, z) / std::min(y, z);
 }
 
 Rgba8 ink_on(Rgba8 ground) {

@@ -62,13 +62,16 @@ Rgba8 color_at(double value, ValueRange range, const ColorTable& table);
 Rgba8 ground_color(Theme theme);
 // A NaN cell: a colour unlike any table's, under a cross in its ink.
 Rgba8 nan_color(Theme theme);
-// A cell that a mask blocks: this background, under diagonal lines of hatch_color (core/picture/plane_rule.h).
+// A cell that a mask blocks: a grey with a contrast of at least 3:1 to 0 in every colour map, under a cross in its
+// ink or, in small cells, under diagonal lines of hatch_color (core/picture/plane_rule.h).
 Rgba8 blocked_color(Theme theme);
 Rgba8 hatch_color(Theme theme);
 
 // WCAG 2 relative luminance of the opaque colour, in [0,1].
 double relative_luminance(Rgba8 color);
-// A legible ink on `ground`: black or white, whichever has the higher contrast (WCAG relative luminance).
+// WCAG 2 contrast ratio of two opaque colours, in [1,21]: 3 is required of marks and outlines, 4.5 of text.
+double contrast_ratio(Rgba8 a, Rgba8 b);
+// A legible ink on `ground`: black or white, whichever has the higher contrast; it is always above 4.5.
 Rgba8 ink_on(Rgba8 ground);
 
 }  // namespace headwise

@@ -53,12 +53,12 @@ struct HeatmapSpec {
 // checks this.
 void check_mask(const HeatmapSpec& spec);
 
-// What a cell shows. A blocked cell whose value adds no information (0, -inf or `blocked_at`) is only hatched; one that still carries a
-// value (possible in a row whose keys are all blocked) shows it under the hatch, and NaN is never hidden.
+// What a cell shows. A blocked cell whose value adds no information (0, -inf or `blocked_at`) is only marked as blocked; one that still carries a
+// value (possible in a row whose keys are all blocked) shows it, hatched, and NaN is never hidden.
 enum class CellKind : std::uint8_t { value, blocked, blocked_value, nan, minus_inf, plus_inf };
 CellKind cell_kind(const HeatmapSpec& spec, Index row, Index col);
 
-// The number of cells of each kind, and the finite values that are shown (not those that are only hatched).
+// The number of cells of each kind, and the finite values that are shown (not those that are only blocked).
 struct HeatmapContents {
   Index values = 0, blocked = 0, blocked_values = 0, nans = 0, minus_infs = 0, plus_infs = 0;
   Index below = 0, above = 0;  // finite values outside spec.range
@@ -67,7 +67,7 @@ struct HeatmapContents {
 };
 HeatmapContents heatmap_contents(const HeatmapSpec& spec);
 
-// As above, over what the heatmaps show: cells that are only hatched do not count, so a mask that fills with -1e9
+// As above, over what the heatmaps show: cells that are only blocked do not count, so a mask that fills with -1e9
 // does not flatten the colours of everything else. The ranges in the specs are ignored.
 ValueRange range_of(std::span<const HeatmapSpec> specs, bool diverging, bool probabilities);
 

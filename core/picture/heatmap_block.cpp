@@ -21,6 +21,40 @@ constexpr double most_pixels = 1e6;  // per side: far above any file, far below 
 constexpr double label_gap = 0.62;
 constexpr double half_cap = cap_height / 2;
 
+// Where the numbers of a plane stand: in the middle of each cell's painted area, the gap being left of it and above it.
+struct DigitPlaces {
+  Index rows, cols;
+  int width, height, gap;
+
+  PointF middle(Index row, Index col) const {
+    const auto along = [this](Index index, Index count, int pixels) {
+      return (cell_begin(index, count, pixels) + (index > 0 ? gap : 0) + cell_begin(index + 1, count, pixels)) /
+             2.0;
+    };
+    return {along(col, cols, width), along(row, rows, height)};
+  }
+  double cell_width() const { return static_cast<double>(width) / static_cast<double>(cols); }
+  double cell_height() const { return static_cast<double>(height) / static_cast<double>(rows); }
+};
+
+// A number in a cell that a mask blocks, on a box that covers what the plane draws there: its cross or its hatch. The
+// cross stays where the number does not fit.
+void add_blocked_digits(PictureBuilder& block, const DigitPlaces& places, PointF middle, TextItem text,
+                        Rgba8 ground) {
+  const double width = text_width(text.text, FontFace::mono, text.size) + 3.0;
+  if (width > places.cell_width() + 0.01) return;
+  const double cross = 0.4 * std::min(places.cell_width(), places.cell_height()) + 2.0;
+  // Whole pixels inside the cell.
+  const auto side = [](double wanted, double most) {
+    return std::min(std::ceil(wanted), std::floor(most) - 2.0);
+  };
+  const double across = side(std::max(width, cross), places.cell_width()),
+               down = side(std::max(text.size, cross), places.cell_height());
+  block.add(BoxItem{
+      {std::floor(middle.x - across / 2), std::floor(middle.y - down / 2), across + 1.0, down + 1.0}, ground});
+  block.add(std::move(text));
+}
+
 void add_digits(PictureBuilder& block, const HeatmapSpec& spec, const HeatmapContents& contents, double width,
                 double height) {
   const Index rows = spec.values.rows, cols = spec.values.cols;
@@ -28,24 +62,27 @@ void add_digits(PictureBuilder& block, const HeatmapSpec& spec, const HeatmapCon
       cell_digits(spec, contents, width / static_cast<double>(cols), height / static_cast<double>(rows));
   if (!digits) return;
   const ColorTable& table = color_table(spec.color_map, spec.theme);
-  const int gap = plane_rule(rows, cols, static_cast<int>(width), static_cast<int>(height)).gap;
+  const int pixels_across = static_cast<int>(width), pixels_down = static_cast<int>(height);
+  const DigitPlaces places{rows, cols, pixels_across, pixels_down,
+                           plane_rule(rows, cols, pixels_across, pixels_down).gap};
   for (Index row = 0; row < rows; ++row) {
     for (Index col = 0; col < cols; ++col) {
       const CellKind kind = cell_kind(spec, row, col);
-      if (kind != CellKind::value && kind != CellKind::blocked_value) continue;
       const double value = spec.values.value(row, col);
-      // The middle of the painted area: the gap is on the left and above.
-      const auto middle = [&](Index index, Index count, double pixels) {
-        return (cell_begin(index, count, static_cast<int>(pixels)) + (index > 0 ? gap : 0) +
-                cell_begin(index + 1, count, static_cast<int>(pixels))) /
-               2.0;
-      };
-      block.add(TextItem{{middle(col, cols, width), middle(row, rows, height) + half_cap * digits->size},
-                         cell_text(value, *digits),
-                         FontFace::mono,
-                         digits->size,
-                         ink_on(color_at(value, spec.range, table)),
-                         TextAnchor::middle});
+      const bool blocked = kind == CellKind::blocked;
+      if (!blocked && kind != CellKind::value && kind != CellKind::blocked_value) continue;
+      const Rgba8 ground = blocked ? blocked_color(spec.theme) : color_at(value, spec.range, table);
+      const PointF middle = places.middle(row, col);
+      TextItem text{{middle.x, middle.y + half_cap * digits->size},
+                    blocked ? blocked_text(spec, value) : cell_text(value, *digits),
+                    FontFace::mono,
+                    digits->size,
+                    ink_on(ground),
+                    TextAnchor::middle};
+      if (kind == CellKind::value)
+        block.add(std::move(text));
+      else if (!text.text.empty())
+        add_blocked_digits(block, places, middle, std::move(text), ground);
     }
   }
 }

@@ -24,6 +24,11 @@ struct ColorBarItem {
   Theme theme;
   ValueRange range;
 };
+// A filled rectangle.
+struct BoxItem {
+  RectF rect;
+  Rgba8 color;
+};
 struct LineItem {
   PointF from, to;
   double width;
@@ -36,6 +41,7 @@ struct Picture {
   Rgba8 ground;
   std::vector<PlaneItem> planes;
   std::vector<ColorBarItem> bars;
+  std::vector<BoxItem> boxes;
   std::vector<LineItem> lines;
   std::vector<TextItem> texts;
 };

@@ -19,6 +19,7 @@ void move(RectF& rect, PointF by) {
 Picture moved(Picture items, PointF by) {
   for (PlaneItem& plane : items.planes) move(plane.rect, by);
   for (ColorBarItem& bar : items.bars) move(bar.rect, by);
+  for (BoxItem& box : items.boxes) move(box.rect, by);
   for (LineItem& line : items.lines) {
     move(line.from, by);
     move(line.to, by);
@@ -71,6 +72,12 @@ void PictureBuilder::add(ColorBarItem item) {
   items_.bars.push_back(item);
 }
 
+void PictureBuilder::add(BoxItem item) {
+  corner({item.rect.x, item.rect.y});
+  corner({item.rect.x + item.rect.width, item.rect.y + item.rect.height});
+  items_.boxes.push_back(item);
+}
+
 void PictureBuilder::add(const PictureBuilder& part, PointF by) {
   if (part.empty_) return;
   corner({part.left_ + by.x, part.top_ + by.y});
@@ -78,6 +85,7 @@ void PictureBuilder::add(const PictureBuilder& part, PointF by) {
   Picture items = moved(part.items_, by);
   append(items_.planes, std::move(items.planes));
   append(items_.bars, std::move(items.bars));
+  append(items_.boxes, std::move(items.boxes));
   append(items_.lines, std::move(items.lines));
   append(items_.texts, std::move(items.texts));
 }

@@ -17,6 +17,7 @@ class PictureBuilder {
   void add(LineItem item);
   void add(PlaneItem item);
   void add(ColorBarItem item);
+  void add(BoxItem item);
   // Everything of `part`, moved right and down.
   void add(const PictureBuilder& part, PointF by);
 

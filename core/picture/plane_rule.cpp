@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 
 #include "core/picture/picture.h"
 #include "core/tensor/error.h"
@@ -73,7 +74,10 @@ class CellPainter {
         best = {kind, telling, color_of(kind, row, col), {}};
       }
     }
-    if (best.kind != CellKind::value && best.kind != CellKind::blocked) best.ink = ink_on(best.color);
+    if (best.kind == CellKind::blocked)
+      best.ink = blocked_ink_;
+    else if (best.kind != CellKind::value)
+      best.ink = ink_on(best.color);
     return best;
   }
 
@@ -115,12 +119,18 @@ class CellPainter {
   const HeatmapSpec& spec_;
   const ColorTable& table_;
   bool diverging_;
+  Rgba8 blocked_ink_ = ink_on(blocked_color(spec_.theme));
 };
 
-bool on_mark(CellKind kind, const PixelCells& col, const PixelCells& row, int mark) {
+bool on_mark(CellKind kind, const PixelCells& col, const PixelCells& row, const PlaneRule& rule) {
+  const int mark = rule.mark;
+  if (mark == 0) return false;
   const int a = std::abs(2 * col.inside + 1 - col.extent), b = std::abs(2 * row.inside + 1 - row.extent);
   const bool minus = b <= mark && 2 * a <= col.extent;
   switch (kind) {
+    case CellKind::blocked:
+      return rule.cross > 0 && std::abs(a - b) <= rule.cross &&
+             5 * std::max(a, b) <= 2 * std::min(col.extent, row.extent);
     case CellKind::nan:
       return std::abs(a * row.extent - b * col.extent) <= mark * std::max(col.extent, row.extent) &&
              4 * a <= 3 * col.extent;
@@ -133,6 +143,16 @@ bool on_mark(CellKind kind, const PixelCells& col, const PixelCells& row, int ma
   }
 }
 
+// The colour of the hatch at a pixel of a cell; nullopt off its lines.
+std::optional<Rgba8> hatch_at(int x, int y, CellKind kind, const PlaneRule& rule, Theme theme) {
+  const bool kept = kind == CellKind::blocked_value;
+  if (!kept && (kind != CellKind::blocked || rule.cross > 0)) return std::nullopt;
+  const int across = (x + y) % rule.hatch_period;
+  if (across < rule.hatch_width) return kept ? Rgba8{255, 255, 255} : hatch_color(theme);
+  if (kept && across < 2 * rule.hatch_width) return Rgba8{0, 0, 0};
+  return std::nullopt;
+}
+
 }  // namespace
 
 PlaneRule plane_rule(Index rows, Index cols, int width, int height) {
@@ -143,6 +163,7 @@ PlaneRule plane_rule(Index rows, Index cols, int width, int height) {
   rule.hatch_period = std::clamp(side / 4, 6, 16);
   rule.hatch_width = rule.hatch_period / 6;
   rule.mark = side < 5 ? 0 : std::max(1, side / 8);
+  rule.cross = side < 10 ? 0 : 1 + side / 32;
   return rule;
 }
 
@@ -159,7 +180,6 @@ Image rasterise_plane(const HeatmapSpec& spec, int width, int height, const Plan
   const std::vector<PixelCells> cols = pixel_cells(spec.values.cols, width);
   const std::vector<PixelCells> rows = pixel_cells(spec.values.rows, height);
   const CellPainter painter(spec);
-  const Rgba8 hatch = hatch_color(spec.theme);
   std::vector<CellPaint> paints(cols.size());  // for the current row of cells, one per pixel column
 
   for (int y = 0; y < height; ++y) {
@@ -179,9 +199,8 @@ Image rasterise_plane(const HeatmapSpec& spec, int width, int height, const Plan
       const bool in_gap = in_row_gap || (col.first > 0 && col.inside < rule.gap);
       if (in_gap && paint.kind != CellKind::blocked) continue;
       Rgba8 color = paint.color;
-      const bool hatched = paint.kind == CellKind::blocked || paint.kind == CellKind::blocked_value;
-      if (hatched && (x + y) % rule.hatch_period < rule.hatch_width) color = hatch;
-      if (rule.mark > 0 && on_mark(paint.kind, col, row, rule.mark)) color = paint.ink;
+      if (const auto hatch = hatch_at(x, y, paint.kind, rule, spec.theme)) color = *hatch;
+      if (on_mark(paint.kind, col, row, rule)) color = paint.ink;
       out[0] = color.r;
       out[1] = color.g;
       out[2] = color.b;

@@ -45,6 +45,12 @@ void draw(Image& image, const ColorBarItem& item) {
   }
 }
 
+void draw(Image& image, const BoxItem& item) {
+  const int right = whole(item.rect.x + item.rect.width), bottom = whole(item.rect.y + item.rect.height);
+  for (int y = whole(item.rect.y); y < bottom; ++y)
+    for (int x = whole(item.rect.x); x < right; ++x) put(image, x, y, item.color);
+}
+
 // Each pixel is covered by the fraction of its width that is within half the line width of the line.
 void draw(Image& image, const LineItem& item) {
   const double reach = item.width / 2 + 1;
@@ -85,6 +91,7 @@ Image rasterise(const Picture& picture) {
   }
   for (const PlaneItem& item : picture.planes) draw(image, item);
   for (const ColorBarItem& item : picture.bars) draw(image, item);
+  for (const BoxItem& item : picture.boxes) draw(image, item);
   for (const LineItem& item : picture.lines) draw(image, item);
   for (const TextItem& item : picture.texts) draw_text(image, item);
   return image;

@@ -94,21 +94,29 @@ class PlaneVectors {
   // Blocked cells have no gap, so their background is painted over it again.
   void add_hatch(std::string& svg, std::size_t id) const {
     const std::string blocked = runs([](CellKind kind) { return kind == CellKind::blocked; });
+    const std::string kept = runs([](CellKind kind) { return kind == CellKind::blocked_value; });
     if (!blocked.empty() && rule_.gap > 0)
       add_fill(svg, color_text(blocked_color(item_.spec.theme)), blocked);
-    const std::string hatched =
-        runs([](CellKind kind) { return kind == CellKind::blocked || kind == CellKind::blocked_value; });
-    if (hatched.empty()) return;
-    const double middle = (rule_.hatch_width + 1) / 2.0;
+    if (rule_.cross == 0)
+      add_lines(svg, fmt::format("hatch{}", id), 0, hatch_color(item_.spec.theme), blocked);
+    add_lines(svg, fmt::format("light{}", id), 0, {255, 255, 255}, kept);
+    add_lines(svg, fmt::format("dark{}", id), rule_.hatch_width, {0, 0, 0}, kept);
+  }
+
+  // Diagonal lines over a path, `after` pixels to the right of where the hatch begins.
+  void add_lines(std::string& svg, const std::string& id, int after, Rgba8 color,
+                 const std::string& path) const {
+    if (path.empty()) return;
+    const double middle = (rule_.hatch_width + 1) / 2.0 + after;
     const double period = rule_.hatch_period, line = rule_.hatch_width / std::sqrt(2.0);
     svg += fmt::format(
-        "<pattern id=\"hatch{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
+        "<pattern id=\"{}\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" "
         "patternUnits=\"userSpaceOnUse\"><path d=\"M-1 1L1 -1M0 {}L{} 0M{} {}L{} {}\" stroke=\"{}\" "
         "stroke-width=\"{}\"/></pattern>\n",
         id, number(item_.rect.x + middle), number(item_.rect.y), number(period), number(period),
         number(period), number(period), number(period - 1), number(period + 1), number(period + 1),
-        number(period - 1), color_text(hatch_color(item_.spec.theme)), number(line));
-    add_fill(svg, fmt::format("url(#hatch{})", id), hatched);
+        number(period - 1), color_text(color), number(line));
+    add_fill(svg, fmt::format("url(#{})", id), path);
   }
 
   void add_gaps(std::string& svg) const {
@@ -122,6 +130,7 @@ class PlaneVectors {
   void add_marks(std::string& svg) const {
     if (rule_.mark == 0) return;
     const ColorTable& table = color_table(item_.spec.color_map, item_.spec.theme);
+    if (rule_.cross > 0) add_marks_of(svg, CellKind::blocked, blocked_color(item_.spec.theme));
     add_marks_of(svg, CellKind::nan, nan_color(item_.spec.theme));
     add_marks_of(svg, CellKind::minus_inf, table.front());
     add_marks_of(svg, CellKind::plus_inf, table.back());
@@ -155,20 +164,23 @@ class PlaneVectors {
                         number(left));
   }
 
-  // The strokes of a mark reach half the cell (a cross three quarters of it) and are as thick as in pixels.
+  // The strokes of a mark reach half the cell (NaN's cross three quarters of it, the square one of a blocked cell two
+  // fifths of its shorter side) and are as thick as in pixels.
   void add_marks_of(std::string& svg, CellKind kind, Rgba8 ground) const {
     std::string path;
     for (Index row = 0; row < rows_; ++row) {
       for (Index col = 0; col < cols_; ++col) {
         if (cell_kind(item_.spec, row, col) != kind) continue;
         const double middle_x = (x(col) + x(col + 1)) / 2, middle_y = (y(row) + y(row + 1)) / 2;
+        const double width = x(col + 1) - x(col), height = y(row + 1) - y(row);
         const double reach = kind == CellKind::nan ? 0.375 : 0.25;
-        const double dx = reach * (x(col + 1) - x(col)), dy = reach * (y(row + 1) - y(row));
+        double dx = reach * width, dy = reach * height;
+        if (kind == CellKind::blocked) dx = dy = 0.2 * std::min(width, height);
         const auto stroke = [&](double from_x, double from_y, double to_x, double to_y) {
           path += fmt::format("M{} {}L{} {}", number(middle_x + from_x), number(middle_y + from_y),
                               number(middle_x + to_x), number(middle_y + to_y));
         };
-        if (kind == CellKind::nan) {
+        if (kind == CellKind::nan || kind == CellKind::blocked) {
           stroke(-dx, -dy, dx, dy);
           stroke(-dx, dy, dx, -dy);
         } else {
@@ -178,7 +190,10 @@ class PlaneVectors {
       }
     }
     if (path.empty()) return;
-    const double thick = kind == CellKind::nan ? std::max(1.0, rule_.mark / std::sqrt(2.0)) : rule_.mark;
+    const auto slanted = [](int pixels) { return std::max(1.0, pixels / std::sqrt(2.0)); };
+    const double thick = kind == CellKind::nan       ? slanted(rule_.mark)
+                         : kind == CellKind::blocked ? slanted(rule_.cross)
+                                                     : rule_.mark;
     svg += fmt::format("<path fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" d=\"{}\"/>\n",
                        color_text(ink_on(ground)), number(thick), path);
   }
@@ -215,6 +230,20 @@ void add_bar(std::string& svg, const ColorBarItem& item) {
     strip.rgba.insert(strip.rgba.end(), {color.r, color.g, color.b, color.a});
   }
   add_image(svg, item.rect, strip);
+}
+
+// Boxes of one colour that follow each other are one path.
+void add_boxes(std::string& svg, const std::vector<BoxItem>& boxes) {
+  for (std::size_t i = 0; i < boxes.size();) {
+    svg += fmt::format("<path fill=\"{}\" d=\"", color_text(boxes[i].color));
+    const Rgba8 color = boxes[i].color;
+    for (; i < boxes.size() && boxes[i].color == color; ++i) {
+      const RectF& rect = boxes[i].rect;
+      svg += fmt::format("M{} {}h{}v{}h{}Z", number(rect.x), number(rect.y), number(rect.width),
+                         number(rect.height), number(-rect.width));
+    }
+    svg += "\"/>\n";
+  }
 }
 
 void add_line(std::string& svg, const LineItem& item) {
@@ -265,6 +294,7 @@ std::string to_svg(const Picture& picture) {
   for (std::size_t i = 0; i < picture.planes.size(); ++i)
     add_plane(svg, picture.planes[i], picture.ground, i);
   for (const ColorBarItem& item : picture.bars) add_bar(svg, item);
+  add_boxes(svg, picture.boxes);
   svg += "<g fill=\"none\">\n";
   for (const LineItem& item : picture.lines) add_line(svg, item);
   svg += "</g>\n<g font-family=\"'DejaVu Sans',Verdana,sans-serif\" style=\"white-space:pre\">\n";

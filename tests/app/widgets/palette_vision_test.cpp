@@ -34,10 +34,7 @@ TEST_CASE("text, hues, warnings and errors are read on their ground in every the
 }
 
 TEST_CASE("the projector's inks are further from their ground than those of the other themes") {
-  const auto contrast = [](Theme theme, Rgba8 ink) {
-    const double a = relative_luminance(ink) + 0.05, b = relative_luminance(palette_of(theme).panel) + 0.05;
-    return std::max(a, b) / std::min(a, b);
-  };
+  const auto contrast = [](Theme theme, Rgba8 ink) { return contrast_ratio(ink, palette_of(theme).panel); };
   const Palette &projector = palette_of(Theme::projector), &light = palette_of(Theme::light);
   for (const auto& [strong, usual] : {std::pair{projector.text, light.text},
                                       {projector.text_dim, light.text_dim},

@@ -86,3 +86,18 @@ TEST_CASE("no digits where there is no number or none are wanted") {
   spec.digits = false;
   CHECK_FALSE(cell_digits(spec, heatmap_contents(spec), 60, 60));
 }
+
+TEST_CASE("a blocked cell is written as −∞ or as the number that replaces it, and a weight of 0 not at all") {
+  HeatmapSpec spec;
+  CHECK(blocked_text(spec, -std::numeric_limits<double>::infinity()) == "−∞");
+  CHECK(blocked_text(spec, 0.0).empty());
+  spec.blocked_at = -1e9;
+  CHECK(blocked_text(spec, -1e9) == "−1e9");
+  CHECK(blocked_text(spec, 0.0).empty());
+  spec.blocked_at = -10.0;
+  CHECK(blocked_text(spec, -10.0) == "−10");
+  spec.blocked_at = 0.0;
+  CHECK(blocked_text(spec, 0.0) == "0");
+  spec.blocked_at = -3.5;
+  CHECK(blocked_text(spec, -3.5) == "−3.5");
+}

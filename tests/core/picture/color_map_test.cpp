@@ -10,6 +10,8 @@ using namespace headwise;
 
 namespace {
 
+constexpr Theme all_themes[] = {Theme::light, Theme::dark, Theme::projector};
+
 double cie_lightness(Rgba8 color) {
   return 116.0 * std::cbrt(relative_luminance(color)) - 16.0;
 }
@@ -110,13 +112,35 @@ TEST_CASE("no table comes near the colour of NaN") {
   }
 }
 
+TEST_CASE("the contrast of two colours is that of WCAG 2, whichever is named first") {
+  constexpr Rgba8 black{0, 0, 0}, white{255, 255, 255}, grey{0x77, 0x77, 0x77};
+  CHECK(contrast_ratio(black, white) == doctest::Approx(21.0));
+  CHECK(contrast_ratio(white, black) == contrast_ratio(black, white));
+  CHECK(contrast_ratio(grey, grey) == 1.0);
+  CHECK(contrast_ratio(grey, white) == doctest::Approx(4.48).epsilon(0.001));  // the known near miss of 4.5
+}
+
 TEST_CASE("ink can be read on any colour of any table") {
-  for (const Theme theme : {Theme::light, Theme::dark}) {
+  for (const Theme theme : all_themes) {
     for (const ColorMapEntry& entry : color_map_entries()) {
       for (const Rgba8 ground : color_table(entry.map, theme)) {
-        const double a = relative_luminance(ground) + 0.05, b = relative_luminance(ink_on(ground)) + 0.05;
-        CHECK(std::max(a, b) / std::min(a, b) >= 4.5);
+        CHECK(contrast_ratio(ground, ink_on(ground)) >= 4.5);
       }
     }
+  }
+}
+
+TEST_CASE("a blocked cell stands out from one that holds 0, and its mark from the cell") {
+  for (const Theme theme : all_themes) {
+    CAPTURE(static_cast<int>(theme));
+    const Rgba8 blocked = blocked_color(theme);
+    for (const ColorMapEntry& entry : color_map_entries()) {
+      CAPTURE(entry.name);
+      const ColorTable& table = color_table(entry.map, theme);
+      CHECK(contrast_ratio(blocked, entry.diverging ? table[127] : table[0]) >= 3.0);
+    }
+    CHECK(contrast_ratio(blocked, ground_color(theme)) >= 3.0);
+    CHECK(contrast_ratio(blocked, hatch_color(theme)) >= 3.0);
+    CHECK(contrast_ratio(blocked, ink_on(blocked)) >= 4.5);
   }
 }

@@ -184,6 +184,45 @@ TEST_CASE("each cell has its number in ink that stands out, where cells are larg
         }) == 0);
 }
 
+TEST_CASE(
+    "a blocked score is written −∞ over its cross, or as the number that replaces it; a blocked weight is "
+    "not") {
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  HeatmapSpec spec = sample_heatmap(2, 2);
+  const auto with_blocked = [&](double value) {
+    spec.values = matrix_of(2, 2, {0.25, value, 0.5, 0.75});
+    spec.mask = matrix_of(2, 2, {0.0, -infinity, 0.0, 0.0});
+    return heatmap_picture(spec, 40.0);
+  };
+  const Picture infinite = with_blocked(-infinity);
+  CHECK(shows(infinite, "−∞"));
+  REQUIRE(infinite.boxes.size() == 1);
+  const RectF &box = infinite.boxes.front().rect, &plane = infinite.planes.front().rect;
+  CHECK(box.x >= plane.x + 40);
+  CHECK(box.x + box.width <= plane.x + 80);
+  CHECK(box.y >= plane.y);
+  CHECK(box.y + box.height <= plane.y + 40);
+  CHECK(inside(text_box(*std::ranges::find(infinite.texts, "−∞", &TextItem::text)),
+               infinite.planes.front().rect));
+  const Picture weight = with_blocked(0.0);
+  CHECK_FALSE(shows(weight, "−∞"));
+  CHECK(weight.boxes.empty());
+  spec.blocked_at = -1e9;
+  CHECK(shows(with_blocked(-1e9), "−1e9"));
+  spec.blocked_at = 0.0;  // a fill that softmax does not ignore: the 0 is a score
+  CHECK(with_blocked(0.0).boxes.size() == 1);
+}
+
+TEST_CASE("a blocked cell that kept its value has its number on a box of its colour, clear of the hatch") {
+  const HeatmapSpec spec = with_every_kind(sample_heatmap(3, 4));
+  const Picture picture = heatmap_picture(spec, 40.0);
+  const Rgba8 ground = color_at(0.5, spec.range, color_table(spec.color_map, spec.theme));
+  CHECK(std::ranges::count(picture.boxes, ground, &BoxItem::color) == 1);
+  const Image image = rasterise(picture);
+  const RectF& box = std::ranges::find(picture.boxes, ground, &BoxItem::color)->rect;
+  CHECK(pixel(image, static_cast<int>(box.x), static_cast<int>(box.y)) == ground);
+}
+
 TEST_CASE("a matrix without cells is a picture that says so") {
   for (const Size size : {Size{0, 5}, Size{5, 0}, Size{0, 0}}) {
     const Picture picture = heatmap_picture(sample_heatmap(size.rows, size.cols), 28.0);

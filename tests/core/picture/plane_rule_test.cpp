@@ -61,10 +61,10 @@ TEST_CASE("gap, hatch and marks grow with the shorter side of a cell") {
   CHECK(of_side(1) == PlaneRule{1, 0, 6, 1, 0});
   CHECK(of_side(5) == PlaneRule{5, 0, 6, 1, 1});
   CHECK(of_side(9) == PlaneRule{9, 0, 6, 1, 1});
-  CHECK(of_side(10) == PlaneRule{10, 1, 6, 1, 1});
-  CHECK(of_side(28) == PlaneRule{28, 1, 7, 1, 3});
-  CHECK(of_side(48) == PlaneRule{48, 2, 12, 2, 6});
-  CHECK(of_side(100) == PlaneRule{100, 3, 16, 2, 12});
+  CHECK(of_side(10) == PlaneRule{10, 1, 6, 1, 1, 1});
+  CHECK(of_side(28) == PlaneRule{28, 1, 7, 1, 3, 1});
+  CHECK(of_side(48) == PlaneRule{48, 2, 12, 2, 6, 2});
+  CHECK(of_side(100) == PlaneRule{100, 3, 16, 2, 12, 4});
   CHECK(plane_rule(20, 1, 30, 10).side == 0);
 }
 
@@ -96,19 +96,59 @@ TEST_CASE("large cells stand apart by a gap that is clear, and the plane's edges
   }
 }
 
-TEST_CASE("blocked cells are hatched on their own ground, one with a value left on its value's colour") {
+TEST_CASE(
+    "small blocked cells are hatched on their own ground, one with a value left on its value's colour") {
   HeatmapSpec spec = heatmap(1, 2, {0.0, 0.5});
   spec.mask = heatmap(1, 2, {-infinity, -infinity}).values;
   const Image image = rasterise_plane(spec, 9);
   for (int y = 0; y < 9; ++y) {
     for (int x = 0; x < 18; ++x) {
-      const Rgba8 ground = x < 9 ? blocked_color(Theme::light) : color_at(0.5, spec.range, table());
-      REQUIRE(pixel(image, x, y) == ((x + y) % 6 == 0 ? hatch_color(Theme::light) : ground));
+      const int across = (x + y) % 6;
+      if (x < 9) {
+        REQUIRE(pixel(image, x, y) == (across == 0 ? hatch_color(Theme::light) : blocked_color(Theme::light)));
+      } else {
+        // White and black side by side: one of them stands out, whatever the value's colour.
+        const Rgba8 ground = color_at(0.5, spec.range, table());
+        REQUIRE(pixel(image, x, y) == (across == 0   ? Rgba8{255, 255, 255}
+                                       : across == 1 ? Rgba8{0, 0, 0}
+                                                     : ground));
+      }
     }
   }
 }
 
-TEST_CASE("a blocked area is one hatched area without gaps, and gapped off from cells with a value") {
+TEST_CASE("a blocked cell with room has a square cross in its middle and no hatch") {
+  HeatmapSpec spec = heatmap(2, 2, {0, 0, 0, 0});
+  spec.mask = heatmap(2, 2, {-infinity, -infinity, -infinity, -infinity}).values;
+  const Rgba8 ground = blocked_color(Theme::light), ink = ink_on(ground);
+  for (const auto& [width, height] : {std::pair{20, 20}, {60, 28}, {41, 63}, {200, 200}}) {
+    CAPTURE(width);
+    const Image image = rasterise_plane(spec, width, height);
+    CHECK(count(image, ink) > 0);
+    CHECK(count(image, ink) + count(image, ground) == width * height);
+    // Around the middle of the first cell, it reaches a fifth of the shorter side each way and no further.
+    const int cw = cell_begin(1, 2, width), ch = cell_begin(1, 2, height), reach = std::min(cw, ch) / 5;
+    int left = cw, right = 0, top = ch, bottom = 0;
+    for (int y = 0; y < ch; ++y) {
+      for (int x = 0; x < cw; ++x) {
+        if (pixel(image, x, y) != ink) continue;
+        left = std::min(left, x);
+        right = std::max(right, x);
+        top = std::min(top, y);
+        bottom = std::max(bottom, y);
+      }
+    }
+    CHECK(right - left >= 2 * reach - 2);
+    CHECK(right - left <= 2 * reach + 1);
+    CHECK(std::abs((right - left) - (bottom - top)) <= 1);
+    CHECK(left + right == cw - 1);
+    CHECK(top + bottom == ch - 1);
+    CHECK(pixel(image, (left + right) / 2, (top + bottom) / 2) == ink);
+    CHECK(pixel(image, left, (top + bottom) / 2) == ground);
+  }
+}
+
+TEST_CASE("a blocked area is one area without gaps, and gapped off from cells with a value") {
   HeatmapSpec spec = heatmap(1, 4, {1, 0, 0, 1});
   spec.mask = heatmap(1, 4, {0, -infinity, -infinity, 0}).values;
   const Image image = rasterise_plane(spec, 20);

@@ -137,8 +137,35 @@ TEST_CASE("text, hatch, gaps and marks of an SVG are vectors, in the fonts of th
   CHECK(occurrences(svg, "<text ") == picture.texts.size());
   CHECK(svg.find("DejaVu Sans") != std::string::npos);
   CHECK(svg.find("rotate(-90 ") != std::string::npos);
-  CHECK(occurrences(svg, "<pattern ") == 3);         // the plane and two swatches of the legend
+  CHECK(occurrences(svg, "<pattern ") ==
+        4);  // light and dark lines over a blocked value: in the plane, in the legend
   CHECK(occurrences(svg, "fill=\"#ffffff\"") >= 2);  // the ground, and the gaps in its colour
+}
+
+TEST_CASE("in an SVG small blocked cells are hatched, larger ones crossed, and each text stands on its box") {
+  HeatmapSpec spec = sample_heatmap(3, 4);
+  spec.mask = matrix_of(3, 4, {0, 0, 0, -std::numeric_limits<double>::infinity(), 0, 0, 0, 0, 0, 0, 0, 0});
+  Tensor values = *spec.values.tensor;
+  values.set_flat(3, 0.0);
+  spec.values.tensor = std::make_shared<Tensor>(std::move(values));
+  const auto plane_of = [&](double cell) {
+    Picture picture = heatmap_picture(spec, cell);
+    picture.planes.resize(1);  // without the legend
+    return picture;
+  };
+  const Picture small = plane_of(8.0), large = plane_of(28.0);
+  CHECK(occurrences(to_svg(small), "<pattern ") == 1);
+  CHECK(occurrences(to_svg(small), "stroke=\"#ffffff\" stroke-width=\"1\"") == 0);
+  CHECK(occurrences(to_svg(large), "<pattern ") == 0);
+  CHECK(occurrences(to_svg(large), "stroke=\"#ffffff\" stroke-width=\"1\"") == 1);
+  CHECK(large.boxes.empty());
+  Tensor blocked = *spec.values.tensor;
+  blocked.set_flat(3, -std::numeric_limits<double>::infinity());
+  spec.values.tensor = std::make_shared<Tensor>(std::move(blocked));
+  const Picture written = plane_of(28.0);
+  REQUIRE(written.boxes.size() == 1);
+  CHECK(written.boxes.front().color == blocked_color(spec.theme));
+  CHECK(occurrences(to_svg(written), ">−∞</text>") == 1);
 }
 
 TEST_CASE("a plane with cells below a pixel, or with very many, is embedded as it is rasterised") {
