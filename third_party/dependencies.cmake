@@ -42,6 +42,7 @@ headwise_find(Threads libc6-dev)
 headwise_find(OpenGL libegl-dev COMPONENTS EGL)
 
 headwise_find_library(headwise::utf8proc utf8proc.h utf8proc libutf8proc-dev)
+headwise_find_library(headwise::stemmer libstemmer.h stemmer libstemmer-dev)
 headwise_find_library(headwise::epoxy epoxy/gl.h epoxy libepoxy-dev)
 headwise_find_library(headwise::md4c md4c.h md4c libmd4c-dev)
 headwise_find_library(headwise::md4c-html md4c-html.h md4c-html libmd4c-html0-dev LINK headwise::md4c)

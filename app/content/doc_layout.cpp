@@ -26,6 +26,7 @@ class Typesetter {
   void add(std::span<const DocBlock> blocks) {
     for (std::size_t i = 0; i < blocks.size(); ++i) {
       const DocBlock& block = blocks[i];
+      out_.tops.push_back(y_);
       switch (block.kind) {
         case DocBlockKind::heading:
           heading(block, i == 0);
@@ -42,6 +43,7 @@ class Typesetter {
         default: {
           std::size_t end = i;
           while (end < blocks.size() && is_row(blocks[end])) ++end;
+          out_.tops.resize(end, y_);  // a table is one
           table(blocks.subspan(i, end - i));
           i = end - 1;
         }

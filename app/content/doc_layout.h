@@ -25,6 +25,7 @@ struct DocLayout {
   std::vector<DocWord> words;  // from top to bottom
   std::vector<RectF> code;     // behind blocks of code
   std::vector<double> rules;   // under the heads of tables, from left to right
+  std::vector<double> tops;    // of the page's blocks
   double height = 0.0;
 };
 

@@ -15,6 +15,7 @@ std::span<const unsigned char> doc_scenarios();
 std::span<const unsigned char> doc_models();
 std::span<const unsigned char> doc_trust();
 std::span<const unsigned char> doc_performance();
+std::span<const unsigned char> doc_glossary();
 }  // namespace embedded
 
 namespace {
@@ -31,6 +32,7 @@ constexpr struct {
     {"models", "Models", embedded::doc_models},
     {"trust", "Numbers", embedded::doc_trust},
     {"performance", "Performance", embedded::doc_performance},
+    {"glossary", "Glossary", embedded::doc_glossary},
 };
 
 constexpr unsigned dialect = MD_FLAG_TABLES | MD_FLAG_STRIKETHROUGH;

@@ -203,7 +203,7 @@ constexpr std::array<CommandEntry, command_count> table{{
             "compare projection layouts, many heads with one, and soft with hard look-up, in numbers",
             {plain(letter('I'))}),
     command(CommandId::ask_question, Menu::help, "Ask a question…",
-            "find an answer, in computed numbers, to a question in your words"),
+            "find the page, setting or command that answers a question in your words"),
     command(CommandId::find_by_name, Menu::help, "Commands…",
             "find any command, step, view, brush, setting, preset or head by typing a few letters",
             {ctrl_shift(letter('P'))}),

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
+#include <utility>
 
 #include "app/panels/overlay.h"
 #include "app/widgets/button.h"
@@ -107,6 +109,8 @@ int draw_page(const WidgetContext& context, const DocLayout& layout) {
 bool draw_doc_sheet(const WidgetContext& context, DocSheetState& state) {
   if (!begin_overlay(context, "overlay/docs", "Documentation", state.open, {.width = docs_width}))
     return false;
+  const std::optional<DocPlace> wanted = std::exchange(state.wanted, std::nullopt);
+  if (wanted) state.page = wanted->page;
   const std::span<const DocPage> pages = doc_pages();
   std::vector<std::string_view> labels;
   for (const DocPage& page : pages) labels.push_back(page.label);
@@ -131,6 +135,7 @@ bool draw_doc_sheet(const WidgetContext& context, DocSheetState& state) {
     scroll_by_keys(context);
     if (before != state.page) ImGui::SetScrollY(0.0f);
     lay_out(context, state, ImGui::GetContentRegionAvail().x - context.px(6));
+    if (wanted) ImGui::SetScrollY(static_cast<float>(state.layout.tops[wanted->block]));
     if (const int led_to = draw_page(context, state.layout); led_to >= 0) {
       state.page = led_to;
       ImGui::SetScrollY(0.0f);

@@ -1,15 +1,19 @@
 // Help, Documentation: the pages of docs, and the way to them in the browser.
 #pragma once
 
+#include <optional>
+
 #include "app/content/doc_layout.h"
+#include "app/content/doc_sections.h"
 #include "app/widgets/widget_context.h"
 
 namespace headwise {
 
 struct DocSheetState {
   bool open = false;
-  int page = 0;          // of doc_pages()
-  bool browser = false;  // there is one; set when the sheet is opened
+  int page = 0;                    // of doc_pages()
+  bool browser = false;            // there is one; set when the sheet is opened
+  std::optional<DocPlace> wanted;  // shown and scrolled to in the next frame
 
   // Laid out for this page, column and font
   int of_page = -1;

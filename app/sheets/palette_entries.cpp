@@ -185,6 +185,7 @@ std::vector<PaletteMatch> matches_of(std::vector<Ranked> ranked) {
   std::vector<PaletteMatch> matches;
   for (Ranked& one : ranked) {
     std::ranges::sort(one.match.places);
+    one.match.partly = one.tier == 2;
     matches.push_back(std::move(one.match));
   }
   return matches;

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "app/content/doc_sections.h"
 #include "app/panels/panel.h"
 #include "app/session/cell_editing.h"
 #include "app/session/commands.h"
@@ -32,8 +33,9 @@ struct PaletteEntry {
   std::string name;  // "Undo", "Go to Softmax", "Open cross_attention"
   std::string what;  // one line
   std::string keys;  // "Ctrl+Z"; empty without a key
-  std::variant<CommandCall, Step, StageView, SettingId, PresetName, LessonPage, BrushShape> target;
+  std::variant<CommandCall, Step, StageView, SettingId, PresetName, LessonPage, BrushShape, DocPlace> target;
   std::string keywords = {};  // more words that find it; not shown
+  std::string from = {};      // where an answer is from: "Glossary" (app/sheets/ask_pages.h)
 };
 
 // In the order of the menus, then the steps, the stage views, the mask brushes, the scenario's settings, the presets, the
@@ -46,6 +48,7 @@ std::vector<PaletteEntry> question_entries();
 struct PaletteMatch {
   std::size_t entry = 0;            // index
   std::vector<std::size_t> places;  // matched bytes of its name, ascending
+  bool partly = false;              // only some of the words are found
 };
 
 // The entries in which every word of the query is found: in the name (letters in this order, most of which begin a word or

@@ -1,6 +1,7 @@
 #include "app/window/command_handlers.h"
 
 #include <array>
+#include <memory>
 
 #include <fmt/format.h>
 
@@ -8,6 +9,7 @@
 #include "app/session/followed_pin.h"
 #include "app/session/frozen_heads.h"
 #include "app/session/head_gains.h"
+#include "app/sheets/ask_pages.h"
 #include "app/window/playlist_making.h"
 #include "app/window/window_copies.h"
 #include "app/window/window_files.h"
@@ -123,11 +125,17 @@ void explain_control(FocusOrder& focus) {
   focus.explained = focus.explained == focus.focused ? 0 : focus.focused;
 }
 
+std::shared_ptr<const AskPages> ask_pages(const WindowState& window) {
+  const std::shared_ptr<const AskPages>& kept = window.dialogs.palette.pages;
+  const Session& session = window.document.session;
+  return kept && kept->are_of(session) ? kept : std::make_shared<const AskPages>(session);
+}
+
 void toggle_palette(WindowState& window) {
   if (window.dialogs.palette.open)
     window.dialogs.palette.open = false;
   else
-    open_command_palette(window.dialogs.palette, palette_entries(window.document.session));
+    open_command_palette(window.dialogs.palette, palette_entries(window.document.session), ask_pages(window));
 }
 
 void toggle(bool& flag) {
@@ -227,7 +235,8 @@ constexpr std::array<CommandHandler, command_count> handlers{{
     // Sheets and help
     {CommandId::compare, [](WindowState& window, int) { toggle(window.dialogs.comparison.open); }},
     {CommandId::ask_question,
-     [](WindowState& window, int) { open_command_palette(window.dialogs.palette, question_entries(), true); }},
+     [](WindowState& window,
+        int) { open_command_palette(window.dialogs.palette, question_entries(), ask_pages(window), true); }},
     {CommandId::find_by_name, [](WindowState& window, int) { toggle_palette(window); }},
     {CommandId::opening_scene, [](WindowState& window, int) { show_opening(window); }},
     {CommandId::first_steps, [](WindowState& window, int) { begin_first_steps(window.view); }},

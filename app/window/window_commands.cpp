@@ -40,6 +40,10 @@ void perform(WindowState& window, const PaletteEntry& entry) {
     window.view.full_screen = window.view.stage_only = false;  // the setup is hidden there
     window.view.setup.wanted_row = setting->row;
   }
+  if (const auto* place = std::get_if<DocPlace>(&entry.target)) {
+    perform(window, CommandCall{CommandId::documentation});
+    window.dialogs.docs.wanted = *place;
+  }
   if (const auto* lesson = std::get_if<LessonPage>(&entry.target))
     start_walk(window, lesson_playlist(lesson->lesson), {}, lesson->page);
 }

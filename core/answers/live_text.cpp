@@ -236,6 +236,21 @@ class Writer {
   LiveAnswers answers_;
 };
 
+std::string plain(const std::vector<Piece>& pieces) {
+  std::string text;
+  for (const Piece& piece : pieces) {
+    text += piece.plain;
+    if (piece.number) text += "…";
+    std::string longest;
+    for (const Part& part : piece.parts) {
+      std::string one = plain(part.pieces);
+      if (one.size() > longest.size()) longest = std::move(one);
+    }
+    text += longest;
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string live_number(double value) {
@@ -273,6 +288,10 @@ LiveWords live_words(std::string_view text, const LiveSubject& subject, LiveAnsw
 
 std::string live_text(std::string_view text, const LiveSubject& subject, LiveAnswers answers) {
   return live_words(text, subject, answers).text;
+}
+
+std::string plain_live_text(std::string_view text) {
+  return plain(Reader(text, true).all());
 }
 
 }  // namespace headwise

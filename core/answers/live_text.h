@@ -59,6 +59,9 @@ LiveWords live_words(std::string_view text, const LiveSubject& subject, LiveAnsw
 std::string live_text(std::string_view text, const LiveSubject& subject,
                       LiveAnswers answers = LiveAnswers::all);
 
+// The text without a trace, to be searched: of each choice its longest part, and "…" for a number.
+std::string plain_live_text(std::string_view text);
+
 // Throws Error(usage) for an unmatched brace, an impossible number (an unknown tensor, letter or word, an invalid box) and
 // an invalid condition.
 void check_live_text(std::string_view text);

@@ -78,7 +78,7 @@ TEST_CASE(
     "every page has its title, no mark of Markdown is left in its text, and each page is linked or on a tab "
     "once") {
   const auto pages = doc_pages();
-  CHECK(pages.size() == 7);
+  CHECK(pages.size() == 8);
   std::set<std::string> names;
   for (const DocPage& page : pages) {
     CAPTURE(page.name);

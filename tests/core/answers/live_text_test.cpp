@@ -190,3 +190,12 @@ TEST_CASE("what a trace has no number for is named as it is written") {
         std::vector<std::string>{"scores[0,0,99,1]", "max grad.q[0,0,:]"});
   CHECK(live_words("{E} {shape q}", *welcome()).gaps.empty());
 }
+
+TEST_CASE("without a trace the longest part of each choice is kept, and numbers are left out") {
+  CHECK(plain_live_text("Plain text.") == "Plain text.");
+  CHECK(plain_live_text("It gives {attn_weights[0,0,8,7]} to {key 7}.") == "It gives … to ….");
+  CHECK(plain_live_text("{if H = 1: One head | else: {H} heads side by side}: look.") ==
+        "… heads side by side: look.");
+  CHECK(plain_live_text("{if max output < 1: A{if E > 2: , and more | else:} | else: B}") == "A, and more");
+  CHECK(plain_live_text("{not a number} stays") == "{not a number} stays");
+}

@@ -1,0 +1,184 @@
+#include "core/search/search_index.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include "core/search/search_terms.h"
+#include "core/search/synonyms.h"
+#include "core/tensor/edit_distance.h"
+
+namespace headwise {
+namespace {
+
+constexpr std::size_t longest_question = 512;  // bytes; the rest is ignored
+
+// BM25F, with the fields title, question and text
+constexpr std::array<double, 3> field_weight{3.0, 2.0, 1.0};
+constexpr std::array<double, 3> field_length_matters{0.3, 0.3, 0.75};  // b: 0 not at all, 1 in full
+constexpr double saturation = 1.2;                                     // k1
+
+// Tuned on the questions of tests/app/sheets/ask_questions.json that are not held out.
+constexpr double related_weight = 0.5;   // of a word that belongs to one of the question
+constexpr double spelling_weight = 0.8;  // of a word that is spelled nearly so, or begins so
+constexpr double whole_title = 0.6;      // how much a page gains whose title is all asked for
+constexpr double least_share = 0.45, least_prominent = 0.25;  // of what is asked, for an answer;
+constexpr double nearly_all = 0.85;                           // or this share alone
+constexpr double all_words = 1.0;       // how much a page gains that has all words of the question
+constexpr double example_rarity = 0.4;  // of a number or a letter, relative to a word as rare
+constexpr double unknown_rarity = 0.8;  // of a word that no page has, relative to one that a single page has
+
+std::size_t distance_allowed(const std::string& word) {
+  return word.size() >= 8 ? 2 : word.size() >= 5 ? 1 : 0;
+}
+
+// A number, or the letter of an axis
+bool is_example(const std::string& word) {
+  return word.size() == 1 || std::ranges::all_of(word, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+bool has_digit(const std::string& word) {
+  return std::ranges::any_of(word, [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// The related words by the stem of the one that is asked.
+const std::multimap<std::string, std::string>& related_stems() {
+  static const auto all = [] {
+    std::multimap<std::string, std::string> stems;
+    for (const RelatedWords& related : related_words())
+      for (const SearchTerm& asked : search_terms(related.asked))
+        for (const SearchTerm& other : search_terms(related.related)) stems.emplace(asked.stem, other.stem);
+    return stems;
+  }();
+  return all;
+}
+
+}  // namespace
+
+SearchIndex::SearchIndex(std::span<const SearchPage> pages) {
+  std::vector<std::array<std::vector<SearchTerm>, 3>> fields;
+  std::array<double, 3> mean_length{};
+  for (const SearchPage& page : pages) {
+    fields.push_back({search_terms(page.title), search_terms(page.question), search_terms(page.text)});
+    weights_.push_back(page.weight);
+    for (std::size_t f = 0; f < 3; ++f)
+      mean_length[f] += static_cast<double>(fields.back()[f].size()) / static_cast<double>(pages.size());
+  }
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    std::map<std::string, Posting> of_page;
+    for (std::size_t f = 0; f < 3; ++f) {
+      const double relative = static_cast<double>(fields[i][f].size()) / std::max(1.0, mean_length[f]);
+      const double length = 1.0 - field_length_matters[f] + field_length_matters[f] * relative;
+      for (const SearchTerm& term : fields[i][f]) {
+        Posting& posting = of_page.try_emplace(term.stem, Posting{i, 0.0, false, false}).first->second;
+        posting.frequency += field_weight[f] / length;
+        posting.in_title = posting.in_title || f == 0;
+        posting.prominent = posting.prominent || f < 2;
+      }
+    }
+    for (auto& [stem, posting] : of_page) postings_[stem].push_back(posting);
+  }
+  title_rarity_.assign(pages.size(), 0.0);
+  for (const auto& [stem, of_stem] : postings_)
+    for (const Posting& posting : of_stem)
+      if (posting.in_title) title_rarity_[posting.page] += rarity(stem);
+}
+
+double SearchIndex::rarity(const std::string& stem) const {
+  const double pages = static_cast<double>(weights_.size());
+  const auto found = postings_.find(stem);
+  const double having = found == postings_.end() ? 1.0 : static_cast<double>(found->second.size());
+  const double all = std::log(1.0 + (pages - having + 0.5) / (having + 0.5));
+  if (is_example(stem)) return example_rarity * all;
+  return found == postings_.end() ? unknown_rarity * all : all;
+}
+
+// Words that are spelled nearly like one that no page has; those that an unfinished one begins.
+void SearchIndex::add_spellings(const std::string& stem, bool unfinished, Wanted& word) const {
+  if (unfinished && stem.size() >= 3) {
+    for (auto at = postings_.lower_bound(stem); at != postings_.end() && at->first.starts_with(stem); ++at)
+      word.stems.emplace(at->first, spelling_weight);
+  }
+  const std::size_t allowed = has_digit(stem) ? 0 : distance_allowed(stem);
+  if (!word.stems.empty() || allowed == 0) return;
+  std::size_t least = allowed;
+  for (const auto& [other, of_other] : postings_) {
+    if (other.size() + allowed < stem.size() || other.size() > stem.size() + allowed || other[0] != stem[0])
+      continue;
+    const std::size_t distance = edit_distance(stem, other);
+    if (distance > least) continue;
+    if (distance < least) word.stems.clear();
+    least = distance;
+    word.stems.emplace(other, spelling_weight);
+  }
+}
+
+std::vector<SearchIndex::Wanted> SearchIndex::wanted(std::string_view question) const {
+  const std::vector<SearchTerm> terms = search_terms(question);
+  std::vector<Wanted> words;
+  std::set<std::string> seen;
+  for (const SearchTerm& term : terms) {
+    if (!seen.insert(term.stem).second) continue;
+    Wanted word;
+    if (postings_.contains(term.stem))
+      word.stems.emplace(term.stem, 1.0);
+    else
+      add_spellings(term.stem, term.end == question.size(), word);
+    word.telling = rarity(term.stem);
+    if (!word.stems.empty() && !postings_.contains(term.stem)) {
+      word.telling = 0.0;
+      for (const auto& [stem, weight] : word.stems) word.telling = std::max(word.telling, rarity(stem));
+    }
+    const auto [begin, end] = related_stems().equal_range(term.stem);
+    for (auto at = begin; at != end; ++at)
+      if (postings_.contains(at->second)) word.stems.emplace(at->second, related_weight);
+    words.push_back(std::move(word));
+  }
+  return words;
+}
+
+SearchFound SearchIndex::find(std::string_view question, std::size_t most) const {
+  SearchFound found;
+  const std::vector<Wanted> words = wanted(question.substr(0, longest_question));
+  std::vector<SearchHit> pages(weights_.size());
+  std::vector<double> of_title(weights_.size(), 0.0);
+  double telling = 0.0;
+  for (const Wanted& word : words) {
+    telling += word.telling;
+    std::map<std::size_t, SearchHit> best;
+    for (const auto& [stem, weight] : word.stems) {
+      found.stems.push_back(stem);
+      const double rare = rarity(stem);
+      for (const Posting& posting : postings_.find(stem)->second) {
+        SearchHit& hit = best[posting.page];
+        hit.score = std::max(hit.score, weight * rare * posting.frequency / (saturation + posting.frequency));
+        hit.share = std::max(hit.share, weight);
+        if (posting.prominent) hit.prominent = std::max(hit.prominent, weight);
+        if (posting.in_title) of_title[posting.page] += weight * rare;
+      }
+    }
+    for (const auto& [page, hit] : best) {
+      pages[page].score += hit.score;
+      pages[page].share += hit.share * word.telling;
+      pages[page].prominent += hit.prominent * word.telling;
+    }
+  }
+  for (std::size_t i = 0; i < pages.size(); ++i) {
+    if (pages[i].score <= 0.0) continue;
+    const double title = title_rarity_[i] > 0.0 ? std::min(1.0, of_title[i] / title_rarity_[i]) : 0.0;
+    const double share = pages[i].share / telling;
+    found.hits.push_back(
+        {i, pages[i].score * weights_[i] * (1.0 + whole_title * title * share) * (1.0 + all_words * share),
+         share, pages[i].prominent / telling});
+  }
+  std::ranges::stable_sort(found.hits, std::greater<>(), &SearchHit::score);
+  found.answers =
+      !found.hits.empty() &&
+      (found.hits.front().share >= nearly_all ||
+       (found.hits.front().share >= least_share && found.hits.front().prominent >= least_prominent));
+  if (found.hits.size() > most) found.hits.resize(most);
+  return found;
+}
+
+}  // namespace headwise

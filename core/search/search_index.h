@@ -1,0 +1,63 @@
+// Finds the pages that answer a question: ranked by BM25, with fields (BM25F: Robertson, Zaragoza and Taylor, "Simple BM25
+// extension to multiple weighted fields", CIKM 2004).
+#pragma once
+
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headwise {
+
+struct SearchPage {
+  std::string title;
+  std::string question;  // questions that it answers, and words that find it
+  std::string text;
+  double weight = 1.0;  // multiplies its scores
+};
+
+struct SearchHit {
+  std::size_t page = 0;
+  double score = 0.0;
+  double share = 0.0;  // of what the question asks, by the rarity of its words, that occurs in the page: 0 … 1
+  double prominent = 0.0;  // the same for the page's title and questions alone
+};
+
+struct SearchFound {
+  std::vector<SearchHit> hits;  // best first, ties in the order of the pages
+  bool answers = false;  // the first one says enough of what is asked; otherwise it is merely the nearest
+  std::vector<std::string> stems;  // what was searched for, to find passages by (core/search/search_passage.h)
+};
+
+class SearchIndex {
+ public:
+  explicit SearchIndex(std::span<const SearchPage> pages);
+
+  // Pages with any word of the question, `most` at most. A word that no page has stands for the pages' nearest one by its
+  // spelling, and the last word for those that it begins. Nothing is found for a question without a telling word; of a long
+  // one only the beginning is read.
+  SearchFound find(std::string_view question, std::size_t most) const;
+
+ private:
+  struct Posting {
+    std::size_t page;
+    double frequency;          // weighted by the fields, divided by the field's relative length
+    bool in_title, prominent;  // prominent: in the title or the questions
+  };
+  // A word of the question, or what may stand for it.
+  struct Wanted {
+    std::map<std::string, double> stems;  // with their weights, 1 for the word itself
+    double telling = 0.0;                 // how much the page has to say of it
+  };
+
+  double rarity(const std::string& stem) const;  // of a word that no page has: more than of any other
+  std::vector<Wanted> wanted(std::string_view question) const;
+  void add_spellings(const std::string& stem, bool unfinished, Wanted& word) const;
+
+  std::map<std::string, std::vector<Posting>, std::less<>> postings_;
+  std::vector<double> weights_;
+  std::vector<double> title_rarity_;  // of all words of a page's title together
+};
+
+}  // namespace headwise

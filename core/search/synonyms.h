@@ -1,0 +1,29 @@
+// What the field calls by several names, and which words belong together.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace headwise {
+
+inline constexpr std::size_t longest_name = 3;  // words
+
+struct SameName {
+  std::size_t words = 0;                // how many of the given words it replaces; 0: none
+  std::vector<std::string_view> names;  // by which ones
+};
+
+// Returns the name that stands for the first words, in lower case, wherever they mean the same in texts and questions: "look",
+// "ahead" → causal; "mha" → multi head attention. The longest match wins.
+SameName same_name(std::span<const std::string_view> words);
+
+struct RelatedWords {
+  std::string_view asked;    // in a question: "quiz"
+  std::string_view related;  // what a page that answers it may say instead
+};
+
+// Words that do not mean the same, but make a page likelier to answer. A search counts them less than the word itself.
+std::span<const RelatedWords> related_words();
+
+}  // namespace headwise
