@@ -32,7 +32,7 @@ std::string overview() {
       "Usage:\n"
       "  headwise [FILE|FOLDER] open the window on a scenario, a playlist, an array file or a model; by "
       "default,\n                         on the welcome scenario\n"
-      "  headwise --no-intro    open it without the opening scene\n";
+      "  headwise --no-intro    start without the intro\n";
   for (const Subcommand& command : subcommands())
     text += fmt::format("  headwise {:<12}  {}\n", command.name, command.what);
   text +=

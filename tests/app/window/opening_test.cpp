@@ -161,7 +161,7 @@ TEST_CASE("who has seen it starts on the stage, and a command shows it again") {
   std::filesystem::remove(file);
   bench.ui->run_until_still();
   bench.ui->click("menu/Help");
-  bench.ui->click("menu/Opening scene");
+  bench.ui->click("menu/Intro");
   bench.ui->run_until_still();
   CHECK(covers(bench));
 }
