@@ -61,10 +61,11 @@ bool draw_inspected_prediction(const PanelContext& context, TextColumn& column) 
   const auto word = [&](TokenId id) { return drawable_text(input.model->label(id), font); };
 
   column.heading("THIS VIEW");
-  column.paragraph(fmt::format("With your changes: the output of layer {} as it is here goes through the rest of the "
-                               "model, which predicts a word. Original: the same without your changes.",
-                               input.layer),
-                   context.palette.text_dim);
+  column.paragraph(
+      fmt::format("“With your changes”: what the rest of the model predicts from the output of layer {} as "
+                  "shown here. “Original”: the same without your changes.",
+                  input.layer),
+      context.palette.text_dim);
   column.space(16);
   const ImVec2 top = column.cursor();
   const std::optional<CellRef> cell = focused_cell(context.trace, context.selection);

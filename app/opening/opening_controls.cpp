@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* how = "How?  ⏎";
 constexpr const char* own_sentence = "Type your own sentence";
-constexpr const char* skip = "Skip to the stage →";
+constexpr const char* skip = "Skip intro →";
 
 float large_button_width(const WidgetContext& context, const char* label) {
   return std::ceil(width_of(context.fonts.sans, label) + 2 * context.px(22));
@@ -55,7 +55,7 @@ bool swap_button(const WidgetContext& context, const OpeningPicture& picture) {
   ui_probe_item("opening/swap");
   if (ImGui::IsItemHovered()) ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
   tooltip(context,
-          "put the other word here: the meaning of the sentence changes, and the head looks elsewhere");
+          "swap in the other word: the sentence then means something else, and the head looks elsewhere");
   if (focus_stop(context.focus, ImGui::GetID("opening/swap"), FocusKeys::press) && press_key_pressed())
     pressed = true;
   return pressed;

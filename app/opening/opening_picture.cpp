@@ -13,8 +13,8 @@ namespace headwise {
 namespace {
 
 // Design units
-constexpr float margin = 28.0f, top_line = 56.0f, bottom_margin = 12.0f, arc_gap = 8.0f, button_line = 40.0f, chip_padding = 12.0f,
-                widest_text = 760.0f;
+constexpr float margin = 28.0f, top_line = 56.0f, bottom_margin = 12.0f, arc_gap = 8.0f, button_line = 40.0f,
+                chip_padding = 12.0f, widest_text = 760.0f;
 constexpr float least_height = 460.0f;  // with less, only the sentence, one line and the buttons
 constexpr float thinnest_arc = 1.0f, thickest_arc = 24.0f;
 constexpr double least_weight = 0.005;  // with less, no number is written
@@ -47,10 +47,10 @@ OpeningPicture::OpeningPicture(const WidgetContext& context, const OpeningState&
   const Fonts& fonts = context.fonts;
   const std::string& query = row().words[row().query].text;
   const bool roomy = size.y >= context.px(least_height);
-  lines_.push_back(
-      {fmt::format("One of the {} heads of a small trained model looks from “{}” to the noun it stands for.",
-                   state.subject->model_heads, query),
-       fonts.caption, false, context.px(26)});
+  lines_.push_back({fmt::format("One of the {} attention heads of a small trained model looks from “{}” to "
+                                "the noun that “{}” stands for.",
+                                state.subject->model_heads, query, query),
+                    fonts.caption, false, context.px(26)});
   if (roomy && !row().predicted.empty()) {
     std::string told = fmt::format("At “{}” the model predicts “{}” ({})", query, row().predicted,
                                    fmt::format("{:.2f}", row().probability));
@@ -199,7 +199,7 @@ void OpeningPicture::draw_text(ImDrawList* list, float opacity) const {
   }
   if (size_.y < context_.px(least_height)) return;
   ImFont* font = context_.fonts.small;
-  const char* const foot = "Every number here is computed now, on this computer.";
+  const char* const foot = "Widths and numbers are attention weights, computed now on this computer.";
   list->AddText(font, font->FontSize,
                 {std::round(0.5f * (size_.x - width_of(font, foot))),
                  std::round(size_.y - context_.px(18) - font->FontSize)},

@@ -208,7 +208,7 @@ constexpr std::array<CommandEntry, command_count> table{{
             "find any command, step, view, brush, setting, preset or head by typing a few letters",
             {ctrl_shift(letter('P'))}),
     command(CommandId::opening_scene, Menu::help, "Intro",
-            "show the sentence that Headwise begins with: what one head makes of “it”"),
+            "show the opening sentence again, and the word that one head looks at from “it”"),
     command(CommandId::first_steps, Menu::help, "First steps",
             "show what to try first at the top of the window, until it is done"),
     command(CommandId::documentation, Menu::help, "Documentation",

@@ -6,18 +6,18 @@ namespace headwise {
 namespace {
 
 constexpr std::array<SuggestionEntry, suggestion_count> table{{
-    {Suggestion::all_the_way, "all_the_way", "W lights up everything that this number depends on",
+    {Suggestion::all_the_way, "all_the_way", "press W to highlight everything this number depends on",
      CommandId::all_the_way},
-    {Suggestion::spotlight, "spotlight", "L dims everything but this number and what it is made of",
+    {Suggestion::spotlight, "spotlight", "press L to dim everything but this number and what it is made of",
      CommandId::spotlight},
-    {Suggestion::heads_of_model, "heads_of_model", "R lists every head of the model by what it does",
+    {Suggestion::heads_of_model, "heads_of_model", "press R to list every head of the model by what it does",
      CommandId::heads_of_model},
     {Suggestion::timeline, "timeline", "drag the line under the steps to move through the computation",
      std::nullopt},
-    {Suggestion::is_it_the_same, "is_it_the_same", "I compares many heads with one wide head, in numbers",
+    {Suggestion::is_it_the_same, "is_it_the_same", "press I to compare many heads with one wide head, in numbers",
      CommandId::compare},
     {Suggestion::cross_attention, "cross_attention",
-     "let the words of one sentence attend to another: attention, cross", std::nullopt},
+     "let one sentence attend to another: set attention to cross", std::nullopt},
     {Suggestion::ask, "ask", "ask a question in your own words", CommandId::ask_question},
     {Suggestion::playlist, "playlist", "keep what you see as a page of your own lesson", CommandId::add_page},
 }};

@@ -149,14 +149,14 @@ void find_matches(CommandPaletteState& state) {
 void draw_verdict(const WidgetContext& context, const CommandPaletteState& state) {
   if (is_blank(state.query)) {
     dim_text(context,
-             "Searches the lessons, the documentation, the glossary, commands and settings. For example:");
+             "Searches lessons, documentation, glossary, commands and settings. For example:");
     ui_probe_item("palette/suggested");
   } else if (state.answered) {
     dim_text(context, "Best first:");
     ui_probe_item("palette/answered");
   } else {
     dim_text(context, state.matches.empty() ? "Nothing here answers that."
-                                            : "Nothing answers that directly. Nearest:");
+                                            : "Nothing answers that directly. Closest matches:");
     ui_probe_item("palette/nearest");
   }
 }

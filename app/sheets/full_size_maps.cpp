@@ -230,8 +230,9 @@ void draw_one(const PanelContext& context, const FullSizeResult& result, FinerMa
 float draw_whose_weights(const PanelContext& context, const FullSizeResult& result, const RectF& area) {
   ImFont* font = context.fonts.small;
   const std::string text = fmt::format(
-      "The sizes of {}, but not its weights: {}.", model_sizes()[result.request.model].name,
-      result.request.hand_made ? "hand-made heads read a sentence over and over" : "these are random numbers");
+      "Only the sizes are those of {}: {}.", model_sizes()[result.request.model].name,
+      result.request.hand_made ? "the heads here are hand-made or random, and read one sentence over and over"
+                               : "inputs and parameters here are random");
   const ImVec2 at = corner(area);
   const std::string fitted = fitted_text(text, font, static_cast<float>(area.width));
   ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text), fitted.c_str());

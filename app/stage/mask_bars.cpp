@@ -40,7 +40,7 @@ std::string token_in_quotes(const std::vector<std::string>& labels, Index at, st
   return "“" + drawable_text(labels[static_cast<std::size_t>(at)], font) + "”";
 }
 
-// "weights of “it”: filled now, outlined before, “animal” .98 → .00, tallest .98"
+// "weights of “it”: filled = now, outlined = before, “animal” .98 → .00, tallest .98"
 std::string row_caption(const PanelContext& context, const CellRef& pair, const std::vector<double>& now,
                         const std::vector<double>& before) {
   const TokenLabels& labels = context.inputs.labels;
@@ -49,7 +49,7 @@ std::string row_caption(const PanelContext& context, const CellRef& pair, const 
   const Index key = pair.index[3];
   const auto at = static_cast<std::size_t>(key);
   std::string text = "weights of " + token_in_quotes(labels.query, pair.index[2], "query", font);
-  if (!before.empty()) text += ": filled now, outlined before";
+  if (!before.empty()) text += ": filled = now, outlined = before";
   if (at < now.size()) {
     const std::string was = before.empty() ? "" : number(before[at]) + " → ";
     text += ", " + token_in_quotes(labels.key, key, "key", font) + " " + was + number(now[at]);
