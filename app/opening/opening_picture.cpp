@@ -14,7 +14,7 @@ namespace {
 
 // Design units
 constexpr float margin = 28.0f, top_line = 56.0f, bottom_margin = 12.0f, arc_gap = 8.0f, button_line = 40.0f,
-                chip_padding = 12.0f, widest_text = 760.0f;
+                chip_padding = 12.0f, widest_text = 1000.0f;
 constexpr float least_height = 460.0f;  // with less, only the sentence, one line and the buttons
 constexpr float thinnest_arc = 1.0f, thickest_arc = 24.0f;
 constexpr double least_weight = 0.005;  // with less, no number is written
@@ -52,10 +52,11 @@ OpeningPicture::OpeningPicture(const WidgetContext& context, const OpeningState&
                                 state.subject->model_heads, query, query),
                     fonts.caption, false, context.px(26)});
   if (roomy && !row().predicted.empty()) {
-    std::string told = fmt::format("At “{}” the model predicts “{}” ({})", query, row().predicted,
-                                   fmt::format("{:.2f}", row().probability));
+    std::string told = fmt::format("Asked what “{}” stands for, the model answers “{}” ({})", query,
+                                   row().predicted, fmt::format("{:.2f}", row().probability));
     if (!row().without_head.empty())
-      told += fmt::format("; with this head muted, “{}” ({})", row().without_head,
+      told += fmt::format("; with this head muted, {}“{}” ({})",
+                          row().without_head == row().predicted ? "still " : "", row().without_head,
                           fmt::format("{:.2f}", row().probability_without_head));
     lines_.push_back({told + ".", fonts.sans, true, context.px(10)});
   }

@@ -38,6 +38,8 @@ std::string item_name(const CommandEntry& entry, const MenuBarInfo& info) {
       return info.redo_label.empty() ? "Redo" : "Redo " + info.redo_label;
     case CommandId::play:
       return info.playing ? "Pause" : "Play";
+    case CommandId::walk_playlist:
+      return info.walking ? "Leave playlist" : std::string(entry.name);
     default:
       return std::string(entry.name);
   }
@@ -72,8 +74,7 @@ bool is_checked(const PanelContext& context, CommandId id, const MenuBarInfo& in
          (id == CommandId::all_the_way && context.selection.all_the_way) ||
          (id == CommandId::colors_by_head && context.selection.colors_by_head) ||
          (id == CommandId::full_screen && info.full_screen) ||
-         (id == CommandId::spotlight && context.selection.spotlight) ||
-         (id == CommandId::walk_playlist && info.walking);
+         (id == CommandId::spotlight && context.selection.spotlight);
 }
 
 // Whether the menu being filled has no open submenu.
