@@ -14,7 +14,7 @@ double middle(const RectF& word) {
   return word.x + 0.5 * word.width;
 }
 
-PointD between(PointD a, PointD b, double share) {
+PointF between(PointF a, PointF b, double share) {
   return {a.x + share * (b.x - a.x), a.y + share * (b.y - a.y)};
 }
 
@@ -78,14 +78,14 @@ Arc arc_between(const Arc& a, const Arc& b, double share) {
   return arc;
 }
 
-std::vector<PointD> arc_points(const Arc& arc, double grown) {
+std::vector<PointF> arc_points(const Arc& arc, double grown) {
   const double length = std::abs(arc[3].x - arc[0].x) + 2.0 * std::abs(arc[1].y - arc[0].y);
   const int count = std::clamp(static_cast<int>(length / pixels_per_point), 8, 400);
   const double end = std::clamp(grown, 0.0, 1.0);
-  std::vector<PointD> points;
+  std::vector<PointF> points;
   for (int i = 0; i <= count; ++i) {
     const double t = end * i / count;
-    const PointD a = between(arc[0], arc[1], t), b = between(arc[1], arc[2], t), c = between(arc[2], arc[3], t);
+    const PointF a = between(arc[0], arc[1], t), b = between(arc[1], arc[2], t), c = between(arc[2], arc[3], t);
     points.push_back(between(between(a, b, t), between(b, c, t), t));
   }
   return points;

@@ -29,16 +29,13 @@ struct OpeningLayout {
 // together is centred in the area, and starts at its top if it is higher. `area` excludes margins and the top line.
 OpeningLayout opening_layout(const OpeningShape& shape, RectF area);
 
-struct PointD {
-  double x = 0, y = 0;
-};
 // An arc as a cubic Bézier curve from the middle of one word's top to another's, leaving both vertically. Arcs to distant words
 // rise higher; the one to the most distant word of a line rises to highest_arc. `gap` is left between word and arc.
-using Arc = std::array<PointD, 4>;
+using Arc = std::array<PointF, 4>;
 Arc opening_arc(const OpeningLayout& layout, std::size_t from, std::size_t to, double gap);
 // The arc whose end is between those of two arcs from the same word: at `share` of the way, from 0 to 1.
 Arc arc_between(const Arc& a, const Arc& b, double share);
 // Points of its part from the start to `grown` (0 to 1), about one per 4 pixels.
-std::vector<PointD> arc_points(const Arc& arc, double grown);
+std::vector<PointF> arc_points(const Arc& arc, double grown);
 
 }  // namespace headwise

@@ -30,13 +30,13 @@ ImVec2 between(ImVec2 a, ImVec2 b, float share) {
   return {a.x + share * (b.x - a.x), a.y + share * (b.y - a.y)};
 }
 
-ImVec2 point(PointD p) {
+ImVec2 point(PointF p) {
   return {static_cast<float>(p.x), static_cast<float>(p.y)};
 }
 
 void stroke(ImDrawList* list, const Arc& arc, double grown, ImU32 color, float width) {
-  const std::vector<PointD> points = arc_points(arc, grown);
-  for (const PointD& p : points) list->PathLineTo(point(p));
+  const std::vector<PointF> points = arc_points(arc, grown);
+  for (const PointF& p : points) list->PathLineTo(point(p));
   list->PathStroke(color, 0, width);
 }
 

@@ -1,6 +1,8 @@
 #include "app/window/window_suggestions.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 #include "app/window/window_commands.h"
 #include "app/window/window_settings.h"
@@ -11,9 +13,14 @@
 namespace headwise {
 namespace {
 
+// Asked every frame: the presets are read once.
 bool is_text_of_preset(const std::string& text) {
-  return std::ranges::any_of(
-      presets(), [&](const Preset& preset) { return preset_scenario(preset.name).inputs.text == text; });
+  static const std::vector<std::string> texts = [] {
+    std::vector<std::string> all;
+    for (const Preset& preset : presets()) all.push_back(preset_scenario(preset.name).inputs.text);
+    return all;
+  }();
+  return std::ranges::find(texts, text) != texts.end();
 }
 
 SuggestionContext context_of(const WindowState& window) {

@@ -61,7 +61,7 @@ TEST_CASE("arcs begin and end over their words, leave them vertically, and rise 
     CHECK(arc[2].x == arc[3].x);
     const auto points = arc_points(arc, 1.0);
     double top = arc[0].y;
-    for (const PointD& point : points) top = std::min(top, point.y);
+    for (const PointF& point : points) top = std::min(top, point.y);
     const double rise = arc[0].y - top;
     CHECK(rise > before);
     CHECK(rise <= layout.highest_arc - 6.0 + 1e-9);
