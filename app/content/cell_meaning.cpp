@@ -71,6 +71,12 @@ std::string mixed_from(const Trace& trace, const TokenLabels& labels, const Cell
   return fmt::format(", most of all {} ({})", quoted(labels.key, most), percent(largest));
 }
 
+bool is_blocked(const Trace& trace, const CellRef& cell) {
+  const TensorPtr mask = trace.tensor(Id::mask_bias), tensor = trace.tensor(cell.tensor);
+  return mask && mask->shape().same_sizes(tensor->shape()) &&
+         mask->at(cell.index) == -std::numeric_limits<double>::infinity();
+}
+
 }  // namespace
 
 std::string cell_meaning(const Trace& trace, const TokenLabels& labels, const CellRef& cell) {
@@ -98,7 +104,12 @@ std::string cell_meaning(const Trace& trace, const TokenLabels& labels, const Ce
   const std::string key = quoted(labels.key, cell.index[3]);
   if (id == Id::scores) return score_meaning(*tensor, cell, head, query, key);
   if (id == Id::attn_weights) {
-    return is_frozen(trace, head) ? std::string() : weight_meaning(value, head, query, key);
+    if (is_frozen(trace, head)) return {};
+    if (value == 0.0 && is_blocked(trace, cell))
+      return fmt::format(
+          "The mask blocks {} for {}: its share is 0, and the other keys share all of the attention{}.", key,
+          query, mixed_from(trace, labels, cell));
+    return weight_meaning(value, head, query, key);
   }
   if (value != -std::numeric_limits<double>::infinity()) return {};
   // In a completely blocked row the weights are NaN, or what the operator substitutes for it.

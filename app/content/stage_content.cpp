@@ -123,6 +123,7 @@ class Builder {
     if (content_.left && !product) {
       content_.cell_for_cell = content_.left->matrix.view.cols == result.cols;
       content_.sign = sign_of(picture.result);
+      content_.mask_to_come = picture.result == Id::masked_scores && !content_.above && content_.cell_for_cell;
       content_.row_figures = picture.result == Id::attn_weights && !turned_;
       content_.col_figures = picture.result == Id::attn_weights && turned_;
     }

@@ -34,6 +34,9 @@ struct StageContent {
   std::size_t picture = 0;            // which of them this is; pictures.size() for a tensor by itself
   std::string nothing;  // if not empty: why there is no cell to show; everything below is then empty
   std::optional<StagePart> result, left, above, bias;
+  // No mask yet. While one is about to be painted its place above the result stays free, so that nothing moves under the mouse
+  // with the first stroke.
+  bool mask_to_come = false;
   bool cell_for_cell = false;  // an elementwise map, not a product: operands have the result's shape
   bool row_figures = false;    // the softmax: row maximum and Σ exp lie left of the result,
   bool col_figures = false;    // or above it, where queries are columns

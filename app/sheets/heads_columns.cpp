@@ -73,7 +73,7 @@ std::string column_tooltip(const HeadsTable& table, HeadColumn column) {
   const std::string over = fmt::format(" Measured over {} of {} tokens.", one->queries, table.survey->length);
   if (*score == HeadScore::entropy) return what + over + sorts;
   return fmt::format(
-      "{} “uniform {:.2f}” and the small mark in each bar show the score of uniform attention: only a head "
+      "{} “uniform = {:.2f}” and the small mark in each bar show the score of uniform attention: only a head "
       "well above it has a pattern.{}{}",
       what, one->uniform, over, sorts);
 }
@@ -84,7 +84,7 @@ std::string note_of(const HeadSurvey& survey, HeadScore score) {
   if (!one) return "none here";
   if (one->queries <= few_queries)
     return fmt::format("{} {} only", one->queries, one->queries == 1 ? "query" : "queries");
-  return score == HeadScore::entropy ? "" : fmt::format("uniform {:.2f}", one->uniform);
+  return score == HeadScore::entropy ? "" : fmt::format("uniform = {:.2f}", one->uniform);
 }
 
 void draw_sort_mark(const WidgetContext& widgets, ImDrawList* list, ImVec2 at, bool descending) {

@@ -16,12 +16,16 @@ std::string strongest_pair(const PanelContext& context, const HeadStatistics& he
                      token_at(context.inputs.labels.key, head.key, "k "));
 }
 
+// Means over rows, as short as two of them can be told apart: what rounding left of a 0 is a 0.
+std::string rounded(double mean, int decimals) {
+  return fmt::format("{:.{}f}", std::abs(mean), decimals);
+}
+
 // The direction in which a head attends, if it is mostly one direction.
 std::string distance_text(const HeadStatistics& head) {
-  const char* way = std::abs(head.back) < 0.5 * head.distance || head.distance < 0.05 ? "away"
-                    : head.back > 0                                                   ? "back"
-                                                                                      : "ahead";
-  return fmt::format("looks {} {}", decimal_text(head.distance, 1), way);
+  if (head.distance < 0.05) return "looks at itself";
+  const char* way = std::abs(head.back) < 0.5 * head.distance ? "away" : head.back > 0 ? "back" : "ahead";
+  return fmt::format("looks {} {}", rounded(head.distance, 1), way);
 }
 
 }  // namespace
@@ -42,7 +46,7 @@ const std::vector<HeadStatistics>& HeadFigures::of(const Trace& trace, Index bat
 std::vector<std::string> head_words(const PanelContext& context, const HeadStatistics& head) {
   if (head.rows == 0) return {"no finite row"};
   std::vector<std::string> words{
-      fmt::format("entropy {} of {}", decimal_text(head.entropy, 2), decimal_text(head.most_entropy, 2)),
+      fmt::format("entropy {} of {}", rounded(head.entropy, 2), rounded(head.most_entropy, 2)),
       distance_text(head)};
   if (head.query >= 0)
     words.push_back(fmt::format("{} {}", strongest_pair(context, head), cell_number(head.strongest, 2, true)));
@@ -58,7 +62,7 @@ std::string head_sentence(const PanelContext& context, const HeadStatistics& hea
   return fmt::format(
       "mean row entropy {} nats (uniform over all unmasked keys: {}); mean distance to the attended key {} "
       "tokens; {}",
-      decimal_text(head.entropy, 2), decimal_text(head.most_entropy, 2), decimal_text(head.distance, 1), pair);
+      rounded(head.entropy, 2), rounded(head.most_entropy, 2), rounded(head.distance, 1), pair);
 }
 
 }  // namespace headwise

@@ -24,12 +24,15 @@ StageShape shape_of(const PanelContext& context, const StageContent& content, co
   shape.cols = result.matrix.view.cols;
   if (content.left) shape.left_cols = content.left->matrix.view.cols;
   if (content.above) shape.above_rows = content.above->matrix.view.rows;
+  if (content.mask_to_come) shape.above_rows = shape.rows;
   shape.cell_for_cell = content.cell_for_cell;
   shape.bias_row = content.bias.has_value();
   if (content.row_figures) shape.row_figures = softmax_figure_count(context, shape.rows, area.height);
   if (content.col_figures) shape.col_figures = softmax_figure_count(context, shape.cols, 0.6 * area.width);
   shape.heads = content.head_map ? content.head_total : 0;
-  shape.sign_width = content.sign.empty() ? 0.0 : width_of(context.fonts.small, content.sign);
+  // The sign that will stand there once the mask is painted decides.
+  const std::string sign = content.mask_to_come ? "+ mask" : content.sign;
+  shape.sign_width = sign.empty() ? 0.0 : width_of(context.fonts.small, sign);
   const bool probabilities = tensor_entry(result.matrix.name.id).probabilities;
   const ImVec2 digits = least_digit_cell(widgets, result.spec, probabilities);
   shape.digit_width = digits.x;

@@ -17,6 +17,7 @@
 #include "app/stage/stage_motion.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/color_bar.h"
+#include "app/widgets/fitted_clauses.h"
 #include "app/widgets/heatmap_plane.h"
 #include "app/widgets/heatmap_view.h"
 #include "app/widgets/lock_mark.h"
@@ -71,12 +72,11 @@ void draw_legend(const PanelContext& context, OneHeadState& state, const StageCo
   if (state.legend.empty()) return;
   ImDrawList* list = ImGui::GetWindowDrawList();
   ImFont* font = context.fonts.small;
-  const float u = context.scale, side = std::round(14.0f * u), line = std::round(18.0f * u);
+  const float u = context.scale, side = std::round(14.0f * u), line = std::round(17.0f * u);
   const RectF& bar = layout.bars.back();
-  const float caption = width_of(font, bar_caption(context, content, layout.bars.size() - 1));
-  const float x =
-      std::round(static_cast<float>(bar.x) + std::max(static_cast<float>(bar.width), caption) + 28.0f * u);
-  float y = std::round(static_cast<float>(bar.y) - font->FontSize - 3.0f * u);
+  // Beside the strip, under the end of its caption: the room below the map is the mask's bars' while it is painted.
+  const float x = std::round(static_cast<float>(bar.x + bar.width) + 28.0f * u);
+  float y = std::round(static_cast<float>(bar.y) - 4.0f * u);
   std::vector<HeatmapPlane> planes;
   for (const LegendEntry& entry : state.legend) {
     const float end = x + side + 6.0f * u + width_of(font, entry.text);
@@ -87,7 +87,7 @@ void draw_legend(const PanelContext& context, OneHeadState& state, const StageCo
                   im_color(context.palette.text_dim), entry.text.c_str());
     ui_probe("stage/legend/" + entry.text, ImVec2(x, y), ImVec2(x + side, y + side));
     y += line;
-    if (planes.size() == 2) break;  // as many lines as a colour bar is high
+    if (planes.size() == 2) break;  // as many lines as the strip and its ticks are high
   }
   draw_heatmap_planes(list, context.heatmaps, planes);
 }
@@ -136,6 +136,27 @@ double reason_height(const PanelContext& context, const StageLayout& layout) {
   const double top = layout.above->y - title_height_units * context.scale;
   if (!layout.bias) return layout.result.y - title_height_units * context.scale - top;
   return layout.bias->y + (layout.bias->height - context.fonts.mono_small->FontSize) / 2 - top;
+}
+
+// The place of a mask that is not there. The pairs under the mouse are those of the map below, so it can be painted here too.
+void draw_mask_to_come(const PanelContext& context, const StagePart& result, const RectF& rect,
+                       std::optional<CellRef>& under_mouse) {
+  ImDrawList* list = ImGui::GetWindowDrawList();
+  ImFont* font = context.fonts.small;
+  const PlaneGeometry plane = part_plane(rect, result);
+  list->AddRect(corner(plane), far_corner(plane), im_color(context.palette.text_faint), 0.0f, 0,
+                std::max(1.0f, std::round(context.scale)));
+  ui_probe("stage/mask_to_come", corner(plane), far_corner(plane));
+  const float room = static_cast<float>(plane.width) - 12.0f * context.scale;
+  const std::string words = fitted_clauses("no mask, every query may attend to every key", font, room);
+  const ImVec2 at(std::floor(static_cast<float>(plane.x + plane.width / 2) - width_of(font, words) / 2),
+                  std::floor(static_cast<float>(plane.y + plane.height / 2) - font->FontSize / 2));
+  list->AddText(font, font->FontSize, at, im_color(context.palette.text_dim), words.c_str());
+  ui_says(words, at);
+  if (keys_decide(context) || !ImGui::IsWindowHovered()) return;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  if (const auto cell = plane.cell_at(mouse.x, mouse.y))
+    under_mouse = cell_at(result.matrix, cell->first, cell->second);
 }
 
 // Left of the bias.
@@ -228,6 +249,7 @@ void View::draw_overlays(std::optional<CellRef>& under_mouse) const {
     if (const auto cell = cell_looked_at(context_, each.name, *each.part, plane)) under_mouse = cell;
   }
   if (!small_.empty()) draw_chosen_small(context_, content_, small_, *layout_.above);
+  if (content_.mask_to_come) draw_mask_to_come(context_, *content_.result, *layout_.above, under_mouse);
 }
 
 std::optional<Index> View::draw_words() const {

@@ -47,7 +47,6 @@ void paint(const PanelContext& context, MaskBrush& brush, const std::optional<Ce
   const Index batch = context.selection.batch, head = context.selection.head;
   if (cell_pressed(context)) {
     brush.painting = true;
-    brush.plain = !context.trace.tensors.mask_bias;
     brush.blocks = !is_painted(context.trace, batch, head, query, key);
     brush.from_query = query;
     brush.from_key = key;
@@ -259,7 +258,7 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
       moving && (context.reduce_motion || view != StageView::one_head || context.selection.queries_as_columns);
   StageContent content =
       content_at(context, fades && context.motion < 0.5 ? place_before : context.selection, state);
-  if (state.brush.painting && state.brush.plain) content.above.reset();
+  content.mask_to_come = content.mask_to_come && paints(state.brush, context.selection);
   std::optional<StageContent> before;
   if (moving && !fades) before = content_at(context, place_before, state);
 

@@ -22,7 +22,6 @@ namespace headwise {
 struct MaskBrush {
   int shape = 0;          // 0: inspects; else one of BrushShape, counted from 1
   bool painting = false;  // a stroke is under way
-  bool plain = false;     // it began without a mask: the map stays where it is until the stroke ends
   bool blocks = true;     // whether the stroke blocks or frees the pairs that it touches
   // For a rectangle: where it began, and the scenario that it is drawn on.
   Index from_query = 0, from_key = 0;

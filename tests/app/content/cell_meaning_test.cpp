@@ -68,6 +68,18 @@ TEST_CASE("a score is told by its place in its row") {
   CHECK(second >= 1);
 }
 
+TEST_CASE("a blocked weight is told as blocked, with where the attention went instead") {
+  const TracedScenario given = sentence({"mask.is_causal=true"});
+  const Tensor& weights = *given.trace->tensor(Id::attn_weights);
+  REQUIRE(weights.at({0, 2, animal, the}) == 0.0);
+  const std::string text = meaning(given, Id::attn_weights, {0, 2, animal, the});
+  CHECK(says(text,
+             "The mask blocks “the” for “animal”: its share is 0, and the other keys share all of the "
+             "attention, most of all “"));
+  // Without the mask the same pair is a share like any other.
+  CHECK(says(meaning(sentence(), Id::attn_weights, {0, 2, animal, the}), "“animal” gives"));
+}
+
 TEST_CASE("a blocked pair is said to be blocked, and its weight 0 only where it is") {
   const TracedScenario causal = sentence({"mask.is_causal=true"});
   CHECK(meaning(causal, Id::masked_scores, {0, 0, animal, the}) ==
