@@ -249,7 +249,7 @@ void draw_part_overlay(const PanelContext& context, const StagePart& part, const
   const bool letters = draw_mask_letters(widgets, list, part, plane, context.selection.mask_convention);
   // The values of a mask are worth more than air.
   const float air = part.matrix.name == TensorName{Id::mask_bias} ? 0.0f : operand ? 5.0f : 2.0f;
-  if (!letters && draw_cell_digits(widgets, list, plane, part.spec, probabilities, air)) {
+  if (!letters && draw_cell_digits(widgets, list, plane, part.spec, probabilities, air, 1.0f, context.picture)) {
     ui_probe("digits/" + to_string(part.matrix.name), corner(plane), far_corner(plane));
   }
 

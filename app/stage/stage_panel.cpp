@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "app/content/stage_views.h"
 #include "app/session/cell_editing.h"
@@ -187,6 +188,23 @@ PanelAction draw_view(StageFrame& frame) {
   return draw_one_head(context, state.one_head, content, frame.before, area, mouse);
 }
 
+// For the back row: the map that the step makes, as large as it can be.
+void keep_result(StageContent& content) {
+  if (!content.result) return;
+  content.left.reset();
+  content.above.reset();
+  content.bias.reset();
+  content.head_total = 0;  // no thumbnails
+  content.mask_to_come = content.cell_for_cell = content.row_figures = content.col_figures = false;
+  content.sign.clear();
+  const std::size_t bar = std::exchange(content.result->bar, 0);
+  if (content.head_map) content.head_map->bar = 0;
+  if (bar < content.bars.size())
+    content.bars = {content.bars[bar]};
+  else
+    content.bars.clear();
+}
+
 bool paints(const MaskBrush& brush, const Selection& selection) {
   return brush.shape > 0 && selection.step == Step::mask && selection.view == StageView::one_head;
 }
@@ -246,6 +264,7 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   std::vector<RectF> lit;
   PanelContext context = given;
   if (given.selection.spotlight) context.lit = &lit;
+  if (state.alone) context.picture = true;
   const ImVec2 origin = ImGui::GetCursorScreenPos(), available = ImGui::GetContentRegionAvail();
 
   // While moving on from the previous step, its picture is needed too.
@@ -254,11 +273,12 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
                       context.selection.step != Step::inputs;
   Selection place_before = context.selection;
   if (moving) place_before.step = static_cast<Step>(static_cast<int>(context.selection.step) - 1);
-  const bool fades =
-      moving && (context.reduce_motion || view != StageView::one_head || context.selection.queries_as_columns);
+  const bool fades = moving && (context.reduce_motion || state.alone || view != StageView::one_head ||
+                                context.selection.queries_as_columns);
   StageContent content =
       content_at(context, fades && context.motion < 0.5 ? place_before : context.selection, state);
   content.mask_to_come = content.mask_to_come && paints(state.brush, context.selection);
+  if (state.alone && view == StageView::one_head) keep_result(content);
   std::optional<StageContent> before;
   if (moving && !fades) before = content_at(context, place_before, state);
 

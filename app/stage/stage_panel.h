@@ -33,6 +33,7 @@ struct MaskBrush {
 };
 
 struct StageState {
+  bool alone = false;  // on the whole screen of a hall: the result without operands, and nothing to click around it
   MaskBrush brush;
   ValueRanges ranges;
   bool hovering =

@@ -67,6 +67,20 @@ DigitStyle digit_style(const WidgetContext& context, const HeatmapSpec& spec, bo
   return style;
 }
 
+// The largest font in which numbers of this range stand in cells of this size with air around them; null if the usual one is.
+ImFont* large_digit_font(const WidgetContext& context, const HeatmapSpec& spec, bool probability,
+                         double cell_width, double cell_height) {
+  const int decimals = cell_decimals(spec.range);
+  for (ImFont* font : {context.fonts.formula, context.fonts.caption, context.fonts.mono}) {
+    float widest = 0.0f;
+    for (const double end : {spec.range.lo, spec.range.hi, -9.9, 9.9})
+      if (end >= spec.range.lo && end <= spec.range.hi)
+        widest = std::max(widest, width_of(font, cell_number(end, decimals, probability)));
+    if (widest + context.px(10) <= cell_width && font->FontSize + context.px(6) <= cell_height) return font;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 ImVec2 least_digit_cell(const WidgetContext& context, const HeatmapSpec& spec, bool probability, float air) {
@@ -76,7 +90,7 @@ ImVec2 least_digit_cell(const WidgetContext& context, const HeatmapSpec& spec, b
 }
 
 bool draw_cell_word(const WidgetContext& context, ImDrawList* list, const RectF& cell, const CellWord& word) {
-  ImFont* font = context.fonts.mono_small;
+  ImFont* font = word.font ? word.font : context.fonts.mono_small;
   const float size = word.size > 0.0f ? word.size : font->FontSize;
   const float width = width_of(font, word.text, size);
   if (static_cast<double>(width) > cell.width) return false;
@@ -97,12 +111,15 @@ bool draw_cell_word(const WidgetContext& context, ImDrawList* list, const RectF&
 }
 
 bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                      const HeatmapSpec& spec, bool probability, float air, float opacity) {
+                      const HeatmapSpec& spec, bool probability, float air, float opacity, bool large) {
   if (plane.rows <= 0 || plane.cols <= 0) return false;
   const double cell_width = static_cast<double>(plane.width) / static_cast<double>(plane.cols) - plane.gap;
   const double cell_height = static_cast<double>(plane.height) / static_cast<double>(plane.rows) - plane.gap;
   const DigitStyle style = digit_style(context, spec, probability, air, cell_width, cell_height);
   if (style.size <= 0.0f) return false;
+  ImFont* larger = large ? large_digit_font(context, spec, probability, cell_width, cell_height) : nullptr;
+  const int decimals = larger ? cell_decimals(spec.range) : style.decimals;
+  const float size = larger ? larger->FontSize : style.size;
 
   const ColorTable& table = color_table(spec.color_map, spec.theme);
   const ImVec2 clip_min = list->GetClipRectMin(), clip_max = list->GetClipRectMax();
@@ -114,12 +131,11 @@ bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const Plan
       const double value = spec.values.value(row, col);
       const bool blocked = kind == CellKind::blocked, plain = kind == CellKind::value;
       if (!blocked && !plain && kind != CellKind::blocked_value) continue;
-      const std::string text =
-          blocked ? blocked_text(spec, value) : cell_number(value, style.decimals, probability);
+      const std::string text = blocked ? blocked_text(spec, value) : cell_number(value, decimals, probability);
       if (text.empty()) continue;
       const Rgba8 ground = blocked ? blocked_color(spec.theme) : color_at(value, spec.range, table);
       // Not drawn where it does not fit: a value far outside the range of the colours.
-      draw_cell_word(context, list, plane.cell(row, col), {text, ground, !plain, style.size, opacity});
+      draw_cell_word(context, list, plane.cell(row, col), {text, ground, !plain, size, opacity, larger});
     }
   }
   return true;

@@ -11,9 +11,11 @@ namespace headwise {
 
 // Numbers in the cells, if the widest of this range fits with `air` units above and below together; only cells inside the
 // list's clip rectangle are considered. A blocked cell shows its blocked_text (core/picture/cell_text.h) instead of its cross.
-// Returns false if they do not fit, and then draws nothing. `opacity` from 0 to 1.
+// Returns false if they do not fit, and then draws nothing. `opacity` from 0 to 1. `large`: for the back row, in the largest
+// font that the cells have room for.
 bool draw_cell_digits(const WidgetContext& context, ImDrawList* list, const PlaneGeometry& plane,
-                      const HeatmapSpec& spec, bool probability, float air = 2.0f, float opacity = 1.0f);
+                      const HeatmapSpec& spec, bool probability, float air = 2.0f, float opacity = 1.0f,
+                      bool large = false);
 
 // A word or a number in the middle of a cell, in the ink that its colour `ground` asks for, as it stands in draw_cell_digits.
 // `plated`: on a box of that colour, which covers the cross or the hatch of a blocked cell. Draws nothing and returns false
@@ -24,6 +26,7 @@ struct CellWord {
   bool plated = false;
   float size = 0.0f;  // of the font, in pixels; 0: its own
   float opacity = 1.0f;
+  ImFont* font = nullptr;  // null: the small one of digits
 };
 bool draw_cell_word(const WidgetContext& context, ImDrawList* list, const RectF& cell, const CellWord& word);
 

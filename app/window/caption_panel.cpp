@@ -12,6 +12,7 @@
 #include "app/widgets/button.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/labelled_field.h"
+#include "app/widgets/measure.h"
 #include "app/widgets/text_field.h"
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
@@ -27,6 +28,7 @@ constexpr int caption_lines = 3;  // of the field for typing a caption
 constexpr float ask_gap = 6, answer_height = 34;
 constexpr double low_window = 640;     // like a projector's window, 1280×720 with its larger text
 constexpr float most_large_lines = 3;  // of text in large type, in a low window
+constexpr float hall_foot = 40;        // below the words in a hall: the number of the page
 constexpr const char* changed_in_picture = "You changed this page.";
 constexpr const char* answer_hint = "show the answer";
 
@@ -118,14 +120,24 @@ void draw_restore_link(const PanelContext& context, PanelAction& action) {
   tooltip(widgets, tooltip_of(CommandId::restore_page));
 }
 
+// Large type in a column, unless the words would not fit.
+ImFont* hall_font(const PanelContext& context, float wrap, const PlaylistWalk& walk) {
+  const float words = caption_words_height(context.fonts, context.scale, wrap, walk);
+  return words + hall_foot * context.scale <= ImGui::GetContentRegionAvail().y ? context.fonts.caption
+                                                                               : context.fonts.sans;
+}
+
 // The question, if the page asks one, and the caption that answers it.
-void draw_words(const PanelContext& context, const PlaylistWalk& walk, float wrap, PanelAction& action) {
+void draw_words(const PanelContext& context, const PlaylistWalk& walk, float wrap, bool hall,
+                PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   const PlaylistPage& page = *walk.shown();
   const float gap = ImGui::GetStyle().ItemSpacing.y;
-  ImFont* font = words_font(context.fonts, context.scale, wrap, ImGui::GetIO().DisplaySize.y, walk);
-  const bool asks = !walk.words.ask.empty() &&
-                    !(walk.answered && answer_replaces_question(context.scale, ImGui::GetIO().DisplaySize.y));
+  const double window_height = ImGui::GetIO().DisplaySize.y;
+  ImFont* font = hall ? hall_font(context, wrap, walk)
+                      : words_font(context.fonts, context.scale, wrap, window_height, walk);
+  const bool replaced = !hall && walk.answered && answer_replaces_question(context.scale, window_height);
+  const bool asks = !walk.words.ask.empty() && !replaced;
   if (!page.title.empty()) {
     put_text(context.fonts.title, context.palette.text, wrap, page.title);
     ImGui::Dummy({1, widgets.px(6) - gap});
@@ -172,6 +184,21 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
       widgets,
       "caption: plain text. Braces hold live numbers: {scores[0,0,8,1]}, {sum …}, {mean …}, {max …}, {E}");
   if (!walk.words_problem.empty()) error_line(widgets, walk.words_problem);
+}
+
+void draw_hall_words(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
+  walk.words_have_focus = false;
+  draw_words(context, walk, ImGui::GetContentRegionAvail().x, true, action);
+  ImFont* font = context.fonts.small;
+  const std::string page = fmt::format("{} of {} · {} goes on, Esc leaves full screen", *walk.page + 1,
+                                       walk.playlist.pages.size(), first_key_text(CommandId::next_page));
+  const ImVec2 panel = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+  const ImVec2 at{std::floor(panel.x + padding_x * context.scale),
+                  std::floor(panel.y + size.y - font->FontSize - padding_y * context.scale)};
+  const std::string shown = fitted_text(page, font, size.x - 2 * padding_x * context.scale);
+  ImGui::GetWindowDrawList()->AddText(font, font->FontSize, at, im_color(context.palette.text_dim),
+                                      shown.c_str());
+  ui_probe("caption/page", at, {at.x + width_of(font, shown), at.y + font->FontSize});
 }
 
 }  // namespace
@@ -230,10 +257,14 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
   return std::round(std::clamp(height, least_height * scale, most_height * scale));
 }
 
-PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk) {
+PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool hall) {
   PanelAction action;
   if (!walk.page) return action;
   const WidgetContext widgets = context.widgets();
+  if (hall && !walk.edits_words) {
+    draw_hall_words(context, walk, action);
+    return action;
+  }
   const float side = std::round(widgets.px(side_width));
   ImGui::BeginGroup();
   draw_side(context, walk, action);
@@ -248,7 +279,7 @@ PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk) {
   if (walk.edits_words) {
     write_words(context, walk, wrap);
   } else {
-    draw_words(context, walk, wrap, action);
+    draw_words(context, walk, wrap, false, action);
   }
   ImGui::EndGroup();
   return action;

@@ -19,7 +19,8 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
 float caption_words_height(const Fonts& fonts, float scale, float width, const PlaylistWalk& walk);
 void draw_caption_words(const PanelContext& context, float width, const PlaylistWalk& walk);
 
-// Fills the current ImGui window. A caption being typed is stored in the page at once.
-PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk);
+// Fills the current ImGui window. A caption being typed is stored in the page at once. `hall`: a column beside the stage, of the
+// words and the page's number alone.
+PanelAction draw_caption(const PanelContext& context, PlaylistWalk& walk, bool hall);
 
 }  // namespace headwise

@@ -22,6 +22,7 @@
 namespace headwise {
 namespace {
 
+constexpr double steps_shown_after_mouse = 2.5;  // seconds, on the full screen
 constexpr double never = std::numeric_limits<double>::infinity();
 
 // The keys that ImGui's menus use.
@@ -72,6 +73,18 @@ void MainWindow::take_keys() {
   if (!overlay) unfold_by_other_keys(state_);
 }
 
+void MainWindow::show_steps_of_hall(double seconds, double& wake_after) {
+  WindowView& view = state_.view;
+  const ImVec2 moved = ImGui::GetIO().MouseDelta;
+  if (!view.full_screen)
+    view.steps_shown = 0.0;
+  else if (moved.x != 0.0f || moved.y != 0.0f)
+    view.steps_shown = steps_shown_after_mouse;
+  else
+    view.steps_shown = std::max(0.0, view.steps_shown - seconds);
+  if (view.steps_shown > 0.0) wake_after = std::min(wake_after, view.steps_shown);
+}
+
 void MainWindow::play(double seconds, double& wake_after) {
   WindowView& view = state_.view;
   if (!view.steps.playing || view.motion.running) return;
@@ -115,6 +128,7 @@ double MainWindow::take_input(const FrameInput& input) {
   opening_ =
       advance_opening(view.opening, input.seconds * view.settings.motion_speed, view.settings.reduce_motion);
   take_keys();
+  show_steps_of_hall(input.seconds, wake_after);
   play(input.seconds, wake_after);
   // What a key has just requested, if it takes no longer than a frame.
   take_results();
@@ -234,6 +248,8 @@ FrameResult MainWindow::frame(const FrameInput& input, const Fonts& fonts, float
   const WindowLayout layout =
       window_layout(size.x, size.y, scale,
                     {.stage_only = view.stage_only,
+                     .hall = view.full_screen,
+                     .steps_over = view.steps_shown > 0.0 || focused_part(view.focus) == steps_part,
                      .caption_height = caption_height(fonts, scale, size.x, size.y, document.walk)});
   const Palette& palette = palette_of(view.settings.theme);
   begin_ground(layout, fonts, scale);

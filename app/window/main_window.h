@@ -55,6 +55,8 @@ class MainWindow {
   static ImVec2 menu_padding(const WindowLayout& layout, const Fonts& fonts, float scale);
   void take_keys();
   void take_results();  // what the background threads have finished
+  // On the full screen the steps are there while the mouse moves, and a moment longer.
+  void show_steps_of_hall(double seconds, double& wake_after);
   void play(double seconds, double& wake_after);
   void take_dropped(const FrameInput& input);
   // Keys, dropped files, playback: everything that happens before drawing. Returns the seconds until the next frame.

@@ -72,12 +72,22 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
     ImGui::PopStyleVar();
     take_suggestion(state_);
   }
-  if (begin_panel("panel/steps", grounds_, layout.steps, px(8), px(2),
-                  ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse)) {
+  const auto draw_steps = [&] {
+    if (!begin_panel("panel/steps", grounds_, layout.steps, px(8), px(2),
+                     ImGuiWindowFlags_NoScrollbar | ImGuiWindowFlags_NoScrollWithMouse))
+      return;
+    // The stage lies below it on the full screen, and a panel's own ground below both.
+    if (view.full_screen) {
+      const ImVec2 at = ImGui::GetWindowPos(), size = ImGui::GetWindowSize();
+      ImGui::GetWindowDrawList()->AddRectFilled(at, {at.x + size.x, at.y + size.y},
+                                                ImGui::GetColorU32(ImGuiCol_WindowBg),
+                                                ImGui::GetStyle().ChildRounding);
+    }
     begin_focus_part(view.focus, steps_part);
     take(draw_step_bar(context, view.steps));
     ImGui::EndChild();
-  }
+  };
+  if (!view.full_screen) draw_steps();
   if (begin_panel("panel/setup", grounds_, layout.setup, px(16), px(14))) {
     begin_focus_part(view.focus, setup_part);
     scroll_by_keys(view.focus, setup_part, px(60));
@@ -86,6 +96,7 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   }
   if (begin_panel("panel/stage", grounds_, layout.stage, px(layout.small ? 12 : 18), px(layout.small ? 8 : 14))) {
     begin_focus_part(view.focus, stage_part);
+    stage_.alone = view.full_screen;
     take(draw_stage(context, stage_));
     ImGui::EndChild();
   }
@@ -102,9 +113,10 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   }
   if (begin_panel("panel/caption", grounds_, layout.caption, px(18), px(10))) {
     begin_focus_part(view.focus, caption_part);
-    take(draw_caption(context, document.walk));
+    take(draw_caption(context, document.walk, view.full_screen));
     ImGui::EndChild();
   }
+  if (view.full_screen) draw_steps();
   if (begin_bare_panel("panel/status", layout.status)) {
     draw_status_bar(context, status_of(state_, computation->seconds));
     ImGui::EndChild();

@@ -12,6 +12,7 @@ constexpr double roomy_margin = 12, small_margin = 6, roomy_gap = 10, small_gap 
 constexpr double stage_only_margin = 8, stage_only_width = 1000, stage_only_height = 580;
 constexpr double most_enlarged = 6.0;     // beyond it, fonts would not fit in a texture
 constexpr double highest_caption = 0.45;  // of the window
+constexpr double hall_caption = 0.32;     // of its width
 constexpr double roomy_menu_height = 42, low_menu_height = 34;
 constexpr double roomy_steps_height = 44, low_steps_height = 38;
 constexpr double status_height = 26;
@@ -43,15 +44,21 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
     layout.menu = rect(0, 0, width, std::min(px(menu_height), height));
     top = px(menu_height);
   }
-  layout.steps = rect(left, top, right - left, std::min(px(steps_height), height - top));
-  top += px(steps_height) + px(gap);
+  if (!wishes.hall || wishes.steps_over)
+    layout.steps = rect(left, top, right - left, std::min(px(steps_height), height - top));
+  if (!wishes.hall) top += px(steps_height) + px(gap);
 
   double bottom = height - px(margin);
   if (units_high >= 320 && !wishes.stage_only) {
     bottom = height - px(status_height);
     layout.status = rect(left, bottom, right - left, px(status_height));
   }
-  if (wishes.caption_height > 0.0) {
+  double stage_left = left, stage_right = right;
+  if (wishes.hall && wishes.caption_height > 0.0) {
+    const double wide = std::round(hall_caption * (right - left));
+    layout.caption = rect(left, top, wide, bottom - top);
+    stage_left += wide + px(gap);
+  } else if (wishes.caption_height > 0.0) {
     const double high = std::round(std::min(wishes.caption_height, highest_caption * height));
     layout.caption = rect(left, bottom - high, right - left, high);
     bottom -= high + px(gap);
@@ -61,7 +68,6 @@ WindowLayout window_layout(double width, double height, double scale, const Layo
     bottom -= graph_height + px(gap);
   }
 
-  double stage_left = left, stage_right = right;
   const double setup_width = std::clamp(0.16 * units_wide, 244.0, 300.0);
   const double inspector_width = std::clamp((narrow ? 0.225 : 0.24) * units_wide, 236.0, 440.0);
   const double room = units_wide - 2 * margin - least_stage_width;

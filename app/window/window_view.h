@@ -41,7 +41,8 @@ struct WindowView {
   Settings settings;
   std::string settings_file;  // empty: nothing is remembered
   bool stage_only = false;    // no setup, graph, inspector and menu; type as large as the window allows
-  bool full_screen = false;
+  bool full_screen = false;   // and on the whole screen, for a hall: the map and the caption alone
+  double steps_shown = 0.0;   // seconds that the steps still lie over the full screen after the mouse moved
 
   OpeningState opening;  // what the window begins with
 

@@ -74,6 +74,78 @@ TEST_CASE("F leaves the steps and the stage, F11 on the whole screen, and Escape
   CHECK(bench.ui->has("panel/inspector"));
 }
 
+TEST_CASE(
+    "on the whole screen the map takes over half of the height, in every theme, with numbers and nothing to "
+    "click around it") {
+  for (const auto& [width, height_] : {std::pair{1280, 720}, {1920, 1080}}) {
+    WindowBench bench = open_window(width, height_);
+    if (!bench.ui) return;
+    bench.ui->click("step_bar/step/6");
+    bench.ui->run_until_still();
+    bench.ui->key("F11");
+    for (int theme = 0; theme < 3; ++theme) {
+      CAPTURE(width);
+      CAPTURE(theme);
+      bench.ui->key("T");
+      bench.ui->run_until_still();
+      const UiRect map = bench.ui->rect("stage/result");
+      CHECK(map.max.y - map.min.y >= 0.55f * static_cast<float>(height_));
+      CHECK(bench.ui->has("digits/attn_weights"));
+      for (const char* gone : {"stage/left", "stage/above", "stage/view/0", "panel/setup", "panel/graph"})
+        CHECK_FALSE_MESSAGE(bench.ui->has(gone), gone);
+    }
+  }
+}
+
+TEST_CASE(
+    "in a hall the steps come over the stage when the mouse moves, go again, and nothing below them moves") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  bench.ui->key("F11");
+  bench.ui->run_frames(40, 0.1);
+  CHECK_FALSE(bench.ui->has("panel/steps"));
+  const UiRect before = bench.ui->rect("stage/result");
+  bench.ui->move_to(600, 400);
+  bench.ui->move_to(610, 400);
+  bench.ui->run_frames(2);
+  REQUIRE(bench.ui->has("panel/steps"));
+  CHECK(bench.ui->rect("panel/steps").max.y <= before.min.y);
+  CHECK(bench.ui->rect("stage/result").min.y == before.min.y);
+  bench.ui->click("step_bar/step/3");
+  CHECK(bench.selection().step == Step::scores);
+  bench.ui->run_frames(40, 0.1);
+  CHECK_FALSE(bench.ui->has("panel/steps"));
+}
+
+TEST_CASE("a page in a hall has its words beside the map, and its answer only when it is given") {
+  for (const auto& [width, height_] : {std::pair{1280, 720}, {1920, 1080}}) {
+    WindowBench bench = open_window(width, height_);
+    if (!bench.ui) return;
+    start_walk(bench.window->state(), lesson_playlist("first_walk"));
+    bench.ui->run_until_still();
+    bench.ui->key("F11");
+    bool asked = false;
+    const PlaylistWalk& walk = bench.window->state().document.walk;
+    for (int page = 0; page < 30; ++page) {
+      CAPTURE(width);
+      CAPTURE(page);
+      bench.ui->run_until_still();
+      const UiRect words = bench.ui->rect("panel/caption"), stage = bench.ui->rect("panel/stage");
+      CHECK(words.max.x <= stage.min.x);
+      CHECK(stage.max.y - stage.min.y > 0.9f * static_cast<float>(height_));
+      CHECK(bench.ui->has("caption/page"));
+      asked = asked || walk.asking();
+      CHECK(bench.ui->has("caption/words") == walk.answered);
+      if (walk.answered) CHECK(bench.ui->rect("caption/words").max.y <= bench.ui->rect("caption/page").min.y);
+      bench.ui->key("PageDown");
+    }
+    CHECK(asked);
+    bench.ui->key("Escape");
+    CHECK(walk.page);
+    CHECK(bench.ui->has("panel/inspector"));
+  }
+}
+
 TEST_CASE("type grows with the window where the stage is alone, and never below its usual size") {
   CHECK(stage_only_scale(1280, 720, 1.0) == 1.125);
   CHECK(stage_only_scale(1920, 1080, 1.0) == 1.75);
