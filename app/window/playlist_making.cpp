@@ -33,6 +33,7 @@ void begin_own(PlaylistWalk& walk) {
   walk.playlist = {};
   walk.path.clear();
   walk.from_program = walk.changed = false;
+  walk.left_at = 0;
 }
 
 }  // namespace

@@ -184,6 +184,7 @@ void walk_pages(WindowState& window, int by) {
 void leave_walk(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
   if (!walk.page) return;
+  walk.left_at = *walk.page;
   walk.page.reset();
   walk.edits_words = false;
   window.view.setup.edited_row.clear();
@@ -204,7 +205,7 @@ void toggle_walk(WindowState& window) {
     window.view.notices.say("There is no playlist yet. Open one, or start one with “Add page”.");
   } else {
     const bool changed = walk.changed, from_program = walk.from_program;
-    start_walk(window, walk.playlist, walk.path);
+    start_walk(window, walk.playlist, walk.path, walk.left_at);
     walk.changed = changed;
     walk.from_program = from_program;
   }

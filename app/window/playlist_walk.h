@@ -21,6 +21,7 @@ struct PlaylistWalk {
   bool changed = false;             // since it was opened or saved
   bool from_program = false;        // a built-in lesson: adding pages starts another playlist
   std::optional<std::size_t> page;  // the current page; none: not walking
+  std::size_t left_at = 0;          // the page shown when it was left: presenting goes on there
   bool edits_words = false;         // the page's title, question and caption are being written
   bool words_have_focus = false;    // since editing began
   std::string words_problem;        // why editing cannot end: a number that cannot be read
@@ -68,7 +69,7 @@ void show_page(WindowState& window, std::size_t page, bool answered = false);
 // Restores the current page's own settings and place, as an edit that can be undone; an answer already revealed stays
 // revealed. Does nothing if no playlist is being walked.
 void restore_page(WindowState& window);
-// Walks the loaded playlist again, or leaves it.
+// Walks the loaded playlist on from where it was left, or leaves it.
 void toggle_walk(WindowState& window);
 
 // What the status line says about the last edit. Opening a page does not count: its effect on the output is often the

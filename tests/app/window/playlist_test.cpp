@@ -294,3 +294,28 @@ TEST_CASE(
   perform(bench.window->state(), {CommandId::add_page});
   CHECK(bench.window->state().document.walk.playlist.pages[1].beside == CompareWith::mask);
 }
+
+TEST_CASE("presenting goes on with the page that was left, and a new playlist begins with its first") {
+  WindowBench bench = open_window(1280, 720);
+  if (!bench.ui) return;
+  const PlaylistWalk& walk = bench.window->state().document.walk;
+  const auto command = [&](CommandId id) {
+    perform(bench.window->state(), CommandCall{id});
+    bench.ui->run_frames(3);
+  };
+  for (int page = 0; page < 3; ++page) {
+    command(CommandId::add_page);
+    bench.ui->key("Right");
+    bench.ui->run_until_still();
+  }
+  command(CommandId::walk_playlist);
+  CHECK(walk.page == 0);
+  bench.ui->key("PageDown");
+  bench.ui->key("Escape");
+  REQUIRE_FALSE(walk.page);
+  command(CommandId::walk_playlist);
+  CHECK(walk.page == 1);
+  start_walk(bench.window->state(), lesson_playlist("first_walk"));
+  bench.ui->run_until_still();
+  CHECK(walk.page == 0);
+}
