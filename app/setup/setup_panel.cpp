@@ -75,6 +75,7 @@ void go_to_wanted(const PanelContext& context, SetupState& state) {
   const std::string row = std::exchange(state.wanted_row, "");
   if (row.empty()) return;
   state.kept_rows.insert(row);
+  if (row == "setup/builder") state.builder.open = true;
   take_focus(*context.focus, setup_control(row));
   context.focus->moved = true;
   if (std::exchange(state.wanted_whole, false)) context.focus->cursor = {std::string::npos, 0};

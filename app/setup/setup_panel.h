@@ -11,6 +11,8 @@
 
 #include "app/panels/panel.h"
 #include "app/session/unmuted_output.h"
+#include "app/setup/sentence_builder.h"
+#include "app/setup/typed_words.h"
 #include "core/answers/layout_comparison.h"
 
 namespace headwise {
@@ -20,6 +22,8 @@ struct SetupState {
   // value.
   bool compact = false, all_rows = false;
   std::set<std::string, std::less<>> kept_rows;  // of these rows, the ids of those already shown
+  SentenceBuilderState builder;
+  TypedWordsState typed_words;
   std::string wanted_row;     // id of the row requested by name: it is scrolled to and gets the focus
   bool wanted_whole = false;  // its text is selected, so that typing replaces it
   std::string edited_row;     // id of the row edited last: an error sentence is shown below it

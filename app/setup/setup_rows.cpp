@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "app/widgets/focus_order.h"
-#include "app/widgets/text_field.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
 #include "core/model/layers/head_choices.h"
@@ -71,15 +70,22 @@ void SetupRows::number(const RowLabel& label, std::optional<double>& value, cons
   draw_errors(label.id, field.error);
 }
 
-void SetupRows::sentence(const RowLabel& label, std::string& text) {
-  const TextFieldResult field = text_field(
-      widgets_, label.id, text,
-      {.lines = 5, .enter_ends = true, .wrong = is_wrong(label.id), .placeholder = "type a sentence"});
+TextFieldResult SetupRows::sentence(const RowLabel& label, std::string& text, std::span<const TextMark> marks) {
+  const TextFieldResult field = text_field(widgets_, label.id, text,
+                                           {.lines = 5,
+                                            .enter_ends = true,
+                                            .wrong = is_wrong(label.id),
+                                            .placeholder = "type a sentence",
+                                            .marks = marks});
   ui_probe_item(label.id);
-  if (!field.focused) tooltip(widgets_, label.tooltip);  // it would cover the typed text
+  if (field.mark)
+    tooltip_at_once(widgets_, marks[*field.mark].what);
+  else if (!field.focused)  // it would cover the typed text
+    tooltip(widgets_, label.tooltip);
   if (field.changed) edited(label.id, std::string(label.name), true);
   if (field.entered && widgets_.focus) release_focus(*widgets_.focus);
   draw_errors(label.id, "");
+  return field;
 }
 
 PanelAction SetupRows::take() {

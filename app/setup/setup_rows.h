@@ -10,6 +10,7 @@
 
 #include "app/setup/setup_panel.h"
 #include "app/widgets/labelled_field.h"
+#include "app/widgets/text_field.h"
 
 namespace headwise {
 
@@ -45,7 +46,7 @@ class SetupRows {
                         FieldOptions drag = {});
   void number(const RowLabel& label, std::optional<double>& value, const std::string& derived,
               FieldOptions drag = {});
-  void sentence(const RowLabel& label, std::string& text);
+  TextFieldResult sentence(const RowLabel& label, std::string& text, std::span<const TextMark> marks = {});
   // True if the choice changed; the caller then makes the edit and names it.
   bool choice(const RowLabel& label, std::span<const std::string_view> labels, int& chosen) {
     return choice_row(widgets_, label, labels, chosen);

@@ -3,21 +3,38 @@
 #include <array>
 #include <string>
 
+#include "core/files/file_paths.h"
+#include "core/model/files/sentence_patterns.h"
 #include "core/scenario/layer_scenario.h"
 
 namespace headwise {
 namespace {
 
 // What a row needs in order to be shown at all.
-enum class Needs { nothing, model, text, key_text, no_text, other_keys, projections, groups, causal, alibi };
+enum class Needs {
+  nothing,
+  model,
+  patterns,
+  text,
+  key_text,
+  no_text,
+  other_keys,
+  projections,
+  groups,
+  causal,
+  alibi
+};
 
 struct Row {
   SetupSetting setting;
   Needs needs = Needs::nothing;
 };
 
-constexpr std::array<Row, 33> rows{{
+constexpr std::array<Row, 34> rows{{
     {{"setup/text", "text", "your own sentence", "sentence words tokens type"}, Needs::text},
+    {{"setup/builder", "sentence builder", "choose the words of a sentence from what the model knows well",
+      "build make sentence random surprise example words"},
+     Needs::patterns},
     {{"setup/source", "inputs", "random numbers, or the words of a text", "random text"}},
     {{"setup/positions", "positions", "sinusoidal positions in the embeddings", "positional encoding order"},
      Needs::text},
@@ -64,6 +81,10 @@ constexpr std::array<Row, 33> rows{{
     {{"setup/dropout", "dropout", "the probability that an attention weight becomes 0", "p regularisation"}},
 }};
 
+std::string path_of_model(const Scenario& scenario) {
+  return path_from(scenario.origin.folder, scenario.parameters.file.value_or(""));
+}
+
 bool has_row(Needs needs, const Scenario& scenario) {
   const InputsSpec& in = scenario.inputs;
   const bool text = in.source == InputSource::text;
@@ -73,6 +94,8 @@ bool has_row(Needs needs, const Scenario& scenario) {
       return true;
     case Needs::model:
       return is_of_model(scenario);
+    case Needs::patterns:
+      return text && !in.key_text && is_of_model(scenario) && has_sentence_patterns(path_of_model(scenario));
     case Needs::text:
       return text;
     case Needs::key_text:
@@ -105,8 +128,9 @@ std::vector<SetupSetting> setup_settings(const Scenario& scenario) {
 
 ImGuiID setup_control(std::string_view id) {
   const std::string name(id);
-  // A text field stands alone, without a name next to it.
-  if (id == "setup/text" || id == "setup/key_text") return ImGui::GetID(name.c_str());
+  // A text field and a button stand alone, without a name next to them.
+  if (id == "setup/builder" || id == "setup/text" || id == "setup/key_text")
+    return ImGui::GetID(name.c_str());
   const bool slides = id == "setup/gain" || id == "setup/groups";
   ImGui::PushID(name.c_str());
   const ImGuiID control = ImGui::GetID(slides ? name.c_str() : "field");

@@ -19,9 +19,12 @@ void draw_setup_text(SetupRows& rows) {
   InputsSpec& in = rows.scenario().inputs;
   const bool text = in.source == InputSource::text;
   if (text) {
-    rows.sentence({"setup/text", "text", "",
-                   "Your own sentence: words and punctuation become tokens, each one row of the query."},
-                  in.text);
+    draw_builder_button(rows);
+    draw_typed_text(rows,
+                    {"setup/text", "text", "",
+                     "Your own sentence: words and punctuation become tokens, each one row of the query."},
+                    in.text);
+    draw_sentence_builder(rows);
   }
   if (const ModelInput* const model = rows.context().inputs.model_input.get())
     for (const std::string& notice : model->text.notices) warning_line(rows.widgets(), notice);

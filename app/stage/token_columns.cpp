@@ -9,7 +9,9 @@
 #include "app/platform/fonts.h"
 #include "app/stage/stage_cells.h"
 #include "app/widgets/axis_labels.h"
+#include "app/widgets/dotted_line.h"
 #include "app/widgets/measure.h"
+#include "core/scenario/unknown_token.h"
 
 namespace headwise {
 namespace {
@@ -78,17 +80,19 @@ void draw_token_labels(const PanelContext& context, const TokenColumn& column, s
   for (Index i = 0; i < column.count; ++i) {
     if (i % every != 0 && i != chosen) continue;
     ImFont* face = i == chosen ? context.fonts.bold : font;
-    const std::string text =
-        fitted_text(column.labels && i < static_cast<Index>(column.labels->size())
-                        ? drawable_text((*column.labels)[static_cast<std::size_t>(i)], face)
-                        : std::to_string(i),
-                    face, room * font->FontSize / size);
+    const bool labelled = column.labels && i < static_cast<Index>(column.labels->size());
+    const std::string name = labelled ? (*column.labels)[static_cast<std::size_t>(i)] : std::to_string(i);
+    const std::string text = fitted_text(labelled ? drawable_text(axis_word(name), face) : name, face,
+                                         room * font->FontSize / size);
     const float gap = 8.0f * context.scale;
     const float x =
         column.right ? column.x + gap : column.x - gap - width_of(face, text) * size / font->FontSize;
     list->AddText(face, size, {std::floor(x), std::floor(column.y(i) - 0.5f * size)},
                   im_color(!chosen || i == chosen ? context.palette.text : context.palette.text_dim),
                   text.c_str());
+    if (!unknown_word(name).empty())
+      draw_dotted_line(list, {std::floor(x), std::floor(column.y(i) + 0.5f * size)},
+                       x + width_of(face, text, size), im_color(context.palette.warning), context.scale);
   }
 }
 

@@ -8,9 +8,11 @@
 #include <string_view>
 
 #include "app/platform/needed_characters.h"
+#include "app/widgets/dotted_line.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/text_edit.h"
 #include "core/picture/label_text.h"
+#include "core/scenario/unknown_token.h"
 
 namespace headwise {
 namespace {
@@ -19,6 +21,7 @@ constexpr float row_gap = 8.0f;     // units between a row label and its matrix
 constexpr float column_gap = 4.0f;  // units between a matrix and the labels below it
 constexpr float closest_turned = 18.0f;
 constexpr std::size_t most_measured = 256;
+constexpr float usual_font_size = 12.0f;  // design units: for the dots below turned text
 constexpr std::size_t most_bytes = 1024;  // of a label being fitted: no more of it is ever visible
 
 // The step between labels that can be drawn.
@@ -35,14 +38,23 @@ bool is_drawn(Index i, Index step, std::optional<Index> chosen) {
 
 // A label as it can be drawn, before fitting. A token of 100,000 letters is cut well before that: the label is never that
 // wide.
-std::string shown_label(const std::string& label, const ImFont* font) {
+std::string shown_text(const std::string& label, const ImFont* font) {
   if (label.size() <= most_bytes) return drawable_text(printable(label), font);
   std::size_t bytes = most_bytes;
   while (bytes > 0 && (static_cast<unsigned char>(label[bytes]) & 0xC0U) == 0x80U) --bytes;
   return drawable_text(printable(label.substr(0, bytes)), font) + "…";
 }
 
+std::string shown_label(const std::string& label, const ImFont* font) {
+  return shown_text(axis_word(label), font);
+}
+
 }  // namespace
+
+std::string axis_word(const std::string& label) {
+  const std::string_view word = unknown_word(label);
+  return word.empty() ? label : std::string(word);
+}
 
 std::string fitted_text(const std::string& text, ImFont* font, float width) {
   need_characters(std::string_view(text).substr(0, most_bytes), *font);
@@ -119,6 +131,9 @@ void draw_row_labels(const WidgetContext& context, ImDrawList* list, const Plane
                     std::floor(static_cast<float>(cell.y + cell.height / 2) - font->FontSize / 2));
     list->AddText(font, font->FontSize, at, im_color(bold ? context.palette.text : context.palette.text_dim),
                   text.c_str());
+    if (!unknown_word(labels[static_cast<std::size_t>(row)]).empty())
+      draw_dotted_line(list, {at.x, at.y + font->FontSize}, at.x + width_of(font, text),
+                       im_color(context.palette.warning), context.scale);
   }
 }
 
@@ -138,22 +153,29 @@ void draw_column_labels(const WidgetContext& context, ImDrawList* list, const Pl
     const RectF cell = plane.cell(plane.rows - 1, col);
     const float x = static_cast<float>(cell.x + cell.width / 2);
     const float y = static_cast<float>(plane.y + plane.height) + context.px(column_gap);
+    const bool unknown = !unknown_word(labels[static_cast<std::size_t>(col)]).empty();
+    const ImU32 dots = unknown ? im_color(context.palette.warning) : 0;
     if (degrees > 0) {
-      draw_turned_text(list, font, ImVec2(x - context.px(3), y + context.px(4)), degrees, color, text);
+      draw_turned_text(list, font, ImVec2(x - context.px(3), y + context.px(4)), degrees, color, text, dots);
     } else {
-      list->AddText(font, font->FontSize, ImVec2(std::floor(x - width_of(font, text) / 2), std::floor(y)),
-                    color, text.c_str());
+      const float width = width_of(font, text), left = std::floor(x - width / 2);
+      list->AddText(font, font->FontSize, ImVec2(left, std::floor(y)), color, text.c_str());
+      if (unknown)
+        draw_dotted_line(list, {left, std::floor(y) + font->FontSize}, left + width, dots, context.scale);
     }
   }
 }
 
 void draw_turned_text(ImDrawList* list, ImFont* font, ImVec2 pivot, float degrees, ImU32 color,
-                      const std::string& text) {
+                      const std::string& text, ImU32 dots) {
   // ImGui leaves out letters outside the clip rectangle before they are rotated, so they are placed in its corner first.
   const ImVec2 corner = list->GetClipRectMin();
   const ImVec2 from(std::ceil(corner.x), std::ceil(corner.y));
   const int first = list->VtxBuffer.Size;
   list->AddText(font, font->FontSize, from, color, text.c_str());
+  if (dots != 0)
+    draw_dotted_line(list, {from.x, from.y + font->FontSize}, from.x + width_of(font, text), dots,
+                     font->FontSize / usual_font_size);
   const float angle = degrees * std::numbers::pi_v<float> / 180.0f;
   const float c = std::cos(angle), s = std::sin(angle);
   for (int i = first; i < list->VtxBuffer.Size; ++i) {

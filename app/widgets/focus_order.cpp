@@ -75,7 +75,9 @@ void begin_focus_frame(FocusOrder& focus) {
   focus.mouse_moved = mouse.x != focus.mouse.x || mouse.y != focus.mouse.y;
   focus.mouse = mouse;
   if (focus.mouse_moved) focus.by_keys = false;
-  if (key_pressed(Key::tab) && !ImGui::GetIO().KeyCtrl && !focus.stops.empty())
+  focus.list = std::exchange(focus.next_list, KeyedList::none);
+  const bool completes = focus.list == KeyedList::completions && !ImGui::GetIO().KeyShift;
+  if (key_pressed(Key::tab) && !ImGui::GetIO().KeyCtrl && !focus.stops.empty() && !completes)
     step_to(focus, focus.stops, ImGui::GetIO().KeyShift ? -1 : 1);
   if (!focus.covered) focus.window = focus.stops;
   focus.stops.clear();
@@ -183,8 +185,11 @@ std::optional<FocusCell> focus_map(FocusOrder* focus, ImGuiID id, ImVec2 min, Im
 }
 
 bool focus_keeps(const FocusOrder& focus, KeyChord chord) {
-  if (focus.focused == 0) return false;
   const Key key = chord.key;
+  if (focus.list == KeyedList::completions && key == Key::escape) return true;
+  const bool types = static_cast<int>(key) < static_cast<int>(Key::escape) || key == Key::backspace;
+  if (focus.list == KeyedList::filtered && types && !chord.ctrl && !chord.alt) return true;
+  if (focus.focused == 0) return false;
   const bool enter = key == Key::enter || key == Key::keypad_enter;
   const bool arrow = key == Key::left || key == Key::right || key == Key::up || key == Key::down ||
                      key == Key::home || key == Key::end;

@@ -23,6 +23,13 @@ enum class FocusKeys {
   text,    // all keys that type or move in a text; Ctrl+letter only if it edits (A, C, V, X)
 };
 
+// A list that lies over the window and takes some keys, whichever control has the focus.
+enum class KeyedList {
+  none,
+  filtered,     // letters filter it
+  completions,  // Tab takes its first word, Escape closes it
+};
+
 struct FocusOrder {
   ImGuiID focused = 0;                // 0: none; the arrow keys go through the steps
   FocusKeys keys = FocusKeys::press;  // of the focused control
@@ -36,6 +43,9 @@ struct FocusOrder {
   // Of the focused control, if visible: what draw_focus_ring() outlines.
   ImVec2 ring_min, ring_max;
   bool ring = false;
+
+  KeyedList list = KeyedList::none;       // drawn in the last frame
+  KeyedList next_list = KeyedList::none;  // drawn so far in this one
 
   ImGuiID explained = 0;  // the focused control, if its tooltip was requested
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "app/platform/needed_characters.h"
+#include "app/widgets/dotted_line.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/text_layout.h"
@@ -278,7 +279,39 @@ void scroll(Field& field, bool hovered) {
   *field.scroll_y = std::clamp(*field.scroll_y, 0.0f, std::max(0.0f, overflow));
 }
 
-void draw(const Field& field, const std::string& text, bool focused) {
+// Draws a dotted line below each marked passage. Returns the mark that the mouse is on.
+std::optional<std::size_t> draw_marks(const Field& field, const std::string& text) {
+  const WidgetContext& context = field.context;
+  const Layout& layout = field.layout;
+  const ImVec2 mouse = ImGui::GetIO().MousePos;
+  std::optional<std::size_t> pointed;
+  for (std::size_t i = 0; i < field.options.marks.size(); ++i) {
+    const TextMark& mark = field.options.marks[i];
+    const std::size_t end = std::min(mark.end, text.size());
+    for (std::size_t at = mark.begin; at < end;) {
+      const std::size_t number = line_of(layout.lines, at);
+      const TextLine& line = layout.lines[number];
+      const std::size_t to = std::min(end, line.end);
+      if (to <= at) break;
+      const float left = layout.origin.x - field.scroll_x + layout.left_of(text, line);
+      const float from = std::round(left + layout.width_of(text, line.begin, at));
+      const float until = left + layout.width_of(text, line.begin, to);
+      const float top = layout.origin.y - *field.scroll_y + static_cast<float>(number) * layout.line_height;
+      const float y = std::round(top + layout.font->FontSize + context.px(1));
+      const bool shown = y > field.min.y && top < field.max().y;
+      if (shown)
+        draw_dotted_line(ImGui::GetWindowDrawList(), {from, y}, until, im_color(context.palette.warning),
+                         context.scale);
+      if (mouse.x >= from && mouse.x < until && mouse.y >= top && mouse.y < top + layout.line_height)
+        pointed = i;
+      at = to;
+    }
+  }
+  return pointed;
+}
+
+// Returns the mark that the mouse is on.
+std::optional<std::size_t> draw(const Field& field, const std::string& text, bool focused) {
   const WidgetContext& context = field.context;
   const Layout& layout = field.layout;
   ImDrawList& list = *ImGui::GetWindowDrawList();
@@ -300,7 +333,18 @@ void draw(const Field& field, const std::string& text, bool focused) {
   }
   draw_lines(context, layout, text, {field.scroll_x, *field.scroll_y},
              focused ? &context.focus->cursor : nullptr, field.min, max);
+  const std::optional<std::size_t> mark = draw_marks(field, text);
   list.PopClipRect();
+  return mark;
+}
+
+ImVec2 below_cursor(const Field& field, const std::string& text) {
+  const Layout& layout = field.layout;
+  const std::size_t at = field.context.focus->cursor.at, number = line_of(layout.lines, at);
+  const TextLine& line = layout.lines[number];
+  const float x = layout.left_of(text, line) + layout.width_of(text, line.begin, at);
+  return {layout.origin.x - field.scroll_x + x,
+          layout.origin.y - *field.scroll_y + static_cast<float>(number + 1) * layout.line_height};
 }
 
 }  // namespace
@@ -320,7 +364,9 @@ TextFieldResult text_field(const WidgetContext& context, const char* id, std::st
   result.focused = focus_stop(context.focus, field.item, FocusKeys::text);
   if (result.focused) edit(field, text, result);
   scroll(field, hovered);
-  draw(field, text, result.focused);
+  const std::optional<std::size_t> mark = draw(field, text, result.focused);
+  if (hovered) result.mark = mark;
+  if (result.focused) result.below_cursor = below_cursor(field, text);
   return result;
 }
 

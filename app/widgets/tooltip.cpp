@@ -94,40 +94,25 @@ ImVec2 place_of(const WidgetContext& context, ImVec2 size, bool by_keyboard) {
   return {left, std::max(0.0f, std::round(above - space - size.y))};
 }
 
-}  // namespace
+void wake_after(const WidgetContext& context, double seconds) {
+  if (context.wake_after) *context.wake_after = std::min(*context.wake_after, seconds);
+}
 
-void tooltip(const WidgetContext& context, std::string_view text) {
-  if (text.empty()) return;
-  const auto wake_in = [&](double seconds) {
-    if (context.wake_after) *context.wake_after = std::min(*context.wake_after, seconds);
-  };
-  const ImGuiLastItemData& item = GImGui->LastItemData;
-  const bool asked = context.focus && item.ID != 0 && context.focus->focused == item.ID &&
-                     context.focus->explained == item.ID;
-  if (!asked) {
-    if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsAnyMouseDown()) return;
-    const double rested = rested_seconds();
-    if (sent_away(rested)) return;
-    if (rested < delay_seconds) return wake_in(delay_seconds - rested);
-    const double left =
-        delay_seconds + least_seconds + seconds_a_letter * static_cast<double>(text.size()) - rested;
-    if (left <= 0.0) return;
-    wake_in(left);
-  }
+void draw_tooltip(const WidgetContext& context, std::string_view text, bool by_keyboard) {
   const ImVec2 padding{context.px(10), context.px(8)};
   ImFont* font = context.fonts.small;
   const std::string lines = with_line_breaks(text, font, context.px(width) - padding.x);
   const ImVec2 extent =
       font->CalcTextSizeA(font->FontSize, FLT_MAX, context.px(width) - padding.x, lines.c_str());
   const ImVec2 place =
-      place_of(context, {std::ceil(extent.x) + 2 * padding.x, extent.y + 2 * padding.y}, asked);
+      place_of(context, {std::ceil(extent.x) + 2 * padding.x, extent.y + 2 * padding.y}, by_keyboard);
   ui_probe("tooltip", place, {place.x + extent.x + 2 * padding.x, place.y + extent.y + 2 * padding.y});
   ImGui::SetNextWindowPos(place);
   ImGui::PushStyleVar(ImGuiStyleVar_WindowPadding, padding);
   ImGui::BeginTooltip();
   // ImGui hides a window until it has measured it: without another frame it would stay hidden.
   const ImGuiWindow* window = ImGui::GetCurrentWindow();
-  if (window->Hidden || window->Appearing) wake_in(0.0);
+  if (window->Hidden || window->Appearing) wake_after(context, 0.0);
   ImGui::PushFont(font);
   ImGui::PushTextWrapPos(context.px(width));
   ImGui::TextUnformatted(lines.data(), lines.data() + lines.size());
@@ -135,6 +120,30 @@ void tooltip(const WidgetContext& context, std::string_view text) {
   ImGui::PopFont();
   ImGui::EndTooltip();
   ImGui::PopStyleVar();
+}
+
+}  // namespace
+
+void tooltip(const WidgetContext& context, std::string_view text) {
+  if (text.empty()) return;
+  const ImGuiLastItemData& item = GImGui->LastItemData;
+  const bool asked = context.focus && item.ID != 0 && context.focus->focused == item.ID &&
+                     context.focus->explained == item.ID;
+  if (!asked) {
+    if (!ImGui::IsItemHovered(ImGuiHoveredFlags_AllowWhenDisabled) || ImGui::IsAnyMouseDown()) return;
+    const double rested = rested_seconds();
+    if (sent_away(rested)) return;
+    if (rested < delay_seconds) return wake_after(context, delay_seconds - rested);
+    const double left =
+        delay_seconds + least_seconds + seconds_a_letter * static_cast<double>(text.size()) - rested;
+    if (left <= 0.0) return;
+    wake_after(context, left);
+  }
+  draw_tooltip(context, text, asked);
+}
+
+void tooltip_at_once(const WidgetContext& context, std::string_view text) {
+  if (!text.empty() && ImGui::IsItemHovered() && !ImGui::IsAnyMouseDown()) draw_tooltip(context, text, false);
 }
 
 }  // namespace headwise

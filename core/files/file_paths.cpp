@@ -12,6 +12,7 @@ std::span<const unsigned char> model_copycat_config();
 std::span<const unsigned char> model_copycat_vocab();
 std::span<const unsigned char> model_sentences_arrays();
 std::span<const unsigned char> model_sentences_config();
+std::span<const unsigned char> model_sentences_patterns();
 std::span<const unsigned char> model_sentences_vocab();
 
 }  // namespace embedded
@@ -24,12 +25,13 @@ struct BuiltinFile {
   std::span<const unsigned char> (*content)();
 };
 
-constexpr std::array<BuiltinFile, 6> builtin_files{{
+constexpr std::array<BuiltinFile, 7> builtin_files{{
     {"builtin:copycat/config.json", embedded::model_copycat_config},
     {"builtin:copycat/model.safetensors", embedded::model_copycat_arrays},
     {"builtin:copycat/vocab.txt", embedded::model_copycat_vocab},
     {"builtin:sentences/config.json", embedded::model_sentences_config},
     {"builtin:sentences/model.safetensors", embedded::model_sentences_arrays},
+    {"builtin:sentences/patterns.json", embedded::model_sentences_patterns},
     {"builtin:sentences/vocab.txt", embedded::model_sentences_vocab},
 }};
 

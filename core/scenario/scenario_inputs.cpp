@@ -18,6 +18,7 @@
 #include "core/scenario/scenario_schema.h"
 #include "core/scenario/text_inputs.h"
 #include "core/scenario/tokens.h"
+#include "core/scenario/unknown_token.h"
 #include "core/scenario/weight_initialisation.h"
 #include "core/tensor/edit_distance.h"
 #include "core/tensor/error.h"
@@ -33,12 +34,24 @@ struct Texts {
   std::optional<std::vector<Token>> query, key;
 };
 
+// What the model read; for a word that it does not know, that word in front: "gryphon → [UNK]".
+std::string shown_token(const ModelText& text, std::size_t i, const std::string& whole) {
+  constexpr std::size_t longest = 40;  // bytes of the word
+  const EncodedToken& token = text.tokens[i];
+  if (!token.unknown || token.begin >= token.end || token.end > whole.size()) return text.labels[i];
+  const std::string word = one_line(whole.substr(token.begin, token.end - token.begin), longest);
+  return unknown_token_label(word, text.labels[i]);
+}
+
 Texts cut_texts(const InputsSpec& inputs, const ModelInput* model) {
   Texts texts;
   if (inputs.source != InputSource::text) return texts;
   if (model) {
     texts.query.emplace();
-    for (const std::string& label : model->text.labels) texts.query->push_back({label, label});
+    for (std::size_t i = 0; i < model->text.labels.size(); ++i) {
+      const std::string label = shown_token(model->text, i, inputs.text);
+      texts.query->push_back({label, label});
+    }
     texts.key = texts.query;
     return texts;
   }

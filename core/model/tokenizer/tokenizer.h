@@ -33,6 +33,10 @@ class TokenizerModel {
  public:
   virtual ~TokenizerModel() = default;
   virtual std::string kind() const = 0;  // "WordPiece", "byte-level BPE", "SentencePiece BPE", "word list"
+  // Whether a word of everyday use is one token as a rule, so that a word of several pieces is a rare one.
+  virtual bool has_whole_words() const { return false; }
+  // What a piece that continues a word begins with: "##"; empty if no piece says so.
+  virtual std::string continuing_prefix() const { return {}; }
   virtual AlignedText normalised(const AlignedText& text) const = 0;
   // Appends the tokens of [begin, end) of a normalised text that contains no added tokens.
   virtual void encode(const AlignedText& text, std::size_t begin, std::size_t end,
@@ -50,6 +54,12 @@ class Tokenizer {
             std::vector<AddedToken> added, std::vector<TokenId> prefix, std::vector<TokenId> suffix);
 
   std::string kind() const { return model_->kind(); }
+  bool has_whole_words() const { return model_->has_whole_words(); }
+  std::string continuing_prefix() const { return model_->continuing_prefix(); }
+  // The text as it is looked up in the vocabulary: "The" → "the" for BERT uncased.
+  std::string normalised(std::string_view text) const {
+    return std::string(model_->normalised(AlignedText(text, 0)).text());
+  }
   const TokenizerVocabulary& vocabulary() const { return *vocabulary_; }
   bool is_special(TokenId id) const;
 

@@ -14,6 +14,7 @@ class WordList : public TokenizerModel {
       : vocabulary_(std::move(vocabulary)), unknown_(unknown) {}
 
   std::string kind() const override { return "word list"; }
+  bool has_whole_words() const override { return true; }
   AlignedText normalised(const AlignedText& text) const override { return text; }
   void encode(const AlignedText& text, std::size_t begin, std::size_t end,
               std::vector<EncodedToken>& into) const override;

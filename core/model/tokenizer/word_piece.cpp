@@ -26,6 +26,8 @@ class WordPiece : public TokenizerModel {
       : vocabulary_(std::move(vocabulary)), options_(options), unknown_(unknown) {}
 
   std::string kind() const override { return "WordPiece"; }
+  bool has_whole_words() const override { return true; }
+  std::string continuing_prefix() const override { return options_.continuing_subword_prefix; }
   AlignedText normalised(const AlignedText& text) const override;
   void encode(const AlignedText& text, std::size_t begin, std::size_t end,
               std::vector<EncodedToken>& into) const override;

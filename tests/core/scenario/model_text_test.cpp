@@ -7,6 +7,7 @@
 #include "core/scenario/layer_scenario.h"
 #include "core/scenario/scenario_inputs.h"
 #include "core/scenario/text_inputs.h"
+#include "core/scenario/unknown_token.h"
 #include "core/tensor/error.h"
 #include "tests/core/files/temporary_folder.h"
 #include "tests/core/model/transformer/transformer_golden.h"
@@ -135,6 +136,14 @@ TEST_CASE("what a person should know of the text is told with the inputs") {
       make_scenario_inputs(text_scenario(own_models + "copycat", 0, "stone zeppelin"), DType::f32);
   REQUIRE(unknown.notes.size() == 1);
   CHECK(unknown.notes[0].find("zeppelin") != std::string::npos);
+  // Its name is the word, and what the model read for it.
+  REQUIRE(unknown.labels.query.size() == 3);
+  CHECK(unknown.labels.query[1] == "stone");
+  CHECK(unknown.labels.query[2] == "zeppelin → [UNK]");
+  CHECK(unknown.labels.key == unknown.labels.query);
+  CHECK(unknown_word(unknown.labels.query[2]) == "zeppelin");
+  CHECK(unknown_word(unknown.labels.query[1]).empty());
+  CHECK(unknown.model_input->text.labels[2] == "[UNK]");
   std::string text;
   for (int i = 0; i < 70; ++i) text += "stone ";
   const ScenarioInputs cut = make_scenario_inputs(text_scenario(own_models + "copycat", 0, text), DType::f32);

@@ -1,0 +1,37 @@
+// The text of a model while it is typed: words that the model hardly knows are underlined, and a word begun can be completed.
+#pragma once
+
+#include <imgui.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "app/widgets/labelled_field.h"
+#include "core/model/tokenizer/word_knowledge.h"
+#include "core/model/transformer/text_model.h"
+
+namespace headwise {
+
+class SetupRows;
+
+struct TypedWordsState {
+  // What was found in this text, for this model.
+  std::weak_ptr<const TextModel> model;
+  std::string text;
+  std::vector<HardlyKnownWord> hardly_known;
+  std::vector<std::string> told;  // a sentence on each
+
+  // Of the word that the cursor stands behind.
+  std::vector<std::string> offered;  // empty: no list
+  std::size_t begin = 0, end = 0;    // bytes of what was typed of it
+  ImVec2 below;                      // the cursor, where the list hangs
+  ImVec2 list_min, list_max;         // where it was drawn last
+};
+
+// The field of the text. Words that the model hardly knows are underlined, and say why under the mouse. While a word is being
+// typed, a list offers whole words of the vocabulary that begin so: Tab takes the first, a click any; Escape closes the list.
+// All other keys edit the text. Without a model it is a plain field.
+void draw_typed_text(SetupRows& rows, const RowLabel& label, std::string& text);
+
+}  // namespace headwise
