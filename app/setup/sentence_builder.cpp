@@ -201,7 +201,7 @@ void draw_builder_buttons(SetupRows& rows, const PatternSentence& now, bool in_t
   tooltip(widgets, "Draws a sentence at random.");
   if (in_text) return;
   ImGui::SameLine();
-  if (text_button(widgets, "builder/use", "Use this sentence")) choice = {now, "built sentence", false};
+  if (text_button(widgets, "builder/use", "Use it")) choice = {now, "built sentence", false};
   ui_probe_item("builder/use");
   tooltip(widgets, "Puts the sentence in place of your text. Undo brings your text back.");
 }

@@ -15,7 +15,8 @@ namespace {
 // Design units
 constexpr float chip_height = 24.0f, chip_padding = 7.0f, arrow_room = 15.0f;
 constexpr float listed_height = 22.0f, list_padding = 6.0f, least_list_width = 120.0f;
-constexpr int most_lines = 12;  // at once; the rest is scrolled to
+constexpr int most_lines = 12;       // at once; the rest is scrolled to
+constexpr float least_lines = 6.0f;  // with these a list below the chip is high enough
 
 // A line of the list: a word, or the caption above a group.
 struct ListLine {
@@ -109,12 +110,13 @@ std::optional<std::string> draw_lines_of_list(const WidgetContext& context, cons
   return clicked;
 }
 
-// Below the chip, or above it where there is more room.
+// Below the chip, as high as there is room; above it where that is too little.
 void place_list(const WidgetContext& context, ImVec2 min, ImVec2 max, ImVec2 size) {
   const ImVec2 screen = ImGui::GetIO().DisplaySize;
   const float gap = context.px(3);
   const float below = screen.y - max.y - 2 * gap, above = min.y - 2 * gap;
-  const bool down = size.y <= below || below >= above;
+  const float least = least_lines * context.px(listed_height);
+  const bool down = below >= std::min(size.y, least) || below >= above;
   size.y = std::max(1.0f, std::min(size.y, down ? below : above));
   const float x = std::clamp(min.x, 0.0f, std::max(0.0f, screen.x - size.x));
   ImGui::SetNextWindowPos({x, down ? max.y + gap : min.y - gap - size.y});

@@ -161,7 +161,7 @@ TEST_CASE("Surprise me draws another sentence each time, all of which the model 
 }
 
 TEST_CASE("a text of one's own is kept until a word is chosen or the sentence is used") {
-  WindowBench bench = open_builder();
+  WindowBench bench = open_builder(1280, 720);
   if (!bench.ui) return;
   bench.ui->click("setup/text");
   bench.ui->key("Ctrl+A");
@@ -170,6 +170,7 @@ TEST_CASE("a text of one's own is kept until a word is chosen or the sentence is
   bench.ui->run_until_still();
   CHECK(text_of(bench) == "the dog was here .");
   REQUIRE(bench.ui->has("builder/use"));
+  CHECK(bench.ui->rect("builder/use").max.x <= bench.ui->rect("setup/text").max.x);
   bench.ui->click("builder/use");
   bench.ui->run_until_still();
   CHECK(text_of(bench) == welcome);
