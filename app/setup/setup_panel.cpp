@@ -28,7 +28,7 @@ void draw_notes(const PanelContext& context) {
     const std::vector<std::string>& under_text = model->text.notices;  // setup_text.cpp
     std::erase_if(notes, [&](const std::string& note) { return std::ranges::count(under_text, note) > 0; });
   }
-  std::erase(notes, "num_heads: " + context.inputs.told_of_heads);  // setup_sizes.cpp
+  std::erase(notes, "num_heads: " + context.inputs.head_count_note);  // setup_sizes.cpp
   notes.insert(notes.end(), context.trace.warnings.begin(), context.trace.warnings.end());
   if (notes.empty()) return;
   section_caption(context.widgets(), "PLEASE NOTE");

@@ -30,13 +30,13 @@ std::vector<std::int64_t> heads_that_fit(const AttentionLayer& layer) {
 }
 
 // Where the number of heads of a trained layer comes from, if it is not the trained one.
-void draw_told_of_heads(SetupRows& rows) {
+void draw_head_count_note(SetupRows& rows) {
   const std::shared_ptr<const AttentionLayer>& layer = rows.context().inputs.layer;
   if (!layer || !is_of_model(rows.scenario())) return;
   const AttentionOptions& now = rows.context().trace.options;
   if (layer->num_heads) {
-    if (rows.context().inputs.told_of_heads.empty()) return;
-    warning_line(rows.widgets(), rows.context().inputs.told_of_heads);
+    if (rows.context().inputs.head_count_note.empty()) return;
+    warning_line(rows.widgets(), rows.context().inputs.head_count_note);
   } else if (heads_are_assumed(rows.context().scenario, *layer)) {
     warning_line(rows.widgets(),
                  fmt::format("not in a config.json: assuming {} of {}", now.num_heads, now.head_dim));
@@ -44,7 +44,7 @@ void draw_told_of_heads(SetupRows& rows) {
     dim_sentence(rows.widgets(),
                  fmt::format("{} of {}, chosen by you: not in a config.json", now.num_heads, now.head_dim));
   }
-  ui_probe_item("setup/told_of_heads");
+  ui_probe_item("setup/head_count_note");
 }
 
 }  // namespace
@@ -76,7 +76,7 @@ void draw_setup_sizes(SetupRows& rows) {
     if (!layer->num_heads) rows.scenario().origin.written.insert(num_heads_path);
     if (const auto choice = choice_of_heads(*layer, a.num_heads)) set_heads(a, *choice);
   }
-  draw_told_of_heads(rows);
+  draw_head_count_note(rows);
   if (heads.changed && rows.state().gains_before_typing) {
     rows.scenario().head_gain = rows.state().gains_before_typing;
     rows.scenario().head_gain->resize(setup_list_size(a.num_heads), 1.0);

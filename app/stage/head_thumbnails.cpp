@@ -225,7 +225,7 @@ std::optional<HeadPurpose> head_description(const PanelContext& context, Index h
   const ParametersSpec& parameters = context.scenario.parameters;
   if (is_of_model(context.scenario) && context.inputs.model_input) {
     // Columns that are regrouped form different heads.
-    if (!context.inputs.told_of_heads.empty()) return std::nullopt;
+    if (!context.inputs.head_count_note.empty()) return std::nullopt;
     const auto trained = trained_head(*parameters.file, parameters.layer, head);
     if (!trained) return std::nullopt;
     return HeadPurpose{std::string(trained->name), std::string(trained->reason)};

@@ -101,9 +101,9 @@ bool plan_positions(GroupPlan& plan, Index most, const EmbeddingLayout& layout) 
 }
 
 // Position pairs that distinguish a word from the same word elsewhere, and word pairs that distinguish it from other words.
-bool plan_same_word(GroupPlan& plan, Index position_count, Index word_count, const EmbeddingLayout& layout) {
+bool plan_same_word(GroupPlan& plan, Index position_count, Index token_count, const EmbeddingLayout& layout) {
   // Codes of two words agree by chance with deviation 1/√(2·pairs); this much is tolerated.
-  const double chance = std::min(0.6, 3.5 / std::sqrt(2.0 * static_cast<double>(word_count)));
+  const double chance = std::min(0.6, 3.5 / std::sqrt(2.0 * static_cast<double>(token_count)));
   for (const Index reach : reaches) {
     double best = largest_score;
     for (Index stride = 1; stride <= widest_stride(position_count, layout); ++stride) {
@@ -115,10 +115,10 @@ bool plan_same_word(GroupPlan& plan, Index position_count, Index word_count, con
       best = top;
       plan.positions = kernel;
       plan.push = push;
-      plan.word_sharpness = top / static_cast<double>(word_count);
+      plan.word_sharpness = top / static_cast<double>(token_count);
     }
     if (best < largest_score) {
-      plan.word_pairs = word_count;
+      plan.word_pairs = token_count;
       return true;
     }
   }
@@ -164,8 +164,8 @@ GroupPlan plan_group(const GroupNeeds& needs, const AttentionOptions& o, const E
     // Three eighths of the pairs distinguish positions (half, if positions are needed for themselves too).
     const Index wanted = needs.positions ? (pairs + 1) / 2 : (3 * pairs + 7) / 8;
     const Index position_count = std::min(std::max<Index>(wanted, 2), layout.position_pairs);
-    const Index word_count = std::min(pairs - position_count, layout.word_pairs);
-    if (position_count < 2 || word_count < 1 || !plan_same_word(plan, position_count, word_count, layout)) {
+    const Index token_count = std::min(pairs - position_count, layout.word_pairs);
+    if (position_count < 2 || token_count < 1 || !plan_same_word(plan, position_count, token_count, layout)) {
       no_room(o, "same word elsewhere");
     }
     if (needs.positions && !share_positions(plan)) no_room(o, "previous word and same word in one group");

@@ -132,7 +132,7 @@ bool heads_are_assumed(const Scenario& scenario, const AttentionLayer& layer) {
   return !layer.num_heads && !scenario.origin.written.contains(num_heads_path);
 }
 
-std::string told_of_heads(const Scenario& scenario, const AttentionLayer& layer, const AttentionOptions& o) {
+std::string head_count_note(const Scenario& scenario, const AttentionLayer& layer, const AttentionOptions& o) {
   const auto counted = [](Index heads, Index kv_heads) {
     return fmt::format("{}{}", heads, kv_heads == heads ? "" : fmt::format(" ({} for k and v)", kv_heads));
   };

@@ -35,8 +35,8 @@ void set_heads(AttentionSpec& attention, const HeadChoice& heads);
 
 // A note on the heads of a layer, one line: that the model was trained with another number, or that nothing gives the number. `layer` as
 // in the model's files; empty if there is nothing to note.
-std::string told_of_heads(const Scenario& scenario, const AttentionLayer& layer,
-                          const AttentionOptions& options);
+std::string head_count_note(const Scenario& scenario, const AttentionLayer& layer,
+                            const AttentionOptions& options);
 // Whether neither the model nor the scenario gives the number of heads.
 bool heads_are_assumed(const Scenario& scenario, const AttentionLayer& layer);
 inline constexpr const char* num_heads_path = "attention.num_heads";

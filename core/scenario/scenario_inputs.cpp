@@ -341,8 +341,8 @@ ScenarioInputs make_scenario_inputs(const Scenario& asked, DType dtype, const Gi
   const Texts texts = cut_texts(scenario.inputs, model);
 
   note_unused(given, inputs.notes);
-  if (inputs.layer) inputs.told_of_heads = told_of_heads(scenario, *inputs.layer, plan.options);
-  if (!inputs.told_of_heads.empty()) inputs.notes.push_back("num_heads: " + inputs.told_of_heads);
+  if (inputs.layer) inputs.head_count_note = head_count_note(scenario, *inputs.layer, plan.options);
+  if (!inputs.head_count_note.empty()) inputs.notes.push_back("num_heads: " + inputs.head_count_note);
   TensorMaker maker(previous ? &previous->made : nullptr, inputs.made);
   const Workshop workshop{scenario, plan, arrays, texts, model, dtype, maker, inputs.notes};
   inputs.attention.options = plan.options;

@@ -30,7 +30,7 @@ struct ScenarioInputs {
   std::shared_ptr<const AttentionLayer> layer;  // the source of the parameters, as in the model's files; else null
   bool unbatched = false;                       // the given arrays had no batch axis; the trace has N = 1
   std::vector<std::string> notes;  // notes for the user: arrays that are not used, numbers beyond f32 …
-  std::string told_of_heads;  // one of them: the note on the number of heads (core/scenario/layer_scenario.h)
+  std::string head_count_note;  // one of them: the note on the number of heads (core/scenario/layer_scenario.h)
   std::vector<std::string> not_computed;  // some of them: what the model's layer has beyond what is computed here
   MadeTensors made;  // what the tensors were generated from: lets the next call share unchanged ones
   ArrayFiles files;  // the array files that were read, so that an edit does not reread them

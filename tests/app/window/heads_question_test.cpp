@@ -70,7 +70,7 @@ TEST_CASE("Escape keeps the number that is assumed, and it is told") {
   CHECK_FALSE(bench.ui->has("overlay/heads_question"));
   CHECK(bench.trace().options.num_heads == 2);
   CHECK(tells(bench, "2 are assumed"));
-  CHECK(bench.ui->has("setup/told_of_heads"));
+  CHECK(bench.ui->has("setup/head_count_note"));
 }
 
 TEST_CASE("another number is chosen by the arrows, by the mouse or typed, and no other is taken") {
@@ -151,14 +151,14 @@ TEST_CASE("the setup goes through the numbers of heads that a grouped layer can 
 TEST_CASE("a layer that is cut into other heads than it was trained with says so under the setting") {
   WindowBench bench = open_window(1280, 1250, preset_scenario("welcome"));
   if (!bench.ui) return;
-  CHECK_FALSE(bench.ui->has("setup/told_of_heads"));
+  CHECK_FALSE(bench.ui->has("setup/head_count_note"));
   Scenario other = bench.scenario();
   other.attention.num_heads = 4;
   bench.window->state().document.session.edit(other, "num_heads");
   bench.ui->run_frames(3);
   REQUIRE(bench.session().error().empty());
-  REQUIRE(bench.ui->has("setup/told_of_heads"));
-  CHECK(bench.session().inputs().told_of_heads ==
+  REQUIRE(bench.ui->has("setup/head_count_note"));
+  CHECK(bench.session().inputs().head_count_note ==
         "trained with 8 heads of 16; split differently here, as 4 of 32");
-  CHECK(bench.ui->rect("setup/told_of_heads").min.y > bench.ui->rect("setup/num_heads").min.y);
+  CHECK(bench.ui->rect("setup/head_count_note").min.y > bench.ui->rect("setup/num_heads").min.y);
 }

@@ -121,7 +121,7 @@ TEST_CASE("heads that nothing says are told as assumed until the scenario says t
   const Scenario silent =
       scenario_from_json(R"({"headwise":1,"attention":{"num_kv_heads":4},)" + file, "test");
   const ScenarioInputs assumed = make_scenario_inputs(silent, DType::f32);
-  CHECK(assumed.told_of_heads.find("assuming 8 (4 for k and v) of 2") != std::string::npos);
+  CHECK(assumed.head_count_note.find("assuming 8 (4 for k and v) of 2") != std::string::npos);
   CHECK(assumed.notes.size() == 2);
   const Scenario says =
       scenario_from_json(R"({"headwise":1,"attention":{"num_heads":8,"num_kv_heads":4},)" + file, "test");
@@ -162,9 +162,9 @@ TEST_CASE("another number of heads than a layer was trained with is told") {
       R"({"headwise":1,"attention":{"num_heads":4},"parameters":{"source":"model","file":"builtin:sentences"}})",
       "test");
   const ScenarioInputs inputs = make_scenario_inputs(scenario, DType::f32);
-  CHECK(inputs.told_of_heads == "trained with 8 heads of 16; split differently here, as 4 of 32");
-  CHECK(inputs.notes.back() == "num_heads: " + inputs.told_of_heads);
+  CHECK(inputs.head_count_note == "trained with 8 heads of 16; split differently here, as 4 of 32");
+  CHECK(inputs.notes.back() == "num_heads: " + inputs.head_count_note);
   Scenario trained = scenario;
   trained.attention.num_heads = 8;
-  CHECK(make_scenario_inputs(trained, DType::f32).told_of_heads.empty());
+  CHECK(make_scenario_inputs(trained, DType::f32).head_count_note.empty());
 }

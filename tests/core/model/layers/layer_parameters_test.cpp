@@ -147,7 +147,7 @@ TEST_CASE("the scenario of a layer has its sizes and computes with its parameter
   const ScenarioInputs cut_anew = make_scenario_inputs(other, DType::f32);
   CHECK(cut_anew.attention.options.head_dim == 4);
   CHECK(cut_anew.attention.options.num_kv_heads == 1);
-  CHECK(cut_anew.told_of_heads.find("split differently here, as 2 (1 for k and v) of 4") != std::string::npos);
+  CHECK(cut_anew.head_count_note.find("split differently here, as 2 (1 for k and v) of 4") != std::string::npos);
   other = scenario;
   other.parameters.layer = 1;
   CHECK_THROWS_WITH(make_scenario_inputs(other, DType::f32), doctest::Contains("no such layer"));
