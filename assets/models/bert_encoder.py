@@ -21,7 +21,7 @@ class EncoderRun:
 def encoder_config(vocab_size):
     return {"architectures": ["BertForMaskedLM"], "model_type": "bert", "vocab_size": vocab_size, "hidden_size": 128,
             "num_hidden_layers": 2, "num_attention_heads": 8, "intermediate_size": 256, "hidden_act": "gelu",
-            "max_position_embeddings": 48, "type_vocab_size": 1, "layer_norm_eps": 1e-12, "initializer_range": 0.02,
+            "max_position_embeddings": 64, "type_vocab_size": 1, "layer_norm_eps": 1e-12, "initializer_range": 0.02,
             "hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0, "pad_token_id": 0,
             "position_embedding_type": "absolute", "tie_word_embeddings": True}
 

@@ -1,80 +1,43 @@
-"""English from a grammar, for `sentences`: what a masked word is can only be told from another word far away.
+"""English from a grammar, for `sentences`: what a masked word is can often only be told from another word far away.
 
-Four kinds, each with one pair of words that is drawn together and by which sentences are held out for testing:
+Four kinds with one pair of words that is drawn together and by which sentences are held out for testing:
   referent   "the animal did not cross the street because it was too tired , so we talked about the animal ."
   agreement  "the keys to the cabinet are rusty ."
   brackets   'anna said : " the dog ( or [ maybe ] the cat ) is here " .'
   names      "when anna and bob went to the park , anna gave a book to bob ."
+and what people say every day (english_sentences_everyday.py).
 """
 
-import zlib
-from dataclasses import dataclass, field
-
+from english_sentences_everyday import everyday
+from english_sentences_rare import with_rare_words
+from english_sentences_shape import Sentence, draw_pair, is_held_out
+from english_sentences_situations import LIVING, SITUATIONS
 from english_words import *
 
-KINDS = ["referent", "agreement", "brackets", "names"]
-SHARES = [0.5, 0.17, 0.15, 0.18]
-# The sentence of the card and of the program is not trained on.
-ALWAYS_HELD_OUT = {("animal", "street")}
+KINDS = ["referent", "agreement", "brackets", "names", "everyday"]
+SHARES = [0.48, 0.09, 0.07, 0.08, 0.28]
+RARE_SHARE = 0.22  # of the sentences: some of their words are replaced by rare ones
 
-
-@dataclass
-class Sentence:
-    kind: str
-    words: list = field(default_factory=list)
-    asked: list = field(default_factory=list)  # places whose word follows from elsewhere
-    roles: dict = field(default_factory=dict)  # what a place is: {"it": 9, "referent": 1, "other": 6, …}
-    pronoun_means: str = ""  # the noun (its form in the text) that the pronoun stands for
-
-    def say(self, phrase, role=None, ask=False):
-        """Appends a phrase; `role` names the place of its first word."""
-        if role:
-            self.roles[role] = len(self.words)
-        if ask:
-            self.asked.append(len(self.words))
-        self.words += phrase.split()
-
-
-def is_held_out(first, second):
-    """One pair in eight, whatever the seed."""
-    return (first, second) in ALWAYS_HELD_OUT or zlib.crc32(f"{first} {second}".encode()) % 8 == 0
-
-
-def draw_pair(rng, firsts, seconds, held_out):
-    while True:
-        first, second = rng.choice(firsts), rng.choice(seconds)
-        if first != second and is_held_out(first, second) == held_out:
-            return first, second
-
-
-def pronoun_of(noun, plural):
-    if plural:
-        return "they"
-    if noun in PEOPLE:
-        return "she" if noun in SHE else "he"
-    return "it"
-
-
-# (subjects, verbs, objects, adjectives of the subject, adjectives of the object, share)
-LIVING = list(ANIMALS) + list(PEOPLE)
-SITUATIONS = [(list(ANIMALS), VISIT, list(PLACES), OF_SUBJECT, OF_PLACE, 6),
-              (list(ANIMALS), HUNT, list(ANIMALS), OF_SUBJECT, OF_QUARRY, 4),
-              (list(ANIMALS), EAT, list(FOODS), OF_SUBJECT, OF_FOOD, 3),
-              (list(PEOPLE), VISIT, list(PLACES), OF_SUBJECT, OF_PLACE, 2),
-              (list(PEOPLE), CARRY, list(THINGS) + list(CONTAINERS), OF_SUBJECT, OF_LOAD, 2),
-              (list(THINGS), FIT_INTO, list(CONTAINERS), TOO_LARGE, TOO_SMALL, 4)]
+NEGATIONS = ([("did not", "was", "were")] * 7 + [("didn ' t", "was", "were")] * 3 + [("could not", "was", "were")] * 2 +
+             [("couldn ' t", "was", "were"), ("would not", "was", "were"), ("wouldn ' t", "was", "were"), ("never", "was", "were"),
+              ("will not", "is", "are"), ("can not", "is", "are"), ("won ' t", "is", "are"), ("can ' t", "is", "are"),
+              ("does not", "is", "are"), ("doesn ' t", "is", "are")])
+IN_THE_PLURAL = {"does not": "do not", "doesn ' t": "don ' t"}
+BECAUSE = ["because"] * 6 + ["since", "as"]
+THE = ["the"] * 9 + ["my", "our", "that", "this"]
+PLURAL_THE = {"that": "those", "this": "these"}
 
 
 def opening(rng, sentence, but_not):
     """Something before the subject, so that nouns stand at no fixed place; at times with a noun that nothing refers to."""
     what = rng.random()
-    if what < 0.55:
+    if what < 0.6:
         return
-    if what < 0.7:
+    if what < 0.75:
         sentence.say(rng.choice(OPENING))
     else:
-        unlike = what < 0.85
-        noun = rng.choice([n for n in (LIVING if unlike else list(PLACES)) if n not in but_not])
+        unlike = what < 0.87
+        noun = rng.choice([n for n in (LIVING if unlike else PLACES) if n not in but_not])
         sentence.say("unlike the" if unlike else "near the")
         sentence.say(NOUNS[noun] if rng.random() < 0.15 else noun)
     sentence.say(",")
@@ -86,52 +49,64 @@ def referent(rng, held_out):
     return referent_sentence(rng, subject, rng.choice(verbs), target, of_subject, of_object, rng.random() < 0.5)
 
 
-def referent_sentence(rng, subject, verb, target, of_subject, of_object, means_subject):
+def past_of(negation, verb_phrase):
+    """"never cross" is "never crossed"; the other negations take the first form."""
+    return verb(verb_phrase).form("past") if negation == "never" else verb_phrase
+
+
+def referent_sentence(rng, subject, verb_phrase, target, of_subject, of_object, means_subject):
     s = Sentence("referent")
     opening(rng, s, (subject, target))
     forms, plurals = {}, {}
     for noun in (subject, target):
-        plurals[noun] = rng.random() < 0.15
+        plurals[noun] = noun in NOUNS and rng.random() < 0.15
         forms[noun] = NOUNS[noun] if plurals[noun] else noun
     referent_noun, other = (subject, target) if means_subject else (target, subject)
 
     def noun_phrase(noun):
-        s.say("the")
+        the = rng.choice(THE)
+        s.say(PLURAL_THE.get(the, the) if plurals[noun] else the)
         if rng.random() < 0.15:
             s.say(rng.choice(BEFORE_NOUN))
         s.say(forms[noun], "referent" if noun == referent_noun else "other")
 
+    negation, was, were = rng.choice(NEGATIONS)
     noun_phrase(subject)
-    s.say("did not" if rng.random() < 0.7 else "didn ' t")
-    s.say(verb)
+    s.say(IN_THE_PLURAL.get(negation, negation) if plurals[subject] else negation)
+    s.say(past_of(negation, verb_phrase))
     noun_phrase(target)
-    s.say(rng.choice(["because", "because", "because", "since", "as"]))
-    again = rng.random() < 0.12  # the noun itself in place of the pronoun
-    be = "were" if plurals[referent_noun] else "was"
+    s.say(rng.choice(BECAUSE))
+    again = rng.random() < 0.1  # the noun itself in place of the pronoun
+    which = rng.random()
     if again:
         s.say("the")
         s.say(forms[referent_noun], ask=True)
     else:
-        s.say(pronoun_of(referent_noun, plurals[referent_noun]), "it")
+        pronouns = pronouns_of(referent_noun, plurals[referent_noun])
+        s.say(pronouns[int(which * len(pronouns))], "it")
         s.pronoun_means = forms[referent_noun]
-    s.say(be)
-    s.say(rng.choice(["too", "too", "so", "very"]))
+    s.say(were if plurals[referent_noun] else was)
+    s.say(rng.choice(["too", "too", "too", "so", "very"]))
     s.say(rng.choice(of_subject if means_subject else of_object), "adjective")
     what = rng.random()
-    if what < 0.65:
-        s.say(", so")
-        lively = means_subject and subject not in THINGS
-        if what < 0.12 and (lively or target in PLACES):
-            s.say("the")
-            s.say(forms[referent_noun], ask=True)
-            # "were closed" after a plural
-            s.say(rng.choice(AFTER_SUBJECT if lively else AFTER_PLACE[:2]))
-        else:
-            s.say(rng.choice(ABOUT))
-            s.say("the")
-            s.say(forms[referent_noun], "later", ask=True)
+    if what < 0.5:
+        after(rng, s, what, forms[referent_noun], means_subject and subject in LIVING, target in PLACES)
     s.say(".")
     return s
+
+
+def after(rng, s, what, noun, lively, is_place):
+    """", so …" with the noun once more."""
+    s.say(", so")
+    if what < 0.1 and (lively or is_place):
+        s.say("the")
+        s.say(noun, ask=True)
+        # "were closed" after a plural
+        s.say(rng.choice(AFTER_SUBJECT if lively else AFTER_PLACE[:2]))
+    else:
+        s.say(rng.choice(ABOUT))
+        s.say("the")
+        s.say(noun, "later", ask=True)
 
 
 def agreement(rng, held_out):
@@ -184,7 +159,7 @@ def brackets(rng, held_out):
         s.say(noun)
 
     if speaks:
-        s.say(rng.choice(NAMES) + " said :")
+        s.say(rng.choice(NAMES) + " said " + rng.choice([":", ":", ","]))
         opens('"')
     noun_phrase(first)
     if not speaks or rng.random() < 0.6:
@@ -207,7 +182,7 @@ def brackets(rng, held_out):
 def names(rng, held_out):
     s = Sentence("names")
     first, second = draw_pair(rng, NAMES, NAMES, held_out)
-    place, thing = rng.choice(list(PLACES)), rng.choice(list(THINGS))
+    place, thing = rng.choice(PLACES + BUILDINGS), rng.choice(THINGS)
     if rng.random() < 0.6:
         s.say("when")
         s.say(first)
@@ -216,7 +191,7 @@ def names(rng, held_out):
         s.say(rng.choice(WENT) + " the " + place + " ,")
         giver, taker = (first, second) if rng.random() < 0.5 else (second, first)
         s.say(giver, "again")
-        s.say(rng.choice(GIFTS) + " the " + thing + " to")
+        s.say(rng.choice(GIFTS) + rng.choice([" the ", " the ", " his ", " her "]) + thing + " to")
         s.say(taker, "later", ask=True)
     else:
         s.say(first)
@@ -232,15 +207,18 @@ def names(rng, held_out):
     return s
 
 
-MAKERS = {"referent": referent, "agreement": agreement, "brackets": brackets, "names": names}
+MAKERS = {"referent": referent, "agreement": agreement, "brackets": brackets, "names": names,
+          "everyday": lambda rng, held_out: everyday(rng)}
 
 
-def draw_sentence(rng, held_out=False, kind=None):
-    return MAKERS[kind or rng.choices(KINDS, SHARES)[0]](rng, held_out)
+def draw_sentence(rng, held_out=False, kind=None, rare=True):
+    """`rare`: whether words are replaced by rare ones, in a share of the sentences."""
+    sentence = MAKERS[kind or rng.choices(KINDS, SHARES)[0]](rng, held_out)
+    return with_rare_words(rng, sentence) if rare and rng.random() < RARE_SHARE else sentence
 
 
 if __name__ == "__main__":
     import random
 
-    for number in range(40):
+    for number in range(60):
         print(" ".join(draw_sentence(random.Random(number)).words))

@@ -9,42 +9,41 @@ core/model/files/sentence_patterns.h.
 import json
 from pathlib import Path
 
-import english_words
-from english_sentences import SITUATIONS, pronoun_of
+from english_sentences import SITUATIONS
+from english_words import pronouns_of
 
 SENTENCE = "the {subject} did not {verb} the {object} because {pronoun} was too {adjective} ."
-NAMES = {("animal", "animal"): "hunter and quarry", ("person", "thing"): "person and load"}
-SINGULAR = {"people": "person"}
+MOST_PATTERNS, MOST_WORDS = 20, 27
+FIRST = """animal dog cat horse lion camel man woman boy girl mother father king queen teacher child street road river bridge lake
+book ball key box""".split()
 FOLDER = Path(__file__).parent / "sentences"
 
 
-def kind_of(nouns):
-    """The name of the smallest list of english_words that holds most of these nouns: "animal"; None if none does."""
-    lists = {name: words for name, words in vars(english_words).items() if name.isupper() and isinstance(words, dict)}
-    fitting = [name for name, words in lists.items() if 2 * sum(noun in words for noun in nouns) > len(nouns)]
-    if not fitting:
-        return None
-    name = min(fitting, key=lambda each: len(lists[each])).lower()
-    return SINGULAR.get(name, name.removesuffix("s"))
-
-
 def name_of(situation, taken):
-    """Two kinds of noun, "animal and place"; else two nouns, and then the verb too: no two patterns have one name."""
-    subjects, verbs, objects = situation[:3]
-    kinds = kind_of(subjects), kind_of(objects)
-    nouns = f"{subjects[0]} and {objects[0]}"
-    names = [NAMES.get(kinds, " and ".join(kinds) if all(kinds) else nouns), nouns, f"{nouns}: {verbs[0]}"]
+    """Two of its nouns; no two patterns have one name."""
+    subject = some(situation[0])[0]
+    names = [f"{subject} and {thing}" for thing in some(situation[2]) if thing != subject]
     return next(name for name in names if name not in taken)
+
+
+def some(words):
+    """A list that a person can look through: what everybody says first, then the first half as it stands, the rest from all."""
+    words = [word for word in FIRST if word in words] + [word for word in dict.fromkeys(words) if word not in FIRST]
+    if len(words) <= MOST_WORDS:
+        return words
+    rest = words[MOST_WORDS // 2:]
+    count = MOST_WORDS - MOST_WORDS // 2
+    return words[:MOST_WORDS // 2] + [rest[i * len(rest) // count] for i in range(count)]
 
 
 def patterns():
     made = []
-    for situation in sorted(SITUATIONS, key=lambda each: -each[-1]):
+    for situation in sorted(SITUATIONS, key=lambda each: -each[-1])[:MOST_PATTERNS]:
         subjects, verbs, objects, of_subject, of_object, share = situation
         made.append({"name": name_of(situation, {each["name"] for each in made}), "share": share,
-                     "subjects": list(dict.fromkeys(subjects)), "verbs": list(dict.fromkeys(verbs)),
-                     "objects": list(dict.fromkeys(objects)), "of_subject": list(dict.fromkeys(of_subject)),
-                     "of_object": list(dict.fromkeys(of_object))})
+                     "subjects": some(subjects), "verbs": some(verbs),
+                     "objects": some(objects), "of_subject": some(of_subject),
+                     "of_object": some(of_object)})
     return made
 
 
@@ -52,7 +51,7 @@ def pronouns(made):
     """The nouns that "it" does not stand for, by pronoun."""
     others = {}
     for noun in sorted({noun for each in made for noun in each["subjects"] + each["objects"]}):
-        pronoun = pronoun_of(noun, False)
+        pronoun = pronouns_of(noun)[0]
         if pronoun != "it":
             others.setdefault(pronoun, []).append(noun)
     return others
@@ -60,5 +59,5 @@ def pronouns(made):
 
 if __name__ == "__main__":
     made = patterns()
-    text = json.dumps({"sentence": SENTENCE, "pronouns": pronouns(made), "patterns": made}, indent=1)
+    text = json.dumps({"sentence": SENTENCE, "pronouns": pronouns(made), "patterns": made}, separators=(",", ":"))
     (FOLDER / "patterns.json").write_text(text + "\n")

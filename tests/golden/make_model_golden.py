@@ -5,7 +5,7 @@
 
 For each text T = 0, 1, … (L words with the special ones, E width, H heads, V words in the vocabulary):
   T.text         (bytes) uint8   the text as it is typed, UTF-8
-  T.ids          (L) int64       numbers of its words: sentences with [CLS] and [SEP] around, copycat with <|endoftext|> in front
+  T.ids          (L) int64       numbers of its pieces: sentences with [CLS] and [SEP] around, copycat with <|endoftext|> in front
   T.hidden.0     (L,E) float32   the embeddings (sentences: after their LayerNorm; copycat: word + position)
   T.hidden.l     (L,E)           after layer l−1 (copycat: before ln_f)
   T.attention.l  (H,L,L)         the weights of layer l after softmax, row: from, column: to
@@ -26,12 +26,12 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 MODELS = os.path.join(HERE, "..", "..", "assets", "models")
 sys.path.insert(0, MODELS)
 from bert_encoder import run_encoder
+from english_words_pieces import pieces_of
 from gpt2_decoder import run_decoder
 from safetensors_file import read_safetensors
 
 SENTENCES = ["the animal did not cross the street because it was too tired .",
-             "the animal did not cross the street because it was too wide .",
-             "yesterday , the keys to the zeppelin [MASK] here ."]
+             "the keys to the zeppelin [MASK] rusty ."]
 COPYCAT = ["garden river lamp apple violin garden river lamp",
            "stone zeppelin owl stone"]
 
@@ -46,11 +46,12 @@ def model(name):
     return tensors, config, {word: i for i, word in enumerate(vocabulary)}
 
 
-def write(name, texts, before, after, run):
+def write(name, texts, before, after, run, pieces_of=lambda word: [word]):
     tensors, config, word_id = model(name)
     arrays = {}
     for number, text in enumerate(texts):
-        ids = [word_id.get(word, word_id["[UNK]"]) for word in before + text.split() + after]
+        pieces = [piece for word in text.split() for piece in pieces_of(word)]
+        ids = [word_id.get(piece, word_id["[UNK]"]) for piece in before + pieces + after]
         with torch.no_grad():
             result = run(tensors, config, torch.tensor([ids]))
         arrays[f"{number}.text"] = numpy.frombuffer(text.encode(), numpy.uint8)
@@ -68,5 +69,5 @@ def write(name, texts, before, after, run):
 
 
 torch.set_num_threads(1)
-write("sentences", SENTENCES, ["[CLS]"], ["[SEP]"], run_encoder)
+write("sentences", SENTENCES, ["[CLS]"], ["[SEP]"], run_encoder, lambda word: [word] if word == "[MASK]" else pieces_of(word))
 write("copycat", COPYCAT, ["<|endoftext|>"], [], run_decoder)

@@ -28,9 +28,9 @@ TEST_CASE("info of a model says what its blocks and its tokenizer are, or why te
   const ProgramResult own = run_program({"info", own_models + "sentences"});
   REQUIRE(own.status == 0);
   CAPTURE(own.out);
-  CHECK(contains(own.out, "encoder: post-LayerNorm blocks, GELU, learned positions (at most 48 tokens)"));
-  CHECK(contains(own.out, "tokenizer: WordPiece, 434 pieces"));
-  CHECK(contains(own.out, "predicts 434 words"));
+  CHECK(contains(own.out, "encoder: post-LayerNorm blocks, GELU, learned positions (at most 64 tokens)"));
+  CHECK(contains(own.out, "tokenizer: WordPiece, 3846 pieces"));
+  CHECK(contains(own.out, "predicts 3846 words"));
   CHECK(contains(run_program({"info", own_models + "copycat"}).out, "tokenizer: word list, 327 pieces"));
   const ProgramResult bare = run_program({"info", small_models + "bert_without_words"});
   CAPTURE(bare.out);

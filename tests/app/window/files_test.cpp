@@ -292,7 +292,7 @@ TEST_CASE("words that a model does not know are told right under the text") {
   bench.ui->run_frames(3);
   REQUIRE(bench.session().error().empty());
   const float without = bench.ui->rect("setup/source").min.y;
-  scenario.inputs.text = "the animal was too zeppelin .";
+  scenario.inputs.text = "the animal was too усталый .";
   bench.window->state().document.session.edit(scenario, "a word");
   bench.ui->run_frames(3);
   CHECK(bench.session().inputs().notes.size() == 1);

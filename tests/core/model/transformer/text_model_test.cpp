@@ -2,8 +2,10 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
+#include <sstream>
 
 #include "core/model/tokenizer/tokenizer_files.h"
 #include "core/model/transformer/predictions.h"
@@ -49,6 +51,45 @@ TEST_CASE("the labels of a text are its words, and what was put around it is mar
   CHECK(text.notices.empty());
 }
 
+TEST_CASE("sentences reads every word of everyday English, in pieces if it is not whole") {
+  const auto model = TextModel::open(own_models + "sentences");
+  std::istringstream lines(content_of(own_models + "everyday_sentences.txt"));
+  int count = 0;
+  for (std::string line; std::getline(lines, line); ++count) {
+    CAPTURE(line);
+    const ModelText text = model->read(line);
+    CHECK(text.notices.empty());
+    CHECK(std::ranges::find(text.labels, "[UNK]") == text.labels.end());
+  }
+  CHECK(count == 100);
+  const ModelText split = model->read("The giraffe slept.");
+  CHECK(split.labels ==
+        std::vector<std::string>{"[CLS]", "the", "gi", "##ra", "##ff", "##e", "slept", ".", "[SEP]"});
+}
+
+TEST_CASE("sentences says what a pronoun stands for in sentences that it was not trained on") {
+  const auto model = TextModel::open(own_models + "sentences");
+  struct Case {
+    const char *text, *pronoun, *means;
+  };
+  for (const auto& [text, pronoun, means] :
+       {Case{"My brother lost his keys yesterday because he was late.", "he", "brother"},
+        Case{"I love pizza but my sister hates it.", "it", "pizza"},
+        Case{"The trophy didn't fit in the suitcase because it was too big.", "it", "trophy"},
+        Case{"The trophy didn't fit in the suitcase because it was too small.", "it", "suitcase"},
+        Case{"When the bus arrived, it was full.", "it", "bus"},
+        Case{"The giraffe did not eat the pizza because it was too sleepy.", "it", "gi"}}) {
+    CAPTURE(text);
+    const ModelText read = model->read(text);
+    const auto place = std::ranges::find(read.labels, pronoun) - read.labels.begin();
+    const Transformer::Pass pass = model->transformer()->run(read.ids);
+    const TensorPtr logits = model->transformer()->logits(*pass.last_hidden, place, 1);
+    const PredictedWord first = top_tokens(logits->values<float>(), 1).front();
+    CHECK(model->label(first.id) == means);
+    CHECK(first.probability > 0.8);
+  }
+}
+
 TEST_CASE("words outside the vocabulary are told, each once") {
   const ModelText text = TextModel::open(own_models + "copycat")->read("stone zeppelin Owl zeppelin");
   CHECK(text.labels[2] == "[UNK]");
@@ -58,18 +99,18 @@ TEST_CASE("words outside the vocabulary are told, each once") {
 
 TEST_CASE("a text that is longer than the model's positions is cut, and keeps its end mark") {
   std::string text;
-  for (int i = 0; i < 60; ++i) text += "the ";
+  for (int i = 0; i < 76; ++i) text += "the ";
   const auto model = TextModel::open(own_models + "sentences");
   const ModelText read = model->read(text);
-  CHECK(read.ids.size() == 48);
+  CHECK(read.ids.size() == 64);
   CHECK(read.labels.front() == "[CLS]");
-  CHECK(read.labels[46] == "the");
+  CHECK(read.labels[62] == "the");
   CHECK(read.labels.back() == "[SEP]");
   REQUIRE(read.notices.size() == 1);
   CHECK(
       read.notices[0] ==
-      "the text has 62 tokens, but the model has positions for only 48: the last 14 are left out at its end");
-  CHECK(model->transformer()->run(read.ids).last_hidden->shape().size(1) == 48);
+      "the text has 78 tokens, but the model has positions for only 64: the last 14 are left out at its end");
+  CHECK(model->transformer()->run(read.ids).last_hidden->shape().size(1) == 64);
 }
 
 TEST_CASE(
