@@ -164,7 +164,9 @@ std::optional<HeadColumn> draw_head_columns(const PanelContext& context, const H
       list->AddText(font, font->FontSize, {left, y}, ink, fitted_text(text, font, room).c_str());
       y += line;
     }
-    // What does not fit is in the tooltip.
+    // In a narrow column without the sign; what does not fit then is in the tooltip.
+    if (const std::size_t sign = below.find(" = "); sign != std::string::npos && width_of(font, below) > room)
+      below.replace(sign, 3, " ");
     if (fitted_text(below, font, room) == below)
       list->AddText(font, font->FontSize, {left, y}, im_color(context.palette.text_dim), below.c_str());
     if (sorts) {
