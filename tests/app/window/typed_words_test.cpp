@@ -51,11 +51,22 @@ TEST_CASE("a word that the model does not know is underlined, and says why under
   CHECK(bench.ui->has("tooltip"));
   const TypedWordsState& state = bench.window->state().view.setup.typed_words;
   REQUIRE(state.told.size() == 1);
-  CHECK(state.told.front() == "“gryphon” is not in the model's vocabulary: it is read as [UNK].");
+  CHECK(state.told.front().starts_with("“gryphon” is split into "));
+  CHECK(state.told.front().ends_with(" pieces, gr ##y ##ph ##on: the model knows it only by these."));
   type_into(bench, "setup/text", "the dog was here .");
   bench.ui->key("Enter");
   bench.ui->run_until_still();
   CHECK(dots(bench) == 0);
+
+  // copycat has a list of words and no pieces.
+  WindowBench list = open_window(1600, 1000, preset_scenario("copycat"));
+  type_into(list, "setup/text", "garden gryphon garden");
+  list.ui->key("Enter");
+  list.ui->run_until_still();
+  CHECK(dots(list) > 10);
+  const TypedWordsState& in_list = list.window->state().view.setup.typed_words;
+  REQUIRE(in_list.told.size() == 1);
+  CHECK(in_list.told.front() == "“gryphon” is not in the model's vocabulary: it is read as [UNK].");
 }
 
 TEST_CASE("words of a text without a model are not underlined") {
@@ -69,18 +80,22 @@ TEST_CASE("words of a text without a model are not underlined") {
 }
 
 TEST_CASE("on the axes an unknown word is underlined, and its name says what the model read") {
-  WindowBench bench = open_welcome();
+  WindowBench bench = open_window(1600, 1000, preset_scenario("copycat"));
   if (!bench.ui) return;
   bench.window->state().view.selection.step = Step::softmax;
   bench.ui->run_until_still();
   const int before = dots(bench, "panel/stage");
-  type_into(bench, "setup/text", "the gryphon saw the zzyzx .");
+  type_into(bench, "setup/text", "garden gryphon lamp zzyzx");
   const std::vector<std::string>& labels = bench.session().inputs().labels.query;
-  REQUIRE(labels.size() == 8);
-  CHECK(labels[1] == "the");
-  CHECK(labels[2] == "gryphon → [UNK]");
-  CHECK(labels[5] == "zzyzx → [UNK]");
-  CHECK(bench.session().inputs().model_input->text.labels[2] == "[UNK]");
+  const std::vector<std::string>& read = bench.session().inputs().model_input->text.labels;
+  REQUIRE(labels.size() == read.size());
+  CHECK(std::ranges::count(read, "[UNK]") == 2);
+  for (const char* word : {"gryphon", "zzyzx"}) {
+    const auto found = std::ranges::find(labels, std::string(word) + " → [UNK]");
+    REQUIRE(found != labels.end());
+    CHECK(read[static_cast<std::size_t>(found - labels.begin())] == "[UNK]");
+  }
+  CHECK(std::ranges::count(labels, "lamp") == 1);
   for (const StageView view : {StageView::one_head, StageView::tokens}) {
     bench.window->state().view.selection.view = view;
     bench.ui->run_until_still();
