@@ -22,7 +22,7 @@ from english_sentences import draw_sentence
 from english_words_pieces import CLS, PAD, SEP
 from measure_sentences import Model
 from safetensors_file import write_safetensors
-from train_sentences import BATCH, NOT_ASKED, POOL, TWO_SHARE, ids_of, learning_rate, masked, padded
+from train_sentences import NOT_ASKED, TWO_SHARE, batches, ids_of, learning_rate, masked, padded
 
 # (steps, price of a weight 1 on the noun in nats, seed): first the others leave, then the one learns to copy every noun.
 PHASES = [(5000, 0.3, 12), (2500, 0.15, 13)]
@@ -55,14 +55,6 @@ def row(rng, longest):
     return [CLS] + read + [SEP], [NOT_ASKED] + asked + [NOT_ASKED], looks
 
 
-def batches(rng, longest):
-    while True:
-        pool = sorted((row(rng, longest) for _ in range(POOL * BATCH)), key=lambda drawn: len(drawn[0]))
-        groups = [pool[at:at + BATCH] for at in range(0, len(pool), BATCH)]
-        rng.shuffle(groups)
-        yield from groups
-
-
 def paid(attention, asked, looks):
     """What the other heads' weights on the noun cost, per text; only where something is asked."""
     rows = [(n, i, j) for n, places in enumerate(looks) for i, j in places]
@@ -78,7 +70,8 @@ def train(model, steps, price_of_weight, seed):
     p = {name: tensor.requires_grad_() for name, tensor in model.p.items()}
     optimizer = torch.optim.AdamW(p.values(), lr=RATE, betas=(0.9, 0.98), weight_decay=0.0)
     model.p = p
-    rows_drawn = batches(random.Random(seed), model.config["max_position_embeddings"])
+    rng = random.Random(seed)
+    rows_drawn = batches(rng, lambda: row(rng, model.config["max_position_embeddings"]))
     began, losses, prices, sure = time.time(), [], [], []
     for step in range(steps):
         drawn = next(rows_drawn)

@@ -91,10 +91,10 @@ def text(rng, longest):
     return [CLS] + read + [SEP], [NOT_ASKED] + asked + [NOT_ASKED]
 
 
-def batches(rng, longest):
-    """Batches of BATCH texts of about the same length, without end."""
+def batches(rng, draw_row):
+    """Batches of BATCH texts of about the same length, without end; draw_row() gives one text, its ids first."""
     while True:
-        pool = sorted((text(rng, longest) for _ in range(POOL * BATCH)), key=lambda row: len(row[0]))
+        pool = sorted((draw_row() for _ in range(POOL * BATCH)), key=lambda row: len(row[0]))
         rows = [pool[at:at + BATCH] for at in range(0, len(pool), BATCH)]
         rng.shuffle(rows)
         yield from rows
@@ -122,7 +122,7 @@ def main():
         [{"params": [t for t in p.values() if t.dim() == 2], "weight_decay": 0.01},
          {"params": [t for t in p.values() if t.dim() == 1], "weight_decay": 0.0}], lr=RATE, betas=(0.9, 0.98))
     began = time.time()
-    rows_drawn = batches(rng, config["max_position_embeddings"])
+    rows_drawn = batches(rng, lambda: text(rng, config["max_position_embeddings"]))
     losses, pronouns_right = [], []
     for step in range(arguments.steps):
         rows = next(rows_drawn)
