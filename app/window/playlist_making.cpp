@@ -52,6 +52,9 @@ void add_page(WindowState& window) {
   if (walk.page) {
     walk.page = place;
     walk.edits_words = true;
+    // What is typed next belongs to the new page, even if a click elsewhere has taken the focus from the last one.
+    walk.words_have_focus = false;
+    walk.answered = true;
     if (walk.from_program) {
       walk.from_program = false;
       window.view.notices.say("You are now editing a copy of the lesson; “Save playlist…” saves it.");

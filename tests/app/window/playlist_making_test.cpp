@@ -102,6 +102,45 @@ TEST_CASE("a page that is added to a lesson while it is shown makes a copy of th
   CHECK(lesson_playlist("break_it").pages.size() == pages);
 }
 
+TEST_CASE(
+    "what is typed after a page is added is its caption, though a click had taken the focus elsewhere") {
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  const PlaylistWalk& walk = bench.window->state().document.walk;
+  command(bench, CommandId::add_page);
+  command(bench, CommandId::walk_playlist);
+  bench.ui->click("caption/edit");
+  bench.ui->type("One.");
+  bench.ui->click("step_bar/step/5");
+  CHECK(bench.selection().step == Step::mask);
+  command(bench, CommandId::add_page);
+  bench.ui->type("Causal");
+  REQUIRE(walk.playlist.pages.size() == 2);
+  CHECK(walk.playlist.pages[0].caption == "One.");
+  CHECK(walk.playlist.pages[1].caption == "Causal");
+  CHECK(walk.playlist.pages[1].step == Step::mask);
+  CHECK_FALSE(bench.scenario().mask.is_causal);
+}
+
+TEST_CASE("a page that is added beside a question asks nothing itself") {
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return;
+  const PlaylistWalk& walk = bench.window->state().document.walk;
+  command(bench, CommandId::add_page);
+  command(bench, CommandId::walk_playlist);
+  command(bench, CommandId::add_page);
+  bench.ui->click("caption/question");
+  bench.ui->type("Why?");
+  bench.ui->click("caption/edit");
+  command(bench, CommandId::previous_page);
+  command(bench, CommandId::next_page);
+  REQUIRE(walk.page == 1);
+  REQUIRE(walk.asking());
+  command(bench, CommandId::add_page);
+  CHECK(walk.page == 2);
+  CHECK_FALSE(walk.asking());
+}
+
 TEST_CASE("pages change places, and stay within the playlist") {
   WindowBench bench = open_window(1280, 900);
   if (!bench.ui) return;
