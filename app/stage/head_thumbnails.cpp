@@ -277,12 +277,13 @@ PanelAction draw_head_number(const PanelContext& context, const RectF& line, Ind
   const Item mute = item_over("heads/dot", head, {line.x + line.width - reach, line.y, reach, line.height});
   tooltip(context.widgets(), fmt::format("{} head {}", gain == 0.0 ? "hear" : "mute", head));
   if (mute.clicked) action = edit(toggle_mute(context.scenario, head));
-  const Rgba8 color = mute.hovered ? palette.text : palette.text_dim;
+  const Rgba8 color = mute.hovered ? palette.text : head_hue(palette, head);
   if (gain == 0.0) {
     list->AddCircle(dot, radius - 0.5f, im_color(color), 0, u);
   } else {
-    const double loudness = std::clamp(std::abs(gain), 0.35, 1.0);
-    list->AddCircleFilled(dot, radius, im_color(color, static_cast<float>(loudness)));
+    // A quiet head has a smaller dot: a paler one would lose its contrast to the ground.
+    const double loudness = std::clamp(std::abs(gain), 0.5, 1.0);
+    list->AddCircleFilled(dot, radius * static_cast<float>(loudness), im_color(color));
   }
   return action;
 }

@@ -27,6 +27,8 @@ constexpr Palette dark_palette{
     .bar = rgb(0xd0722f),
     .warning = rgb(0xe0b050),
     .error = rgb(0xf07a6a),
+    .heads = {rgb(0xf03c5a), rgb(0xc36900), rgb(0xffe14b), rgb(0xc3f087), rgb(0x00ffc3), rgb(0x78b4f0),
+              rgb(0x7869e1), rgb(0xa56996)},
 };
 
 constexpr Palette light_palette{
@@ -46,6 +48,8 @@ constexpr Palette light_palette{
     .bar = rgb(0xd0722f),
     .warning = rgb(0x8a5a00),
     .error = rgb(0xb3261e),
+    .heads = {rgb(0xd24b4b), rgb(0xb46900), rgb(0x3c3c00), rgb(0x5a0f2d), rgb(0x0f8787), rgb(0x003c69),
+              rgb(0x785aff), rgb(0xc300b4)},
 };
 
 // A projector in a lit room leaves little below a middle grey: ink is black, hues are dark and far apart.
@@ -66,6 +70,8 @@ constexpr Palette projector_palette{
     .bar = rgb(0xb4530b),
     .warning = rgb(0x6b4500),
     .error = rgb(0xa10e0e),
+    .heads = {rgb(0xa54b4b), rgb(0xc34b00), rgb(0x3c3c00), rgb(0x5a0f2d), rgb(0x0078b4), rgb(0x003c87),
+              rgb(0x5a00b4), rgb(0x783c69)},
     .stroke = 1.75f,
     .text_size = 1.2f,
 };
@@ -82,6 +88,10 @@ const Palette& palette_of(Theme theme) {
       return projector_palette;
   }
   return dark_palette;
+}
+
+Rgba8 head_hue(const Palette& palette, Index head) {
+  return palette.heads[static_cast<std::size_t>(std::max<Index>(head, 0)) % palette.heads.size()];
 }
 
 ImU32 im_color(Rgba8 color, float opacity) {

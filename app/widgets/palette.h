@@ -1,11 +1,14 @@
-// The theme's colours. Chrome is neutral; q, k and v each have a hue, used only on their labels and outlines, so that every
-// other colour on the screen is data. Text has a contrast of at least 4.5:1 to what it stands on; outlines, tracks and marks
+// The theme's colours. Chrome is neutral; q, k and v and each head have a hue, used only on their labels, marks
+// and outlines, so that every other colour on the screen is data. Text has a contrast of at least 4.5:1 to what it stands on; outlines, tracks and marks
 // at least 3:1. Hairlines only decorate.
 #pragma once
 
 #include <imgui.h>
 
+#include <array>
+
 #include "core/picture/color_map.h"
+#include "core/tensor/shape.h"
 
 namespace headwise {
 
@@ -23,11 +26,16 @@ struct Palette {
   Rgba8 q, k, v;     // violet, pink, green
   Rgba8 bar;         // bars that show a magnitude
   Rgba8 warning, error;
-  float stroke = 1.0f;     // thickness factor for outlines and connecting lines
-  float text_size = 1.0f;  // size factor for all type
+  std::array<Rgba8, 8> heads;  // marks that belong to one head: use head_hue
+  float stroke = 1.0f;         // thickness factor for outlines and connecting lines
+  float text_size = 1.0f;      // size factor for all type
 };
 
 const Palette& palette_of(Theme theme);
+
+// The hue of a head: eight that are told apart with any of the common colour deficiencies, then the same again. A mark in it
+// (a dot, a strip) stands beside the head's number, never instead of it.
+Rgba8 head_hue(const Palette& palette, Index head);
 
 // A colour as ImGui takes it; opacity in [0,1].
 ImU32 im_color(Rgba8 color, float opacity = 1.0f);

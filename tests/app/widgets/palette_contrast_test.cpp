@@ -69,6 +69,10 @@ TEST_CASE("outlines, tracks, bars and what is disabled stand out from their grou
     check_contrast({{"text_faint", p.text_faint}, {"bar", p.bar}, {"blocked cell", blocked_color(theme)}},
                    {{"window", p.window}, {"panel", p.panel}}, of_marks);
     check_contrast({{"bar of a negative term", table[64]}}, {{"panel", p.panel}}, of_marks);
+    for (const Rgba8 hue : p.heads) {
+      check_contrast({{"dot of a head", hue}},
+                     {{"window", p.window}, {"panel", p.panel}, {"control", p.control}}, of_marks);
+    }
     check_contrast({{"text_faint", p.text_faint}}, {{"field", p.field}, {"control_hover", p.control_hover}},
                    of_marks);
   });

@@ -45,3 +45,25 @@ TEST_CASE("the projector's inks are further from their ground than those of the 
     CHECK(contrast(Theme::projector, strong) >= 7.0);  // WCAG 2, AAA
   }
 }
+
+TEST_CASE("any two of the eight hues of heads can be told apart in every theme and every vision") {
+  for (const Theme theme : {Theme::light, Theme::dark, Theme::projector}) {
+    const auto& heads = palette_of(theme).heads;
+    for (const Vision vision : all_visions) {
+      CAPTURE(static_cast<int>(theme));
+      CAPTURE(static_cast<int>(vision));
+      for (std::size_t one = 0; one < heads.size(); ++one) {
+        CAPTURE(one);
+        for (std::size_t other = 0; other < one; ++other)
+          CHECK(color_distance(heads[one], heads[other], vision) > 20.0);
+      }
+    }
+  }
+}
+
+TEST_CASE("head 8 has the hue of head 0 again, and no other") {
+  const Palette& palette = palette_of(Theme::dark);
+  CHECK(head_hue(palette, 8) == head_hue(palette, 0));
+  CHECK(head_hue(palette, 31) == head_hue(palette, 7));
+  CHECK(!(head_hue(palette, 1) == head_hue(palette, 0)));
+}
