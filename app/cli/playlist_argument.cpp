@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "app/session/answer_check.h"
 #include "core/playlist/lessons.h"
 #include "core/scenario/presets.h"
 #include "core/tensor/error.h"
@@ -37,7 +38,7 @@ Playlist playlist_named(const std::string& name) {
                 {name, "this is a preset, which has no pages", "", "a playlist file or the name of a lesson",
                  "headwise run and headwise export take presets"});
   }
-  return is_lesson(name) ? lesson_playlist(name) : read_playlist_file(name);
+  return is_lesson(name) ? lesson_playlist(name) : read_checked_playlist(name);
 }
 
 }  // namespace headwise

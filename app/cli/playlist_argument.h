@@ -10,7 +10,7 @@ namespace headwise {
 // Whether this is a lesson's name, or a file that contains a playlist. Throws nothing.
 bool names_playlist(const std::string& name);
 
-// A built-in lesson, unless a file of that name exists. Throws as read_playlist_file does.
+// A built-in lesson, unless a file of that name exists. Throws as read_checked_playlist does.
 Playlist playlist_named(const std::string& name);
 
 }  // namespace headwise

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "app/session/answer_check.h"
 #include "core/files/json_text.h"
 #include "core/scenario/presets.h"
 #include "core/scenario/scenario_json.h"
@@ -27,6 +28,35 @@ std::size_t differences(const Json& a, const Json& b) {
   for (const auto& [key, value] : a.items()) count += b.contains(key) ? differences(value, b[key]) : 1;
   for (const auto& [key, value] : b.items()) count += a.contains(key) ? 0 : 1;
   return count;
+}
+
+// "asks for a number; key: attn_weights[0,0,8,7] = 0.947"
+std::string key_words(const PageKey& key, const PageAnswer& answer) {
+  const char* too_large = "not computed here: the scenario is too large";
+  if (!answer.chooses()) {
+    const std::string value = key.too_large ? too_large : "= " + key.key.shown;
+    const double share = 100.0 * answer.within_share;
+    const std::string near =
+        answer.within > 0.0 ? fmt::format("{:g}", answer.within) : fmt::format("{:g} %", share);
+    return fmt::format("asks for a number; key: {} {}, ± {}", one_line(answer.is), value, near);
+  }
+  const std::size_t count = answer.options.size();
+  if (key.too_large) return fmt::format("asks for one of {}; key: {}", count, too_large);
+  const std::size_t right = *key.key.option;
+  return fmt::format("asks for one of {}; key: {}, {}, because {}", count, right + 1,
+                     one_line(key.options[right]), one_line(answer.options[right].is));
+}
+
+Json key_json(const PageKey& key, const PageAnswer& answer) {
+  Json json{{"kind", answer.chooses() ? "choice" : "number"}};
+  if (answer.chooses()) {
+    json["options"] = key.options;
+    if (!key.too_large) json["key"] = *key.key.option + 1;
+  } else {
+    json["is"] = answer.is;
+    if (!key.too_large) json["key"] = *key.key.number;
+  }
+  return json;
 }
 
 }  // namespace
@@ -70,6 +100,8 @@ std::string playlist_info_text(const std::string& name, const Playlist& playlist
   std::string text = fmt::format("{}: playlist, {} {}{}\n", one_line(name), lines.size(),
                                  lines.size() == 1 ? "page" : "pages",
                                  playlist.title.empty() ? "" : ": " + one_line(playlist.title));
+  const std::vector<PageKey> keys = checked_keys(playlist, name);
+  auto next = keys.begin();
   const std::size_t digits = std::to_string(lines.size()).size();
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const Line& line = lines[i];
@@ -78,11 +110,17 @@ std::string playlist_info_text(const std::string& name, const Playlist& playlist
                                   widest.head.size(), line.scenario, widest.scenario.size(), line.title);
     row.erase(row.find_last_not_of(' ') + 1);
     text += row + "\n";
+    if (next != keys.end() && next->page == i) {
+      text += fmt::format("  {:>{}}  {}\n", "", digits, key_words(*next, *playlist.pages[i].answer));
+      ++next;
+    }
   }
   return text;
 }
 
 std::string playlist_info_json(const std::string& name, const Playlist& playlist) {
+  const std::vector<PageKey> keys = checked_keys(playlist, name);
+  auto next = keys.begin();
   Json pages = Json::array();
   for (const PlaylistPage& page : playlist.pages) {
     Json json{{"title", page.title},      {"step", step_word(page.step)},
@@ -90,6 +128,7 @@ std::string playlist_info_json(const std::string& name, const Playlist& playlist
               {"head", page.head},        {"scenario", scenario_words(*page.scenario)},
               {"asks", !page.ask.empty()}};
     if (page.pin) json["pin"] = {{"tensor", to_string(page.pin->tensor)}, {"index", page.pin->index}};
+    if (next != keys.end() && next->page == pages.size()) json["answer"] = key_json(*next++, *page.answer);
     pages.push_back(std::move(json));
   }
   const Json document{

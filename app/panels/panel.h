@@ -72,6 +72,7 @@ struct PanelAction {
   std::optional<std::string> file;     // to open, as if it had been dropped on the window
   std::optional<CommandId> command;    // a command of the table, as if its key had been pressed
   std::optional<LessonPage> lesson;    // to walk from there
+  std::optional<std::size_t> page;     // of the playlist that is walked, to show
 };
 
 }  // namespace headwise

@@ -17,6 +17,7 @@
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "app/window/page_answers.h"
 
 namespace headwise {
 namespace {
@@ -122,14 +123,15 @@ void draw_restore_link(const PanelContext& context, PanelAction& action) {
 
 // Large type in a column, unless the words would not fit.
 ImFont* hall_font(const PanelContext& context, float wrap, const PlaylistWalk& walk) {
-  const float words = caption_words_height(context.fonts, context.scale, wrap, walk);
+  const float answer = std::max(answer_controls_height(context.fonts, context.scale, wrap, walk),
+                                answer_verdict_height(context.fonts, context.scale, wrap, walk));
+  const float words = answer + caption_words_height(context.fonts, context.scale, wrap, walk);
   return words + hall_foot * context.scale <= ImGui::GetContentRegionAvail().y ? context.fonts.caption
                                                                                : context.fonts.sans;
 }
 
 // The question, if the page asks one, and the caption that answers it.
-void draw_words(const PanelContext& context, const PlaylistWalk& walk, float wrap, bool hall,
-                PanelAction& action) {
+void draw_words(const PanelContext& context, PlaylistWalk& walk, float wrap, bool hall, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   const PlaylistPage& page = *walk.shown();
   const float gap = ImGui::GetStyle().ItemSpacing.y;
@@ -148,8 +150,11 @@ void draw_words(const PanelContext& context, const PlaylistWalk& walk, float wra
     ImGui::Dummy({1, widgets.px(ask_gap) - gap});
   }
   if (walk.answered) {
+    draw_answer_verdict(context, walk, wrap, action);
     put_text(font, context.palette.text, wrap, walk.words.caption);
     ui_probe_item("caption/words");
+  } else if (page.answer) {
+    draw_answer_controls(context, walk, wrap, action);
   } else {
     if (text_button(widgets, "caption/answer", answer_hint, ButtonLook::plain))
       action.command = CommandId::next_page;
@@ -247,10 +252,13 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
   const float answer = text_height(font, wrap, walk.words.caption);
   const float question =
       walk.words.ask.empty() ? 0.0f : text_height(font, wrap, walk.words.ask) + ask_gap * scale + spacing;
+  const float controls = answer_controls_height(fonts, scale, wrap, walk),
+              verdict = answer_verdict_height(fonts, scale, wrap, walk);
   if (answer_replaces_question(scale, window_height)) {
-    height += std::max(answer, question > 0.0f ? question + answer_height * scale : 0.0f);
+    const float to_show = page->answer ? controls : answer_height * scale;
+    height += std::max(verdict + answer, question > 0.0f ? question + to_show : 0.0f);
   } else {
-    height += answer + question;
+    height += question + std::max(verdict + answer, controls);
   }
   if (walk.words.changed(walk.answered)) height += answer_height * scale;
   if (!page->title.empty()) height += 6 * scale + spacing;

@@ -12,6 +12,7 @@
 #include "app/widgets/focus_ring.h"
 #include "app/widgets/style.h"
 #include "app/window/caption_panel.h"
+#include "app/window/page_answers.h"
 #include "app/window/window_commands.h"
 #include "app/window/window_files.h"
 #include "app/window/window_moves.h"
@@ -65,7 +66,7 @@ void MainWindow::take_keys() {
                              first.shift, first.alt};
         if (!key_pressed(chord.key, entry.repeats) || focus_keeps(state_.view.focus, chord)) continue;
         if (menu && walks_menus(chord)) continue;
-        if (unfold_by_key(state_, chord)) continue;
+        if (unfold_by_key(state_, chord) || (!overlay && !menu && answer_by_key(state_, chord))) continue;
         perform(state_, {entry.id, argument});
       }
     }

@@ -132,6 +132,7 @@ void show_page(WindowState& window, std::size_t page, bool answered) {
   window.view.notices.dismiss_all();  // notices about the previous page
   const PlaylistPage& shown = walk.playlist.pages[page];
   walk.answered = answered || shown.ask.empty();
+  walk.given = {};
   window.view.setup.edited_row.clear();
   window.document.session.open(*shown.scenario, label_of(page));
   walk.arrival = PlaylistWalk::Arrival{selection_of(shown, walk.answered), "", shown};

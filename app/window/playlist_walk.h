@@ -35,6 +35,15 @@ struct PlaylistWalk {
     bool changed(bool answered) const { return ask_changed || (answered && caption_changed); }
   } words;
 
+  // What the user has answered to the page's question
+  struct Given {
+    std::optional<std::size_t> option;
+    std::optional<double> number;
+    std::string typed;         // of a number that is not given yet
+    bool unreadable = false;   // what was typed is no number
+    bool wants_focus = false;  // the field of the number takes it in the next frame
+  } given;
+
   // The user's own place, restored on leaving
   std::optional<History> own_history;
   Selection own_selection;

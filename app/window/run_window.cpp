@@ -5,6 +5,7 @@
 #include <future>
 
 #include "app/platform/event_loop.h"
+#include "app/session/answer_check.h"
 #include "app/session/error_log.h"
 #include "app/session/recent_files.h"
 #include "app/window/main_window.h"
@@ -25,7 +26,7 @@ constexpr int first_width = 1600, first_height = 1000;  // design units
 int run_window(const WindowOptions& options) {
   const Scenario welcome = preset_scenario("welcome");
   std::optional<Playlist> playlist;
-  if (options.path && is_playlist_file(*options.path)) playlist = read_playlist_file(*options.path);
+  if (options.path && is_playlist_file(*options.path)) playlist = read_checked_playlist(*options.path);
   const bool opens_scenario = options.path && !playlist;
   const Scenario asked = opens_scenario   ? scenario_of_file(*options.path)
                          : options.preset ? preset_scenario(*options.preset)

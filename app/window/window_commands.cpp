@@ -63,6 +63,7 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
     if (view.selection.step != from) begin_motion(view.motion, from, view.selection.step);
   }
   if (action.lesson) start_walk(window, lesson_playlist(action.lesson->lesson), {}, action.lesson->page);
+  if (action.page) show_page(window, *action.page);
   if (action.timeline) {
     const TimelinePlace place = timeline_place(*action.timeline);
     view.selection.step = place.step;

@@ -7,6 +7,7 @@
 
 #include "app/content/doc_pages.h"
 #include "app/platform/browser.h"
+#include "app/session/answer_check.h"
 #include "app/session/commands.h"
 #include "app/session/recent_files.h"
 #include "app/window/window_pictures.h"
@@ -30,7 +31,7 @@ namespace fs = std::filesystem;
 void open_scenario(WindowState& window, const std::string& path) {
   WindowDocument& document = window.document;
   if (is_playlist_file(path)) {
-    start_walk(window, read_playlist_file(path), path);
+    start_walk(window, read_checked_playlist(path), path);
     remember_file(document, path);
     return;
   }

@@ -182,32 +182,6 @@ std::optional<bool> compared(const std::string& sign, const LiveValue& a, const 
                   std::abs(x - y) <= nearly * std::max(std::abs(x), std::abs(y)));
 }
 
-// nullopt if it depends on a missing number.
-std::optional<bool> truth(const LiveExpression& e, const LiveSubject& subject, LiveAnswers answers) {
-  if (e.operation == "not") {
-    const auto inner = truth(e.operands[0], subject, answers);
-    return inner ? std::optional(!*inner) : inner;
-  }
-  if (e.operation == "and" || e.operation == "or") {
-    const bool decides = e.operation == "or";
-    const auto a = truth(e.operands[0], subject, answers);
-    if (a && *a == decides) return decides;
-    const auto b = truth(e.operands[1], subject, answers);
-    if (b && *b == decides) return decides;
-    return a && b ? std::optional(!decides) : std::nullopt;
-  }
-  constexpr std::array<std::string_view, 7> signs{"=", "≠", "<", "≤", ">", "≥", "≈"};
-  for (const std::string_view sign : signs)
-    if (e.operation == sign)
-      return compared(e.operation, live_value(e.operands[0], subject, answers),
-                      live_value(e.operands[1], subject, answers));
-  // A value by itself: "mask.is_causal", or a number that only has to exist.
-  const LiveValue value = live_value(e, subject, answers);
-  if (value.kind == Kind::word) return value.text != "false" && value.text != "null";
-  if (value.kind == Kind::number) return value.number != 0.0;
-  return {};
-}
-
 }  // namespace
 
 LiveExpression read_live_expression(std::string_view& text) {
@@ -240,8 +214,33 @@ LiveValue live_value(const LiveExpression& e, const LiveSubject& subject, LiveAn
   return {Kind::missing, 0.0, "–"};
 }
 
+std::optional<bool> live_truth(const LiveExpression& e, const LiveSubject& subject, LiveAnswers answers) {
+  if (e.operation == "not") {
+    const auto inner = live_truth(e.operands[0], subject, answers);
+    return inner ? std::optional(!*inner) : inner;
+  }
+  if (e.operation == "and" || e.operation == "or") {
+    const bool decides = e.operation == "or";
+    const auto a = live_truth(e.operands[0], subject, answers);
+    if (a && *a == decides) return decides;
+    const auto b = live_truth(e.operands[1], subject, answers);
+    if (b && *b == decides) return decides;
+    return a && b ? std::optional(!decides) : std::nullopt;
+  }
+  constexpr std::array<std::string_view, 7> signs{"=", "≠", "<", "≤", ">", "≥", "≈"};
+  for (const std::string_view sign : signs)
+    if (e.operation == sign)
+      return compared(e.operation, live_value(e.operands[0], subject, answers),
+                      live_value(e.operands[1], subject, answers));
+  // A value by itself: "mask.is_causal", or a number that only has to exist.
+  const LiveValue value = live_value(e, subject, answers);
+  if (value.kind == Kind::word) return value.text != "false" && value.text != "null";
+  if (value.kind == Kind::number) return value.number != 0.0;
+  return {};
+}
+
 bool holds(const LiveExpression& condition, const LiveSubject& subject, LiveAnswers answers) {
-  return truth(condition, subject, answers).value_or(false);
+  return live_truth(condition, subject, answers).value_or(false);
 }
 
 }  // namespace headwise

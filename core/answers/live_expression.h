@@ -11,6 +11,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -34,6 +35,10 @@ LiveExpression read_live_expression(std::string_view& text);
 // The value of an arithmetic expression; missing if one of its numbers is.
 LiveValue live_value(const LiveExpression& expression, const LiveSubject& subject,
                      LiveAnswers answers = LiveAnswers::all);
+
+// Whether a condition holds; nullopt if it depends on a missing number.
+std::optional<bool> live_truth(const LiveExpression& condition, const LiveSubject& subject,
+                               LiveAnswers answers = LiveAnswers::all);
 
 // Whether a condition holds. If it needs a missing number, neither it nor its opposite holds.
 bool holds(const LiveExpression& condition, const LiveSubject& subject, LiveAnswers answers = LiveAnswers::all);

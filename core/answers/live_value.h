@@ -44,16 +44,19 @@ struct LiveValue {
 struct LiveRange {
   Index from = 0;
   std::optional<Index> to;  // one past the last; nullopt: to the end
+  friend bool operator==(const LiveRange&, const LiveRange&) = default;
 };
 struct LiveBox {
   TensorName tensor;
   std::vector<LiveRange> ranges;  // one per axis; empty: the whole tensor
+  friend bool operator==(const LiveBox&, const LiveBox&) = default;
 };
 
 struct LiveQuantity {
   std::string word;  // "cell", "sum" … "spread", "query", "role", a letter, or "setting"
   std::string argument;
   std::vector<LiveBox> boxes;
+  friend bool operator==(const LiveQuantity&, const LiveQuantity&) = default;
 };
 
 // Reads one quantity from the front of `text` and removes it, with the blanks before it: "sum q[0,1,:] > 3" leaves " > 3".

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "core/answers/live_text.h"
+#include "core/playlist/answer_key.h"
 #include "core/playlist/playlist.h"
 #include "core/scenario/scenario_inputs.h"
 
@@ -13,6 +15,9 @@ struct PageWords {
   std::string ask, caption;
   // A claim no longer holds because the page was changed: "You changed this page:" then replaces it.
   bool ask_changed = false, caption_changed = false;
+  // Of the page's answer, if it takes one: the options as shown, why each is wrong, and which is right.
+  std::vector<std::string> options, whys;
+  AnswerKey key;
 };
 
 // What replaces a claim, before the link that restores the page.

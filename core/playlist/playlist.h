@@ -23,6 +23,8 @@
 //   ask        a question to think about first: the caption, its answer, appears at the next press
 //   ask_step ask_view    the step and view shown while the page asks, so that the stage does not give the answer away:
 //              step, view, tensor, pin and spotlight then come with the answer
+//   answer     what the question is answered with: a number or a choice (core/playlist/page_answer.h); without it, the
+//              question is only to be thought about
 //   keywords   extra words by which the command palette finds a question of a lesson
 //   caption    plain text; line breaks are kept. Numbers in braces, as {E} or {scores[0,0,8,1]}, are read from the trace
 //              (core/answers/live_text.h), in ask too. Other braces are kept. A claim that an edit of the page could make
@@ -38,6 +40,7 @@
 
 #include "core/playlist/compare_with.h"
 #include "core/playlist/mask_convention.h"
+#include "core/playlist/page_answer.h"
 #include "core/playlist/stage_view.h"
 #include "core/scenario/scenario.h"
 #include "core/trace/cell_provenance.h"
@@ -61,6 +64,7 @@ struct PlaylistPage {
   std::string title, ask, caption;         // UTF-8, the last two with live numbers
   std::optional<Step> ask_step;            // only where the page asks, as ask_view
   std::optional<StageView> ask_view;
+  std::optional<PageAnswer> answer;  // only where the page asks
   std::string keywords;
 
   bool asks_elsewhere() const { return !ask.empty() && (ask_step || ask_view); }

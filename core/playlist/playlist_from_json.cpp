@@ -7,6 +7,8 @@
 #include <map>
 
 #include "core/files/json_text.h"
+#include "core/playlist/answer_from_json.h"
+#include "core/playlist/page_fields.h"
 #include "core/playlist/playlist.h"
 #include "core/scenario/json_document.h"
 #include "core/scenario/presets.h"
@@ -19,79 +21,8 @@ namespace headwise {
 namespace {
 
 namespace fs = std::filesystem;
-using Names = std::vector<std::string>;
 
-constexpr double largest_index = 9007199254740992.0;  // 2^53: beyond it, numbers are not exact
-constexpr std::size_t most_index_entries = 8;
 constexpr std::size_t most_scenario_bytes = std::size_t{256} << 20;
-
-std::string did_you_mean(const std::string& got, const Names& known) {
-  return fmt::format("did you mean \"{}\"?", nearest_name(got, known));
-}
-
-void check_keys(const Json& object, const std::string& where, const Names& known) {
-  for (const auto& [key, unused] : object.items()) {
-    if (std::ranges::find(known, key) == known.end())
-      wrong_value(where, fmt::format("unknown key \"{}\"", key), "", "", did_you_mean(key, known));
-  }
-}
-
-std::string text_of(const Json& value, const std::string& where) {
-  if (!value.is_string()) wrong_value(where, "wrong type", describe(value), "a string");
-  return value.get<std::string>();
-}
-
-Index index_of(const Json& value, const std::string& where) {
-  const char* expected = "a whole number of at least 0";
-  if (!value.is_number()) wrong_value(where, "wrong type", describe(value), expected);
-  const double number = value.get<double>();
-  if (number != std::floor(number) || number < 0 || number > largest_index)
-    wrong_value(where, "out of range", describe(value), expected);
-  return static_cast<Index>(number);
-}
-
-// Returns the index of a word in a list.
-std::size_t choice_of(const Json& value, const std::string& where, const Names& words) {
-  const std::string expected = fmt::format("one of {}", join(words, ", "));
-  if (!value.is_string()) wrong_value(where, "wrong type", describe(value), expected);
-  const std::string& got = value.get_ref<const std::string&>();
-  const auto found = std::ranges::find(words, got);
-  if (found == words.end())
-    wrong_value(where, "unknown choice", describe(value), expected, did_you_mean(got, words));
-  return static_cast<std::size_t>(found - words.begin());
-}
-
-template <std::size_t Count>
-Names names_of(const std::array<std::string_view, Count>& words) {
-  return {words.begin(), words.end()};
-}
-
-TensorName tensor_of(const Json& value, const std::string& where) {
-  const std::string text = text_of(value, where);
-  const std::optional<TensorName> name = find_tensor_name(text);
-  if (!name) {
-    wrong_value(where, "there is no tensor of this name", describe(value), "",
-                fmt::format("did you mean \"{}\"?", nearest_tensor_name(text)));
-  }
-  return *name;
-}
-
-CellRef cell_of(const Json& value, const std::string& where) {
-  const Names keys{"tensor", "index"};
-  if (!value.is_object())
-    wrong_value(where, "wrong type", describe(value), "an object with tensor and index");
-  check_keys(value, where, keys);
-  for (const std::string& key : keys) {
-    if (!value.contains(key))
-      wrong_value(where, fmt::format("the key \"{}\" is missing", key), "", "tensor and index");
-  }
-  CellRef cell{tensor_of(value["tensor"], where + ".tensor"), {}};
-  const Json& index = value["index"];
-  if (!index.is_array() || index.empty() || index.size() > most_index_entries)
-    wrong_value(where + ".index", "wrong type", describe(index), "a list of integers, one for each axis");
-  for (const Json& entry : index) cell.index.push_back(index_of(entry, where + ".index"));
-  return cell;
-}
 
 // Returns the memory of a scenario, including what it owns.
 std::size_t bytes_of(const Scenario& scenario) {
@@ -152,7 +83,7 @@ class Reader {
     if (!json.is_object()) wrong_value(where, "wrong type", describe(json), "an object");
     check_keys(json, where,
                {"scenario", "set", "step", "view", "batch", "head", "beside", "tensor", "pin", "spotlight",
-                "masks_as", "title", "ask", "ask_step", "ask_view", "caption", "keywords"});
+                "masks_as", "title", "ask", "ask_step", "ask_view", "answer", "caption", "keywords"});
     PlaylistPage page;
     page.scenario = before.scenario;
     page.step = before.step;
@@ -216,6 +147,10 @@ class Reader {
     if ((page.ask_step || page.ask_view) && page.ask.empty())
       wrong_value(at(page.ask_step ? "ask_step" : "ask_view"), "the page has no question", "",
                   "the key \"ask\"");
+    if (const Json* value = find("answer")) {
+      page.answer = answer_from_json(*value, at("answer"));
+      if (page.ask.empty()) wrong_value(at("answer"), "the page has no question", "", "the key \"ask\"");
+    }
     if (const Json* value = find("keywords")) page.keywords = text_of(*value, at("keywords"));
     return page;
   }

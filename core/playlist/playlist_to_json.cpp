@@ -10,6 +10,24 @@ namespace {
 
 using OrderedJson = nlohmann::ordered_json;
 
+OrderedJson answer_json(const PageAnswer& answer) {
+  if (!answer.chooses()) {
+    OrderedJson json{{"kind", "number"}, {"is", answer.is}};
+    if (answer.within > 0.0) json["within"] = answer.within;
+    if (answer.within_share > 0.0) json["within_share"] = answer.within_share;
+    if (!answer.unit.empty()) json["unit"] = answer.unit;
+    return json;
+  }
+  OrderedJson options = OrderedJson::array();
+  for (const AnswerOption& option : answer.options) {
+    OrderedJson json{{"text", option.text}, {"is", option.is}};
+    if (!option.why.empty()) json["why"] = option.why;
+    if (!option.see.empty()) json["see"] = option.see;
+    options.push_back(std::move(json));
+  }
+  return {{"kind", "choice"}, {"options", std::move(options)}};
+}
+
 // Writes only what differs from the reader's defaults.
 OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, const std::string& folder) {
   const PlaylistPage first;
@@ -33,6 +51,7 @@ OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, cons
   // A page without a question has no other step or view to ask at.
   if (page.asks_elsewhere() && page.ask_step) json["ask_step"] = step_word(*page.ask_step);
   if (page.asks_elsewhere() && page.ask_view) json["ask_view"] = word(stage_view_words, *page.ask_view);
+  if (!page.ask.empty() && page.answer) json["answer"] = answer_json(*page.answer);
   if (!page.caption.empty()) json["caption"] = page.caption;
   if (!page.keywords.empty()) json["keywords"] = page.keywords;
   return json;

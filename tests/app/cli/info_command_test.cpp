@@ -185,6 +185,47 @@ TEST_CASE(
   CHECK(layouts.at(2).at("max_difference").at("output").get<double>() < 1e-14);
 }
 
+TEST_CASE("info tells the questions of a playlist with their keys, and refuses those without one") {
+  const TemporaryFolder folder;
+  const auto file = [&](const std::string& answer) {
+    return folder.with_file("lesson.json",
+                            R"({"headwise_playlist": 1, "pages": [{}, {"scenario": "hand_made",
+                                "set": ["mask.is_causal=true"], "ask": "?", "caption": "!", "answer": )" +
+                                answer + "}]}");
+  };
+  const std::string number = file(R"({"kind": "number", "is": "finite mask_bias[0,0,3,:]", "within": 0.5})");
+  CHECK(run_program({"info", number}).out.find("asks for a number; key: finite mask_bias[0,0,3,:] = 4, ± 0.5\n") !=
+        std::string::npos);
+  const nlohmann::json json = nlohmann::json::parse(run_program({"info", number, "--json"}).out);
+  CHECK_FALSE(json.at("pages")[0].contains("answer"));
+  CHECK(json.at("pages")[1].at("answer").at("key") == 4.0);
+  const std::string choice =
+      R"({"kind": "choice", "options": [{"text": "{S} keys", "is": "finite mask_bias[0,0,3,:] = S"},
+                                 {"text": "four", "is": "finite mask_bias[0,0,3,:] = 4", "see": "TITLE"}]})";
+  const auto seeing = [&](const char* title) {
+    return std::string(choice).replace(choice.find("TITLE"), 5, title);
+  };
+  const std::string path = file(seeing("Softmax over rows, or over columns?"));
+  CHECK(run_program({"info", path}).out.find("asks for one of 2; key: 2, four, because finite") !=
+        std::string::npos);
+  CHECK(nlohmann::json::parse(run_program({"info", path, "--json"}).out)
+            .at("pages")[1]
+            .at("answer")
+            .at("options")[0] == "12 keys");
+
+  const auto refusal = [&](const std::string& answer) {
+    const ProgramResult refused = run_program({"info", file(answer)});
+    CHECK(refused.status == 2);
+    CHECK(refused.out.empty());
+    return refused.err;
+  };
+  CHECK(refusal(seeing("No such page")).find("page 2: answer.options[1].see") != std::string::npos);
+  CHECK(refusal(R"({"kind": "number", "is": "scores[0,0,99,0]"})").find("page 2: answer") != std::string::npos);
+  CHECK(refusal(R"({"kind": "number", "is": "2 + 2"})").find("a constant") != std::string::npos);
+  CHECK(refusal(R"({"kind": "choice", "options": [{"text": "a", "is": "E > 1"}, {"text": "b", "is": "E > 2"}]})")
+            .find("options 1 and 2 both hold") != std::string::npos);
+}
+
 TEST_CASE("info tells the pages of a playlist, and of a lesson by its name") {
   const TemporaryFolder folder;
   const std::string path =

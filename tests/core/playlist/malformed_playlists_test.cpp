@@ -24,6 +24,14 @@ std::string page(const std::string& keys) {
   return pages("[{}, {" + keys + "}]");
 }
 
+std::string asks(const std::string& answer) {
+  return page("\"ask\": \"?\", \"caption\": \"!\", \"answer\": " + answer);
+}
+
+std::string choice(const std::string& options) {
+  return "{\"kind\": \"choice\", \"options\": [" + options + "]}";
+}
+
 const std::vector<Malformed> malformed{
     {"", {"line 1", "not JSON"}},
     {"{\"headwise_playlist\": 1, \"pages\": [{}]", {"line 1"}},
@@ -67,6 +75,32 @@ const std::vector<Malformed> malformed{
     {page("\"ask_step\": \"mask\""), {"ask_step", "no question"}},
     {page("\"ask\": \"?\", \"caption\": \"!\", \"ask_view\": \"tokns\""), {"ask_view", "\"tokens\""}},
     {page("\"keywords\": 1"), {"keywords", "a string"}},
+    {page("\"answer\": {\"kind\": \"number\", \"is\": \"E\"}"), {"page 2: answer", "no question", "\"ask\""}},
+    {asks("3"), {"page 2: answer", "wrong type", "an object"}},
+    {asks("{}"), {"answer", "\"kind\" is missing", "number or choice"}},
+    {asks("{\"kind\": \"nubmer\"}"), {"answer.kind", "\"number\""}},
+    {asks("{\"kind\": \"number\"}"), {"answer", "\"is\" is missing"}},
+    {asks("{\"kind\": \"number\", \"is\": \" \"}"), {"answer.is", "empty"}},
+    {asks("{\"kind\": \"number\", \"is\": 0.5}"), {"answer.is", "a string"}},
+    {asks("{\"kind\": \"number\", \"is\": \"0.5\"}"), {"page 2: answer.is", "a constant", "reads the page's"}},
+    {asks("{\"kind\": \"number\", \"is\": \"0 * E + 5\"}"), {"a constant"}},
+    {asks("{\"kind\": \"number\", \"is\": \"D - D + max scores / max scores\"}"), {"a constant"}},
+    {asks("{\"kind\": \"number\", \"is\": \"E > 3\"}"), {"not a number", "an arithmetic expression"}},
+    {asks("{\"kind\": \"number\", \"is\": \"query 0\"}"), {"not a number"}},
+    {asks("{\"kind\": \"number\", \"is\": \"max score\"}"), {"answer.is", "score"}},
+    {asks("{\"kind\": \"number\", \"is\": \"E E\"}"), {"left over"}},
+    {asks("{\"kind\": \"number\", \"is\": \"E\", \"within\": 0}"), {"answer.within", "above 0"}},
+    {asks("{\"kind\": \"number\", \"is\": \"E\", \"whithin\": 1}"), {"\"whithin\"", "\"within\""}},
+    {asks("{\"kind\": \"choice\", \"is\": \"E\"}"), {"unknown key \"is\""}},
+    {asks("{\"kind\": \"choice\"}"), {"answer.options", "are missing", "2 to 9"}},
+    {asks(choice("{\"text\": \"a\", \"is\": \"E = 1\"}")), {"answer.options", "a list of 1", "2 to 9"}},
+    {asks(choice("{\"text\": \"a\", \"is\": \"E = 1\"}, 2")), {"answer.options[1]", "an object"}},
+    {asks(choice("{\"text\": \"a\", \"is\": \"E = 1\"}, {\"text\": \"b\"}")),
+     {"options[1]", "\"is\" is missing"}},
+    {asks(choice("{\"text\": \"a\", \"is\": \"true\"}, {\"text\": \"b\", \"is\": \"E = 2\"}")),
+     {"options[0].is", "a constant"}},
+    {asks(choice("{\"text\": \"{max\", \"is\": \"E = 1\"}, {\"text\": \"b\", \"is\": \"E = 2\"}")),
+     {"options[0].text"}},
     {page("\"scenario\": \"welcme\""), {"page 2: scenario", "\"welcome\""}},
     {page("\"scenario\": \"missing/file.json\""), {"page 2: scenario", "missing/file.json", "no such file"}},
     {page("\"scenario\": \"\""), {"no preset"}},

@@ -1,0 +1,30 @@
+// The answer to a page's question: options to choose from or a field for a number, and, once it is given, how it compares
+// with the key.
+#pragma once
+
+#include <string>
+
+#include "app/panels/panel.h"
+#include "app/session/keys.h"
+#include "app/window/playlist_walk.h"
+
+namespace headwise {
+
+// How the answer given compares with the key on the screen: "You said 0.4; it is 0.901: 0.501 too low." Empty if none was
+// given.
+std::string answer_verdict(const PlaylistWalk& walk);
+
+// Of the controls while the page asks and of its longest verdict; 0 if the page takes no answer. In pixels.
+float answer_controls_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk);
+float answer_verdict_height(const Fonts& fonts, float scale, float wrap, const PlaylistWalk& walk);
+
+// While the page asks. An answer given is kept in walk.given and requests the page's answer.
+void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action);
+// Once it has: the verdict, with a link to the page that goes into what was wrong.
+void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap,
+                         PanelAction& action);
+
+// A digit chooses an option, or begins to type a number; true if the page takes the key.
+bool answer_by_key(WindowState& window, KeyChord chord);
+
+}  // namespace headwise

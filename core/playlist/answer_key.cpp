@@ -1,0 +1,153 @@
+#include "core/playlist/answer_key.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "core/tensor/error.h"
+
+namespace headwise {
+namespace {
+
+LiveExpression whole_expression(std::string_view written) {
+  std::string_view rest = written;
+  LiveExpression expression = read_live_expression(rest);
+  if (rest.find_first_not_of(" \n\t") != std::string_view::npos)
+    refuse_live_text(rest, "something is left over after the expression", "one expression");
+  return expression;
+}
+
+void add_quantities(const LiveExpression& expression, std::vector<LiveQuantity>& found) {
+  if (expression.operation == "quantity" && std::ranges::find(found, expression.quantity) == found.end())
+    found.push_back(expression.quantity);
+  for (const LiveExpression& operand : expression.operands) add_quantities(operand, found);
+}
+
+// With numbers in place of what it reads.
+LiveExpression with_numbers(LiveExpression expression, const std::vector<LiveQuantity>& quantities,
+                            const std::vector<double>& numbers) {
+  if (expression.operation == "quantity") {
+    const auto at = std::ranges::find(quantities, expression.quantity) - quantities.begin();
+    expression.operation = "number";
+    expression.number = numbers[static_cast<std::size_t>(at)];
+  }
+  for (LiveExpression& operand : expression.operands)
+    operand = with_numbers(std::move(operand), quantities, numbers);
+  return expression;
+}
+
+[[noreturn]] void refuse_constant(std::string_view written) {
+  refuse_live_text(written, "the key is a constant",
+                   "an expression that reads the page's numbers, as attn_weights[0,0,8,7]");
+}
+
+std::vector<LiveQuantity> quantities_of(const LiveExpression& expression, std::string_view written) {
+  std::vector<LiveQuantity> quantities;
+  add_quantities(expression, quantities);
+  if (quantities.empty()) refuse_constant(written);
+  return quantities;
+}
+
+AnswerKey of_choice(const PageAnswer& answer, const LiveSubject& subject, LiveAnswers answers) {
+  AnswerKey key;
+  std::vector<std::size_t> right;
+  for (std::size_t i = 0; i < answer.options.size(); ++i) {
+    const std::optional<bool> holds = live_truth(whole_expression(answer.options[i].is), subject, answers);
+    if (!holds && answers == LiveAnswers::quick) {
+      key.waits = true;
+      return key;
+    }
+    if (!holds) {
+      key.problem =
+          fmt::format("the trace lacks a number that option {} needs: {}", i + 1, answer.options[i].is);
+      return key;
+    }
+    if (*holds) right.push_back(i);
+  }
+  if (right.size() == 1) {
+    key.option = right[0];
+  } else if (right.empty()) {
+    key.problem = "none of the options holds here; exactly one must";
+  } else {
+    key.problem = fmt::format("options {} and {} both hold here; exactly one must", right[0] + 1, right[1] + 1);
+  }
+  return key;
+}
+
+}  // namespace
+
+AnswerKey answer_key(const PageAnswer& answer, const LiveSubject& subject, LiveAnswers answers) {
+  if (answer.chooses()) return of_choice(answer, subject, answers);
+  const LiveValue value = live_value(whole_expression(answer.is), subject, answers);
+  AnswerKey key;
+  if (value.kind == LiveValue::Kind::not_computed) {
+    key.waits = true;
+  } else if (value.kind == LiveValue::Kind::number && std::isfinite(value.number)) {
+    key.number = value.number;
+    key.shown = value.text;
+  } else if (value.kind == LiveValue::Kind::missing) {
+    key.problem = fmt::format("the trace lacks a number that the key needs: {}", answer.is);
+  } else {
+    key.problem = fmt::format("the key {} is {}, which is not a finite number", answer.is, value.text);
+  }
+  return key;
+}
+
+bool is_right(const PageAnswer& answer, double key, double given) {
+  const double off = std::abs(given - key);
+  return off <= answer.within || off <= answer.within_share * std::abs(key);
+}
+
+std::optional<double> typed_number(std::string_view typed) {
+  std::string text(typed);
+  std::ranges::replace(text, ',', '.');
+  for (std::size_t minus = text.find("−"); minus != std::string::npos; minus = text.find("−"))
+    text.replace(minus, std::string_view("−").size(), "-");
+  text.erase(text.find_last_not_of(" \t") + 1);
+  const bool percent = text.ends_with('%');
+  if (percent) text.pop_back();
+  try {
+    const LiveExpression expression = whole_expression(text);
+    std::vector<LiveQuantity> quantities;
+    add_quantities(expression, quantities);
+    if (!quantities.empty()) return {};
+    static const Trace none;
+    const LiveValue value = live_value(expression, LiveSubject(none));
+    if (value.kind != LiveValue::Kind::number || !std::isfinite(value.number)) return {};
+    return percent ? value.number / 100.0 : value.number;
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+void check_number_key(std::string_view expression) {
+  const LiveExpression written = whole_expression(expression);
+  const std::vector<LiveQuantity> quantities = quantities_of(written, expression);
+  // Irrational steps, so that what it reads hardly falls on a special value of the expression by chance.
+  static const Trace none;
+  const LiveSubject nothing(none);
+  std::vector<LiveValue> values;
+  for (const double start : {0.7320508, 5.1961524, 11.4017543}) {
+    std::vector<double> numbers;
+    for (std::size_t i = 0; i < quantities.size(); ++i)
+      numbers.push_back(start + 1.6180340 * static_cast<double>(i) * start);
+    values.push_back(live_value(with_numbers(written, quantities, numbers), nothing));
+  }
+  const auto same = [](const LiveValue& a, const LiveValue& b) {
+    return a.kind == b.kind && (a.number == b.number || (std::isnan(a.number) && std::isnan(b.number)));
+  };
+  const bool word = std::ranges::all_of(quantities, [](const LiveQuantity& quantity) {
+    return quantity.word == "query" || quantity.word == "key" || quantity.word == "role";
+  });
+  if (values[0].kind != LiveValue::Kind::number || word)
+    refuse_live_text(expression, "the key is not a number", "an arithmetic expression");
+  if (same(values[0], values[1]) && same(values[1], values[2])) refuse_constant(expression);
+}
+
+void check_condition_key(std::string_view condition) {
+  quantities_of(whole_expression(condition), condition);
+}
+
+}  // namespace headwise

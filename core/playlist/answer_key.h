@@ -1,0 +1,40 @@
+// The key of a page's question, from the trace on the screen.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/answers/live_expression.h"
+#include "core/playlist/page_answer.h"
+
+namespace headwise {
+
+struct AnswerKey {
+  std::optional<double> number;       // finite; of a number
+  std::string shown;                  // the number as printed
+  std::optional<std::size_t> option;  // of a choice: the one that holds
+  std::string problem;                // if there is neither: why, without a full stop
+  bool waits = false;  // there is neither because the numbers it needs take long to compute (LiveAnswers::quick)
+
+  friend bool operator==(const AnswerKey&, const AnswerKey&) = default;
+};
+
+// The key on this trace. A key that is missing, infinite or NaN, and a choice of which not exactly one option is known to
+// hold, is a problem.
+AnswerKey answer_key(const PageAnswer& answer, const LiveSubject& subject,
+                     LiveAnswers answers = LiveAnswers::all);
+
+// Whether a number given counts as right: within `within` of the key, or within `within_share` of its size.
+bool is_right(const PageAnswer& answer, double key, double given);
+
+// What somebody typed as a number: "0.5", "0,5", "1/8", "√16", "50 %". nullopt if it is none, or not finite.
+std::optional<double> typed_number(std::string_view typed);
+
+// Throw Error(usage) if the expression cannot be read or reads nothing of the page. "0 * E + 5" is a constant too: a
+// number's value must change with what it reads.
+void check_number_key(std::string_view expression);
+void check_condition_key(std::string_view condition);
+
+}  // namespace headwise

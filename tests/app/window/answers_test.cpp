@@ -1,0 +1,179 @@
+// Questions that take answers: given with the keys or the mouse alone, then held beside the result.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+#include "app/window/page_answers.h"
+#include "core/playlist/lessons.h"
+#include "tests/app/window/playlist_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+constexpr const char* asking = R"({ "headwise_playlist": 1, "pages": [
+  { "title": "Who", "scenario": "hand_made", "step": "softmax", "ask": "Where does '{query 8}' look?", "ask_step": "mask",
+    "caption": "At '{key 7}'.", "answer": {"kind": "choice", "options": [
+      {"text": "at itself", "is": "argmax attn_weights[0,0,8,:] = 8", "why": "It gives itself {attn_weights[0,0,8,8]}.",
+       "see": "How much"},
+      {"text": "one word back", "is": "argmax attn_weights[0,0,8,:] = 7"},
+      {"text": "at the noun", "is": "argmax attn_weights[0,0,8,:] = 1", "see": "Softmax over rows, or over columns?"}]} },
+  { "title": "How much", "ask": "How much?", "caption": "{attn_weights[0,0,8,7]}.",
+    "answer": {"kind": "number", "is": "attn_weights[0,0,8,7]", "within": 0.02, "unit": "of 1"} } ] })";
+
+struct Asked {
+  TemporaryFolder folder;
+  WindowBench bench;
+  explicit Asked(int width = 1280, int height = 900) : bench(open_window(width, height)) {
+    if (bench.ui) drop(bench, lesson_file(folder, asking));
+  }
+  PlaylistWalk& walk() { return bench.window->state().document.walk; }
+  bool offers(const std::string& name) { return bench.ui->has(name); }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a digit chooses an option; the result comes, the question stays, and why it was wrong stands beside "
+    "it") {
+  Asked asked;
+  if (!asked.bench.ui) return;
+  UiDriver& ui = *asked.bench.ui;
+  CHECK(asked.offers("caption/option/3"));
+  CHECK_FALSE(asked.offers("caption/option/4"));
+  CHECK_FALSE(asked.offers("caption/words"));
+  CHECK(asked.bench.selection().step == Step::mask);
+  ui.key("4");  // no option: a head, as ever
+  CHECK(asked.walk().asking());
+  ui.key("1");
+  ui.run_until_still();
+  CHECK_FALSE(asked.walk().asking());
+  CHECK(asked.bench.selection().step == Step::softmax);
+  CHECK(asked.walk().page == 0);
+  CHECK(asked.offers("caption/ask"));
+  CHECK(asked.offers("caption/verdict"));
+  CHECK(answer_verdict(asked.walk())
+            .starts_with("You chose 1, “at itself”; right is 2, “one word back”. It gives itself 0.0"));
+
+  ui.click("caption/see");
+  CHECK(asked.walk().page == 1);
+  CHECK(asked.walk().asking());
+  ui.key("PageUp");
+  CHECK(answer_verdict(asked.walk()).empty());  // shown again, not answered again
+  ui.key("2");
+  CHECK(asked.bench.selection().head == 2);  // what digits do while nothing is asked
+}
+
+TEST_CASE("an option is chosen with the mouse, and its link leads to a page of a built-in lesson") {
+  Asked asked;
+  if (!asked.bench.ui) return;
+  asked.bench.ui->click("caption/option/3");
+  CHECK(answer_verdict(asked.walk()) == "You chose 3, “at the noun”; right is 2, “one word back”.");
+  asked.bench.ui->run_frames(2);
+  asked.bench.ui->click("caption/see");
+  CHECK(asked.walk().shown()->title == "Softmax over rows, or over columns?");
+  CHECK(asked.walk().from_program);
+}
+
+TEST_CASE("the verdict follows the numbers when the page is changed") {
+  Asked asked;
+  if (!asked.bench.ui) return;
+  asked.bench.ui->key("2");
+  CHECK(answer_verdict(asked.walk()) == "You chose 2, “one word back”: right.");
+  CHECK_FALSE(asked.offers("caption/see"));
+  asked.bench.ui->run_until_still();
+  Scenario flat = asked.bench.scenario();
+  flat.inputs.positions = false;
+  asked.bench.window->state().document.session.edit(flat, "positions off", false);
+  asked.bench.ui->run_frames(3);
+  CHECK(answer_verdict(asked.walk()).find("As the page is now, no single option is right") != std::string::npos);
+}
+
+TEST_CASE("a number is typed without touching the mouse, and the page says how far off it was") {
+  Asked asked;
+  if (!asked.bench.ui) return;
+  UiDriver& ui = *asked.bench.ui;
+  asked.bench.window->state().view.settings.reduce_motion = true;
+  ui.key("2");
+  ui.key("PageDown");
+  REQUIRE(asked.walk().page == 1);
+  CHECK(asked.walk().asking());
+  ui.key("0");
+  ui.run_frames(2);
+  ui.type("0.4 of it");
+  ui.key("Enter");
+  CHECK(asked.walk().asking());
+  CHECK(asked.walk().given.unreadable);
+  for (int i = 0; i < 20; ++i) ui.key("Backspace");
+  ui.type("0,4");
+  ui.key("Enter");
+  ui.run_frames(3);
+  CHECK_FALSE(asked.walk().asking());
+  CHECK(answer_verdict(asked.walk()) == "You said 0.400; it is 0.901 of 1: 0.501 too low.");
+  CHECK(asked.offers("caption/ask"));
+  CHECK_FALSE(asked.offers("caption/number"));
+}
+
+TEST_CASE("a number within reach of the key is right") {
+  Asked asked;
+  if (!asked.bench.ui) return;
+  UiDriver& ui = *asked.bench.ui;
+  ui.key("PageDown");
+  ui.key("PageDown");
+  CHECK(answer_verdict(asked.walk()).empty());
+  ui.click("caption/number");
+  ui.type("90 %");
+  ui.click("caption/give");
+  ui.run_frames(2);
+  CHECK(answer_verdict(asked.walk()) == "You said 0.900: right, it is 0.901 of 1.");
+}
+
+TEST_CASE("going on without an answer shows the result, and no verdict") {
+  Asked asked;
+  if (!asked.bench.ui) return;
+  asked.bench.ui->key("PageDown");
+  CHECK_FALSE(asked.walk().asking());
+  CHECK(answer_verdict(asked.walk()).empty());
+  asked.bench.ui->run_until_still();
+  CHECK_FALSE(asked.offers("caption/verdict"));
+  CHECK(asked.offers("caption/words"));
+}
+
+TEST_CASE("the panel of the words is as high after the answer as before it, and holds what it shows") {
+  for (const auto& [width, height] : {std::pair{1280, 720}, {1600, 1000}, {1280, 600}}) {
+    WindowBench bench = open_window(width, height);
+    if (!bench.ui) return;
+    bench.window->state().view.settings.reduce_motion = true;
+    for (const Lesson& lesson : lessons()) {
+      const Playlist& playlist = lesson_playlist(lesson.name);
+      for (std::size_t page = 0; page < playlist.pages.size(); ++page) {
+        if (!playlist.pages[page].answer) continue;
+        CAPTURE(width);
+        CAPTURE(playlist.pages[page].title);
+        start_walk(bench.window->state(), playlist, "", page);
+        bench.ui->run_until_still();
+        const UiRect before = bench.ui->rect("panel/caption");
+        for (const char* name : {"caption/ask", "caption/answer", "caption/option/1", "caption/number"})
+          if (bench.ui->has(name)) CHECK(bench.ui->rect(name).max.y <= before.max.y);
+        if (playlist.pages[page].answer->chooses()) {
+          // The longest verdict
+          const PageWords& words = bench.window->state().document.walk.words;
+          std::size_t longest = 0;
+          for (std::size_t i = 0; i < words.whys.size(); ++i)
+            if (words.whys[i].size() > words.whys[longest].size()) longest = i;
+          bench.ui->key(std::to_string(longest + 1));
+        } else {
+          bench.ui->click("caption/number");
+          bench.ui->type("0.4");
+          bench.ui->key("Enter");
+        }
+        bench.ui->run_until_still();
+        REQUIRE(bench.ui->has("caption/verdict"));
+        const UiRect after = bench.ui->rect("panel/caption");
+        CHECK(after.min.y == before.min.y);
+        for (const char* name : {"caption/verdict", "caption/words", "caption/see"})
+          if (bench.ui->has(name)) CHECK(bench.ui->rect(name).max.y <= after.max.y);
+      }
+    }
+  }
+}
