@@ -44,6 +44,7 @@ struct StageContent {
   std::vector<StageBar> bars;
   std::optional<StagePart> head_map;  // the thumbnails are this part at each of the query heads
   Index head_total = 0;               // how many thumbnails: every query head
+  bool veiled = false;                // a page asks for the result: its place stays covered
 };
 
 // The picture that the stage shows: the one whose result is the chosen tensor, or the tensor by itself if the step has no

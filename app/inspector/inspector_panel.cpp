@@ -125,8 +125,11 @@ void draw_step(const PanelContext& context, TextColumn& column, const std::optio
   column.heading("THIS STEP");
   const StepPicture shown = picture.value_or(StepPicture{});
   const bool backward = context.selection.view == StageView::gradients;
-  const StepFacts facts =
+  // What a row without a key gives may be what a page asks.
+  const bool veiled = context.veil && context.selection.step >= context.veil->from;
+  StepFacts facts =
       step_facts(context.trace, context.selection.step, context.selection.batch, context.selection.head);
+  if (veiled) facts.nan_rows = facts.zero_rows = 0;
   const std::optional<StepWords> way_back =
       backward ? backward_words(context.selection.step, shown, facts) : std::nullopt;
   const StepWords words = way_back ? *way_back : step_words(context.selection.step, shown, facts);
@@ -304,7 +307,8 @@ void draw_row(const PanelContext& context, TextColumn& column) {
              id == Id::scores ? fmt::format("√D = {:.4g}", root) : std::string());
   const bool weights = id == Id::attn_weights || id == Id::dropped_weights;
   const TensorPtr probabilities = context.trace.tensor(id == Id::dropped_weights ? id : Id::attn_weights);
-  if ((logits || weights) && probabilities && probabilities->shape().same_sizes(tensor->shape())) {
+  const bool told = !context.veil || !context.veil->hides({Id::attn_weights});
+  if ((logits || weights) && told && probabilities && probabilities->shape().same_sizes(tensor->shape())) {
     const double most = std::log(static_cast<double>(tensor->shape().size(tensor->shape().rank() - 1)));
     if (const auto entropy = row_entropy(*probabilities, cell->index)) {
       column.row(weights ? "entropy" : "entropy after softmax", decimal_text(*entropy, 2),

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "app/panels/veil.h"
 #include "app/session/pointed.h"
 #include "app/session/selection.h"
 #include "app/session/trail.h"
@@ -57,6 +58,7 @@ struct PanelContext {
   bool picture = false;  // drawing a picture of the stage, not a window: nothing clickable is drawn
   std::vector<RectF>* lit = nullptr;  // what a spotlight leaves bright, in pixels; panels add to it
   const CellReach* reach = nullptr;   // of the focused cell, if its whole reach is to be lit up
+  std::optional<Veil> veil = {};      // while a page asks: what no panel may tell
   double* wake_after = nullptr;  // seconds until another frame is needed without any event: panels lower it
 
   WidgetContext widgets() const { return {palette, fonts, scale, focus, wake_after}; }

@@ -15,6 +15,7 @@
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
 #include "app/stage/stage_motion.h"
+#include "app/stage/veiled_stage.h"
 #include "app/widgets/axis_labels.h"
 #include "app/widgets/color_bar.h"
 #include "app/widgets/fitted_clauses.h"
@@ -246,6 +247,10 @@ void View::draw_overlays(std::optional<CellRef>& under_mouse) const {
                 {static_cast<double>(plane.x), static_cast<double>(plane.y), static_cast<double>(plane.width),
                  static_cast<double>(plane.height)});
     }
+    if (content_.veiled && is_result(each)) {
+      draw_veil(context_, layout_.result);
+      continue;
+    }
     if (const auto cell = cell_looked_at(context_, each.name, *each.part, plane)) under_mouse = cell;
   }
   if (!small_.empty()) draw_chosen_small(context_, content_, small_, *layout_.above);
@@ -325,7 +330,7 @@ PanelAction draw_one_head(const PanelContext& context, OneHeadState& state, cons
   }
   if (before && before->result)
     layout = entering_layout(context, content, layout, *before, one_head_layout(context, *before, area));
-  const bool entering = before && context.motion < entering_share;
+  const bool entering = content.veiled || (before && context.motion < entering_share);
   const View view(context, content, layout, area, entering);
   state.shown = ShownMap{content.result->matrix.name, content.result->matrix.transposed, view.result(),
                          content.result->spec.color_map, content.result->spec.range};

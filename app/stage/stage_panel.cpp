@@ -15,6 +15,7 @@
 #include "app/stage/stage_cells.h"
 #include "app/stage/stage_drawing.h"
 #include "app/stage/stage_header.h"
+#include "app/stage/veiled_stage.h"
 #include "app/widgets/focus_order.h"
 #include "app/widgets/measure.h"
 #include "app/widgets/ui_probe.h"
@@ -278,9 +279,11 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   StageContent content =
       content_at(context, fades && context.motion < 0.5 ? place_before : context.selection, state);
   content.mask_to_come = content.mask_to_come && paints(state.brush, context.selection);
-  if (state.alone && view == StageView::one_head) keep_result(content);
+  const bool veiled = veil_covers_result(context);
+  if (veiled) veil_result(content);
+  if (state.alone && view == StageView::one_head && !veiled) keep_result(content);
   std::optional<StageContent> before;
-  if (moving && !fades) before = content_at(context, place_before, state);
+  if (moving && !fades && !veiled) before = content_at(context, place_before, state);
 
   Selection selection = draw_stage_header(context, content, state.brush.shape);
   const double top = ImGui::GetCursorScreenPos().y + 12.0 * context.scale;
@@ -289,6 +292,8 @@ PanelAction draw_stage(const PanelContext& given, StageState& state) {
   PanelAction action;
   if (const std::string nothing = nothing_to_draw(context, area); !nothing.empty()) {
     draw_stage_sentence(context, nothing, area);
+  } else if (veil_covers_stage(context)) {
+    draw_veil(context, area);
   } else {
     action = draw_view(frame);
     draw_painted_row(frame);

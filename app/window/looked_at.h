@@ -23,6 +23,7 @@ struct LookedAt {
   Scenario scenario;
   std::string error, last_edit;
   Selection selection;
+  std::optional<Veil> veil;
 
   explicit LookedAt(const WindowState& state)
       : computation(state.document.session.computation()),
@@ -30,7 +31,12 @@ struct LookedAt {
         scenario(state.document.session.scenario()),
         error(state.document.session.error()),
         last_edit(told_of_last_edit(state.document)),
-        selection(state.view.selection) {}
+        selection(state.view.selection),
+        veil(veil_of(state.document.walk)) {
+    // A link or the arrow keys may have led to a number that is hidden.
+    for (std::optional<CellRef>* cell : {&selection.pinned, &selection.hovered})
+      if (veil && *cell && veil->hides((*cell)->tensor)) cell->reset();
+  }
 
   // Nothing is computed before the current place needs it.
   void add_gradients(WindowState& state) {
@@ -99,6 +105,7 @@ struct LookedAt {
             .pointing = &view.pointing,
             .trail = &view.trail,
             .reach = selection.all_the_way ? view.reach.of(trace, reaching_cell()) : nullptr,
+            .veil = veil,
             .wake_after = &wake_after};
   }
 };

@@ -12,12 +12,12 @@
 namespace headwise {
 namespace {
 
-// The page's place: a page that asks a question may show another place until it answers, with nothing pinned.
+// The page's place: a page that asks a question may show another place or a veil until it answers, with nothing pinned.
 Selection selection_of(const PlaylistPage& page, bool answered) {
   Selection selection;
   selection.batch = page.batch;
   selection.head = page.head;
-  if (!answered && page.asks_elsewhere()) {
+  if (!answered && page.asks_covered()) {
     selection.step = page.ask_step.value_or(page.step);
     selection.view = page.ask_view.value_or(page.view);
     return selection;
@@ -111,13 +111,18 @@ void answer(WindowState& window) {
   PlaylistWalk& walk = window.document.walk;
   walk.answered = true;
   const PlaylistPage& page = *walk.shown();
-  if (!page.asks_elsewhere()) return;
+  if (!page.asks_covered()) return;
   if (!walk.arrival) walk.arrival.emplace();
   walk.arrival->selection = selection_of(page, true);
   arrive(window);
 }
 
 }  // namespace
+
+std::optional<Veil> veil_of(const PlaylistWalk& walk) {
+  if (!walk.asking() || !walk.shown()->veil || walk.edits_words) return {};
+  return Veil{walk.shown()->step};
+}
 
 void arrive(WindowState& window) {
   take_place(window);

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "app/panels/veil.h"
 #include "app/session/history.h"
 #include "app/session/selection.h"
 #include "core/playlist/page_words.h"
@@ -63,6 +64,9 @@ struct PlaylistWalk {
   // The page asks a question, and its answer is not revealed yet.
   bool asking() const { return page && !answered; }
 };
+
+// What is hidden while the page asks; nullopt if nothing is.
+std::optional<Veil> veil_of(const PlaylistWalk& walk);
 
 // Shows the page and starts the walk; on leaving, the user's own scenario comes back with its history. `path`: of the
 // playlist's file, empty for a built-in one. playlist.pages must not be empty. The user's own unsaved pages that this would

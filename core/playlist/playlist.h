@@ -23,6 +23,8 @@
 //   ask        a question to think about first: the caption, its answer, appears at the next press
 //   ask_step ask_view    the step and view shown while the page asks, so that the stage does not give the answer away:
 //              step, view, tensor, pin and spotlight then come with the answer
+//   veil       true: while the page asks, the result of its step is hidden, and all that follows from it; instead of ask_step
+//              and ask_view
 //   answer     what the question is answered with: a number or a choice (core/playlist/page_answer.h); without it, the
 //              question is only to be thought about
 //   keywords   extra words by which the command palette finds a question of a lesson
@@ -67,6 +69,9 @@ struct PlaylistPage {
   std::optional<PageAnswer> answer;  // only where the page asks
   std::string keywords;
 
+  bool veil = false;  // while the page asks, the result of its step is hidden, and what follows from it
+
+  bool asks_covered() const { return asks_elsewhere() || (!ask.empty() && veil); }
   bool asks_elsewhere() const { return !ask.empty() && (ask_step || ask_view); }
 };
 bool operator==(const PlaylistPage& a, const PlaylistPage& b);

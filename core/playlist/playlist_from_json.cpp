@@ -83,7 +83,7 @@ class Reader {
     if (!json.is_object()) wrong_value(where, "wrong type", describe(json), "an object");
     check_keys(json, where,
                {"scenario", "set", "step", "view", "batch", "head", "beside", "tensor", "pin", "spotlight",
-                "masks_as", "title", "ask", "ask_step", "ask_view", "answer", "caption", "keywords"});
+                "masks_as", "title", "ask", "ask_step", "ask_view", "veil", "answer", "caption", "keywords"});
     PlaylistPage page;
     page.scenario = before.scenario;
     page.step = before.step;
@@ -147,6 +147,16 @@ class Reader {
     if ((page.ask_step || page.ask_view) && page.ask.empty())
       wrong_value(at(page.ask_step ? "ask_step" : "ask_view"), "the page has no question", "",
                   "the key \"ask\"");
+    if (const Json* value = find("veil")) {
+      if (!value->is_boolean()) wrong_value(at("veil"), "wrong type", describe(*value), "true or false");
+      page.veil = value->get<bool>();
+      if (page.veil && page.ask.empty())
+        wrong_value(at("veil"), "the page has no question", "", "the key \"ask\"");
+      if (page.veil && (page.ask_step || page.ask_view)) {
+        wrong_value(at("veil"), "the page asks elsewhere, where nothing needs to be hidden", "", "",
+                    "leave out ask_step and ask_view, or veil");
+      }
+    }
     if (const Json* value = find("answer")) {
       page.answer = answer_from_json(*value, at("answer"));
       if (page.ask.empty()) wrong_value(at("answer"), "the page has no question", "", "the key \"ask\"");

@@ -51,6 +51,7 @@ OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, cons
   // A page without a question has no other step or view to ask at.
   if (page.asks_elsewhere() && page.ask_step) json["ask_step"] = step_word(*page.ask_step);
   if (page.asks_elsewhere() && page.ask_view) json["ask_view"] = word(stage_view_words, *page.ask_view);
+  if (!page.ask.empty() && page.veil) json["veil"] = true;
   if (!page.ask.empty() && page.answer) json["answer"] = answer_json(*page.answer);
   if (!page.caption.empty()) json["caption"] = page.caption;
   if (!page.keywords.empty()) json["keywords"] = page.keywords;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "app/window/looked_at.h"
 #include "app/window/page_answers.h"
 #include "core/playlist/lessons.h"
 #include "tests/app/window/playlist_bench.h"
@@ -176,4 +177,122 @@ TEST_CASE("the panel of the words is as high after the answer as before it, and 
       }
     }
   }
+}
+
+namespace {
+
+constexpr const char* veiled = R"({ "headwise_playlist": 1, "pages": [
+  { "scenario": "hand_made", "step": "softmax", "pin": {"tensor": "attn_weights", "index": [0, 0, 8, 7]}, "veil": true,
+    "ask": "How much?", "caption": "{attn_weights[0,0,8,7]}.", "answer": {"kind": "number", "is": "attn_weights[0,0,8,7]"} } ] })";
+
+WindowBench at_veiled_page(const TemporaryFolder& folder) {
+  WindowBench bench = open_window(1280, 900);
+  if (!bench.ui) return bench;
+  bench.window->state().view.settings.reduce_motion = true;
+  drop(bench, lesson_file(folder, veiled));
+  bench.ui->run_until_still();
+  return bench;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "a veil leaves the operands in sight, and nothing of the result: not in any view, nor at a later step") {
+  const TemporaryFolder folder;
+  WindowBench bench = at_veiled_page(folder);
+  if (!bench.ui) return;
+  UiDriver& ui = *bench.ui;
+  CHECK(bench.selection().step == Step::softmax);
+  CHECK(ui.has("stage/veil"));
+  CHECK(ui.has("stage/left"));
+  CHECK_FALSE(ui.has("heads/thumbnail/0"));
+  CHECK_FALSE(bench.selection().pinned);
+  const UiRect left = ui.rect("stage/left");
+  CHECK(ui.rect("stage/veil").min.x > left.max.x);
+  ui.move_to("stage/veil");
+  CHECK_FALSE(bench.selection().hovered);
+  ui.click("stage/veil");
+  CHECK_FALSE(bench.selection().pinned);
+  ui.move_to("stage/left");
+  CHECK(bench.selection().hovered);
+
+  WindowState& state = bench.window->state();
+  const auto whole = [&] {
+    ui.run_until_still();
+    CHECK(ui.has("stage/veil"));
+    for (const char* map : {"stage/left", "stage/result", "stage/map/0", "heads/thumbnail/0"})
+      CHECK_FALSE(ui.has(map));
+  };
+  for (const StageView view : {StageView::all_heads, StageView::tokens, StageView::elementwise,
+                               StageView::gradients, StageView::compare, StageView::memory}) {
+    CAPTURE(static_cast<int>(view));
+    state.view.selection.view = view;
+    whole();
+  }
+  state.view.selection.view = StageView::one_head;
+  for (const Step step : {Step::weighted_sum, Step::concat, Step::output}) {
+    state.view.selection.step = step;
+    whole();
+  }
+  state.view.selection.step = Step::scores;
+  ui.run_until_still();
+  CHECK_FALSE(ui.has("stage/veil"));
+  CHECK(ui.has("stage/result"));
+}
+
+TEST_CASE("a cell behind the veil is told by no panel, whatever led to it, and comes with the answer") {
+  const TemporaryFolder folder;
+  WindowBench bench = at_veiled_page(folder);
+  if (!bench.ui) return;
+  WindowState& state = bench.window->state();
+  for (const TensorId hidden : {TensorId::attn_weights, TensorId::head_output, TensorId::output}) {
+    state.view.selection.pinned = CellRef{{hidden}, {0, 0, 8, 7}};
+    CHECK_FALSE(LookedAt(state).selection.pinned);
+  }
+  for (const TensorId open : {TensorId::masked_scores, TensorId::out_proj_weight, TensorId::v_heads}) {
+    state.view.selection.pinned = CellRef{{open}, {0, 0}};
+    CHECK(LookedAt(state).selection.pinned);
+  }
+  state.view.selection.pinned.reset();
+  bench.ui->click("caption/number");
+  bench.ui->type("0.9");
+  bench.ui->key("Enter");
+  bench.ui->run_until_still();
+  CHECK_FALSE(bench.ui->has("stage/veil"));
+  CHECK(bench.ui->has("stage/result"));
+  CHECK(bench.ui->has("heads/thumbnail/0"));
+  CHECK(bench.selection().pinned == CellRef{{TensorId::attn_weights}, {0, 0, 8, 7}});
+}
+
+TEST_CASE("in a hall the operands stay while a page asks, and the map fills the screen with the answer") {
+  const TemporaryFolder folder;
+  WindowBench bench = at_veiled_page(folder);
+  if (!bench.ui) return;
+  bench.ui->key("F11");
+  bench.ui->run_until_still();
+  CHECK(bench.ui->has("stage/veil"));
+  CHECK(bench.ui->has("stage/left"));
+  bench.ui->key("PageDown");
+  bench.ui->run_until_still();
+  CHECK_FALSE(bench.ui->has("stage/veil"));
+  CHECK(bench.ui->has("stage/result"));
+  CHECK_FALSE(bench.ui->has("stage/left"));
+}
+
+TEST_CASE("whether a page hides its result is chosen where its words are written") {
+  const TemporaryFolder folder;
+  WindowBench bench = at_veiled_page(folder);
+  if (!bench.ui) return;
+  const auto page = [&]() -> const PlaylistPage& { return *bench.window->state().document.walk.shown(); };
+  bench.ui->click("caption/edit");
+  bench.ui->run_until_still();
+  const UiRect panel = bench.ui->rect("panel/caption");
+  CHECK(bench.ui->rect("caption/text").max.y <= panel.max.y);
+  bench.ui->click("caption/veil");
+  CHECK_FALSE(page().veil);
+  bench.ui->click("caption/veil");
+  CHECK(page().veil);
+  CHECK(bench.window->state().document.walk.changed);
+  const Playlist& playlist = bench.window->state().document.walk.playlist;
+  CHECK(playlist_from_json(playlist_to_json(playlist), "again") == playlist);
 }

@@ -1,0 +1,16 @@
+// What is hidden while a page asks: the results of a step and all that follows from them.
+#pragma once
+
+#include "core/trace/steps.h"
+
+namespace headwise {
+
+struct Veil {
+  Step from = Step::inputs;  // the results of this step and of later ones are hidden
+
+  // Parameters, masks and gains are given, not results: they stay in sight at their step.
+  bool hides(TensorName name) const;
+  friend bool operator==(const Veil&, const Veil&) = default;
+};
+
+}  // namespace headwise
