@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <nlohmann/json.hpp>
 
 #include "app/session/answer_check.h"
@@ -33,6 +34,23 @@ std::size_t differences(const Json& a, const Json& b) {
 // "asks for a number; key: attn_weights[0,0,8,7] = 0.947"
 std::string key_words(const PageKey& key, const PageAnswer& answer) {
   const char* too_large = "not computed here: the scenario is too large";
+  if (answer.kind == AnswerKind::shape)
+    return fmt::format("asks for a shape; key: {} {}", one_line(answer.is),
+                       key.too_large ? too_large : "= " + key.key.shown);
+  if (answer.kind == AnswerKind::head) {
+    return fmt::format("asks for a head; key: {} {}", one_line(answer.is),
+                       key.too_large ? too_large : fmt::format("= {}", *key.key.head));
+  }
+  if (answer.kind == AnswerKind::cell) {
+    const auto part = [&](const char* name, const std::string& written, const std::optional<Index>& index) {
+      if (written.empty()) return std::string();
+      return fmt::format(", {} {}{}", name, one_line(written),
+                         index && written != std::to_string(*index) ? fmt::format(" = {}", *index) : "");
+    };
+    return fmt::format("asks for a cell of {}; key{}{}{}", tensor_entry(*answer.tensor).name,
+                       part("row", answer.row, key.key.row), part("column", answer.column, key.key.column),
+                       key.too_large ? fmt::format(", {}", too_large) : "");
+  }
   if (!answer.chooses()) {
     const std::string value = key.too_large ? too_large : "= " + key.key.shown;
     const double share = 100.0 * answer.within_share;
@@ -48,8 +66,19 @@ std::string key_words(const PageKey& key, const PageAnswer& answer) {
 }
 
 Json key_json(const PageKey& key, const PageAnswer& answer) {
-  Json json{{"kind", answer.chooses() ? "choice" : "number"}};
-  if (answer.chooses()) {
+  constexpr std::array<const char*, 5> kinds{"number", "choice", "shape", "head", "cell"};
+  Json json{{"kind", kinds[static_cast<std::size_t>(answer.kind)]}};
+  if (answer.kind == AnswerKind::shape || answer.kind == AnswerKind::head) {
+    json["is"] = answer.is;
+    if (key.key.head) json["key"] = *key.key.head;
+    if (!key.key.sizes.empty()) json["key"] = key.key.sizes;
+  } else if (answer.kind == AnswerKind::cell) {
+    json["tensor"] = tensor_entry(*answer.tensor).name;
+    Json cell = Json::object();
+    if (key.key.row) cell["row"] = *key.key.row;
+    if (key.key.column) cell["column"] = *key.key.column;
+    if (!key.too_large) json["key"] = cell;
+  } else if (answer.chooses()) {
     json["options"] = key.options;
     if (!key.too_large) json["key"] = *key.key.option + 1;
   } else {

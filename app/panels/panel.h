@@ -56,9 +56,10 @@ struct PanelContext {
   Pointed* pointing = nullptr;       // what it points at in this one: panels fill it in
   const Trail* trail = nullptr;      // the way back
   bool picture = false;  // drawing a picture of the stage, not a window: nothing clickable is drawn
-  std::vector<RectF>* lit = nullptr;  // what a spotlight leaves bright, in pixels; panels add to it
-  const CellReach* reach = nullptr;   // of the focused cell, if its whole reach is to be lit up
-  std::optional<Veil> veil = {};      // while a page asks: what no panel may tell
+  std::vector<RectF>* lit = nullptr;       // what a spotlight leaves bright, in pixels; panels add to it
+  const CellReach* reach = nullptr;        // of the focused cell, if its whole reach is to be lit up
+  std::optional<Veil> veil = {};           // while a page asks: what no panel may tell
+  std::optional<TensorId> points_at = {};  // while a page asks for one of its cells, which may be veiled
   double* wake_after = nullptr;  // seconds until another frame is needed without any event: panels lower it
 
   WidgetContext widgets() const { return {palette, fonts, scale, focus, wake_after}; }

@@ -171,6 +171,11 @@ void draw_bias_name(const PanelContext& context, const StagePart& bias, const Re
   ui_probe("stage/bias_name", at, {at.x + width_of(font, name), at.y + font->FontSize});
 }
 
+RectF plane_rect(const PlaneGeometry& plane) {
+  return {static_cast<double>(plane.x), static_cast<double>(plane.y), static_cast<double>(plane.width),
+          static_cast<double>(plane.height)};
+}
+
 struct Drawn {
   std::string name;  // its place: "left"
   const StagePart* part;
@@ -243,12 +248,17 @@ void View::draw_overlays(std::optional<CellRef>& under_mouse) const {
     if (!entering_ || !is_result(each))
       draw_part_overlay(context_, *each.part, plane, marks_, !is_result(each) && !content_.cell_for_cell);
     if (holds_frozen_weights(context_, *each.part) && !entering_) {
-      draw_lock(context_.widgets(), ImGui::GetWindowDrawList(),
-                {static_cast<double>(plane.x), static_cast<double>(plane.y), static_cast<double>(plane.width),
-                 static_cast<double>(plane.height)});
+      draw_lock(context_.widgets(), ImGui::GetWindowDrawList(), plane_rect(plane));
     }
     if (content_.veiled && is_result(each)) {
-      draw_veil(context_, layout_.result);
+      // Its cells can be pointed at, if the page asks for one.
+      if (context_.points_at && each.part->matrix.name == TensorName{*context_.points_at}) {
+        const auto cell = plane_cell_looked_at(context_, each.name, plane);
+        draw_veil(context_, plane_rect(plane), &plane, cell);
+        if (cell) under_mouse = cell_at(each.part->matrix, cell->first, cell->second);
+      } else {
+        draw_veil(context_, plane_rect(plane));
+      }
       continue;
     }
     if (const auto cell = cell_looked_at(context_, each.name, *each.part, plane)) under_mouse = cell;

@@ -24,6 +24,7 @@ struct LookedAt {
   std::string error, last_edit;
   Selection selection;
   std::optional<Veil> veil;
+  std::optional<TensorId> points_at;
 
   explicit LookedAt(const WindowState& state)
       : computation(state.document.session.computation()),
@@ -32,8 +33,13 @@ struct LookedAt {
         error(state.document.session.error()),
         last_edit(told_of_last_edit(state.document)),
         selection(state.view.selection),
-        veil(veil_of(state.document.walk)) {
-    // A link or the arrow keys may have led to a number that is hidden.
+        veil(veil_of(state.document.walk)),
+        points_at(tensor_to_point_at(state.document.walk)) {
+    keep_veiled();
+  }
+
+  // A link, the arrow keys or the mouse over the veil may lead to a number that is hidden: no panel tells it.
+  void keep_veiled() {
     for (std::optional<CellRef>* cell : {&selection.pinned, &selection.hovered})
       if (veil && *cell && veil->hides((*cell)->tensor)) cell->reset();
   }
@@ -106,6 +112,7 @@ struct LookedAt {
             .trail = &view.trail,
             .reach = selection.all_the_way ? view.reach.of(trace, reaching_cell()) : nullptr,
             .veil = veil,
+            .points_at = points_at,
             .wake_after = &wake_after};
   }
 };

@@ -50,7 +50,10 @@ void MainWindow::draw_panels(const WindowLayout& layout, const Fonts& fonts, flo
   std::vector<std::pair<PanelAction, bool>> actions;
   // A new place is applied at once, so that the inspector describes the cell under the mouse in this frame.
   const auto take = [&](PanelAction action, bool from_setup = false) {
-    if (action.selection) selection = *action.selection;
+    if (action.selection) {
+      selection = *action.selection;
+      looked.keep_veiled();
+    }
     actions.emplace_back(std::move(action), from_setup);
   };
   const auto px = [scale](float units) { return std::round(units * scale); };

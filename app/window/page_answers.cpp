@@ -20,14 +20,17 @@
 #include "app/widgets/ui_probe.h"
 #include "app/window/window_state.h"
 #include "core/answers/live_text.h"
+#include "core/tensor/join.h"
 
 namespace headwise {
 namespace {
 
 // Design units; a button is as high and as wide as app/widgets/button.h makes it.
 constexpr float button_height = 26, button_padding = 12, row_gap = 6, number_width = 120, link_height = 32;
+constexpr Index most_head_buttons = 16;
 constexpr const char* answer_hint = "show the answer";
-constexpr const char* unreadable = "type a number, such as 0.5, 1/8 or 50 %";
+constexpr const char* unreadable_number = "type a number, such as 0.5, 1/8 or 50 %";
+constexpr const char* unreadable_shape = "type sizes, such as 1, 8, 12, 16 or N H L D";
 
 std::string number_words(double number) {
   const double size = std::abs(number);
@@ -49,6 +52,27 @@ std::string number_verdict(const PageAnswer& answer, const AnswerKey& key, doubl
   const double off = given - *key.number;
   return fmt::format("{}; it is {}: {} too {}.", said, is, number_words(std::abs(off)),
                      off > 0.0 ? "high" : "low");
+}
+
+std::string shape_verdict(const AnswerKey& key, std::vector<Index> given) {
+  const std::string said = fmt::format("You said ({})", join(given, ","));
+  if (key.sizes.empty()) return said + ". As the page is now, there is no such tensor.";
+  if (given == key.sizes) return said + ": right.";
+  std::vector<Index> right = key.sizes;
+  std::ranges::sort(right);
+  std::ranges::sort(given);
+  return fmt::format("{}; it is {}.{}", said, key.shown,
+                     given == right ? " The sizes are right, their order is not." : "");
+}
+
+// The given cell is named as the key is, by what decides.
+std::string cell_verdict(const PageWords& words, const CellRef& given) {
+  const AnswerKey& key = words.key;
+  const Index row = given.index[given.index.size() - 2], column = given.index.back();
+  const std::string said = fmt::format("You pointed at row {}, column {}", row, column);
+  if (!key.row && !key.column) return said + ". As the page is now, there is no right cell.";
+  const bool right = (!key.row || *key.row == row) && (!key.column || *key.column == column);
+  return right ? fmt::format("{}: right.", said) : fmt::format("{}; right is {}.", said, key.shown);
 }
 
 std::string choice_verdict(const PageWords& words, std::size_t given) {
@@ -119,8 +143,15 @@ void draw_options(const PanelContext& context, PlaylistWalk& walk, float wrap, P
   ImGui::Dummy({wrap, height});
 }
 
-// What was typed, as an answer; what is no number stays in the field.
-void take_number(PlaylistWalk& walk, PanelAction& action) {
+// What was typed, as an answer; what is no number, or no shape, stays in the field.
+void take_typed(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
+  if (walk.shown()->answer->kind == AnswerKind::shape) {
+    walk.given.sizes =
+        typed_sizes(walk.given.typed, LiveSubject(context.trace, &context.scenario, &context.inputs));
+    walk.given.unreadable = walk.given.sizes.empty();
+    if (!walk.given.unreadable) action.command = CommandId::next_page;
+    return;
+  }
   const std::optional<double> number = typed_number(walk.given.typed);
   walk.given.unreadable = !number;
   if (!number) return;
@@ -128,15 +159,18 @@ void take_number(PlaylistWalk& walk, PanelAction& action) {
   action.command = CommandId::next_page;
 }
 
-void draw_number(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
+void draw_typed(const PanelContext& context, PlaylistWalk& walk, PanelAction& action) {
   const WidgetContext widgets = context.widgets();
   const PageAnswer& answer = *walk.shown()->answer;
+  const bool shape = answer.kind == AnswerKind::shape;
+  const char* unreadable = shape ? unreadable_shape : unreadable_number;
   PlaylistWalk::Given& given = walk.given;
   if (std::exchange(given.wants_focus, false) && context.focus)
     take_focus(*context.focus, ImGui::GetID("caption/number"), given.typed.size());
-  const TextFieldResult typed = text_field(
-      widgets, "caption/number", given.typed,
-      {.width = widgets.px(number_width), .small = true, .wrong = given.unreadable, .placeholder = "a number"});
+  const TextFieldResult typed = text_field(widgets, "caption/number", given.typed,
+                                           {.width = widgets.px(number_width),
+                                            .wrong = given.unreadable,
+                                            .placeholder = shape ? "a shape" : "a number"});
   if (typed.changed) given.unreadable = false;
   ui_probe_item("caption/number");
   tooltip(widgets, "your answer: Enter gives it");
@@ -153,7 +187,7 @@ void draw_number(const PanelContext& context, PlaylistWalk& walk, PanelAction& a
   const bool pressed = text_button(widgets, "caption/give", "answer", ButtonLook::filled, !given.typed.empty());
   ui_probe_item("caption/give");
   tooltip(widgets, given.unreadable ? unreadable : "gives your answer, then shows the result (Enter)");
-  if (pressed || typed.entered) take_number(walk, action);
+  if (pressed || typed.entered) take_typed(context, walk, action);
   ImGui::SameLine(0, widgets.px(row_gap));
   if (given.unreadable) {
     const ImVec2 at = ImGui::GetCursorScreenPos();
@@ -168,12 +202,55 @@ void draw_number(const PanelContext& context, PlaylistWalk& walk, PanelAction& a
   }
 }
 
+// What is to be clicked on the stage. Heads have buttons too: the right one may be the one that is shown.
+void draw_to_point_at(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action) {
+  const WidgetContext widgets = context.widgets();
+  const PageAnswer& answer = *walk.shown()->answer;
+  const float gap = std::round(widgets.px(row_gap));
+  if (answer.kind == AnswerKind::head) {
+    const Index heads = std::min<Index>(context.trace.options.num_heads, most_head_buttons);
+    for (Index head = 0; head < heads; ++head) {
+      const std::string id = fmt::format("caption/head/{}", head);
+      if (text_button(widgets, id.c_str(), std::to_string(head), ButtonLook::filled)) {
+        walk.given.head = head;
+        action.command = CommandId::next_page;
+      }
+      ui_probe_item(id.c_str());
+      tooltip(widgets, fmt::format("head {}", head));
+      ImGui::SameLine(0, gap);
+      if (ImGui::GetCursorPosX() + widgets.px(140) > ImGui::GetWindowContentRegionMin().x + wrap) break;
+    }
+  }
+  ImFont* font = context.fonts.small;
+  const std::string what = answer.kind == AnswerKind::head
+                               ? std::string("or click one on the stage")
+                               : fmt::format("click a cell of {}; by keys: Enter, the arrows, Enter",
+                                             tensor_entry(*answer.tensor).name);
+  const std::string told = fitted_text(what, font, std::max(0.0f, wrap - widgets.px(140)));
+  const ImVec2 at = ImGui::GetCursorScreenPos();
+  ImGui::GetWindowDrawList()->AddText(
+      font, font->FontSize, {at.x, at.y + std::round(0.5f * (widgets.px(button_height) - font->FontSize))},
+      im_color(context.palette.text_dim), told.c_str());
+  ui_probe("caption/point", at, {at.x + width_of(font, told), at.y + widgets.px(button_height)});
+  ImGui::Dummy({width_of(font, told), widgets.px(button_height)});
+  ImGui::SameLine(0, gap);
+  if (draw_show_button(context)) action.command = CommandId::next_page;
+}
+
 }  // namespace
 
 std::string answer_verdict(const PlaylistWalk& walk) {
   const PlaylistPage* page = walk.shown();
   if (!page || !page->answer) return "";
   const PlaylistWalk::Given& given = walk.given;
+  const AnswerKey& key = walk.words.key;
+  if (given.head) {
+    const std::string said = fmt::format("You chose head {}", *given.head);
+    if (!key.head) return said + ". As the page is now, there is no right one.";
+    return *key.head == *given.head ? said + ": right." : fmt::format("{}; right is head {}.", said, *key.head);
+  }
+  if (!given.sizes.empty()) return shape_verdict(key, given.sizes);
+  if (given.cell) return cell_verdict(walk.words, *given.cell);
   if (given.number) return number_verdict(*page->answer, walk.words.key, *given.number);
   return given.option && *given.option < walk.words.options.size() ? choice_verdict(walk.words, *given.option)
                                                                    : "";
@@ -202,10 +279,16 @@ float answer_verdict_height(const Fonts& fonts, float scale, float wrap, const P
 }
 
 void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float wrap, PanelAction& action) {
-  if (walk.shown()->answer->chooses())
-    draw_options(context, walk, wrap, action);
-  else
-    draw_number(context, walk, action);
+  switch (walk.shown()->answer->kind) {
+    case AnswerKind::choice:
+      return draw_options(context, walk, wrap, action);
+    case AnswerKind::number:
+    case AnswerKind::shape:
+      return draw_typed(context, walk, action);
+    case AnswerKind::head:
+    case AnswerKind::cell:
+      return draw_to_point_at(context, walk, wrap, action);
+  }
 }
 
 void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap,
@@ -235,13 +318,38 @@ void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, 
   tooltip(widgets, "goes to the page about it");
 }
 
+bool answer_by_pointing(WindowState& window, const Selection& wanted) {
+  PlaylistWalk& walk = window.document.walk;
+  if (!walk.asking() || !walk.shown()->answer || walk.edits_words || walk.arrival) return false;
+  const PageAnswer& answer = *walk.shown()->answer;
+  const Selection& now = window.view.selection;
+  if (answer.kind == AnswerKind::head && wanted.head != now.head) {
+    walk.given.head = wanted.head;
+  } else if (answer.kind == AnswerKind::cell && wanted.pinned && wanted.pinned != now.pinned &&
+             wanted.pinned->tensor == TensorName{*answer.tensor}) {
+    walk.given.cell = wanted.pinned;
+  } else {
+    return false;
+  }
+  walk_pages(window, 1);
+  return true;
+}
+
 bool answer_by_key(WindowState& window, KeyChord chord) {
   PlaylistWalk& walk = window.document.walk;
   if (!walk.asking() || !walk.shown()->answer || walk.edits_words) return false;
   const int digit = static_cast<int>(chord.key) - static_cast<int>(Key::zero);
   if (chord.ctrl || chord.alt || chord.shift || digit < 0 || digit > 9) return false;
-  if (!walk.shown()->answer->chooses()) {
+  const AnswerKind kind = walk.shown()->answer->kind;
+  if (kind == AnswerKind::cell) return false;
+  if (kind == AnswerKind::number || kind == AnswerKind::shape) {
     walk.given.wants_focus = true;  // the character itself arrives as typed text
+    return true;
+  }
+  if (kind == AnswerKind::head) {
+    if (digit >= window.document.session.trace().options.num_heads) return false;
+    walk.given.head = digit;
+    walk_pages(window, 1);
     return true;
   }
   if (digit < 1 || static_cast<std::size_t>(digit) > walk.words.options.size()) return false;

@@ -24,7 +24,9 @@ void draw_answer_controls(const PanelContext& context, PlaylistWalk& walk, float
 void draw_answer_verdict(const PanelContext& context, const PlaylistWalk& walk, float wrap,
                          PanelAction& action);
 
-// A digit chooses an option, or begins to type a number; true if the page takes the key.
+// A cell or head that a panel asks to look at: true if it is the answer that the page asked for.
+bool answer_by_pointing(WindowState& window, const Selection& wanted);
+// A digit chooses an option, or is a head, or begins to type a number; true if the page takes the key.
 bool answer_by_key(WindowState& window, KeyChord chord);
 
 }  // namespace headwise

@@ -124,6 +124,11 @@ std::optional<Veil> veil_of(const PlaylistWalk& walk) {
   return Veil{walk.shown()->step};
 }
 
+std::optional<TensorId> tensor_to_point_at(const PlaylistWalk& walk) {
+  if (!walk.asking() || walk.edits_words || !walk.shown()->answer) return {};
+  return walk.shown()->answer->tensor;
+}
+
 void arrive(WindowState& window) {
   take_place(window);
   refresh_words(window.document.session, window.document.walk);

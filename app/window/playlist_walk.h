@@ -40,7 +40,10 @@ struct PlaylistWalk {
   struct Given {
     std::optional<std::size_t> option;
     std::optional<double> number;
-    std::string typed;         // of a number that is not given yet
+    std::optional<Index> head;
+    std::optional<CellRef> cell;
+    std::vector<Index> sizes;
+    std::string typed;         // of a number or shape that is not given yet
     bool unreadable = false;   // what was typed is no number
     bool wants_focus = false;  // the field of the number takes it in the next frame
   } given;
@@ -67,6 +70,9 @@ struct PlaylistWalk {
 
 // What is hidden while the page asks; nullopt if nothing is.
 std::optional<Veil> veil_of(const PlaylistWalk& walk);
+
+// The tensor of which the page asks for a cell.
+std::optional<TensorId> tensor_to_point_at(const PlaylistWalk& walk);
 
 // Shows the page and starts the walk; on leaving, the user's own scenario comes back with its history. `path`: of the
 // playlist's file, empty for a built-in one. playlist.pages must not be empty. The user's own unsaved pages that this would

@@ -1,4 +1,5 @@
 #include "app/window/window_commands.h"
+#include "app/window/page_answers.h"
 
 #include "app/session/followed_pin.h"
 #include "app/window/command_handlers.h"
@@ -59,6 +60,7 @@ void take_action(WindowState& window, const PanelAction& action, bool from_setup
   if (action.selection) {
     const Step from = view.selection.step;
     view.trail.left(view.selection, *action.selection, action.follows_link);
+    if (answer_by_pointing(window, *action.selection)) return;
     view.selection = *action.selection;
     if (view.selection.step != from) begin_motion(view.motion, from, view.selection.step);
   }

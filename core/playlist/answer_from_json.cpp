@@ -52,14 +52,53 @@ AnswerOption option_of(const Json& json, const std::string& where) {
   return option;
 }
 
+PageAnswer cell_answer(const Json& json, const std::string& where) {
+  check_keys(json, where, {"kind", "tensor", "row", "column"});
+  PageAnswer answer;
+  answer.kind = AnswerKind::cell;
+  if (!json.contains("tensor"))
+    wrong_value(where, "the key \"tensor\" is missing", "", "the map that is clicked");
+  const TensorName name = tensor_of(json["tensor"], where + ".tensor");
+  if (name.gradient)
+    wrong_value(where + ".tensor", "a gradient is not clicked", describe(json["tensor"]), "a tensor");
+  answer.tensor = name.id;
+  bool reads = false;
+  for (auto [key, text] : {std::pair{"row", &answer.row}, {"column", &answer.column}}) {
+    if (!json.contains(key)) continue;
+    *text = needed_text(json, key, where, "an expression over the trace");
+    checked(fmt::format("{}.{}", where, key), [&] {
+      check_index_key(*text);
+      reads = reads || reads_page(*text);
+    });
+  }
+  if (answer.row.empty() && answer.column.empty())
+    wrong_value(where, "the keys \"row\" and \"column\" are missing", "", "at least one of them");
+  if (!reads) {
+    wrong_value(where, "the key is a constant", "", "a row or column that reads the page's numbers",
+                "write argmax attn_weights[0,0,8,:]");
+  }
+  return answer;
+}
+
 }  // namespace
 
 PageAnswer answer_from_json(const Json& json, const std::string& where) {
   if (!json.is_object()) wrong_value(where, "wrong type", describe(json), "an object with the key \"kind\"");
   const auto kind = json.find("kind");
-  if (kind == json.end()) wrong_value(where, "the key \"kind\" is missing", "", "number or choice");
+  if (kind == json.end())
+    wrong_value(where, "the key \"kind\" is missing", "", "number, choice, shape, head or cell");
   PageAnswer answer;
-  if (choice_of(*kind, where + ".kind", {"number", "choice"}) == 0) {
+  answer.kind = static_cast<AnswerKind>(
+      choice_of(*kind, where + ".kind", {"number", "choice", "shape", "head", "cell"}));
+  if (answer.kind == AnswerKind::shape || answer.kind == AnswerKind::head) {
+    check_keys(json, where, {"kind", "is"});
+    const bool shape = answer.kind == AnswerKind::shape;
+    answer.is = needed_text(json, "is", where, shape ? "\"shape k_heads\"" : "an expression over the trace");
+    checked(where + ".is", [&] { shape ? check_shape_key(answer.is) : check_number_key(answer.is); });
+    return answer;
+  }
+  if (answer.kind == AnswerKind::cell) return cell_answer(json, where);
+  if (answer.kind == AnswerKind::number) {
     check_keys(json, where, {"kind", "is", "within", "within_share", "unit"});
     answer.is = needed_text(json, "is", where, "an expression over the trace");
     if (json.contains("within")) answer.within = tolerance_of(json["within"], where + ".within");

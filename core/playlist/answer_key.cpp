@@ -76,10 +76,81 @@ AnswerKey of_choice(const PageAnswer& answer, const LiveSubject& subject, LiveAn
   return key;
 }
 
+// A whole number of at least 0; else the key's problem says what it is.
+std::optional<Index> index_of_key(const std::string& written, const LiveSubject& subject, LiveAnswers answers,
+                                  AnswerKey& key) {
+  const LiveValue value = live_value(whole_expression(written), subject, answers);
+  if (value.kind == LiveValue::Kind::not_computed) {
+    key.waits = true;
+  } else if (value.kind != LiveValue::Kind::number || value.number != std::floor(value.number) ||
+             value.number < 0.0 || value.number > 1e15) {
+    key.problem = fmt::format("the key {} is {}, which is no index", written, value.text);
+  } else {
+    return static_cast<Index>(value.number);
+  }
+  return {};
+}
+
+AnswerKey of_head(const PageAnswer& answer, const LiveSubject& subject, LiveAnswers answers) {
+  AnswerKey key;
+  key.head = index_of_key(answer.is, subject, answers, key);
+  const Index heads = subject.trace.options.num_heads;
+  if (key.head && *key.head >= heads) {
+    key.problem =
+        fmt::format("the key {} is {}, and there are {} heads, counted from 0", answer.is, *key.head, heads);
+    key.head.reset();
+  }
+  return key;
+}
+
+AnswerKey of_shape(const PageAnswer& answer, const LiveSubject& subject, LiveAnswers answers) {
+  AnswerKey key;
+  const LiveValue value = live_value(whole_expression(answer.is), subject, answers);
+  if (value.kind == LiveValue::Kind::word) {
+    key.shown = value.text;
+    key.sizes = typed_sizes(value.text, subject);
+  }
+  if (key.sizes.empty()) key.problem = fmt::format("the trace lacks what the key needs: {}", answer.is);
+  return key;
+}
+
+AnswerKey of_cell(const PageAnswer& answer, const LiveSubject& subject, LiveAnswers answers) {
+  AnswerKey key;
+  const TensorPtr tensor = subject.trace.tensor(*answer.tensor);
+  if (!tensor || tensor->shape().rank() < 2) {
+    key.problem = fmt::format("this scenario has no map {}", tensor_entry(*answer.tensor).name);
+    return key;
+  }
+  const Index rank = tensor->shape().rank();
+  const auto part = [&](const std::string& written, Index axis, const char* what) -> std::optional<Index> {
+    if (written.empty()) return {};
+    const std::optional<Index> index = index_of_key(written, subject, answers, key);
+    if (!index || *index < tensor->shape().size(axis)) return index;
+    key.problem = fmt::format("the {} {} lies outside {} {}", what, *index, tensor_entry(*answer.tensor).name,
+                              tensor->shape().to_string());
+    return {};
+  };
+  key.row = part(answer.row, rank - 2, "row");
+  key.column = part(answer.column, rank - 1, "column");
+  if (!key.problem.empty() || key.waits) key.row = key.column = {};
+  return key;
+}
+
 }  // namespace
 
 AnswerKey answer_key(const PageAnswer& answer, const LiveSubject& subject, LiveAnswers answers) {
-  if (answer.chooses()) return of_choice(answer, subject, answers);
+  switch (answer.kind) {
+    case AnswerKind::choice:
+      return of_choice(answer, subject, answers);
+    case AnswerKind::shape:
+      return of_shape(answer, subject, answers);
+    case AnswerKind::head:
+      return of_head(answer, subject, answers);
+    case AnswerKind::cell:
+      return of_cell(answer, subject, answers);
+    case AnswerKind::number:
+      break;
+  }
   const LiveValue value = live_value(whole_expression(answer.is), subject, answers);
   AnswerKey key;
   if (value.kind == LiveValue::Kind::not_computed) {
@@ -120,6 +191,44 @@ std::optional<double> typed_number(std::string_view typed) {
   } catch (const Error&) {
     return {};
   }
+}
+
+std::vector<Index> typed_sizes(std::string_view typed, const LiveSubject& subject) {
+  std::string text(typed);
+  for (const char bracket : {'(', ')', '[', ']', ','}) std::ranges::replace(text, bracket, ' ');
+  std::vector<Index> sizes;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t begin = text.find_first_not_of(" \t", at);
+    if (begin == std::string::npos) break;
+    at = std::min(text.find_first_of(" \t", begin), text.size());
+    try {
+      const LiveExpression expression = whole_expression(std::string_view(text).substr(begin, at - begin));
+      const LiveValue value = live_value(expression, subject, LiveAnswers::quick);
+      if (value.kind != LiveValue::Kind::number || value.number != std::floor(value.number) ||
+          value.number < 0.0 || value.number > 1e15)
+        return {};
+      sizes.push_back(static_cast<Index>(value.number));
+    } catch (const Error&) {
+      return {};
+    }
+  }
+  return sizes;
+}
+
+bool reads_page(std::string_view expression) {
+  std::vector<LiveQuantity> quantities;
+  add_quantities(whole_expression(expression), quantities);
+  return !quantities.empty();
+}
+
+void check_index_key(std::string_view expression) {
+  if (reads_page(expression)) check_number_key(expression);
+}
+
+void check_shape_key(std::string_view expression) {
+  const LiveExpression written = whole_expression(expression);
+  if (written.operation != "quantity" || written.quantity.word != "shape")
+    refuse_live_text(expression, "the key is not a shape", "\"shape k_heads\"");
 }
 
 void check_number_key(std::string_view expression) {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "core/answers/live_expression.h"
 #include "core/playlist/page_answer.h"
@@ -12,10 +13,12 @@
 namespace headwise {
 
 struct AnswerKey {
-  std::optional<double> number;       // finite; of a number
-  std::string shown;                  // the number as printed
-  std::optional<std::size_t> option;  // of a choice: the one that holds
-  std::string problem;                // if there is neither: why, without a full stop
+  std::optional<double> number;            // finite; of a number
+  std::optional<Index> head, row, column;  // of a head, and of a cell
+  std::vector<Index> sizes;                // of a shape
+  std::string shown;                       // the number or the shape as printed
+  std::optional<std::size_t> option;       // of a choice: the one that holds
+  std::string problem;                     // if there is neither: why, without a full stop
   bool waits = false;  // there is neither because the numbers it needs take long to compute (LiveAnswers::quick)
 
   friend bool operator==(const AnswerKey&, const AnswerKey&) = default;
@@ -32,9 +35,18 @@ bool is_right(const PageAnswer& answer, double key, double given);
 // What somebody typed as a number: "0.5", "0,5", "1/8", "√16", "50 %". nullopt if it is none, or not finite.
 std::optional<double> typed_number(std::string_view typed);
 
+// The sizes that somebody typed, with or without brackets: "(1, 8, 12, 16)", "1 H L D". Letters are read from the page, but
+// not the shape itself. Empty if one of them cannot be read.
+std::vector<Index> typed_sizes(std::string_view typed, const LiveSubject& subject);
+
 // Throw Error(usage) if the expression cannot be read or reads nothing of the page. "0 * E + 5" is a constant too: a
 // number's value must change with what it reads.
 void check_number_key(std::string_view expression);
 void check_condition_key(std::string_view condition);
+void check_shape_key(std::string_view expression);
+// Of a head, or a row or column that may be a constant.
+void check_index_key(std::string_view expression);
+// Whether an expression reads anything of the page.
+bool reads_page(std::string_view expression);
 
 }  // namespace headwise

@@ -1,5 +1,7 @@
 #include "core/playlist/page_words.h"
 
+#include <fmt/format.h>
+
 #include <iterator>
 
 namespace headwise {
@@ -27,7 +29,28 @@ PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const S
     words.whys.push_back(live_text(option.why, subject, answers));
   }
   words.key = answer_key(*page.answer, subject, answers);
+  if (page.answer->tensor)
+    words.key.shown = cell_words(trace, inputs, *page.answer->tensor, words.key.row, words.key.column);
   return words;
+}
+
+std::string cell_words(const Trace& trace, const ScenarioInputs& inputs, TensorId id,
+                       std::optional<Index> row, std::optional<Index> column) {
+  const TensorPtr tensor = trace.tensor(id);
+  if (!tensor || tensor->shape().rank() < 2) return "";
+  const Index rank = tensor->shape().rank();
+  const auto named = [&](const char* what, std::optional<Index> index, Index axis) -> std::string {
+    if (!index) return "";
+    const std::string_view letter = tensor->shape().name(axis);
+    const std::vector<std::string>* names = letter == "L"                     ? &inputs.labels.query
+                                            : letter == "S" || letter == "S′" ? &inputs.labels.key
+                                                                              : nullptr;
+    const bool has = names && *index < static_cast<Index>(names->size());
+    return has ? fmt::format("{} {}, '{}'", what, *index, (*names)[static_cast<std::size_t>(*index)])
+               : fmt::format("{} {}", what, *index);
+  };
+  const std::string rows = named("row", row, rank - 2), columns = named("column", column, rank - 1);
+  return rows + (rows.empty() || columns.empty() ? "" : ", ") + columns;
 }
 
 std::vector<std::string> page_gaps(const PlaylistPage& page, const ScenarioInputs& inputs, const Trace& trace) {

@@ -30,6 +30,11 @@ inline constexpr const char* page_restore_text = "restore its settings";
 PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const ScenarioInputs& inputs,
                      const Trace& trace, LiveAnswers answers = LiveAnswers::all);
 
+// "row 8, 'it', column 7, 'because'": of a map, with its tokens if its rows are queries or its columns keys. An index that is
+// missing is left out.
+std::string cell_words(const Trace& trace, const ScenarioInputs& inputs, TensorId tensor,
+                       std::optional<Index> row, std::optional<Index> column);
+
 // Returns what the texts need and the page's own scenario lacks, as written: numbers, and conditions of which no part holds.
 // Empty if the texts are complete.
 std::vector<std::string> page_gaps(const PlaylistPage& page, const ScenarioInputs& inputs, const Trace& trace);

@@ -11,6 +11,14 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 OrderedJson answer_json(const PageAnswer& answer) {
+  if (answer.kind == AnswerKind::shape) return {{"kind", "shape"}, {"is", answer.is}};
+  if (answer.kind == AnswerKind::head) return {{"kind", "head"}, {"is", answer.is}};
+  if (answer.kind == AnswerKind::cell) {
+    OrderedJson json{{"kind", "cell"}, {"tensor", tensor_entry(*answer.tensor).name}};
+    if (!answer.row.empty()) json["row"] = answer.row;
+    if (!answer.column.empty()) json["column"] = answer.column;
+    return json;
+  }
   if (!answer.chooses()) {
     OrderedJson json{{"kind", "number"}, {"is", answer.is}};
     if (answer.within > 0.0) json["within"] = answer.within;

@@ -163,10 +163,12 @@ TEST_CASE("the panel of the words is as high after the answer as before it, and 
           for (std::size_t i = 0; i < words.whys.size(); ++i)
             if (words.whys[i].size() > words.whys[longest].size()) longest = i;
           bench.ui->key(std::to_string(longest + 1));
-        } else {
+        } else if (bench.ui->has("caption/number")) {
           bench.ui->click("caption/number");
-          bench.ui->type("0.4");
+          bench.ui->type(playlist.pages[page].answer->kind == AnswerKind::shape ? "4, 3, 2, 1" : "0.4");
           bench.ui->key("Enter");
+        } else {
+          bench.ui->click("stage/veil");
         }
         bench.ui->run_until_still();
         REQUIRE(bench.ui->has("caption/verdict"));
@@ -295,4 +297,108 @@ TEST_CASE("whether a page hides its result is chosen where its words are written
   CHECK(bench.window->state().document.walk.changed);
   const Playlist& playlist = bench.window->state().document.walk.playlist;
   CHECK(playlist_from_json(playlist_to_json(playlist), "again") == playlist);
+}
+
+namespace {
+
+constexpr const char* pointing = R"({ "headwise_playlist": 1, "pages": [
+  { "scenario": "hand_made", "step": "scores", "veil": true, "ask": "Where is row 8 brightest?", "caption": "There.",
+    "answer": {"kind": "cell", "tensor": "scores", "row": "8", "column": "argmax scores[0,0,8,:]"} },
+  { "step": "softmax", "view": "all_heads", "head": 5, "ask": "Which head looks back?", "caption": "That one.",
+    "answer": {"kind": "head", "is": "argmax attn_weights[0,:,8,7]"} },
+  { "step": "split_heads", "view": "one_head", "ask": "Which shape?", "caption": "{shape q_heads}", "ask_step": "project",
+    "answer": {"kind": "shape", "is": "shape q_heads"} } ] })";
+
+struct Pointing : Asked {
+  explicit Pointing(std::size_t page) {
+    if (!bench.ui) return;
+    bench.window->state().view.settings.reduce_motion = true;
+    drop(bench, lesson_file(folder, pointing));
+    show_page(bench.window->state(), page);
+    bench.ui->run_until_still();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a cell of the veiled map is pointed at, and lights up without telling its number") {
+  Pointing asked(0);
+  if (!asked.bench.ui) return;
+  UiDriver& ui = *asked.bench.ui;
+  const UiRect map = ui.rect("stage/veil");
+  const float cell_width = (map.max.x - map.min.x) / 12, cell_height = (map.max.y - map.min.y) / 12;
+  const double x = map.min.x + 6.5f * cell_width, y = map.min.y + 8.5f * cell_height;
+  const int edge = static_cast<int>(map.min.x + 6 * cell_width + 1);
+  const Rgba8 before = ui.pixel(edge, static_cast<int>(y));
+  const auto seen = [&](const char* panel) {
+    const UiRect rect = ui.rect(panel);
+    const Image picture = ui.pixels();
+    std::vector<std::uint8_t> pixels;
+    const auto from = static_cast<std::ptrdiff_t>(rect.min.x), to = static_cast<std::ptrdiff_t>(rect.max.x);
+    for (auto row = static_cast<std::ptrdiff_t>(rect.min.y); row < static_cast<std::ptrdiff_t>(rect.max.y);
+         ++row) {
+      const auto line = picture.rgba.begin() + 4 * row * picture.width;
+      pixels.insert(pixels.end(), line + 4 * from, line + 4 * to);
+    }
+    return pixels;
+  };
+  const std::vector<std::uint8_t> inspector = seen("panel/inspector"), status = seen("panel/status");
+  ui.move_to(x, y);
+  ui.run_frames(2);
+  CHECK((seen("panel/inspector") == inspector));
+  CHECK((seen("panel/status") == status));
+  CHECK_FALSE(ui.pixel(edge, static_cast<int>(y)) == before);
+  CHECK_FALSE(LookedAt(asked.bench.window->state()).selection.hovered);
+  ui.click(x, y);
+  ui.run_frames(3);
+  CHECK_FALSE(asked.walk().asking());
+  CHECK(answer_verdict(asked.walk()) ==
+        "You pointed at row 8, column 6; right is row 8, 'it', column 7, 'because'.");
+  CHECK_FALSE(ui.has("stage/veil"));
+}
+
+TEST_CASE("a cell is pointed at with the keys alone") {
+  Pointing asked(0);
+  if (!asked.bench.ui) return;
+  UiDriver& ui = *asked.bench.ui;
+  ui.key("Enter");  // selects the first cell
+  for (int down = 0; down < 8; ++down) ui.key("Down");
+  for (int right = 0; right < 7; ++right) ui.key("Right");
+  CHECK(asked.walk().asking());
+  ui.key("Enter");
+  ui.run_frames(2);
+  CHECK(answer_verdict(asked.walk()) == "You pointed at row 8, column 7: right.");
+}
+
+TEST_CASE("a head is answered by its button, its digit or on the stage") {
+  for (const char* way : {"button", "digit", "stage"}) {
+    CAPTURE(way);
+    Pointing asked(1);
+    if (!asked.bench.ui) return;
+    UiDriver& ui = *asked.bench.ui;
+    REQUIRE(asked.walk().asking());
+    if (way[0] == 'b') ui.click("caption/head/0");
+    if (way[0] == 'd') ui.key("0");
+    if (way[0] == 's') ui.click("stage/map/3");
+    ui.run_frames(3);
+    CHECK_FALSE(asked.walk().asking());
+    CHECK(answer_verdict(asked.walk()) ==
+          (way[0] == 's' ? "You chose head 3; right is head 0." : "You chose head 0: right."));
+  }
+}
+
+TEST_CASE("a shape is typed, in sizes or in letters") {
+  Pointing asked(2);
+  if (!asked.bench.ui) return;
+  UiDriver& ui = *asked.bench.ui;
+  ui.click("caption/number");
+  ui.type("1, x");
+  ui.key("Enter");
+  CHECK(asked.walk().given.unreadable);
+  for (int i = 0; i < 6; ++i) ui.key("Backspace");
+  ui.type("N L H D");
+  ui.key("Enter");
+  ui.run_frames(2);
+  CHECK(answer_verdict(asked.walk()) ==
+        "You said (1,12,8,16); it is (1,8,12,16). The sizes are right, their order is not.");
 }

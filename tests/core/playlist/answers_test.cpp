@@ -58,6 +58,44 @@ TEST_CASE("exactly one option of a choice is right, and another one on another s
   CHECK(key_of(blocked).option == 1);
 }
 
+TEST_CASE("the keys of a shape, of a head and of a cell are the trace's own") {
+  CHECK(key_of(page_with(R"({"kind": "shape", "is": "shape k_heads"})")).sizes ==
+        std::vector<Index>{1, 8, 12, 16});
+  const PlaylistPage head = page_with(R"({"kind": "head", "is": "argmax attn_weights[0,:,8,7]"})");
+  const ComputedPage seen(head);
+  const Tensor& weights = *seen.trace->tensor(TensorId::attn_weights);
+  Index largest = 0;
+  for (Index h = 1; h < 8; ++h)
+    if (weights.at({0, h, 8, 7}) > weights.at({0, largest, 8, 7})) largest = h;
+  CHECK(key_of(head).head == largest);
+  const AnswerKey cell = key_of(page_with(
+      R"({"kind": "cell", "tensor": "attn_weights", "row": "8", "column": "argmax attn_weights[0,0,8,:]"})"));
+  CHECK(cell.row == 8);
+  CHECK(cell.column == 7);
+  const AnswerKey row = key_of(page_with(R"({"kind": "cell", "tensor": "scores", "row": "L - 1"})"));
+  CHECK(row.row == 11);
+  CHECK_FALSE(row.column);
+  const auto problem = [](const char* answer) { return key_of(page_with(answer)).problem; };
+  CHECK(problem(R"({"kind": "cell", "tensor": "scores", "row": "E"})").find("row 128 lies outside scores") !=
+        std::string::npos);
+  CHECK(problem(R"({"kind": "cell", "tensor": "q_rotary", "row": "E"})").find("no map q_rotary") !=
+        std::string::npos);
+  CHECK(problem(R"({"kind": "head", "is": "D"})").find("16, and there are 8 heads") != std::string::npos);
+  CHECK(problem(R"({"kind": "head", "is": "D / 5"})").find("no index") != std::string::npos);
+  CHECK(problem(R"({"kind": "shape", "is": "shape bias_k"})").find("bias_k") != std::string::npos);
+}
+
+TEST_CASE("sizes are read with or without brackets, as numbers and as letters of the page") {
+  const PlaylistPage page = page_with(R"({"kind": "shape", "is": "shape k_heads"})");
+  const ComputedPage seen(page);
+  const LiveSubject subject(*seen.trace, page.scenario.get(), &seen.inputs);
+  const std::vector<Index> right{1, 8, 12, 16};
+  for (const char* typed : {"1, 8, 12, 16", "(1,8,12,16)", "1 8 12 16", "[N, H, S, D]", "N,H,L,E/H"})
+    CHECK(typed_sizes(typed, subject) == right);
+  for (const char* typed : {"", "()", "1, eight", "1.5, 2", "-1, 8", "1, x"})
+    CHECK(typed_sizes(typed, subject).empty());
+}
+
 TEST_CASE("a key that cannot be computed says why") {
   const auto problem = [](const char* answer) { return key_of(page_with(answer)).problem; };
   CHECK(problem(R"({"kind": "number", "is": "scores[0,0,99,0]"})").find("scores[0,0,99,0]") !=
@@ -88,6 +126,8 @@ TEST_CASE("what counts as right: within a distance, or a share of the key") {
 TEST_CASE("an answer is written as it was read") {
   for (const char* written :
        {who_is_looked_at, R"({"kind": "number", "is": "2 * E", "within": 0.5, "unit": "columns"})",
+        R"({"kind": "shape", "is": "shape q"})", R"({"kind": "head", "is": "H - 1"})",
+        R"({"kind": "cell", "tensor": "scores", "row": "8", "column": "argmax scores[0,0,8,:]"})",
         R"({"kind": "number", "is": "E"})"}) {
     const PlaylistPage page = page_with(written);
     Playlist playlist{"t", {page}};
