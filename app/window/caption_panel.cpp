@@ -17,6 +17,7 @@
 #include "app/widgets/text_layout.h"
 #include "app/widgets/tooltip.h"
 #include "app/widgets/ui_probe.h"
+#include "app/window/answer_editor.h"
 #include "app/window/page_answers.h"
 
 namespace headwise {
@@ -86,6 +87,8 @@ void draw_side(const PanelContext& context, PlaylistWalk& walk, PanelAction& act
   if (text_button(widgets, "caption/edit", walk.edits_words ? "done" : "edit", ButtonLook::plain)) {
     // It is better to learn of unreadable numbers in braces now than in front of a class.
     walk.words_problem = walk.edits_words ? page_problem(*walk.shown(), context.trace) : "";
+    if (walk.edits_words && walk.words_problem.empty())
+      walk.words_problem = answer_problem(context, *walk.shown());
     if (walk.words_problem.empty()) walk.edits_words = !walk.edits_words;
   }
   ui_probe_item("caption/edit");
@@ -182,18 +185,9 @@ void write_words(const PanelContext& context, PlaylistWalk& walk, float wrap) {
   field("ask", page.ask, 1, "Question to think about first (optional)");
   ui_probe_item("caption/question");
   tooltip(widgets, "ask: a question; the caption, its answer, appears when Page Down is pressed again");
-  if (!page.ask.empty()) {
-    const char* state =
-        page.veil ? "the result is hidden until the answer" : "the result is shown while it asks";
-    if (text_button(widgets, "caption/veil", state, ButtonLook::filled)) {
-      page.veil = !page.veil;
-      page.ask_step.reset();
-      page.ask_view.reset();
-      walk.changed = true;
-    }
-    ui_probe_item("caption/veil");
-    tooltip(widgets,
-            "veil: whether the result of this step, and what follows from it, is hidden while the page asks");
+  if (draw_answer_editor(context, page, wrap)) {
+    walk.changed = true;
+    walk.words_problem.clear();
   }
   field("caption", page.caption, caption_lines,
         "the text of this page; {max scores[0,0,2,:]} shows a live number");
@@ -257,8 +251,8 @@ double caption_height(const Fonts& fonts, float scale, double window_width, doub
   const PlaylistPage* page = walk.shown();
   if (!page) return 0.0;
   if (walk.edits_words)
-    return std::round(
-        (writing_height + (walk.words_problem.empty() ? 0 : 24) + (page->ask.empty() ? 0 : 32)) * scale);
+    return std::round((writing_height + (walk.words_problem.empty() ? 0 : 24)) * scale) +
+           answer_editor_height(scale, *page);
   const float wrap = std::min(wrap_of(scale, window_width - 24 * scale), widest_text * scale);
   float height = text_height(fonts.title, wrap, page->title) + 2 * padding_y * scale + 2;
   const float spacing = ImGui::GetStyle().ItemSpacing.y;  // ImGui's own, below each text

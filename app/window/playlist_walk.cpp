@@ -89,13 +89,15 @@ void refresh_words(const Session& session, PlaylistWalk& walk) {
     words.caption = "…";
     return;
   }
-  if (words.trace == trace && words.ask_written == page->ask && words.caption_written == page->caption)
+  if (words.trace == trace && words.ask_written == page->ask && words.caption_written == page->caption &&
+      words.answer_written == page->answer)
     return;
   const LiveAnswers answers =
       computes_at_once(session.traced_scenario()) ? LiveAnswers::all : LiveAnswers::quick;
   words.trace = trace;
   words.ask_written = page->ask;
   words.caption_written = page->caption;
+  words.answer_written = page->answer;
   static_cast<PageWords&>(words) =
       page_words(*page, session.traced_scenario(), session.inputs(), *trace, answers);
 }

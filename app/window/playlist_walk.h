@@ -32,6 +32,7 @@ struct PlaylistWalk {
   struct Words : PageWords {
     TracePtr trace;  // what they were made from
     std::string ask_written, caption_written;
+    std::optional<PageAnswer> answer_written;
     // The question or the caption no longer holds, and the page says so
     bool changed(bool answered) const { return ask_changed || (answered && caption_changed); }
   } words;

@@ -301,6 +301,7 @@ void accept_file(WindowState& window, const std::string& path) {
         save_motion(window, path);
         break;
       case FileDialogPurpose::save_playlist:
+        checked_keys(document.walk.playlist, "not saved");  // it could not be opened again
         write_playlist_file(document.walk.playlist, path);
         document.walk.path = path;
         document.walk.changed = document.walk.from_program = false;

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <vector>
 
+#include "core/answers/live_text.h"
 #include "core/tensor/error.h"
 
 namespace headwise {
@@ -164,6 +165,43 @@ AnswerKey answer_key(const PageAnswer& answer, const LiveSubject& subject, LiveA
     key.problem = fmt::format("the key {} is {}, which is not a finite number", answer.is, value.text);
   }
   return key;
+}
+
+std::string written_problem(const PageAnswer& answer) {
+  const auto blank = [](const std::string& text) {
+    return text.find_first_not_of(" \n\t") == std::string::npos;
+  };
+  try {
+    switch (answer.kind) {
+      case AnswerKind::number:
+      case AnswerKind::head:
+        check_number_key(answer.is);
+        break;
+      case AnswerKind::shape:
+        check_shape_key(answer.is);
+        break;
+      case AnswerKind::choice:
+        for (const AnswerOption& option : answer.options) {
+          if (blank(option.text)) return "an option has no text";
+          check_condition_key(option.is);
+          check_live_text(option.text);
+          check_live_text(option.why);
+        }
+        break;
+      case AnswerKind::cell:
+        if (!answer.tensor || (blank(answer.row) && blank(answer.column)))
+          return "the right cell has neither a row nor a column";
+        for (const std::string* part : {&answer.row, &answer.column})
+          if (!part->empty()) check_index_key(*part);
+        if ((answer.row.empty() || !reads_page(answer.row)) &&
+            (answer.column.empty() || !reads_page(answer.column)))
+          return "the key is a constant: its row or column must read the page's numbers";
+        break;
+    }
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
 }
 
 bool is_right(const PageAnswer& answer, double key, double given) {

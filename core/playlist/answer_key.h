@@ -24,10 +24,14 @@ struct AnswerKey {
   friend bool operator==(const AnswerKey&, const AnswerKey&) = default;
 };
 
-// The key on this trace. A key that is missing, infinite or NaN, and a choice of which not exactly one option is known to
+// The key on this trace; the answer must be one without a written_problem. A key that is missing, infinite or NaN, and a choice of which not exactly one option is known to
 // hold, is a problem.
 AnswerKey answer_key(const PageAnswer& answer, const LiveSubject& subject,
                      LiveAnswers answers = LiveAnswers::all);
+
+// What is wrong with an answer as it is written, whatever the trace: an expression that cannot be read, a constant, an
+// option without a text. Empty if nothing is.
+std::string written_problem(const PageAnswer& answer);
 
 // Whether a number given counts as right: within `within` of the key, or within `within_share` of its size.
 bool is_right(const PageAnswer& answer, double key, double given);

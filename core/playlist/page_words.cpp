@@ -24,6 +24,8 @@ PageWords page_words(const PlaylistPage& page, const Scenario& scenario, const S
   words.ask = shown(page.ask, subject, answers, changed, words.ask_changed);
   words.caption = shown(page.caption, subject, answers, changed, words.caption_changed);
   if (!page.answer) return words;
+  words.key.problem = written_problem(*page.answer);
+  if (!words.key.problem.empty()) return words;
   for (const AnswerOption& option : page.answer->options) {
     words.options.push_back(live_text(option.text, subject, answers));
     words.whys.push_back(live_text(option.why, subject, answers));

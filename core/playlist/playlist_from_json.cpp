@@ -138,7 +138,7 @@ class Reader {
     if (const Json* value = find("title")) page.title = text_of(*value, at("title"));
     if (const Json* value = find("ask")) page.ask = text_of(*value, at("ask"));
     if (const Json* value = find("caption")) page.caption = text_of(*value, at("caption"));
-    if (!page.ask.empty() && page.caption.empty())
+    if (!page.ask.empty() && !find("caption"))
       wrong_value(at("ask"), "the question has no answer", "", "the key \"caption\"");
     if (const Json* value = find("ask_step"))
       page.ask_step = static_cast<Step>(choice_of(*value, at("ask_step"), steps_));

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "core/files/json_text.h"
+#include "core/playlist/answer_key.h"
 #include "core/playlist/playlist.h"
 #include "core/scenario/json_document.h"
 #include "core/scenario/scenario_json.h"
@@ -60,8 +61,10 @@ OrderedJson page_json(const PlaylistPage& page, const PlaylistPage* before, cons
   if (page.asks_elsewhere() && page.ask_step) json["ask_step"] = step_word(*page.ask_step);
   if (page.asks_elsewhere() && page.ask_view) json["ask_view"] = word(stage_view_words, *page.ask_view);
   if (!page.ask.empty() && page.veil) json["veil"] = true;
-  if (!page.ask.empty() && page.answer) json["answer"] = answer_json(*page.answer);
-  if (!page.caption.empty()) json["caption"] = page.caption;
+  // What is still being written could not be read again.
+  if (!page.ask.empty() && page.answer && written_problem(*page.answer).empty())
+    json["answer"] = answer_json(*page.answer);
+  if (!page.caption.empty() || !page.ask.empty()) json["caption"] = page.caption;
   if (!page.keywords.empty()) json["keywords"] = page.keywords;
   return json;
 }

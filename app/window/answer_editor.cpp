@@ -1,0 +1,190 @@
+#include "app/window/answer_editor.h"
+
+#include <imgui.h>
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "app/content/stage_content.h"
+#include "app/widgets/button.h"
+#include "app/widgets/segmented_control.h"
+#include "app/widgets/text_field.h"
+#include "app/widgets/tooltip.h"
+#include "app/widgets/ui_probe.h"
+#include "core/playlist/answer_key.h"
+#include "core/tensor/join.h"
+
+namespace headwise {
+namespace {
+
+constexpr float row_height = 32, gap = 6;  // design units
+constexpr std::array<std::string_view, 6> kinds{"none", "number", "choice", "shape", "head", "cell"};
+
+// The map that the page's question is about: of the pinned cell, else the step's result.
+TensorId asked_tensor(const PanelContext& context, const PlaylistPage& page) {
+  if (page.pin && !page.pin->tensor.gradient) return page.pin->tensor.id;
+  const std::optional<StepPicture> picture = shown_picture(context.trace, context.selection);
+  return picture ? picture->result : TensorId::attn_weights;
+}
+
+// "0,3,8" of a map's pinned row, with the head that is shown; ends before the columns.
+std::vector<Index> asked_row(const PanelContext& context, const PlaylistPage& page, TensorId id) {
+  if (page.pin && page.pin->tensor == TensorName{id} && page.pin->index.size() >= 2)
+    return {page.pin->index.begin(), page.pin->index.end() - 1};
+  const TensorPtr tensor = context.trace.tensor(id);
+  const Index rank = tensor ? tensor->shape().rank() : 2;
+  std::vector<Index> row(static_cast<std::size_t>(std::max<Index>(1, rank - 1)), 0);
+  if (rank == 4) row[1] = page.head;
+  return row;
+}
+
+PageAnswer first_answer(const PanelContext& context, const PlaylistPage& page, AnswerKind kind) {
+  PageAnswer answer;
+  answer.kind = kind;
+  const TensorId id = asked_tensor(context, page);
+  const std::string_view name = tensor_entry(id).name;
+  const std::vector<Index> row = asked_row(context, page, id);
+  const bool pinned = page.pin && page.pin->tensor == TensorName{id};
+  const std::string cell =
+      pinned ? fmt::format("{}[{}]", name, join(page.pin->index, ",")) : fmt::format("max {}", name);
+  switch (kind) {
+    case AnswerKind::number:
+      answer.is = cell;
+      answer.within_share = PageAnswer::usual_share;
+      break;
+    case AnswerKind::choice:
+      answer.options = {{"yes", cell + " > 0", "", ""}, {"no", cell + " ≤ 0", "", ""}};
+      break;
+    case AnswerKind::shape:
+      answer.is = fmt::format("shape {}", name);
+      break;
+    case AnswerKind::head:
+      answer.is = fmt::format("argmax attn_weights[{},:,{},0]", page.batch, row.back());
+      break;
+    case AnswerKind::cell:
+      answer.tensor = id;
+      answer.row = std::to_string(row.back());
+      answer.column = fmt::format("argmax {}[{},:]", name, join(row, ","));
+      break;
+  }
+  return answer;
+}
+
+struct Field {
+  const char* id;
+  const char* placeholder;
+  const char* explained;
+  float share;  // of the line
+};
+
+bool draw_field(const WidgetContext& widgets, const Field& field, const std::string& id, std::string& text,
+                float line) {
+  const TextFieldResult typed = text_field(
+      widgets, id.c_str(), text, {.width = std::floor(field.share * line), .placeholder = field.placeholder});
+  ui_probe_item(id.c_str());
+  tooltip(widgets, field.explained);
+  ImGui::SameLine(0, widgets.px(gap));
+  return typed.changed;
+}
+
+constexpr Field key_field{"is", "max scores[0,0,8,:]",
+                          "is: the right answer, an expression over the computed numbers", 0.62f};
+
+bool draw_options_editor(const WidgetContext& widgets, PageAnswer& answer, float wrap) {
+  constexpr std::array<Field, 3> fields{
+      {{"text", "an option", "text: what can be chosen, with live numbers", 0.24f},
+       {"is", "when it is right", "is: the condition under which it is right; exactly one must hold", 0.4f},
+       {"why", "why it is wrong (optional)", "why: said to whoever chose it, when it is wrong", 0.28f}}};
+  bool changed = false;
+  std::optional<std::size_t> removed;
+  for (std::size_t i = 0; i < answer.options.size(); ++i) {
+    AnswerOption& option = answer.options[i];
+    const std::array<std::string*, 3> texts{&option.text, &option.is, &option.why};
+    for (std::size_t f = 0; f < fields.size(); ++f)
+      changed =
+          draw_field(widgets, fields[f], fmt::format("answer/{}/{}", i + 1, fields[f].id), *texts[f], wrap) ||
+          changed;
+    const std::string id = fmt::format("answer/{}/remove", i + 1);
+    if (text_button(widgets, id.c_str(), "×", ButtonLook::plain,
+                    answer.options.size() > PageAnswer::least_options))
+      removed = i;
+    ui_probe_item(id.c_str());
+    tooltip(widgets, "removes this option; a choice has at least two");
+  }
+  if (removed) answer.options.erase(answer.options.begin() + static_cast<std::ptrdiff_t>(*removed));
+  const bool more = answer.options.size() < PageAnswer::most_options;
+  if (text_button(widgets, "answer/add", "add an option", ButtonLook::filled, more)) {
+    answer.options.push_back({"", answer.options.back().is, "", ""});
+    changed = true;
+  }
+  ui_probe_item("answer/add");
+  tooltip(widgets, "at most nine, one for each digit");
+  return changed || removed.has_value();
+}
+
+std::size_t rows_of(const PlaylistPage& page) {
+  // The line of a key keeps its place without one, so that the kinds do not move under the mouse.
+  return 2 + (page.answer && page.answer->chooses() ? page.answer->options.size() : 0);
+}
+
+}  // namespace
+
+float answer_editor_height(float scale, const PlaylistPage& page) {
+  return page.ask.empty() ? 0.0f : std::round(row_height * scale * static_cast<float>(rows_of(page)));
+}
+
+bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float wrap) {
+  if (page.ask.empty()) return false;
+  const WidgetContext widgets = context.widgets();
+  bool changed = false;
+  int kind = page.answer ? 1 + static_cast<int>(page.answer->kind) : 0;
+  if (segmented_control(widgets, "answer/kind", kinds, kind)) {
+    page.answer.reset();
+    if (kind > 0) page.answer = first_answer(context, page, static_cast<AnswerKind>(kind - 1));
+    changed = true;
+  }
+  ui_probe_item("answer/kind");
+  tooltip(widgets,
+          "answer: what the question is answered with. The right answer is computed from the page, never "
+          "stored.");
+  ImGui::SameLine(0, widgets.px(12));
+  const char* state = page.veil ? "the result is hidden until the answer" : "the result is shown while it asks";
+  if (text_button(widgets, "caption/veil", state, ButtonLook::filled)) {
+    page.veil = !page.veil;
+    page.ask_step.reset();
+    page.ask_view.reset();
+    changed = true;
+  }
+  ui_probe_item("caption/veil");
+  tooltip(widgets,
+          "veil: whether the result of this step, and what follows from it, is hidden while the page asks");
+  if (!page.answer) return changed;
+  PageAnswer& answer = *page.answer;
+  if (answer.chooses()) return draw_options_editor(widgets, answer, wrap) || changed;
+  if (answer.kind == AnswerKind::cell) {
+    constexpr Field row{"row", "any row", "row: the right row, a number or an expression; empty: any", 0.3f},
+        column{"column", "any column", "column: the right column, a number or an expression; empty: any", 0.4f};
+    changed = draw_field(widgets, row, "answer/row", answer.row, wrap) || changed;
+    changed = draw_field(widgets, column, "answer/column", answer.column, wrap) || changed;
+  } else {
+    changed = draw_field(widgets, key_field, "answer/is", answer.is, wrap) || changed;
+  }
+  if (answer.kind == AnswerKind::number)
+    changed = draw_field(widgets, {"unit", "unit (optional)", "unit: a word behind the number", 0.2f},
+                         "answer/unit", answer.unit, wrap) ||
+              changed;
+  ImGui::NewLine();
+  return changed;
+}
+
+std::string answer_problem(const PanelContext& context, const PlaylistPage& page) {
+  if (!page.answer || page.ask.empty()) return "";
+  if (std::string problem = written_problem(*page.answer); !problem.empty()) return problem;
+  return answer_key(*page.answer, LiveSubject(context.trace, &context.scenario, &context.inputs),
+                    LiveAnswers::quick)
+      .problem;
+}
+
+}  // namespace headwise

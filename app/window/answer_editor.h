@@ -1,0 +1,21 @@
+// Where the words of a page are written: what its question is answered with.
+#pragma once
+
+#include <string>
+
+#include "app/panels/panel.h"
+#include "core/playlist/playlist.h"
+
+namespace headwise {
+
+// Height in pixels of what draw_answer_editor draws for the page; 0 without a question.
+float answer_editor_height(float scale, const PlaylistPage& page);
+
+// Edits page.answer and page.veil in place; true if something was changed. A kind that is chosen begins with a key from what
+// the window shows: the pinned cell, the step's result.
+bool draw_answer_editor(const PanelContext& context, PlaylistPage& page, float wrap);
+
+// Why the answer cannot stay as it is written, on the present trace; empty if it can.
+std::string answer_problem(const PanelContext& context, const PlaylistPage& page);
+
+}  // namespace headwise

@@ -1,0 +1,126 @@
+// Writing a page that takes an answer.
+#include <doctest/doctest.h>
+
+#include "app/session/answer_check.h"
+#include "tests/app/window/answers_bench.h"
+
+using namespace headwise;
+
+namespace {
+
+// A playlist of one page with a pinned weight, and a question that is being written.
+struct Writing {
+  WindowBench bench = open_window(1280, 900);
+  explicit Writing(const TemporaryFolder& folder) {
+    if (!bench.ui) return;
+    bench.window->state().view.settings.reduce_motion = true;
+    drop(bench,
+         lesson_file(folder, R"({"headwise_playlist": 1, "pages": [{"scenario": "hand_made", "step": "softmax",
+      "pin": {"tensor": "attn_weights", "index": [0, 0, 8, 7]}, "caption": "So much."}]})"));
+    bench.ui->click("caption/edit");
+    bench.ui->click("caption/question");
+    bench.ui->type("How much?");
+  }
+  const PlaylistPage& page() { return *bench.window->state().document.walk.shown(); }
+  PlaylistWalk& walk() { return bench.window->state().document.walk; }
+  // One of none, number, choice, shape, head, cell
+  void choose(int kind) {
+    UiDriver& ui = *bench.ui;
+    const auto chosen = [&] { return page().answer ? 1 + static_cast<int>(page().answer->kind) : 0; };
+    const float width = ui.rect("answer/kind").max.x - ui.rect("answer/kind").min.x;
+    for (float x = 4; x < width && chosen() != kind; x += 12) {
+      const UiRect rect = ui.rect("answer/kind");  // the panel grows with what is asked
+      ui.click(rect.min.x + x, (rect.min.y + rect.max.y) / 2);
+      ui.run_frames(2);
+    }
+  }
+  void retype(const char* field, const char* text) {
+    bench.ui->click(field);
+    bench.ui->key("Ctrl+A");
+    bench.ui->type(text);
+  }
+};
+
+}  // namespace
+
+TEST_CASE(
+    "a page takes an answer in a few presses: its key begins with the pinned cell, and is tried before it is "
+    "left") {
+  const TemporaryFolder folder;
+  Writing writing(folder);
+  if (!writing.bench.ui) return;
+  UiDriver& ui = *writing.bench.ui;
+  CHECK_FALSE(writing.page().answer);
+  for (int kind = 1; kind <= 5; ++kind) {
+    CAPTURE(kind);
+    writing.choose(kind);
+    REQUIRE(writing.page().answer);
+    CHECK(static_cast<int>(writing.page().answer->kind) == kind - 1);
+    for (const std::string& name : ui.names())
+      if (name.starts_with("answer/")) CHECK(ui.rect(name).max.y <= ui.rect("panel/caption").max.y);
+    CHECK(ui.rect("caption/text").max.y <= ui.rect("panel/caption").max.y);
+    ui.click("caption/edit");
+    CHECK(writing.walk().words_problem == "");  // each is right at once
+    CHECK_FALSE(writing.walk().edits_words);
+    ui.click("caption/edit");
+  }
+  writing.choose(1);
+  CHECK(writing.page().answer->is == "attn_weights[0,0,8,7]");
+  writing.retype("answer/is", "0.9");
+  ui.click("caption/edit");
+  CHECK(writing.walk().edits_words);
+  CHECK(writing.walk().words_problem.find("a constant") != std::string::npos);
+  writing.retype("answer/is", "attn_weights[0,0,99,7]");
+  ui.click("caption/edit");
+  CHECK(writing.walk().words_problem.find("lacks a number") != std::string::npos);
+  writing.choose(0);
+  CHECK_FALSE(writing.page().answer);
+  ui.click("caption/edit");
+  CHECK_FALSE(writing.walk().edits_words);
+}
+
+TEST_CASE("the options of a choice are written, added and removed, and the page then asks") {
+  const TemporaryFolder folder;
+  Writing writing(folder);
+  if (!writing.bench.ui) return;
+  UiDriver& ui = *writing.bench.ui;
+  writing.choose(2);
+  writing.retype("answer/1/text", "most of it");
+  writing.retype("answer/1/is", "attn_weights[0,0,8,7] > 0.5");
+  ui.click("answer/add");
+  CHECK(writing.page().answer->options.size() == 3);
+  writing.retype("answer/2/text", "a little");
+  writing.retype("answer/2/is", "attn_weights[0,0,8,7] < 0.1");
+  writing.retype("answer/2/why", "Look at {attn_weights[0,0,8,7]}.");
+  ui.click("caption/edit");
+  CHECK(writing.walk().words_problem == "an option has no text");
+  writing.retype("answer/3/text", "some");
+  writing.retype("answer/3/is", "attn_weights[0,0,8,7] > 0.8");
+  ui.click("caption/edit");
+  CHECK(writing.walk().edits_words);
+  CHECK(writing.walk().words_problem.find("options 1 and 3 both hold") != std::string::npos);
+  ui.click("answer/3/remove");
+  CHECK(writing.page().answer->options.size() == 2);
+  ui.click("caption/edit");
+  REQUIRE_FALSE(writing.walk().edits_words);
+  const Playlist& playlist = writing.walk().playlist;
+  CHECK(playlist_from_json(playlist_to_json(playlist), "again") == playlist);
+  show_page(writing.bench.window->state(), 0);
+  ui.run_until_still();
+  ui.key("2");
+  CHECK(answer_verdict(writing.walk()) ==
+        "You chose 2, “a little”; right is 1, “most of it”. Look at 0.901.");
+}
+
+TEST_CASE("an answer that is still being written does not spoil what is kept or saved") {
+  const TemporaryFolder folder;
+  Writing writing(folder);
+  if (!writing.bench.ui) return;
+  writing.choose(1);
+  writing.retype("answer/is", "max nonsense[");
+  const Playlist kept = playlist_from_json(playlist_to_json(writing.walk().playlist), "kept");
+  CHECK(kept.pages[0].ask == "How much?");
+  CHECK_FALSE(kept.pages[0].answer);
+  CHECK_THROWS_WITH(checked_keys(writing.walk().playlist, "not saved"),
+                    doctest::Contains("not saved: page 1: answer"));
+}

@@ -1,0 +1,29 @@
+// What tests of questions that take answers share: a lesson that asks, and its walk.
+#pragma once
+
+#include "app/window/page_answers.h"
+#include "tests/app/window/playlist_bench.h"
+
+namespace headwise {
+
+inline constexpr const char* asking = R"({ "headwise_playlist": 1, "pages": [
+  { "title": "Who", "scenario": "hand_made", "step": "softmax", "ask": "Where does '{query 8}' look?", "ask_step": "mask",
+    "caption": "At '{key 7}'.", "answer": {"kind": "choice", "options": [
+      {"text": "at itself", "is": "argmax attn_weights[0,0,8,:] = 8", "why": "It gives itself {attn_weights[0,0,8,8]}.",
+       "see": "How much"},
+      {"text": "one word back", "is": "argmax attn_weights[0,0,8,:] = 7"},
+      {"text": "at the noun", "is": "argmax attn_weights[0,0,8,:] = 1", "see": "Softmax over rows, or over columns?"}]} },
+  { "title": "How much", "ask": "How much?", "caption": "{attn_weights[0,0,8,7]}.",
+    "answer": {"kind": "number", "is": "attn_weights[0,0,8,7]", "within": 0.02, "unit": "of 1"} } ] })";
+
+struct Asked {
+  TemporaryFolder folder;
+  WindowBench bench;
+  explicit Asked(int width = 1280, int height = 900) : bench(open_window(width, height)) {
+    if (bench.ui) drop(bench, lesson_file(folder, asking));
+  }
+  PlaylistWalk& walk() { return bench.window->state().document.walk; }
+  bool offers(const std::string& name) { return bench.ui->has(name); }
+};
+
+}  // namespace headwise
